@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The page of calibrate/gpu_check: what was measured next to what libraries take.
 
-    gpu_check_page.py page FOLDER LIBRARIES.jsonl     prints the tables
-    gpu_check_page.py torch LIBRARIES.jsonl           adds times of torch.topk
+    gpu_check_page.py page FOLDER TORCH.jsonl     prints the tables
+    gpu_check_page.py torch TORCH.jsonl           times torch.topk, and two streams at once
 """
 import collections
 import json
@@ -10,18 +10,17 @@ import pathlib
 import statistics
 import sys
 
-# Kernel, density of its selection (None: it has none), what a library does for the same.
-PAIRS = [("reduce_add", None, "cublas_saxpy"), ("radix_sort", None, "cub_sort_pairs"),
-         ("radix_select", 1e-3, "cub_sort_pairs"),
-         ("radix_select", 1e-2, "cub_sort_pairs"), ("radix_select", 1e-3, "torch_topk_0.001"),
-         ("radix_select", 1e-2, "torch_topk_0.01"), ("threshold_reuse", 1e-2, "cub_select_if"),
-         ("gaussian_k", 1e-2, "cub_select_if"), ("truncate16_encode", None, "memcpy"), ("qsgd8_encode", None, "memcpy"),
-         ("pack_signs", None, "memcpy")]
-# What a kernel is held to at the largest size measured: the time of the library that it may take, and where both move
-# bytes, (bytes per element of the kernel, of the library, share of the library's bytes/s that it must reach).
-TARGETS = [("radix_select", 1e-3, "cub_sort_pairs", 0.5), ("threshold_reuse", 1e-2, "cub_select_if", 1.5),
-           ("reduce_add", None, "memcpy", (12, 8, 0.8)), ("truncate16_encode", None, "memcpy", (6, 8, 0.6)),
-           ("qsgd8_encode", None, "memcpy", (5, 8, 0.6))]
+# Kernel, density of its selection (None: it has none), what the toolkit (CUB, copies) or PyTorch does for the same.
+PAIRS = [("reduce_add", None, "copy_on_device"), ("radix_select", 1e-3, "radix_sort"), ("radix_select", 1e-2, "radix_sort"),
+         ("radix_select", 1e-3, "torch_topk_0.001"), ("radix_select", 1e-2, "torch_topk_0.01"),
+         ("threshold_reuse", 1e-2, "cub_select_if"), ("gaussian_k", 1e-2, "cub_select_if"),
+         ("truncate16_encode", None, "copy_on_device"), ("qsgd8_encode", None, "copy_on_device"),
+         ("pack_signs", None, "copy_on_device")]
+# What a kernel is held to at the largest size measured: the time of the other that it may take, and where both move
+# bytes, (bytes per element of the kernel, of the other, share of the other's bytes/s that it must reach).
+TARGETS = [("radix_select", 1e-3, "radix_sort", 0.5), ("threshold_reuse", 1e-2, "cub_select_if", 1.5),
+           ("reduce_add", None, "copy_on_device", (12, 8, 0.8)), ("truncate16_encode", None, "copy_on_device", (6, 8, 0.6)),
+           ("qsgd8_encode", None, "copy_on_device", (5, 8, 0.6))]
 SMALL = 4096  # bytes: at this size a graph has to be faster than plain launches
 SIZES = [1 << power for power in range(16, 29, 4)]
 WORKS = {"copy_to_host": "copy to the host", "copy_to_device": "copy from the host",
@@ -47,8 +46,10 @@ def kernel_times(records):
     return {key: statistics.median(seconds) for key, seconds in own.items() if seconds}
 
 
-def library_times(libraries):
-    return {(each["kernel"], each["n"]): each["time_s"] for each in libraries if "kernel" in each}
+def library_times(own, torch):
+    """Times by kernel and elements of what others are compared with, whatever it selects."""
+    return {**{(kernel, n): time for (kernel, n, _), time in own.items()},
+            **{(each["kernel"], each["n"]): each["time_s"] for each in torch if "kernel" in each}}
 
 
 def ratio(own, library, kernel, density, other, n):
@@ -59,7 +60,8 @@ def ratio(own, library, kernel, density, other, n):
 
 
 def target_table(records, libraries):
-    own, library = kernel_times(records), library_times(libraries)
+    own = kernel_times(records)
+    library = library_times(own, libraries)
     rows = []
     for kernel, density, other, target in TARGETS:
         sizes = [n for n in sorted({n for name, n, _ in own if name == kernel}, reverse=True)
@@ -88,14 +90,15 @@ def target_table(records, libraries):
 
 
 def kernel_table(records, libraries):
-    own, library = kernel_times(records), library_times(libraries)
+    own = kernel_times(records)
+    library = library_times(own, libraries)
     rows = []
     for kernel, density, other in PAIRS:
         times = [ratio(own, library, kernel, density, other, n) for n in SIZES]
         cells = ["-" if time is None else f"{time:.2f}" for time in times]
         if set(cells) != {"-"}:
             rows.append([kernel + (f" {density:g}" if density else ""), other, *cells])
-    return rows and [["kernel", "library", *(f"2^{n.bit_length() - 1}" for n in SIZES)], *rows]
+    return rows and [["kernel", "other", *(f"2^{n.bit_length() - 1}" for n in SIZES)], *rows]
 
 
 def collective_table(records, nccl):
@@ -132,27 +135,59 @@ def show(title, table):
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
 
 
+def seconds(torch, stream, calls, call):
+    """Time of so many calls on a stream, s."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    with torch.cuda.stream(stream):
+        begin.record()
+        for _ in range(calls):
+            call()
+        end.record()
+    end.synchronize()
+    return 1e-3 * begin.elapsed_time(end)
+
+
+def topk_times(torch):
+    stream = torch.cuda.current_stream()
+    for power in range(16, 29, 2):
+        values = torch.randn(1 << power, device="cuda")
+        for density in (1e-3, 1e-2):
+            count = max(1, int(density * len(values)))
+            times = [seconds(torch, stream, 1, lambda: torch.topk(values.abs(), count, sorted=False)) for _ in range(16)]
+            yield {"kernel": f"torch_topk_{density:g}", "n": len(values), "time_s": statistics.median(times[5:])}
+
+
+def interference(torch):
+    """Work of one stream alone, then next to another that is kept busy three times as long."""
+    streams = [torch.cuda.Stream() for _ in range(2)]
+    a, b, product = (torch.randn(4096, 4096, device="cuda") for _ in range(3))
+    x, y = (torch.randn(1 << 26, device="cuda") for _ in range(2))
+    host = torch.empty(1 << 26, pin_memory=True)
+    calls = {"copy_to_host": lambda: host.copy_(x, non_blocking=True), "copy_to_device": lambda: x.copy_(host, non_blocking=True),
+             "copy_on_device": lambda: y.copy_(x), "reduction": lambda: x.add_(y)}
+    torch.cuda.synchronize()
+    for kind, call in calls.items():
+        works = [(streams[0], lambda: torch.matmul(a, b, out=product)), (streams[1], call)]
+        counts = [max(4, int(0.02 / (min(seconds(torch, *work[:1], 4, work[1]) for _ in range(2)) / 4))) for work in works]
+        alone = [seconds(torch, stream, count, work) for (stream, work), count in zip(works, counts)]
+        beside = []
+        for mine in (0, 1):
+            with torch.cuda.stream(works[1 - mine][0]):
+                for _ in range(3 * counts[1 - mine]):
+                    works[1 - mine][1]()
+            beside.append(seconds(torch, works[mine][0], counts[mine], works[mine][1]))
+            torch.cuda.synchronize()
+        yield {"interference": kind, "model_slowdown": beside[0] / alone[0], "other_slowdown": beside[1] / alone[1]}
+
+
 def add_torch(path):
     import torch
     if not torch.cuda.is_available():
         print("PyTorch sees no GPU")
         sys.exit(77)
     with open(path, "a") as file:
-        for power in range(16, 29, 2):
-            n = 1 << power
-            values = torch.randn(n, device="cuda")
-            for density in (1e-3, 1e-2):
-                def call():
-                    return torch.topk(values.abs(), max(1, int(density * n)), sorted=False)
-                times = []
-                for sample in range(16):
-                    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-                    begin.record()
-                    call()
-                    end.record()
-                    end.synchronize()
-                    times += [1e-3 * begin.elapsed_time(end)] if sample >= 5 else []
-                file.write(json.dumps({"kernel": f"torch_topk_{density:g}", "n": n, "time_s": statistics.median(times)}) + "\n")
+        for record in (*topk_times(torch), *interference(torch)):
+            file.write(json.dumps(record) + "\n")
 
 
 def main():
@@ -162,7 +197,7 @@ def main():
         folder = pathlib.Path(sys.argv[2])
         records, libraries = list(lines(folder / "gpu.jsonl")), list(lines(sys.argv[3]))
         show("Targets", target_table(records, libraries))
-        show("Kernels: time relative to the library (below 1: shorter), by number of elements", kernel_table(records, libraries))
+        show("Kernels: time relative to the other (below 1: shorter), by number of elements", kernel_table(records, libraries))
         show("Collectives next to NCCL", collective_table(records, list(lines(folder / "nccl.jsonl"))))
         show("Two streams at once: time relative to each alone", interference_table(libraries))
     else:

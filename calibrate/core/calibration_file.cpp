@@ -2,8 +2,6 @@
 // a fit holds at 0 is named in `at_bound`, because it is no measurement of 0.
 #include "calibrate/core/calibration_file.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
 
@@ -56,10 +54,6 @@ void set_at_bound(io::Json& tree, const std::vector<std::string>& names) {
   }
 }
 
-io::Json text_or_null(const std::string& text) {
-  return text.empty() ? io::Json() : io::Json(text);
-}
-
 // Several files of one format keep it, else it is "mixed".
 io::Json source_tree(std::span<const io::Samples> files, const CalibrationText& text) {
   layers::Source source = files.front().source;
@@ -72,7 +66,7 @@ io::Json source_tree(std::span<const io::Samples> files, const CalibrationText& 
 }
 
 // Keys that only GPU measurements fill are null here.
-io::Json device_tree(std::span<const GroupFit> fits) {
+io::Json device_of(std::span<const GroupFit> fits) {
   std::int64_t count = 0;
   std::string name;
   for (const GroupFit& fit : fits) {
@@ -81,11 +75,7 @@ io::Json device_tree(std::span<const GroupFit> fits) {
       count = std::max(count, fit.group.ranks);
     }
   }
-  return io::Object{{"name", text_or_null(name)},
-                    {"count", count > 0 ? io::Json(count) : io::Json()},
-                    {"driver", io::Json()},
-                    {"sm_clock_Hz", io::Json()},
-                    {"p2p", io::Json()}};
+  return device_tree(name, count > 0 ? io::Json(count) : io::Json());
 }
 
 // The ranges of ranks and bytes that any of the fits covers; GPUs per node only where all agree.
@@ -138,17 +128,10 @@ std::string note_of(std::span<const io::Samples> files, const std::optional<Link
 void set_link(io::Json& tree, const LinkFit& link, const std::string& link_class) {
   const auto& [alpha, beta, gamma] = link.fit.values;
   if (link_class != "same-device") { // copies within one memory are no network
-    tree.set("network", io::Object{{"model", "alpha_beta"},
-                                   {"latency_s", alpha},
-                                   {"bandwidth_Bps", 1 / beta},
-                                   {"reduction_Bps", gamma > 0 ? 1 / gamma : 0.0}});
+    tree.set("network", network_tree(alpha, 1 / beta, gamma > 0 ? 1 / gamma : 0));
   }
-  io::Json of_class =
-      io::Object{{"class", link_class},
-                 {"latency_s", estimate(alpha, link.fit.intervals[0])},
-                 {"per_byte_s", estimate(beta, link.fit.intervals[1])},
-                 {"block_latency_s", io::Json()},
-                 {"duplex", io::Object{{"exchange", io::Json()}, {"shift", io::Json()}}}};
+  io::Json of_class = link_tree(link_class, estimate(alpha, link.fit.intervals[0]),
+                                estimate(beta, link.fit.intervals[1]));
   if (link.fit.identifiable[0]) {
     set_at_bound(of_class, held_at_bound({{"latency_s", alpha}}));
   }
@@ -156,6 +139,55 @@ void set_link(io::Json& tree, const LinkFit& link, const std::string& link_class
 }
 
 } // namespace
+
+io::Json calibration_head(const std::string& name, const std::string& note, io::Json source,
+                          io::Json device, io::Json valid) {
+  return io::Object{{"schema_version", 1},
+                    {"kind", "network_calibration"},
+                    {"name", name},
+                    {"label", "measured"},
+                    {"note", note},
+                    {"source", std::move(source)},
+                    {"device", std::move(device)},
+                    {"valid", std::move(valid)},
+                    {"compression_costs", io::Object{}},
+                    {"kernels", io::Array{}}};
+}
+
+void set_end(io::Json& tree, const std::array<bool, 3>& identifiable, Grade grade,
+             const std::vector<std::string>& warnings) {
+  tree.set("identifiable", io::Object{{"latency", identifiable[0]},
+                                      {"bandwidth", identifiable[1]},
+                                      {"reduction", identifiable[2]}});
+  tree.set("grade", links::kGrades[grade]);
+  tree.set("warnings", io::Array(warnings.begin(), warnings.end()));
+}
+
+io::Json device_tree(const std::string& name, io::Json count, const std::string& driver,
+                     std::optional<double> sm_clock_hz, io::Json p2p) {
+  return io::Object{{"name", name.empty() ? io::Json() : io::Json(name)},
+                    {"count", std::move(count)},
+                    {"driver", driver.empty() ? io::Json() : io::Json(driver)},
+                    {"sm_clock_Hz", or_null(sm_clock_hz)},
+                    {"p2p", std::move(p2p)}};
+}
+
+io::Json network_tree(double latency_s, double bandwidth_Bps, double reduction_Bps) {
+  return io::Object{{"model", "alpha_beta"},
+                    {"latency_s", latency_s},
+                    {"bandwidth_Bps", bandwidth_Bps},
+                    {"reduction_Bps", reduction_Bps}};
+}
+
+io::Json link_tree(std::string_view link_class, io::Json latency_s, io::Json per_byte_s,
+                   const std::optional<double>& exchange, const std::optional<double>& shift) {
+  return io::Object{
+      {"class", link_class},
+      {"latency_s", std::move(latency_s)},
+      {"per_byte_s", std::move(per_byte_s)},
+      {"block_latency_s", io::Json()},
+      {"duplex", io::Object{{"exchange", or_null(exchange)}, {"shift", or_null(shift)}}}};
+}
 
 // One latency, bandwidth and speed of adding for all groups whose time is a sum of counts. Empty
 // where no group has counts or the data do not determine the bandwidth. Counts are linear in the
@@ -254,7 +286,7 @@ io::Json collective_tree(const GroupFit& fit) {
     residuals.push_back(io::Array{row.bytes, row.measured_s, row.fitted_s});
   }
   const Group& group = fit.group;
-  const auto left_out = [&](double LeftOutErrors::*error) {
+  const auto left_out = [&](double ErrorSpread::*error) {
     return fit.left_out ? io::Json((*fit.left_out).*error) : io::Json();
   };
   io::Json tree(io::Object{
@@ -265,9 +297,9 @@ io::Json collective_tree(const GroupFit& fit) {
       {"fit", io::Object{{"bic", io::Array(fit.bic.begin(), fit.bic.end())},
                          {"median_relative_error", fit.median_error},
                          {"max_relative_error", fit.max_error},
-                         {"left_out_median_relative_error", left_out(&LeftOutErrors::median)},
-                         {"left_out_p90_relative_error", left_out(&LeftOutErrors::p90)},
-                         {"left_out_max_relative_error", left_out(&LeftOutErrors::most)},
+                         {"left_out_median_relative_error", left_out(&ErrorSpread::median)},
+                         {"left_out_p90_relative_error", left_out(&ErrorSpread::p90)},
+                         {"left_out_max_relative_error", left_out(&ErrorSpread::most)},
                          {"points", static_cast<std::int64_t>(group.points.size())}}}});
   if (fit.points.empty()) {
     tree.set("segments", segments_tree(fit.curve));
@@ -287,15 +319,11 @@ io::Json collective_tree(const GroupFit& fit) {
 // bandwidth then depend on the assumption.
 io::Json calibration_tree(std::span<const io::Samples> files, std::span<const GroupFit> fits,
                           const std::optional<LinkFit>& link, const CalibrationText& text) {
-  const bool assumed = link && !link->assumed.empty();
-  io::Json tree(io::Object{{"schema_version", 1},
-                           {"kind", "network_calibration"},
-                           {"name", text.name},
-                           {"label", assumed ? "calibrated" : "measured"},
-                           {"note", note_of(files, link, text)},
-                           {"source", source_tree(files, text)},
-                           {"device", device_tree(fits)},
-                           {"valid", valid_tree(fits)}});
+  io::Json tree = calibration_head(text.name, note_of(files, link, text), source_tree(files, text),
+                                   device_of(fits), valid_tree(fits));
+  if (link && !link->assumed.empty()) {
+    tree.set("label", "calibrated");
+  }
   std::array<bool, 3> identifiable{};
   if (link) {
     set_link(tree, *link, text.link_class);
@@ -306,14 +334,7 @@ io::Json calibration_tree(std::span<const io::Samples> files, std::span<const Gr
     collectives.push_back(collective_tree(fit));
   }
   tree.set("collectives", std::move(collectives));
-  tree.set("compression_costs", io::Object{});
-  tree.set("kernels", io::Array{});
-  tree.set("identifiable", io::Object{{"latency", identifiable[0]},
-                                      {"bandwidth", identifiable[1]},
-                                      {"reduction", identifiable[2]}});
-  tree.set("grade", links::kGrades[worst_grade(fits)]);
-  const std::vector<std::string> warnings = all_warnings(files, fits, link);
-  tree.set("warnings", io::Array(warnings.begin(), warnings.end()));
+  set_end(tree, identifiable, worst_grade(fits), all_warnings(files, fits, link));
   return tree;
 }
 

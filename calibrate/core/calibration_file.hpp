@@ -2,10 +2,6 @@
 // Turns the fits of all groups into what a scenario uses: the parameters of one link, fitted to the
 // groups whose algorithm has a linear closed form, and the JSON of a file of kind
 // network_calibration (CAL 5), which `stepsim run` reads.
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "calibrate/core/group_fit.hpp"
 #include "calibrate/core/joint_fit.hpp"
@@ -34,6 +30,24 @@ struct CalibrationText { // texts of the file that do not come from a fit
   // One of links::kLinkClasses. With "same-device" the file has no key `network`.
   std::string link_class = "network";
 };
+
+// Parts that every file of kind network_calibration has: its first keys, with label measured and
+// without costs and kernels; its last keys; the network that a scenario takes; a link of a class,
+// of which each number is a value or {value, low, high}. What is not known is null.
+[[nodiscard]] io::Json calibration_head(const std::string& name, const std::string& note,
+                                        io::Json source, io::Json device, io::Json valid);
+void set_end(io::Json& tree, const std::array<bool, 3>& identifiable, Grade grade,
+             const std::vector<std::string>& warnings);
+[[nodiscard]] io::Json device_tree(const std::string& name, io::Json count,
+                                   const std::string& driver = "",
+                                   std::optional<double> sm_clock_hz = {}, io::Json p2p = {});
+[[nodiscard]] io::Json network_tree(double latency_s, double bandwidth_Bps, double reduction_Bps);
+[[nodiscard]] io::Json link_tree(std::string_view link_class, io::Json latency_s,
+                                 io::Json per_byte_s, const std::optional<double>& exchange = {},
+                                 const std::optional<double>& shift = {});
+[[nodiscard]] inline io::Json or_null(const std::optional<double>& value) {
+  return value ? io::Json(*value) : io::Json();
+}
 
 // Returns the JSON of a file of kind network_calibration. `files` are the logs that were read and
 // `fits` the groups fitted to them, at least one each; the grade of the file is the worst grade of

@@ -65,4 +65,12 @@ struct ErrorReport {
 [[nodiscard]] ErrorReport report_of(std::span<const ErrorRow> rows);
 [[nodiscard]] io::Json to_json(const ErrorReport& report);
 
+// The figure of measured over predicted times (CAL 11), both axes logarithmic. A prediction is
+// right on the line of equality. Rows that are not counted (ErrorRow::counts) are hollow. Each
+// algorithm has its own marker, or its own panel if there are more algorithms than markers
+// (plot::kRanks).
+
+// The figure as SVG. Needs at least one row (asserted).
+[[nodiscard]] std::string error_plot(std::span<const ErrorRow> rows);
+
 } // namespace stepsim::calibrate

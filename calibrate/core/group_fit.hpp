@@ -4,19 +4,36 @@
 //   grade   ok if the 90th percentile of the leave-one-out errors is below 10 %, warn if it is
 //           below 25 %, else fail. Two sizes give warn, because there are no leave-one-out
 //           errors. A time that does not grow with size gives fail in any case
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
+#include "base/mean_interval.hpp"
 #include "calibrate/core/curve_choice.hpp"
-#include "calibrate/core/intervals.hpp"
 #include "calibrate/core/line_fit.hpp"
 #include "calibrate/core/points.hpp"
 #include "links/profile/profile.hpp"
 
 namespace stepsim::calibrate {
+
+// 95 % confidence intervals of A (s) and B (s per byte) in a fitted line t = A + B n (CAL 4.4).
+//
+//   table      one time per size: value +- t(0.975, N-2) sqrt(var), N sizes, w the weights of the
+//              fit (line_fit.hpp); s^2 = sum w (A + B n - t)^2 / (N-2),
+//              D = sum w sum w n^2 - (sum w n)^2, var A = s^2 sum w n^2 / D, var B = s^2 sum w / D
+//   bootstrap  several passes over all sizes: 2.5 and 97.5 % percentiles of 200 lines, each fitted
+//              to passes drawn with replacement. A pass is drawn as a whole, because its times have
+//              the state of the machine in common. The same seed gives the same intervals.
+
+// Lower ends are >= 0. Empty for a value held at 0.
+struct LineIntervals {
+  std::optional<base::Interval> startup_s, per_byte_s; // s, s per byte
+};
+
+// The intervals `table`. `fit` must be the fit of `data`. Both are empty for fewer than 3 sizes.
+[[nodiscard]] LineIntervals table_intervals(const LineFit& fit, std::span<const Datum> data);
+
+// The intervals `bootstrap`, widened where needed to contain the value of `line`. Needs two passes
+// (asserted). Both are empty if no resample has two sizes.
+[[nodiscard]] LineIntervals bootstrap_intervals(const Line& line, const Group& group, Robust robust,
+                                                std::uint64_t seed);
 
 using links::Grade;
 
@@ -45,7 +62,7 @@ struct GroupFit {
   std::vector<links::CurvePoint> points; // points of the chosen curve; empty if it is made of lines
   std::vector<Residual> residuals;       // errors of the chosen curve at the medians, by size
   double median_error{}, max_error{};    // |relative error| of the curve at the sizes of the fit
-  std::optional<LeftOutErrors> left_out; // leave-one-out errors; empty for two sizes
+  std::optional<ErrorSpread> left_out;   // leave-one-out errors; empty for two sizes
   Grade grade = Grade::ok;
   // The reason for the grade `fail` in one line: the time does not grow with size, or the two
   // largest leave-one-out errors. "" for other grades.

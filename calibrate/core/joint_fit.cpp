@@ -7,13 +7,81 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
-#include <vector>
 
-#include "calibrate/core/singular.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/formula/closed_form.hpp"
 
 namespace stepsim::calibrate {
+
+// One-sided Jacobi: columns are turned against each other, two at a time, until all are orthogonal;
+// their lengths are then the singular values. For three columns it is as short as it is accurate.
+
+namespace {
+
+constexpr double kOrthogonal = 1e-15; // cosine between columns
+constexpr int kSweeps = 60;           // it converges quadratically; a few are enough
+
+// Makes columns p and q orthogonal; false if they are.
+bool rotate(Singular& s, std::size_t p, std::size_t q) {
+  double pp = 0;
+  double qq = 0;
+  double pq = 0;
+  for (const Row& row : s.scaled_left) {
+    pp += row[p] * row[p];
+    qq += row[q] * row[q];
+    pq += row[p] * row[q];
+  }
+  if (std::abs(pq) <= kOrthogonal * std::sqrt(pp * qq)) {
+    return false;
+  }
+  const double zeta = (qq - pp) / (2 * pq);
+  const double tangent = std::copysign(1.0, zeta) / (std::abs(zeta) + std::sqrt(1 + zeta * zeta));
+  const double cosine = 1 / std::sqrt(1 + tangent * tangent);
+  const double sine = cosine * tangent;
+  const auto turn = [&](double& a, double& b) {
+    const double old = a;
+    a = cosine * old - sine * b;
+    b = sine * old + cosine * b;
+  };
+  for (Row& row : s.scaled_left) {
+    turn(row[p], row[q]);
+  }
+  for (std::size_t i = 0; i < s.columns; ++i) {
+    turn(s.right[p][i], s.right[q][i]);
+  }
+  return true;
+}
+
+} // namespace
+
+// The right vectors collect the rotations; the left ones stay scaled by the singular values, which
+// the fit needs anyway.
+Singular decompose(std::span<const Row> matrix, std::size_t columns) {
+  assert(columns <= kMostColumns && "at most three columns");
+  Singular s;
+  s.columns = columns;
+  s.scaled_left.assign(matrix.begin(), matrix.end());
+  for (std::size_t i = 0; i < columns; ++i) {
+    s.right[i][i] = 1;
+  }
+  bool turned = true;
+  for (int sweep = 0; sweep < kSweeps && turned; ++sweep) {
+    turned = false;
+    for (std::size_t p = 0; p + 1 < columns; ++p) {
+      for (std::size_t q = p + 1; q < columns; ++q) {
+        turned = rotate(s, p, q) || turned;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < columns; ++i) {
+    double square = 0;
+    for (const Row& row : s.scaled_left) {
+      square += row[i] * row[i];
+    }
+    s.values[i] = std::sqrt(square);
+  }
+  return s;
+}
 
 namespace {
 
@@ -23,17 +91,19 @@ constexpr double kLinear = 1e-12;
 
 using Columns = std::vector<std::size_t>; // which of alpha, beta, gamma
 
-// The design divided by the times, its columns of unit length, and those lengths.
+// The lengths of the columns of the design, whose rows are divided by their times, and what it is
+// with columns of unit length.
 struct Design {
-  std::vector<Row> rows;
   Row lengths{};
+  Singular s;
 };
 
 // A column that is 0 in all rows keeps the length 0.
 Design design_of(std::span<const JointRow> rows, const Columns& columns) {
   Design design;
+  std::vector<Row> matrix;
   for (const JointRow& row : rows) {
-    Row& weighted = design.rows.emplace_back();
+    Row& weighted = matrix.emplace_back();
     for (std::size_t j = 0; j < columns.size(); ++j) {
       weighted[j] = row.counts[columns[j]] / row.seconds;
       design.lengths[j] += weighted[j] * weighted[j];
@@ -41,17 +111,19 @@ Design design_of(std::span<const JointRow> rows, const Columns& columns) {
   }
   for (std::size_t j = 0; j < columns.size(); ++j) {
     design.lengths[j] = std::sqrt(design.lengths[j]);
-    for (Row& row : design.rows) {
+    for (Row& row : matrix) {
       row[j] = design.lengths[j] > 0 ? row[j] / design.lengths[j] : 0;
     }
   }
+  design.s = decompose(matrix, columns.size());
   return design;
 }
 
 double largest(const Singular& s) { return *std::ranges::max_element(s.values); }
 
 // Whether a column takes part in a combination that the data do not see.
-std::array<bool, 3> unseen(const Design& design, const Singular& s) {
+std::array<bool, 3> unseen(const Design& design) {
+  const Singular& s = design.s;
   std::array<bool, 3> result{};
   for (std::size_t k = 0; k < s.columns; ++k) {
     for (std::size_t j = 0; j < s.columns && s.values[k] < kRankTolerance * largest(s); ++j) {
@@ -67,8 +139,7 @@ std::array<bool, 3> unseen(const Design& design, const Singular& s) {
 // Least squares with the columns given, the others 0: x = V S^-1 U^T 1, as every weighted time
 // is 1.
 Counts solve(std::span<const JointRow> rows, const Columns& columns) {
-  const Design design = design_of(rows, columns);
-  const Singular s = decompose(design.rows, columns.size());
+  const auto [lengths, s] = design_of(rows, columns);
   Counts values{};
   for (std::size_t k = 0; k < columns.size(); ++k) {
     double projected = 0;
@@ -77,7 +148,7 @@ Counts solve(std::span<const JointRow> rows, const Columns& columns) {
     }
     projected /= s.values[k] * s.values[k];
     for (std::size_t j = 0; j < columns.size(); ++j) {
-      values[columns[j]] += s.right[k][j] * projected / design.lengths[j];
+      values[columns[j]] += s.right[k][j] * projected / lengths[j];
     }
   }
   return values;
@@ -131,14 +202,13 @@ void set_intervals(std::span<const JointRow> rows, const Columns& columns, Joint
   const std::size_t freedom = rows.size() - columns.size();
   const double variance = squares(rows, fit.values) / static_cast<double>(freedom);
   const double t = base::student_t(0.975, freedom);
-  const Design design = design_of(rows, columns);
-  const Singular s = decompose(design.rows, columns.size());
+  const auto [lengths, s] = design_of(rows, columns);
   for (std::size_t j = 0; j < columns.size(); ++j) {
     double sum = 0;
     for (std::size_t k = 0; k < columns.size(); ++k) {
       sum += s.right[k][j] * s.right[k][j] / (s.values[k] * s.values[k]);
     }
-    const double half = t * std::sqrt(variance * sum) / design.lengths[j];
+    const double half = t * std::sqrt(variance * sum) / lengths[j];
     const double value = fit.values[columns[j]];
     fit.intervals[columns[j]] = base::Interval{std::max(0.0, value - half), value + half};
   }
@@ -191,12 +261,10 @@ JointFit fit_jointly(std::span<const JointRow> rows) {
   assert(!rows.empty() && "a fit needs data");
   JointFit fit;
   Columns columns{0, 1, 2};
-  const Design design = design_of(rows, columns);
-  const Singular all = decompose(design.rows, columns.size());
+  const Singular all = design_of(rows, columns).s;
   fit.smallest_singular_value = *std::ranges::min_element(all.values) / largest(all);
   for (bool done = false; !done && !columns.empty();) { // give up the last column that hides
-    const Design left = design_of(rows, columns);
-    const auto hidden = unseen(left, decompose(left.rows, columns.size()));
+    const auto hidden = unseen(design_of(rows, columns));
     done = true;
     for (std::size_t j = columns.size(); j-- > 0;) {
       if (hidden[j]) {

@@ -8,11 +8,11 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "base/cholesky.hpp"
+#include "base/statistics.hpp"
 #include "nccl/library_record.hpp"
 
 namespace stepsim::calibrate {
@@ -220,14 +220,8 @@ ErrorNumbers error_numbers(std::span<const double> errors) {
   }
   numbers.sign /= static_cast<double>(errors.size());
   std::ranges::sort(sizes);
-  const auto quantile = [&](double share) {
-    const double place = share * static_cast<double>(sizes.size() - 1);
-    const auto low = static_cast<std::size_t>(place);
-    const std::size_t high = std::min(low + 1, sizes.size() - 1);
-    return sizes[low] + (sizes[high] - sizes[low]) * (place - static_cast<double>(low));
-  };
-  numbers.median = quantile(0.5);
-  numbers.p90 = quantile(0.9);
+  numbers.median = base::quantile(sizes, 0.5);
+  numbers.p90 = base::quantile(sizes, 0.9);
   numbers.largest = sizes.back();
   return numbers;
 }

@@ -3,16 +3,11 @@
 #include "calibrate/core/library_measurements.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <iterator>
-#include <map>
-#include <span>
 #include <tuple>
-#include <utility>
 
-#include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/statistics.hpp"
 #include "document/csv.hpp"

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <set>
 
-#include "base/error.hpp"
 #include "base/statistics.hpp"
 
 namespace stepsim::calibrate {
@@ -44,11 +43,10 @@ Point point_of(double bytes, const std::vector<io::Sample>& samples) {
     times.push_back(sample.time_s);
   }
   std::ranges::sort(times);
-  const auto rank = static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(times.size())));
   return {.bytes = bytes,
           .time_s = base::median(times),
           .min_s = times.front(),
-          .p90_s = times[rank - 1],
+          .p90_s = nearest_rank(times, 0.9),
           .count = times.size()};
 }
 
@@ -56,17 +54,14 @@ Point point_of(double bytes, const std::vector<io::Sample>& samples) {
 // as one pass. `passes` of the group is the least number of different passes that a size has.
 void append_repetitions(double bytes, const std::vector<io::Sample>& samples,
                         std::map<std::int64_t, std::size_t>& passes, Group& group) {
-  std::vector<std::int64_t> seen;
+  std::set<std::int64_t> seen;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const std::int64_t pass = samples[i].pass.value_or(static_cast<std::int64_t>(i));
     const auto number = passes.try_emplace(pass, passes.size()).first->second;
     group.repetitions.push_back({{bytes, samples[i].time_s}, number});
-    seen.push_back(pass);
+    seen.insert(pass);
   }
-  std::ranges::sort(seen);
-  const auto distinct =
-      static_cast<std::size_t>(std::unique(seen.begin(), seen.end()) - seen.begin());
-  group.passes = group.points.empty() ? distinct : std::min(group.passes, distinct);
+  group.passes = group.points.empty() ? seen.size() : std::min(group.passes, seen.size());
 }
 
 // Times of empty messages are kept apart: they take no part in fits of relative errors over sizes.
@@ -90,6 +85,27 @@ Group finished(Raw raw) {
 
 } // namespace
 
+double nearest_rank(std::span<const double> ascending, double share) {
+  const double rank = std::ceil(share * static_cast<double>(ascending.size()));
+  return ascending[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
+}
+
+std::optional<ErrorSpread> spread_of(std::vector<double> errors) {
+  if (errors.empty()) {
+    return std::nullopt;
+  }
+  std::ranges::sort(errors);
+  return ErrorSpread{base::median(errors), nearest_rank(errors, 0.9), errors.back()};
+}
+
+std::map<double, std::vector<double>> seconds_by_size(std::span<const Repetition> repetitions) {
+  std::map<double, std::vector<double>> seconds;
+  for (const Repetition& each : repetitions) {
+    seconds[each.datum.bytes].push_back(each.datum.seconds);
+  }
+  return seconds;
+}
+
 std::string Group::text() const {
   const bool named = !algorithm.empty() && algorithm != "nccl";
   return op + (named ? " " + algorithm : "") + " P=" + std::to_string(ranks);
@@ -110,8 +126,7 @@ std::vector<Group> group_samples(std::span<const io::Samples> files) {
     for (const io::SampleSet& set : file.sets) {
       auto raw = std::ranges::find_if(raws, [&](const Raw& r) { return same_group(r.group, set); });
       if (raw == raws.end()) {
-        raw = raws.insert(raws.end(), Raw{});
-        raw->file = file.file;
+        raw = raws.insert(raws.end(), Raw{{}, file.file, {}});
         raw->group.op = set.op;
         raw->group.algorithm = set.algorithm;
         raw->group.ranks = set.ranks;

@@ -3,15 +3,24 @@
 // one point per size, the median of the repetitions. Messages of 0 bytes are kept apart: their
 // model time is 0 by definition, so they are only reported.
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "calibrate/core/line_fit.hpp"
 #include "scenario/files/samples_file.hpp"
 
 namespace stepsim::calibrate {
+
+// The smallest of the ascending values with at least `share` of them at or below it (nearest rank).
+[[nodiscard]] double nearest_rank(std::span<const double> ascending, double share);
+
+// Of magnitudes of relative errors.
+struct ErrorSpread {
+  double median{}, p90{}, most{}; // p90 by nearest rank
+};
+// Empty without errors.
+[[nodiscard]] std::optional<ErrorSpread> spread_of(std::vector<double> errors);
 
 struct Point {
   double bytes{};
@@ -27,6 +36,10 @@ struct Repetition {
   Datum datum;
   std::size_t pass{};
 };
+
+// [bytes] the seconds of all repetitions.
+[[nodiscard]] std::map<double, std::vector<double>>
+seconds_by_size(std::span<const Repetition> repetitions);
 
 struct Group {
   std::string op, algorithm; // algorithm "" = unknown

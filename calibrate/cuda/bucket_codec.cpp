@@ -1,7 +1,6 @@
 // What the kernels of quantisation must give. A kernel rounds after the division and again after
 // the product, and rounds codes to the nearest, ties to even; lrint does the same in the default
 // rounding mode, so that the results can be compared bit by bit.
-#include "calibrate/cuda/bucket_codec.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -1,9 +1,6 @@
 #pragma once
 // Functions for both the verification and the timing of collectives: the ways of copying, the names
 // of cases and the length of vectors.
-#include <functional>
-#include <string>
-#include <vector>
 
 #include "calibrate/cuda/measurement.cuh"
 #include "calibrate/cuda/run_plan.cuh"
@@ -34,11 +31,10 @@ struct Way {
 }
 
 // "allreduce ring copy_engine plain P=8 n=1000": names a case in errors and notes.
-[[nodiscard]] inline std::string text(const PlanRequest& request, Variant variant, bool graph) {
+[[nodiscard]] inline std::string text(const PlanRequest& request, const Way& way) {
   return std::string(collectives::name(request.op)) + " " +
-         std::string(collectives::name(request.algorithm)) + " " + std::string(name(variant)) +
-         (graph ? " graph" : " plain") + " P=" + std::to_string(request.ranks) +
-         " n=" + std::to_string(request.elements);
+         std::string(collectives::name(request.algorithm)) + " " + way.text() +
+         " P=" + std::to_string(request.ranks) + " n=" + std::to_string(request.elements);
 }
 
 // The greatest length at which the vectors of all ranks fit in half of the free device memory

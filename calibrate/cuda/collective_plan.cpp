@@ -4,7 +4,7 @@
 #include "calibrate/cuda/collective_plan.hpp"
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 #include "collectives/formula/blocks.hpp"
 
@@ -12,18 +12,12 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-using collectives::AlgorithmId;
-using collectives::Op;
-
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 // The collective of the request, as the simulator has it.
 collectives::Collective collective_of(const PlanRequest& request) {
-  collectives::Collective collective;
-  collective.op = request.op;
-  collective.algorithm = request.algorithm;
-  collective.ranks = request.ranks;
-  collective.bytes = static_cast<double>(request.elements * kElement);
+  collectives::Collective collective = calibrate::collective_of(
+      {request.op, request.algorithm}, request.ranks, request.elements * kElement);
   collective.links.all = request.link;
   collective.reduction_s_per_byte = request.reduction_s_per_byte;
   return collective;
@@ -158,28 +152,8 @@ private:
 
 } // namespace
 
-std::span<const PlanKind> plan_kinds() {
-  static constexpr std::array kKinds{
-      PlanKind{Op::broadcast, AlgorithmId::mst}, PlanKind{Op::broadcast, AlgorithmId::be},
-      PlanKind{Op::broadcast, AlgorithmId::lp},  PlanKind{Op::broadcast, AlgorithmId::ring},
-      PlanKind{Op::reduce, AlgorithmId::mst},    PlanKind{Op::reduce, AlgorithmId::be},
-      PlanKind{Op::reduce, AlgorithmId::lp},     PlanKind{Op::reduce, AlgorithmId::ring},
-      PlanKind{Op::allreduce, AlgorithmId::mst}, PlanKind{Op::allreduce, AlgorithmId::be},
-      PlanKind{Op::allreduce, AlgorithmId::lp},  PlanKind{Op::allreduce, AlgorithmId::ring}};
-  return kKinds;
-}
-
-std::vector<ElementMessage> messages_of(const PlanRequest& request) {
-  collectives::Collective collective = collective_of(request);
-  if (request.block_elements > 0) {
-    collective.options.block = Bytes{request.block_elements * kElement};
-  }
-  return element_messages(std::move(collective));
-}
-
 std::int64_t best_block(const PlanRequest& request) {
   collectives::Collective collective = collective_of(request);
-  collective.options.element_bytes = kElement;
   const auto blocks = collectives::resolve_blocks(collective);
   return blocks
              ? std::max<std::int64_t>(1, static_cast<std::int64_t>(blocks->block_bytes) / kElement)
@@ -187,7 +161,11 @@ std::int64_t best_block(const PlanRequest& request) {
 }
 
 CollectivePlan make_plan(const PlanRequest& request) {
-  const std::vector<ElementMessage> messages = messages_of(request);
+  collectives::Collective collective = collective_of(request);
+  if (request.block_elements > 0) {
+    collective.options.block = Bytes{request.block_elements * kElement};
+  }
+  const std::vector<ElementMessage> messages = element_messages(std::move(collective));
   PlanBuilder builder(request, messages);
   // The sends of a step all start from what was there before it. All copies of a step therefore
   // come before its additions, as in an exchange, where both sides send their old values.

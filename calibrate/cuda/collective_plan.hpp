@@ -11,11 +11,6 @@
 // follows from other waits is left out. Any order of execution that respects streams and waits
 // gives the same result. Offsets and counts are in elements.
 #include <cmath>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "calibrate/execute/element_messages.hpp"
 
@@ -53,21 +48,11 @@ struct PlanRequest {
   double reduction_s_per_byte = 1e-12;
 };
 
-// The operations and algorithms that make_plan() accepts, in the order in which they are measured.
-struct PlanKind {
-  collectives::Op op;
-  collectives::AlgorithmId algorithm;
-};
-[[nodiscard]] std::span<const PlanKind> plan_kinds();
-
-// Operation and algorithm must be one of plan_kinds() (not checked); the root is rank 0. A `ring`
+// Operation and algorithm must be one of dense_kinds() (not checked); the root is rank 0. A `ring`
 // broadcast or reduce is the chain of `lp` (linear pipeline) with exactly P blocks of whole
 // elements, the first blocks one element longer if P does not divide the number of elements. The
 // plan has no operations for one rank or no elements.
 [[nodiscard]] CollectivePlan make_plan(const PlanRequest& request);
-// The messages from which make_plan() builds the plan, in program order.
-[[nodiscard]] std::vector<ElementMessage> messages_of(const PlanRequest& request);
-
 // The best block of `lp` for the link of the request [elements], whatever its block_elements; 0 if
 // the algorithm has no blocks. It comes from the formula that the simulator uses, so that both use
 // the same blocks.

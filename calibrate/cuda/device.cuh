@@ -4,6 +4,7 @@
 // made; `DeviceGuard` makes one current for a scope.
 #include <cuda_runtime.h>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -151,10 +152,10 @@ inline double seconds_between(const Event& begin, const Event& end) {
 template <class T, auto Allocate, auto Free> class Memory {
 public:
   Memory() = default;
-  explicit Memory(std::size_t count) : count_(count) {
+  explicit Memory(std::integral auto count) : count_(static_cast<std::size_t>(count)) {
     void* made = nullptr;
-    if (count > 0) {
-      STEPSIM_CUDA(Allocate(&made, count * sizeof(T)));
+    if (count_ > 0) {
+      STEPSIM_CUDA(Allocate(&made, count_ * sizeof(T)));
     }
     memory_ = Owner<void*, Free>(made);
   }
@@ -175,6 +176,15 @@ inline cudaError_t allocate_on_host(void** made, std::size_t bytes) {
 template <class T> using Buffer = Memory<T, allocate_on_device, cudaFree>; // of the current device
 // Page-locked memory of the host, usable from every device.
 template <class T> using PinnedBuffer = Memory<T, allocate_on_host, cudaFreeHost>;
+
+// What the calls on a stream so far leave on its device. Waits for them.
+template <class T> T value_of(const T* on_device, const Stream& stream) {
+  T value;
+  STEPSIM_CUDA(
+      cudaMemcpyAsync(&value, on_device, sizeof(value), cudaMemcpyDeviceToHost, stream.get()));
+  stream.synchronize();
+  return value;
+}
 
 // A CUDA graph, instantiated and ready to launch.
 class Graph {

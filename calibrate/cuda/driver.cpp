@@ -6,8 +6,6 @@
 
 #include <dlfcn.h>
 
-#include <array>
-
 #include "base/error.hpp"
 #include "calibrate/cuda/measure.hpp"
 
@@ -174,23 +172,20 @@ private:
 
 // One thread may drive several devices. Without a group the first call would wait for ranks whose
 // calls this thread has not made yet; within a group all of them start at its end.
-void Nccl::run(Op op, const float* const* x, float* const* y, std::size_t n,
+void Nccl::run(collectives::Op op, const float* const* x, float* const* y, std::size_t n,
                CUstream_st* const* streams) const {
+  using collectives::Op;
   Group group(*this);
   for (std::size_t i = 0; i < communicators_.size(); ++i) {
     NcclCommunicator* comm = communicators_[i];
-    switch (op) {
-    case Op::allreduce:
+    if (op == Op::allreduce) {
       check(functions_.all_reduce(x[i], y[i], n, kNcclFloat, kNcclSum, comm, streams[i]),
             "ncclAllReduce");
-      break;
-    case Op::broadcast:
+    } else if (op == Op::broadcast) {
       check(functions_.broadcast(x[i], y[i], n, kNcclFloat, 0, comm, streams[i]), "ncclBroadcast");
-      break;
-    case Op::reduce:
+    } else {
       check(functions_.reduce(x[i], y[i], n, kNcclFloat, kNcclSum, 0, comm, streams[i]),
             "ncclReduce");
-      break;
     }
   }
   group.end();

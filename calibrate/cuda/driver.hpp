@@ -1,17 +1,47 @@
 #pragma once
 // NVML and NCCL, loaded with dlopen and declared here for the few functions used: neither is needed
 // to build or to start the program. cublas.hpp has a third library.
+#include <array>
 #include <cstddef>
 #include <initializer_list>
-#include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
-#include "calibrate/cuda/nccl_functions.hpp"
 #include "calibrate/cuda/records.hpp"
+#include "collectives/collective.hpp"
+
+struct CUstream_st;
 
 namespace stepsim::calibrate::gpu {
+
+// Prototypes of the functions of NCCL 2 that are used, without nccl.h: results and enumerations are
+// ints (0 = success, ncclFloat = 7, ncclSum = 0), handles are pointers, and the identifier of a
+// communicator is passed by value. These numbers do not change within NCCL 2. If nccl.h is
+// installed, a test compares them with it (tests/calibrate/cuda/library_headers_check.cpp).
+
+struct NcclCommunicator;
+struct NcclId {
+  std::array<char, 128> bytes{};
+};
+
+inline constexpr int kNcclFloat = 7;
+inline constexpr int kNcclSum = 0;
+
+struct NcclFunctions {
+  using Comm = NcclCommunicator*;
+  int (*get_version)(int*);
+  const char* (*error_text)(int);
+  int (*get_unique_id)(NcclId*);
+  int (*init_all)(Comm*, int, const int*);
+  int (*init_rank)(Comm*, int, NcclId, int);
+  int (*destroy)(Comm);
+  int (*group_start)();
+  int (*group_end)();
+  int (*all_reduce)(const void*, void*, std::size_t, int, int, Comm, CUstream_st*);
+  int (*broadcast)(const void*, void*, std::size_t, int, int, Comm, CUstream_st*);
+  int (*reduce)(const void*, void*, std::size_t, int, int, int, Comm, CUstream_st*);
+  int (*send)(const void*, std::size_t, int, int, Comm, CUstream_st*);
+  int (*receive)(void*, std::size_t, int, int, Comm, CUstream_st*);
+};
 
 // A shared library that stays loaded until the program ends, so that functions found in it may be
 // kept without the object.
@@ -77,11 +107,11 @@ public:
   [[nodiscard]] NcclId new_id() const;
   void join(const NcclId& id, std::uint32_t rank, std::uint32_t ranks);
 
-  enum class Op { allreduce, broadcast, reduce };
-  // Enqueues `op` on all communicators of this process at once and does not wait. Communicator i
-  // reads n floats from x[i] and writes y[i] on streams[i]; reductions are sums, the root is rank
-  // 0. Throws SimulationError with NCCL's text if a call fails.
-  void run(Op op, const float* const* x, float* const* y, std::size_t n,
+  // Enqueues `op`, a broadcast, reduce or all-reduce, on all communicators of this process at once
+  // and does not wait. Communicator i reads n floats from x[i] and writes y[i] on streams[i];
+  // reductions are sums, the root is rank 0. Throws SimulationError with NCCL's text if a call
+  // fails.
+  void run(collectives::Op op, const float* const* x, float* const* y, std::size_t n,
            CUstream_st* const* streams) const;
 
   struct Message {

@@ -2,16 +2,154 @@
 // a device have one of class same-device and no `network`, and a run without kernels has no costs.
 #include "calibrate/cuda/gpu_calibration.hpp"
 
-#include <algorithm>
-
 #include "base/number_text.hpp"
 #include "base/percent.hpp"
 #include "calibrate/core/calibration_file.hpp"
 #include "calibrate/cuda/codec_math.hpp"
-#include "calibrate/cuda/gpu_costs.hpp"
 #include "scenario/files/source_json.hpp"
 
 namespace stepsim::calibrate::gpu {
+
+// From fitted kernels to `compression_costs` (SPA 8.2, 9), under the names of a scenario's
+// `compression.costs`. What did not fit is left out.
+
+namespace {
+
+using Kernels = std::vector<const KernelFit*>; // run one after the other
+
+// Empty where one is missing or did not fit.
+Kernels find_all(const GpuFit& fit, std::initializer_list<std::string_view> names,
+                 std::string_view distribution) {
+  Kernels kernels;
+  for (const std::string_view name : names) {
+    const KernelFit* found = fit.find(name, distribution);
+    if (found == nullptr || found->grade == Grade::fail) {
+      return {};
+    }
+    kernels.push_back(found);
+  }
+  return kernels;
+}
+
+// The sum of one constant over kernels that run one after the other.
+double sum(const Kernels& kernels, double KernelFit::*constant) {
+  double all = 0;
+  for (const KernelFit* kernel : kernels) {
+    all += kernel->*constant;
+  }
+  return all;
+}
+
+// t = select_s + select_s_per_element m + select_s_per_entry k.
+void add_select(io::Json& costs, const Kernels& kernels) {
+  if (!kernels.empty()) {
+    costs.set("select_s", sum(kernels, &KernelFit::c0_s));
+    costs.set("select_s_per_element", sum(kernels, &KernelFit::c1_s_per_element));
+    costs.set("select_s_per_entry", sum(kernels, &KernelFit::c2_s_per_entry));
+  }
+}
+
+// The costs of an encoder, which goes over all elements and selects nothing. A kernel `beside` goes
+// over something small: only its constant counts.
+void add_encode(io::Json& costs, const Kernels& kernels, const KernelFit* beside = nullptr) {
+  if (!kernels.empty()) {
+    costs.set("select_s",
+              sum(kernels, &KernelFit::c0_s) + (beside != nullptr ? beside->c0_s : 0.0));
+    costs.set("select_s_per_element", sum(kernels, &KernelFit::c1_s_per_element));
+  }
+}
+
+// Per entry of a list, or (`constant`) of all lists.
+void add_lists(io::Json& costs, std::string_view prefix, const Kernels& kernels,
+               double KernelFit::*constant = &KernelFit::c2_s_per_entry) {
+  if (!kernels.empty()) {
+    costs.set(std::string(prefix) + "_s", sum(kernels, &KernelFit::c0_s));
+    costs.set(std::string(prefix) + "_s_per_entry", sum(kernels, constant));
+  }
+}
+
+// A method for which nothing was measured has no entry.
+void add_method(io::Json& costs, std::string_view method, io::Json values) {
+  if (!values.as_object().empty()) {
+    costs.set(method, std::move(values));
+  }
+}
+
+// Which kernel a method selects with. Every selector was timed on Gaussian and on heavy-tailed
+// values; a scenario takes the times of the Gaussian ones. The methods that exchange selected
+// entries in different ways select with the same kernel.
+void add_selectors(io::Json& costs, const GpuFit& fit) {
+  struct Selector {
+    std::string_view method;
+    std::string_view kernel;
+  };
+  constexpr std::array kSelectors{Selector{"topk", "radix_select"},
+                                  Selector{"dgc", "sampled_threshold"},
+                                  Selector{"gaussian_k", "gaussian_k"},
+                                  Selector{"gtopk_tree", "radix_select"},
+                                  Selector{"gtopk_butterfly", "radix_select"},
+                                  Selector{"gtopk_exact", "radix_select"},
+                                  Selector{"sparcml_rd", "radix_select"},
+                                  Selector{"sparcml_split", "radix_select"},
+                                  Selector{"topk_dsa", "radix_select"},
+                                  Selector{"ok_topk", "threshold_reuse"},
+                                  Selector{"hierarchical_topk", "radix_select"}};
+  for (const Selector& selector : kSelectors) {
+    io::Json values{io::Object{}};
+    add_select(values, find_all(fit, {selector.kernel}, "gaussian"));
+    add_method(costs, selector.method, std::move(values));
+  }
+}
+
+// Both products go over the matrix. Gram-Schmidt goes over one factor, a few of its columns: it
+// counts by its start-up. Decoding writes every element once.
+io::Json low_rank_costs(const GpuFit& fit) {
+  io::Json costs{io::Object{}};
+  if (const Kernels orthogonal = find_all(fit, {"powersgd_orthogonalize_r4"}, "any");
+      !orthogonal.empty()) {
+    add_encode(costs, find_all(fit, {"powersgd_left_r4", "powersgd_right_r4"}, "any"),
+               orthogonal.front());
+  }
+  add_lists(costs, "scatter", find_all(fit, {"powersgd_decode_r4"}, "any"),
+            &KernelFit::c1_s_per_element);
+  return costs;
+}
+
+// Decoding takes the place of adding lists of scattered entries, which `any` has: of buckets and
+// signsgd it goes over the m entries of all P ranks, and they keep no residual.
+void add_encoders(io::Json& costs, const GpuFit& fit) {
+  add_method(costs, "powersgd", low_rank_costs(fit));
+  struct Encoder {
+    std::string_view method, encode, decode;
+  };
+  constexpr std::array kEncoders{Encoder{kBucketCodec, "qsgd8_encode", "qsgd8_decode"},
+                                 Encoder{"signsgd", "pack_signs", "vote_signs"}};
+  for (const Encoder& encoder : kEncoders) {
+    io::Json values{io::Object{}};
+    add_encode(values, find_all(fit, {encoder.encode}, "any"));
+    add_lists(values, "scatter", find_all(fit, {encoder.decode}, "any"));
+    if (!values.as_object().empty()) {
+      values.set("residual_s_per_element", 0);
+    }
+    add_method(costs, encoder.method, std::move(values));
+  }
+}
+
+} // namespace
+
+io::Json compression_costs(const GpuFit& fit) {
+  io::Json costs{io::Object{}};
+  io::Json any{io::Object{}};
+  if (const Kernels residual = find_all(fit, {"residual_update"}, "any"); !residual.empty()) {
+    any.set("residual_s_per_element", sum(residual, &KernelFit::c1_s_per_element));
+  }
+  add_lists(any, "merge", find_all(fit, {"merge"}, "any"));
+  add_lists(any, "scatter", find_all(fit, {"scatter_add"}, "any"));
+  add_method(costs, "any", std::move(any));
+  add_selectors(costs, fit);
+  add_encoders(costs, fit);
+  return costs;
+}
 
 namespace {
 
@@ -43,21 +181,6 @@ io::Json kernel_tree(const GpuSamples& samples, const KernelFit& fit) {
   return tree;
 }
 
-// A link of the file. Where it is not measured how much both directions disturb each other: null.
-io::Json link_tree(std::string_view link_class, const Line& line,
-                   const std::optional<double>& exchange = {},
-                   const std::optional<double>& shift = {}) {
-  const auto or_null = [](const std::optional<double>& value) {
-    return value ? io::Json(*value) : io::Json();
-  };
-  return io::Object{
-      {"class", link_class},
-      {"latency_s", line.startup_s},
-      {"per_byte_s", line.per_byte_s},
-      {"block_latency_s", io::Json()},
-      {"duplex", io::Object{{"exchange", or_null(exchange)}, {"shift", or_null(shift)}}}};
-}
-
 // Seconds per byte of x += y, from seconds per element of the addition kernel. Empty where it was
 // not measured, did not fit, or is held at 0.
 std::optional<double> gamma_of(const GpuFit& fit) {
@@ -67,43 +190,33 @@ std::optional<double> gamma_of(const GpuFit& fit) {
              : std::nullopt;
 }
 
-// The class of the link follows from the bandwidth, because CUDA does not tell what connects two
-// devices: 16 lanes of PCIe 5 carry at most 63 GB/s each way. An NVLink below 80 GB/s, as between
-// many V100, is therefore called pcie, and a faster PCIe nvlink; the numbers are right in any case.
-//
-// With times of all pairs there is a link per class that was found, and the slowest class is the
-// network of flat collectives, whose ring crosses it.
-void set_network(io::Json& tree, const GpuFit& fit, double latency_s, double bandwidth_Bps) {
-  const std::optional<double> gamma = gamma_of(fit);
-  tree.set("network", io::Object{{"model", "alpha_beta"},
-                                 {"latency_s", latency_s},
-                                 {"bandwidth_Bps", bandwidth_Bps},
-                                 {"reduction_Bps", gamma ? 1 / *gamma : 0.0}});
-}
-
+// The class of a message between two ranks follows from its bandwidth, as that of pairs does
+// (gpu_fit.hpp). With times of all pairs there is a link per class that was found, and the slowest
+// class is the network of flat collectives, whose ring crosses it.
 void set_links(io::Json& tree, const GpuSamples& samples, const GpuFit& fit) {
-  constexpr double kFasterThanPcie = 80e9; // bytes/s
   io::Array links;
-  if (!fit.links.empty()) {
-    for (const DeviceLinks& each : fit.links) {
-      Line line;
-      line.startup_s = each.latency_s;
-      line.per_byte_s = each.per_byte_s;
-      links.push_back(link_tree(each.link_class, line, each.exchange, each.shift));
-    }
-    set_network(tree, fit, fit.links.back().latency_s, 1 / fit.links.back().per_byte_s);
-  } else if (fit.message && fit.message->per_byte_s > 0) {
-    const double bandwidth = 1 / fit.message->per_byte_s;
-    links.push_back(link_tree(samples.same_device           ? "same-device"
-                              : bandwidth > kFasterThanPcie ? "nvlink"
-                                                            : "pcie",
-                              *fit.message));
-    if (!samples.same_device) {
-      set_network(tree, fit, fit.message->startup_s, bandwidth);
-    }
+  std::optional<Line> slowest; // of the network
+  for (const DeviceLinks& each : fit.links) {
+    links.push_back(
+        link_tree(each.link_class, each.latency_s, each.per_byte_s, each.exchange, each.shift));
+    slowest = {.startup_s = each.latency_s, .per_byte_s = each.per_byte_s};
+  }
+  if (fit.links.empty() && fit.message && fit.message->per_byte_s > 0) {
+    const Line& line = *fit.message;
+    const bool fast = line.per_byte_s * kSlowestNvlink < 1;
+    links.push_back(link_tree(samples.same_device ? "same-device"
+                              : fast              ? "nvlink"
+                                                  : "pcie",
+                              line.startup_s, line.per_byte_s));
+    slowest = samples.same_device ? std::nullopt : fit.message;
+  }
+  if (slowest) {
+    const std::optional<double> gamma = gamma_of(fit);
+    tree.set("network",
+             network_tree(slowest->startup_s, 1 / slowest->per_byte_s, gamma ? 1 / *gamma : 0.0));
   }
   if (fit.host) {
-    links.push_back(link_tree("host", *fit.host));
+    links.push_back(link_tree("host", fit.host->startup_s, fit.host->per_byte_s));
   }
   tree.set("links", std::move(links));
 }
@@ -147,20 +260,10 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
   const io::Json costs = compression_costs(fit);
   layers::Source source = samples.source;
   source.importer = names.importer;
-  io::Json tree(io::Object{
-      {"schema_version", 1},
-      {"kind", "network_calibration"},
-      {"name", names.name},
-      {"label", "measured"},
-      {"note", note_of(samples, fit, costs)},
-      {"device", io::Object{{"name", samples.device},
-                            {"count", samples.devices},
-                            {"driver", samples.driver.empty() ? io::Json() : samples.driver},
-                            {"sm_clock_Hz",
-                             samples.sm_clock_hz ? io::Json(*samples.sm_clock_hz) : io::Json()},
-                            {"p2p", samples.peer_access}}},
-      {"valid", valid_tree(samples, fit)}});
-  tree.set("source", io::to_json(source));
+  io::Json tree = calibration_head(names.name, note_of(samples, fit, costs), io::to_json(source),
+                                   device_tree(samples.device, samples.devices, samples.driver,
+                                               samples.sm_clock_hz, samples.peer_access),
+                                   valid_tree(samples, fit));
   set_links(tree, samples, fit);
   io::Array curves;
   for (const GroupFit& curve : fit.curves) {
@@ -176,11 +279,7 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
   }
   tree.set("kernels", std::move(kernels));
   const bool message = !fit.links.empty() || (fit.message && fit.message->per_byte_s > 0);
-  tree.set("identifiable", io::Object{{"latency", message},
-                                      {"bandwidth", message},
-                                      {"reduction", gamma_of(fit).has_value()}});
-  tree.set("grade", links::kGrades[fit.grade]);
-  tree.set("warnings", io::Array(fit.warnings.begin(), fit.warnings.end()));
+  set_end(tree, {message, message, gamma_of(fit).has_value()}, fit.grade, fit.warnings);
   return tree;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 // Writes the calibration of a GPU (CAL 5, 7.3) as a file and as tables for the terminal.
-#include <string>
 
 #include "calibrate/cuda/gpu_fit.hpp"
 #include "document/json.hpp"
@@ -19,5 +18,14 @@ struct GpuNames {
 // message between two ranks, and the cost of plain launches. Every line says `same device` if ranks
 // share a device.
 [[nodiscard]] std::string gpu_text(const GpuSamples& samples, const GpuFit& fit);
+
+// Turns fitted kernels into the compression costs of a scenario (SPA 8.2, 9).
+
+// The JSON of `compression.costs`: under `any` the costs that all methods share (residual, merge,
+// scatter), and per method the selection (timed on Gaussian values) or encoding, and the decoding
+// if it has its own kernel. The costs of powersgd were measured at rank 4, the costs of the bucket
+// codec (kBucketCodec) at 8 bits. A cost is left out if one of its kernels was not measured or has
+// the grade fail.
+[[nodiscard]] io::Json compression_costs(const GpuFit& fit);
 
 } // namespace stepsim::calibrate::gpu

@@ -3,17 +3,13 @@
 // them a kernel has follows from what its work depends on.
 #include "calibrate/cuda/gpu_fit.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 #include <set>
 #include <tuple>
 
 #include "base/number_text.hpp"
 #include "base/percent.hpp"
 #include "base/statistics.hpp"
-#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -48,7 +44,7 @@ io::Samples sets_of(const GpuSamples& samples, std::vector<std::string>& warning
       continue;
     }
     warm = record.cache == kWarm ? std::max(warm, record.bytes) : warm;
-    const Key key{record.op, record.algorithm, column_of(record), record.ranks};
+    const Key key = key_of(record);
     io::SampleSet& set = sets[key];
     set.op = record.op;
     set.algorithm = record.algorithm;
@@ -81,13 +77,6 @@ io::Samples sets_of(const GpuSamples& samples, std::vector<std::string>& warning
   return out;
 }
 
-// Percentile of a sorted list by nearest rank: the smallest value with at least `share` of the list
-// at or below it.
-double percentile(std::vector<double>& sorted, double share) { // nearest rank
-  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
-  return sorted[std::max<std::size_t>(rank, 1) - 1];
-}
-
 // One point per size (n, k) with the median over the samples of all passes. A kernel with a single
 // size is left out: it would not determine two constants.
 std::vector<KernelFit> kernel_points(const std::vector<KernelRecord>& records) {
@@ -111,7 +100,7 @@ std::vector<KernelFit> kernel_points(const std::vector<KernelRecord>& records) {
       if (!raw.seconds.empty()) {
         std::ranges::sort(raw.seconds);
         fit.points.push_back({size.first, size.second, raw.achieved_k, base::median(raw.seconds),
-                              percentile(raw.seconds, 0.1), percentile(raw.seconds, 0.9)});
+                              nearest_rank(raw.seconds, 0.1), nearest_rank(raw.seconds, 0.9)});
       }
     }
   }

@@ -1,7 +1,4 @@
-#include "calibrate/cuda/gpu_links.hpp"
-
-#include <algorithm>
-#include <map>
+#include "calibrate/cuda/gpu_fit.hpp"
 
 #include "base/number_text.hpp"
 #include "base/statistics.hpp"
@@ -10,8 +7,7 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-constexpr double kNextClass = 1.25;     // ratio of the bandwidths of neighbouring classes
-constexpr double kSlowestNvlink = 80e9; // bytes/s
+constexpr double kNextClass = 1.25; // ratio of the bandwidths of neighbouring classes
 
 struct Pair {
   std::uint32_t src{}, dst{};
@@ -37,18 +33,15 @@ public:
       }
     }
   }
+  // Of a whole message, or per byte of it.
   [[nodiscard]] std::optional<double> seconds(const std::string& kind, std::uint32_t src,
-                                              std::uint32_t dst) const {
+                                              std::uint32_t dst, bool per_byte = true) const {
     const auto found = entries_.find({kind, {src, dst}});
-    return found == entries_.end() || found->second.seconds.empty()
-               ? std::nullopt
-               : std::optional(base::median(found->second.seconds));
-  }
-  [[nodiscard]] std::optional<double> per_byte(const std::string& kind, std::uint32_t src,
-                                               std::uint32_t dst) const {
-    const std::optional<double> time = seconds(kind, src, dst);
-    return time ? std::optional(*time / static_cast<double>(entries_.at({kind, {src, dst}}).bytes))
-                : std::nullopt;
+    if (found == entries_.end() || found->second.seconds.empty()) {
+      return std::nullopt;
+    }
+    const double bytes = per_byte ? static_cast<double>(found->second.bytes) : 1;
+    return base::median(found->second.seconds) / bytes;
   }
 
 private:
@@ -68,12 +61,12 @@ std::vector<Pair> pairs_of(const std::vector<PairRecord>& records, const Times& 
   std::vector<Pair> pairs;
   for (std::uint32_t src = 0; src < devices; ++src) {
     for (std::uint32_t dst = src + 1; dst < devices; ++dst) {
-      const auto latency = times.seconds("pingpong", src, dst);
-      const auto there = times.per_byte("one_way", src, dst);
-      const auto back = times.per_byte("one_way", dst, src);
+      const auto latency = times.seconds("pingpong", src, dst, false);
+      const auto there = times.seconds("one_way", src, dst);
+      const auto back = times.seconds("one_way", dst, src);
       if (latency && there && back) {
         Pair pair{src, dst, *latency, std::max(*there, *back), std::nullopt};
-        if (const auto both = times.per_byte("exchange", src, dst)) {
+        if (const auto both = times.seconds("exchange", src, dst)) {
           pair.exchange = *both / pair.per_byte_s;
         }
         pairs.push_back(pair);
@@ -164,7 +157,7 @@ std::vector<DeviceLinks> device_links(const std::vector<PairRecord>& records,
     classes.push_back(std::move(links));
   }
   std::ranges::stable_sort(classes, {}, &DeviceLinks::per_byte_s);
-  if (const auto shift = times.per_byte("shift", 0, 0); shift && !classes.empty()) {
+  if (const auto shift = times.seconds("shift", 0, 0); shift && !classes.empty()) {
     classes.back().shift = *shift / classes.back().per_byte_s;
   }
   return classes;

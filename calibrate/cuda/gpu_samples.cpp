@@ -3,11 +3,8 @@
 #include "calibrate/cuda/gpu_samples.hpp"
 
 #include <algorithm>
-#include <map>
 
-#include "base/error.hpp"
 #include "document/json_parse.hpp"
-#include "document/reader.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate::gpu {
@@ -16,24 +13,6 @@ namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 constexpr double kMostRanks = 1 << 20;
-
-// Times above 0; others are problems of the record. An empty list is allowed: a sample that the
-// clock could not resolve was left out when it was written.
-std::vector<double> times(io::Fields& fields) {
-  std::vector<double> seconds;
-  for (const io::Json& each : fields.array("time_s", true)) {
-    if (const auto value = io::checked_number(each, io::above(0), fields.problems())) {
-      seconds.push_back(*value);
-    }
-  }
-  return seconds;
-}
-
-// What all records have.
-void skip_common(io::Fields& fields) {
-  (void)fields.string("record");
-  (void)fields.string("where", "");
-}
 
 // The header has keys that are for people and are not read; the keys of records are all known, and
 // an unknown one is an error.
@@ -70,64 +49,45 @@ void read_header(const io::Json& json, GpuSamples& samples) {
   problems.throw_if_any();
 }
 
-CollectiveRecord read_collective(const io::Json& json) {
-  io::Problems problems;
-  io::Fields fields(json, problems);
-  skip_common(fields);
-  CollectiveRecord record;
-  record.op = fields.string("op");
-  record.algorithm = fields.string("algorithm");
-  record.variant = fields.string("variant");
-  record.launch = fields.string("launch");
-  record.ranks = static_cast<std::uint32_t>(fields.integer("ranks", io::between(1, kMostRanks)));
-  record.bytes = fields.integer("bytes", io::at_least(0));
-  record.block_bytes = fields.integer("block_bytes", io::at_least(0), 0);
-  record.sets = static_cast<std::uint32_t>(fields.integer("sets", io::between(1, kMostRanks), 1));
-  record.cache = fields.string("cache", "");
-  record.pass = static_cast<int>(fields.integer("pass", io::between(0, 1000)));
-  record.repeats = static_cast<int>(fields.integer("repeats", io::between(1, 1e9)));
-  record.time_s = times(fields);
-  fields.no_more();
-  problems.throw_if_any();
-  return record;
-}
+// The keys of a record are all known. Of times an empty list is allowed: a sample that the clock
+// could not resolve was left out when it was written.
+class RecordReader {
+public:
+  RecordReader(const io::Json& json, io::Problems& problems) : fields(json, problems) {
+    (void)fields.string("record");
+    (void)fields.string("where", "");
+  }
+  void get(std::string_view key, std::string& to, Need need = Need::always) {
+    to = need == Need::always ? fields.string(key) : fields.string(key, "");
+  }
+  template <std::integral Number>
+  void get(std::string_view key, Number& to, double least = 0, Need need = Need::always) {
+    constexpr auto kMost = static_cast<double>(std::numeric_limits<Number>::max());
+    const io::Range range = sizeof(Number) > 4 ? io::at_least(least) : io::between(least, kMost);
+    to = static_cast<Number>(need == Need::always ? fields.integer(key, range)
+                                                  : fields.integer(key, range, to));
+  }
+  void get(std::string_view key, std::optional<double>& to) {
+    to = fields.optional_number(key, io::between(0, 2));
+  }
+  void get(std::string_view key, std::vector<double>& to) {
+    for (const io::Json& each : fields.array(key, true)) {
+      if (const auto value = io::checked_number(each, io::above(0), fields.problems())) {
+        to.push_back(*value);
+      }
+    }
+  }
 
-KernelRecord read_kernel(const io::Json& json) {
-  io::Problems problems;
-  io::Fields fields(json, problems);
-  skip_common(fields);
-  KernelRecord record;
-  record.kernel = fields.string("kernel");
-  record.distribution = fields.string("distribution");
-  record.n = fields.integer("n", io::at_least(1));
-  record.k = fields.integer("k", io::at_least(0));
-  record.achieved_k = fields.integer("achieved_k", io::at_least(0));
-  record.mass_kept = fields.optional_number("mass_kept", io::between(0, 2));
-  record.lost = fields.integer("lost", io::at_least(0), 0);
-  record.cache = fields.string("cache", "");
-  record.pass = static_cast<int>(fields.integer("pass", io::between(0, 1000)));
-  record.repeats = static_cast<int>(fields.integer("repeats", io::between(1, 1e9)));
-  record.time_s = times(fields);
-  fields.no_more();
-  problems.throw_if_any();
-  return record;
-}
+  io::Fields fields;
+};
 
-PairRecord read_pair(const io::Json& json) {
+template <class Record> Record read_keys(const io::Json& json) {
   io::Problems problems;
-  io::Fields fields(json, problems);
-  skip_common(fields);
-  PairRecord record;
-  record.kind = fields.string("kind");
-  record.variant = fields.string("variant");
-  record.launch = fields.string("launch");
-  record.src = static_cast<std::uint32_t>(fields.integer("src", io::between(0, kMostRanks)));
-  record.dst = static_cast<std::uint32_t>(fields.integer("dst", io::between(0, kMostRanks)));
-  record.bytes = fields.integer("bytes", io::at_least(1));
-  record.pass = static_cast<int>(fields.integer("pass", io::between(0, 1000)));
-  record.repeats = static_cast<int>(fields.integer("repeats", io::between(1, 1e9)));
-  record.time_s = times(fields);
-  fields.no_more();
+  RecordReader reader(json, problems);
+  Record record;
+  Record::keys(record,
+               [&](std::string_view key, auto& to, auto... how) { reader.get(key, to, how...); });
+  reader.fields.no_more();
   problems.throw_if_any();
   return record;
 }
@@ -142,12 +102,12 @@ std::string text_at(const io::Json& json, std::string_view key) {
 void read_record(const io::Json& json, GpuSamples& samples) {
   const io::Json* kind = json.find("record");
   const std::string word = kind != nullptr && kind->is_string() ? kind->as_string() : "";
-  if (word == "collective") {
-    samples.collectives.push_back(read_collective(json));
-  } else if (word == "kernel") {
-    samples.kernels.push_back(read_kernel(json));
-  } else if (word == "pair") {
-    samples.pairs.push_back(read_pair(json));
+  if (word == CollectiveRecord::kWord) {
+    samples.collectives.push_back(read_keys<CollectiveRecord>(json));
+  } else if (word == KernelRecord::kWord) {
+    samples.kernels.push_back(read_keys<KernelRecord>(json));
+  } else if (word == PairRecord::kWord) {
+    samples.pairs.push_back(read_keys<PairRecord>(json));
   } else if (word == "note") {
     samples.warnings.push_back(text_at(json, "text"));
   } else if (word == "unusable") {

@@ -2,9 +2,6 @@
 // Reads the records that gpu_bench wrote (records.hpp); no GPU is needed. A last line that was cut
 // off by an interruption is left out with a warning. Any other fault throws InputError with file
 // and line.
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "calibrate/cuda/records.hpp"
 #include "document/json.hpp"

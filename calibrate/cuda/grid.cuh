@@ -2,13 +2,79 @@
 // Grid-stride loops: which elements each thread of a grid processes. For .cu files.
 #include <cuda_runtime.h>
 
-#include <cstdint>
-
 #include "calibrate/cuda/kernels.cuh"
 
 namespace stepsim::calibrate::gpu {
 
+// Sums, maxima and prefix sums within a warp and a block of threads, for .cu files. Every function
+// adds in a fixed order, so that a result does not change from run to run.
+
+inline constexpr int kWarp = 32;
+inline constexpr unsigned kAllLanes = 0xffffffffU;
+template <int Threads> inline constexpr int kWarpsOf = Threads / kWarp; // of a block
+
+// The sum over the lanes of a warp, which every lane gets; all 32 lanes must call. In each of five
+// steps a lane adds the value of the lane whose number differs from its own in one bit.
+template <class T> __device__ T warp_sum(T value) {
+  for (int distance = kWarp / 2; distance > 0; distance /= 2) {
+    value += __shfl_xor_sync(kAllLanes, value, distance);
+  }
+  return value;
+}
+// The largest value over the lanes of a warp, which every lane gets; all 32 lanes must call.
+template <class T> __device__ T warp_largest(T value) {
+  for (int distance = kWarp / 2; distance > 0; distance /= 2) {
+    const T other = __shfl_xor_sync(kAllLanes, value, distance);
+    value = other > value ? other : value;
+  }
+  return value;
+}
+
+struct Scanned {
+  std::uint64_t before; // sum over the threads before this one
+  std::uint64_t total;
+};
+
+// Exclusive prefix sum over the threads of a block, and the sum over all threads. All `Threads`
+// threads of the block must call; no barrier is needed between two calls. Each warp scans its own
+// values; every thread then adds the sums of the warps before its own, at most 31.
+template <int Threads> __device__ Scanned block_scan(std::uint64_t value) {
+  static_assert(Threads % kWarp == 0 && Threads <= kWarp * kWarp);
+  __shared__ std::uint64_t warp_sums[kWarpsOf<Threads>];
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  std::uint64_t inclusive = value;
+  for (int distance = 1; distance < kWarp; distance *= 2) {
+    const std::uint64_t other = __shfl_up_sync(kAllLanes, inclusive, distance);
+    inclusive += lane >= distance ? other : 0;
+  }
+  if (lane == kWarp - 1) {
+    warp_sums[warp] = inclusive;
+  }
+  __syncthreads();
+  std::uint64_t warps_before = 0;
+  std::uint64_t total = 0;
+  for (int i = 0; i < kWarpsOf<Threads>; ++i) {
+    const std::uint64_t sum = warp_sums[i];
+    warps_before += i < warp ? sum : 0;
+    total += sum;
+  }
+  __syncthreads(); // before the next call writes
+  return {warps_before + inclusive - value, total};
+}
+
 inline constexpr int kThreads = 256; // threads per block
+
+// A figure of the current device, asked once per device: a question to the driver at every launch
+// would cost as much as the launch. `known` has the answers, 0 where nobody asked.
+template <class Ask> int known_of_device(std::vector<int>& known, const Ask& ask) {
+  int device = 0;
+  STEPSIM_CUDA(cudaGetDevice(&device));
+  const auto at = static_cast<std::size_t>(device);
+  known.resize(std::max(known.size(), at + 1), 0);
+  known[at] = known[at] == 0 ? ask(device) : known[at];
+  return known[at];
+}
 
 __device__ inline std::int64_t first_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

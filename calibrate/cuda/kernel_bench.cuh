@@ -4,11 +4,8 @@
 // simulator's operators (collectives/operators) or a reference on the host (CAL 7.3) and throws
 // SimulationError with the case, index, got and expected. Test values are normal, heavy-tailed, or
 // small integers with many ties and zeros, whose sums are exact.
-#include <array>
 #include <cmath>
 #include <cstring>
-#include <string>
-#include <vector>
 
 #include "calibrate/cuda/kernels.cuh"
 #include "calibrate/cuda/low_rank.cuh"
@@ -94,8 +91,7 @@ struct KernelBench {
   Buffer<float> x, y;
   Buffer<float> sample;
   Workspace work, sample_work;
-  Buffer<std::int32_t> out_indices, passed_indices;
-  Buffer<float> out_values, passed_values;
+  ListSpace out, passed;
   SortSpace sort;
   std::int64_t cases = 0;
 
@@ -105,9 +101,16 @@ struct KernelBench {
   [[nodiscard]] std::vector<float> data(std::int64_t n, Data kind) const { // x
     return fill(x.get(), n, kind, static_cast<std::uint64_t>(n));
   }
-  [[nodiscard]] List out() const;
-  [[nodiscard]] List passed() const;
-  [[nodiscard]] SelectState state(const Workspace& workspace) const;
+  [[nodiscard]] SelectState state(const Workspace& workspace) const {
+    return value_of(workspace.state.get(), stream);
+  }
+  // Throws SimulationError unless the calls so far leave `expected` at `got`. Counts one case.
+  template <class T>
+  void compare(const std::string& what, const T* got, const std::vector<T>& expected) {
+    stream.synchronize();
+    check_equal(what, to_host(got, expected.size()), expected);
+    ++cases;
+  }
   // Throws SimulationError unless `out`, whose length is in the state of `workspace`, is the
   // expected list. Counts one case.
   void compare(const std::string& what, const Workspace& workspace, const HostList& expected);

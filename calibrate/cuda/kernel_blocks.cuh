@@ -3,10 +3,6 @@
 // to time (CAL 7.3, 7.4; SPA 8.3), one family of kernels per file. Each call reads and writes the
 // next window of a region of at least twice the L2 cache, so that the data of a small call is not
 // in the cache from the call before. Each record says whether that holds (cold) or not (warm).
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "calibrate/cuda/kernels.cuh"
 #include "calibrate/cuda/low_rank.cuh"
@@ -40,13 +36,6 @@ struct Arena {
                             std::int64_t repetition) const {
     return {data(distribution, n, repetition), n, nullptr, nullptr};
   }
-  [[nodiscard]] List list(const Buffer<std::int32_t>& indices, const Buffer<float>& values) const {
-    return {indices.get(), values.get(), static_cast<std::uint32_t>(entries)};
-  }
-  [[nodiscard]] List out() const { return list(out_indices, out_values); }
-  [[nodiscard]] List passed() const { return list(passed_indices, passed_values); }
-  [[nodiscard]] List a() const { return list(a_indices, a_values); }
-  [[nodiscard]] List b() const { return list(b_indices, b_values); }
 
   // kCold if a buffer of `bytes` bytes is at least twice as large as the L2 cache, else kWarm.
   [[nodiscard]] const char* cache_of(std::int64_t bytes) const {
@@ -54,10 +43,9 @@ struct Arena {
   }
 
   std::int64_t most, region, entries, l2_bytes;
-  std::uint32_t passed_capacity = 0; // capacity of the list passed() in the current visit
+  std::uint32_t passed_capacity = 0; // capacity of the list `passed` in the current visit
   Buffer<float> gaussian, heavy, target, update, sample, combined;
-  Buffer<float> out_values, passed_values, a_values, b_values;
-  Buffer<std::int32_t> out_indices, passed_indices, a_indices, b_indices;
+  ListSpace out, passed, first, second;
   Buffer<std::int8_t> codes;
   Buffer<std::uint16_t> halves;
   // Codes of 4 and 8 bits; kLists lists of signs; scale_key of quantize8.

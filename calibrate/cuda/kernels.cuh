@@ -5,8 +5,6 @@
 // check_launches().
 #include <cuda_runtime.h>
 
-#include <cstdint>
-
 #include "calibrate/cuda/codec_math.hpp"
 #include "calibrate/cuda/device.cuh"
 #include "calibrate/cuda/kernel_math.hpp"
@@ -45,6 +43,15 @@ struct List {
   std::int32_t* indices{};
   float* values{};
   std::uint32_t capacity{}; // entries beyond it are counted, not written
+};
+
+struct ListSpace { // device memory of a list
+  explicit ListSpace(std::integral auto entries) : indices(entries), values(entries) {}
+  operator List() const {
+    return {indices.get(), values.get(), static_cast<std::uint32_t>(values.size())};
+  }
+  Buffer<std::int32_t> indices;
+  Buffer<float> values;
 };
 
 // A vector of n elements. With `length`, a pointer to device memory, only the first *length
@@ -92,6 +99,11 @@ struct SortSpace {
   std::size_t temporary_bytes{};
 };
 void sort_magnitudes(const float* x, std::int64_t n, SortSpace& space, cudaStream_t stream);
+// Copies the values with |v| > threshold to `out`, without their indices, by the selection of the
+// toolkit: what selections are compared with. The first element of space.indices_out is their
+// number.
+void copy_above(const float* x, std::int64_t n, float threshold, float* out, SortSpace& space,
+                cudaStream_t stream);
 
 // Writes the k largest entries of the sum of two lists to `out` (SPA 6). The capacity of `a` and
 // `b` is their length. `merged`, `combined` and `work` need room for the entries of both: the call

@@ -1,5 +1,4 @@
 // Codecs: 16 bits, 8 bits with one scale, 4 and 8 bits with a scale per bucket, signs.
-#include "calibrate/cuda/block_scan.cuh"
 #include "calibrate/cuda/grid.cuh"
 
 namespace stepsim::calibrate::gpu {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "calibrate/cuda/block_scan.cuh"
 #include "calibrate/cuda/grid.cuh"
 
 namespace stepsim::calibrate::gpu {
@@ -232,27 +231,22 @@ std::int64_t compaction_grid(std::int64_t n) {
 
 // Blocks of histogram_kernel that a multiprocessor holds hang on its shared memory.
 int histogram_grid(const Input& input) {
-  static thread_local std::vector<int> known; // [device], 0: not asked
-  int device = 0;
-  STEPSIM_CUDA(cudaGetDevice(&device));
-  const auto at = static_cast<std::size_t>(device);
-  known.resize(std::max(known.size(), at + 1), 0);
-  if (known[at] == 0) {
+  static thread_local std::vector<int> known;
+  const int most = known_of_device(known, [](int device) {
     int blocks = 0;
     int multiprocessors = 0;
     STEPSIM_CUDA(
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, histogram_kernel, kThreads, 0));
     STEPSIM_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    known[at] = std::max(1, blocks) * multiprocessors;
-  }
-  return std::min(known[at], stream_grid(input));
+    return std::max(1, blocks) * multiprocessors;
+  });
+  return std::min(most, stream_grid(input));
 }
 
 } // namespace
 
 Workspace::Workspace(std::int64_t most_elements)
-    : state(1), histograms(kRadixPasses * kRadixBins),
-      blocks(static_cast<std::size_t>(full_grid())), most(most_elements) {}
+    : state(1), histograms(kRadixPasses * kRadixBins), blocks(full_grid()), most(most_elements) {}
 
 // Four passes of eight bits; each keeps the keys that can still be the k-th largest.
 void find_threshold(const Input& input, std::uint32_t k, Workspace& work, cudaStream_t stream) {

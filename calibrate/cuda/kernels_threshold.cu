@@ -2,7 +2,6 @@
 // All decisions are made by kernels of one thread, because a host that read the counts would have
 // to wait for the device at every step.
 #include "base/random.hpp"
-#include "calibrate/cuda/block_scan.cuh"
 #include "calibrate/cuda/grid.cuh"
 
 namespace stepsim::calibrate::gpu {

@@ -2,12 +2,12 @@
 // sort. Additions of vectors are bound by memory and go 128 bits at a time where both pointers have
 // the same offset within 16 bytes; the few elements before and behind go one by one.
 #include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_select.cuh>
 
 #include <algorithm>
 #include <vector>
 
 #include "base/random.hpp"
-#include "calibrate/cuda/block_scan.cuh"
 #include "calibrate/cuda/grid.cuh"
 
 namespace stepsim::calibrate::gpu {
@@ -113,8 +113,9 @@ __global__ void keys_kernel(const float* x, std::int64_t n, std::uint32_t* keys,
   }
 }
 
-// The radix sort that comes with the toolkit (CUB). With a null pointer it only computes how much
-// memory it needs. It is stable, so that equal magnitudes keep ascending indices, as selections do.
+// The radix sort and the selection that come with the toolkit (CUB). With a null pointer they only
+// compute how much memory they need. The sort is stable, so that equal magnitudes keep ascending
+// indices, as selections do.
 cudaError_t sort(void* temporary, std::size_t& bytes, SortSpace& space, std::int64_t n,
                  cudaStream_t stream) {
   constexpr int kKeyBits = 31; // the sign is not part of a magnitude
@@ -123,25 +124,29 @@ cudaError_t sort(void* temporary, std::size_t& bytes, SortSpace& space, std::int
       space.indices_out.get(), static_cast<int>(n), 0, kKeyBits, stream);
 }
 
+struct IsAbove {
+  float threshold;
+  __host__ __device__ bool operator()(float value) const { return fabsf(value) > threshold; }
+};
+cudaError_t select(void* temporary, std::size_t& bytes, const float* x, std::int64_t n,
+                   float threshold, float* out, SortSpace& space, cudaStream_t stream) {
+  return cub::DeviceSelect::If(temporary, bytes, x, out, space.indices_out.get(),
+                               static_cast<int>(n), IsAbove{threshold}, stream);
+}
+
 } // namespace
 
-// Asked once per device: a question to the driver at every launch would cost as much as the launch.
 // A multiprocessor holds 1024 threads on compute capability 7.5, 1536 on 8.6, 8.9 and 12, else
 // 2048.
 int full_grid() {
-  static thread_local std::vector<int> known; // [device], 0: not asked
-  int device = 0;
-  STEPSIM_CUDA(cudaGetDevice(&device));
-  const auto at = static_cast<std::size_t>(device);
-  known.resize(std::max(known.size(), at + 1), 0);
-  if (known[at] == 0) {
+  static thread_local std::vector<int> known;
+  return known_of_device(known, [](int device) {
     int multiprocessors = 0;
     int threads = 0;
     STEPSIM_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     STEPSIM_CUDA(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device));
-    known[at] = std::max(1, threads / kThreads) * multiprocessors;
-  }
-  return known[at];
+    return std::max(1, threads / kThreads) * multiprocessors;
+  });
 }
 
 void add(float* x, const float* y, std::int64_t n, cudaStream_t stream) {
@@ -179,9 +184,11 @@ void clear_entries(float* residual, const List& list, const std::uint32_t* lengt
 }
 
 SortSpace::SortSpace(std::int64_t most)
-    : keys_in(static_cast<std::size_t>(most)), keys_out(static_cast<std::size_t>(most)),
-      indices_in(static_cast<std::size_t>(most)), indices_out(static_cast<std::size_t>(most)) {
+    : keys_in(most), keys_out(most), indices_in(most), indices_out(most) {
+  std::size_t of_selection = 0;
   STEPSIM_CUDA(sort(nullptr, temporary_bytes, *this, most, nullptr));
+  STEPSIM_CUDA(select(nullptr, of_selection, nullptr, most, 0, nullptr, *this, nullptr));
+  temporary_bytes = std::max(temporary_bytes, of_selection);
   temporary = Buffer<unsigned char>(temporary_bytes);
 }
 
@@ -190,6 +197,12 @@ void sort_magnitudes(const float* x, std::int64_t n, SortSpace& space, cudaStrea
                                                     space.indices_in.get());
   std::size_t bytes = space.temporary_bytes;
   STEPSIM_CUDA(sort(space.temporary.get(), bytes, space, n, stream));
+}
+
+void copy_above(const float* x, std::int64_t n, float threshold, float* out, SortSpace& space,
+                cudaStream_t stream) {
+  std::size_t bytes = space.temporary_bytes;
+  STEPSIM_CUDA(select(space.temporary.get(), bytes, x, n, threshold, out, space, stream));
 }
 
 } // namespace stepsim::calibrate::gpu

@@ -15,27 +15,22 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-int count_devices() {
+// The number of devices, and the error where there are none.
+std::pair<int, std::string> count_devices() {
   int devices = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
-  if (error != cudaSuccess || devices == 0) {
+  if (error != cudaSuccess) {
     (void)cudaGetLastError();
-    throw NotAvailable(std::string("no CUDA device: ") +
-                       (error != cudaSuccess ? cudaGetErrorString(error) : "none found"));
+    return {0, cudaGetErrorString(error)};
   }
-  return devices;
+  return {devices, "none found"};
 }
 
 // What tells the devices of a host apart, whatever numbers CUDA_VISIBLE_DEVICES gives them. Empty
 // where there is no device.
 std::vector<std::string> visible_devices() {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return {};
-  }
   std::vector<std::string> ids;
-  for (int device = 0; device < devices; ++device) {
+  for (int device = 0; device < count_devices().first; ++device) {
     cudaDeviceProp properties{};
     STEPSIM_CUDA(cudaGetDeviceProperties(&properties, device));
     std::string id;
@@ -166,7 +161,11 @@ void run_parts(Measurement& measurement) {
 void take_place(Measurement& measurement) {
   const MeasureOptions& options = measurement.options;
   if (measurement.job.is_alone()) {
-    measurement.devices = count_devices();
+    const auto [devices, problem] = count_devices();
+    if (devices == 0) {
+      throw NotAvailable("no CUDA device: " + problem);
+    }
+    measurement.devices = devices;
     measurement.ranks = options.nccl ? static_cast<std::uint32_t>(measurement.devices)
                                      : ranks_for(options.ranks, measurement.devices);
     measurement.same_device = measurement.ranks > static_cast<std::uint32_t>(measurement.devices);

@@ -6,9 +6,6 @@
 // expected. A way of copying with a wrong result is then not timed, and no kernel is timed if one
 // kernel is wrong; everything else goes on, and the call throws SimulationError at its end. In a
 // job, a wrong result ends the measurement on all ranks.
-#include <cstdint>
-#include <functional>
-#include <string>
 
 #include "calibrate/cuda/gpu_job.hpp"
 

@@ -68,46 +68,37 @@ struct CollectiveBlock {
   Measurement* measurement;
   RankSet* ranks;
   PlanRequest request;
-  Variant variant = Variant::copy_engine;
-  bool graph = false;
+  Way way;
   bool ping_pong = false;
 
   [[nodiscard]] OpenCollective open() const {
     CollectivePlan plan =
         ping_pong ? ping_pong_plan(request.elements, kMessages) : make_plan(request);
-    const Sets sets = sets_for(*measurement, *ranks, request.elements, graph);
+    const Sets sets = sets_for(*measurement, *ranks, request.elements, way.graph);
     std::vector<Graph> graphs;
-    for (std::int64_t i = 0; graph && i < sets.count; ++i) {
-      graphs.push_back(ranks->capture(plan, variant, sets.offset(i)));
+    for (std::int64_t i = 0; way.graph && i < sets.count; ++i) {
+      graphs.push_back(ranks->capture(plan, way.variant, sets.offset(i)));
     }
-    return {*ranks, std::move(plan), variant, sets, std::move(graphs)};
+    return {*ranks, std::move(plan), way.variant, sets, std::move(graphs)};
   }
   [[nodiscard]] std::string text() const {
-    return (ping_pong ? "pingpong " : "") + gpu::text(request, variant, graph);
+    return (ping_pong ? "pingpong " : "") + gpu::text(request, way);
   }
   void record(int pass, int repeats, const std::vector<double>& seconds) const {
     CollectiveRecord out;
     out.op = ping_pong ? "pingpong" : std::string(collectives::name(request.op));
     out.algorithm = ping_pong ? "" : std::string(collectives::name(request.algorithm));
-    out.variant = std::string(name(variant));
-    out.launch = graph ? "graph" : "plain";
+    out.variant = std::string(name(way.variant));
+    out.launch = way.launch();
     out.ranks = ping_pong ? 2 : request.ranks;
-    out.bytes = request.elements * static_cast<std::int64_t>(sizeof(float));
+    out.bytes = request.elements * kElement;
     if (!ping_pong && request.algorithm == collectives::AlgorithmId::lp) {
-      out.block_bytes = request.block_elements * static_cast<std::int64_t>(sizeof(float));
+      out.block_bytes = request.block_elements * kElement;
     }
-    const Sets sets = sets_for(*measurement, *ranks, request.elements, graph);
+    const Sets sets = sets_for(*measurement, *ranks, request.elements, way.graph);
     out.sets = static_cast<std::uint32_t>(sets.count);
     out.cache = sets.cold ? kCold : kWarm;
-    out.pass = pass;
-    out.repeats = repeats;
-    const double messages = ping_pong ? 2.0 * kMessages : 1.0;
-    for (const double each : seconds) {
-      if (each > 0) {
-        out.time_s.push_back(each / messages);
-      }
-    }
-    measurement->records(line(out, measurement->same_device));
+    measurement->write_times(out, pass, repeats, seconds, ping_pong ? 2.0 * kMessages : 1.0);
   }
 };
 
@@ -181,14 +172,14 @@ void measure_collectives(Measurement& measurement, double seconds) {
     base.elements = size / 4;
     const bool with_lp = given == 0 || has_few_blocks(base.elements, given);
     left_out += with_lp ? 0 : 1;
-    for (const auto& [variant, graph] : ways) {
-      if (size == 0 && graph) {
+    for (const Way& way : ways) {
+      if (size == 0 && way.graph) {
         continue; // no nodes
       }
       if (size > 0) {
-        blocks.push_back({&measurement, &set, base, variant, graph, true});
+        blocks.push_back({&measurement, &set, base, way, true});
       }
-      for (const PlanKind& kind : plan_kinds()) {
+      for (const Kind& kind : dense_kinds()) {
         const bool lp = kind.algorithm == collectives::AlgorithmId::lp;
         if (lp && !with_lp) {
           continue;
@@ -199,7 +190,7 @@ void measure_collectives(Measurement& measurement, double seconds) {
         if (lp && size > 0) {
           request.block_elements = given > 0 ? given : best_block(request);
         }
-        blocks.push_back({&measurement, &set, request, variant, graph, false});
+        blocks.push_back({&measurement, &set, request, way, false});
       }
     }
   }

@@ -13,8 +13,6 @@ constexpr double kDensities[] = {1e-4, 1e-3, 1e-2, 0.1, 0.25};
 constexpr std::int64_t kMostElements = std::int64_t{1} << 28;
 constexpr std::int64_t kMostCopied = std::int64_t{1} << 26; // elements
 
-std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
-
 template <class T> void fill_bytes(const Buffer<T>& buffer, int byte, const Stream& stream) {
   STEPSIM_CUDA(cudaMemsetAsync(buffer.get(), byte, buffer.size() * sizeof(T), stream.get()));
 }
@@ -24,19 +22,12 @@ template <class T> void fill_bytes(const Buffer<T>& buffer, int byte, const Stre
 // SimulationError for values that are not finite. The share is left out where the list overflowed.
 void measure_quality(const KernelBlock& block, KernelRecord& out) {
   block.call(0);
-  SelectState got;
   const Arena& arena = *block.arena;
-  const cudaStream_t stream = arena.stream.get();
+  const SelectState got = value_of(block.state, arena.stream);
   const auto sum_of = [&](const float* x, std::int64_t count) {
-    double sum = 0;
-    sum_magnitudes(x, count, arena.sum.get(), stream);
-    STEPSIM_CUDA(
-        cudaMemcpyAsync(&sum, arena.sum.get(), sizeof(sum), cudaMemcpyDeviceToHost, stream));
-    arena.stream.synchronize();
-    return sum;
+    sum_magnitudes(x, count, arena.sum.get(), arena.stream.get());
+    return value_of(arena.sum.get(), arena.stream);
   };
-  STEPSIM_CUDA(cudaMemcpyAsync(&got, block.state, sizeof(got), cudaMemcpyDeviceToHost, stream));
-  arena.stream.synchronize();
   if (got.not_finite > 0) {
     throw SimulationError(block.text() + ": " + std::to_string(got.not_finite) +
                           " values are not finite");
@@ -46,7 +37,7 @@ void measure_quality(const KernelBlock& block, KernelRecord& out) {
   const auto written = std::min<std::int64_t>(got.count, arena.entries);
   const double all = sum_of(block.input.values, block.n);
   if (all > 0 && written == static_cast<std::int64_t>(got.count)) {
-    out.mass_kept = written > 0 ? sum_of(arena.out_values.get(), written) / all : 0.0;
+    out.mass_kept = written > 0 ? sum_of(arena.out.values.get(), written) / all : 0.0;
   }
 }
 
@@ -55,7 +46,7 @@ void add_copy_blocks(KernelBlocks& blocks, const PinnedBuffer<float>& pinned,
                      std::vector<float>& pageable) {
   Arena* a = &blocks.arena;
   for (std::int64_t n = 1 << 10; n <= static_cast<std::int64_t>(pageable.size()); n *= 4) {
-    const std::size_t bytes = size(n) * sizeof(float);
+    const std::size_t bytes = bytes_of_floats(n);
     for (const bool is_pinned : {true, false}) {
       if (is_pinned && pinned.size() == 0) {
         continue;
@@ -78,14 +69,11 @@ void add_copy_blocks(KernelBlocks& blocks, const PinnedBuffer<float>& pinned,
 
 Arena::Arena(std::int64_t most_elements, std::int64_t cache_bytes, std::uint64_t seed)
     : most(most_elements), region(std::max(most, 2 * cache_bytes / 4)), entries(most / 2),
-      l2_bytes(cache_bytes), gaussian(size(region)), heavy(size(region)), target(size(region)),
-      update(size(most)), sample(size(most / 100 + 1)), combined(size(entries)),
-      out_values(size(entries)), passed_values(size(entries)), a_values(size(entries)),
-      b_values(size(entries)), out_indices(size(entries)), passed_indices(size(entries)),
-      a_indices(size(entries)), b_indices(size(entries)), codes(size(most)), halves(size(most)),
-      packed(size(words_for(most, 8))), words(size(kLists * words_for(most, 1))), scale(1),
-      scales(size(buckets_for(most))), left(size(kMostFactor)), right(size(kMostFactor)),
-      product(size(kMostFactor)), sum(1), work(most), sample_work(most), sort(most) {
+      l2_bytes(cache_bytes), gaussian(region), heavy(region), target(region), update(most),
+      sample(most / 100 + 1), combined(entries), out(entries), passed(entries), first(entries),
+      second(entries), codes(most), halves(most), packed(words_for(most, 8)),
+      words(kLists * words_for(most, 1)), scale(1), scales(buckets_for(most)), left(kMostFactor),
+      right(kMostFactor), product(kMostFactor), sum(1), work(most), sample_work(most), sort(most) {
   fill_random(gaussian.get(), region, Distribution::gaussian, seed, stream.get());
   fill_random(heavy.get(), region, Distribution::heavy_tailed, seed + 1, stream.get());
   fill_random(left.get(), kMostFactor, Distribution::gaussian, seed + 2, stream.get());
@@ -122,10 +110,7 @@ void KernelBlock::record(int pass, int repeats, const std::vector<double>& secon
   if (state != nullptr) {
     measure_quality(*this, out);
   }
-  out.pass = pass;
-  out.repeats = repeats;
-  out.time_s = seconds;
-  measurement->records(line(out, measurement->same_device));
+  measurement->write_times(out, pass, repeats, seconds);
 }
 
 KernelBlock& KernelBlocks::push(std::string kernel, std::string_view distribution, std::int64_t n,
@@ -174,9 +159,9 @@ void measure_kernels(Measurement& measurement, double seconds) {
   }
   const std::int64_t copied = std::min(kMostCopied, most);
   PinnedBuffer<float> pinned;
-  std::vector<float> pageable(size(copied), 1.0F);
+  std::vector<float> pageable(static_cast<std::size_t>(copied), 1.0F);
   try {
-    pinned = PinnedBuffer<float>(size(copied));
+    pinned = PinnedBuffer<float>(copied);
   } catch (const CudaError& error) {
     measurement.note(std::string("copies from and to page-locked memory are not timed: ") +
                      error.what());

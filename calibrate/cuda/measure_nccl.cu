@@ -13,19 +13,9 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-constexpr Nccl::Op kOps[] = {Nccl::Op::allreduce, Nccl::Op::broadcast, Nccl::Op::reduce};
+using collectives::Op;
 
-collectives::Op own(Nccl::Op op) {
-  switch (op) {
-  case Nccl::Op::allreduce:
-    return collectives::Op::allreduce;
-  case Nccl::Op::broadcast:
-    return collectives::Op::broadcast;
-  case Nccl::Op::reduce:
-    return collectives::Op::reduce;
-  }
-  return collectives::Op::allreduce;
-}
+constexpr Op kOps[] = {Op::allreduce, Op::broadcast, Op::reduce};
 
 // The ranks of this process, each with its device, vectors and stream. The main stream starts and
 // ends each call, as for our own collectives.
@@ -58,7 +48,7 @@ public:
   [[nodiscard]] const Stream& main() const { return main_; }
 
   // Without an operation: only what a call takes to start on all devices and to end.
-  void enqueue(std::optional<Nccl::Op> op, std::int64_t n) const {
+  void enqueue(std::optional<Op> op, std::int64_t n) const {
     start_.record(main_);
     for (const Stream& stream : streams_) {
       STEPSIM_CUDA(cudaStreamWaitEvent(stream.get(), start_.get(), 0));
@@ -89,34 +79,24 @@ public:
   }
 
   // "" where the results of the ranks of this process are right.
-  [[nodiscard]] std::string problem_of(Nccl::Op op, std::int64_t n) const {
-    const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(float);
-    std::vector<float> values(static_cast<std::size_t>(n));
+  [[nodiscard]] std::string problem_of(Op op, std::int64_t n) const {
+    const std::size_t bytes = bytes_of_floats(n);
     for (std::size_t i = 0; i < local_.size(); ++i) {
-      for (std::int64_t k = 0; k < n; ++k) {
-        values[static_cast<std::size_t>(k)] = initial_value(local_[i].rank, k);
-      }
+      const std::vector<float> x = initial_vector(local_[i].rank, n);
       const DeviceGuard guard(local_[i].device);
-      STEPSIM_CUDA(cudaMemcpy(x_[i].get(), values.data(), bytes, cudaMemcpyHostToDevice));
+      STEPSIM_CUDA(cudaMemcpy(x_[i].get(), x.data(), bytes, cudaMemcpyHostToDevice));
       STEPSIM_CUDA(cudaDeviceSynchronize());
     }
     enqueue(op, n);
     main_.synchronize();
+    std::vector<float> got(static_cast<std::size_t>(n));
     for (std::size_t i = 0; i < local_.size(); ++i) {
-      if (!has_result(own(op), local_[i].rank)) {
-        continue;
-      }
       const DeviceGuard guard(local_[i].device);
-      STEPSIM_CUDA(cudaMemcpy(values.data(), y_[i].get(), bytes, cudaMemcpyDeviceToHost));
-      for (std::int64_t k = 0; k < n; ++k) {
-        const float expected = expected_value(own(op), ranks_, k);
-        const float got = values[static_cast<std::size_t>(k)];
-        if (got != expected) {
-          return "nccl " + std::string(collectives::name(own(op))) +
-                 " P=" + std::to_string(ranks_) + " n=" + std::to_string(n) +
-                 " rank=" + std::to_string(local_[i].rank) + " index=" + std::to_string(k) +
-                 ": got " + std::to_string(got) + ", expected " + std::to_string(expected);
-        }
+      STEPSIM_CUDA(cudaMemcpy(got.data(), y_[i].get(), bytes, cudaMemcpyDeviceToHost));
+      const std::string problem = first_difference(got, expected_vector(op, ranks_, n));
+      if (has_result(op, local_[i].rank) && !problem.empty()) {
+        return "nccl " + std::string(collectives::name(op)) + " P=" + std::to_string(ranks_) +
+               " n=" + std::to_string(n) + " rank=" + std::to_string(local_[i].rank) + problem;
       }
     }
     return "";
@@ -140,27 +120,23 @@ private:
 struct NcclBlock {
   Measurement* measurement;
   Ranks* ranks;
-  Nccl::Op op;
+  Op op;
   std::int64_t elements{};
 
   [[nodiscard]] auto open() const {
     return [ranks = ranks, op = op, n = elements](std::int64_t) { ranks->enqueue(op, n); };
   }
   [[nodiscard]] std::string text() const {
-    return "nccl " + std::string(collectives::name(own(op))) + " n=" + std::to_string(elements);
+    return "nccl " + std::string(collectives::name(op)) + " n=" + std::to_string(elements);
   }
   void record(int pass, int repeats, const std::vector<double>& seconds) const {
     CollectiveRecord out;
-    out.op = std::string(collectives::name(own(op)));
-    out.algorithm = "nccl";
-    out.variant = "nccl";
+    out.op = std::string(collectives::name(op));
+    out.algorithm = out.variant = "nccl";
     out.launch = "plain";
     out.ranks = ranks->ranks();
-    out.bytes = elements * 4;
-    out.pass = pass;
-    out.repeats = repeats;
-    out.time_s = seconds;
-    measurement->records(line(out, measurement->same_device));
+    out.bytes = elements * kElement;
+    measurement->write_times(out, pass, repeats, seconds);
   }
 };
 
@@ -233,15 +209,15 @@ void verify_and_measure_nccl(Measurement& measurement, double seconds) {
   measurement.say("nccl " + std::to_string(nccl->version()) + ": " +
                   std::to_string(measurement.ranks) + " devices");
   std::int64_t cases = 0;
-  for (const Nccl::Op op : kOps) {
+  for (const Op op : kOps) {
     for (const std::int64_t n : {std::int64_t{1}, std::int64_t{measurement.ranks}, kMostChecked}) {
-      measurement.begin("verification of nccl " + std::string(collectives::name(own(op))));
+      measurement.begin("verification of nccl " + std::string(collectives::name(op)));
       throw_if_any(measurement.job, ranks.problem_of(op, std::min(n, capacity)));
       ++cases;
     }
   }
   measurement.end();
-  measurement.records(line(VerifiedRecord{"nccl", cases}, measurement.same_device));
+  measurement.write(VerifiedRecord{"nccl", cases});
   if (!measurement.options.timing) {
     return;
   }
@@ -265,7 +241,7 @@ void verify_and_measure_nccl(Measurement& measurement, double seconds) {
   std::vector<NcclBlock> blocks;
   for (const std::int64_t size : collective_sizes(
            4 * capacity, measurement.ranks, measurement.options.dense, measurement.options.seed)) {
-    for (const Nccl::Op op : kOps) {
+    for (const Op op : kOps) {
       if (size > 0) {
         blocks.push_back({&measurement, &ranks, op, size / 4});
       }

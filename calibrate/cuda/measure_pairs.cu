@@ -44,35 +44,13 @@ struct PairBlock {
            std::to_string(direction.src) + " to " + std::to_string(direction.dst) +
            " n=" + std::to_string(elements);
   }
-  // Samples that are not positive are left out.
   void record(int pass, int repeats, const std::vector<double>& seconds) const {
-    PairRecord out{kind,          traffic->variant, traffic->launch,
-                   direction.src, direction.dst,    elements * kElement,
-                   pass,          repeats};
-    for (const double each : seconds) {
-      if (each > 0) {
-        out.time_s.push_back(each / (kMessages * static_cast<double>(rounds().size())));
-      }
-    }
-    measurement->records(line(out, measurement->same_device));
+    measurement->write_times(PairRecord{kind, traffic->variant, traffic->launch, direction.src,
+                                        direction.dst, elements * kElement},
+                             pass, repeats, seconds,
+                             kMessages * static_cast<double>(rounds().size()));
   }
 };
-
-std::vector<Direction> pairs_of(std::uint32_t ranks, std::uint64_t seed) {
-  std::vector<Direction> all;
-  for (std::uint32_t src = 0; src < ranks; ++src) {
-    for (std::uint32_t dst = src + 1; dst < ranks; ++dst) {
-      all.push_back({src, dst});
-    }
-  }
-  std::vector<Direction> sample;
-  for (const std::size_t i : visit_order(all.size(), 0, seed)) {
-    if (sample.size() < kMostPairs) {
-      sample.push_back(all[i]);
-    }
-  }
-  return sample;
-}
 
 } // namespace
 
@@ -81,11 +59,11 @@ void measure_traffic(Measurement& measurement, const Traffic& traffic, double se
   const auto add = [&](const char* kind, Direction direction, std::int64_t elements) {
     blocks.push_back({&measurement, &traffic, kind, direction, elements});
   };
-  for (const Direction& pair : pairs_of(traffic.ranks, measurement.options.seed)) {
-    add("one_way", pair, traffic.elements);
-    add("one_way", {pair.dst, pair.src}, traffic.elements);
-    add("pingpong", pair, 1);
-    add("exchange", pair, traffic.elements);
+  for (const auto& [a, b] : sampled_pairs(traffic.ranks, kMostPairs, measurement.options.seed)) {
+    add("one_way", {a, b}, traffic.elements);
+    add("one_way", {b, a}, traffic.elements);
+    add("pingpong", {a, b}, 1);
+    add("exchange", {a, b}, traffic.elements);
   }
   add("shift", {0, 0}, traffic.elements);
   measurement.say("pairs: " + std::to_string(blocks.size()) + " blocks to time by " +

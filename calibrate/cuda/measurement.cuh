@@ -4,11 +4,7 @@
 // launching: three passes in random orders, warm-ups, samples of at least a millisecond
 // (sampling.hpp). Only .cu files include this header.
 #include <chrono>
-#include <cstdint>
-#include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "base/number_text.hpp"
 #include "base/statistics.hpp"
@@ -63,6 +59,23 @@ struct Measurement {
     if (!job.is_alone()) {
       job.begin("");
     }
+  }
+  template <class Record> void write(const Record& record) const {
+    records(line(record, same_device));
+  }
+  // Writes the samples of a pass with the time of one of the `messages` of a call; samples that are
+  // not positive are left out.
+  template <class Record>
+  void write_times(Record record, int pass, int repeats, const std::vector<double>& seconds,
+                   double messages = 1) const {
+    record.pass = pass;
+    record.repeats = repeats;
+    for (const double each : seconds) {
+      if (each > 0) {
+        record.time_s.push_back(each / messages);
+      }
+    }
+    write(record);
   }
   // Shows the text as progress and writes it as a note, which the calibration repeats as a warning.
   void note(const std::string& text) const {
@@ -142,14 +155,8 @@ void time_blocks(Measurement& measurement, const Stream& stream, const std::vect
         (void)sample(pass == 0 ? kWarmUps : 3);
         const int repeats = repeats_for(sample(3));
         std::vector<double>& mine = samples[index][static_cast<std::size_t>(pass)];
-        std::vector<double> all;
-        for (const auto& each : samples[index]) {
-          all.insert(all.end(), each.begin(), each.end());
-        }
-        while (!enough(pass, mine.size(), all)) {
-          const double taken = sample(repeats);
-          mine.push_back(taken);
-          all.push_back(taken);
+        while (!enough(static_cast<std::size_t>(pass), samples[index])) {
+          mine.push_back(sample(repeats));
         }
         block.record(pass, repeats, mine);
       } catch (const CudaError& error) { // at this size only: the others go on

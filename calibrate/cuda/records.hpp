@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stepsim::calibrate::gpu {
@@ -56,7 +57,32 @@ struct Header {
 // The facts of a device and its state before the measurement, as a JSON object.
 [[nodiscard]] std::string text_of(const DeviceFacts& device);
 
+// How a record says a key whose value is 0 or "": as it is, not at all, or as null.
+enum class Need { always, if_known, or_null };
+
+// Every record has the word of its kind and its keys: `see` is called with each key and its member,
+// and with the least number that is allowed and the need where these are not 0 and `always`.
+// Writing (records.cpp) and reading (gpu_samples.cpp) both go by this list.
+template <class Record, class See> void see_times(Record& record, const See& see) {
+  see("pass", record.pass);
+  see("repeats", record.repeats, 1.0);
+  see("time_s", record.time_s);
+}
+
 struct CollectiveRecord {
+  static constexpr std::string_view kWord = "collective";
+  template <class Record, class See> static void keys(Record& record, const See& see) {
+    see("op", record.op);
+    see("algorithm", record.algorithm);
+    see("variant", record.variant);
+    see("launch", record.launch);
+    see("ranks", record.ranks, 1.0);
+    see("bytes", record.bytes);
+    see("block_bytes", record.block_bytes, 0.0, Need::if_known);
+    see("sets", record.sets, 1.0, Need::if_known);
+    see("cache", record.cache, Need::if_known);
+    see_times(record, see);
+  }
   std::string op, algorithm;
   std::string variant; // how data were copied: copy_engine, host_staged; nccl = by NCCL
   std::string launch;  // plain, graph
@@ -72,6 +98,18 @@ struct CollectiveRecord {
 };
 
 struct KernelRecord {
+  static constexpr std::string_view kWord = "kernel";
+  template <class Record, class See> static void keys(Record& record, const See& see) {
+    see("kernel", record.kernel);
+    see("distribution", record.distribution);
+    see("n", record.n, 1.0);
+    see("k", record.k);
+    see("achieved_k", record.achieved_k);
+    see("mass_kept", record.mass_kept);
+    see("lost", record.lost, 0.0, Need::if_known);
+    see("cache", record.cache, Need::if_known);
+    see_times(record, see);
+  }
   std::string kernel, distribution;
   std::int64_t n{};
   std::int64_t k{};          // number of entries requested
@@ -90,6 +128,13 @@ struct KernelRecord {
 
 // A way of copying and launching that is not timed, because CUDA refused it or a result was wrong.
 struct UnusableRecord {
+  static constexpr std::string_view kWord = "unusable";
+  template <class Record, class See> static void keys(Record& record, const See& see) {
+    see("variant", record.variant);
+    see("launch", record.launch);
+    see("reason", record.reason);
+    see("wrong", record.wrong);
+  }
   std::string variant, launch;
   std::string reason;
   bool wrong = false; // a result was wrong, so that the whole run fails at its end
@@ -101,6 +146,16 @@ struct UnusableRecord {
 //   exchange   both directions at once, several in a row
 //   shift      every rank to the next rank at once, several in a row; src and dst are 0
 struct PairRecord {
+  static constexpr std::string_view kWord = "pair";
+  template <class Record, class See> static void keys(Record& record, const See& see) {
+    see("kind", record.kind);
+    see("variant", record.variant);
+    see("launch", record.launch);
+    see("src", record.src);
+    see("dst", record.dst);
+    see("bytes", record.bytes, 1.0);
+    see_times(record, see);
+  }
   std::string kind, variant, launch;
   std::uint32_t src{}, dst{};
   std::int64_t bytes{};
@@ -112,17 +167,19 @@ struct PairRecord {
 // Number of cases of `what` (combinations such as size and number of ranks) whose results were
 // compared with the host before timing.
 struct VerifiedRecord {
+  static constexpr std::string_view kWord = "verified";
+  template <class Record, class See> static void keys(Record& record, const See& see) {
+    see("what", record.what);
+    see("cases", record.cases);
+  }
   std::string what;
   std::int64_t cases{};
 };
 
 // Each function returns one line with its line end.
 [[nodiscard]] std::string line(const Header& header);
-[[nodiscard]] std::string line(const CollectiveRecord& record, bool same_device);
-[[nodiscard]] std::string line(const KernelRecord& record, bool same_device);
-[[nodiscard]] std::string line(const VerifiedRecord& record, bool same_device);
-[[nodiscard]] std::string line(const UnusableRecord& record, bool same_device);
-[[nodiscard]] std::string line(const PairRecord& record, bool same_device);
+template <class Record>
+[[nodiscard]] std::string line(const Record& record, bool same_device); // of the structs above
 // The last line: the state of every device after the measurement, and the reason if the measurement
 // ended early; "" = it did not.
 [[nodiscard]] std::string end_line(const std::vector<DeviceFacts>& devices, bool same_device,

@@ -53,8 +53,7 @@ std::vector<std::vector<bool>> peer_access(int devices) {
 
 RankSet::Rank::Rank(int on_device, std::int64_t capacity)
     : device(on_device), ends{Event(Event::Use::order), Event(Event::Use::order)},
-      x(static_cast<std::size_t>(capacity + 2 * kGuard)),
-      temp(static_cast<std::size_t>(capacity + 2 * kGuard)) {}
+      x(capacity + 2 * kGuard), temp(capacity + 2 * kGuard) {}
 
 // Ranks go round the devices. Access that another part of the program has enabled is no error.
 RankSet::RankSet(std::uint32_t ranks, int devices, std::int64_t capacity, bool staging)
@@ -84,7 +83,7 @@ RankSet::RankSet(std::uint32_t ranks, int devices, std::int64_t capacity, bool s
   try {
     for (Rank& rank : ranks_) {
       const DeviceGuard guard(rank.device);
-      rank.staging = PinnedBuffer<float>(static_cast<std::size_t>(staging ? capacity : 0));
+      rank.staging = PinnedBuffer<float>(staging ? capacity : 0);
     }
     staged_ = staging;
   } catch (const CudaError& error) {

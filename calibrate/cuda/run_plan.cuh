@@ -4,13 +4,7 @@
 // all ranks (CAL 7.1). Data are copied in one of two ways:
 //   copy_engine  cudaMemcpyAsync between unified addresses
 //   host_staged  to page-locked host memory and on to the receiver
-#include <array>
-#include <cstdint>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/device.cuh"

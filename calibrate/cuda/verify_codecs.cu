@@ -4,7 +4,7 @@
 // order.
 #include <algorithm>
 
-#include "calibrate/cuda/bucket_codec.hpp"
+#include "calibrate/cuda/codec_math.hpp"
 #include "calibrate/cuda/kernel_bench.cuh"
 #include "collectives/operators/codecs.hpp"
 
@@ -19,12 +19,9 @@ void verify_halves(KernelBench& bench, const std::vector<float>& x, const std::s
   const Buffer<std::uint16_t> halves(x.size());
   truncate16(bench.x.get(), n, halves.get(), bench.stream.get());
   untruncate16(halves.get(), n, bench.y.get(), bench.stream.get());
-  bench.stream.synchronize();
   const std::vector<std::uint16_t> expected = collectives::truncate16(x);
-  check_equal("truncate16" + where, to_host(halves.get(), x.size()), expected);
-  check_equal("untruncate16" + where, to_host(bench.y.get(), x.size()),
-              collectives::untruncate16(expected));
-  bench.cases += 2;
+  bench.compare("truncate16" + where, halves.get(), expected);
+  bench.compare("untruncate16" + where, bench.y.get(), collectives::untruncate16(expected));
 }
 
 void verify_one_scale(KernelBench& bench, const std::vector<float>& x, const std::string& where) {
@@ -33,14 +30,11 @@ void verify_one_scale(KernelBench& bench, const std::vector<float>& x, const std
   const Buffer<std::int8_t> codes(x.size());
   quantize8(bench.x.get(), n, scale.get(), codes.get(), bench.stream.get());
   dequantize8(codes.get(), n, scale.get(), bench.y.get(), bench.stream.get());
-  bench.stream.synchronize();
   const collectives::Quantized8 expected = collectives::quantize8(x);
-  check(magnitude_of(to_host(scale.get(), 1).front()) == expected.scale,
+  check(magnitude_of(value_of(scale.get(), bench.stream)) == expected.scale,
         "quantize8" + where + ": scale");
-  check_equal("quantize8" + where, to_host(codes.get(), x.size()), expected.codes);
-  check_equal("dequantize8" + where, to_host(bench.y.get(), x.size()),
-              collectives::dequantize8(expected));
-  bench.cases += 2;
+  bench.compare("quantize8" + where, codes.get(), expected.codes);
+  bench.compare("dequantize8" + where, bench.y.get(), collectives::dequantize8(expected));
 }
 
 // The values of the codes are added to x itself.
@@ -53,46 +47,40 @@ void verify_buckets(KernelBench& bench, const std::vector<float>& x, int bits,
   quantize_buckets(bench.x.get(), n, bits, scales.get(), words.get(), bench.stream.get());
   to_device(bench.y.get(), x);
   add_buckets(scales.get(), words.get(), n, bits, bench.y.get(), bench.stream.get());
-  bench.stream.synchronize();
   const std::string what = std::to_string(bits) + " bits" + where;
-  check_equal("scales of " + what, to_host(scales.get(), expected.scales.size()), expected.scales);
-  check_equal("codes of " + what, to_host(words.get(), expected.words.size()), expected.words);
+  bench.compare("scales of " + what, scales.get(), expected.scales);
+  bench.compare("codes of " + what, words.get(), expected.words);
   std::vector<float> sum = dequantize_buckets(expected, x.size(), bits);
   for (std::size_t i = 0; i < sum.size(); ++i) {
     sum[i] = x[i] + sum[i];
   }
-  check_equal("sum of " + what, to_host(bench.y.get(), x.size()), sum);
-  bench.cases += 2;
+  bench.compare("sum of " + what, bench.y.get(), sum);
 }
 
 // The signs of x and of x moved on by one, two, .. places vote.
 void verify_signs(KernelBench& bench, std::vector<float> x, const std::string& where) {
   const auto n = static_cast<std::int64_t>(x.size());
-  const auto length = static_cast<std::size_t>(words_for(n, 1));
+  const std::int64_t length = words_for(n, 1);
   const int most = *std::ranges::max_element(kVotes);
-  const Buffer<std::uint32_t> words(static_cast<std::size_t>(most) * length);
+  const Buffer<std::uint32_t> words(most * length);
   std::vector<int> negatives(x.size(), 0);
   for (int list = 0; list < most; ++list) {
     to_device(bench.y.get(), x);
-    std::uint32_t* const to = words.get() + static_cast<std::size_t>(list) * length;
+    std::uint32_t* const to = words.get() + list * length;
     pack_signs(bench.y.get(), n, to, bench.stream.get());
-    bench.stream.synchronize();
-    std::vector<std::uint32_t> expected(length, 0);
+    std::vector<std::uint32_t> expected(static_cast<std::size_t>(length), 0);
     for (std::size_t i = 0; i < x.size(); ++i) {
       expected[i / kWordBits] |= x[i] < 0 ? 1U << i % kWordBits : 0U;
       negatives[i] += x[i] < 0 ? 1 : 0;
     }
-    check_equal("pack_signs" + where, to_host(to, length), expected);
+    bench.compare("pack_signs" + where, to, expected);
     if (std::ranges::find(kVotes, list + 1) != std::end(kVotes)) {
       vote_signs(words.get(), list + 1, n, bench.y.get(), bench.stream.get());
-      bench.stream.synchronize();
       std::vector<float> votes;
       for (const int each : negatives) {
         votes.push_back(vote(each, list + 1));
       }
-      check_equal("vote_signs of " + std::to_string(list + 1) + where,
-                  to_host(bench.y.get(), x.size()), votes);
-      bench.cases += 2;
+      bench.compare("vote_signs of " + std::to_string(list + 1) + where, bench.y.get(), votes);
     }
     std::ranges::rotate(x, x.begin() + 1);
   }
@@ -128,33 +116,29 @@ void verify_factors(KernelBench& bench, const LowRank& low_rank, const LowRankSh
   const auto [rows, columns, rank] = shape;
   const std::string where = " " + std::to_string(rows) + " x " + std::to_string(columns) +
                             " rank " + std::to_string(rank);
-  float* const left = bench.out_values.get();
-  float* const right = bench.passed_values.get();
+  float* const left = bench.out.values.get();
+  float* const right = bench.passed.values.get();
   std::vector<float> matrix =
       bench.fill(bench.x.get(), std::int64_t{rows} * columns, Data::integers, 1);
   const std::vector<float> q = bench.fill(right, std::int64_t{columns} * rank, Data::integers, 2);
   const auto m = element_of(matrix, columns);
   low_rank.left_factor(shape, bench.x.get(), right, left);
-  bench.stream.synchronize();
   std::vector<float> expected = product_of(rows, rank, columns, m, element_of(q, rank));
-  check_equal("powersgd_left" + where, to_host(left, expected.size()), expected);
+  bench.compare("powersgd_left" + where, left, expected);
 
   const std::vector<float> p = bench.fill(left, std::int64_t{rows} * rank, Data::integers, 3);
   low_rank.right_factor(shape, bench.x.get(), left, right);
-  bench.stream.synchronize();
   expected = product_of(columns, rank, rows, transposed(m), element_of(p, rank));
-  check_equal("powersgd_right" + where, to_host(right, expected.size()), expected);
+  bench.compare("powersgd_right" + where, right, expected);
 
   to_device(right, q);
   low_rank.restore(shape, left, right, bench.x.get(), bench.y.get());
-  bench.stream.synchronize();
   expected = product_of(rows, columns, rank, element_of(p, rank), transposed(element_of(q, rank)));
-  check_equal("powersgd_decode" + where, to_host(bench.y.get(), expected.size()), expected);
+  bench.compare("powersgd_decode" + where, bench.y.get(), expected);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     matrix[i] -= expected[i];
   }
-  check_equal("powersgd_decode, residual," + where, to_host(bench.x.get(), matrix.size()), matrix);
-  bench.cases += 3;
+  bench.compare("powersgd_decode, residual," + where, bench.x.get(), matrix);
 }
 
 // A = Q R with Q^T Q = 1 and R upper triangular, with a positive diagonal. The columns are random

@@ -4,7 +4,7 @@
 // algorithms. Ranks and sizes include one rank, powers of two and others, no element, and fewer
 // elements than ranks.
 #include <algorithm>
-#include <cstring>
+#include <set>
 
 #include "calibrate/cuda/collective_parts.cuh"
 #include "calibrate/execute/element_messages.hpp"
@@ -25,62 +25,34 @@ void check_rank(const RankSet& set, const PlanRequest& request, std::uint32_t ra
   if (n == 0 || !has_result(request.op, rank)) {
     return;
   }
-  const std::vector<float> got = set.read(rank, n);
-  if (std::memcmp(got.data(), expected.data(), got.size() * sizeof(float)) == 0) {
-    return;
+  if (const std::string problem = first_difference(set.read(rank, n), expected); !problem.empty()) {
+    throw SimulationError(what + " rank=" + std::to_string(rank) + problem);
   }
-  std::size_t index = 0;
-  while (std::memcmp(&got[index], &expected[index], sizeof(float)) == 0) {
-    ++index;
-  }
-  throw SimulationError(what + " rank=" + std::to_string(rank) + " index=" + std::to_string(index) +
-                        ": got " + std::to_string(got[index]) + ", expected " +
-                        std::to_string(expected[index]));
 }
 
-void verify(RankSet& set, const PlanRequest& request, Variant variant, bool graph,
+void verify(RankSet& set, const PlanRequest& request, const Way& way,
             const std::vector<std::vector<float>>& x, const std::vector<float>& expected) {
   const CollectivePlan plan = make_plan(request);
   set.fill(x);
-  if (graph && !plan.operations.empty()) {
-    const Graph captured = set.capture(plan, variant, 0);
+  if (way.graph && !plan.operations.empty()) {
+    const Graph captured = set.capture(plan, way.variant, 0);
     captured.launch(set.main());
     set.main().synchronize();
   } else {
-    set.enqueue(plan, variant, 0);
+    set.enqueue(plan, way.variant, 0);
     set.main().synchronize();
   }
-  const std::string what = text(request, variant, graph);
+  const std::string what = text(request, way);
   for (std::uint32_t rank = 0; rank < request.ranks; ++rank) {
     check_rank(set, request, rank, expected, what);
   }
-}
-
-std::vector<std::vector<float>> initial_vectors(std::uint32_t ranks, std::int64_t n) {
-  std::vector<std::vector<float>> x(ranks, std::vector<float>(static_cast<std::size_t>(n)));
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    for (std::int64_t i = 0; i < n; ++i) {
-      x[rank][static_cast<std::size_t>(i)] = initial_value(rank, i);
-    }
-  }
-  return x;
-}
-
-std::vector<float> expected_vector(collectives::Op op, std::uint32_t ranks, std::int64_t n) {
-  std::vector<float> values(static_cast<std::size_t>(n));
-  for (std::int64_t i = 0; i < n; ++i) {
-    values[static_cast<std::size_t>(i)] = expected_value(op, ranks, i);
-  }
-  return values;
 }
 
 // Takes a way out of the ways that are used, and says why.
 void refuse(Measurement& measurement, const Way& way, const std::string& reason, bool wrong) {
   measurement.refused.insert(way.text());
   measurement.say(way.text() + " cannot be used: " + reason);
-  measurement.records(
-      line(UnusableRecord{std::string(name(way.variant)), way.launch(), reason, wrong},
-           measurement.same_device));
+  measurement.write(UnusableRecord{std::string(name(way.variant)), way.launch(), reason, wrong});
   if (wrong && measurement.failed.empty()) {
     measurement.failed = reason;
   }
@@ -106,18 +78,14 @@ bool verify_collectives(Measurement& measurement) {
   std::int64_t cases = 0;
   for (const std::uint32_t ranks : kVerifiedRanks) {
     const std::int64_t p = ranks;
-    std::vector<std::int64_t> sizes{0, 1, p - 1, p, capacity};
-    std::ranges::sort(sizes);
-    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-    for (const std::int64_t n : sizes) {
-      const std::vector<std::vector<float>> x = initial_vectors(ranks, n);
-      for (const PlanKind& kind : plan_kinds()) {
+    for (const std::int64_t n : std::set<std::int64_t>{0, 1, p - 1, p, capacity}) {
+      std::vector<std::vector<float>> x;
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        x.push_back(initial_vector(rank, n));
+      }
+      for (const Kind& kind : dense_kinds()) {
         const std::vector<float> expected = expected_vector(kind.op, ranks, n);
-        PlanRequest request;
-        request.op = kind.op;
-        request.algorithm = kind.algorithm;
-        request.ranks = ranks;
-        request.elements = n;
+        PlanRequest request{kind.op, kind.algorithm, ranks, n};
         if (kind.algorithm == collectives::AlgorithmId::lp && has_few_blocks(n, block)) {
           request.block_elements = block;
         }
@@ -128,7 +96,7 @@ bool verify_collectives(Measurement& measurement) {
             return false;
           }
           try {
-            verify(set, request, way.variant, way.graph, x, expected);
+            verify(set, request, way, x, expected);
             ++cases;
           } catch (const CudaError& error) {
             refuse(measurement, way, error.what(), false);
@@ -145,7 +113,7 @@ bool verify_collectives(Measurement& measurement) {
     throw SimulationError("collectives: no way of copying can be used");
   }
   measurement.say("collectives: " + std::to_string(cases) + " cases verified bit by bit");
-  measurement.records(line(VerifiedRecord{"collectives", cases}, measurement.same_device));
+  measurement.write(VerifiedRecord{"collectives", cases});
   return true;
 }
 

@@ -24,31 +24,22 @@ void verify_additions(KernelBench& bench, std::int64_t n) {
       to_device(bench.x.get(), left);
       to_device(bench.y.get(), right);
       add(bench.x.get() + x_shift, bench.y.get() + y_shift, n, bench.stream.get());
-      bench.stream.synchronize();
       for (std::size_t i = 0; i < x.size(); ++i) {
         left[i + x_shift] += right[i + y_shift];
       }
-      check_equal("add n=" + std::to_string(n) + " shifts " + std::to_string(x_shift) + ", " +
-                      std::to_string(y_shift),
-                  to_host(bench.x.get(), left.size()), left);
-      ++bench.cases;
+      bench.compare("add n=" + std::to_string(n) + " shifts " + std::to_string(x_shift) + ", " +
+                        std::to_string(y_shift),
+                    bench.x.get(), left);
     }
   }
 }
 
-// A list of the host on the device.
-struct DeviceList {
-  explicit DeviceList(const HostList& from)
-      : indices(from.indices.size()), values(from.values.size()) {
-    to_device(indices.get(), from.indices);
-    to_device(values.get(), from.values);
-  }
-  [[nodiscard]] List list() const {
-    return {indices.get(), values.get(), static_cast<std::uint32_t>(values.size())};
-  }
-  Buffer<std::int32_t> indices;
-  Buffer<float> values;
-};
+ListSpace on_device(const HostList& list) {
+  ListSpace space(list.values.size());
+  to_device(space.indices.get(), list.indices);
+  to_device(space.values.get(), list.values);
+  return space;
+}
 
 // Both lists as one by index; of two entries with the same index that of list a comes first.
 HostList merged_lists(const HostList& a, const HostList& b) {
@@ -74,37 +65,32 @@ void verify_merge(KernelBench& bench, const HostList& a, const HostList& b, std:
     const std::vector<std::int64_t> indices(list.indices.begin(), list.indices.end());
     return collectives::make_sparse(indices, doubles(list.values), n);
   };
-  const DeviceList of_a(a);
-  const DeviceList of_b(b);
+  const ListSpace of_a = on_device(a);
+  const ListSpace of_b = on_device(b);
   const Buffer<float> combined(a.values.size() + b.values.size());
-  const auto a_size = of_a.list().capacity;
-  for (const std::uint32_t k : {1U, a_size, a_size + of_b.list().capacity}) {
-    merge_lists(of_a.list(), of_b.list(), k, bench.work, bench.passed(), combined.get(),
-                bench.out(), bench.stream.get());
+  const auto a_size = static_cast<std::uint32_t>(a.values.size());
+  for (const std::uint32_t k : {1U, a_size, a_size + static_cast<std::uint32_t>(b.values.size())}) {
+    merge_lists(of_a, of_b, k, bench.work, bench.passed, combined.get(), bench.out,
+                bench.stream.get());
     bench.compare("merge n=" + std::to_string(n) + " k=" + std::to_string(k), bench.work,
                   host_list(collectives::merge_top_k(sparse(a), sparse(b), k)));
   }
   const HostList merged = merged_lists(a, b);
   const std::string what = "merged list n=" + std::to_string(n);
-  check_equal(what + " indices", to_host(bench.passed_indices.get(), merged.indices.size()),
-              merged.indices);
-  check_equal(what + " values", to_host(bench.passed_values.get(), merged.values.size()),
-              merged.values);
-  ++bench.cases;
+  bench.compare(what + " indices", bench.passed.indices.get(), merged.indices);
+  bench.compare(what + " values", bench.passed.values.get(), merged.values);
 }
 
 void verify_scatter(KernelBench& bench, const HostList& list, std::int64_t n) {
   std::vector<float> y = bench.data(n, Data::integers);
   STEPSIM_CUDA(
       cudaMemcpy(bench.y.get(), bench.x.get(), y.size() * sizeof(float), cudaMemcpyDeviceToDevice));
-  const DeviceList of_list(list);
-  scatter_add(bench.y.get(), of_list.list(), bench.stream.get());
-  bench.stream.synchronize();
+  const ListSpace of_list = on_device(list); // until the kernel has run
+  scatter_add(bench.y.get(), of_list, bench.stream.get());
   for (std::size_t i = 0; i < list.indices.size(); ++i) {
     y[static_cast<std::size_t>(list.indices[i])] += list.values[i];
   }
-  check_equal("scatter_add n=" + std::to_string(n), to_host(bench.y.get(), y.size()), y);
-  ++bench.cases;
+  bench.compare("scatter_add n=" + std::to_string(n), bench.y.get(), y);
 }
 
 // One rank: residual = gradient + residual without what was sent (SPA 7).
@@ -123,8 +109,8 @@ void verify_residual(KernelBench& bench, std::int64_t n) {
   to_device(bench.y.get(), owed);
   add(bench.y.get(), bench.x.get(), n, bench.stream.get());
   const Input input{bench.y.get(), n, nullptr, nullptr};
-  select_exact(input, k, bench.work, bench.out(), bench.stream.get());
-  clear_entries(bench.y.get(), bench.out(), &bench.work.state.get()->count, bench.stream.get());
+  select_exact(input, k, bench.work, bench.out, bench.stream.get());
+  clear_entries(bench.y.get(), bench.out, &bench.work.state.get()->count, bench.stream.get());
   bench.compare("residual: selected n=" + std::to_string(n), bench.work,
                 host_list(step.selected.front()));
   const std::vector<double> left =
@@ -140,14 +126,11 @@ void verify_sums(KernelBench& bench, std::int64_t n) {
   const std::vector<float> x = bench.data(n, Data::integers);
   const Buffer<double> sum(1);
   sum_magnitudes(bench.x.get(), n, sum.get(), bench.stream.get());
-  bench.stream.synchronize();
   double expected = 0;
   for (const float value : x) {
     expected += std::abs(value);
   }
-  check_equal("sum of magnitudes n=" + std::to_string(n), to_host(sum.get(), 1),
-              std::vector<double>{expected});
-  ++bench.cases;
+  bench.compare("sum of magnitudes n=" + std::to_string(n), sum.get(), {expected});
 }
 
 } // namespace

@@ -1,8 +1,9 @@
 #include "calibrate/execute/element_messages.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cmath>
-#include <limits>
 
 #include "collectives/evaluate/max_plus.hpp"
 #include "collectives/schedule/partition.hpp"
@@ -46,6 +47,16 @@ std::vector<ElementMessage> ring_chain(const collectives::Collective& collective
 
 } // namespace
 
+collectives::Collective collective_of(const Kind& kind, std::uint32_t ranks, std::int64_t bytes) {
+  collectives::Collective collective;
+  collective.op = kind.op;
+  collective.algorithm = kind.algorithm;
+  collective.ranks = ranks;
+  collective.bytes = static_cast<double>(bytes);
+  collective.options.element_bytes = kElement;
+  return collective;
+}
+
 std::vector<ElementMessage> element_messages(collectives::Collective collective) {
   if (collective.ranks < 2 || collective.bytes == 0) {
     return {};
@@ -65,18 +76,44 @@ std::vector<ElementMessage> element_messages(collectives::Collective collective)
   return messages;
 }
 
-float initial_value(std::uint32_t rank, std::int64_t index) {
-  return static_cast<float>((index % 17 + 1) * (static_cast<std::int64_t>(rank) + 1));
+std::span<const Kind> dense_kinds() {
+  using collectives::AlgorithmId;
+  static const std::vector<Kind> kinds = [] {
+    std::vector<Kind> all;
+    for (const Op op : {Op::broadcast, Op::reduce, Op::allreduce}) {
+      for (const auto algorithm :
+           {AlgorithmId::mst, AlgorithmId::be, AlgorithmId::lp, AlgorithmId::ring}) {
+        all.push_back({op, algorithm});
+      }
+    }
+    return all;
+  }();
+  return kinds;
+}
+
+std::vector<float> initial_vector(std::uint32_t rank, std::int64_t elements) {
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < elements; ++i) {
+    values.push_back(static_cast<float>((i % 17 + 1) * (std::int64_t{rank} + 1)));
+  }
+  return values;
 }
 
 bool has_result(Op op, std::uint32_t rank) { return op != Op::reduce || rank == 0; }
 
-float expected_value(Op op, std::uint32_t ranks, std::int64_t index) {
-  if (op == Op::broadcast) {
-    return initial_value(0, index);
-  }
-  const std::int64_t sum_of_ranks = std::int64_t{ranks} * (std::int64_t{ranks} + 1) / 2;
-  return static_cast<float>((index % 17 + 1) * sum_of_ranks);
+// A sum over ranks is that of a rank with the sum of their factors.
+std::vector<float> expected_vector(Op op, std::uint32_t ranks, std::int64_t elements) {
+  return initial_vector(op == Op::broadcast ? 0 : ranks * (ranks + 1) / 2 - 1, elements);
+}
+
+std::string first_difference(std::span<const float> got, std::span<const float> expected) {
+  const auto bits = [](float value) { return std::bit_cast<std::uint32_t>(value); };
+  const auto [right, wrong] =
+      std::ranges::mismatch(expected, got, std::ranges::equal_to{}, bits, bits);
+  return right == expected.end()
+             ? ""
+             : " index=" + std::to_string(right - expected.begin()) + ": got " +
+                   std::to_string(*wrong) + ", expected " + std::to_string(*right);
 }
 
 } // namespace stepsim::calibrate

@@ -65,6 +65,24 @@ std::vector<std::size_t> visit_order(std::size_t blocks, int pass, std::uint64_t
   return order;
 }
 
+std::vector<std::pair<std::uint32_t, std::uint32_t>>
+sampled_pairs(std::uint32_t ranks, std::size_t most, std::uint64_t seed) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> all;
+  for (std::uint32_t a = 0; a < ranks; ++a) {
+    for (std::uint32_t b = a + 1; b < ranks; ++b) {
+      all.emplace_back(a, b);
+    }
+  }
+  std::vector<std::size_t> order = visit_order(all.size(), 0, seed);
+  order.resize(std::min(order.size(), most));
+  std::ranges::sort(order);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> sample;
+  for (const std::size_t i : order) {
+    sample.push_back(all[i]);
+  }
+  return sample;
+}
+
 int repeats_for(double seconds_per_call) {
   constexpr double kMost = 2000;
   if (seconds_per_call <= kLeastSampleSeconds / kMost) {
@@ -88,23 +106,26 @@ double median_half_width(std::span<const double> values) {
   return width / 2 / base::median(sorted);
 }
 
-bool enough(int pass, std::size_t samples_of_pass, std::span<const double> all) {
-  if (samples_of_pass < kSamplesPerPass) {
-    return false;
+std::vector<double> pooled(Passes passes, std::size_t without) {
+  std::vector<double> all;
+  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+    if (pass != without) {
+      all.insert(all.end(), passes[pass].begin(), passes[pass].end());
+    }
   }
-  return pass + 1 < kPasses || samples_of_pass >= kMostSamplesPerPass ||
-         median_half_width(all) < kGoodHalfWidth;
+  return all;
 }
 
-double pass_difference(std::span<const std::vector<double>> passes) {
+bool enough(std::size_t pass, Passes passes) {
+  const std::size_t samples = passes[pass].size();
+  return samples >= kSamplesPerPass && (pass + 1 < kPasses || samples >= kMostSamplesPerPass ||
+                                        median_half_width(pooled(passes)) < kGoodHalfWidth);
+}
+
+double pass_difference(Passes passes) {
   double largest = 0;
   for (std::size_t i = 0; i < passes.size(); ++i) {
-    std::vector<double> others;
-    for (std::size_t j = 0; j < passes.size(); ++j) {
-      if (j != i) {
-        others.insert(others.end(), passes[j].begin(), passes[j].end());
-      }
-    }
+    const std::vector<double> others = pooled(passes, i);
     if (!others.empty() && !passes[i].empty()) {
       const double other = base::median(others);
       largest = std::max(largest, std::abs(base::median(passes[i]) - other) / other);

@@ -5,6 +5,7 @@
 // effect of size.
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace stepsim::calibrate {
@@ -33,6 +34,11 @@ inline constexpr double kSteadyPass = 0.05;
 [[nodiscard]] std::vector<std::size_t> visit_order(std::size_t blocks, int pass,
                                                    std::uint64_t seed);
 
+// The pairs a < b of `ranks` ranks, in their order; of more than `most` a random sample that
+// depends on the seed.
+[[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>>
+sampled_pairs(std::uint32_t ranks, std::size_t most, std::uint64_t seed);
+
 // The number of calls per sample, 1 to 2000, for which a sample lasts at least a millisecond.
 // Samples of very short calls last less, because of the limit of 2000.
 [[nodiscard]] int repeats_for(double seconds_per_call);
@@ -41,13 +47,18 @@ inline constexpr double kSteadyPass = 0.05;
 // fewer than 6 values.
 [[nodiscard]] double median_half_width(std::span<const double> values);
 
-// Whether a block has enough samples in `pass`, of which it has `samples_of_pass`; `all` are its
-// samples of all passes. Every pass needs kSamplesPerPass. The last pass continues until
-// median_half_width(all) is below kGoodHalfWidth, or until it has kMostSamplesPerPass samples.
-[[nodiscard]] bool enough(int pass, std::size_t samples_of_pass, std::span<const double> all);
+using Passes = std::span<const std::vector<double>>; // [pass][sample] seconds
+
+// The samples of all passes but one.
+[[nodiscard]] std::vector<double> pooled(Passes passes, std::size_t without = kPasses);
+
+// Whether a block has enough samples in `pass`. Every pass needs kSamplesPerPass. The last pass
+// continues until median_half_width() of all passes is below kGoodHalfWidth, or until it has
+// kMostSamplesPerPass samples.
+[[nodiscard]] bool enough(std::size_t pass, Passes passes);
 
 // Largest relative difference between the median of one pass and the median of all other passes; 0
 // for fewer than two passes.
-[[nodiscard]] double pass_difference(std::span<const std::vector<double>> passes);
+[[nodiscard]] double pass_difference(Passes passes);
 
 } // namespace stepsim::calibrate

@@ -2,13 +2,9 @@
 // message takes beyond its bytes.
 #include "calibrate/mpi/link_estimate.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 #include <set>
 
-#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/core/calibration_file.hpp"
@@ -17,15 +13,10 @@ namespace stepsim::calibrate::mpi {
 
 namespace {
 
-// Medians by size.
-// One point per size, ascending.
+// Medians by size, ascending.
 std::vector<Datum> curve_through(std::span<const Repetition> samples) {
-  std::map<double, std::vector<double>> by_size;
-  for (const Repetition& sample : samples) {
-    by_size[sample.datum.bytes].push_back(sample.datum.seconds);
-  }
   std::vector<Datum> curve;
-  for (const auto& [bytes, seconds] : by_size) {
+  for (const auto& [bytes, seconds] : seconds_by_size(samples)) {
     curve.push_back({bytes, base::median(seconds)});
   }
   return curve;
@@ -168,22 +159,18 @@ io::Json calibration_of(const ProbeTimes& times, const LinkEstimate& link, std::
   tree.find("source")->set("options", text.options);
   io::Json network(io::Object{{"model", "alpha_beta"}, {"reduction_Bps", 1 / link.gamma}});
   if (text.link_class == "network") { // memory of one host is no network between nodes
-    network.set("latency_s", link.latency_s());
+    network = network_tree(link.latency_s(), 1 / link.beta, 1 / link.gamma);
     network.set("delay_s", link.delay_s);
-    network.set("bandwidth_Bps", 1 / link.beta);
     network.set("block_latency_s", link.block_latency_s);
   }
   tree.set("network", std::move(network));
-  tree.set("links", io::Array{io::Object{
-                        {"class", text.link_class},
-                        {"latency_s", link.latency_s()},
-                        {"delay_s", link.delay_s},
-                        {"per_byte_s", link.beta},
-                        {"block_latency_s", link.block_latency_s},
-                        {"reduction_Bps", 1 / link.gamma},
-                        {"reply_s", options.acknowledge ? io::Json(link.reply_s) : io::Json()},
-                        {"duplex", io::Object{{"exchange", link.duplex_exchange},
-                                              {"shift", link.duplex_shift}}}}});
+  io::Json of_class = link_tree(text.link_class, link.latency_s(), link.beta, link.duplex_exchange,
+                                link.duplex_shift);
+  of_class.set("delay_s", link.delay_s);
+  of_class.set("block_latency_s", link.block_latency_s);
+  of_class.set("reduction_Bps", 1 / link.gamma);
+  of_class.set("reply_s", options.acknowledge ? io::Json(link.reply_s) : io::Json());
+  tree.set("links", io::Array{std::move(of_class)});
   io::Array& collectives = tree.find("collectives")->as_array();
   for (io::Json& curve : predicted_curves(times, predictor_of(tree), ranks, options)) {
     collectives.push_back(std::move(curve));

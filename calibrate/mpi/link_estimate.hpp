@@ -12,10 +12,6 @@
 //            the time of m blocks sent back to back; the block latency is tau - b beta, within
 //            0 .. alpha
 //   gamma    slope of x += y, which every rank computes at the same time
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "calibrate/core/points.hpp"
 #include "calibrate/mpi/prediction.hpp"
@@ -28,13 +24,17 @@ inline constexpr double kHostBound = 1.3; // a larger duplex factor means that t
 inline constexpr int kShortStream = 4;    // blocks sent back to back
 inline constexpr int kLongStream = 36;
 
-// Times of the probes: all samples of four probes, several per size, and medians of the two
-// streams.
-struct ProbeTimes {
-  std::vector<Repetition> pingpong, exchange, shift, reduce;
-  double short_stream_s{}, long_stream_s{}; // s, of kShortStream and kLongStream blocks
-  double short_small_s{}, long_small_s{};   // s, of as many smallest messages
+// Medians of streams, in s: of kShortStream and kLongStream blocks, and of as many smallest
+// messages.
+struct StreamTimes {
+  double short_stream_s{}, long_stream_s{};
+  double short_small_s{}, long_small_s{};
   double block_bytes{};
+};
+
+// Times of the probes: all samples of four probes, several per size, and those of the streams.
+struct ProbeTimes : StreamTimes {
+  std::vector<Repetition> pingpong, exchange, shift, reduce;
 };
 
 // Measured times of one operation of the MPI library.

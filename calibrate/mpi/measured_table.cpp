@@ -2,17 +2,115 @@
 // which test the machine.
 #include "calibrate/mpi/measured_table.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <map>
-#include <thread>
+#include <set>
+#include <sstream>
 
+#include "base/nearest.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/execute/sampling.hpp"
-#include "calibrate/mpi/sparse.hpp"
 
 namespace stepsim::calibrate::mpi {
+
+namespace {
+
+using collectives::Op;
+
+// Sizes to measure, without 0, rounded down to multiples of `unit`.
+std::set<std::int64_t> sizes_of(std::int64_t most_bytes, std::uint32_t ranks, bool dense,
+                                std::int64_t unit) {
+  std::set<std::int64_t> sizes;
+  for (const std::int64_t bytes : collective_sizes(most_bytes, ranks, dense, 1)) {
+    sizes.insert(bytes / unit * unit);
+  }
+  sizes.erase(0);
+  return sizes;
+}
+
+} // namespace
+
+// Parts of an all-gather and of a reduce-scatter are whole elements of equal number.
+LibraryRun run_library(std::int64_t most_bytes, bool dense, double max_seconds, Wire& wire,
+                       Watchdog& watchdog) {
+  std::vector<float> in(static_cast<std::size_t>(most_bytes / kElement) + 1);
+  std::vector<float> out(in.size());
+  const MPI_Comm group = wire.group();
+  const auto ranks = static_cast<int>(wire.ranks());
+  using Call = std::function<void(int elements)>;
+  const std::pair<Op, Call> operations[] = {
+      {Op::allreduce,
+       [&](int n) { MPI_Allreduce(in.data(), out.data(), n, MPI_FLOAT, MPI_SUM, group); }},
+      {Op::broadcast, [&](int n) { MPI_Bcast(out.data(), n, MPI_FLOAT, 0, group); }},
+      {Op::reduce,
+       [&](int n) { MPI_Reduce(in.data(), out.data(), n, MPI_FLOAT, MPI_SUM, 0, group); }},
+      {Op::allgather,
+       [&](int n) {
+         MPI_Allgather(in.data(), n / ranks, MPI_FLOAT, out.data(), n / ranks, MPI_FLOAT, group);
+       }},
+      {Op::reduce_scatter, [&](int n) {
+         const std::vector<int> parts(wire.ranks(), n / ranks);
+         MPI_Reduce_scatter(in.data(), out.data(), parts.data(), MPI_FLOAT, MPI_SUM, group);
+       }}};
+  std::vector<std::pair<Op, std::int64_t>> cases;
+  std::vector<Block> blocks;
+  for (const auto& [op, call] : operations) {
+    const bool parts = op == Op::allgather || op == Op::reduce_scatter;
+    for (const std::int64_t bytes :
+         sizes_of(most_bytes, wire.ranks(), dense, parts ? kElement * ranks : kElement)) {
+      cases.emplace_back(op, bytes);
+      blocks.push_back(
+          {.what =
+               "library " + std::string(collectives::name(op)) + " " + std::to_string(bytes) + " B",
+           .call = [&call = call, bytes] { call(static_cast<int>(bytes / kElement)); }});
+    }
+  }
+  measure(blocks, {.max_seconds = max_seconds, .seed = 3, .every_block = false}, wire, watchdog);
+  LibraryRun run;
+  run.warnings = unsteady(blocks);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto [op, bytes] = cases[i];
+    if (run.operations.empty() || run.operations.back().op != op) {
+      run.operations.push_back({op, {}});
+    }
+    const std::vector<Repetition> samples = repetitions(bytes, blocks[i]);
+    std::vector<Repetition>& all = run.operations.back().samples;
+    all.insert(all.end(), samples.begin(), samples.end());
+  }
+  std::erase_if(run.operations, [](const LibrarySamples& each) {
+    return std::ranges::none_of(each.samples, [&](const Repetition& sample) {
+      return sample.datum.bytes != each.samples.front().datum.bytes;
+    });
+  });
+  return run;
+}
+
+std::vector<Kind> parse_assumed(const std::string& text) {
+  std::vector<Kind> assumed;
+  std::istringstream in(text);
+  for (std::string word; std::getline(in, word, ',');) {
+    const std::size_t equals = word.find('=');
+    const auto op = collectives::parse_op(word.substr(0, equals));
+    if (equals == std::string::npos || !op) {
+      throw UsageError("--assume: must be OPERATION=ALGORITHM, such as allreduce=ring, got " +
+                       base::shown_value(word));
+    }
+    std::vector<std::string_view> known;
+    const auto before = assumed.size();
+    for (const Kind& kind : kinds()) {
+      if (kind.op == *op && !kind.sparse) {
+        known.push_back(collectives::name(kind.algorithm));
+        if (known.back() == word.substr(equals + 1)) {
+          assumed.push_back(kind);
+        }
+      }
+    }
+    if (assumed.size() == before) {
+      throw UsageError("--assume: " +
+                       base::unknown_word("algorithm", word.substr(equals + 1), known));
+    }
+  }
+  return assumed;
+}
 
 namespace {
 
@@ -32,12 +130,9 @@ std::vector<Case> all_cases(const TableOptions& options, bool simulated_only, co
     if (simulated_only && !simulated(kind)) {
       continue;
     }
-    for (std::int64_t bytes :
-         collective_sizes(options.most_bytes, wire.ranks(), options.dense, 1)) {
-      bytes -= kind.sparse ? bytes % kEntry : 0;
-      const bool known =
-          !cases.empty() && name(cases.back().kind) == name(kind) && cases.back().bytes == bytes;
-      if (bytes > 0 && !known && !(kind.sparse && bytes > kMostSparseBytes)) {
+    for (const std::int64_t bytes : sizes_of(options.most_bytes, wire.ranks(), options.dense,
+                                             kind.sparse ? kEntry : kElement)) {
+      if (!kind.sparse || bytes <= kMostSparseBytes) {
         cases.push_back(
             {kind, bytes, program_of(kind, wire.ranks(), wire.rank(), bytes, options.messages)});
       }
@@ -81,19 +176,8 @@ std::vector<Block> blocks_of(const std::vector<Case>& cases, const TableOptions&
 // One merge, all ranks at the same time, the slowest.
 double slowest_merge(std::int64_t bytes, Wire& wire) {
   wire.barrier();
-  const double mine = merge_seconds(static_cast<std::uint32_t>(bytes / kEntry));
-  double slowest = 0;
-  MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, wire.group());
-  return slowest;
+  return largest_of_all(merge_seconds(static_cast<std::uint32_t>(bytes / kEntry)), wire.group());
 }
-
-// What is known of all rows.
-struct Conditions {
-  const LinkEstimate& link;
-  const Crowding& crowd;
-  const TableOptions& options;
-  std::uint32_t ranks;
-};
 
 // More processes than cores make short collectives wait for the scheduler: such rows do not count.
 ErrorRow row_of(const Kind& kind, std::int64_t bytes, std::vector<double> samples,
@@ -108,8 +192,7 @@ ErrorRow row_of(const Kind& kind, std::int64_t bytes, std::vector<double> sample
   row.predicted_s = predict(kind, now.ranks, bytes, messages, predictor);
   row.measured_s = base::median(samples);
   row.min_s = samples.front();
-  const double rank = std::ceil(0.9 * static_cast<double>(samples.size()));
-  row.p90_s = samples[static_cast<std::size_t>(rank) - 1];
+  row.p90_s = nearest_rank(samples, 0.9);
   row.bound = bound_of(kind, now.ranks, bytes, messages, predictor);
   if (now.link.host_bound()) {
     row.flags.emplace_back("host_bound");
@@ -136,8 +219,9 @@ Predictor without_replies(Predictor predictor) {
 
 // Zero vectors keep their value however often they are added. Merges are timed first, because all
 // ranks take part in that, and rows are made while only one of them writes.
-TableRun run_table(const Predictor& predictor, const LinkEstimate& link, const Crowding& crowd,
-                   const TableOptions& options, Wire& wire, Watchdog& watchdog) {
+TableRun run_table(const Predictor& predictor, const Conditions& now, Wire& wire,
+                   Watchdog& watchdog) {
+  const TableOptions& options = now.options;
   const std::vector<Case> cases = all_cases(options, predictor.fabric != nullptr, wire);
   Buffers buffers(options.most_bytes / kElement + 1); // zeros: sums stay what they are
   collectives::SparseVector list;
@@ -148,7 +232,6 @@ TableRun run_table(const Predictor& predictor, const LinkEstimate& link, const C
       predictors[i].merge_s = slowest_merge(cases[i].bytes, wire);
     }
   }
-  const Conditions now{link, crowd, options, wire.ranks()};
   const auto rows = [&] {
     std::vector<ErrorRow> all;
     for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -168,9 +251,7 @@ TableRun run_table(const Predictor& predictor, const LinkEstimate& link, const C
 }
 
 std::vector<ErrorRow> library_rows(const LibraryRun& library, std::span<const Kind> assumed,
-                                   const LibraryPredictor& predictor, const LinkEstimate& link,
-                                   const Crowding& crowd, const TableOptions& options,
-                                   std::uint32_t ranks) {
+                                   const LibraryPredictor& predictor, const Conditions& now) {
   const Predictor blocks = without_replies(predictor.segmented);
   Predictor whole = without_replies(predictor.whole);
   whole.children_at_once = true;
@@ -180,14 +261,9 @@ std::vector<ErrorRow> library_rows(const LibraryRun& library, std::span<const Ki
     if (kind == assumed.end()) {
       continue;
     }
-    std::map<double, std::vector<double>> by_size;
-    for (const Repetition& sample : each.samples) {
-      by_size[sample.datum.bytes].push_back(sample.datum.seconds);
-    }
     const Predictor& messages = kind->algorithm == collectives::AlgorithmId::lp ? blocks : whole;
-    for (const auto& [bytes, seconds] : by_size) {
-      rows.push_back(row_of(*kind, static_cast<std::int64_t>(bytes), seconds, messages,
-                            {link, crowd, options, ranks}));
+    for (const auto& [bytes, seconds] : seconds_by_size(each.samples)) {
+      rows.push_back(row_of(*kind, static_cast<std::int64_t>(bytes), seconds, messages, now));
       rows.back().algorithm = std::string(kLibraryPrefix) + rows.back().algorithm;
     }
   }

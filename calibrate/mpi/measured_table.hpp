@@ -1,19 +1,34 @@
 #pragma once
 // Predicts and measures every collective (CAL 8, 11) and makes the rows of an error table.
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "calibrate/core/error_table.hpp"
-#include "calibrate/mpi/library_collectives.hpp"
 #include "calibrate/mpi/link_estimate.hpp"
 #include "calibrate/mpi/timed_blocks.hpp"
 
 namespace stepsim::calibrate::mpi {
+
+// Measures the collectives of the MPI library itself: MPI_Allreduce, MPI_Bcast, MPI_Reduce,
+// MPI_Allgather and MPI_Reduce_scatter on fp32 vectors. The library chooses the algorithm; the
+// result is a curve for scenarios with the collective `calibrated`. The algorithms of
+// process_program.hpp, in contrast, are known.
+
+struct LibraryRun {
+  std::vector<LibrarySamples> operations; // operations with two sizes or more
+  std::vector<std::string> warnings;      // blocks whose passes differ
+};
+
+// Measures all operations. Every rank must call this; all ranks get the same result. Sizes run from
+// 4 bytes to `most_bytes` by factors of 2, or of sqrt 2 if `dense` (collective_sizes). The size of
+// an all-gather or a reduce-scatter is the size of the whole buffer, rounded down so that all ranks
+// have equally many elements. Ends about `max_seconds` after the start at the latest; sizes without
+// a sample by then are left out.
+[[nodiscard]] LibraryRun run_library(std::int64_t most_bytes, bool dense, double max_seconds,
+                                     Wire& wire, Watchdog& watchdog);
+
+// Parses "allreduce=ring,broadcast=mst": the algorithms that the library was told to use, so that
+// its times can be predicted; none for "". Throws UsageError for a pair that is not one of the
+// dense kinds().
+[[nodiscard]] std::vector<Kind> parse_assumed(const std::string& text);
 
 struct LateRank { // this rank begins every collective `seconds` after all other ranks
   std::uint32_t rank{};
@@ -35,6 +50,14 @@ struct TableOptions {
   std::function<void(const std::function<std::vector<ErrorRow>()>&)> progress{};
 };
 
+// What is known of all rows.
+struct Conditions {
+  const LinkEstimate& link;
+  const Crowding& crowd;
+  const TableOptions& options;
+  std::uint32_t ranks;
+};
+
 struct TableRun {
   std::vector<ErrorRow> rows; // sorted by kind, then by size
   std::size_t cases{};        // number of rows that there would be without a time limit
@@ -44,8 +67,7 @@ struct TableRun {
 // before it was measured. If the predictor has a fabric, kinds for which simulated() is false are
 // left out. Rows are flagged host_bound if link.host_bound(), and start_up_bound if `crowd` has
 // more processes than cores and the predicted time is shorter than 20 alpha.
-[[nodiscard]] TableRun run_table(const Predictor& predictor, const LinkEstimate& link,
-                                 const Crowding& crowd, const TableOptions& options, Wire& wire,
+[[nodiscard]] TableRun run_table(const Predictor& predictor, const Conditions& now, Wire& wire,
                                  Watchdog& watchdog);
 
 // `segmented` predicts `lp` (linear pipeline), whose blocks are messages of their own. `whole`
@@ -61,7 +83,6 @@ inline constexpr std::string_view kLibraryPrefix = "library_";
 [[nodiscard]] std::vector<ErrorRow> library_rows(const LibraryRun& library,
                                                  std::span<const Kind> assumed,
                                                  const LibraryPredictor& predictor,
-                                                 const LinkEstimate& link, const Crowding& crowd,
-                                                 const TableOptions& options, std::uint32_t ranks);
+                                                 const Conditions& now);
 
 } // namespace stepsim::calibrate::mpi

@@ -1,10 +1,5 @@
 #include "calibrate/mpi/prediction.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <cassert>
-#include <limits>
-
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/events.hpp"
@@ -22,13 +17,9 @@ namespace {
 using collectives::AlgorithmId;
 
 // The operation as the simulator knows it, in whole elements.
-collectives::Collective collective_of(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
-                                      const MessageOptions& options, const Predictor& predictor) {
-  collectives::Collective collective;
-  collective.op = kind.op;
-  collective.algorithm = kind.algorithm;
-  collective.ranks = ranks;
-  collective.bytes = static_cast<double>(bytes);
+collectives::Collective predicted_as(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
+                                     const MessageOptions& options, const Predictor& predictor) {
+  collectives::Collective collective = collective_of(kind, ranks, bytes);
   collective.links.all = predictor.link;
   collective.enter_s = predictor.enter_s;
   if (predictor.fabric) {
@@ -41,7 +32,6 @@ collectives::Collective collective_of(const Kind& kind, std::uint32_t ranks, std
     collective.links.measured = predictor.steps;
   }
   collective.reduction_s_per_byte = predictor.gamma;
-  collective.options.element_bytes = kElement;
   if (kind.algorithm == AlgorithmId::lp) {
     collective.options.block = Bytes{std::min(options.segment_bytes, bytes)};
   }
@@ -132,8 +122,7 @@ double predict(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
     return binomial_at_once(ranks, bytes, predictor);
   }
   if (simulated(kind)) {
-    const collectives::Collective collective =
-        collective_of(kind, ranks, bytes, options, predictor);
+    const collectives::Collective collective = predicted_as(kind, ranks, bytes, options, predictor);
     return (predictor.fabric ? collectives::events(collective) : collectives::max_plus(collective))
         .seconds;
   }

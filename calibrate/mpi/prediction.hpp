@@ -3,9 +3,6 @@
 // The evaluator is the one of `stepsim collective --calibration` on the same file
 // (collectives/evaluate/measured_steps.hpp). Operations that the simulator does not have are added
 // here: broadcast and reduce by `ring`, and the tree of sparse lists.
-#include <cstdint>
-#include <memory>
-#include <string>
 
 #include "calibrate/mpi/process_program.hpp"
 #include "collectives/evaluate/measured_steps.hpp"

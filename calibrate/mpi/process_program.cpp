@@ -3,11 +3,8 @@
 #include "calibrate/mpi/process_program.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cassert>
-
-#include "collectives/collective.hpp"
 
 namespace stepsim::calibrate::mpi {
 
@@ -36,32 +33,20 @@ std::string name(const Kind& kind) {
 }
 
 std::span<const Kind> kinds() {
-  static constexpr std::array kAll{Kind{Op::broadcast, AlgorithmId::mst},
-                                   Kind{Op::broadcast, AlgorithmId::be},
-                                   Kind{Op::broadcast, AlgorithmId::lp},
-                                   Kind{Op::broadcast, AlgorithmId::ring},
-                                   Kind{Op::reduce, AlgorithmId::mst},
-                                   Kind{Op::reduce, AlgorithmId::be},
-                                   Kind{Op::reduce, AlgorithmId::lp},
-                                   Kind{Op::reduce, AlgorithmId::ring},
-                                   Kind{Op::allreduce, AlgorithmId::mst},
-                                   Kind{Op::allreduce, AlgorithmId::be},
-                                   Kind{Op::allreduce, AlgorithmId::lp},
-                                   Kind{Op::allreduce, AlgorithmId::ring},
-                                   Kind{Op::allreduce, AlgorithmId::recursive_doubling},
-                                   Kind{Op::allreduce, AlgorithmId::mst, true}};
-  return kAll;
+  static const std::vector<Kind> all = [] {
+    std::vector<Kind> dense(dense_kinds().begin(), dense_kinds().end());
+    dense.push_back({Op::allreduce, AlgorithmId::recursive_doubling});
+    dense.push_back({Op::allreduce, AlgorithmId::mst, true});
+    return dense;
+  }();
+  return all;
 }
 
 // A block of lp is one segment, so that a message of it never waits for a second one.
 std::vector<Message> messages_of(const Kind& kind, std::uint32_t ranks, std::int64_t bytes,
                                  const MessageOptions& options) {
   assert(bytes % kElement == 0 && "whole elements");
-  collectives::Collective collective;
-  collective.op = kind.op;
-  collective.algorithm = kind.algorithm;
-  collective.ranks = ranks;
-  collective.bytes = static_cast<double>(bytes);
+  collectives::Collective collective = collective_of(kind, ranks, bytes);
   if (kind.algorithm == AlgorithmId::lp) {
     collective.options.block = Bytes{std::min(options.segment_bytes, bytes)};
   }

@@ -11,11 +11,6 @@
 // (binomial tree) and the scatter of the `be` broadcast (scatter, then all-gather). The steps of
 // `lp` (linear pipeline) do not wait for each other: a block is sent on as soon as it has arrived
 // (wire.hpp).
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "calibrate/execute/element_messages.hpp"
 
@@ -23,11 +18,6 @@ namespace stepsim::calibrate::mpi {
 
 inline constexpr std::int64_t kEntry = 8; // bytes of a sparse entry: index and value
 
-struct Kind {
-  collectives::Op op = collectives::Op::allreduce;
-  collectives::AlgorithmId algorithm = collectives::AlgorithmId::ring;
-  bool sparse = false; // gtopk_tree: mst all-reduce of k entries
-};
 [[nodiscard]] std::string_view algorithm_name(const Kind& kind);
 [[nodiscard]] std::string name(const Kind& kind); // "lp allreduce"
 // All kinds that can be run, in the order of the tables that are printed.

@@ -1,10 +1,7 @@
 #include "calibrate/mpi/replay_plan.hpp"
 
-#include <algorithm>
 #include <cmath>
 
-#include "base/error.hpp"
-#include "buckets/planners.hpp"
 #include "document/json_pointer.hpp"
 #include "run/run.hpp"
 

@@ -6,9 +6,6 @@
 //   compute   |---- forward ----|---- backward ----|            |update|
 //   ready                          b0    b1       b2
 //   channel                        |=b0=|=b1=|     |====b2====|
-#include <cstdint>
-#include <string>
-#include <vector>
 
 #include "calibrate/mpi/process_program.hpp"
 #include "scenario/scenario.hpp"

@@ -4,15 +4,6 @@
 
 #include <time.h>
 
-#include <algorithm>
-#include <array>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
-
-#include "base/error.hpp"
-#include "base/number_text.hpp"
-
 namespace stepsim::calibrate::mpi {
 
 namespace {
@@ -92,14 +83,12 @@ std::span<const float> exchange(const Program& program, const ReplayOptions& opt
 
 // Sums of small integers are exact in fp32, in any order.
 void check_sum(std::span<const float> result, std::size_t bucket, const Wire& wire) {
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    const float expected =
-        expected_value(collectives::Op::allreduce, wire.ranks(), static_cast<std::int64_t>(i));
-    if (result[i] != expected) {
-      throw SimulationError("replay: rank " + std::to_string(wire.rank()) + " bucket " +
-                            std::to_string(bucket) + ": element " + std::to_string(i) + " is " +
-                            base::shortest(result[i]) + ", expected " + base::shortest(expected));
-    }
+  const auto elements = static_cast<std::int64_t>(result.size());
+  const std::string problem =
+      first_difference(result, expected_vector(collectives::Op::allreduce, wire.ranks(), elements));
+  if (!problem.empty()) {
+    throw SimulationError("replay: rank " + std::to_string(wire.rank()) + " bucket " +
+                          std::to_string(bucket) + problem);
   }
 }
 

@@ -4,9 +4,6 @@
 // so that delays do not add up, and then queues the bucket. The calling thread, the only one that
 // calls MPI, runs the collectives of the queued buckets one at a time, as the single channel of the
 // model does.
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "calibrate/mpi/replay_plan.hpp"
 #include "calibrate/mpi/runtime.hpp"

@@ -6,11 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <map>
-#include <vector>
-
-#include "base/error.hpp"
+#include <numeric>
 
 namespace stepsim::calibrate::mpi {
 
@@ -24,24 +21,28 @@ int usable_cores() {
 
 // The value of every rank.
 template <class T> std::vector<T> gathered(T mine, MPI_Datatype type, MPI_Comm group) {
-  int ranks = 0;
-  MPI_Comm_size(group, &ranks);
-  std::vector<T> all(static_cast<std::size_t>(ranks));
+  std::vector<T> all(ranks_in(group));
   MPI_Allgather(&mine, 1, type, all.data(), 1, type, group);
   return all;
 }
 
 } // namespace
 
+std::uint32_t rank_in(MPI_Comm group) {
+  int rank = 0;
+  MPI_Comm_rank(group, &rank);
+  return static_cast<std::uint32_t>(rank);
+}
+
+std::uint32_t ranks_in(MPI_Comm group) {
+  int ranks = 0;
+  MPI_Comm_size(group, &ranks);
+  return static_cast<std::uint32_t>(ranks);
+}
+
 Runtime::Runtime() {
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
-  int rank = 0;
-  int ranks = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  rank_ = static_cast<std::uint32_t>(rank);
-  ranks_ = static_cast<std::uint32_t>(ranks);
 }
 
 Runtime::~Runtime() { MPI_Finalize(); }
@@ -53,16 +54,7 @@ void Runtime::abort(int code) {
 }
 
 Watchdog::Watchdog(std::uint32_t rank, double timeout_s)
-    : rank_(rank), timeout_(timeout_s), thread_([this] { watch(); }) {}
-
-Watchdog::~Watchdog() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  changed_.notify_one();
-  thread_.join();
-}
+    : rank_(rank), timeout_(timeout_s), thread_([this](std::stop_token stop) { watch(stop); }) {}
 
 void Watchdog::begin(std::string operation) {
   const std::lock_guard lock(mutex_);
@@ -70,9 +62,10 @@ void Watchdog::begin(std::string operation) {
   started_ = std::chrono::steady_clock::now();
 }
 
-void Watchdog::watch() {
+void Watchdog::watch(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, std::chrono::milliseconds(200), [this] { return stop_; })) {
+  while (!changed_.wait_for(lock, stop, std::chrono::milliseconds(200),
+                            [&] { return stop.stop_requested(); })) {
     if (!operation_.empty() && std::chrono::steady_clock::now() - started_ > timeout_) {
       std::fprintf(stderr, "error: rank %u did not finish %s\n", rank_, operation_.c_str());
       std::fflush(stderr);
@@ -92,15 +85,9 @@ std::string control_variable(const std::string& name) {
   int count = 0;
   if (MPI_T_cvar_get_index(name.c_str(), &index) == MPI_SUCCESS &&
       MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) == MPI_SUCCESS) {
-    int verbosity = 0;
-    int binding = 0;
-    int scope = 0;
-    int name_length = 0;
-    int text_length = 0;
-    MPI_Datatype type{};
-    MPI_T_enum enumeration{};
-    MPI_T_cvar_get_info(index, nullptr, &name_length, &verbosity, &type, &enumeration, nullptr,
-                        &text_length, &binding, &scope);
+    MPI_Datatype type{}; // what is null is not asked for
+    MPI_T_cvar_get_info(index, nullptr, nullptr, nullptr, &type, nullptr, nullptr, nullptr, nullptr,
+                        nullptr);
     if (type == MPI_CHAR) {
       std::vector<char> text(static_cast<std::size_t>(count) + 1);
       MPI_T_cvar_read(handle, text.data());
@@ -116,18 +103,21 @@ std::string control_variable(const std::string& name) {
   return value;
 }
 
+double largest_of_all(double value, MPI_Comm group) {
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, group);
+  return value;
+}
+
 // The lowest rank of a host is its label.
 std::vector<std::uint32_t> hosts_of_ranks(MPI_Comm group) {
   MPI_Comm host{};
-  int label = 0;
-  MPI_Comm_rank(group, &label);
-  MPI_Comm_split_type(group, MPI_COMM_TYPE_SHARED, label, MPI_INFO_NULL, &host);
-  MPI_Allreduce(MPI_IN_PLACE, &label, 1, MPI_INT, MPI_MIN, host);
+  std::uint32_t label = rank_in(group);
+  MPI_Comm_split_type(group, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  MPI_Allreduce(MPI_IN_PLACE, &label, 1, MPI_UINT32_T, MPI_MIN, host);
   MPI_Comm_free(&host);
-  const std::vector<int> labels = gathered(label, MPI_INT, group);
   std::vector<std::uint32_t> hosts;
-  std::map<int, std::uint32_t> numbers;
-  for (const int each : labels) {
+  std::map<std::uint32_t, std::uint32_t> numbers;
+  for (const std::uint32_t each : gathered(label, MPI_UINT32_T, group)) {
     const auto next = static_cast<std::uint32_t>(numbers.size());
     hosts.push_back(numbers.emplace(each, next).first->second);
   }
@@ -146,6 +136,41 @@ Crowding crowding(MPI_Comm group) {
   const int cores = usable_cores();
   MPI_Allreduce(&cores, &most.cores, 1, MPI_INT, MPI_MIN, group);
   return most;
+}
+
+namespace {
+
+std::vector<std::string> gathered(const std::string& text, MPI_Comm group) {
+  const auto mine = static_cast<int>(text.size());
+  const std::vector<int> lengths = gathered(mine, MPI_INT, group);
+  std::vector<int> offsets(lengths.size());
+  std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
+  std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), '\0');
+  MPI_Allgatherv(text.data(), mine, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR,
+                 group);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    texts.push_back(
+        all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i])));
+  }
+  return texts;
+}
+
+} // namespace
+
+gpu::Job job_of(MPI_Comm group, Watchdog& watchdog) {
+  gpu::Job job;
+  job.rank = rank_in(group);
+  job.ranks = ranks_in(group);
+  job.host_of = hosts_of_ranks(group);
+  job.broadcast = [group](void* data, std::size_t bytes) {
+    MPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, 0, group);
+  };
+  job.largest = [group](double value) { return largest_of_all(value, group); };
+  job.gather = [group](const std::string& text) { return gathered(text, group); };
+  job.barrier = [group] { MPI_Barrier(group); };
+  job.begin = [&watchdog](const std::string& what) { watchdog.begin(what); };
+  return job;
 }
 
 } // namespace stepsim::calibrate::mpi

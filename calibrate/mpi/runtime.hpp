@@ -3,16 +3,18 @@
 // with it the job, when an operation takes too long (CAL 13).
 #include <mpi.h>
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <mutex>
-#include <string>
 #include <thread>
-#include <vector>
+
+#include "calibrate/cuda/gpu_job.hpp"
 
 namespace stepsim::calibrate::mpi {
+
+// The rank of this process in a group, and the number of ranks there.
+[[nodiscard]] std::uint32_t rank_in(MPI_Comm group);
+[[nodiscard]] std::uint32_t ranks_in(MPI_Comm group);
 
 class Runtime {
 public:
@@ -21,20 +23,16 @@ public:
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  [[nodiscard]] std::uint32_t rank() const { return rank_; }
-  [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
+  [[nodiscard]] std::uint32_t rank() const { return rank_in(MPI_COMM_WORLD); }
+  [[nodiscard]] std::uint32_t ranks() const { return ranks_in(MPI_COMM_WORLD); }
   // Ends all processes with this exit code: for an error of one rank while other ranks may wait for
   // it.
   [[noreturn]] static void abort(int code);
-
-private:
-  std::uint32_t rank_{}, ranks_{};
 };
 
 class Watchdog {
 public:
   Watchdog(std::uint32_t rank, double timeout_s);
-  ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
@@ -42,16 +40,15 @@ public:
   void begin(std::string operation);
 
 private:
-  void watch();
+  void watch(const std::stop_token& stop);
 
   std::uint32_t rank_;
   std::chrono::duration<double> timeout_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::string operation_;
   std::chrono::steady_clock::time_point started_;
-  bool stop_ = false;
-  std::thread thread_;
+  std::jthread thread_; // the first member to end
 };
 
 // The value of a control variable of the MPI library, such as "btl_tcp_eager_limit"; "" = unknown.
@@ -64,8 +61,15 @@ struct Crowding {
   int cores{};
 };
 [[nodiscard]] Crowding crowding(MPI_Comm group);
+// The largest value of all ranks, which all must call with theirs.
+[[nodiscard]] double largest_of_all(double value, MPI_Comm group);
 // [rank] the number of its host, from 0 in the order of their first ranks. Ranks that can share
 // memory are on one host; their messages may go through memory. All ranks must call it.
 [[nodiscard]] std::vector<std::uint32_t> hosts_of_ranks(MPI_Comm group);
+
+// Implements the functions that a measurement of GPUs needs of a job (cuda/gpu_job.hpp) by MPI.
+
+// The job of all ranks of `group`, which all must call this. `watchdog` must outlive the job.
+[[nodiscard]] gpu::Job job_of(MPI_Comm group, Watchdog& watchdog);
 
 } // namespace stepsim::calibrate::mpi

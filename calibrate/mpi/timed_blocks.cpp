@@ -3,10 +3,8 @@
 #include "calibrate/mpi/timed_blocks.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/percent.hpp"
-#include "calibrate/execute/sampling.hpp"
 
 namespace stepsim::calibrate::mpi {
 
@@ -28,11 +26,7 @@ public:
   // Work before the first sample: clocks ramp up, connections are made.
   void load() {
     watchdog_.begin("load before the first sample");
-    for (bool more = true; more;) {
-      double slowest = since(started_);
-      MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, wire_.group());
-      more = slowest < kLeastLoadSeconds;
-    }
+    while (largest_of_all(since(started_), wire_.group()) < kLeastLoadSeconds) {}
     started_ = Clock::now();
   }
   double sample(Block& block, int repeats) {
@@ -87,7 +81,7 @@ void take(Block& block, int pass, double allowance, bool needed, Sampler& sample
     warm_up(block, allowance, sampler);
   }
   std::vector<double>& samples = block.passes.emplace_back();
-  while (!enough(pass, samples.size(), block.all())) {
+  while (!enough(static_cast<std::size_t>(pass), block.passes)) {
     const bool out_of_time = sampler.elapsed() - start >= allowance;
     if (out_of_time && (pass > 0 || !samples.empty())) {
       break;
@@ -97,14 +91,6 @@ void take(Block& block, int pass, double allowance, bool needed, Sampler& sample
 }
 
 } // namespace
-
-std::vector<double> Block::all() const {
-  std::vector<double> values;
-  for (const std::vector<double>& pass : passes) {
-    values.insert(values.end(), pass.begin(), pass.end());
-  }
-  return values;
-}
 
 // Time that small blocks leave goes to those after them.
 void measure(std::vector<Block>& blocks, const MeasureOptions& options, Wire& wire,

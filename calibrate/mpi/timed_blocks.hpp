@@ -4,11 +4,9 @@
 // For one sample, every rank times the call with its own clock after two barriers; the sample is
 // the time of the slowest rank. A block whose calls cannot overlap (repeatable) is called several
 // times per sample, so that a sample lasts about a millisecond (repeats_for).
-#include <functional>
-#include <string>
-#include <vector>
 
 #include "calibrate/core/points.hpp"
+#include "calibrate/execute/sampling.hpp"
 #include "calibrate/mpi/runtime.hpp"
 #include "calibrate/mpi/wire.hpp"
 
@@ -27,7 +25,7 @@ struct Block {
   int repeats = 1;    // calls per sample; set by measure() if repeatable
   std::vector<std::vector<double>> passes{}; // [pass][sample] seconds
 
-  [[nodiscard]] std::vector<double> all() const;
+  [[nodiscard]] std::vector<double> all() const { return pooled(passes); }
 };
 
 struct MeasureOptions {

@@ -1,25 +1,99 @@
 // Values are chosen so that every sum is exact; a wrong schedule shows in the first element that
 // differs.
-#include "calibrate/mpi/verify.hpp"
+#include "calibrate/mpi/wire.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cassert>
 
+#include "base/counter_hash.hpp"
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "calibrate/mpi/sparse.hpp"
+#include "base/statistics.hpp"
+#include "collectives/operators/global_top_k.hpp"
 
 namespace stepsim::calibrate::mpi {
+
+namespace {
+
+constexpr std::uint32_t kFiller = ~std::uint32_t{0};
+constexpr std::uint32_t kDensity = 16; // elements per entry
+
+std::vector<Entry> packed(const collectives::SparseVector& list, std::size_t k) {
+  std::vector<Entry> entries(k, Entry{kFiller, 0});
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    entries[i] = {list.indices[i], static_cast<float>(list.values[i])};
+  }
+  return entries;
+}
+
+collectives::SparseVector unpacked(const std::vector<Entry>& entries) {
+  collectives::SparseVector list;
+  for (const Entry& entry : entries) {
+    if (entry.index != kFiller) {
+      list.indices.push_back(entry.index);
+      list.values.push_back(entry.value);
+    }
+  }
+  return list;
+}
+
+} // namespace
+
+collectives::SparseVector sparse_selection(std::uint32_t rank, std::uint32_t k) {
+  collectives::SparseVector list;
+  for (std::uint32_t i = 0; i < k; ++i) {
+    const std::uint64_t draw = base::hash(i, rank);
+    list.indices.push_back(i * kDensity + static_cast<std::uint32_t>(draw % kDensity));
+    list.values.push_back(static_cast<double>((draw >> 8) % 1000 + 1) * (draw % 3 == 0 ? -1 : 1));
+  }
+  return list;
+}
+
+collectives::SparseVector expected_sparse(std::uint32_t ranks, std::uint32_t k) {
+  std::vector<collectives::SparseVector> selected;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    selected.push_back(sparse_selection(rank, k));
+  }
+  return gtopk(collectives::SparseMethod::gtopk_tree, selected, k).result;
+}
+
+void run_sparse(const Program& program, Wire& wire, collectives::SparseVector& list) {
+  assert(program.kind.sparse);
+  const auto k = static_cast<std::uint32_t>(program.bytes / kEntry);
+  std::vector<Entry> sent;
+  std::vector<Entry> received(k);
+  run_steps(
+      program, wire,
+      [&](const Message&) {
+        sent = packed(list, k);
+        return sent.data();
+      },
+      [&](const Message&) { return received.data(); },
+      [&](const Message& message) {
+        list = message.reduce ? merge_top_k(list, unpacked(received), k) : unpacked(received);
+      });
+}
+
+double merge_seconds(std::uint32_t k) {
+  const collectives::SparseVector mine = sparse_selection(0, k);
+  const std::vector<Entry> theirs = packed(sparse_selection(1, k), k);
+  std::array<double, 9> seconds{};
+  for (double& each : seconds) {
+    const auto start = std::chrono::steady_clock::now();
+    const collectives::SparseVector merged = merge_top_k(mine, unpacked(theirs), k);
+    const std::vector<Entry> out = packed(merged, k);
+    each = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    assert(out.size() == k);
+  }
+  return base::median(seconds);
+}
 
 namespace {
 
 std::string place(const Kind& kind, std::int64_t elements, const Wire& wire) {
   return name(kind) + " P=" + std::to_string(wire.ranks()) + " n=" + std::to_string(elements) +
          " rank " + std::to_string(wire.rank());
-}
-
-[[noreturn]] void wrong(const std::string& where, std::int64_t index, double got, double expected) {
-  throw SimulationError(where + ": element " + std::to_string(index) + " is " +
-                        base::shortest(got) + ", expected " + base::shortest(expected));
 }
 
 // A guard behind the vectors shows what is written beyond their end.
@@ -30,16 +104,15 @@ void verify_dense(const Kind& kind, std::int64_t elements, const Program& progra
   buffers.x.back() = kGuard;
   buffers.result.back() = kGuard;
   const std::span<const float> result = run(program, wire, buffers);
+  std::string problem;
   if (has_result(kind.op, wire.rank())) {
-    for (std::int64_t i = 0; i < elements; ++i) {
-      const float expected = expected_value(kind.op, wire.ranks(), i);
-      if (const float got = result[static_cast<std::size_t>(i)]; got != expected) {
-        wrong(place(kind, elements, wire), i, got, expected);
-      }
-    }
+    problem = first_difference(result, expected_vector(kind.op, wire.ranks(), elements));
   }
   if (buffers.x.back() != kGuard || buffers.result.back() != kGuard) {
-    wrong(place(kind, elements, wire), elements, buffers.x.back(), kGuard);
+    problem += ": the word behind the vectors was overwritten";
+  }
+  if (!problem.empty()) {
+    throw SimulationError(place(kind, elements, wire) + problem);
   }
 }
 
@@ -47,20 +120,16 @@ void verify_sparse(const Kind& kind, std::uint32_t k, const Program& program, Wi
   collectives::SparseVector list = sparse_selection(wire.rank(), k);
   run_sparse(program, wire, list);
   const collectives::SparseVector expected = expected_sparse(wire.ranks(), k);
-  if (list == expected) {
-    return;
-  }
-  for (std::size_t i = 0; i < expected.size() && i < list.size(); ++i) {
-    if (list.indices[i] != expected.indices[i]) {
-      wrong(place(kind, k, wire) + " index", static_cast<std::int64_t>(i), list.indices[i],
-            expected.indices[i]);
-    }
-    if (list.values[i] != expected.values[i]) {
-      wrong(place(kind, k, wire), static_cast<std::int64_t>(i), list.values[i], expected.values[i]);
+  const auto entry = [](const collectives::SparseVector& from, std::size_t i) {
+    return i < from.size() ? std::to_string(from.indices[i]) + ": " + base::shortest(from.values[i])
+                           : std::string("no entry");
+  };
+  for (std::size_t i = 0; i < std::max(expected.size(), list.size()); ++i) {
+    if (entry(list, i) != entry(expected, i)) {
+      throw SimulationError(place(kind, k, wire) + " entry " + std::to_string(i) + ": got " +
+                            entry(list, i) + ", expected " + entry(expected, i));
     }
   }
-  wrong(place(kind, k, wire) + " entries", 0, static_cast<double>(list.size()),
-        static_cast<double>(expected.size()));
 }
 
 } // namespace

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "calibrate/mpi/runtime.hpp"
+
 namespace stepsim::calibrate::mpi {
 
 namespace {
@@ -19,38 +21,6 @@ void note(Wire& wire, Event::Kind kind, std::int64_t step, std::uint32_t peer) {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
     wire.log->push_back(
         {kind, step, peer, std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()});
-  }
-}
-
-// A message to be added arrives in `temp`, since x may still be on its way out. An acknowledgement
-// is an empty message: the sender of a tree round goes on only when it is there.
-void run_steps(const Program& program, Wire& wire, Buffers& buffers) {
-  for (const Step& step : program.steps) {
-    if (step.receive) {
-      float* into = (step.receive->reduce ? buffers.temp : buffers.x).data();
-      wire.post_receive(into + step.receive->offset, step.receive->count * kElement,
-                        step.receive->src, kData);
-    }
-    if (step.send) {
-      note(wire, Event::Kind::sent, step.number, step.send->dst);
-      wire.post_send(buffers.x.data() + step.send->offset, step.send->count * kElement,
-                     step.send->dst, kData);
-    }
-    wire.wait();
-    if (step.receive) {
-      const Message& in = *step.receive;
-      note(wire, Event::Kind::received, step.number, in.src);
-      if (in.acknowledged) {
-        wire.post_send(nullptr, 0, in.src, kAcknowledgement);
-      }
-      if (in.reduce) {
-        add(buffers.x.data() + in.offset, buffers.temp.data() + in.offset, in.count);
-      }
-    }
-    if (step.send && step.send->acknowledged) {
-      wire.post_receive(nullptr, 0, step.send->dst, kAcknowledgement);
-    }
-    wire.wait();
   }
 }
 
@@ -148,6 +118,33 @@ private:
 
 } // namespace
 
+// An acknowledgement is an empty message: the sender of a tree round goes on only when it is there.
+void run_steps(const Program& program, Wire& wire, const Place& out, const Place& in,
+               const std::function<void(const Message&)>& arrived) {
+  for (const Step& step : program.steps) {
+    if (step.receive) {
+      wire.post_receive(in(*step.receive), step.receive->count * kElement, step.receive->src,
+                        kData);
+    }
+    if (step.send) {
+      note(wire, Event::Kind::sent, step.number, step.send->dst);
+      wire.post_send(out(*step.send), step.send->count * kElement, step.send->dst, kData);
+    }
+    wire.wait();
+    if (step.receive) {
+      note(wire, Event::Kind::received, step.number, step.receive->src);
+      if (step.receive->acknowledged) {
+        wire.post_send(nullptr, 0, step.receive->src, kAcknowledgement);
+      }
+      arrived(*step.receive);
+    }
+    if (step.send && step.send->acknowledged) {
+      wire.post_receive(nullptr, 0, step.send->dst, kAcknowledgement);
+    }
+    wire.wait();
+  }
+}
+
 void add(float* __restrict into, const float* __restrict from, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     into[i] += from[i];
@@ -155,35 +152,26 @@ void add(float* __restrict into, const float* __restrict from, std::int64_t coun
 }
 
 Wire::Wire(MPI_Comm group, std::int64_t segment_bytes)
-    : group_(group), segment_bytes_(segment_bytes) {
+    : group_(group), rank_(rank_in(group)), ranks_(ranks_in(group)), segment_bytes_(segment_bytes) {
   assert(segment_bytes >= kElement);
-  int rank = 0;
-  int ranks = 0;
-  MPI_Comm_rank(group, &rank);
-  MPI_Comm_size(group, &ranks);
-  rank_ = static_cast<std::uint32_t>(rank);
-  ranks_ = static_cast<std::uint32_t>(ranks);
 }
 
-// At least one segment, also for no bytes.
 void Wire::post_send(const void* data, std::int64_t bytes, std::uint32_t to, int tag) {
-  const auto* at = static_cast<const std::byte*>(data);
   bytes_sent += bytes;
-  do {
-    const std::int64_t part = std::min(bytes, segment_bytes_);
-    MPI_Isend(at, static_cast<int>(part), MPI_BYTE, static_cast<int>(to), tag, group_,
-              &requests_.emplace_back());
-    at += part;
-    bytes -= part;
-  } while (bytes > 0);
+  post(MPI_Isend, static_cast<const std::byte*>(data), bytes, to, tag);
 }
 
 void Wire::post_receive(void* data, std::int64_t bytes, std::uint32_t from, int tag) {
-  auto* at = static_cast<std::byte*>(data);
+  post(MPI_Irecv, static_cast<std::byte*>(data), bytes, from, tag);
+}
+
+// At least one segment, also for no bytes.
+template <class Byte>
+void Wire::post(const auto& start, Byte* at, std::int64_t bytes, std::uint32_t peer, int tag) {
   do {
     const std::int64_t part = std::min(bytes, segment_bytes_);
-    MPI_Irecv(at, static_cast<int>(part), MPI_BYTE, static_cast<int>(from), tag, group_,
-              &requests_.emplace_back());
+    start(at, static_cast<int>(part), MPI_BYTE, static_cast<int>(peer), tag, group_,
+          &requests_.emplace_back());
     at += part;
     bytes -= part;
   } while (bytes > 0);
@@ -201,9 +189,7 @@ Buffers::Buffers(std::int64_t elements)
 
 // The rest of the vector stays as it is: guards of tests lie behind it.
 void Buffers::fill(std::uint32_t rank, std::int64_t elements) {
-  for (std::int64_t i = 0; i < elements; ++i) {
-    x[static_cast<std::size_t>(i)] = initial_value(rank, i);
-  }
+  std::ranges::copy(initial_vector(rank, elements), x.begin());
 }
 
 // Only the all-reduce of a pipeline has its result elsewhere than in x.
@@ -217,7 +203,18 @@ std::span<const float> run(const Program& program, Wire& wire, Buffers& buffers)
       return std::span(buffers.result).first(count);
     }
   } else {
-    run_steps(program, wire, buffers);
+    // What will be added arrives in `temp`, since x may still be on its way out.
+    run_steps(
+        program, wire, [&](const Message& message) { return buffers.x.data() + message.offset; },
+        [&](const Message& message) {
+          return (message.reduce ? buffers.temp : buffers.x).data() + message.offset;
+        },
+        [&](const Message& message) {
+          if (message.reduce) {
+            add(buffers.x.data() + message.offset, buffers.temp.data() + message.offset,
+                message.count);
+          }
+        });
   }
   return std::span(buffers.x).first(count);
 }

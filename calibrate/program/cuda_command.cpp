@@ -2,21 +2,15 @@
 // records go through the same text form as those of gpu_bench, which another machine may have
 // written: there is one reader and one fit for both, and what this command prints is what `fit`
 // prints for the file.
-#include "calibrate/program/cuda_command.hpp"
+#include "calibrate/program/program.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <array>
 #include <cstdlib>
-#include <functional>
 
-#include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "calibrate/cuda/collective_plan.hpp"
-#include "calibrate/cuda/measure.hpp"
-#include "calibrate/program/cuda_job.hpp"
-#include "calibrate/program/gpu_output.hpp"
-#include "calibrate/program/program.hpp"
+#include "calibrate/program/targets.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
@@ -57,25 +51,25 @@ struct CudaFlags { // as typed
 };
 
 void add_flags(CLI::App& app, CudaFlags& flags) {
-  const auto add = [&](const char* name, std::string& value, const char* type, const char* text) {
-    app.add_option(name, value, text)->type_name(type);
-  };
-  add("--ranks", flags.ranks, "P",
-      "rank r lives on device r mod devices; default: one per device, 8 on one device");
-  add("--backend", flags.backend, "WORD", "own or nccl (one rank per device); default own");
-  add("--only", flags.only, "WORD", "collectives or kernels; default both");
-  add("--block", flags.block, "SIZE",
-      "of lp, or optimal for what one message takes; default optimal");
+  add_texts(
+      app,
+      {{"--ranks", flags.ranks, "P",
+        "rank r lives on device r mod devices; default: one per device, 8 on one device"},
+       {"--backend", flags.backend, "WORD", "own or nccl (one rank per device); default own"},
+       {"--only", flags.only, "WORD", "collectives or kernels; default both"},
+       {"--block", flags.block, "SIZE",
+        "of lp, or optimal for what one message takes; default optimal"},
+       {"--max-seconds", flags.max_seconds, "N",
+        "of timing; what is left over is said; default 300"},
+       {"--seed", flags.seed, "N", "of the order of measurements; default 1"},
+       {"--timeout", flags.timeout, "TIME",
+        "with --mpi: longest operation before all processes end; default 120s"},
+       {"--records", flags.records, "FILE",
+        "also writes every time as JSON Lines, which fit and fit-library take; default none"}});
   app.add_flag("--dense-sizes", flags.dense, "twice as many sizes");
   app.add_flag("--strict", flags.strict, "fail where passes differ by more than 5 %");
-  add("--max-seconds", flags.max_seconds, "N", "of timing; what is left over is said; default 300");
-  add("--seed", flags.seed, "N", "of the order of measurements; default 1");
   app.add_flag("--mpi", flags.mpi,
                "one rank per process and GPU, started by mpirun or srun; with --backend nccl");
-  add("--timeout", flags.timeout, "TIME",
-      "with --mpi: longest operation before all processes end; default 120s");
-  add("--records", flags.records, "FILE",
-      "also writes every time as JSON Lines, which fit and fit-library take; default none");
 }
 
 // The options of the measurement. Throws UsageError for a word, number or block size that is not
@@ -172,7 +166,7 @@ int cuda(const cli::Invocation& invocation) {
     return cli::kOk;
   }
   gpu::MeasureOptions options = options_of(flags);
-  options.program = std::string(kProgram) + " " + std::string(cli::version());
+  options.program = program_and_version();
   options.revision = std::string(cli::git_hash());
   options.command = invocation.command_line;
   // The CUDA runtime reads these variables at its first call, so they are set before it. EAGER

@@ -1,8 +1,6 @@
-#include "calibrate/program/cuda_job.hpp"
-
-#include "base/error.hpp"
-#include "calibrate/mpi/mpi_job.hpp"
 #include "calibrate/program/program.hpp"
+
+#include "calibrate/mpi/runtime.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
 

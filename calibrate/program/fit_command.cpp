@@ -2,21 +2,16 @@
 // 4.2, 4.3, 4.5). All samples are grouped by operation, algorithm, ranks and column. Every group
 // gets a curve of its own; the groups whose messages can be counted then share one latency and one
 // bandwidth, the link.
-#include "calibrate/program/fit_command.hpp"
+#include "calibrate/program/program.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
 
-#include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/quantity.hpp"
 #include "calibrate/core/calibration_file.hpp"
-#include "calibrate/program/fit_text.hpp"
-#include "calibrate/program/gpu_output.hpp"
-#include "calibrate/program/inputs.hpp"
-#include "calibrate/program/program.hpp"
+#include "calibrate/program/fit_parts.hpp"
 #include "calibrate/program/targets.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
@@ -46,8 +41,7 @@ constexpr cli::CommandText kFitText{
     kProgram,
 };
 
-struct FitFlags { // as typed
-  // As typed; an empty text means that the flag was not given.
+struct FitFlags { // as typed; an empty text means that the flag was not given
   std::vector<std::string> files;
   std::string robust, assume, op, column = "out-of-place", link_class = "network", ranks, seed;
   std::string max_median, max_p90;
@@ -55,27 +49,25 @@ struct FitFlags { // as typed
   bool force = false;
 };
 
-// Values stay as typed until all of them are known.
 void add_flags(CLI::App& app, FitFlags& flags) {
   app.add_option("SAMPLES", flags.files, "measured times; several files are fitted together")
       ->required();
-  const auto add = [&](const char* name, std::string& value, const char* type, const char* text) {
-    app.add_option(name, value, text)->type_name(type);
-  };
-  add("--op", flags.op, "OP", "only this operation; default all");
-  add("--assume", flags.assume, "ALGORITHM",
-      "of a library that does not say: gives latency and bandwidth per hop; default none");
-  add("--robust", flags.robust, "WORD",
-      "huber or none; default huber where every size was repeated 3 times, else none");
-  add("--column", flags.column, "WORD", "out-of-place or in-place; default out-of-place");
-  add("--class", flags.link_class, "WORD",
-      "of the link: network, nvlink, pcie, host or same-device; default network");
-  add("--ranks", flags.ranks, "N", "of logs that do not say");
-  add("--seed", flags.seed, "N", "of resampled intervals; default 1");
+  add_texts(app,
+            {{"--op", flags.op, "OP", "only this operation; default all"},
+             {"--assume", flags.assume, "ALGORITHM",
+              "of a library that does not say: gives latency and bandwidth per hop; default none"},
+             {"--robust", flags.robust, "WORD",
+              "huber or none; default huber where every size was repeated 3 times, else none"},
+             {"--column", flags.column, "WORD", "out-of-place or in-place; default out-of-place"},
+             {"--class", flags.link_class, "WORD",
+              "of the link: network, nvlink, pcie, host or same-device; default network"},
+             {"--ranks", flags.ranks, "N", "of logs that do not say"},
+             {"--seed", flags.seed, "N", "of resampled intervals; default 1"},
+             {"--max-median", flags.max_median, "RATIO",
+              "largest median error of a curve on sizes left out, e.g. 5%"},
+             {"--max-p90", flags.max_p90, "RATIO",
+              "largest 90th percentile of the same errors, e.g. 25%"}});
   app.add_flag("--compare-ols", flags.compare_ols, "also print ordinary least squares");
-  add("--max-median", flags.max_median, "RATIO",
-      "largest median error of a curve on sizes left out, e.g. 5%");
-  add("--max-p90", flags.max_p90, "RATIO", "largest 90th percentile of the same errors, e.g. 25%");
   app.add_flag("--force", flags.force, "exit 0 also where the grade is fail");
 }
 
@@ -105,14 +97,14 @@ void check_assumption(const std::string& assume) {
   for (const collectives::Op op : kOps) {
     for (const collectives::AlgorithmId algorithm : collectives::valid_algorithms(op)) {
       const std::string_view word = collectives::name(algorithm);
-      if (std::ranges::find(known, word) == known.end() &&
-          cost_counts(collectives::name(op), word, 8, 1e6)) {
+      const bool counts = cost_counts(collectives::name(op), word, 8, 1e6).has_value();
+      if (counts && word == assume) {
+        return;
+      }
+      if (counts && std::ranges::find(known, word) == known.end()) {
         known.push_back(word);
       }
     }
-  }
-  if (std::ranges::find(known, assume) != known.end()) {
-    return;
   }
   if (collectives::parse_algorithm(assume)) {
     throw UsageError("--assume " + assume + ": its time is not latency and bandwidth times counts");
@@ -121,7 +113,7 @@ void check_assumption(const std::string& assume) {
 }
 
 // What decides which samples of a file are used.
-InputOptions input_options(const FitFlags& flags, const std::string& importer) {
+InputOptions input_options(const FitFlags& flags) {
   InputOptions options;
   if (!flags.op.empty()) {
     options.op = flags.op;
@@ -131,7 +123,7 @@ InputOptions input_options(const FitFlags& flags, const std::string& importer) {
   }
   options.column =
       flags.column == "in-place" ? io::NcclColumn::in_place : io::NcclColumn::out_of_place;
-  options.importer = importer;
+  options.importer = program_and_version();
   return options;
 }
 
@@ -169,17 +161,15 @@ int fit(const cli::Invocation& invocation) {
   // reader of samples. Records of gpu_bench are therefore only taken from a file.
   if (flags.files.size() == 1 && flags.files.front() != "-" &&
       gpu::looks_like_gpu_samples(io::read_text(flags.files.front()))) {
-    const std::string importer = std::string(kProgram) + " " + std::string(cli::version());
-    return write_gpu_calibration(gpu::read_gpu_samples(flags.files.front(), importer),
+    return write_gpu_calibration(gpu::read_gpu_samples(flags.files.front(), program_and_version()),
                                  fit_options(flags), targets, flags.force, common);
   }
   CalibrationText text;
-  text.importer = std::string(kProgram) + " " + std::string(cli::version());
+  text.importer = program_and_version();
   text.assume = flags.assume;
   text.link_class = flags.link_class;
   const FitOptions options = fit_options(flags);
-  const std::vector<io::Samples> files =
-      read_inputs(flags.files, input_options(flags, text.importer));
+  const std::vector<io::Samples> files = read_inputs(flags.files, input_options(flags));
   std::vector<GroupFit> fits;
   for (const Group& group : group_samples(files)) {
     fits.push_back(fit_group(group, options));

@@ -3,7 +3,6 @@
 #include "calibrate/program/fit_library_text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/number_text.hpp"

@@ -2,8 +2,6 @@
 // The output of `fit-library` (CLU 8.4): parameters as physical quantities, residuals by operation
 // and shape and by size, errors on points that were left out of the fit, and points for which the
 // library seems to have chosen another algorithm than the model.
-#include <string>
-#include <vector>
 
 #include "calibrate/core/library_fit.hpp"
 #include "document/json.hpp"

@@ -1,18 +1,12 @@
 // stepsim-calibrate COMMAND ...: finds the command and runs it. The table of commands is the same
 // in every build. A command whose back end was not found when the program was built is listed,
 // explains itself and ends with 77, so that a script which tries all back ends runs everywhere.
-#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "calibrate/program/cuda_command.hpp"
-#include "calibrate/program/fit_command.hpp"
-#include "calibrate/program/fit_library_command.hpp"
-#include "calibrate/program/mpi_command.hpp"
 #include "calibrate/program/program.hpp"
-#include "calibrate/program/replay_command.hpp"
-#include "calibrate/program/report_command.hpp"
 #include "cli/commands/help_command.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
@@ -31,59 +25,42 @@ struct Command {
   std::string_view back_end;
 };
 
-// Null where the back end is not part of this build (CMakeLists.txt defines both names as 0 or 1).
-// The discarded branch needs no definition of the function it names.
-CommandFunction cuda_command() {
-  if constexpr (STEPSIM_CALIBRATE_CUDA != 0) {
-    return cuda;
-  } else {
-    return nullptr;
-  }
-}
-
-CommandFunction mpi_command() {
-  if constexpr (STEPSIM_CALIBRATE_MPI != 0) {
-    return run_mpi;
-  } else {
-    return nullptr;
-  }
-}
-
-CommandFunction replay_command() {
-  if constexpr (STEPSIM_CALIBRATE_MPI != 0) {
-    return replay;
-  } else {
-    return nullptr;
-  }
-}
-
 int help(const cli::Invocation& invocation);
 
+constexpr bool kHasCuda = STEPSIM_CALIBRATE_CUDA != 0; // CMakeLists.txt defines both as 0 or 1
+constexpr bool kHasMpi = STEPSIM_CALIBRATE_MPI != 0;
+
+// The discarded branches need no definition of the functions that they name.
 std::array<Command, 7> all_commands() {
+  CommandFunction on_gpus = nullptr;
+  CommandFunction by_mpi = nullptr;
+  CommandFunction replayed = nullptr;
+  if constexpr (kHasCuda) {
+    on_gpus = cuda;
+  }
+  if constexpr (kHasMpi) {
+    by_mpi = run_mpi;
+    replayed = replay;
+  }
   return {
       Command{"fit", "network parameters and curves from measured times", fit, ""},
       Command{"fit-library", "the model of NCCL from logs of several shapes", fit_library_model,
               ""},
       Command{"report", "predicted beside measured: errors, worst rows, plot", report, ""},
-      Command{"cuda", "collectives and kernels measured on the local GPUs", cuda_command(), "CUDA"},
-      Command{"mpi", "collectives predicted and measured between processes", mpi_command(), "MPI"},
-      Command{"replay", "a training step executed for real", replay_command(), "MPI"},
+      Command{"cuda", "collectives and kernels measured on the local GPUs", on_gpus, "CUDA"},
+      Command{"mpi", "collectives predicted and measured between processes", by_mpi, "MPI"},
+      Command{"replay", "a training step executed for real", replayed, "MPI"},
       Command{"help", "the help of a command, man page and shell completion", help, ""},
   };
 }
 
-// "CUDA (built without MPI)", "none (built without CUDA and MPI)". Two commands need MPI, so that a
-// back end is looked for in both lists before it is added.
+// "CUDA (built without MPI)", "none (built without CUDA and MPI)".
 std::string back_ends_text() {
   std::string present;
   std::string missing;
-  for (const Command& command : all_commands()) {
-    std::string& list = command.run != nullptr ? present : missing;
-    const bool listed = present.find(command.back_end) != std::string::npos ||
-                        list.find(command.back_end) != std::string::npos;
-    if (!command.back_end.empty() && !listed) {
-      list += (list.empty() ? "" : " and ") + std::string(command.back_end);
-    }
+  for (const auto& [name, there] : {std::pair("CUDA", kHasCuda), std::pair("MPI", kHasMpi)}) {
+    std::string& list = there ? present : missing;
+    list += (list.empty() ? "" : " and ") + std::string(name);
   }
   return (present.empty() ? "none" : present) +
          (missing.empty() ? "" : " (built without " + missing + ")");

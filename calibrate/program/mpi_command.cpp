@@ -3,29 +3,20 @@
 // the whole of it, in the same order, because every measurement needs all of them; only rank 0
 // prints and writes. Times of collectives enter none of the numbers that a scenario uses, only the
 // grade and the note: their errors are those of a prediction and not of a fit.
-#include "calibrate/program/mpi_command.hpp"
+#include "calibrate/program/program.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstdlib>
 #include <ctime>
 
-#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/percent.hpp"
 #include "calibrate/core/group_fit.hpp"
-#include "calibrate/mpi/library_collectives.hpp"
-#include "calibrate/mpi/measured_table.hpp"
 #include "calibrate/mpi/pairs.hpp"
-#include "calibrate/mpi/probes.hpp"
-#include "calibrate/mpi/verify.hpp"
-#include "calibrate/program/mpi_flags.hpp"
-#include "calibrate/program/mpi_text.hpp"
-#include "calibrate/program/program.hpp"
-#include "calibrate/program/table_keeper.hpp"
+#include "calibrate/mpi/wire.hpp"
+#include "calibrate/program/mpi_parts.hpp"
 #include "calibrate/program/targets.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
@@ -59,6 +50,7 @@ constexpr cli::CommandText kMpiText{
 // A load average above kBusyLoad before the start is a warning: half a core or more is taken by
 // others.
 constexpr double kBusyLoad = 0.5;
+constexpr std::chrono::seconds kBetweenTables{2}; // rows that an interrupt may lose
 // Shares of the time that is left when each part starts.
 constexpr double kProbeShare = 0.3;
 constexpr double kPairShare = 0.15;
@@ -103,8 +95,11 @@ io::Json transport_of(const MessageOptions& options, const Crowding& crowd, doub
   return tree;
 }
 
-// Conditions that spoil the times whatever is measured.
-std::vector<std::string> warnings_before(const MessageOptions& options, double load) {
+// What can be said before the collectives are measured: warnings of the file. The first are of
+// conditions that spoil the times whatever is measured.
+std::vector<std::string> warnings_of(const LinkEstimate& link, const PairRun& pairs,
+                                     const MpiFlags& flags, const MessageOptions& options,
+                                     bool one_host, double load) {
   std::vector<std::string> warnings;
   if (load > kBusyLoad) {
     warnings.push_back("load average " + base::significant(load, 3) +
@@ -115,6 +110,23 @@ std::vector<std::string> warnings_before(const MessageOptions& options, double l
     warnings.push_back("segments of " + std::to_string(options.segment_bytes) +
                        " bytes exceed the eager limit of TCP (" + limit +
                        "): messages wait for handshakes");
+  }
+  warnings.insert(warnings.end(), link.warnings.begin(), link.warnings.end());
+  if (link.host_bound()) {
+    warnings.emplace_back("both ways at once take more than 1.3 times as long as one: the host "
+                          "limits, not the links");
+  }
+  if (one_host) {
+    warnings.emplace_back("ranks share a host: the link has class host and is no network between "
+                          "nodes; start one process per node");
+  }
+  if (pairs.differ() && flags.links.empty() && flags.topology.empty()) {
+    warnings.emplace_back("pairs of ranks differ: --topology FILE or --links FILE writes them, and "
+                          "one latency and bandwidth for all is wrong for some");
+  }
+  if (pairs.pairs.size() < pairs.all) {
+    warnings.push_back(std::to_string(pairs.pairs.size()) + " of " + std::to_string(pairs.all) +
+                       " pairs of ranks were measured");
   }
   return warnings;
 }
@@ -156,29 +168,6 @@ void grade(std::vector<ErrorRow> rows, io::Json& tree) {
   }
 }
 
-// What can be said before the collectives are measured: warnings of the file.
-std::vector<std::string> warnings_of(const LinkEstimate& link, const PairRun& pairs,
-                                     const MpiFlags& flags, bool one_host) {
-  std::vector<std::string> warnings = link.warnings;
-  if (link.host_bound()) {
-    warnings.emplace_back("both ways at once take more than 1.3 times as long as one: the host "
-                          "limits, not the links");
-  }
-  if (one_host) {
-    warnings.emplace_back("ranks share a host: the link has class host and is no network between "
-                          "nodes; start one process per node");
-  }
-  if (pairs.differ() && flags.links.empty() && flags.topology.empty()) {
-    warnings.emplace_back("pairs of ranks differ: --topology FILE or --links FILE writes them, and "
-                          "one latency and bandwidth for all is wrong for some");
-  }
-  if (pairs.pairs.size() < pairs.all) {
-    warnings.push_back(std::to_string(pairs.pairs.size()) + " of " + std::to_string(pairs.all) +
-                       " pairs of ranks were measured");
-  }
-  return warnings;
-}
-
 // Results are verified before anything is timed. Predictions need the probes alone, so that the
 // collectives measured afterwards test them.
 int calibrate_and_compare(const MpiFlags& flags, const MpiSettings& settings,
@@ -188,10 +177,9 @@ int calibrate_and_compare(const MpiFlags& flags, const MpiSettings& settings,
   Wire wire(MPI_COMM_WORLD, settings.table.messages.segment_bytes);
   // The same on all ranks, since all take part in every measurement.
   const auto left = [&](double share) {
-    double elapsed =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    MPI_Allreduce(MPI_IN_PLACE, &elapsed, 1, MPI_DOUBLE, MPI_MAX, wire.group());
-    return share * std::max(0.0, settings.max_seconds - elapsed);
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    return share *
+           std::max(0.0, settings.max_seconds - largest_of_all(elapsed.count(), wire.group()));
   };
   const Crowding crowd = crowding(wire.group());
   const std::vector<std::uint32_t> hosts = hosts_of_ranks(wire.group());
@@ -225,15 +213,12 @@ int calibrate_and_compare(const MpiFlags& flags, const MpiSettings& settings,
       run_library(options.most_bytes, options.dense, left(kLibraryShare), wire, watchdog);
   FileText text;
   text.name = common.output == "-" ? "mpi" : io::stem_of(common.output);
-  text.importer = std::string(kProgram) + " " + std::string(cli::version());
+  text.importer = program_and_version();
   text.date = date_text();
   text.options = options.transport;
   text.link_class = one_host ? "host" : "network";
   text.library = library.operations;
-  text.warnings = warnings_before(options.messages, load);
-  for (std::string& warning : warnings_of(hosts_alone, pairs, flags, one_host)) {
-    text.warnings.push_back(std::move(warning));
-  }
+  text.warnings = warnings_of(hosts_alone, pairs, flags, options.messages, one_host, load);
   const std::vector<std::string> said = text.warnings;
   text.warnings.insert(text.warnings.end(), probes.warnings.begin(), probes.warnings.end());
   io::Json tree = calibration_of(probes.times, link, wire.ranks(), options.messages, text);
@@ -249,15 +234,31 @@ int calibrate_and_compare(const MpiFlags& flags, const MpiSettings& settings,
   if (whole) {
     const Predictor of_whole = predictor_of(calibration_of(
         whole->times, estimate_link(whole->times), wire.ranks(), options.messages, text));
-    of_library = library_rows(library, settings.assumed, {predictor, of_whole}, link, crowd,
-                              options, wire.ranks());
+    of_library = library_rows(library, settings.assumed, {predictor, of_whole},
+                              {link, crowd, options, wire.ranks()});
   }
-  TableKeeper keeper(flags.table, of_library);
+  // The table is rewritten while it grows, so that an interrupted run keeps its rows.
+  const auto write_table = [&](const std::vector<ErrorRow>& rows) {
+    std::string lines;
+    for (const auto& part : {std::span(rows), std::span<const ErrorRow>(of_library)}) {
+      for (const ErrorRow& row : part) {
+        lines += io::compact(to_json(row)) + "\n";
+      }
+    }
+    cli::write_named(flags.table, lines);
+  };
+  auto written = std::chrono::steady_clock::now();
   if (runtime.rank() == 0 && !flags.table.empty()) {
-    options.progress = [&](const auto& rows) { keeper.grow(rows); };
+    options.progress = [&](const auto& rows) {
+      if (std::chrono::steady_clock::now() - written >= kBetweenTables) {
+        write_table(rows());
+        written = std::chrono::steady_clock::now();
+      }
+    };
   }
   options.max_seconds = left(1);
-  const TableRun table = run_table(predictor, hosts_alone, crowd, options, wire, watchdog);
+  const TableRun table =
+      run_table(predictor, {hosts_alone, crowd, options, wire.ranks()}, wire, watchdog);
 
   std::vector<std::string> unsteady = probes.warnings;
   for (const std::vector<std::string>* more : {&library.warnings, &table.warnings}) {
@@ -283,7 +284,7 @@ int calibrate_and_compare(const MpiFlags& flags, const MpiSettings& settings,
   grade(table.rows, tree);
   cli::write_tree(common, tree);
   if (!flags.table.empty()) {
-    keeper.write(table.rows);
+    write_table(table.rows);
   }
   if (topology) {
     cli::write_named(flags.topology, io::pretty(*topology));
@@ -307,19 +308,30 @@ int run_mpi(const cli::Invocation& invocation) {
     return cli::kOk;
   }
   const MpiSettings settings = mpi_settings(flags);
+  return on_all_ranks("mpi", [&](const Runtime& runtime) {
+    if (settings.table.late && settings.table.late->rank >= runtime.ranks()) {
+      throw UsageError("--late " + base::shown_value(flags.late) + ": the rank must be 0 .. " +
+                       std::to_string(runtime.ranks() - 1));
+    }
+    return calibrate_and_compare(flags, settings, common, runtime);
+  });
+}
+
+// An exception that left one process alone would leave the others waiting in MPI for ever. The
+// error is printed here, and ending the job gives its exit code to mpirun.
+int on_all_ranks(std::string_view command, const std::function<int(const Runtime&)>& run) {
   const Runtime runtime;
   if (runtime.ranks() < 2) {
-    throw UsageError("mpi: need at least 2 processes, got 1; start with mpirun -np P");
-  }
-  if (settings.table.late && settings.table.late->rank >= runtime.ranks()) {
-    throw UsageError("--late " + base::shown_value(flags.late) + ": the rank must be 0 .. " +
-                     std::to_string(runtime.ranks() - 1));
+    throw UsageError(std::string(command) +
+                     ": need at least 2 processes, got 1; start with mpirun -np P");
   }
   try {
-    return calibrate_and_compare(flags, settings, common, runtime);
+    return run(runtime);
   } catch (const std::exception& error) {
+    const bool input = dynamic_cast<const InputError*>(&error) != nullptr;
+    const bool usage = dynamic_cast<const UsageError*>(&error) != nullptr;
     (void)cli::report_error(error.what(), cli::kSimulationError);
-    Runtime::abort(cli::kSimulationError); // the others may wait for this rank
+    Runtime::abort(input ? cli::kBadInput : usage ? cli::kUsage : cli::kSimulationError);
   }
 }
 

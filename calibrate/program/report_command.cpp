@@ -2,18 +2,15 @@
 // start-up and rows that the cores limit say nothing about the model of the links: the first are
 // shown without counting, the second are counted and named. Limits turn the report into a check for
 // scripts.
-#include "calibrate/program/report_command.hpp"
+#include "calibrate/program/program.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
 
-#include "base/error.hpp"
 #include "base/percent.hpp"
 #include "base/quantity.hpp"
-#include "calibrate/core/error_plot.hpp"
 #include "calibrate/core/error_table.hpp"
-#include "calibrate/program/program.hpp"
 #include "calibrate/program/targets.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
@@ -84,35 +81,13 @@ std::string text_of(const ErrorReport& report) {
          cli::table_text(worst_table(report)) + host_bound_text(report);
 }
 
-// Bars within a cell are escaped: they would end it.
-std::string markdown_of(const cli::Table& table) {
-  const auto row = [](const std::vector<std::string>& cells) {
-    std::string line = "|";
-    for (std::string cell : cells) {
-      for (std::size_t at = cell.find('|'); at != std::string::npos; at = cell.find('|', at + 2)) {
-        cell.replace(at, 1, "\\|");
-      }
-      line += " " + cell + " |";
-    }
-    return line + "\n";
-  };
-  std::string out = row(table.headings) + "|";
-  for (std::size_t i = 0; i < table.headings.size(); ++i) {
-    out += "---|";
-  }
-  out += "\n";
-  for (const auto& cells : table.rows) {
-    out += row(cells);
-  }
-  return out;
-}
-
 std::string markdown_of(const ErrorReport& report, const std::string& plot) {
   const std::string host_bound = host_bound_text(report);
   return "# Predicted beside measured\n\nError = predicted / measured - 1.\n\n" +
-         markdown_of(summary_table(report)) + (host_bound.empty() ? "" : "\n" + host_bound) +
-         "\n![measured over predicted time](" + plot + ")\n\n## Worst rows\n\n" +
-         markdown_of(worst_table(report));
+         cli::tables_in(cli::Format::markdown, {{summary_table(report)}}) +
+         (host_bound.empty() ? "" : "\n" + host_bound) + "\n![measured over predicted time](" +
+         plot + ")\n\n## Worst rows\n\n" +
+         cli::tables_in(cli::Format::markdown, {{worst_table(report)}});
 }
 
 } // namespace
@@ -121,20 +96,15 @@ std::string markdown_of(const ErrorReport& report, const std::string& plot) {
 // plot lies next to -o, under its name.
 int report(const cli::Invocation& invocation) {
   std::vector<std::string> files;
-  std::string min_bytes;
-  std::string max_median;
-  std::string max_p90;
-  std::string max_error;
+  std::string min_bytes, max_median, max_p90, max_error;
   CLI::App app;
   app.add_option("ERRORS.jsonl", files, "error tables; several count as one")->required();
-  app.add_option("--min-bytes", min_bytes, "leaves smaller rows out; default none")
-      ->type_name("SIZE");
-  app.add_option("--max-median", max_median, "largest median of |error| allowed, e.g. 10%")
-      ->type_name("RATIO");
-  app.add_option("--max-p90", max_p90, "largest 90th percentile of |error| allowed, e.g. 25%")
-      ->type_name("RATIO");
-  app.add_option("--max-error", max_error, "largest |error| of any row that counts, e.g. 40%")
-      ->type_name("RATIO");
+  add_texts(
+      app,
+      {{"--min-bytes", min_bytes, "SIZE", "leaves smaller rows out; default none"},
+       {"--max-median", max_median, "RATIO", "largest median of |error| allowed, e.g. 10%"},
+       {"--max-p90", max_p90, "RATIO", "largest 90th percentile of |error| allowed, e.g. 25%"},
+       {"--max-error", max_error, "RATIO", "largest |error| of any row that counts, e.g. 40%"}});
   cli::Common common;
   if (!cli::parse(app, kReportText, invocation, common)) {
     return cli::kOk;

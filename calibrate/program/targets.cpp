@@ -1,13 +1,11 @@
 #include "calibrate/program/targets.hpp"
 
-#include <algorithm>
-#include <limits>
-
-#include "base/error.hpp"
 #include "base/percent.hpp"
-#include "base/quantity.hpp"
+#include "calibrate/cuda/gpu_calibration.hpp"
+#include "calibrate/program/program.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate {
 
@@ -38,7 +36,7 @@ bool missed(std::string_view flag, std::string_view name, const std::optional<do
 
 // A curve whose errors are unknown is the worst.
 bool missed(std::span<const GroupFit> fits, const CurveTargets& targets) {
-  const auto worst = [&](std::string_view flag, std::string_view name, double LeftOutErrors::*error,
+  const auto worst = [&](std::string_view flag, std::string_view name, double ErrorSpread::*error,
                          const std::optional<double>& limit) {
     const auto value = [&](const GroupFit& fit) {
       return fit.left_out ? (*fit.left_out).*error : std::numeric_limits<double>::infinity();
@@ -50,8 +48,8 @@ bool missed(std::span<const GroupFit> fits, const CurveTargets& targets) {
     return missed(flag, fit.group.text() + ": " + std::string(name) + " on sizes left out", limit,
                   fit.left_out ? std::optional(value(fit)) : std::nullopt);
   };
-  const bool median = worst("--max-median", "median error", &LeftOutErrors::median, targets.median);
-  const bool p90 = worst("--max-p90", "90th percentile", &LeftOutErrors::p90, targets.p90);
+  const bool median = worst("--max-median", "median error", &ErrorSpread::median, targets.median);
+  const bool p90 = worst("--max-p90", "90th percentile", &ErrorSpread::p90, targets.p90);
   return median || p90;
 }
 
@@ -62,6 +60,25 @@ bool refused(std::string_view grade, bool force) {
   cli::print_error_lines("the calibration is graded fail: its predictions are off by 25 % or more, "
                          "or do not grow with size; --force to accept it\n");
   return true;
+}
+
+// The file takes its name from the output, or from the samples where the output is standard output,
+// so that a calibration that is kept can be told from others by its name.
+
+int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& options,
+                          const CurveTargets& targets, bool force, const cli::Common& common) {
+  const gpu::GpuFit fit = gpu::fit_gpu(samples, options);
+  cli::print_beside(gpu::gpu_text(samples, fit), common);
+  cli::print_warnings(fit.warnings, common);
+  if (fit.empty()) {
+    return cli::report_error(samples.file + ": nothing to fit", cli::kTargetNotMet);
+  }
+  cli::write_tree(common, gpu::gpu_calibration_tree(
+                              samples, fit,
+                              {io::stem_of(common.output == "-" ? samples.file : common.output),
+                               program_and_version()}));
+  const bool failed = refused(links::kGrades[fit.grade], force);
+  return missed(fit.curves, targets) || failed ? cli::kTargetNotMet : cli::kOk;
 }
 
 } // namespace stepsim::calibrate

@@ -1,12 +1,10 @@
 #pragma once
 // Limits on errors that a user sets with flags such as --max-median 10%, the grade of a calibration
 // among them, and the message for a limit that is missed.
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 
 #include "calibrate/core/group_fit.hpp"
+#include "calibrate/cuda/gpu_fit.hpp"
+#include "cli/shell/app.hpp"
 
 namespace stepsim::calibrate {
 
@@ -21,7 +19,7 @@ namespace stepsim::calibrate {
 [[nodiscard]] bool missed(std::string_view flag, std::string_view name,
                           const std::optional<double>& limit, const std::optional<double>& value);
 
-// Largest allowed leave-one-out errors of every curve (LeftOutErrors); empty = no limit.
+// Largest allowed leave-one-out errors of every curve (GroupFit::left_out); empty = no limit.
 struct CurveTargets {
   std::optional<double> median, p90;
 };
@@ -32,5 +30,15 @@ struct CurveTargets {
 // Whether a calibration of this grade is refused, as `fail` is unless `force` accepts it; if so,
 // prints a line of reason.
 [[nodiscard]] bool refused(std::string_view grade, bool force);
+
+// Fits GPU samples, prints the tables and writes the calibration: the last part of both `cuda` and
+// `fit` on a file of gpu_bench.
+
+// Prints tables and warnings and writes the calibration to the output of `common`. Returns kOk, or
+// kTargetNotMet if a target is missed, if the grade is `fail` without `force`, or if there is
+// neither a curve nor a kernel; in the last case no file is written.
+[[nodiscard]] int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& options,
+                                        const CurveTargets& targets, bool force,
+                                        const cli::Common& common);
 
 } // namespace stepsim::calibrate

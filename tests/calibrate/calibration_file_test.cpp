@@ -18,18 +18,6 @@ using namespace stepsim::calibrate;
 
 namespace {
 
-Group group_of(const std::vector<Datum>& data) {
-  Group group;
-  group.op = "sendrecv";
-  group.ranks = 2;
-  group.passes = 1;
-  for (const Datum& datum : data) {
-    group.points.push_back({datum.bytes, datum.seconds, datum.seconds, datum.seconds, 1});
-    group.repetitions.push_back({datum, 0});
-  }
-  return group;
-}
-
 io::Json tree_of(const std::vector<GroupFit>& fits) {
   io::Samples samples;
   samples.source.format = "csv";
@@ -50,7 +38,7 @@ TEST_CASE("a start-up that is held at 0 is named in the file, and warned about")
   REQUIRE(at_bound(tree) != nullptr);
   CHECK(io::compact(*at_bound(tree)) == "[\"startup_s\"]");
   const std::vector<std::string> warnings = all_warnings({}, fits, std::nullopt);
-  CHECK(std::ranges::count(warnings, "sendrecv P=2: the start-up is held at 0, its bound, because "
+  CHECK(std::ranges::count(warnings, "allreduce P=8: the start-up is held at 0, its bound, because "
                                      "the data want less") == 1);
   CHECK(io::parse_profile(tree).collectives[0].segments[0].startup_s == 0); // read back
 }

@@ -16,22 +16,6 @@ using namespace stepsim;
 using namespace stepsim::calibrate;
 using stepsim::testing::within;
 
-namespace {
-
-Group group_of(const std::vector<Datum>& data) {
-  Group group;
-  group.op = "allreduce";
-  group.ranks = 8;
-  group.passes = 1;
-  for (const Datum& datum : data) {
-    group.points.push_back({datum.bytes, datum.seconds, datum.seconds, datum.seconds, 1});
-    group.repetitions.push_back({datum, 0});
-  }
-  return group;
-}
-
-} // namespace
-
 TEST_CASE("curve choice: times on a line are that line, and no size that is left out is missed") {
   const Group group = group_of(powers(10, 20, 1, 5e-6, 1e-9));
   const CurveChoice choice = choose_curve(group, Robust::none);

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/statistics.hpp"
+#include "calibrate/core/curve_choice.hpp"
 #include "calibrate/core/group_fit.hpp"
 #include "calibrate/core/joint_fit.hpp"
 #include "calibrate/core/points.hpp"
-#include "calibrate/core/segments.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
 #include "links/profile/profile_curve.hpp"
 #include "testing/paths.hpp"
@@ -54,155 +54,73 @@ Group group_of(const std::string& log, const std::string& op,
 }
 
 struct Expected {
-  std::string log, op;
-  double ols_us, ols_GBps, ols_percent;
-  double A_us, low_us, high_us, GBps, max_percent, median_percent;
+  struct {
+    std::string log, op;
+  } of;
+  struct {
+    double us, GBps, percent;
+  } ols;
+  struct {
+    double A_us, low_us, high_us, GBps, max_percent, median_percent;
+  } line;
   std::vector<double> bic;
-  std::size_t segments;
-  double chosen_percent;
+  struct {
+    std::size_t segments;
+    double percent;
+  } chosen;
 };
 
 const std::vector<Expected> kTable{
-    {"N1_G8",
-     "allreduce",
-     101.642,
-     276.003,
-     22.06,
-     62.423,
-     54.1,
-     70.7,
-     271.1885,
-     3.459,
-     1.558,
+    {{"N1_G8", "allreduce"},
+     {101.642, 276.003, 22.06},
+     {62.423, 54.1, 70.7, 271.1885, 3.459, 1.558},
      {-74.998, -103.989, -92.885},
-     2,
-     0.652},
-    {"N1_G8",
-     "allgather",
-     99.055,
-     413.869,
-     45.93,
-     41.295,
-     36.7,
-     45.9,
-     404.3486,
-     2.376,
-     1.235,
+     {2, 0.652}},
+    {{"N1_G8", "allgather"},
+     {99.055, 413.869, 45.93},
+     {41.295, 36.7, 45.9, 404.3486, 2.376, 1.235},
      {-78.631, -88.725, -85.162},
-     2,
-     1.327},
-    {"N1_G8",
-     "reduce_scatter",
-     121.669,
-     417.154,
-     80.73,
-     30.369,
-     23.4,
-     37.3,
-     401.6694,
-     4.152,
-     2.107,
+     {2, 1.327}},
+    {{"N1_G8", "reduce_scatter"},
+     {121.669, 417.154, 80.73},
+     {30.369, 23.4, 37.3, 401.6694, 4.152, 2.107},
      {-69.142, -83.427, -85.882},
-     2,
-     2.031},
-    {"N1_G8",
-     "alltoall",
-     97.114,
-     398.315,
-     45.33,
-     40.440,
-     31.3,
-     49.6,
-     386.2478,
-     5.458,
-     2.247,
+     {2, 2.031}},
+    {{"N1_G8", "alltoall"},
+     {97.114, 398.315, 45.33},
+     {40.440, 31.3, 49.6, 386.2478, 5.458, 2.247},
      {-65.383, -85.983, -80.891},
-     2,
-     1.773},
-    {"N1_G8",
-     "sendrecv",
-     250.257,
-     369.978,
-     47.37,
-     384.376,
-     259.4,
-     509.3,
-     399.4635,
-     32.651,
-     9.090,
+     {2, 1.773}},
+    {{"N1_G8", "sendrecv"},
+     {250.257, 369.978, 47.37},
+     {384.376, 259.4, 509.3, 399.4635, 32.651, 9.090},
      {-34.434, -35.799, -29.182},
-     1,
-     32.651},
-    {"N10_G1",
-     "allreduce",
-     226.939,
-     27.160,
-     6.11,
-     147.509,
-     106.7,
-     188.3,
-     27.2052,
-     2.826,
-     0.385,
+     {1, 32.651}},
+    {{"N10_G1", "allreduce"},
+     {226.939, 27.160, 6.11},
+     {147.509, 106.7, 188.3, 27.2052, 2.826, 0.385},
      {-85.062, -87.362, -80.547},
-     1,
-     2.826},
-    {"N10_G1",
-     "allgather",
-     424.171,
-     53.475,
-     45.67,
-     80.764,
-     63.6,
-     98.0,
-     52.8194,
-     1.643,
-     0.727,
+     {1, 2.826}},
+    {{"N10_G1", "allgather"},
+     {424.171, 53.475, 45.67},
+     {80.764, 63.6, 98.0, 52.8194, 1.643, 0.727},
      {-89.046, -89.373, -91.267},
-     1,
-     1.643},
-    {"N10_G1",
-     "reduce_scatter",
-     383.148,
-     54.170,
-     41.07,
-     81.949,
-     68.6,
-     95.3,
-     53.5995,
-     1.269,
-     0.377,
+     {1, 1.643}},
+    {{"N10_G1", "reduce_scatter"},
+     {383.148, 54.170, 41.07},
+     {81.949, 68.6, 95.3, 53.5995, 1.269, 0.377},
      {-93.861, -95.141, -90.368},
-     1,
-     1.269},
-    {"N10_G1",
-     "alltoall",
-     2.908,
-     49.661,
-     14.39,
-     114.247,
-     104.1,
-     124.4,
-     49.9130,
-     1.208,
-     0.183,
+     {1, 1.269}},
+    {{"N10_G1", "alltoall"},
+     {2.908, 49.661, 14.39},
+     {114.247, 104.1, 124.4, 49.9130, 1.208, 0.183},
      {-101.212, -101.473, -95.162},
-     1,
-     1.208},
-    {"N10_G1",
-     "sendrecv",
-     -11.949,
-     24.863,
-     4.52,
-     48.527,
-     39.2,
-     57.9,
-     24.9045,
-     0.669,
-     0.085,
+     {1, 1.208}},
+    {{"N10_G1", "sendrecv"},
+     {-11.949, 24.863, 4.52},
+     {48.527, 39.2, 57.9, 24.9045, 0.669, 0.085},
      {-114.981, -112.767, -105.942},
-     1,
-     0.669},
+     {1, 0.669}},
 };
 
 double max_percent(const Line& line, const std::vector<Datum>& data) {
@@ -217,47 +135,48 @@ double max_percent(const Line& line, const std::vector<Datum>& data) {
 
 TEST_CASE("fits of nccl-tests logs: lines, intervals, errors, segments") {
   for (const Expected& e : kTable) {
-    if (!have(e.log)) {
+    const auto& [log, op] = e.of;
+    if (!have(log)) {
       continue;
     }
-    CAPTURE(e.log);
-    CAPTURE(e.op);
-    const Group group = group_of(e.log, e.op);
+    CAPTURE(log);
+    CAPTURE(op);
+    const Group group = group_of(log, op);
     const std::vector<Datum> data = group.data();
     REQUIRE(data.size() == 10);
     const Line ols = fit_ordinary(data);
-    CHECK(ols.startup_s * 1e6 == within(e.ols_us, 1e-4));
-    CHECK(1e-9 / ols.per_byte_s == within(e.ols_GBps, 1e-4));
-    CHECK(std::abs(max_percent(ols, data) - e.ols_percent) < 0.01);
+    CHECK(ols.startup_s * 1e6 == within(e.ols.us, 1e-4));
+    CHECK(1e-9 / ols.per_byte_s == within(e.ols.GBps, 1e-4));
+    CHECK(std::abs(max_percent(ols, data) - e.ols.percent) < 0.01);
 
     const GroupFit fit = fit_group(group, {});
     CHECK(fit.robust == Robust::none);
-    CHECK(fit.line.startup_s * 1e6 == within(e.A_us, 1e-4));
-    CHECK(1e-9 / fit.line.per_byte_s == within(e.GBps, 1e-4));
+    CHECK(fit.line.startup_s * 1e6 == within(e.line.A_us, 1e-4));
+    CHECK(1e-9 / fit.line.per_byte_s == within(e.line.GBps, 1e-4));
     REQUIRE(fit.intervals.startup_s);
-    CHECK(std::abs(fit.intervals.startup_s->low * 1e6 - e.low_us) < 0.06);
-    CHECK(std::abs(fit.intervals.startup_s->high * 1e6 - e.high_us) < 0.06);
-    CHECK(std::abs(max_percent(fit.line, data) - e.max_percent) < 0.01);
+    CHECK(std::abs(fit.intervals.startup_s->low * 1e6 - e.line.low_us) < 0.06);
+    CHECK(std::abs(fit.intervals.startup_s->high * 1e6 - e.line.high_us) < 0.06);
+    CHECK(std::abs(max_percent(fit.line, data) - e.line.max_percent) < 0.01);
     std::vector<double> errors;
     for (const Datum& datum : data) {
       errors.push_back(100 * std::abs(relative_error(fit.line, datum)));
     }
-    CHECK(std::abs(base::median(errors) - e.median_percent) < 0.01);
+    CHECK(std::abs(base::median(errors) - e.line.median_percent) < 0.01);
     REQUIRE(fit.bic.size() == 3);
     for (std::size_t k = 0; k < 3; ++k) {
       CHECK(std::abs(fit.bic[k] - e.bic[k]) < 0.01);
     }
     // The lines, whether the calibration keeps them or the points.
     const SegmentChoice lines = choose_segments(data);
-    CHECK(lines.chosen.lines.size() == e.segments);
-    const bool bad = e.log == "N1_G8" && e.op == "sendrecv";
+    CHECK(lines.chosen.lines.size() == e.chosen.segments);
+    const bool bad = log == "N1_G8" && op == "sendrecv";
     CHECK(fit.points.empty() != bad);
     if (!bad) {
-      CHECK(fit.curve.size() == e.segments);
-      CHECK(std::abs(fit.max_error * 100 - e.chosen_percent) < 0.01);
+      CHECK(fit.curve.size() == e.chosen.segments);
+      CHECK(std::abs(fit.max_error * 100 - e.chosen.percent) < 0.01);
     }
     CHECK(fit.grade == (bad ? Grade::fail : Grade::ok));
-    const bool hidden = e.log == "N10_G1" && e.op == "sendrecv";
+    const bool hidden = log == "N10_G1" && op == "sendrecv";
     CHECK(fit.warnings.size() == (hidden ? 1 : 0));
     if (bad) {
       CHECK(fit.failure ==

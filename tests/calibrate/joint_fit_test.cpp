@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "calibrate/core/singular.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::calibrate;

@@ -8,7 +8,6 @@
 
 #include "base/random.hpp"
 #include "calibrate/core/group_fit.hpp"
-#include "calibrate/core/intervals.hpp"
 #include "calibrate/curves.hpp"
 #include "testing/tolerance.hpp"
 
@@ -22,18 +21,6 @@ namespace {
 double normal(RandomStream& random) {
   const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
   return radius * std::cos(2 * 3.14159265358979323846 * random.uniform());
-}
-
-Group group_of(const std::vector<Datum>& data) {
-  Group group;
-  group.op = "allreduce";
-  group.ranks = 8;
-  group.passes = 1;
-  for (const Datum& datum : data) {
-    group.points.push_back({datum.bytes, datum.seconds, datum.seconds, datum.seconds, 1});
-    group.repetitions.push_back({datum, 0});
-  }
-  return group;
 }
 
 // One group of `passes` repetitions, the time of each from `measured(size, pass)`.

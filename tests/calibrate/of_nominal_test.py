@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Shares of nominal rates: `fit-library` writes them, and a node type that names the file gets the rates that
-were fitted.
+were fitted. Targets for what is left out of the fit are exit code 4.
 
     of_nominal_test.py BUILD
 """
@@ -44,8 +44,11 @@ def main():
         rows = ["system,op,nodes,gpus_per_node,bytes,time_us"]
         rows += [f"box,allreduce,{nodes},8,{size},{1e6 * seconds}" for nodes, size, seconds in times(folder, "machine.json")]
         (folder / "times.csv").write_text("\n".join(rows) + "\n")
-        run(folder, "stepsim-calibrate", "fit-library", "times.csv", "--system", "box", "--preset", "dgx_h100",
-            "-o", "box.library.json")
+        fit = ["fit-library", "times.csv", "--system", "box", "--preset", "dgx_h100", "-o", "box.library.json"]
+        run(folder, "stepsim-calibrate", *fit, "--max-median", "50%", "--max-p90", "90%")
+        said = run(folder, "stepsim-calibrate", *fit, "--max-median", "0%", "--max-p90", "90%", code=4)
+        if said.count("missed") != 1 or "--max-median: median error on what was left out " not in said:
+            sys.exit(f"FAILED: the targets: {said}")
         shares = json.loads((folder / "box.library.json").read_text())["of_nominal"]
         for share, rate, nominal in (("link", "ring_Bps", "link_nominal_Bps"), ("nic", "nic_Bps", "nic_nominal_Bps")):
             wanted = machine[rate] / value(preset[nominal])

@@ -1,5 +1,5 @@
 // Curves of several lines (CAL 4.3, 14, 15.2) and their evaluation.
-#include "calibrate/core/segments.hpp"
+#include "calibrate/core/curve_choice.hpp"
 
 #include <doctest/doctest.h>
 

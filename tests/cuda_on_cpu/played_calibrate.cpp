@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "calibrate/program/cuda_command.hpp"
+#include "calibrate/program/program.hpp"
 #include "cli/shell/entry.hpp"
 #include "shim/streams.hpp"
 

@@ -7,6 +7,7 @@
 #include "calibrate/cuda/run_plan.cuh"
 
 using namespace stepsim;
+using namespace stepsim::calibrate;
 using namespace stepsim::calibrate::gpu;
 
 namespace {
@@ -24,7 +25,7 @@ struct Played {
   std::optional<RankSet> set;
 };
 
-CollectivePlan plan_of(const PlanKind& kind, std::uint32_t ranks) {
+CollectivePlan plan_of(const Kind& kind, std::uint32_t ranks) {
   const std::int64_t elements = 3 * ranks + 1;
   return make_plan({kind.op, kind.algorithm, ranks, elements,
                     kind.algorithm == collectives::AlgorithmId::lp ? std::int64_t{4} : 0});
@@ -40,7 +41,7 @@ void call(RankSet& set, const CollectivePlan& plan, Variant variant) {
   }
 }
 
-std::string text(const PlanKind& kind, std::uint32_t ranks, Variant variant) {
+std::string text(const Kind& kind, std::uint32_t ranks, Variant variant) {
   return std::string(collectives::name(kind.op)) + " " +
          std::string(collectives::name(kind.algorithm)) + " " + std::string(name(variant)) +
          " P=" + std::to_string(ranks);
@@ -70,7 +71,7 @@ TEST_CASE("streams: every read of a buffer comes after its write, in all collect
   std::int64_t waits = 0;
   for (std::uint32_t ranks = 1; ranks <= 9; ++ranks) {
     Played played(ranks, 3 * ranks + 1);
-    for (const PlanKind& kind : plan_kinds()) {
+    for (const Kind& kind : dense_kinds()) {
       for (const Variant variant : kVariants) {
         CAPTURE(text(kind, ranks, variant));
         call(*played.set, plan_of(kind, ranks), variant);
@@ -85,7 +86,7 @@ TEST_CASE("streams: every read of a buffer comes after its write, in all collect
 TEST_CASE("streams: captured graphs keep the order of all collectives") {
   for (std::uint32_t ranks = 2; ranks <= 9; ++ranks) {
     Played played(ranks, 3 * ranks + 1);
-    for (const PlanKind& kind : plan_kinds()) {
+    for (const Kind& kind : dense_kinds()) {
       for (const Variant variant : kVariants) {
         CAPTURE(text(kind, ranks, variant));
         const CollectivePlan plan = plan_of(kind, ranks);
@@ -112,7 +113,7 @@ TEST_CASE("streams: without any one of its waits a collective is out of order") 
       played.set->main().synchronize();
       set_all(*played.set, plan.elements);
     };
-    for (const PlanKind& kind : plan_kinds()) {
+    for (const Kind& kind : dense_kinds()) {
       CAPTURE(text(kind, ranks, Variant::copy_engine));
       const CollectivePlan plan = plan_of(kind, ranks);
       const std::int64_t before = cuda_on_cpu::calls().waits;

@@ -1,5 +1,4 @@
 // Codes of 4 and 8 bits with a scale per bucket, and votes on signs.
-#include "calibrate/cuda/bucket_codec.hpp"
 
 #include <doctest/doctest.h>
 

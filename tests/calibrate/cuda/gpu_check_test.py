@@ -77,7 +77,7 @@ CASES = {
     "no GPU": (dict(gpu=False), 77, ["no GPU"], []),
     "no device": (dict(FAKE_NO_DEVICE="1"), 77, ["no CUDA device: played"], ["log.txt", "summary.txt"]),
     "all right": (dict(), 0, ["measure: ok", "--total-seconds", "nccl: skipped", "ARCHITECTURES=90\n",
-                              "profiles: skipped: no PyTorch", "libraries: ok", "nothing failed"],
+                              "profiles: skipped: no PyTorch", "nothing failed"],
                   ["gpu.jsonl", "log.txt", "summary.txt"]),
     "several kinds of GPUs": (dict(FAKE_GPUS="0, 8.0\\n1, 9.0\\n2, 9.0\\n3, 7.0\\n"), 0,
                               ["ARCHITECTURES=80;90\n", "same_device: ok", "one of: 0\n",
@@ -95,7 +95,7 @@ CASES = {
 
 
 def test_page(folder):
-    """Times of own kernels, of libraries and of two streams become three tables."""
+    """Times of kernels, of PyTorch and of two streams become three tables."""
     own = [{"record": "kernel", "kernel": "radix_select", "distribution": "gaussian", "n": 1 << 20, "k": 1048, "time_s": [2e-5] * 3},
            {"record": "kernel", "kernel": "reduce_add", "distribution": "any", "n": 1 << 20, "k": 0, "time_s": [2e-5]},
            {"record": "collective", "op": "allreduce", "algorithm": "ring", "variant": "copy_engine", "launch": "graph",
@@ -108,29 +108,66 @@ def test_page(folder):
             "ranks": 2, "bytes": 1000, "time_s": [4e-5]}]
     nccl = [{"record": "collective", "op": "allreduce", "algorithm": "nccl", "variant": "nccl", "launch": "plain", "ranks": 2,
              "bytes": 1000, "time_s": [1e-5]}]
-    libraries = [{"kernel": "cub_sort_pairs", "n": 1 << 20, "time_s": 5e-5},
-                 {"kernel": "memcpy", "n": 1 << 20, "time_s": 1e-5},
-                 {"interference": "reduction", "model_slowdown": 1.25, "other_slowdown": 1.5}]
-    for name, records in (("gpu.jsonl", own), ("nccl.jsonl", nccl), ("libraries.jsonl", libraries)):
+    own += [{"record": "kernel", "kernel": "radix_sort", "distribution": "gaussian", "n": 1 << 20, "k": 1 << 20, "time_s": [5e-5]},
+            {"record": "kernel", "kernel": "copy_on_device", "distribution": "any", "n": 1 << 20, "k": 0, "time_s": [1e-5]}]
+    torch = [{"kernel": "torch_topk_0.001", "n": 1 << 20, "time_s": 4e-5},
+             {"interference": "reduction", "model_slowdown": 1.25, "other_slowdown": 1.5}]
+    for name, records in (("gpu.jsonl", own), ("nccl.jsonl", nccl), ("torch.jsonl", torch)):
         (folder / name).write_text("".join(json.dumps(each) + "\n" for each in records) + "{cut o")
-    done = subprocess.run([sys.executable, SCRIPT.parent / "gpu_check_page.py", "page", folder, folder / "libraries.jsonl"],
+    done = subprocess.run([sys.executable, SCRIPT.parent / "gpu_check_page.py", "page", folder, folder / "torch.jsonl"],
                           capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     rows = [line.split() for line in done.stdout.splitlines()]
-    assert ["radix_select", "0.001", "cub_sort_pairs", "-", "0.40", "-", "-"] in rows, done.stdout
+    assert ["radix_select", "0.001", "radix_sort", "-", "0.40", "-", "-"] in rows, done.stdout
+    assert ["radix_select", "0.001", "torch_topk_0.001", "-", "0.50", "-", "-"] in rows, done.stdout
     # 12 bytes per element in 20 us, next to 8 bytes in 10 us: three quarters of the bytes/s.
-    assert "radix_select 0.001 at 2^20  0.40 x the time of cub_sort_pairs" in done.stdout, done.stdout
+    assert "radix_select 0.001 at 2^20  0.40 x the time of radix_sort" in done.stdout, done.stdout
     targets = {line.split("  ")[0]: line.split()[-1] for line in done.stdout.split("\n\n")[1].splitlines()}
     assert targets["radix_select 0.001 at 2^20"] == "met" and targets["reduce_add at 2^20"] == "missed", targets
-    assert "75 % of the bytes/s of memcpy" in done.stdout, done.stdout
+    assert "75 % of the bytes/s of copy_on_device" in done.stdout, done.stdout
     assert targets["graphs at 4096 B"] == "met" and "in 1 of 1 cases" in done.stdout, targets
     assert ["allreduce", "1000", "ring", "copy_engine", "graph", "30", "10", "3.00"] in rows, done.stdout
     assert ["addition", "of", "two", "vectors", "1.25", "1.50"] in rows, done.stdout
 
 
+TORCH = """
+import contextlib, types
+clock = 0.0
+def work(*_, **__):
+    global clock
+    clock += 1e-3
+class Tensor(list):
+    copy_ = add_ = abs = work
+    def __init__(self, n): super().__init__(range(1)); self.n = n
+    def __len__(self): return self.n
+class Event:
+    def __init__(self, **_): pass
+    def record(self): self.at = clock
+    def synchronize(self): pass
+    def elapsed_time(self, end): return 1e3 * (end.at - self.at)
+randn = empty = lambda n, *_, **__: Tensor(n)
+topk = matmul = work
+cuda = types.SimpleNamespace(Event=Event, Stream=object, is_available=lambda: True, synchronize=lambda: None,
+                             current_stream=object, stream=lambda _: contextlib.nullcontext())
+"""
+
+
+def test_torch(folder):
+    """With a PyTorch whose every call takes a millisecond nothing slows anything down."""
+    (folder / "torch.py").write_text(TORCH)
+    done = subprocess.run([sys.executable, SCRIPT.parent / "gpu_check_page.py", "torch", folder / "t.jsonl"],
+                          env={"PYTHONPATH": str(folder)}, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    records = [json.loads(line) for line in (folder / "t.jsonl").read_text().splitlines()]
+    slowdowns = [(each["model_slowdown"], each["other_slowdown"]) for each in records if "interference" in each]
+    assert len(slowdowns) == 4 and all(abs(value - 1) < 1e-6 for both in slowdowns for value in both), records
+    assert len([each for each in records if each.get("kernel", "").startswith("torch_topk_")]) == 14, records
+
+
 def main():
-    with tempfile.TemporaryDirectory() as folder:
-        test_page(pathlib.Path(folder))
+    for test in (test_page, test_torch):
+        with tempfile.TemporaryDirectory() as folder:
+            test(pathlib.Path(folder))
     if list(pathlib.Path("/dev").glob("nvidia[0-9]*")):
         print("there is a GPU: not played")
         sys.exit(77)

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "calibrate/cuda/gpu_calibration.hpp"
-#include "calibrate/cuda/gpu_costs.hpp"
 #include "scenario/files/profile_file.hpp"
 #include "testing/tolerance.hpp"
 

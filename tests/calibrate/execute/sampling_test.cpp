@@ -70,24 +70,29 @@ TEST_CASE("sampling: half-width of the median by order statistics") {
 }
 
 TEST_CASE("sampling: the last pass goes on until the median is known, but not for ever") {
-  const std::vector<double> steady(21, 1.0);
-  std::vector<double> wild;
-  base::RandomStream random({.seed = 4});
-  for (int i = 0; i < 40; ++i) {
-    wild.push_back(random.uniform(1, 2));
-  }
-  CHECK(!enough(0, kSamplesPerPass - 1, steady));
-  CHECK(enough(0, kSamplesPerPass, wild));
-  CHECK(enough(kPasses - 1, kSamplesPerPass, steady));
-  CHECK(!enough(kPasses - 1, kSamplesPerPass, wild));
-  CHECK(enough(kPasses - 1, kMostSamplesPerPass, wild));
+  constexpr std::size_t kLast = kPasses - 1;
+  const auto of = [](std::size_t samples, double most) {
+    base::RandomStream random({.seed = 4});
+    std::vector<std::vector<double>> passes(kPasses);
+    for (std::vector<double>& pass : passes) {
+      for (std::size_t i = 0; i < samples; ++i) {
+        pass.push_back(random.uniform(1, most));
+      }
+    }
+    return passes;
+  };
+  CHECK(!enough(0, of(kSamplesPerPass - 1, 1)));
+  CHECK(enough(0, of(kSamplesPerPass, 2)));
+  CHECK(enough(kLast, of(kSamplesPerPass, 1)));
+  CHECK(!enough(kLast, of(kSamplesPerPass, 2)));
+  CHECK(enough(kLast, of(kMostSamplesPerPass, 2)));
   CHECK(kSamplesPerPass * kPasses >= 20);
 }
 
 TEST_CASE("sampling: a pass that differs from the others shows") {
-  using Passes = std::vector<std::vector<double>>;
-  CHECK(pass_difference(Passes{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}) == 0);
+  CHECK(pass_difference(std::vector<std::vector<double>>{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}) == 0);
   // The third against the median of the others, 1.
-  CHECK(pass_difference(Passes{{1, 1, 1}, {1, 1, 1}, {1.2, 1.2, 1.2}}) == within(0.2, 1e-12));
-  CHECK(pass_difference(Passes{{1, 2}, {}, {}}) == 0);
+  CHECK(pass_difference(std::vector<std::vector<double>>{{1, 1, 1}, {1, 1, 1}, {1.2, 1.2, 1.2}}) ==
+        within(0.2, 1e-12));
+  CHECK(pass_difference(std::vector<std::vector<double>>{{1, 2}, {}, {}}) == 0);
 }

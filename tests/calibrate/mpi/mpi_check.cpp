@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "calibrate/mpi/runtime.hpp"
-#include "calibrate/mpi/verify.hpp"
+#include "calibrate/mpi/wire.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;

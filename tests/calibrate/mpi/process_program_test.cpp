@@ -56,12 +56,7 @@ TEST_CASE("messages: bytes per rank are those of the simulator's schedule") {
       CAPTURE(name(kind));
       CAPTURE(ranks);
       const std::int64_t bytes = 100'004;
-      collectives::Collective collective;
-      collective.op = kind.op;
-      collective.algorithm = kind.algorithm;
-      collective.ranks = ranks;
-      collective.bytes = static_cast<double>(bytes);
-      collective.options.element_bytes = kElement;
+      collectives::Collective collective = collective_of(kind, ranks, bytes);
       collective.options.block = Bytes{32768};
       const auto expected = traffic_by_rank(collective);
       for (std::uint32_t rank = 0; rank < ranks; ++rank) {

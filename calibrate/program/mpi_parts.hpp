@@ -1,16 +1,40 @@
 #pragma once
-// The output of `mpi`: the link, predicted next to measured times, the simulator's collectives next
-// to those of the MPI library, and the bandwidths of all pairs.
-#include <cstdint>
-#include <string>
-#include <vector>
+// The flags of `stepsim-calibrate mpi`, as typed and as checked settings, and its tables.
 
 #include "calibrate/core/error_table.hpp"
-#include "calibrate/mpi/library_collectives.hpp"
-#include "calibrate/mpi/link_estimate.hpp"
+#include "calibrate/mpi/measured_table.hpp"
 #include "calibrate/mpi/pairs.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace stepsim::calibrate {
+
+struct MpiFlags { // as typed
+  std::string table, segment = "32KiB", timeout = "60s", rate, max_seconds = "300";
+  std::string pairs, links, assume, topology, late;
+  bool no_acknowledge = false;
+  bool force = false;
+  bool dense = false;
+  bool strict = false;
+};
+
+void add_mpi_flags(CLI::App& app, MpiFlags& flags);
+
+// The values of the flags after checking.
+struct MpiSettings {
+  mpi::TableOptions table;
+  // Longest time of one operation, and time limit of all measurements together, s.
+  double timeout_s{}, max_seconds{};
+  std::int64_t pairs{};      // number of pairs to measure at most
+  std::vector<Kind> assumed; // algorithms that the MPI library was told to use
+};
+
+// Throws UsageError for a value that is not allowed and for flags that exclude each other. A
+// segment must be at most 8 MiB and a multiple of 4 bytes, because vectors are only cut between
+// fp32 elements.
+[[nodiscard]] MpiSettings mpi_settings(const MpiFlags& flags);
 
 // One line with the link parameters that a scenario will use.
 [[nodiscard]] std::string link_text(const mpi::LinkEstimate& link);

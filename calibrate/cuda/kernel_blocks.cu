@@ -1,0 +1,250 @@
+// Selections to time, at every density and on both distributions, and what follows them: adding
+// vectors and lists. Lists of k entries are selected anew before each visit; as in a step of
+// training they are in the cache when they are used. Adding goes over the lists of kLists ranks,
+// one kernel after the other, as a rank does with what it has gathered.
+#include <algorithm>
+#include <bit>
+
+#include "calibrate/cuda/kernel_blocks.cuh"
+#include "collectives/operators/gaussian_threshold.hpp"
+
+namespace stepsim::calibrate::gpu {
+
+namespace {
+
+std::string_view name(Distribution distribution) {
+  return distribution == Distribution::gaussian ? "gaussian" : "heavy_tailed";
+}
+
+void add_sort(KernelBlocks& blocks, std::int64_t n, Distribution distribution) {
+  Arena* a = &blocks.arena;
+  blocks.push("radix_sort", name(distribution), n, n, [=](std::int64_t i) {
+    sort_magnitudes(a->data(distribution, n, i), n, a->sort, a->stream.get());
+  });
+  // More than 2.5 standard deviations: about 1 % of Gaussian values.
+  blocks.push("cub_select_if", name(distribution), n, 0, [=](std::int64_t i) {
+    copy_above(a->data(distribution, n, i), n, 2.5F, a->update_of(n, i), a->sort, a->stream.get());
+  });
+}
+
+// The threshold of the first window is found before each visit and used for all windows, as a
+// method that computes a new threshold only every few steps does. Other windows then give about k
+// entries.
+void add_threshold_reuse(KernelBlocks& blocks, std::int64_t n, std::uint32_t k,
+                         Distribution distribution) {
+  Arena* a = &blocks.arena;
+  KernelBlock& block =
+      blocks.push("threshold_reuse", name(distribution), n, k, [=](std::int64_t i) {
+        select_above(a->input(distribution, n, i), a->threshold, a->work, a->out, a->stream.get());
+      });
+  block.state = a->work.state.get();
+  block.input = a->input(distribution, n, 0);
+  block.prepare = [=] {
+    find_threshold(a->input(distribution, n, 0), k, a->work, a->stream.get());
+    a->threshold = magnitude_of(value_of(a->work.state.get(), a->stream).selection.threshold);
+  };
+}
+
+void add_selectors(KernelBlocks& blocks, std::int64_t n, std::uint32_t k,
+                   Distribution distribution) {
+  Arena* a = &blocks.arena;
+  const auto selector = [&](const char* kernel, const Workspace& result, auto call) {
+    KernelBlock& block = blocks.push(kernel, name(distribution), n, k, call);
+    block.state = result.state.get();
+    block.input = a->input(distribution, n, 0);
+  };
+  selector("radix_select", a->work, [=](std::int64_t i) {
+    select_exact(a->input(distribution, n, i), k, a->work, a->out, a->stream.get());
+  });
+  // What is re-selected from rarely is more than 4 k; the rest of the buffer is not looked at.
+  // Where more passes, the room is doubled until all of it fits.
+  const auto sampled = [=](std::int64_t i) {
+    List passed = a->passed;
+    passed.capacity = std::min(passed.capacity, a->passed_capacity);
+    select_sampled(a->input(distribution, n, i), k, a->work, a->sample_work, a->sample.get(),
+                   passed, a->out, a->stream.get());
+  };
+  selector("sampled_threshold", a->sample_work, sampled);
+  blocks.back().prepare = [=] {
+    for (std::int64_t room = 4 * std::int64_t{k} + 4096;; room *= 2) {
+      a->passed_capacity = static_cast<std::uint32_t>(std::min(room, a->entries));
+      sampled(0);
+      if (value_of(a->sample_work.state.get(), a->stream).lost == 0 || room >= a->entries) {
+        return;
+      }
+    }
+  };
+  const double z = collectives::gaussian_threshold(static_cast<double>(k) / static_cast<double>(n));
+  selector("gaussian_k", a->work, [=](std::int64_t i) {
+    select_gaussian(a->input(distribution, n, i), k, z, a->work, a->out, a->stream.get());
+  });
+  add_threshold_reuse(blocks, n, k, distribution);
+}
+
+void add_lists(KernelBlocks& blocks, std::int64_t n, std::uint32_t k) {
+  Arena* a = &blocks.arena;
+  const std::function<void()> prepare = [=] {
+    select_exact(a->input(Distribution::gaussian, n, 0), k, a->work, a->first, a->stream.get());
+    select_exact(a->input(Distribution::heavy_tailed, n, 0), k, a->work, a->second,
+                 a->stream.get());
+    a->stream.synchronize();
+  };
+  const auto cut = [=](List list) {
+    list.capacity = k;
+    return list;
+  };
+  if (2 * std::int64_t{k} <= a->entries) {
+    blocks.push_any("merge", n, k, kWarm, [=](std::int64_t) {
+      merge_lists(cut(a->first), cut(a->second), k, a->work, a->passed, a->combined.get(), a->out,
+                  a->stream.get());
+    });
+    blocks.back().prepare = prepare;
+  }
+  blocks.push_any("scatter_add", n, kLists * std::int64_t{k}, kWarm, [=](std::int64_t i) {
+    for (int list = 0; list < kLists; ++list) {
+      scatter_add(a->target_of(n, i), cut(list % 2 == 0 ? a->first : a->second), a->stream.get());
+    }
+  });
+  blocks.back().prepare = prepare;
+  blocks.push_any("residual_update", n, k, kCold, [=](std::int64_t i) {
+    float* residual = a->target_of(n, i);
+    add(residual, a->data(Distribution::gaussian, n, i), n, a->stream.get());
+    clear_entries(residual, cut(a->first), &a->work.state.get()->count, a->stream.get());
+  });
+  blocks.back().prepare = prepare;
+}
+
+} // namespace
+
+void add_list_blocks(KernelBlocks& blocks, std::int64_t n) {
+  Arena* a = &blocks.arena;
+  blocks.push_any("copy_on_device", n, 0, kCold, [=](std::int64_t i) {
+    STEPSIM_CUDA(cudaMemcpyAsync(a->target_of(n, i), a->data(Distribution::gaussian, n, i),
+                                 bytes_of_floats(n), cudaMemcpyDeviceToDevice, a->stream.get()));
+  });
+  blocks.push_any("reduce_add", n, 0, kCold, [=](std::int64_t i) {
+    add(a->target_of(n, i), a->data(Distribution::gaussian, n, i), n, a->stream.get());
+  });
+  for (const std::uint32_t k : selected_counts(n)) {
+    add_lists(blocks, n, k);
+  }
+}
+
+void add_selection_blocks(KernelBlocks& blocks, std::int64_t n) {
+  for (const Distribution distribution : {Distribution::gaussian, Distribution::heavy_tailed}) {
+    add_sort(blocks, n, distribution);
+    for (const std::uint32_t k : selected_counts(n)) {
+      add_selectors(blocks, n, k, distribution);
+    }
+  }
+}
+
+// Codecs to time: 16, 8 and 4 bits, signs, and the factors of low-rank compression. What decodes
+// the lists of other ranks does so for kLists of them, of n entries each, and counts k = kLists n
+// entries. Decoding reads what encoding left in the arena or what it was filled with: the time does
+// not depend on the values. Codes go round their buffers as values do.
+
+namespace {
+
+constexpr int kRanks[] = {4, 32};
+
+void add_halves(KernelBlocks& blocks, std::int64_t n) {
+  Arena* a = &blocks.arena;
+  const char* const cache = a->cache_of(2 * a->most);
+  const auto halves = [=](std::int64_t i) {
+    return a->halves.get() + window_offset(i, n, a->most);
+  };
+  blocks.push_any("truncate16_encode", n, 0, cache, [=](std::int64_t i) {
+    truncate16(a->data(Distribution::gaussian, n, i), n, halves(i), a->stream.get());
+  });
+  blocks.push_any("truncate16_decode", n, 0, cache, [=](std::int64_t i) {
+    untruncate16(halves(i), n, a->target_of(n, i), a->stream.get());
+  });
+}
+
+void add_one_scale(KernelBlocks& blocks, std::int64_t n) {
+  Arena* a = &blocks.arena;
+  const char* const cache = a->cache_of(a->most);
+  const auto codes = [=](std::int64_t i) { return a->codes.get() + window_offset(i, n, a->most); };
+  blocks.push_any("quantize8_encode", n, 0, cache, [=](std::int64_t i) {
+    quantize8(a->data(Distribution::gaussian, n, i), n, a->scale.get(), codes(i), a->stream.get());
+  });
+  blocks.push_any("quantize8_decode", n, 0, cache, [=](std::int64_t i) {
+    dequantize8(codes(i), n, a->scale.get(), a->target_of(n, i), a->stream.get());
+  });
+}
+
+// Lists lie one after the other in their buffer, as far as it goes, and start again. n is a
+// multiple of kBucket.
+void add_buckets_of(KernelBlocks& blocks, std::int64_t n, int bits) {
+  Arena* a = &blocks.arena;
+  const std::string name = std::string(kBucketCodec) + std::to_string(bits);
+  const char* const cache = a->cache_of(a->most * bits / 8);
+  const auto scales = [=](std::int64_t at) { return a->scales.get() + at / kBucket; };
+  const auto packed = [=](std::int64_t at) { return a->packed.get() + at * bits / kWordBits; };
+  blocks.push_any(name + "_encode", n, 0, cache, [=](std::int64_t i) {
+    const std::int64_t at = window_offset(i, n, a->most);
+    quantize_buckets(a->data(Distribution::gaussian, n, i), n, bits, scales(at), packed(at),
+                     a->stream.get());
+  });
+  blocks.push_any(name + "_decode", n, kLists * n, cache, [=](std::int64_t i) {
+    for (int list = 0; list < kLists; ++list) {
+      const std::int64_t at = window_offset(kLists * i + list, n, a->most);
+      add_buckets(scales(at), packed(at), n, bits, a->target_of(n, i), a->stream.get());
+    }
+  });
+}
+
+void add_signs(KernelBlocks& blocks, std::int64_t n) {
+  Arena* a = &blocks.arena;
+  const auto words = [=](std::int64_t i, int lists) {
+    return a->words.get() +
+           window_offset(i, lists * words_for(n, 1), static_cast<std::int64_t>(a->words.size()));
+  };
+  blocks.push_any("pack_signs", n, 0, kCold, [=](std::int64_t i) {
+    pack_signs(a->data(Distribution::gaussian, n, i), n, words(i, 1), a->stream.get());
+  });
+  blocks.push_any("vote_signs", n, kLists * n, kCold, [=](std::int64_t i) {
+    vote_signs(words(i, kLists), kLists, n, a->target_of(n, i), a->stream.get());
+  });
+}
+
+} // namespace
+
+void add_codec_blocks(KernelBlocks& blocks, std::int64_t n) {
+  add_halves(blocks, n);
+  add_one_scale(blocks, n);
+  add_buckets_of(blocks, n, 4);
+  add_buckets_of(blocks, n, 8);
+  add_signs(blocks, n);
+}
+
+// A matrix of n elements, as square as a power of two allows, and factors of n values to make
+// orthonormal. Layers of a model have other shapes; the costs of a scenario are per element,
+// whatever the shape.
+void add_low_rank_blocks(KernelBlocks& blocks, const LowRank& low_rank, std::int64_t n) {
+  Arena* a = &blocks.arena;
+  const LowRank* of = &low_rank;
+  const int bits = std::bit_width(static_cast<std::uint64_t>(n)) - 1;
+  const std::int64_t columns = std::int64_t{1} << (bits / 2);
+  for (const int rank : kRanks) {
+    const LowRankShape shape{static_cast<int>(n / columns), static_cast<int>(columns), rank};
+    const std::string suffix = "_r" + std::to_string(rank);
+    blocks.push_any("powersgd_left" + suffix, n, 0, kCold, [=](std::int64_t i) {
+      of->left_factor(shape, a->data(Distribution::gaussian, n, i), a->right.get(),
+                      a->product.get());
+    });
+    blocks.push_any("powersgd_right" + suffix, n, 0, kCold, [=](std::int64_t i) {
+      of->right_factor(shape, a->data(Distribution::gaussian, n, i), a->left.get(),
+                       a->product.get());
+    });
+    blocks.push_any("powersgd_decode" + suffix, n, 0, kCold, [=](std::int64_t i) {
+      of->restore(shape, a->left.get(), a->right.get(), a->target_of(n, i), a->update_of(n, i));
+    });
+    blocks.push_any("powersgd_orthogonalize" + suffix, n, 0, kCold, [=](std::int64_t i) {
+      of->orthogonalize(static_cast<int>(n / rank), rank, a->target_of(n, i));
+    });
+  }
+}
+
+} // namespace stepsim::calibrate::gpu
