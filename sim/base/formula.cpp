@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
+#include "base/quantity.hpp"
 
 namespace stepsim::base {
 
@@ -106,7 +107,7 @@ private:
     if (const auto [rest, error] = std::from_chars(begin, end, number);
         error == std::errc{} && std::isfinite(number)) { // "inf" is a name
       at_ += static_cast<std::size_t>(rest - begin);
-      steps_.push_back({Do::push, number, 0});
+      steps_.push_back({Do::push, with_unit(number), 0});
       return;
     }
     const char* const stop = std::find_if_not(begin, end, is_name);
@@ -122,6 +123,24 @@ private:
     } else {
       fail(unknown_word("variable", name, variables_));
     }
+  }
+  // 20us = 2e-5: a word after a number that is a unit of time, size or rate is part of it.
+  double with_unit(double number) {
+    const std::size_t begin = text_.find_first_not_of(" \t", at_);
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    std::size_t end = std::min(begin, text_.size());
+    while (end < text_.size() && is_letter(text_[end])) {
+      ++end;
+    }
+    for (const QuantityKind kind : {QuantityKind::time, QuantityKind::size, QuantityKind::rate}) {
+      const std::vector<std::string_view> all = units(kind);
+      if (end > begin && std::ranges::find(all, text_.substr(begin, end - begin)) != all.end()) {
+        at_ = end;
+        const std::string one = "1" + std::string(text_.substr(begin, end - begin));
+        return number * std::get<double>(parse_quantity(one, kind));
+      }
+    }
+    return number;
   }
   // min and max of n values are n - 1 steps.
   void call(std::string_view name) {

@@ -40,7 +40,7 @@ inline constexpr std::array kDensityWarmupForms{
 consteval std::array<io::Key, 2> formula_forms(std::string_view name) {
   return {number(name, "The same for every bucket.").in(io::at_least(0)),
           text(name, "Formula of n (elements of the bucket), P (ranks) and density, with + - * / ( "
-                     "), min, max, ceil and log2.")
+                     "), min, max, ceil and log2; numbers may have units, as 20us or 40GBps.")
               .example(R"("4 * n / P")")};
 }
 inline constexpr std::array kBytesForms = formula_forms("bytes_per_worker");
