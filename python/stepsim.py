@@ -12,10 +12,12 @@ of `stepsim run --lines`, which threads share. The command is the one named by t
 variable STEPSIM, else the one installed with this module, else the one on PATH.
 """
 import atexit
+import inspect
 import json
 import os
 import pathlib
 import re
+import runpy
 import shutil
 import subprocess
 import sysconfig
@@ -330,16 +332,55 @@ def _column_of(axis, names):
     return pointer if pointer in names else pointer.rsplit("/", 1)[-1]
 
 
-def compare(scenario: Scenario, over: Axes = None, set: Changes = None, algorithms=None, rows=None):
+def compare(scenario: Scenario, over: Axes = None, set: Changes = None, algorithms=None, rows=None,
+            schedule=None):
     """Alternatives as a table, best first. `algorithms`: "all" or names of ways of exchanging
-    gradients, each a row; `rows`: files of further scenarios, each a row.
+    gradients, each a row; `rows`: files of further scenarios, each a row. `schedule`: a merge
+    schedule of your own, or several: f(ready_s, bytes) gets the layers with gradients in the order
+    of backward, when each gradient is ready (s from the start of backward) and its bytes, and
+    returns lists of places in these lists, a message each, in the order of sending. It is a row
+    under the name of the function, for the scenario as `set` changes it. A row that ends in .py is
+    a file of such functions.
 
         compare("s.json", {"/communication/schedule": ["ddp", "optimal"]})
         compare("s.json", algorithms=["ddp", "topk"], rows=["mine.json"])
+        compare("s.json", schedule=lambda ready_s, bytes: [range(len(bytes))])
     """
+    rows = [rows] if isinstance(rows, (str, os.PathLike)) else list(rows or [])
+    own = [schedule] if callable(schedule) else list(schedule or [])
+    for path in [row for row in rows if os.fspath(row).endswith(".py")]:
+        rows.remove(path)
+        own += [each for name, each in runpy.run_path(os.fspath(path)).items()
+                if inspect.isfunction(each) and not name.startswith("_")]
+    over = dict(over or {})
+    if own:
+        values = over.setdefault(_SCHEDULE, [run(scenario, set).scenario["communication"]["schedule"]])
+        over[_SCHEDULE] = [*(values.split(",") if isinstance(values, str) else values),
+                           *_own_schedules(scenario, set, own)]
     words = ["compare", "--json", "--quiet", *_axes(over), *_words(set),
-             *_flags({"algorithms": algorithms, "rows": rows})]
+             *_flags({"algorithms": algorithms, "rows": rows or None})]
     return _table(json.loads(_call(words, scenario))["rows"])
+
+
+_SCHEDULE = "/communication/schedule"
+
+
+def _own_schedules(scenario, set, functions):
+    """The schedules that functions give for the gradients of a scenario, as values of its key."""
+    ready, size = {}, {}
+    result = run(scenario, {**(set or {}), _SCHEDULE: "wfbp"})
+    for bucket in result.buckets:
+        first, last = bucket["layers"]  # counted from 1 in the order of backward, empty ones among them
+        place = max(each for each in range(first, last + 1) if
+                    result.layers[-each]["backward_end_s"] <= bucket["ready_s"] * (1 + 1e-9))
+        layer = len(result.layers) - place
+        ready[layer] = max(ready.get(layer, 0), bucket["ready_s"])
+        size[layer] = size.get(layer, 0) + bucket["bytes"]
+    layers = list(ready)
+    for function in functions:
+        groups = function([ready[layer] for layer in layers], [size[layer] for layer in layers])
+        yield {"name": function.__name__,
+               "groups": [[layers[place] for place in group] for group in groups]}
 
 
 def solve(scenario: Scenario, pointer: str, between: tuple, target: dict, set: Changes = None) -> Result:

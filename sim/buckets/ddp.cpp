@@ -5,11 +5,16 @@
 #include "buckets/ddp.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cassert>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <span>
 #include <tuple>
+
+#include "base/number_text.hpp"
 
 #include "base/quantity.hpp"
 #include "buckets/planner_options.hpp"
@@ -40,16 +45,13 @@ std::vector<std::uint32_t> registration_order(const std::vector<Item>& items) {
   return order;
 }
 
-struct Limits {
-  std::int64_t first;
-  std::int64_t others;
-};
+using Limits = std::span<const std::int64_t>; // of the buckets in turn; the last one repeats
 
 struct OpenBucket {
   Bucket items;
   std::size_t first_position{}; // of its first item in the bucketing order
   std::int64_t size{};
-  std::int64_t limit{};
+  std::size_t limit{}; // its place in the limits
 };
 
 struct Placed { // a closed bucket, and where its first item stood in the bucketing order
@@ -67,16 +69,15 @@ std::vector<Placed> fill_buckets(const Problem& problem, const std::vector<std::
       closed.push_back({{order[position]}, position});
       continue;
     }
-    OpenBucket& bucket =
-        open.try_emplace(item.dtype, OpenBucket{{}, 0, 0, limits.first}).first->second;
+    OpenBucket& bucket = open.try_emplace(item.dtype).first->second;
     if (bucket.items.empty()) {
       bucket.first_position = position;
     }
     bucket.items.push_back(order[position]);
     bucket.size += item.bytes.value;
-    if (bucket.size >= bucket.limit) {
+    if (bucket.size >= limits[bucket.limit]) {
       closed.push_back({std::move(bucket.items), bucket.first_position});
-      bucket = OpenBucket{{}, 0, 0, limits.others};
+      bucket = OpenBucket{{}, 0, 0, std::min(bucket.limit + 1, limits.size() - 1)};
     }
   }
   std::vector<Placed> rest;
@@ -105,8 +106,8 @@ std::vector<Placed> buckets_of(const Problem& problem, DdpMode mode, Limits limi
     buckets = fill_buckets(problem, ready_order(problem.items), limits);
     break;
   case DdpMode::first_iteration: {
-    constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
-    reversed_registration({kNoLimit, kNoLimit});
+    constexpr std::array kNoLimit{std::numeric_limits<std::int64_t>::max()};
+    reversed_registration(kNoLimit);
     break;
   }
   case DdpMode::unused_parameters:
@@ -123,6 +124,20 @@ std::vector<Placed> buckets_of(const Problem& problem, DdpMode mode, Limits limi
   return buckets;
 }
 
+Plan plan_within(const Problem& problem, DdpMode mode, Limits limits) {
+  Plan plan;
+  Seconds ready = problem.items.front().ready;
+  for (Placed& bucket : buckets_of(problem, mode, limits)) {
+    Group group;
+    group.items = std::move(bucket.items);
+    std::sort(group.items.begin(), group.items.end());
+    ready = std::max(ready, problem.items[group.last()].ready);
+    group.ready = ready; // launched in list order: never before an earlier bucket
+    plan.groups.push_back(std::move(group));
+  }
+  return plan;
+}
+
 } // namespace
 
 Bytes first_bucket_bytes(const ScheduleOptions& options) {
@@ -133,18 +148,8 @@ Bytes first_bucket_bytes(const ScheduleOptions& options) {
 }
 
 Plan plan_ddp(const Problem& problem, const ScheduleOptions& options) {
-  const Bytes first = first_bucket_bytes(options);
-  Plan plan;
-  Seconds ready = problem.items.front().ready;
-  for (Placed& bucket :
-       buckets_of(problem, options.ddp_mode, {first.value, options.bucket_bytes.value})) {
-    Group group;
-    group.items = std::move(bucket.items);
-    std::sort(group.items.begin(), group.items.end());
-    ready = std::max(ready, problem.items[group.last()].ready);
-    group.ready = ready; // launched in list order: never before an earlier bucket
-    plan.groups.push_back(std::move(group));
-  }
+  const std::array limits{first_bucket_bytes(options).value, options.bucket_bytes.value};
+  Plan plan = plan_within(problem, options.ddp_mode, limits);
   const bool never_full = options.ddp_mode != DdpMode::first_iteration && plan.groups.size() == 1 &&
                           problem.items.size() > 1;
   if (never_full) {
@@ -166,6 +171,24 @@ std::string ddp_settings(const ScheduleOptions& options) {
   return first == options.bucket_bytes
              ? text
              : text + ", the first of " + base::readable_size(first.value);
+}
+
+Plan plan_caps(const Problem& problem, const ScheduleOptions& options) {
+  assert(!options.caps_mib.empty() && "at least one cap");
+  std::vector<std::int64_t> limits;
+  for (const double cap : options.caps_mib) {
+    limits.push_back(std::max<std::int64_t>(1, static_cast<std::int64_t>(cap * 0x1p20)));
+  }
+  return plan_within(problem, options.ddp_mode, limits);
+}
+
+std::string caps_settings(const ScheduleOptions& options) {
+  std::string text = options.schedule_name.empty() ? "" : options.schedule_name + ": ";
+  text += "buckets of ";
+  for (std::size_t i = 0; i < options.caps_mib.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + base::shortest(options.caps_mib[i]);
+  }
+  return text + " MiB";
 }
 
 } // namespace stepsim::buckets

@@ -21,4 +21,11 @@ struct ScheduleOptions;
 // Returns "buckets of 25 MiB, the first of 1 MiB".
 [[nodiscard]] std::string ddp_settings(const ScheduleOptions& options);
 
+// Schedule `caps`: the same with a list of limits, PyTorch's bucket_cap_mb_list. The buckets of an
+// element type take the limits in turn, and the last limit repeats.
+[[nodiscard]] Plan plan_caps(const Problem& problem, const ScheduleOptions& options);
+
+// Returns "mine: buckets of 1, 25 MiB".
+[[nodiscard]] std::string caps_settings(const ScheduleOptions& options);
+
 } // namespace stepsim::buckets

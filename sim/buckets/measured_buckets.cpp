@@ -14,7 +14,7 @@ namespace stepsim::buckets {
 Plan plan_trace(const Problem& problem, const ScheduleOptions& /*options*/) {
   std::map<std::int64_t, std::vector<std::uint32_t>> members; // by measured bucket
   for (std::uint32_t i = 0; i < problem.items.size(); ++i) {
-    assert(problem.items[i].bucket >= 0 && "every item has a measured bucket");
+    assert(problem.items[i].bucket >= 0 && "every item has a bucket");
     members[problem.items[i].bucket].push_back(i);
   }
   Plan plan;
@@ -27,6 +27,11 @@ Plan plan_trace(const Problem& problem, const ScheduleOptions& /*options*/) {
     plan.groups.push_back(std::move(group));
   }
   return plan;
+}
+
+std::string groups_settings(const ScheduleOptions& options) {
+  return (options.schedule_name.empty() ? "" : options.schedule_name + ": ") +
+         std::to_string(options.groups.size()) + " groups of layers";
 }
 
 } // namespace stepsim::buckets

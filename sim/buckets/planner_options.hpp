@@ -3,6 +3,8 @@
 // of each planner; scenario/keys/schedule_keys.hpp and docs/algorithms.md explain the words.
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/units.hpp"
 #include "base/words.hpp"
@@ -10,6 +12,10 @@
 namespace stepsim::buckets {
 
 inline constexpr Bytes kDefaultBucketBytes{25 * 1024 * 1024};
+inline constexpr Bytes kDefaultFusionBytes{128 * 1024 * 1024};
+inline constexpr Seconds kDefaultCycle{1e-3};
+inline constexpr std::int64_t kDefaultConcurrency = 2;
+inline constexpr std::int64_t kDefaultBuckets = 4;
 
 enum class DdpMode { rebuilt, first_iteration, unused_parameters, last_small };
 enum class PriorityPreset { bytescheduler, p3, tictac };
@@ -33,12 +39,12 @@ struct ScheduleOptions {
   // ddp, >= 1; empty: 1 MiB if bucket_bytes has its default value, else bucket_bytes
   std::optional<Bytes> first_bucket_bytes;
   DdpMode ddp_mode = DdpMode::rebuilt;
-  Bytes fusion_bytes{128 * 1024 * 1024}; // horovod, >= 0; 0 = no fusion
-  Seconds cycle{1e-3};                   // horovod, >= 0
-  Seconds phase{0};                      // horovod; first tick, s from the start of backward
-  bool blocking = false;                 // horovod; a cycle waits for the previous cycle's messages
-  std::int64_t concurrency = 2;          // asc_wfbp, >= 1
-  double contention = 0.5;               // asc_wfbp, >= 0 (at_once.hpp)
+  Bytes fusion_bytes = kDefaultFusionBytes; // horovod, >= 0; 0 = no fusion
+  Seconds cycle = kDefaultCycle;            // horovod, >= 0
+  Seconds phase{0};                         // horovod; first tick, s from the start of backward
+  bool blocking = false; // horovod; a cycle waits for the previous cycle's messages
+  std::int64_t concurrency = kDefaultConcurrency;        // asc_wfbp, >= 1
+  double contention = 0.5;                               // asc_wfbp, >= 0 (at_once.hpp)
   PriorityPreset preset = PriorityPreset::bytescheduler; // priority
   // priority, >= 1; `with_preset` fills in the default of a preset. Empty = unlimited.
   std::optional<Bytes> partition_bytes = Bytes{4'000'000};
@@ -47,7 +53,12 @@ struct ScheduleOptions {
   Bytes credit_bytes{16'000'000};
   std::optional<std::int64_t> dear_layers; // dear, >= 1: layers per group, replaces bucket_bytes
   Prefetch prefetch = Prefetch::all;       // dear; all-gathers back to back, or one group ahead
-  std::int64_t buckets = 4;                // fixed_count, >= 1
+  std::int64_t buckets = kDefaultBuckets;  // fixed_count, >= 1
+  // caps, at least one: sizes of the buckets in turn, the last one of all that follow; MiB of 2^20
+  // bytes, > 0
+  std::vector<double> caps_mib{1, 25};
+  std::vector<std::vector<std::uint32_t>> groups; // groups: layers of each message, in launch order
+  std::string schedule_name;                      // caps, groups: empty without a name
 };
 
 } // namespace stepsim::buckets

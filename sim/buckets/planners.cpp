@@ -35,6 +35,8 @@ constexpr std::array<std::string_view, 2> kAtOnceKeys{"concurrency", "contention
 constexpr std::array<std::string_view, 3> kPriorityKeys{"preset", "partition_bytes",
                                                         "credit_bytes"};
 constexpr std::array<std::string_view, 1> kFixedCountKeys{"buckets"};
+constexpr std::array<std::string_view, 3> kCapsKeys{"caps_mib", "schedule_name", "ddp_mode"};
+constexpr std::array<std::string_view, 2> kGroupsKeys{"groups", "schedule_name"};
 constexpr std::array<std::string_view, 3> kDearKeys{"bucket_bytes", "dear_layers", "prefetch"};
 
 // Columns: word, summary, planner, its keys, how its messages travel, what it needs of a problem,
@@ -73,6 +75,10 @@ constexpr auto kPlanners = std::to_array<Planner>({
     nullptr, kNoKeys, send_in_order, Needs::selection_costs},
   {Schedule::trace, "trace", "the buckets that the trace was measured with",
     plan_trace, kNoKeys, send_in_order, Needs::buckets},
+  {Schedule::caps, "caps", "a list of bucket sizes: PyTorch's bucket_cap_mb_list",
+    plan_caps, kCapsKeys, send_in_order, Needs::cost, caps_settings},
+  {Schedule::groups, "groups", "messages of the layers that are listed",
+    plan_trace, kGroupsKeys, send_in_order, Needs::layers, groups_settings},
   {kFixedCount, "fixed_count", "a given number of buckets of about equal bytes",
     plan_fixed_count, kFixedCountKeys, send_in_order},
 });

@@ -34,6 +34,8 @@ enum class Schedule : std::uint8_t {
   dear,
   omgs,
   trace,
+  caps,
+  groups,
 };
 
 struct Sending;
@@ -49,6 +51,7 @@ enum class Needs : std::uint8_t {
   forward,         // any cost, and the times of the next forward pass
   selection_costs, // the selection times of a sparse compression; omgs.hpp plans, not make_plan()
   buckets,         // a measured bucket of every item with bytes
+  layers,          // a group of layers for every item with bytes
 };
 
 struct Planner {
@@ -72,7 +75,11 @@ struct Planner {
   }
   // Whether it needs layers and not only gradients, for their forward times or selection costs.
   [[nodiscard]] bool needs_forward() const {
-    return needs != Needs::cost && needs != Needs::linear_cost && needs != Needs::buckets;
+    return needs != Needs::cost && needs != Needs::linear_cost && !has_buckets();
+  }
+  // Whether its messages are those that the items name.
+  [[nodiscard]] bool has_buckets() const {
+    return needs == Needs::buckets || needs == Needs::layers;
   }
   // Whether the planner reads the option `key`.
   [[nodiscard]] bool has(std::string_view key) const;
@@ -83,9 +90,7 @@ struct Planner {
   // Whether its messages can go through a simulated network.
   [[nodiscard]] bool fits_networks() const;
   // Whether it can plan a problem file, which has neither forward times nor measured buckets.
-  [[nodiscard]] bool fits_problem_files() const {
-    return !needs_forward() && needs != Needs::buckets;
-  }
+  [[nodiscard]] bool fits_problem_files() const { return !needs_forward() && !has_buckets(); }
 };
 
 [[nodiscard]] std::span<const Planner> planners();

@@ -104,6 +104,14 @@ std::vector<buckets::Item> merge_items(const Scenario& scenario) {
     t += workload.layers[l].backward;
     layer_ready[l] = t;
   }
+  std::vector<std::int64_t> group_of(workload.layers.size(), -1); // with schedule groups
+  const bool in_groups = scenario.communication.schedule == buckets::Schedule::groups;
+  const auto& groups = scenario.communication.schedule_options.groups;
+  for (std::size_t g = 0; in_groups && g < groups.size(); ++g) {
+    for (const std::uint32_t layer : groups[g]) {
+      group_of[layer] = static_cast<std::int64_t>(g);
+    }
+  }
   std::map<std::string, std::uint32_t> dtypes;
   std::int64_t position = 0;
   const auto count = static_cast<std::int64_t>(workload.gradients.size());
@@ -119,7 +127,7 @@ std::vector<buckets::Item> merge_items(const Scenario& scenario) {
          .layer = gradient.layer,
          .ready_order = gradient.measured_order ? position : count - 1 - gradient.registration,
          .registration = gradient.registration,
-         .bucket = gradient.bucket});
+         .bucket = in_groups ? group_of[gradient.layer] : gradient.bucket});
     ++position;
   }
   if (items.empty()) { // no layer has a gradient: one that sends nothing

@@ -32,6 +32,69 @@ bool is_summed(collectives::CompressionMethod method) {
 
 } // namespace
 
+// The layer that `json` names or counts; nothing, with a problem, if there is none or several.
+std::optional<std::uint32_t> layer_of(const io::Json& json, const layers::Workload& workload,
+                                      io::Problems& problems) {
+  if (json.is_string()) {
+    std::optional<std::uint32_t> found;
+    for (std::uint32_t l = 0; l < workload.layers.size(); ++l) {
+      if (workload.layers[l].name == json.as_string()) {
+        if (found) {
+          problems.add(json, "several layers are called " + json.as_string() +
+                                 ": give their places, from 0");
+          return std::nullopt;
+        }
+        found = l;
+      }
+    }
+    if (!found) {
+      problems.add(json, "no layer is called " + json.as_string());
+    }
+    return found;
+  }
+  const auto count = static_cast<double>(workload.layers.size());
+  const auto place = io::checked_integer(json, io::between(0, count - 1), problems);
+  return place ? std::optional(static_cast<std::uint32_t>(*place)) : std::nullopt;
+}
+
+// Every layer with gradients in one group, and no other layer.
+std::vector<std::vector<std::uint32_t>> parse_groups(io::Fields& fields, io::Problems& problems,
+                                                     const layers::Workload& workload) {
+  std::vector<std::vector<std::uint32_t>> groups;
+  std::vector<bool> waits(workload.layers.size()); // with gradients, and in no group yet
+  for (const layers::Gradient& gradient : workload.gradients) {
+    waits[gradient.layer] = waits[gradient.layer] || gradient.bytes.value > 0;
+  }
+  const std::vector<bool> has_gradients = waits;
+  for (const io::Json& list : fields.list("groups", "list of layers")) {
+    std::vector<std::uint32_t> group;
+    if (!list.is_array() || list.as_array().empty()) {
+      problems.add(list, "must be a list of at least one layer, got " + io::shown(list));
+      continue;
+    }
+    for (const io::Json& each : list.as_array()) {
+      const std::optional<std::uint32_t> layer = layer_of(each, workload, problems);
+      if (layer && !waits[*layer]) {
+        problems.add(each, "layer " + std::to_string(*layer) + " (" + workload.layers[*layer].name +
+                               ") " +
+                               (has_gradients[*layer] ? "is in two groups" : "has no gradient"));
+      } else if (layer) {
+        waits[*layer] = false;
+        group.push_back(*layer);
+      }
+    }
+    groups.push_back(std::move(group));
+  }
+  if (const auto left = std::ranges::find(waits, true); left != waits.end()) {
+    const auto layer = static_cast<std::size_t>(left - waits.begin());
+    problems.add(fields.json(), "groups",
+                 "layer " + std::to_string(layer) + " (" + workload.layers[layer].name +
+                     ") is in no group" +
+                     (std::ranges::count(waits, true) > 1 ? ", and others" : ""));
+  }
+  return groups;
+}
+
 // All options are read and checked, also those of other schedules, so that a wrong value is found
 // even where it would be ignored.
 buckets::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseContext& context,
@@ -66,6 +129,12 @@ buckets::Schedule default_schedule(const Scenario& scenario) {
                                           : buckets::Schedule::ddp;
 }
 
+std::string schedule_name(const Communication& communication) {
+  const buckets::Planner& planner = buckets::planner(communication.schedule);
+  const std::string& own = communication.schedule_options.schedule_name;
+  return planner.has("schedule_name") && !own.empty() ? own : std::string(planner.name);
+}
+
 // What has no buckets takes the place of a schedule, "mode async"; empty with buckets.
 std::string bucketless(const Training& training) {
   return has_buckets(training) ? ""
@@ -80,6 +149,12 @@ std::string bucketless(const Training& training) {
 // this one.
 void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   const std::string_view by_default = buckets::planner(default_schedule(scenario)).name;
+  if (const io::Json* given = fields.any("schedule"); given != nullptr && given->is_object()) {
+    context.problems.add(*given, "must be a schedule, or an object with exactly one of caps and "
+                                 "groups, and perhaps a name; got " +
+                                     io::shown(*given));
+    return;
+  }
   std::string_view chosen = fields.word_or("schedule", by_default);
   const bool buckets = has_buckets(scenario.training);
   if (!buckets && context.leftovers == Leftovers::ignore) {
@@ -90,6 +165,10 @@ void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& s
   scenario.communication.schedule_options = parse_schedule_options(
       fields, context, planner,
       static_cast<std::int64_t>(std::ceil(scenario.workload.bytes_per_value())));
+  if (planner.needs == buckets::Needs::layers) {
+    scenario.communication.schedule_options.groups =
+        parse_groups(fields, context.problems, scenario.workload);
+  }
   for (const std::string_view key : planner.keys) {
     context.needs_meaning(fields, key, buckets, bucketless(scenario.training));
   }
@@ -114,7 +193,10 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
     problems.add(where, "schedule",
                  schedule + " needs a trace whose measured buckets hold all gradients");
   }
-  if (planner.needs == buckets::Needs::cost || planner.needs == buckets::Needs::buckets) {
+  if (planner.needs == buckets::Needs::layers && !scenario.other_jobs.empty()) {
+    problems.add(where, "schedule", schedule + " is not defined for several jobs");
+  }
+  if (planner.needs == buckets::Needs::cost || planner.has_buckets()) {
     return;
   }
   const collectives::CompressionMethod method = communication.compression.method;

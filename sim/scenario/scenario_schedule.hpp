@@ -2,6 +2,7 @@
 // The schedule of a scenario, that is, the gradients of each message (MER 5, 6), with its option
 // keys and its requirements on the rest of the scenario.
 #include <cstdint>
+#include <string>
 
 #include "buckets/planners.hpp"
 #include "scenario/parse_context.hpp"
@@ -21,6 +22,8 @@ namespace stepsim::study {
 // Whether the measured buckets of every job's trace have all its gradients, so that schedule trace
 // can send them.
 [[nodiscard]] bool has_measured_buckets(const Scenario& scenario);
+// Returns what the schedule is called: its own name, else its word.
+[[nodiscard]] std::string schedule_name(const Communication& communication);
 // Reads `schedule` with its keys; workload and training must be known.
 void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 // Checks the requirements of the schedule on the rest of the scenario, which must be known

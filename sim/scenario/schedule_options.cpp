@@ -13,12 +13,28 @@ namespace stepsim::study {
 buckets::ScheduleOptions read_schedule_options(io::Fields& fields, std::int64_t bytes_of_element) {
   buckets::ScheduleOptions options;
   for (const io::Bound<buckets::ScheduleOptions>& row : keys::kScheduleOptions) {
+    if (row.read == nullptr) {
+      continue;
+    }
     row.read(fields, row.key, options);
     if (row.key.name == "preset") { // before the options that it has values for
       options = buckets::with_preset(options, options.preset, bytes_of_element);
     }
   }
   return options;
+}
+
+// The one key that is written by hand.
+io::Json groups_json(const buckets::ScheduleOptions& options) {
+  io::Array groups;
+  for (const std::vector<std::uint32_t>& layers : options.groups) {
+    io::Array group;
+    for (const std::uint32_t layer : layers) {
+      group.emplace_back(std::int64_t{layer});
+    }
+    groups.emplace_back(std::move(group));
+  }
+  return groups;
 }
 
 // In the order of the rows.
@@ -29,7 +45,7 @@ void add_schedule_options(const buckets::Planner& planner, const buckets::Schedu
     if (!planner.has(row.key.name) || by_layers) {
       continue;
     }
-    io::Json value = row.written(row.key, options);
+    io::Json value = row.written != nullptr ? row.written(row.key, options) : groups_json(options);
     if (!value.is_null()) {
       tree.set(row.key.name, std::move(value));
     }

@@ -280,7 +280,8 @@ void schedule_values(Setup& setup) {
     const bool fits =
         planner.schedule != Schedule::exhaustive && // optimal finds the same
         (planner.needs != buckets::Needs::selection_costs || sparse) &&
-        (planner.needs != buckets::Needs::buckets || has_measured_buckets(setup.scenario));
+        (planner.needs != buckets::Needs::buckets || has_measured_buckets(setup.scenario)) &&
+        !planner.has("schedule_name"); // only a user knows such messages
     if (fits) {
       setup.out.values.emplace_back(planner.name);
     }

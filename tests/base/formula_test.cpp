@@ -9,6 +9,7 @@
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
+using stepsim::testing::within;
 
 namespace {
 
@@ -57,11 +58,10 @@ TEST_CASE("formula: variables and functions") {
 }
 
 TEST_CASE("formula: numbers may have units of time, size and rate") {
-  CHECK(value("20us + 4B * n / 40 GBps") ==
-        doctest::Approx(20e-6 + 4 * 1000 / 40e9).epsilon(1e-15));
+  CHECK(value("20us + 4B * n / 40 GBps") == within(20e-6 + 4 * 1000 / 40e9, 1e-15));
   CHECK(value("n * 8 / 100Gbps") == 8000 / 12.5e9);
   CHECK(value("2 MiB") == 2097152);
-  CHECK(value("1.5e-3ms") == doctest::Approx(1.5e-6).epsilon(1e-15));
+  CHECK(value("1.5e-3ms") == within(1.5e-6, 1e-15));
   CHECK(problem("4 n") == "unexpected \"n\" in \"4 n\"");
   CHECK(problem("4us us") == "unexpected \"us\" in \"4us us\"");
 }

@@ -217,3 +217,21 @@ TEST_CASE("ddp: a bucket larger than the model is a warning") {
   CHECK(ddp(problem, limits(4, 4)).warnings.empty());
   CHECK(ddp(problem, limits(1, 5)).warnings.empty());
 }
+
+TEST_CASE("caps: each bucket takes the next size of the list, and the last one repeats") {
+  const std::int64_t unit = 1 << 18; // a quarter of a MiB
+  Problem problem = problem_of({1, 2, 3, 4, 5, 6, 7}, {1, 1, 1, 1, 1, 1, 1}, linear(1e-3, 1e-9));
+  for (std::size_t i = 0; i < problem.items.size(); ++i) {
+    problem.items[i].bytes = Bytes{unit};
+  }
+  ScheduleOptions options;
+  options.caps_mib = {0.25, 0.5, 0.75};
+  CHECK(text_of(make_plan(problem, Schedule::caps, options)) == "{1}{2-3}{4-6}{7}");
+  options.caps_mib = {0.3}; // the tensor that crosses the size stays in its bucket
+  CHECK(text_of(make_plan(problem, Schedule::caps, options)) == "{1-2}{3-4}{5-6}{7}");
+  for (Item& item : problem.items) { // every element type has the whole list
+    item.dtype = item.ready.value > 4 ? 1 : 0;
+  }
+  options.caps_mib = {0.25, 0.5};
+  CHECK(text_of(make_plan(problem, Schedule::caps, options)) == "{1}{2-3}{5}{6-7}{4}");
+}

@@ -98,6 +98,8 @@ def all_bases(repository):
     bases["reduce_broadcast"] = base(communication(collective="mst", exchange="reduce_broadcast"))
     bases["schedule ddp"] = base(communication(schedule="ddp", bucket_bytes=500000))
     bases["schedule horovod"] = base(communication(schedule="horovod", cycle_s=5e-3))
+    bases["schedule caps"] = base(communication(schedule="caps", caps_mib=[0.1]))
+    bases["schedule groups"] = base(communication(schedule="groups", groups=[[3], [2, "a"]]))
     for schedule in ("single", "mg_wfbp", "mg_wfbp_small_tensors", "optimal",
                      "eager", "exhaustive", "asc_wfbp", "priority", "dear"):
         bases[f"schedule {schedule}"] = base(communication(schedule=schedule))

@@ -133,6 +133,25 @@ class Numbers(unittest.TestCase):
             table = stepsim.compare(TWO, algorithms=["ddp", "topk"], rows=[str(mine)])
         self.assertEqual(sorted(table["algorithm"]), ["ddp", "mine", "topk"])
 
+    def test_a_schedule_of_one_s_own_is_a_row_under_its_name(self):
+        def whole(ready_s, bytes):
+            self.assertEqual(ready_s, sorted(ready_s))
+            return [range(len(bytes))]
+        wfbp = lambda ready_s, bytes: [[place] for place in range(len(bytes))]
+        wfbp.__name__ = "each"
+        table = stepsim.compare(TWO, {"/communication/schedule": "single,wfbp"}, schedule=[whole, wfbp])
+        step = dict(zip(table["schedule"], table["iteration_time_s"]))
+        self.assertEqual(step["whole"], step["single"])
+        self.assertEqual(step["each"], step["wfbp"])
+        with tempfile.TemporaryDirectory() as folder:
+            mine = pathlib.Path(folder) / "mine.py"
+            mine.write_text("def halves(ready_s, bytes):\n    return [[0], range(1, len(bytes))]\n"
+                            "def _helper():\n    pass\n")
+            table = stepsim.compare(SCENARIO, {"/cluster/nodes": [4, 8]}, rows=mine)
+        self.assertEqual(sorted(table["schedule"].unique()), ["ddp", "halves"])
+        with self.assertRaisesRegex(stepsim.Error, "combinations failed"):
+            stepsim.compare(TWO, schedule=lambda ready_s, bytes: [[0]])
+
     def test_a_run_shows_itself_in_ten_lines(self):
         lines = repr(stepsim.run(TWO, set={"/conditions/kind": "typical",
                                            "/cluster/network/transport": "tcp"})).splitlines()

@@ -8,7 +8,7 @@ LATE = {PIPE, "od_sgd"}  # apply gradients of earlier iterations
 ROUNDS = {"local_sgd", "diloco", ISLANDS, "easgd"}
 ALGORITHMS = {"sync_sgd", PIPE, "od_sgd", SYNC_SERVER} | UNBOUND | ROUNDS
 PLANNERS = {"single", "wfbp", "ddp", "horovod", "mg_wfbp", "mg_wfbp_small_tensors", "optimal", "eager",
-            "exhaustive"}
+            "exhaustive", "caps", "groups"}
 OWN_ORDER = {"asc_wfbp", "priority", "dear", "omgs"}
 SCHEDULES = PLANNERS | OWN_ORDER
 CODECS = {"fp16", "truncate16", "quantize8", "custom_codec"}
@@ -49,6 +49,7 @@ FORBIDDEN = [
     (("workload", {"trace", "model"}), ("schedule", {"exhaustive"}), "at most 20 gradients"),
     (("workload", {"trace", "model"}), ("level", {"packet"}), "not tried: too many packets"),
     (("workload", {"layers", "model", "jobs"}), ("schedule", {"trace"}), "a trace's measured buckets"),
+    (("workload", {"trace", "model", "jobs"}), ("schedule", {"groups"}), "names the layers of one workload"),
     (("schedule", {"trace"}), ("level", {"packet"}), "not tried: traces are too many packets"),
     (("level", NETWORKS), ("method", {"closed_form", "max_plus"}), "flow and packet: events"),
     (("level", NETWORKS), ("collective", {"calibrated"}), "a curve has no messages"),

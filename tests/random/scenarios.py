@@ -72,6 +72,8 @@ class Maker:
                 communication[name] = d[name]
         if d["compression"] != "-":
             communication["compression"] = self.compression()
+        if d["schedule"] == "groups":
+            communication["groups"] = self.groups(out["workload"]["layers"])
         variability = self.variability(out["cluster"])
         out.update(training=training, communication=communication)
         if variability:
@@ -302,6 +304,14 @@ class Maker:
             kinds = ["layers"] if self.small else ["layers", "layers", "layers", "model", "trace"]
             return [{**self.one_workload(rng.choice(kinds)), "nodes": count} for count in (cut, nodes - cut)]
         return self.one_workload("layers" if self.small else d["workload"])
+
+    def groups(self, layers):
+        """Every layer with a gradient in one of a few lists, in any order."""
+        with_gradient = [i for i, layer in enumerate(layers) if layer.get("gradient_bytes")]
+        lists = [[] for _ in range(self.rng.randint(1, 4))]
+        for place in self.rng.sample(with_gradient, len(with_gradient)):
+            self.rng.choice(lists).append(place)
+        return [each for each in lists if each]
 
     def one_workload(self, kind):
         rng = self.rng

@@ -67,7 +67,10 @@ APPLIES = {
     "/communication/buckets": lambda d: d["schedule"] == "fixed_count",
     "/communication/bucket_bytes": lambda d: d["schedule"] in ("ddp", "dear"),
     "/communication/first_bucket_bytes": lambda d: d["schedule"] == "ddp",
-    "/communication/ddp_mode": lambda d: d["schedule"] == "ddp",
+    "/communication/ddp_mode": lambda d: d["schedule"] in ("ddp", "caps"),
+    "/communication/caps_mib": lambda d: d["schedule"] == "caps",
+    "/communication/schedule_name": lambda d: d["schedule"] in ("caps", "groups"),
+    "/communication/groups": lambda d: False,  # by the layers of the workload
     "/communication/fusion_bytes": lambda d: d["schedule"] == "horovod",
     "/communication/cycle_s": lambda d: d["schedule"] == "horovod",
     "/communication/phase_s": lambda d: d["schedule"] == "horovod",

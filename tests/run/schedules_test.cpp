@@ -7,8 +7,10 @@
 #include <string>
 
 #include "base/random.hpp"
+#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "run/result_file.hpp"
+#include "scenario/scenario_schedule.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
@@ -384,4 +386,74 @@ TEST_CASE("run: jitter leaves out the first iteration, and its mean is that of t
   // The mean of the slowest of four workers is above that of one.
   CHECK(period_of(g3(R"({"schedule": "single"})", jitter)) >
         period_of(g3(R"({"schedule": "single"})")));
+}
+
+TEST_CASE("own schedules: caps [1, 25] are the buckets of PyTorch, one large cap is one message") {
+  const auto run_with = [](const std::string& communication) {
+    return run_text(R"({"workload": {"trace": "traces/resnet50.ddp.2xa100.json"}, "cluster": )"
+                    R"({"nodes": 8, "network": {"latency_s": 5e-5, "bandwidth_Bps": 1.25e9}}, )"
+                    R"("communication": {"collective": "ring", )" +
+                    communication + "}}");
+  };
+  const Result ddp = run_with(R"("schedule": "ddp")");
+  const Result caps = run_with(R"("schedule": {"name": "mine", "caps": [1, 25]})");
+  CHECK(schedule_name(caps.scenario.communication) == "mine");
+  CHECK(caps.summary.iteration_time_s == ddp.summary.iteration_time_s);
+  CHECK(caps.buckets.size() == ddp.buckets.size());
+  const Result single = run_with(R"("schedule": "single")");
+  CHECK(run_with(R"("schedule": {"caps": [1e6]})").summary.iteration_time_s ==
+        single.summary.iteration_time_s);
+  // Keys next to the schedule are the same, and what a run resolves runs again.
+  const io::Json resolved = scenario_tree(caps.scenario);
+  CHECK(io::resolve(resolved, "/communication/schedule")->as_string() == "caps");
+  CHECK(run(parse_scenario(resolved, shipped_files())).summary.iteration_time_s ==
+        caps.summary.iteration_time_s);
+}
+
+TEST_CASE("own schedules: groups of layers, by place or name, are the messages") {
+  const auto period = [](const std::string& schedule) {
+    return period_of(g3(R"({"schedule": )" + schedule + "}"));
+  };
+  CHECK(period(R"({"groups": [[3], [2], [1], [0]]})") == period(R"("wfbp")"));
+  CHECK(period(R"({"groups": [[0, 1, 2, 3]]})") == period(R"("single")"));
+  // Forward takes 5: layers 3 and 2 are ready at 9, 1 and 0 at 13. T(x) = 0.5 + x / 4.
+  const Result two = run_text(g3(R"({"schedule": {"groups": [[2, 3], [1, 0]]}})"));
+  REQUIRE(two.buckets.size() == 2);
+  CHECK(two.buckets[0].ready_s == 9);
+  CHECK(two.buckets[0].end_s == 9 + 0.5 + 28 * 0.25);
+  CHECK(two.buckets[1].end_s == 16.5 + 0.5 + 12 * 0.25);
+  // Sent in the order of the lists: nothing before the first list is ready.
+  const Result late =
+      run_text(g3(R"({"schedule": {"groups": [[1, 0], [2, 3]]}, "next_forward": "barrier"})"));
+  CHECK(late.buckets[0].ready_s == 13);
+  CHECK(late.buckets[1].ready_s == 13);
+  const Scenario named = scenario(
+      R"({"workload": {"model": "alexnet", "gpu": "h100", "batch_size": 8, "accept_estimate": true}, )"
+      R"("cluster": {"nodes": 4, )"
+      R"("network": {"latency_s": 5e-5, "bandwidth_Bps": 1.25e9}}, "communication": {"schedule": )"
+      R"({"groups": [["fc8", "fc7", "fc6"], ["conv5", "conv4", "conv3", "conv2", "conv1"]]}}})");
+  CHECK(run(named).buckets.size() == 2);
+}
+
+TEST_CASE("own schedules: what is wrong is named") {
+  const auto problem = [](const std::string& schedule) {
+    return problem_of(g3(R"({"schedule": )" + schedule + "}"));
+  };
+  CHECK(problem(R"({"groups": [[3, 2], [1]]})").find("layer 0 (l) is in no group") !=
+        std::string::npos);
+  CHECK(problem(R"({"groups": [[3, 2], [2, 1, 0]]})").find("layer 2 (l) is in two groups") !=
+        std::string::npos);
+  CHECK(problem(R"({"groups": [[3, 2, 1, 4], [0]]})").find("[0, 3]") != std::string::npos);
+  CHECK(problem(R"({"groups": [["l"], [0]]})").find("several layers are called l") !=
+        std::string::npos);
+  CHECK(problem(R"({"groups": [["x"], [0]]})").find("no layer is called x") != std::string::npos);
+  CHECK(problem(R"({"groups": [3]})").find("must be a list") != std::string::npos);
+  CHECK(problem(R"({"caps": [0]})").find("> 0") != std::string::npos);
+  CHECK(problem(R"({"caps": []})").find("at least one") != std::string::npos);
+  CHECK(problem(R"("groups")").find("/communication/groups: layer 0") != std::string::npos);
+  CHECK(problem(R"({"caps": [1], "groups": [[0]]})").find("exactly one of caps and groups") !=
+        std::string::npos);
+  CHECK(problem(R"({"name": "mine"})").find("exactly one of caps and groups") != std::string::npos);
+  CHECK(problem(R"({"caps": [1], "size": 3})").find("exactly one of caps and groups") !=
+        std::string::npos);
 }

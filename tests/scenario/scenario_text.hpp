@@ -9,6 +9,7 @@
 #include "run/run.hpp"
 #include "scenario/files.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/short_forms.hpp"
 #include "testing/paths.hpp"
 
 namespace stepsim::study::testing {
@@ -19,7 +20,8 @@ inline Files& shipped_files() {
 }
 
 inline Scenario scenario(std::string_view text, Leftovers leftovers = Leftovers::refuse) {
-  return parse_scenario(io::parse_json(text, "test.json"), shipped_files(), leftovers);
+  return parse_scenario(with_short_forms_expanded(io::parse_json(text, "test.json")),
+                        shipped_files(), leftovers);
 }
 
 inline Result run_text(std::string_view text) { return run(scenario(text)); }

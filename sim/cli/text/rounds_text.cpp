@@ -2,10 +2,10 @@
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "buckets/planners.hpp"
 #include "cli/shell/table.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_local.hpp"
+#include "scenario/scenario_schedule.hpp"
 
 namespace stepsim::cli {
 
@@ -43,9 +43,7 @@ std::string outer_exchange_text(const study::Result& result) {
               ? ""
               : " (" + std::string(study::kCodecMethods[local.outer_compression.method]) + ")") +
          ", " + base::counted(messages, "message") + ", " + base::readable_bytes(bytes) +
-         (islands ? "; in islands schedule " +
-                        std::string(buckets::planner(scenario.communication.schedule).name)
-                  : "");
+         (islands ? "; in islands schedule " + study::schedule_name(scenario.communication) : "");
 }
 
 std::string round_times_text(const study::Result& result) {

@@ -13,6 +13,7 @@
 #include "cli/shell/table.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_schedule.hpp"
 
 namespace stepsim::cli {
 
@@ -172,8 +173,7 @@ std::string setting_text(const study::Result& result) {
               : is_server(result)
                   ? codec_text(scenario.communication.compression) +
                         "push of all gradients, pull of all weights, " + bytes + " each way"
-                  : exchange + ", schedule " +
-                        std::string(buckets::planner(scenario.communication.schedule).name) + ": " +
+                  : exchange + ", schedule " + study::schedule_name(scenario.communication) + ": " +
                         std::to_string(messages) + (messages == 1 ? " message, " : " messages, ") +
                         bytes);
   append_line(out, "conditions", conditions_text(scenario));

@@ -7,18 +7,21 @@
 //         bound<&Limits::method>(word("method", kMethods, "Evaluator.").by_default("auto"))};
 //
 // Members are double, bool, std::int64_t, std::uint32_t, Seconds, Bytes, optional ones of these,
-// and enums. A word is the enumerator of its place in the row's table; of two words, the second
-// means true.
+// std::string, std::vector<double> (each number within the range of the list's element), and enums.
+// A word is the enumerator of its place in the row's table; of two words, the second means true.
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/units.hpp"
+#include "document/checked.hpp"
 #include "document/fields/key.hpp"
 #include "document/json.hpp"
 #include "document/reader.hpp"
@@ -61,6 +64,16 @@ template <class Value> void read_member(Fields& fields, const Key& key, Value& v
     } else if (const auto given = fields.optional_integer(key.name)) {
       value = Inner{*given};
     }
+  } else if constexpr (std::is_same_v<Value, std::string>) {
+    value = fields.text(key.name);
+  } else if constexpr (std::is_same_v<Value, std::vector<double>>) {
+    if (const auto given = fields.list(key.name, "number"); !given.empty()) {
+      value.clear();
+      for (const Json& each : given) {
+        value.push_back(
+            checked_number(each, key.keys.front().range, fields.problems()).value_or(0));
+      }
+    }
   } else if constexpr (std::is_same_v<Value, bool>) {
     value = key.kind == KeyKind::word ? fields.place(key.name) == 1 : fields.boolean(key.name);
   } else if constexpr (std::is_enum_v<Value>) {
@@ -91,6 +104,10 @@ template <class Value> Json member_json(const Key& key, const Value& value) {
     return value.value;
   } else if constexpr (std::is_enum_v<Value>) {
     return key.words.at(static_cast<std::size_t>(value));
+  } else if constexpr (std::is_same_v<Value, std::string>) {
+    return value.empty() ? Json() : Json(value);
+  } else if constexpr (std::is_same_v<Value, std::vector<double>>) {
+    return value.empty() ? Json() : Json(Array(value.begin(), value.end()));
   } else if constexpr (std::is_same_v<Value, bool>) {
     return key.kind == KeyKind::word ? Json(key.words.at(value ? 1 : 0)) : Json(value);
   } else if constexpr (std::is_same_v<Value, double>) {

@@ -14,6 +14,32 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
+inline constexpr std::array kCap{
+    number("caps_mib", "MiB of 2^20 bytes.").in(io::above(0)).plain().example("25")};
+inline constexpr std::array kLayerForms{
+    text("groups", "Name of a layer.").example(R"("fc")"),
+    integer("groups", "Place of a layer in forward order, from 0.")
+        .in(io::at_least(0))
+        .example("3")};
+inline constexpr std::array kGroupLayer{either("groups", kLayerForms, "A layer.").example("3")};
+inline constexpr std::array kGroup{
+    list("groups", kGroupLayer, "Layers whose gradients are one message.")
+        .sizes(1)
+        .example("[3, 2]")};
+inline constexpr io::Key kCaps =
+    list("caps_mib", kCap,
+         "Sizes of the buckets of each element type in turn, MiB of 2^20 bytes; the last one "
+         "repeats (PyTorch's bucket_cap_mb_list).")
+        .sizes(1)
+        .by_default("[1, 25]")
+        .example("[2, 8, 32]");
+inline constexpr io::Key kGroups =
+    list("groups", kGroup,
+         "Layers of each message, in the order in which messages are sent: every layer with a "
+         "gradient is in one list.")
+        .sizes(1)
+        .example(R"([["fc"], [1, 0]])");
+
 inline constexpr std::array kScheduleOptions{
     bound<&buckets::ScheduleOptions::bucket_bytes>(
         integer("bucket_bytes", "Size of a bucket, bytes.")
@@ -29,11 +55,10 @@ inline constexpr std::array kScheduleOptions{
     bound<&buckets::ScheduleOptions::fusion_bytes>(
         integer("fusion_bytes", "Size of Horovod's fusion buffer, bytes; 0 switches fusion off.")
             .in(io::at_least(0))
-            .by_default(buckets::ScheduleOptions{}.fusion_bytes.value)),
-    bound<&buckets::ScheduleOptions::cycle>(
-        number("cycle_s", "Cycle time of Horovod, s.")
-            .in(io::at_least(0))
-            .by_default(buckets::ScheduleOptions{}.cycle.value)),
+            .by_default(buckets::kDefaultFusionBytes.value)),
+    bound<&buckets::ScheduleOptions::cycle>(number("cycle_s", "Cycle time of Horovod, s.")
+                                                .in(io::at_least(0))
+                                                .by_default(buckets::kDefaultCycle.value)),
     bound<&buckets::ScheduleOptions::phase>(number("phase_s", "Offset of Horovod's ticks, s.")
                                                 .in(io::at_least(0))
                                                 .by_default(0)
@@ -43,7 +68,7 @@ inline constexpr std::array kScheduleOptions{
     bound<&buckets::ScheduleOptions::concurrency>(
         integer("concurrency", "Messages that are sent at once.")
             .in(io::at_least(1))
-            .by_default(buckets::ScheduleOptions{}.concurrency)),
+            .by_default(buckets::kDefaultConcurrency)),
     bound<&buckets::ScheduleOptions::contention>(
         number("contention", "How much messages slow each other: k of them each have 1 "
                              "/ (1 + contention (k - 1)) of "
@@ -71,22 +96,39 @@ inline constexpr std::array kScheduleOptions{
     bound<&buckets::ScheduleOptions::buckets>(
         integer("buckets", "Number of buckets, at most that of the gradients.")
             .in(io::between(1, buckets::kMostBuckets))
-            .by_default(buckets::ScheduleOptions{}.buckets)
+            .by_default(buckets::kDefaultBuckets)
             .example("8")),
     bound<&buckets::ScheduleOptions::prefetch>(
-        word("prefetch", buckets::kPrefetches, "When all-gathers start.").by_default("all"))};
+        word("prefetch", buckets::kPrefetches, "When all-gathers start.").by_default("all")),
+    bound<&buckets::ScheduleOptions::caps_mib>(kCaps),
+    io::rows::by_hand<buckets::ScheduleOptions>(kGroups), // names of layers need the workload
+    bound<&buckets::ScheduleOptions::schedule_name>(
+        text("schedule_name", "What this schedule is called in tables.").example(R"("mine")"))};
 
 // The words of the key `schedule`.
 [[nodiscard]] std::vector<std::string_view> schedules();
 
 // The default depends on the workload and the training algorithm, so the row has none; the sentence
 // explains it.
+// An object stands for the keys next to `schedule` (scenario/short_forms.hpp).
+inline constexpr std::array kOwnSchedule{
+    text("name", "Key `schedule_name`.").example(R"("mine")"),
+    list("caps", kCap, "Schedule `caps` with key `caps_mib`.").sizes(1).example("[1, 25]"),
+    list("groups", kGroup, "Schedule `groups` with key `groups`.")
+        .sizes(1)
+        .example(R"([["fc"], [1, 0]])")};
+inline constexpr std::array kScheduleForms{
+    word("schedule", schedules, "One of the schedules.").example(R"("wfbp")"),
+    object("schedule", kOwnSchedule, "A schedule of your own.")
+        .exactly_one("caps|groups")
+        .example(R"({"name": "mine", "caps": [1, 25]})")};
 inline constexpr io::Key kScheduleWord =
-    word(
-        "schedule", schedules,
+    either(
+        "schedule", kScheduleForms,
         "How gradients are merged into messages; trace has the buckets that the trace was measured "
         "with. The default is trace where these buckets hold all gradients, else ddp; single for "
         "pipe_sgd and parameter_server.")
+        .named(schedules)
         .example(R"("wfbp")");
 
 // The key `schedule` and then the keys of the rows above, without their members.

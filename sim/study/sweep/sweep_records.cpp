@@ -58,7 +58,9 @@ Records::Records(const Sweep& sweep, RecordFormat format, std::span<const std::s
     axes.push_back(io::Json(io::Object{{"field", axis.pointer}, {"values", std::move(values)}}));
     std::vector<std::string>& texts = axis_texts_.emplace_back();
     for (const io::Json& value : axis.values) {
-      append_json(texts.emplace_back(), value);
+      const io::Json* name =
+          value.is_object() ? value.find("name") : nullptr; // a schedule of one's own
+      append_json(texts.emplace_back(), name != nullptr ? *name : value);
     }
   }
   axes_ = io::Json(std::move(axes));
