@@ -57,7 +57,7 @@ void read_counts(io::Fields& fields, const ParseContext& context, Cluster& clust
   // Equal counts are gpus_per_node in another form.
   if (cluster.node && !counts.empty() && cluster.equal_nodes() &&
       cluster.gpus_per_node != type.gpus) {
-    cluster.overrides.push_back({fields.json().pointer() + "/gpus_per_node",
+    cluster.overrides.push_back({cluster_pointer(fields.json(), "gpus_per_node"),
                                  as_number(cluster.gpus_per_node), as_number(type.gpus)});
   }
   note_override(fields, "nics_per_node", as_number(cluster.nics_per_node), as_number(nics),

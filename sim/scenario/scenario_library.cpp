@@ -110,10 +110,15 @@ void parse_library(const io::Json& tree, const ParseContext& context, Scenario& 
   }
 }
 
+std::string cluster_pointer(const io::Json& object, std::string_view key) {
+  const std::string inside = object.pointer();
+  return inside.substr(inside.rfind("/cluster")) + "/" + std::string(key);
+}
+
 void note_override(io::Fields& fields, std::string_view key, double value, double of_node,
                    Cluster& cluster) {
   if (cluster.node && fields.has(key) && value != of_node) {
-    cluster.overrides.push_back({fields.json().pointer() + "/" + std::string(key), value, of_node});
+    cluster.overrides.push_back({cluster_pointer(fields.json(), key), value, of_node});
   }
 }
 
@@ -128,7 +133,7 @@ void note_network(io::Fields& network, Cluster& cluster) {
 
 void note_profile(const io::Fields& fields, const std::string& name, Cluster& cluster) {
   if (cluster.node) {
-    cluster.overrides.push_back({fields.json().pointer() + "/calibration", name, {}});
+    cluster.overrides.push_back({cluster_pointer(fields.json(), "calibration"), name, {}});
   }
 }
 

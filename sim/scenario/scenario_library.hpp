@@ -13,6 +13,10 @@ namespace stepsim::study {
 // Reads /communication/library before the cluster, because it may give the node type.
 void parse_library(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 
+// The pointer of a key in the scenario, "/cluster/network/latency_s", wherever the scenario stands:
+// that of a result or of a request is a part of a larger file. `object` is a part of /cluster.
+[[nodiscard]] std::string cluster_pointer(const io::Json& object, std::string_view key);
+
 // Records that `key` of `fields` replaces a value of the node type, if it is present and differs.
 void note_override(io::Fields& fields, std::string_view key, double value, double of_node,
                    Cluster& cluster);

@@ -56,6 +56,14 @@ double delay_seconds(const Explained& explained) {
   return seconds;
 }
 
+// "(2 % start-up, 89 % bandwidth) "; nothing where a run knows exchanges by their whole times.
+std::string split_text(const Shares& links, double period) {
+  const double startup = ending_with(links, "start-up");
+  return startup > 0 ? "(" + percent(startup / period) + " start-up, " +
+                           percent(ending_with(links, "bandwidth") / period) + " bandwidth) "
+                     : "";
+}
+
 // What bounds the step, and the parts of the path, the largest part first.
 std::string bound_sentence(const Explained& explained) {
   const programs::Explanation& found = explained.explanation;
@@ -82,10 +90,8 @@ std::string bound_sentence(const Explained& explained) {
                 ? " and " + exchange + " exchanges that nothing hides."
                 : ".");
   case Bound::exchange:
-    return sentence + exchange + " of the time is exchanges (" +
-           percent(ending_with(links, "start-up") / period) + " start-up, " +
-           percent(ending_with(links, "bandwidth") / period) + " bandwidth) and " + compute +
-           " computing.";
+    return sentence + exchange + " of the time is exchanges " + split_text(links, period) + "and " +
+           compute + " computing.";
   }
   return {};
 }

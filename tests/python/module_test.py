@@ -79,6 +79,18 @@ class Numbers(unittest.TestCase):
             finally:
                 os.chdir(ROOT)
 
+    def test_a_rate_beside_a_node_type_counts_by_every_way(self):
+        own = {"kind": "scenario", "workload": TWO["workload"], "communication": {"collective": "library"},
+               "cluster": {"preset": "p4d", "nodes": 4, "network": {"bandwidth_Bps": 2.06e10}}}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "s.json"
+            path.write_text(json.dumps(own))
+            result = stepsim.run(path)
+            self.assertEqual(stepsim.run(own).summary, result.summary)
+            path.write_text(json.dumps(result))
+            self.assertEqual(stepsim.run(path).summary, result.summary)
+            self.assertEqual(result.overrides[0]["pointer"], "/cluster/network/bandwidth_Bps")
+
     def test_many_in_their_order(self):
         results = stepsim.run_many(dict(TWO, cluster=dict(TWO["cluster"], nodes=n)) for n in (2, 8, 3))
         self.assertEqual([each.scenario.cluster.nodes for each in results], [2, 8, 3])
