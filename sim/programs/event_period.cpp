@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "programs/event_pass.hpp"
+#include "programs/fifo_pass.hpp"
 #include "programs/steady_state.hpp"
 
 namespace stepsim::programs {
@@ -21,6 +22,11 @@ std::int64_t window_of(const Program& program) {
     longest = std::max<std::int64_t>(longest, wait.distance);
   }
   return longest;
+}
+
+// The last of `iterations` that is disturbed by none after it.
+std::int64_t last_of(std::int64_t iterations, std::int64_t window) {
+  return iterations - 1 - std::max(window, iterations / 8);
 }
 
 // Whether iterations last - window + 1 .. last are those of `cyclicity` iterations before, shifted.
@@ -45,8 +51,7 @@ bool repeats(const OperationTimes& times, std::int64_t last, std::int64_t window
 std::optional<EventPeriod> repetition(const Program& program, const OperationTimes& times) {
   const std::int64_t window = window_of(program);
   for (std::int64_t n = 2 + 2 * window; n <= times.iterations; n *= 2) {
-    // The last iterations are disturbed by none after them, and the first starts from idle streams.
-    const std::int64_t last = n - 1 - std::max(window, n / 8);
+    const std::int64_t last = last_of(n, window); // the first starts from idle streams
     for (std::int64_t c = 1; c + window <= last; ++c) {
       if (repeats(times, last, window, c)) {
         const double shift = latest_marker_end(times, last) - latest_marker_end(times, last - c);
@@ -59,17 +64,27 @@ std::optional<EventPeriod> repetition(const Program& program, const OperationTim
 }
 
 EventPeriod event_period(const Program& given, std::int64_t most_iterations) {
-  const Program program = without_warmup(given);
+  const bool warms =
+      std::ranges::any_of(given.waits, [](const Wait& wait) { return wait.until != kAlways; });
+  if (warms) {
+    return event_period(without_warmup(given), most_iterations);
+  }
+  const bool fifo = fifo_pass_applies(given);
+  const std::optional<Program> one = fifo ? std::nullopt : std::optional(one_rank(given));
+  const Program& program = one ? *one : given;
   const std::int64_t window = window_of(program);
   const std::int64_t operations = std::max<std::int64_t>(1, program.iteration_size());
   const std::int64_t most =
       std::min(most_iterations, std::max(kFewestIterations, kMostOperations / operations));
   for (std::int64_t iterations = 2 + 2 * window;; iterations *= 2) {
-    const OperationTimes times = event_pass(program, iterations, {}, Record::all);
+    const bool gives_up = iterations >= most;
+    const std::int64_t needed = gives_up ? iterations : last_of(iterations, window) + 1;
+    const OperationTimes times = fifo ? fifo_pass(program, iterations, {}, Record::all, needed)
+                                      : event_pass(program, iterations, {}, Record::all);
     if (const std::optional<EventPeriod> found = repetition(program, times)) {
       return *found;
     }
-    if (iterations >= most) {
+    if (gives_up) {
       return {.period = mean_period(times, iterations / 2), .cyclicity = 0, .steady_from = 0};
     }
   }

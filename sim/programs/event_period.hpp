@@ -31,10 +31,9 @@ struct EventPeriod {
 [[nodiscard]] std::optional<EventPeriod> repetition(const Program& program,
                                                     const OperationTimes& times);
 
-// The period of a valid program for which event_pass_applies(), without variability. Simulates 4,
-// 8, 16, .. iterations (more if waits look back farther) until the times repeat to 1e-12 of the
-// time of the run, and gives up after `most_iterations` or 2^22 operations. The slowest rank
-// decides the period.
+// The period of a valid program for which event_pass_applies(), with equal ranks. Simulates 4, 8,
+// 16, .. iterations (more if waits look back farther) until the times repeat to 1e-12 of the time
+// of the run, and gives up after `most_iterations` or 2^22 operations.
 [[nodiscard]] EventPeriod event_period(const Program& program, std::int64_t most_iterations = 1024);
 
 } // namespace stepsim::programs

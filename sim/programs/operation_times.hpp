@@ -42,7 +42,7 @@ struct OperationTimes {
   std::vector<double> start;
   std::vector<double> end;
   double makespan_s{}; // latest end of any operation, including the tail
-  // Seconds during which rank 0 has at least one exchange in flight; set by `events` only.
+  // Seconds during which rank 0 has at least one exchange in flight; set by event_pass() only.
   double communication_s{};
 
   [[nodiscard]] std::size_t at(std::int64_t iteration, std::size_t operation,

@@ -160,6 +160,14 @@ Program without_exchanges(Program program) {
   return program;
 }
 
+Program one_rank(Program program) {
+  program.ranks = 1;
+  for (Group& group : program.groups) {
+    group.parts = {{0}};
+  }
+  return program;
+}
+
 Program without_warmup(Program program) {
   std::vector<Wait> kept;
   for (std::size_t o = 0; o < program.operations.size(); ++o) {

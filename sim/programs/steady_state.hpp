@@ -55,6 +55,10 @@ struct Derivative {
 // compute operation, or if a compute or delay operation waits for a delay of its stream.
 [[nodiscard]] Program without_exchanges(Program program);
 
+// The program reduced to a single rank, which stands for all ranks if they are equal: every wait is
+// for that rank, and every group has that rank only.
+[[nodiscard]] Program one_rank(Program program);
+
 // The program without the waits that end, which is how it runs once they have ended.
 [[nodiscard]] Program without_warmup(Program program);
 

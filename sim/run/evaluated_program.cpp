@@ -11,7 +11,7 @@
 #include "collectives/method.hpp"
 #include "programs/event_pass.hpp"
 #include "programs/event_period.hpp"
-#include "programs/explain/program_evaluation.hpp"
+#include "programs/fifo_pass.hpp"
 #include "programs/program_check.hpp"
 #include "programs/rank_vectors.hpp"
 #include "programs/recurrence.hpp"
@@ -57,6 +57,9 @@ OperationTimes evaluate(const Scenario& scenario, const Program& made,
   }
   if (programs::recurrence_applies(made)) {
     return programs::rank_vectors(made, layout, iterations, factors, {}, record);
+  }
+  if (!varies && programs::fifo_pass_applies(made)) {
+    return programs::fifo_pass(made, iterations, factors, record);
   }
   return programs::event_pass(varies ? made : programs::one_rank(made), iterations, factors,
                               record == Record::marker ? Record::marker : Record::all);
@@ -145,27 +148,24 @@ bool averages(const Scenario& scenario) {
 }
 
 // `exact`: the cycle ratio of equal ranks on fifo streams.
-double steady_period(const Program& made, bool exact) {
-  return exact ? programs::steady_period(made).value
-               : programs::event_period(programs::one_rank(made)).period.value;
+double period_of_equal(const Program& made, bool exact) {
+  return exact ? programs::steady_period(made).value : programs::event_period(made).period.value;
 }
 
-// The program of the slowest of workers whose factors are constant. Every exchange waits for that
-// worker, which ends no operation before another does, so that its period is that of all.
-Program slowed(Program program, double factor) {
-  if (factor != 1) {
-    for (programs::Operation& operation : program.operations) {
-      if (operation.type == programs::OperationType::compute) {
-        operation.seconds = operation.seconds * factor;
-      }
+// Of workers whose factors are constant every exchange waits for the slowest one, which ends no
+// operation before another does, so that its period is that of all.
+double steady_period(const Scenario& scenario, const Program& made, bool exact) {
+  if (!scenario.variability.varies()) {
+    return period_of_equal(made, exact);
+  }
+  const double factor = layers::Jitter(scenario.variability, made.ranks).slowest();
+  Program slowed = made;
+  for (programs::Operation& operation : slowed.operations) {
+    if (operation.type == programs::OperationType::compute) {
+      operation.seconds = operation.seconds * factor;
     }
   }
-  return program;
-}
-
-double slowest_of(const Scenario& scenario, const Program& made) {
-  return scenario.variability.varies() ? layers::Jitter(scenario.variability, made.ranks).slowest()
-                                       : 1;
+  return period_of_equal(slowed, exact);
 }
 
 // Without exchanges, in the same number of iterations as with them. `exact` as in steady_period().
@@ -175,11 +175,9 @@ AloneTimes alone_times(const Scenario& scenario, const Program& no_exchanges,
   const OperationTimes times =
       evaluate(scenario, no_exchanges, layout, factors, iterations, programs::Record::marker);
   return {.ends = marker_ends(times, std::min(iterations, window.to + 1)),
-          .period =
-              averages(scenario) ? mean_period(times, window)
-              : times.period_s
-                  ? *times.period_s
-                  : steady_period(slowed(no_exchanges, slowest_of(scenario, no_exchanges)), exact)};
+          .period = averages(scenario) ? mean_period(times, window)
+                    : times.period_s   ? *times.period_s
+                                       : steady_period(scenario, no_exchanges, exact)};
 }
 
 // The period of `alone` without what runs on the copy stream, where gradients are selected beside
@@ -205,11 +203,11 @@ double unselected_period(const Scenario& scenario, const Program& program,
 double period_by_times(const Scenario& scenario, const Program& program,
                        const programs::OperationLayout& layout, const programs::Factors& factors,
                        const Window& window) {
-  return averages(scenario) ? mean_period(window_times(scenario, program, layout, factors, window,
-                                                       programs::Record::marker),
-                                          window)
-                            : steady_period(slowed(program, slowest_of(scenario, program)),
-                                            programs::recurrence_applies(program));
+  return averages(scenario)
+             ? mean_period(window_times(scenario, program, layout, factors, window,
+                                        programs::Record::marker),
+                           window)
+             : steady_period(scenario, program, programs::recurrence_applies(program));
 }
 
 EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProgram& made,

@@ -22,19 +22,11 @@ std::optional<EventPeriod> steady_events(const Program& program, const Evaluatio
       !evaluation.factors.compute.empty() || !evaluation.factors.exchange.empty()) {
     return std::nullopt;
   }
-  const EventPeriod found = event_period(one_rank(program));
+  const EventPeriod found = event_period(program);
   return found.cyclicity > 0 ? std::optional(found) : std::nullopt;
 }
 
 } // namespace
-
-Program one_rank(Program program) {
-  program.ranks = 1;
-  for (Group& group : program.groups) {
-    group.parts = {{0}};
-  }
-  return program;
-}
 
 bool has_critical_cycle(const Program& program, const Evaluation& evaluation) {
   return recurrence_applies(program) && evaluation.factors.compute.empty() &&

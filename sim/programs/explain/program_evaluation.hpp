@@ -29,10 +29,6 @@ struct Evaluation {
   EachRule each; // the times of exchanges whose ranks enter one by one (entry `each`)
 };
 
-// The program reduced to a single rank, which stands for all ranks if they are equal: every wait is
-// for that rank, and every group has that rank only.
-[[nodiscard]] Program one_rank(Program program);
-
 // Whether the period is the ratio of a critical cycle: true for equal ranks, constant durations,
 // fifo streams and no interference.
 [[nodiscard]] bool has_critical_cycle(const Program& program, const Evaluation& evaluation);

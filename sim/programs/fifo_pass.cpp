@@ -1,0 +1,246 @@
+// Each stream is idle or runs one operation. The soonest one ends, and idle streams start what they
+// can. Rates change when nothing more is due at an instant, as in ProgramEvents::settle(), which is
+// also when an operation that takes no time gets its end: both count for the last bits.
+#include "programs/fifo_pass.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "programs/event_pass.hpp"
+
+namespace stepsim::programs {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+class FifoPass {
+public:
+  FifoPass(const Program& program, std::int64_t iterations, const Factors& factors, Record record,
+           std::int64_t needed)
+      : program_(program), factors_(factors), iterations_(iterations), needed_(needed),
+        recorded_(record != Record::marker), streams_(program.streams.size()),
+        steps_(program.operations.size()), done_(program.operations.size(), 0) {
+    times_.iterations = iterations;
+    times_.ranks = 1;
+    times_.operations = program.iteration_size();
+    times_.marker_end.resize(static_cast<std::size_t>(iterations));
+    if (recorded_) {
+      times_.start.resize(times_.at(iterations, 0, 0));
+      times_.end.resize(times_.start.size());
+    }
+    list_steps();
+    behind_ = needed > 0
+                  ? std::ranges::count_if(
+                        streams_, [](const Stream& stream) { return stream.first != stream.tail; })
+                  : 0;
+  }
+
+  OperationTimes run() {
+    for (Stream& stream : streams_) {
+      enter(stream);
+    }
+    while (behind_ > 0) {
+      double due = next_due();
+      if (due > now_ && (unsettled_ || slowed_ != (exchanges_ > 0))) {
+        settle();
+        due = next_due();
+      }
+      if (due == kNever) {
+        break;
+      }
+      now_ = std::max(now_, due);
+      for (Stream& stream : streams_) {
+        if (stream.due <= now_) {
+          end(stream);
+        }
+      }
+    }
+    return std::move(times_);
+  }
+
+private:
+  struct Step {
+    double seconds{};  // without factors
+    double slowdown{}; // beside an exchange; 0: does not compute
+    const Wait *wait = nullptr, *last_wait = nullptr;
+    std::uint32_t operation{};
+    OperationType type{};
+  };
+  struct Stream {
+    double due = kNever; // of the operation in progress; never: none, or not settled yet
+    double left{}, since{}, slowdown{}; // as OverlapRates::Run
+    const Step* step = nullptr;         // the next one, or in progress
+    const Wait* wait = nullptr;         // that is not satisfied yet; null: of a step in progress
+    bool computes = false;
+    std::int64_t iteration = 0; // equal to the number of iterations in the tail
+    std::size_t row = 0;        // of this iteration in start and end
+    const Step *first = nullptr, *tail = nullptr, *last = nullptr; // of an iteration, then the tail
+  };
+
+  // Step by step of each stream, those of the tail behind the others.
+  void list_steps() {
+    std::vector<std::size_t> next(streams_.size() + 1, 0);
+    for (const Operation& operation : program_.operations) {
+      ++next[operation.stream + 1];
+    }
+    for (std::size_t s = 0; s < streams_.size(); ++s) {
+      next[s + 1] += next[s];
+      streams_[s].first = streams_[s].step = streams_[s].tail = steps_.data() + next[s];
+      streams_[s].last = steps_.data() + next[s + 1];
+    }
+    for (std::uint32_t o = 0; o < program_.operations.size(); ++o) {
+      const Operation& operation = program_.operations[o];
+      const bool computes = operation.type == OperationType::compute;
+      const auto kind = static_cast<std::size_t>(operation.kind);
+      steps_[next[operation.stream]++] = {
+          .seconds = operation.duration_s(),
+          .slowdown = computes ? program_.interference.compute[kind] : 0,
+          .wait = program_.waits.data() + program_.first_wait[o],
+          .last_wait = program_.waits.data() + program_.first_wait[o + 1],
+          .operation = o,
+          .type = operation.type};
+      if (o < times_.operations) {
+        ++streams_[operation.stream].tail;
+      }
+    }
+  }
+
+  [[nodiscard]] double next_due() const {
+    double due = kNever;
+    for (const Stream& stream : streams_) {
+      due = std::min(due, stream.due);
+    }
+    return due;
+  }
+
+  // Behind the end of an iteration the next one begins, behind the last one the tail.
+  void enter(Stream& stream) {
+    if (stream.step == stream.tail && stream.iteration < iterations_) {
+      stream.iteration = stream.first == stream.tail ? iterations_ : stream.iteration + 1;
+      stream.step = stream.iteration == iterations_ ? stream.tail : stream.first;
+      stream.row += times_.operations;
+      behind_ -= stream.iteration == needed_ && stream.first != stream.tail ? 1 : 0;
+    }
+    if (stream.step != stream.last) {
+      start(stream, stream.step->wait);
+    }
+  }
+
+  [[nodiscard]] bool is_satisfied(const Wait& wait, std::int64_t iteration) const {
+    const std::int64_t asked = iteration - wait.distance;
+    return asked < done_[wait.operation] || asked < 0 || iteration >= wait.until;
+  }
+
+  // The next step, once all waits from `wait` on are satisfied.
+  void start(Stream& stream, const Wait* wait) {
+    const Step& step = *stream.step;
+    while (wait != step.last_wait && is_satisfied(*wait, stream.iteration)) {
+      ++wait;
+    }
+    if (wait != step.last_wait) {
+      stream.wait = wait;
+      return;
+    }
+    stream.wait = nullptr;
+    if (recorded_ && stream.iteration < iterations_) {
+      times_.start[stream.row + step.operation] = now_;
+    }
+    if (step.type == OperationType::compute) {
+      stream.computes = true;
+      stream.left = step.seconds * factor_of(step, factors_.compute, stream.iteration);
+      stream.since = now_;
+      stream.slowdown = slowed_ ? step.slowdown : 1;
+      stream.due = now_ + stream.left * stream.slowdown;
+      if (stream.due == now_) {
+        stream.due = kNever;
+        unsettled_ = true;
+      }
+      return;
+    }
+    double factor = 1;
+    if (step.type == OperationType::exchange) {
+      ++exchanges_;
+      factor = factor_of(step, factors_.exchange, stream.iteration);
+    }
+    stream.due = now_ + factor * step.seconds;
+  }
+
+  [[nodiscard]] double factor_of(const Step& step, const std::vector<double>& factors,
+                                 std::int64_t iteration) const {
+    return factors.empty() || iteration >= iterations_
+               ? 1
+               : factors[static_cast<std::size_t>(iteration * program_.steps +
+                                                  program_.operations[step.operation].step)];
+  }
+
+  void end(Stream& stream) {
+    const Step& step = *stream.step;
+    exchanges_ -= step.type == OperationType::exchange ? 1 : 0;
+    stream.due = kNever;
+    stream.computes = false;
+    done_[step.operation] = stream.iteration + 1; // the tail skips all but the last
+    times_.makespan_s = now_;
+    if (stream.iteration < iterations_) {
+      if (step.operation == program_.marker) {
+        times_.marker_end[static_cast<std::size_t>(stream.iteration)] = now_;
+      }
+      if (recorded_) {
+        times_.end[stream.row + step.operation] = now_;
+      }
+    }
+    ++stream.step;
+    enter(stream);
+    for (Stream& other : streams_) {
+      if (other.wait != nullptr && other.wait->operation == step.operation) {
+        start(other, other.wait);
+      }
+    }
+  }
+
+  // Applies the rates from now on.
+  void settle() {
+    unsettled_ = false;
+    slowed_ = exchanges_ > 0;
+    for (Stream& stream : streams_) {
+      const double slowdown = slowed_ && stream.computes ? stream.step->slowdown : 1;
+      if (stream.computes && (stream.slowdown != slowdown || stream.due == kNever)) {
+        stream.left = std::max(0.0, stream.left - (now_ - stream.since) / stream.slowdown);
+        stream.since = now_;
+        stream.slowdown = slowdown;
+        stream.due = now_ + stream.left * slowdown;
+      }
+    }
+  }
+
+  const Program& program_;
+  const Factors& factors_;
+  const std::int64_t iterations_;
+  const std::int64_t needed_;
+  const bool recorded_;
+  std::vector<Stream> streams_;
+  std::vector<Step> steps_;
+  std::vector<std::int64_t> done_; // [operation]: iterations that ended
+  std::ptrdiff_t behind_ = 0;      // streams that are in a needed iteration
+  std::size_t exchanges_ = 0;      // in flight
+  bool slowed_ = false;            // whether the rates are those beside an exchange
+  bool unsettled_ = false;         // an operation that takes no time has no end yet
+  double now_ = 0;
+  OperationTimes times_;
+};
+
+} // namespace
+
+bool fifo_pass_applies(const Program& program) {
+  return program.only_fifo() && program.interference.exchange == 1 && event_pass_applies(program);
+}
+
+OperationTimes fifo_pass(const Program& program, std::int64_t iterations, const Factors& factors,
+                         Record record, std::int64_t needed) {
+  assert(fifo_pass_applies(program) && "fifo streams, exchanges at full speed");
+  return FifoPass(program, iterations, factors, record, needed).run();
+}
+
+} // namespace stepsim::programs

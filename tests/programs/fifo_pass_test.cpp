@@ -1,0 +1,85 @@
+#include "programs/fifo_pass.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/random.hpp"
+#include "programs/builders/pipe_sgd_program.hpp"
+#include "programs/event_pass.hpp"
+#include "programs/random_programs.hpp"
+
+using namespace stepsim::programs;
+using stepsim::base::RandomStream;
+
+namespace {
+
+// A random program of one rank under interference, with times that no sum of doubles gives exactly;
+// one in four times is 0, and one time in four is that of another operation, so that ends meet.
+Program slowed_program(RandomStream& random) {
+  Program program = with_ending_waits(random_program(random, 1, 5), random);
+  double before = 1;
+  for (Operation& operation : program.operations) {
+    const auto draw = random.integer(0, 3);
+    before = draw == 0 ? 0 : draw == 1 ? before : random.uniform(0.01, 3);
+    (operation.type == OperationType::exchange ? operation.data : operation.seconds) = {before};
+    operation.kind = random.integer(0, 1) == 0 ? Kind::forward : Kind::update;
+  }
+  program.interference.compute[static_cast<std::size_t>(Kind::forward)] = random.uniform(1, 3);
+  program.interference.compute[static_cast<std::size_t>(Kind::update)] = random.uniform(1, 2);
+  return program;
+}
+
+} // namespace
+
+TEST_CASE("fifo pass: all times have the bits of the event pass") {
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    CAPTURE(seed);
+    RandomStream random({.seed = 83, .point = seed});
+    const Program program = slowed_program(random);
+    const std::int64_t iterations = random.integer(1, 12);
+    Factors factors;
+    if (random.integer(0, 2) == 0) {
+      factors = random_factors(random, 1, static_cast<std::size_t>(iterations));
+    }
+    REQUIRE(fifo_pass_applies(program));
+    const OperationTimes events = event_pass(program, iterations, factors, Record::all);
+    const OperationTimes found = fifo_pass(program, iterations, factors, Record::all);
+    CHECK(found.start == events.start);
+    CHECK(found.end == events.end);
+    CHECK(found.marker_end == events.marker_end);
+    CHECK(found.makespan_s == events.makespan_s);
+    CHECK(fifo_pass(program, iterations, factors).marker_end == events.marker_end);
+    // Stopped early it knows all of the iterations that are asked for.
+    const std::int64_t needed = random.integer(0, iterations);
+    const OperationTimes first = fifo_pass(program, iterations, factors, Record::all, needed);
+    for (std::size_t i = 0; i < events.at(needed, 0, 0); ++i) {
+      CHECK(first.start[i] == events.start[i]);
+      CHECK(first.end[i] == events.end[i]);
+    }
+  }
+}
+
+TEST_CASE("fifo pass: the update of the tail runs once, behind the last exchange") {
+  const Program program = [] {
+    Program made =
+        pipe_sgd_program({{.forward = {1}, .backward = {2}, .bytes = 1}},
+                         {{.layers = {0}, .reduce = {.startup = {0}, .data = {4}}, .gather = {}}},
+                         {.update = {0.5}, .width = 2});
+    made.interference.compute.fill(1.5);
+    return made;
+  }();
+  const OperationTimes events = event_pass(program, 5, {}, Record::all);
+  CHECK(fifo_pass(program, 5, {}, Record::all).makespan_s == events.makespan_s);
+}
+
+TEST_CASE("fifo pass: it leaves slowed exchanges and other disciplines to the event queue") {
+  Program program;
+  CHECK(fifo_pass_applies(program));
+  program.interference.exchange = 1.5;
+  CHECK_FALSE(fifo_pass_applies(program));
+  program.interference.exchange = 1;
+  program.streams.push_back({.name = "reduce", .discipline = Discipline::priority});
+  CHECK_FALSE(fifo_pass_applies(program));
+}
