@@ -129,13 +129,19 @@ bool is_formula(std::string_view text) {
 void append_csv_cell(std::string& out, std::string_view text) {
   const bool quoted = text.find_first_of(",\"\r\n") != std::string_view::npos;
   out.append(quoted ? "\"" : "").append(is_formula(text) ? "'" : "");
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"'; };
+  const auto is_kept = [](char c) { return c == '"' || c == '\r' || c == '\n' || c == '\t'; };
   while (!text.empty()) {
-    const std::size_t stop = std::min(text.find_first_of("\"\r\n\t"), text.size());
-    out += base::printable(text.substr(0, stop));
-    text.remove_prefix(stop);
-    if (!text.empty()) {
+    const auto* const end = std::ranges::find_if_not(text, is_plain);
+    out.append(text.begin(), end);
+    text.remove_prefix(static_cast<std::size_t>(end - text.begin()));
+    if (!text.empty() && is_kept(text.front())) {
       out.append(text.front() == '"' ? 2 : 1, text.front());
       text.remove_prefix(1);
+    } else {
+      const auto* const stop = std::ranges::find_if(text, is_kept);
+      out += base::printable({text.begin(), stop});
+      text.remove_prefix(static_cast<std::size_t>(stop - text.begin()));
     }
   }
   out.append(quoted ? "\"" : "");
