@@ -59,8 +59,11 @@ double formula_bytes(const Scenario& scenario, const buckets::Group& group) {
 BucketCosts::BucketCosts(const Scenario& scenario, const std::optional<buckets::Cost>& curve)
     : scenario_(scenario), splits_(splits_exchange(scenario)),
       halves_(!splits_ && has_all_gathers(scenario)),
-      exchange_(first_of(scenario, splits_), scenario.method, curve),
-      broadcast_(second_of(scenario, splits_), scenario.method, curve) {}
+      exchange_(first_of(scenario, splits_), scenario.method, curve) {
+  if (has_second_half()) {
+    broadcast_.emplace(second_of(scenario, splits_), scenario.method, curve);
+  }
+}
 
 // An exchange that cannot be split into its own phases counts as two equal halves: DeAR then
 // behaves as with an all-reduce cut in the middle, and bytes and the sum of times stay those of the
@@ -86,18 +89,27 @@ BucketCost BucketCosts::operator()(const buckets::Group& group) {
   return cost;
 }
 
+BucketCost BucketCosts::times(const buckets::Group& group) {
+  BucketCost cost = is_compressed(scenario_) ? compressed(group) : dense_times(group.bytes);
+  halve(cost);
+  return cost;
+}
+
 void BucketCosts::share(collectives::SentBytes& sent) {
   sent_ = &sent;
   exchange_.share(sent);
-  broadcast_.share(sent);
+  if (broadcast_) {
+    broadcast_->share(sent);
+  }
 }
 
 collectives::Method BucketCosts::method() const {
-  return std::max({used_, exchange_.method(), broadcast_.method()});
+  return std::max({used_, exchange_.method(),
+                   broadcast_ ? broadcast_->method() : collectives::Method::closed_form});
 }
 
 std::uint64_t BucketCosts::events() const {
-  return events_ + exchange_.events() + broadcast_.events();
+  return events_ + exchange_.events() + (broadcast_ ? broadcast_->events() : 0);
 }
 
 // A curve of the scenario is the whole exchange; what comes on top is added to its planner's form
@@ -110,8 +122,8 @@ BucketCost BucketCosts::dense_times(Bytes bytes) {
   const bool sends = cost.on_wire_s > 0;
   cost.wire_s = cost.on_wire_s + (sends ? extra.startup_s : 0);
   cost.staging_s = extra.per_byte_s * static_cast<double>(bytes.value);
-  if (has_second_half()) {
-    cost.broadcast_s = cost.back_on_wire_s = broadcast_.seconds(bytes);
+  if (broadcast_) {
+    cost.broadcast_s = cost.back_on_wire_s = broadcast_->seconds(bytes);
   }
   return cost;
 }
@@ -129,8 +141,8 @@ BucketCost BucketCosts::dense(const buckets::Group& group) {
       scenario_.communication.question     ? library_pair(*scenario_.communication.question, bytes)
       : scenario_.communication.calibrated ? std::string(keys::kCalibrated)
                                            : std::string(collectives::name(message.algorithm));
-  if (has_second_half()) {
-    const programs::Exchange& back = broadcast_(group.bytes);
+  if (broadcast_) {
+    const programs::Exchange& back = (*broadcast_)(group.bytes);
     if (is_simulated(scenario_)) {
       cost.back_stages = {sent(second_of(scenario_, splits_), back, bytes)};
     }

@@ -52,6 +52,8 @@ public:
   // `curve`, if not empty, is a measured cost that replaces the evaluators of a dense exchange.
   BucketCosts(const Scenario& scenario, const std::optional<buckets::Cost>& curve);
   [[nodiscard]] BucketCost operator()(const buckets::Group& group);
+  // The same without what a dense bucket sends and by which algorithm and links.
+  [[nodiscard]] BucketCost times(const buckets::Group& group);
   // Keeps the bytes that exchanges send in `sent`, as ExchangeTimes::share() does.
   void share(collectives::SentBytes& sent);
   // Returns the most faithful evaluator used so far.
@@ -70,7 +72,8 @@ private:
   // Whether an exchange is a reduce-scatter and an all-gather that evaluators know, and whether it
   // is one collective that counts as two equal halves. At most one is true.
   bool splits_, halves_;
-  programs::ExchangeTimes exchange_, broadcast_;
+  programs::ExchangeTimes exchange_;
+  std::optional<programs::ExchangeTimes> broadcast_; // of a second half
   collectives::SentBytes* sent_ = nullptr;
   // Costs of compressed buckets by (bytes, elements).
   std::map<std::pair<std::int64_t, std::int64_t>, BucketCost> known_;

@@ -188,15 +188,16 @@ collectives::Collective GroupExchanges::sent(double bytes,
   return collective;
 }
 
-GroupExchange GroupExchanges::operator()(double bytes) {
+Bytes GroupExchanges::size(double bytes) const {
+  return {static_cast<std::int64_t>(std::ceil(bytes * sharing_))};
+}
+
+GroupExchange GroupExchanges::times(double bytes) {
   GroupExchange result;
   if (!(bytes > 0)) {
     return result;
   }
-  const Bytes size{static_cast<std::int64_t>(std::ceil(bytes * sharing_))};
-  const programs::Exchange& exchange = (*times_)(size);
-  const double part = halved_ ? 0.5 : 1;
-  const double seconds = part * exchange.seconds;
+  const double seconds = (halved_ ? 0.5 : 1) * times_->seconds(size(bytes));
   const bool sends = seconds > 0;
   const double start = startup(seconds);
   const buckets::LinearCost extra = extra_cost(scenario_);
@@ -206,7 +207,16 @@ GroupExchange GroupExchanges::operator()(double bytes) {
   result.beside = {.startup = {sends ? extra.startup_s : 0}, .data = {moved}};
   result.time = {.startup = {start + result.beside.startup.value},
                  .data = {seconds - start + moved}};
-  result.reduction_s = part * reduction(size, exchange);
+  return result;
+}
+
+GroupExchange GroupExchanges::operator()(double bytes) {
+  GroupExchange result = times(bytes);
+  if (!(bytes > 0)) {
+    return result;
+  }
+  const programs::Exchange& exchange = (*times_)(size(bytes));
+  result.reduction_s = (halved_ ? 0.5 : 1) * reduction(size(bytes), exchange);
   if (is_simulated(scenario_) && collective_.ranks > 1) {
     result.sent = sent(bytes, exchange.algorithm);
   }

@@ -44,6 +44,8 @@ public:
   GroupExchanges(const Scenario& scenario, RankGroup group, collectives::Op op);
   // The exchange of a vector or buffer of `bytes` in total, rounded up. 0 bytes take no time.
   [[nodiscard]] GroupExchange operator()(double bytes);
+  // Its times alone.
+  [[nodiscard]] GroupExchange times(double bytes);
   // Calls ExchangeTimes::share().
   void share(collectives::SentBytes& sent) { times_->share(sent); }
   [[nodiscard]] collectives::Method method() const { return times_->method(); }
@@ -53,6 +55,7 @@ private:
   [[nodiscard]] buckets::Cost startup_line() const;
   [[nodiscard]] std::optional<buckets::Cost> curve() const;
   [[nodiscard]] double startup(double seconds);
+  [[nodiscard]] Bytes size(double bytes) const;
   [[nodiscard]] double reduction(Bytes bytes, const programs::Exchange& exchange);
   [[nodiscard]] collectives::Collective sent(double bytes,
                                              collectives::AlgorithmId algorithm) const;

@@ -99,20 +99,24 @@ bool searches_width(const Scenario& scenario) {
          !scenario.training.pipeline_width;
 }
 
-Result run_with_best_width(const Scenario& scenario, Detail detail) {
+Scenario with_best_width(const Scenario& scenario) {
   Scenario tried = scenario;
   tried.training.warmup_iterations = 0;
   const Training& training = scenario.training;
-  const std::int64_t width =
+  tried.training.pipeline_width =
       programs::best_width(training.max_width, training.width_tolerance, [&](std::int64_t each) {
         tried.training.pipeline_width = each;
-        return *run_program(tried, Detail::period).summary.iteration_time_s;
+        return program_period(tried);
       });
-  tried.training.pipeline_width = width;
   tried.training.warmup_iterations = scenario.training.warmup_iterations;
-  Result result = run_program(tried, detail);
+  return tried;
+}
+
+Result run_with_best_width(const Scenario& scenario, Detail detail) {
+  const Scenario best = with_best_width(scenario);
+  Result result = run_program(best, detail);
   result.scenario = scenario;
-  result.warnings.insert(result.warnings.begin(), width_warning(width));
+  result.warnings.insert(result.warnings.begin(), width_warning(*best.training.pipeline_width));
   return result;
 }
 

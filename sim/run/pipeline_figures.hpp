@@ -14,7 +14,9 @@ namespace stepsim::study {
 // Whether pipeline_width is "optimal".
 [[nodiscard]] bool searches_width(const Scenario& scenario);
 
-// Runs the program of the scenario with the best width (PIP 10), which a warning names.
+// The scenario with the best width (PIP 10).
+[[nodiscard]] Scenario with_best_width(const Scenario& scenario);
+// Runs the program of that scenario, whose width a warning names.
 [[nodiscard]] Result run_with_best_width(const Scenario& scenario, Detail detail);
 
 // Sets pipeline_width, the figures of staleness, in_flight_gradients and, with /training/drain,

@@ -163,8 +163,10 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   for (std::size_t g = 0; g < made.units.size(); ++g) {
     const buckets::Group& group = made.plan.groups[g];
     ProgramUnit& unit = made.units[g];
-    unit.cost = costs(group);
-    set_exchanges(scenario, made.simulated && exchanges(scenario), unit);
+    unit.cost = made.made_for == MadeFor::period ? costs.times(group) : costs(group);
+    if (made.made_for != MadeFor::period) {
+      set_exchanges(scenario, made.simulated && exchanges(scenario), unit);
+    }
     const MessageSeconds seconds = made.simulated
                                        ? beside_messages(unit.cost)
                                        : message_seconds(made.problem, unit.cost, schedule);
@@ -194,16 +196,19 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made) {
   reduces.share(made.sent);
   for (ProgramUnit& unit : made.units) {
     const auto parameters = static_cast<double>(unit.parameters);
-    const GroupExchange reduce = reduces(sharding.reduce_bytes * parameters);
-    const GroupExchange gather =
-        gathers(sharding.parameter_bytes * parameters / sharding.parameter_compression.ratio);
+    const auto exchange = [&](GroupExchanges& all, double bytes) {
+      return made.made_for == MadeFor::period ? all.times(bytes) : all(bytes);
+    };
+    const GroupExchange reduce = exchange(reduces, sharding.reduce_bytes * parameters);
+    const GroupExchange gather = exchange(gathers, sharding.parameter_bytes * parameters /
+                                                       sharding.parameter_compression.ratio);
     unit.reduce = taken(reduce, made.simulated);
     unit.gather = taken(gather, made.simulated);
     unit.cost.algorithm = made.sharded ? gather.algorithm : reduce.algorithm;
     if (replicas) {
       const auto shards = static_cast<double>(shard_ranks(scenario));
       unit.replicate =
-          taken((*replicas)(sharding.reduce_bytes * parameters / shards), made.simulated);
+          taken(exchange(*replicas, sharding.reduce_bytes * parameters / shards), made.simulated);
     }
   }
   made.method = std::max(gathers.method(), reduces.method());

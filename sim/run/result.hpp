@@ -125,10 +125,10 @@ struct MeasuredExchange {
   double simulated_s{};
 };
 
-// What of a result is made: the iteration time alone; the summary, method and warnings, bit for bit
-// those of the whole result; or everything. Lists that these need are made, too, and a run that has
-// no cheaper way may make more than is asked for.
-enum class Detail { period, summary, all };
+// What of a result is made: the summary, method and warnings, bit for bit those of the whole
+// result; or everything. Lists that these need are made, too, and a run that has no cheaper way may
+// make more than is asked for.
+enum class Detail { summary, all };
 
 // A measured step of the same series, and the iteration time that it corrects.
 struct MeasuredTotal {

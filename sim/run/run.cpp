@@ -48,12 +48,22 @@ void check_limit(const Scenario& scenario, double makespan) {
 
 // Servers that take the pushes of workers one by one as they come have a way of their own; all else
 // is a program.
+bool has_own_way(const Scenario& scenario) {
+  return needs_server_rounds(scenario) ||
+         (scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
+          scenario.training.async());
+}
+
 Result run_at_once(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
-  const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
-                     scenario.training.async();
-  return async                           ? run_async_server(scenario)
-         : needs_server_rounds(scenario) ? run_server_rounds(scenario)
-                                         : run_program(scenario, detail, memory);
+  return !has_own_way(scenario)      ? run_program(scenario, detail, memory)
+         : scenario.training.async() ? run_async_server(scenario)
+                                     : run_server_rounds(scenario);
+}
+
+double period_at_once(const Scenario& scenario, ProgramMemory* memory) {
+  return has_own_way(scenario)
+             ? *run_at_once(scenario, Detail::summary, nullptr).summary.iteration_time_s
+             : program_period(scenario, memory);
 }
 
 // Where starts of messages and transfers hide behind each other, the longer of the two is what
@@ -109,9 +119,7 @@ void compare_with_dense(const Scenario& scenario, Summary& summary, ProgramMemor
   dense.communication = *scenario.dense_baseline;
   dense.cluster = scenario.cluster;
   dense.variability.seed = scenario.variability.seed;
-  const auto seconds = [&](ProgramMemory& kept) {
-    return *run_algorithm(dense, Detail::period, &kept).summary.iteration_time_s;
-  };
+  const auto seconds = [&](ProgramMemory& kept) { return period_of(dense, &kept); };
   summary.speedup_vs_dense_overlapped = seconds(known.dense[0]) / period;
   dense.communication.schedule = buckets::Schedule::single;
   summary.speedup_vs_dense_sequential = seconds(known.dense[1]) / period;
@@ -264,8 +272,11 @@ void finish(const Scenario& scenario, Result& result, ProgramMemory* memory) {
 
 } // namespace
 
-double period_of(const Scenario& scenario) {
-  return *run_algorithm(scenario, Detail::period).summary.iteration_time_s;
+double period_of(const Scenario& scenario, ProgramMemory* memory) {
+  return scenario.conditions.hides_transfers
+             ? std::max(period_at_once(without_starts(scenario), nullptr),
+                        period_at_once(without_transfers(scenario), nullptr))
+             : period_at_once(scenario, memory);
 }
 
 Scenario deciding(const Scenario& scenario) {

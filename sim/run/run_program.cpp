@@ -100,8 +100,9 @@ void measure_exchanges(ScenarioProgram& made, const OperationTimes& times) {
 }
 
 // Figures need no layers apart; lists of a run on a network have the times of its one simulation.
-ScenarioProgram summary_program(const Scenario& scenario, bool simulated) {
-  return scenario_program(scenario, simulated, simulated ? LayersOf::each : LayersOf::merged);
+ScenarioProgram summary_program(const Scenario& scenario, bool simulated,
+                                MadeFor made_for = MadeFor::figures) {
+  return scenario_program(scenario, simulated, simulated ? MadeFor::lists : made_for);
 }
 
 // One iteration more than the run has may take the place of the first one in means.
@@ -111,13 +112,13 @@ programs::Factors run_factors(const Scenario& scenario, const Program& made) {
 }
 
 // Brings what is known of the scenario's program up to date.
-void renew(const Scenario& scenario, bool simulated, ProgramMemory& memory) {
+void renew(const Scenario& scenario, bool simulated, MadeFor made_for, ProgramMemory& memory) {
   const std::uint64_t seed = scenario.variability.seed;
   const bool was_made = memory.made.has_value();
   const std::uint32_t ranks = was_made ? memory.made->program.ranks : 0;
   const bool retimed = was_made && retime(scenario, *memory.made);
   if (!retimed) {
-    memory.made = summary_program(scenario, simulated);
+    memory.made = summary_program(scenario, simulated, made_for);
     memory.window = window_of(scenario, memory.made->program);
   }
   const bool drawn_anew =
@@ -129,6 +130,10 @@ void renew(const Scenario& scenario, bool simulated, ProgramMemory& memory) {
     memory.compute_s.reset();
     memory.factors = run_factors(scenario, memory.made->program);
   }
+}
+
+std::optional<Scenario> first_of_jobs(const Scenario& whole) {
+  return whole.other_jobs.empty() ? std::nullopt : std::optional(scenario_of_job(whole, 0));
 }
 
 // The periods of the scenario without input_s: with exchanges, and with exchanges that take no
@@ -146,26 +151,32 @@ std::pair<double, double> periods_without_input(const Scenario& whole) {
 
 } // namespace
 
+double program_period(const Scenario& whole, ProgramMemory* memory) {
+  if (searches_width(whole)) {
+    return program_period(with_best_width(whole));
+  }
+  const std::optional<Scenario> part = first_of_jobs(whole);
+  const Scenario& scenario = part ? *part : whole;
+  std::optional<ProgramMemory> fresh;
+  ProgramMemory& known = memory != nullptr ? *memory : fresh.emplace();
+  renew(scenario, simulates_messages(whole), MadeFor::period, known);
+  return evaluated_period(whole, scenario, *known.made, *known.factors, known.window) /
+         known.made->program.steps;
+}
+
 Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) {
   if (searches_width(whole)) {
     return run_with_best_width(whole, detail);
   }
-  const std::optional<Scenario> part =
-      whole.other_jobs.empty() ? std::nullopt : std::optional(scenario_of_job(whole, 0));
+  const std::optional<Scenario> part = first_of_jobs(whole);
   const Scenario& scenario = part ? *part : whole;
-  ProgramMemory fresh;
+  std::optional<ProgramMemory> fresh;
   const bool keeps = memory != nullptr && detail != Detail::all;
-  ProgramMemory& known = keeps ? *memory : fresh;
-  renew(scenario, simulates_messages(whole), known);
+  ProgramMemory& known = keeps ? *memory : fresh.emplace();
+  renew(scenario, simulates_messages(whole), MadeFor::figures, known);
   ScenarioProgram& made = *known.made;
   const Program& program = made.program;
   const programs::Factors& factors = *known.factors;
-  if (detail == Detail::period) {
-    Result result;
-    result.summary.iteration_time_s =
-        evaluated_period(whole, scenario, made, factors, known.window) / program.steps;
-    return result;
-  }
   const bool varies = scenario.variability.varies();
   const std::int64_t discard = discarded_iterations(scenario);
   const Window& window = known.window;
@@ -270,7 +281,7 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   if (detail != Detail::all) {
     return result;
   }
-  if (made.merged) {
+  if (made.made_for != MadeFor::lists) {
     made = scenario_program(scenario);
     times = recorded_times(scenario, made, factors);
   }

@@ -74,7 +74,7 @@ ProgramParts parts_of(const Scenario& scenario, ScenarioProgram& out,
   const bool alike = slowdown[static_cast<std::size_t>(programs::Kind::update)] ==
                      slowdown[static_cast<std::size_t>(programs::Kind::forward)];
   ProgramParts parts = make(scenario, out);
-  return out.merged ? with_merged_layers(std::move(parts), alike) : parts;
+  return out.made_for != MadeFor::lists ? with_merged_layers(std::move(parts), alike) : parts;
 }
 
 programs::Program make_sync(const Scenario& scenario, ScenarioProgram& out) {
@@ -257,13 +257,13 @@ programs::Factors factors_of(const Scenario& scenario, const programs::Program& 
   return factors;
 }
 
-ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, LayersOf layers) {
+ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeFor made_for) {
   if (const std::string reason = why_not_made(scenario); !reason.empty()) {
     throw SimulationError(reason);
   }
   ScenarioProgram out;
   out.simulated = simulated;
-  out.merged = layers == LayersOf::merged;
+  out.made_for = made_for;
   out.program = row_of(scenario).make(scenario, out);
   const Training& training = scenario.training;
   if (training.input.value > 0) {
@@ -271,7 +271,7 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, Layer
   }
   out.program.interference = scenario.training.overlap;
   out.program.ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
-  if (!out.merged) {
+  if (made_for == MadeFor::lists) {
     label_layers(out.units, out.program);
   }
   programs::check(out.program, scenario.name);

@@ -48,15 +48,20 @@ struct ProgramUnit {
   UnitExchange gather{}, reduce{}, replicate{};
 };
 
+// What a program is made for: lists, with operations of each layer; figures, with merged layers
+// (with_merged_layers()) where that leaves the times of exchanges and iterations as they are; or
+// the period alone, in which exchanges have no bytes and algorithms either.
+enum class MadeFor { lists, figures, period };
+
 struct ScenarioProgram {
   programs::Program program;        // layers of operations are numbered as in the workload
   programs::OperationLayout layout; // of the program
   std::vector<ProgramUnit> units;
-  buckets::Plan plan;            // groups of buckets, which are the units; empty if sharded
-  buckets::Problem problem;      // what was planned; empty if sharded
-  bool sharded = false;          // the units are sharding units
-  bool simulated = false;        // every message is simulated
-  bool merged = false;           // layers may be merged, and operations then have no layers
+  buckets::Plan plan;       // groups of buckets, which are the units; empty if sharded
+  buckets::Problem problem; // what was planned; empty if sharded
+  bool sharded = false;     // the units are sharding units
+  bool simulated = false;   // every message is simulated
+  MadeFor made_for{};
   std::optional<bool> certified; // optimal sharding units: whether none can be better
   collectives::Method method =
       collectives::Method::closed_form; // most detailed evaluator of the exchanges
@@ -79,16 +84,12 @@ using ExchangeMember = UnitExchange ProgramUnit::*;
 // For example, exchanges have no fixed times if every message is simulated.
 [[nodiscard]] std::string why_no_program(const Scenario& scenario);
 
-// Whether the operations of a program are those of each layer, or of merged layers
-// (with_merged_layers()) where that leaves the times of its exchanges and iterations as they are.
-enum class LayersOf { each, merged };
-
 // The program of the scenario. All workers are equal; factors of variability are applied when the
 // program is evaluated. If `simulated`, every message will be simulated on the network of the
 // scenario. Throws SimulationError if the training algorithm has no program, and where the
 // evaluator of an exchange throws it (max_plus.hpp, events.hpp).
 [[nodiscard]] ScenarioProgram scenario_program(const Scenario& scenario, bool simulated = false,
-                                               LayersOf layers = LayersOf::each);
+                                               MadeFor made_for = MadeFor::lists);
 
 // Gives the exchanges of a program that was made for the same scenario, but for nodes, latency and
 // bandwidth of its network, the times of this one. False, with the program unchanged, where these

@@ -58,7 +58,7 @@ double computing(const Program& made) {
 
 // Merged layers leave the times of iterations and exchanges as they are.
 void check_merged(const Scenario& scenario, const Program& made) {
-  const Program merged = scenario_program(scenario, false, LayersOf::merged).program;
+  const Program merged = scenario_program(scenario, false, MadeFor::figures).program;
   CHECK(merged.operations.size() <= made.operations.size());
   CHECK(programs::period_s(merged, {}) == within(programs::period_s(made, {}), 1e-9));
   const auto makespan = [](const Program& program) {
@@ -75,12 +75,12 @@ int check_retimed(const Scenario& scenario) {
   other.cluster.network.latency_s *= 0.5;
   other.cluster.network.block_latency_s *= 0.5;
   other.cluster.network.bandwidth_Bps *= 2.5;
-  ScenarioProgram retimed = scenario_program(scenario, false, LayersOf::merged);
+  ScenarioProgram retimed = scenario_program(scenario, false, MadeFor::figures);
   if (!retime(other, retimed)) {
     return 0;
   }
   const Program& found = retimed.program;
-  const Program made = scenario_program(other, false, LayersOf::merged).program;
+  const Program made = scenario_program(other, false, MadeFor::figures).program;
   REQUIRE(found.operations.size() == made.operations.size());
   CHECK(found.first_wait == made.first_wait);
   CHECK(found.marker == made.marker);
