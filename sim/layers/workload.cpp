@@ -242,6 +242,16 @@ Seconds Workload::backward() const {
                          [](Seconds sum, const WorkLayer& layer) { return sum + layer.backward; });
 }
 
+std::vector<Seconds> Workload::backward_ends() const {
+  const std::vector<WorkLayer>& all = layers;
+  std::vector<Seconds> ends(all.size());
+  Seconds t;
+  for (std::size_t l = ends.size(); l-- > 0;) {
+    ends[l] = t += all[l].backward;
+  }
+  return ends;
+}
+
 Bytes Workload::bytes() const {
   return std::accumulate(gradients.begin(), gradients.end(), Bytes{},
                          [](Bytes sum, const Gradient& gradient) { return sum + gradient.bytes; });

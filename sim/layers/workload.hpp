@@ -69,6 +69,8 @@ struct Workload {
   [[nodiscard]] bool buckets_cover_gradients() const;
   [[nodiscard]] Seconds forward() const;
   [[nodiscard]] Seconds backward() const;
+  // [layer]: when its backward ends, from the start of backward on; backward() for the first.
+  [[nodiscard]] std::vector<Seconds> backward_ends() const;
   [[nodiscard]] Bytes bytes() const;
   [[nodiscard]] std::int64_t values() const;
   // Lets the forward of the last layer take `seconds` longer.

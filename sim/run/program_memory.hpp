@@ -1,6 +1,7 @@
 #pragma once
 // What is kept from one run of a program to the next, of scenarios that differ in nodes, in latency
-// and bandwidth of their network, and in the seed: the points of a sweep.
+// and bandwidth of their network, in what conditions make of these, and in the seed: the points of
+// a sweep.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -11,9 +12,13 @@
 
 namespace stepsim::study {
 
+struct OtherRun;
+
 struct ProgramMemory {
   std::optional<ScenarioProgram> made; // every run retimes its exchanges
   Window window;                       // of `made`
+  // Conditions of the scenario of `made`.
+  std::vector<double> links{}, computing{};
   // Of `made`, and where workers vary of its ranks and of this seed. Empty: not computed yet.
   std::uint64_t seed{};
   std::optional<programs::Factors> factors;
@@ -23,6 +28,14 @@ struct ProgramMemory {
   // Of the runs that a compressed one is compared with.
   std::vector<ProgramMemory> dense{};
   std::optional<Scenario> dense_scenario{};
+  // [2 x part + side]: the runs that give the interval of a result under typical conditions. Each
+  // has a memory of its own, because what is moved may change more than times.
+  std::vector<OtherRun> moved{};
+};
+
+struct OtherRun {
+  std::optional<Scenario> scenario; // empty before its first run
+  ProgramMemory memory;
 };
 
 } // namespace stepsim::study

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -66,21 +67,23 @@ ProgramUnit unit_of(const Scenario& scenario, const buckets::Group& group) {
 }
 
 // Layers, and buckets with all but their exchanges.
-ProgramParts bare_parts(const programs::StepInput& step, Seconds update) {
+ProgramParts bare_parts(const programs::StepInput& step, Seconds update, ScenarioProgram& out) {
   ProgramParts parts{.layers = layer_times(step),
                      .buckets = {},
                      .update = update,
                      .next_forward = step.next_forward == programs::NextForward::barrier
                                          ? programs::NextForward::barrier
                                          : programs::NextForward::per_layer};
-  const std::vector<programs::MessageGate> gates = programs::message_gates(step);
+  out.gates = programs::message_gates(step);
+  parts.layer_of.resize(parts.layers.size());
+  std::iota(parts.layer_of.begin(), parts.layer_of.end(), 0U);
   for (std::size_t g = 0; g < step.messages.size(); ++g) {
     const programs::Message& message = step.messages[g];
     parts.buckets.push_back({.layers = message.layers,
                              .reduce = {},
                              .gather = {},
-                             .ready_after = gates[g].layer,
-                             .delay = {gates[g].delay_s},
+                             .ready_after = out.gates[g].layer,
+                             .delay = {out.gates[g].delay_s},
                              .bytes = static_cast<std::int64_t>(message.bytes)});
   }
   return parts;
@@ -229,7 +232,7 @@ ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
   const Training& training = scenario.training;
   const bool each = training.accumulation_exchange == AccumulationExchange::each;
   const double decoded = each ? static_cast<double>(training.micro_batches) : 1;
-  ProgramParts parts = bare_parts(step, training.update + Seconds{decoded * decode});
+  ProgramParts parts = bare_parts(step, training.update + Seconds{decoded * decode}, out);
   const bool side =
       scenario.communication.compression.select_stream == collectives::SelectStream::side;
   for (std::size_t g = 0; g < parts.buckets.size(); ++g) {
@@ -246,7 +249,7 @@ ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
 ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out) {
   const programs::StepInput step = plan_units(scenario, out);
   time_shards(scenario, out);
-  ProgramParts parts = bare_parts(step, scenario.training.update);
+  ProgramParts parts = bare_parts(step, scenario.training.update, out);
   const Sharding& sharding = scenario.training.sharding;
   for (std::size_t g = 0; g < parts.buckets.size(); ++g) {
     const ProgramUnit& unit = out.units[g];
@@ -284,6 +287,7 @@ ProgramParts with_merged_layers(ProgramParts parts, bool slowed_alike) {
     }
   }
   parts.layers = std::move(all);
+  parts.layer_of = merged;
   return parts;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Makes the input of the program builders (program/builders): the layers and buckets of a scenario
 // with their times.
+#include <cstdint>
 #include <vector>
 
 #include "base/units.hpp"
@@ -19,10 +20,12 @@ struct ProgramParts {
   std::vector<programs::BucketTimes> buckets;
   Seconds update; // weight update of an iteration, including the decoding of received gradients
   programs::NextForward next_forward{};
+  std::vector<std::uint32_t> layer_of{}; // [layer of the workload]: the one of `layers` it is in
 };
 
 // The parts for buckets that are all-reduced, or exchanged in two halves (DeAR, reduce and
-// broadcast). Sets plan, units, method and events of `out`, whose `simulated` must be set before.
+// broadcast). Sets plan, units, gates, method and events of `out`, whose `simulated` must be set
+// before.
 [[nodiscard]] ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out);
 
 // These time the exchanges of all units by the network of the scenario, and set method and events:

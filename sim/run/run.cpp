@@ -23,6 +23,7 @@
 #include "run/run_figures.hpp"
 #include "run/run_program.hpp"
 #include "run/run_server_rounds.hpp"
+#include "run/step_interval.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -60,10 +61,10 @@ Result run_at_once(const Scenario& scenario, Detail detail, ProgramMemory* memor
                                      : run_server_rounds(scenario);
 }
 
-double period_at_once(const Scenario& scenario, ProgramMemory* memory) {
+double period_at_once(const Scenario& scenario, ProgramMemory* memory, const ProgramMemory* like) {
   return has_own_way(scenario)
              ? *run_at_once(scenario, Detail::summary, nullptr).summary.iteration_time_s
-             : program_period(scenario, memory);
+             : program_period(scenario, memory, like);
 }
 
 // Where starts of messages and transfers hide behind each other, the longer of the two is what
@@ -118,6 +119,9 @@ void compare_with_dense(const Scenario& scenario, Summary& summary, ProgramMemor
   Scenario& dense = *known.dense_scenario;
   dense.communication = *scenario.dense_baseline;
   dense.cluster = scenario.cluster;
+  dense.training = scenario.training;
+  dense.workload = scenario.workload;
+  dense.conditions = scenario.conditions;
   dense.variability.seed = scenario.variability.seed;
   const auto seconds = [&](ProgramMemory& kept) { return period_of(dense, &kept); };
   summary.speedup_vs_dense_overlapped = seconds(known.dense[0]) / period;
@@ -198,55 +202,6 @@ void apply_warmup(const Scenario& scenario, Result& result) {
       *steady.back()->summary.makespan_s + moved(*steady.back(), steady.size() - 1);
 }
 
-// Every part is moved by one standard deviation up and down, and what makes the step longer or
-// shorter adds up in squares (CON 4): under typical conditions their factors and what differs
-// between equal runs; the model of a library, which may be off in the same direction for all
-// messages, and the estimate of computing beside either.
-void fill_uncertainty(const Scenario& scenario, Summary& summary) {
-  const double middle = *summary.iteration_time_s;
-  if (!has_uncertain_parts(scenario) || !(middle > 0)) {
-    return;
-  }
-  double up = 0;
-  double down = 0;
-  std::vector<IntervalPart> parts;
-  const auto add = [&](std::string_view name, const Scenario& more, const Scenario& less) {
-    const double one = std::log(period_of(more) / middle);
-    const double other = std::log(period_of(less) / middle);
-    const double longer = std::max({0.0, one, other});
-    const double shorter = std::min({0.0, one, other});
-    up += longer * longer;
-    down += shorter * shorter;
-    parts.push_back({.factor = name, .share = longer * longer, .at_high = one, .at_low = other});
-  };
-  if (is_typical(scenario)) {
-    up = down = kRestSpread * kRestSpread;
-    parts.push_back({.factor = kRestOfInterval, .share = up});
-  }
-  for (const Factor factor : scenario.conditions.used) {
-    if (scenario.conditions.factors[static_cast<std::size_t>(factor)].tau > 0) {
-      add(kFactors[factor], with_moved_factor(scenario, factor, 1),
-          with_moved_factor(scenario, factor, -1));
-    }
-  }
-  if (const auto& estimate = scenario.workload.interval; estimate && estimate->low > 0) {
-    add(kEstimateOfInterval,
-        with_scaled_computing(scenario, std::pow(estimate->high, 1 / kQuantile80)),
-        with_scaled_computing(scenario, std::pow(estimate->low, 1 / kQuantile80)));
-  }
-  if (scenario.communication.question) {
-    add(kLibraryOfInterval, with_deviations(scenario, 1), with_deviations(scenario, -1));
-  }
-  for (IntervalPart& part : parts) {
-    part.share /= up > 0 ? up : 1;
-  }
-  std::ranges::stable_sort(parts, std::ranges::greater{}, &IntervalPart::share);
-  summary.interval_parts = std::move(parts);
-  summary.iteration_time_low_s = middle * std::exp(-kQuantile80 * std::sqrt(down));
-  summary.iteration_time_high_s = middle * std::exp(kQuantile80 * std::sqrt(up));
-  summary.interval_level = kLevel80;
-}
-
 // What every way of running adds to its result.
 void finish(const Scenario& scenario, Result& result, ProgramMemory* memory) {
   check_limit(scenario, *result.summary.makespan_s);
@@ -265,18 +220,18 @@ void finish(const Scenario& scenario, Result& result, ProgramMemory* memory) {
     summary.merge_certified_optimal = merge_is_certified(scenario);
   }
   compare_with_dense(scenario, result.summary, memory);
-  fill_uncertainty(scenario, result.summary);
+  fill_step_interval(scenario, memory, result.summary);
   find_input_bound(scenario, result.summary);
   fill_compute_interval(scenario, result.summary);
 }
 
 } // namespace
 
-double period_of(const Scenario& scenario, ProgramMemory* memory) {
+double period_of(const Scenario& scenario, ProgramMemory* memory, const ProgramMemory* like) {
   return scenario.conditions.hides_transfers
-             ? std::max(period_at_once(without_starts(scenario), nullptr),
-                        period_at_once(without_transfers(scenario), nullptr))
-             : period_at_once(scenario, memory);
+             ? std::max(period_at_once(without_starts(scenario), nullptr, nullptr),
+                        period_at_once(without_transfers(scenario), nullptr, nullptr))
+             : period_at_once(scenario, memory, like);
 }
 
 Scenario deciding(const Scenario& scenario) {

@@ -24,6 +24,7 @@
 #include "run/program_lists.hpp"
 #include "run/program_memory.hpp"
 #include "run/result_lists.hpp"
+#include "run/retimed_program.hpp"
 #include "run/run_figures.hpp"
 #include "run/run_server_rounds.hpp"
 #include "run/scenario_program.hpp"
@@ -111,23 +112,28 @@ programs::Factors run_factors(const Scenario& scenario, const Program& made) {
                     scenario.training.iterations + 1 + programs::iterations_after(made));
 }
 
-// Brings what is known of the scenario's program up to date.
-void renew(const Scenario& scenario, bool simulated, MadeFor made_for, ProgramMemory& memory) {
+// Brings what is known of the scenario's program up to date; `like` as for retime().
+void renew(const Scenario& scenario, bool simulated, MadeFor made_for, const ProgramMemory* like,
+           ProgramMemory& memory) {
   const std::uint64_t seed = scenario.variability.seed;
-  const bool was_made = memory.made.has_value();
-  const std::uint32_t ranks = was_made ? memory.made->program.ranks : 0;
-  const bool retimed = was_made && retime(scenario, *memory.made);
+  const std::uint32_t ranks = memory.made ? memory.made->program.ranks : 0;
+  const bool as_fast = memory.computing == scenario.conditions.computing;
+  const bool retimed = memory.made && retime(scenario, made_for, like, memory);
+  memory.computing = scenario.conditions.computing;
+  memory.links = scenario.conditions.links;
   if (!retimed) {
     memory.made = summary_program(scenario, simulated, made_for);
     memory.window = window_of(scenario, memory.made->program);
   }
   const bool drawn_anew =
       scenario.variability.varies() && (memory.seed != seed || memory.made->program.ranks != ranks);
-  if (!retimed || drawn_anew) {
-    memory.seed = seed;
+  if (!retimed || !as_fast || drawn_anew) {
     memory.alone.reset();
     memory.single_s.reset();
     memory.compute_s.reset();
+  }
+  if (!retimed || drawn_anew) {
+    memory.seed = seed;
     memory.factors = run_factors(scenario, memory.made->program);
   }
 }
@@ -151,7 +157,7 @@ std::pair<double, double> periods_without_input(const Scenario& whole) {
 
 } // namespace
 
-double program_period(const Scenario& whole, ProgramMemory* memory) {
+double program_period(const Scenario& whole, ProgramMemory* memory, const ProgramMemory* like) {
   if (searches_width(whole)) {
     return program_period(with_best_width(whole));
   }
@@ -159,7 +165,7 @@ double program_period(const Scenario& whole, ProgramMemory* memory) {
   const Scenario& scenario = part ? *part : whole;
   std::optional<ProgramMemory> fresh;
   ProgramMemory& known = memory != nullptr ? *memory : fresh.emplace();
-  renew(scenario, simulates_messages(whole), MadeFor::period, known);
+  renew(scenario, simulates_messages(whole), MadeFor::period, like, known);
   return evaluated_period(whole, scenario, *known.made, *known.factors, known.window) /
          known.made->program.steps;
 }
@@ -173,7 +179,7 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   std::optional<ProgramMemory> fresh;
   const bool keeps = memory != nullptr && detail != Detail::all;
   ProgramMemory& known = keeps ? *memory : fresh.emplace();
-  renew(scenario, simulates_messages(whole), MadeFor::figures, known);
+  renew(scenario, simulates_messages(whole), MadeFor::figures, nullptr, known);
   ScenarioProgram& made = *known.made;
   const Program& program = made.program;
   const programs::Factors& factors = *known.factors;

@@ -16,7 +16,9 @@ struct ProgramMemory; // program_memory.hpp
 [[nodiscard]] Result run_program(const Scenario& scenario, Detail detail = Detail::all,
                                  ProgramMemory* memory = nullptr);
 
-// Returns iteration_time_s of run_program(), which nothing else is made of.
-[[nodiscard]] double program_period(const Scenario& scenario, ProgramMemory* memory = nullptr);
+// Returns iteration_time_s of run_program(), which nothing else is made of. `like` as for
+// period_of().
+[[nodiscard]] double program_period(const Scenario& scenario, ProgramMemory* memory = nullptr,
+                                    const ProgramMemory* like = nullptr);
 
 } // namespace stepsim::study

@@ -74,7 +74,11 @@ ProgramParts parts_of(const Scenario& scenario, ScenarioProgram& out,
   const bool alike = slowdown[static_cast<std::size_t>(programs::Kind::update)] ==
                      slowdown[static_cast<std::size_t>(programs::Kind::forward)];
   ProgramParts parts = make(scenario, out);
-  return out.made_for != MadeFor::lists ? with_merged_layers(std::move(parts), alike) : parts;
+  if (out.made_for != MadeFor::lists) {
+    parts = with_merged_layers(std::move(parts), alike);
+  }
+  out.layer_of = parts.layer_of;
+  return parts;
 }
 
 programs::Program make_sync(const Scenario& scenario, ScenarioProgram& out) {
@@ -279,38 +283,7 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeF
   return out;
 }
 
-namespace {
-
-// Whether costs decide which messages there are.
-bool is_planned_by_cost(const Scenario& scenario, const ScenarioProgram& made) {
-  const Training& training = scenario.training;
-  return made.sharded ? training.sharding.wrapping.policy == layers::WrappingPolicy::optimal
-                      : !trains_in_rounds(training) && planner_of(scenario).reads_cost;
-}
-
-// Shards of the update, and the work of selecting entries, depend on the number of ranks.
-bool counts_ranks(const Scenario& scenario) {
-  const auto kind = collectives::row(scenario.communication.compression.method).kind;
-  return scenario.training.sharding.strategy != ShardingStrategy::none ||
-         (kind != collectives::CompressionKind::dense &&
-          kind != collectives::CompressionKind::codec);
-}
-
-} // namespace
-
-bool retime(const Scenario& scenario, ScenarioProgram& made) {
-  const auto ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
-  const bool same_ranks = made.program.ranks == ranks ||
-                          (!counts_ranks(scenario) && ranks > 1 && made.program.ranks > 1);
-  if (made.simulated || !same_ranks || has_islands(scenario.training) ||
-      is_planned_by_cost(scenario, made)) {
-    return false;
-  }
-  made.program.ranks = ranks;
-  if (!made.sharded && !trains_in_rounds(scenario.training)) {
-    made.problem.cost = merge_cost(scenario);
-    check_range(made.problem);
-  }
+void time_exchanges(const Scenario& scenario, ScenarioProgram& made) {
   row_of(scenario).time(scenario, made);
   for (programs::Operation& operation : made.program.operations) {
     if (const UnitExchange* exchange = exchange_of(made, operation)) {
@@ -318,7 +291,6 @@ bool retime(const Scenario& scenario, ScenarioProgram& made) {
       operation.data = exchange->time.data;
     }
   }
-  return true;
 }
 
 } // namespace stepsim::study

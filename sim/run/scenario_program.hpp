@@ -15,6 +15,7 @@
 #include "programs/builders/step_parts.hpp"
 #include "programs/operation_layout.hpp"
 #include "programs/operation_times.hpp"
+#include "programs/step/message_gates.hpp"
 #include "programs/training_program.hpp"
 #include "run/bucket_cost.hpp"
 #include "scenario/scenario.hpp"
@@ -62,11 +63,13 @@ struct ScenarioProgram {
   bool sharded = false;     // the units are sharding units
   bool simulated = false;   // every message is simulated
   MadeFor made_for{};
-  std::optional<bool> certified; // optimal sharding units: whether none can be better
+  std::vector<std::uint32_t> layer_of{};      // [layer]: the one of operations that it is in
+  std::vector<programs::MessageGate> gates{}; // of the buckets
+  std::optional<bool> certified;              // optimal sharding units: whether none can be better
   collectives::Method method =
       collectives::Method::closed_form; // most detailed evaluator of the exchanges
   std::uint64_t events{};               // events that the evaluators simulated
-  collectives::SentBytes sent{};        // of its exchanges, for retime()
+  collectives::SentBytes sent{};        // of its exchanges, for time_exchanges()
 };
 
 // The member of ProgramUnit that holds the exchange of an operation; null for other operations.
@@ -91,11 +94,8 @@ using ExchangeMember = UnitExchange ProgramUnit::*;
 [[nodiscard]] ScenarioProgram scenario_program(const Scenario& scenario, bool simulated = false,
                                                MadeFor made_for = MadeFor::lists);
 
-// Gives the exchanges of a program that was made for the same scenario, but for nodes, latency and
-// bandwidth of its network, the times of this one. False, with the program unchanged, where these
-// may change more than times: the planner reads costs, messages are simulated, or the number of
-// ranks counts in what they compute.
-[[nodiscard]] bool retime(const Scenario& scenario, ScenarioProgram& made);
+// Gives the exchanges of a program the times that they have on the network of the scenario.
+void time_exchanges(const Scenario& scenario, ScenarioProgram& made);
 
 // The factors of variability of all ranks in `iterations` iterations; empty if nothing varies.
 [[nodiscard]] programs::Factors

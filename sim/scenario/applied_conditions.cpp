@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -22,9 +23,6 @@ namespace stepsim::study {
 namespace {
 
 using Values = std::array<double, kFactorCount>;
-
-// Rate of links that take no time, bytes/s.
-constexpr double kInfinite = 1e14;
 
 double& part(FactorValues& values, Factor factor) {
   return values[static_cast<std::size_t>(factor)].value;
@@ -113,6 +111,10 @@ bool has_one_rate(const Scenario& nominal, ServersOn servers) {
           !has_islands(nominal.training));
 }
 
+void append(std::initializer_list<double> numbers, std::vector<double>& to) {
+  to.insert(to.end(), numbers);
+}
+
 void apply_to_latencies_and_rates(const LossQuestion& question, const Losses& lost,
                                   Scenario& scenario) {
   Cluster& cluster = scenario.cluster;
@@ -133,6 +135,9 @@ void apply_to_latencies_and_rates(const LossQuestion& question, const Losses& lo
     cluster.intra = collectives::LinkCost{
         .latency_s = latency_s, .block_latency_s = latency_s, .per_byte_s = 1 / lost.bus_Bps};
   }
+  append({one_rate ? lost.ring_Bps : lost.network_Bps, one_rate ? 0 : lost.bus_Bps, latency_s,
+          lost.message_s},
+         scenario.conditions.links);
   cluster.machines_push = question.servers == ServersOn::machines;
   scenario.training.sync.value += question.servers == ServersOn::none ? lost.message_s : 0;
 }
@@ -156,12 +161,14 @@ void apply_to_fabric(const LossQuestion& question, const Losses& lost, Scenario&
     cluster.intra->per_byte_s /= inside;
   }
   scenario.training.sync.value += lost.message_s;
+  append({into_machine, inside, lost.message_s}, scenario.conditions.links);
 }
 
 void apply_to_library(const LossQuestion& question, const Losses& lost, Scenario& scenario) {
   nccl::NodeType& node = scenario.communication.question->node;
   node.nic_Bps *= network_share(question, lost);
   node.ring_Bps *= bus_share(question, lost);
+  append({node.nic_Bps, node.ring_Bps}, scenario.conditions.links);
   renew_library_cost(scenario);
 }
 
@@ -194,22 +201,22 @@ std::vector<Factor> apply_to_outer_network(const LossQuestion& question, const V
   apart.carrier = *outer->transport;
   NetworkLoss lost = network_loss(apart, values);
   outer->bandwidth_Bps = lost.Bps;
+  append({lost.Bps}, scenario.conditions.links);
   return std::move(lost.factors);
 }
 
-void slow_down(double factor, layers::Workload& workload) {
-  for (layers::WorkLayer& layer : workload.layers.edit()) {
-    layer.forward = layer.forward * factor;
-    layer.backward = layer.backward * factor;
+// `layers` become `factor` times as long as those of `from`, which may be the same list.
+void slow_down(double factor, const layers::Workload& from, layers::Workload& workload) {
+  std::vector<layers::WorkLayer>& layers = workload.layers.edit();
+  auto nominal = from.layers.begin();
+  for (layers::WorkLayer& layer : layers) {
+    layer.forward = nominal->forward * factor;
+    layer.backward = nominal->backward * factor;
+    ++nominal;
   }
 }
 
-void apply_computing(double factor, Scenario& scenario) {
-  if (factor == 1) {
-    return;
-  }
-  slow_down(factor, scenario.workload);
-  collectives::Compression& compression = scenario.communication.compression;
+void slow_operators(double factor, collectives::Compression& compression) {
   compression.encode_Bps /= factor;
   compression.decode_Bps /= factor;
 }
@@ -224,14 +231,22 @@ std::vector<Factor> apply_to_other_jobs(const LossQuestion& first, const Values&
     question.measured_gpus = job.workload.measured_ranks.value_or(job.source.measured_gpus);
     question.reduced_precision = reduced_precision(scenario.training, job.source);
     const Losses lost = losses(question, values);
-    slow_down(lost.computing, job.workload);
+    slow_down(lost.computing, job.workload, job.workload);
+    append({lost.computing}, scenario.conditions.computing);
     std::ranges::copy_if(lost.factors, std::back_inserter(factors), is_plain);
   }
   return factors;
 }
 
-// `scenario` has nominal rates.
-void put_under(const FactorValues& factors, Scenario& scenario) {
+// Whatever `scenario` was under before, of the same nominal parts but for nodes and network.
+void put_under(const FactorValues& factors, const Nominal& nominal, Scenario& scenario) {
+  scenario.cluster = nominal.cluster;
+  scenario.training = nominal.training;
+  scenario.other_jobs = nominal.other_jobs;
+  scenario.communication.compression = nominal.compression;
+  scenario.communication.question = nominal.question;
+  scenario.conditions.links.clear();
+  const std::vector<double> before = std::exchange(scenario.conditions.computing, {});
   Values values{};
   std::ranges::transform(factors, values.begin(), &FactorValue::value);
   const LossQuestion question = loss_question(scenario);
@@ -239,6 +254,7 @@ void put_under(const FactorValues& factors, Scenario& scenario) {
   const bool links = links_lose(scenario);
   const bool slows = exchanges(scenario) && !scenario.training.overlap_given;
   std::vector<Factor> used = apply_to_other_jobs(question, values, scenario);
+  used.reserve(used.size() + kFactorCount);
   for (const Factor factor : lost.factors) {
     if (is_plain(factor) || (factor == Factor::s_net || factor == Factor::s_bus ? slows : links)) {
       used.push_back(factor);
@@ -258,7 +274,11 @@ void put_under(const FactorValues& factors, Scenario& scenario) {
   if (slows && question.servers == ServersOn::none) {
     scenario.training.overlap.compute.fill(lost.interference);
   }
-  apply_computing(lost.computing, scenario);
+  append({lost.computing}, scenario.conditions.computing);
+  if (scenario.conditions.computing != before) {
+    slow_down(lost.computing, nominal.workload, scenario.workload);
+  }
+  slow_operators(lost.computing, scenario.communication.compression);
   std::ranges::sort(used);
   used.erase(std::unique(used.begin(), used.end()), used.end());
   scenario.conditions.used = std::move(used);
@@ -311,7 +331,13 @@ void apply_conditions(Scenario& scenario) {
                              .other_jobs = scenario.other_jobs,
                              .compression = scenario.communication.compression,
                              .question = scenario.communication.question};
-  put_under(scenario.conditions.factors, scenario);
+  renew_conditions(scenario);
+}
+
+void renew_conditions(Scenario& scenario) {
+  if (scenario.nominal) {
+    put_under(scenario.conditions.factors, *scenario.nominal, scenario);
+  }
 }
 
 Scenario nominal_of(const Scenario& scenario) {
@@ -328,53 +354,26 @@ Scenario nominal_of(const Scenario& scenario) {
 }
 
 Scenario with_factors(const Scenario& scenario, const FactorValues& factors) {
-  Scenario out = nominal_of(scenario);
-  put_under(factors, out);
+  Scenario out = scenario;
+  put_under(factors, *scenario.nominal, out);
   return out;
 }
 
-Scenario with_moved_factor(const Scenario& scenario, Factor factor, double deviations) {
+bool move_factor(const Scenario& scenario, Factor factor, double deviations, Scenario& out) {
   FactorValues factors = scenario.conditions.factors;
   part(factors, factor) = moved(factor, factors[static_cast<std::size_t>(factor)], deviations);
-  return with_factors(scenario, factors);
+  out.variability.seed = scenario.variability.seed;
+  put_under(factors, *scenario.nominal, out);
+  return out.conditions.links != scenario.conditions.links ||
+         out.conditions.computing != scenario.conditions.computing ||
+         out.training.overlap.compute != scenario.training.overlap.compute;
 }
 
 Scenario with_scaled_computing(const Scenario& scenario, double factor) {
   Scenario out = scenario;
-  apply_computing(factor, out);
-  return out;
-}
-
-// Latencies of a simulated network belong to its links and stay.
-Scenario without_starts(const Scenario& scenario) {
-  Scenario out = scenario;
-  out.conditions.hides_transfers = false;
-  out.training.sync = scenario.nominal->training.sync;
-  if (!scenario.cluster.fabric) {
-    Network& network = out.cluster.network;
-    network.latency_s = network.block_latency_s = 0;
-    if (auto& intra = out.cluster.intra) {
-      intra->latency_s = intra->block_latency_s = 0;
-    }
-  }
-  return out;
-}
-
-Scenario without_transfers(const Scenario& scenario) {
-  Scenario out = scenario;
-  out.conditions.hides_transfers = false;
-  Cluster& cluster = out.cluster;
-  cluster.network.bandwidth_Bps = kInfinite;
-  cluster.network.efficiency = 1;
-  if (cluster.intra) {
-    cluster.intra->per_byte_s = 1 / kInfinite;
-  }
-  if (cluster.fabric) {
-    set_link_rates(kInfinite, cluster);
-  }
-  if (auto& outer = out.training.local.outer_network; outer && outer->bandwidth_Bps) {
-    outer->bandwidth_Bps = kInfinite;
-  }
+  slow_down(factor, scenario.workload, out.workload);
+  slow_operators(factor, out.communication.compression);
+  out.conditions.computing.push_back(factor);
   return out;
 }
 

@@ -101,6 +101,10 @@ struct Conditions {
   FactorValues factors{};   // only where typical
   std::vector<Factor> own;  // that the scenario gives itself
   std::vector<Factor> used; // that count in this scenario
+  // What the factors come to: the rates and times of links, and how many times as long the layers
+  // of each job last. Scenarios that differ in factors alone have the same exchanges where the
+  // former are the same, and the same layers where the latter are.
+  std::vector<double> links, computing;
   // Whether starts of messages and their transfers hide behind each other, so that the step is the
   // longer one of a run without the former and a run without the latter.
   bool hides_transfers = false;

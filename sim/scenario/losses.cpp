@@ -19,7 +19,9 @@ constexpr double kCloudTo = 6e9;
 // Gives values of factors, and remembers which ones counted.
 class Taken {
 public:
-  explicit Taken(const std::array<double, kFactorCount>& values) : values_(values) {}
+  explicit Taken(const std::array<double, kFactorCount>& values) : values_(values) {
+    factors_.reserve(kFactorCount);
+  }
   double operator()(Factor factor) {
     factors_.push_back(factor);
     return values_[static_cast<std::size_t>(factor)];

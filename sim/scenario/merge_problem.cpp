@@ -98,12 +98,6 @@ buckets::Cost channel_cost(const Scenario& scenario, bool by_formula) {
 std::vector<buckets::Item> merge_items(const Scenario& scenario) {
   const layers::Workload& workload = scenario.workload;
   std::vector<buckets::Item> items;
-  std::vector<Seconds> layer_ready(workload.layers.size());
-  Seconds t;
-  for (std::size_t l = workload.layers.size(); l-- > 0;) {
-    t += workload.layers[l].backward;
-    layer_ready[l] = t;
-  }
   std::vector<std::int64_t> group_of(workload.layers.size(), -1); // with schedule groups
   const bool in_groups = scenario.communication.schedule == buckets::Schedule::groups;
   const auto& groups = scenario.communication.schedule_options.groups;
@@ -112,6 +106,7 @@ std::vector<buckets::Item> merge_items(const Scenario& scenario) {
       group_of[layer] = static_cast<std::int64_t>(g);
     }
   }
+  const std::vector<Seconds> ends = workload.backward_ends();
   std::map<std::string, std::uint32_t> dtypes;
   std::int64_t position = 0;
   const auto count = static_cast<std::int64_t>(workload.gradients.size());
@@ -120,7 +115,7 @@ std::vector<buckets::Item> merge_items(const Scenario& scenario) {
     const auto dtype =
         dtypes.try_emplace(gradient.dtype, static_cast<std::uint32_t>(dtypes.size()));
     items.push_back(
-        {.ready = scenario.communication.overlap_backward ? layer_ready[gradient.layer] : t,
+        {.ready = ends[scenario.communication.overlap_backward ? gradient.layer : 0],
          .bytes = gradient.bytes,
          .elements = gradient.elements,
          .dtype = dtype.first->second,
@@ -131,7 +126,7 @@ std::vector<buckets::Item> merge_items(const Scenario& scenario) {
     ++position;
   }
   if (items.empty()) { // no layer has a gradient: one that sends nothing
-    items.push_back({.ready = t, .bytes = Bytes{0}});
+    items.push_back({.ready = ends.front(), .bytes = Bytes{0}});
   }
   return items;
 }

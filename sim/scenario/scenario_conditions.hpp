@@ -28,22 +28,25 @@ void check_conditions(const io::Json& tree, io::Problems& problems, const Scenar
 [[nodiscard]] bool links_lose(const Scenario& nominal);
 // Puts a scenario with nominal rates under its conditions; changes nothing if they are ideal.
 void apply_conditions(Scenario& scenario);
+// Puts it under them again once scenario.nominal, if any, has other nodes, latency or bandwidth.
+void renew_conditions(Scenario& scenario);
 
 // The scenario with nominal rates: `scenario` itself under ideal conditions.
 [[nodiscard]] Scenario nominal_of(const Scenario& scenario);
 // The scenario under conditions with these factors.
 [[nodiscard]] Scenario with_factors(const Scenario& scenario, const FactorValues& factors);
-// The scenario under conditions with one factor moved by `deviations` standard deviations.
-[[nodiscard]] Scenario with_moved_factor(const Scenario& scenario, Factor factor,
-                                         double deviations);
+// Puts `out` under conditions with one factor moved by `deviations` standard deviations: a copy of
+// `scenario`, or what this function made of it before its nodes, latency, bandwidth or seed were
+// changed. False if `out` does not differ from `scenario`.
+[[nodiscard]] bool move_factor(const Scenario& scenario, Factor factor, double deviations,
+                               Scenario& out);
+// The scenario with forward and backward `factor` times as long.
+[[nodiscard]] Scenario with_scaled_computing(const Scenario& scenario, double factor);
 
 // The scenario under conditions whose messages start without delay, and the one whose links take no
 // time for bytes: the two runs of which a scenario that hides transfers takes the longer one.
 [[nodiscard]] Scenario without_starts(const Scenario& scenario);
 [[nodiscard]] Scenario without_transfers(const Scenario& scenario);
-
-// The scenario with forward and backward `factor` times as long.
-[[nodiscard]] Scenario with_scaled_computing(const Scenario& scenario, double factor);
 
 // Puts a scenario, whose short forms are expanded, under these conditions: under ideal ones without
 // the keys that count under typical ones alone.

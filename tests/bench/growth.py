@@ -137,6 +137,7 @@ POINTS += [("wfbp, ring, jitter of 10 %", {"variability": {"compute_cv": 0.1}})]
 
 # What else may be trained, in buckets of ddp: the first is what the others are compared with.
 NODES_KEYS = ("/cluster/gpus_per_node=8", '/cluster/intra_network={"latency_s": 2e-6, "bandwidth_Bps": 1e11}')
+TYPICAL = ("/conditions=typical", "/cluster/network/transport=tcp")
 STEPS = [("sync_sgd", ()),
          ("pipe_sgd", ("/training/algorithm=pipe_sgd",)),
          ("od_sgd", ("/training/algorithm=od_sgd",)),
@@ -149,7 +150,10 @@ STEPS = [("sync_sgd", ()),
          ("overlap slows computing by 10 %", ('/training/overlap={"compute": 1.1}',)),
          ("two_level on nodes of 8", (*NODES_KEYS, "/communication/collective=two_level")),
          ("hierarchical on nodes of 8", (*NODES_KEYS, "/communication/collective=hierarchical")),
-         ("jitter of 10 % on 64 workers", ("/cluster/nodes=64", '/variability={"compute_cv": 0.1}'))]
+         ("jitter of 10 % on 64 workers", ("/cluster/nodes=64", '/variability={"compute_cv": 0.1}')),
+         ("sync_sgd, typical conditions", TYPICAL),
+         ("pipe_sgd, typical conditions", (*TYPICAL, "/training/algorithm=pipe_sgd")),
+         ("zero1, typical conditions", (*TYPICAL, '/training/sharding={"strategy": "zero1"}'))]
 
 
 def of_quickstart(nodes, sets):

@@ -16,6 +16,7 @@
 #include "programs/steady_state.hpp"
 #include "run/program_memory.hpp"
 #include "run/random_scenarios.hpp"
+#include "run/retimed_program.hpp"
 #include "run/run.hpp"
 #include "run/summary.hpp"
 #include "scenario/scenario_text.hpp"
@@ -75,11 +76,12 @@ int check_retimed(const Scenario& scenario) {
   other.cluster.network.latency_s *= 0.5;
   other.cluster.network.block_latency_s *= 0.5;
   other.cluster.network.bandwidth_Bps *= 2.5;
-  ScenarioProgram retimed = scenario_program(scenario, false, MadeFor::figures);
-  if (!retime(other, retimed)) {
+  ProgramMemory known;
+  known.made = scenario_program(scenario, false, MadeFor::figures);
+  if (!retime(other, MadeFor::figures, nullptr, known)) {
     return 0;
   }
-  const Program& found = retimed.program;
+  const Program& found = known.made->program;
   const Program made = scenario_program(other, false, MadeFor::figures).program;
   REQUIRE(found.operations.size() == made.operations.size());
   CHECK(found.first_wait == made.first_wait);

@@ -267,7 +267,7 @@ TEST_CASE("tune: a gain below the published error of its class is advised agains
   CHECK(*tuning.published_error == study::published_error(exposed / step));
   CHECK(tuning.worth_it() == (*tuning.gain >= *tuning.published_error));
   // The medians of the two classes, as the page shows them.
-  std::ifstream file(std::string(STEPSIM_SOURCE_DIR) + "/docs/accuracy.md");
+  std::ifstream file(STEPSIM_SOURCE_DIR "/docs/accuracy.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   for (const auto& [row, share] : {std::pair{"\ncommunication > 15 % of step", 0.16},
                                    std::pair{"\ncommunication <= 15 % ", 0.14}}) {

@@ -105,9 +105,6 @@ bool any_ranks(collectives::AlgorithmId id) {
 } // namespace
 
 bool shares_scenario(const Scenario& scenario) {
-  if (is_typical(scenario)) {
-    return false; // its links and messages depend on the rates and on the number of nodes
-  }
   const Communication& communication = scenario.communication;
   const collectives::Compression& compression = communication.compression;
   const Network& network = scenario.cluster.network;
@@ -125,9 +122,6 @@ bool shares_scenario(const Scenario& scenario) {
 // Gradients have to be in backward order and none of them empty: QuickRun finds the last message of
 // a layer by the position of its last gradient.
 bool takes_quick_way(const Scenario& scenario) {
-  if (is_typical(scenario)) {
-    return false;
-  }
   const Communication& communication = scenario.communication;
   const Network& network = scenario.cluster.network;
   const bool method_fits = !scenario.method || *scenario.method == collectives::Method::closed_form;
@@ -137,12 +131,13 @@ bool takes_quick_way(const Scenario& scenario) {
                           [](const layers::Gradient& g) { return g.bytes.value > 0; }) &&
       std::ranges::is_sorted(scenario.workload.gradients, std::greater<>(),
                              &layers::Gradient::layer);
-  return network.model == NetworkModel::alpha_beta && scenario.cluster.topology.is_null() &&
-         method_fits && gradients_fit && !network.curve && network.calibration.empty() &&
-         !communication.calibrated && !communication.reduce_broadcast &&
-         communication.copy_bandwidth_Bps <= 0 && !communication.plan_cost &&
-         is_known_schedule(scenario) && (may_be_linear(scenario) || may_be_curve(scenario)) &&
-         !has_domains(scenario.cluster) && is_plain_training(scenario);
+  return !is_typical(scenario) && network.model == NetworkModel::alpha_beta &&
+         scenario.cluster.topology.is_null() && method_fits && gradients_fit && !network.curve &&
+         network.calibration.empty() && !communication.calibrated &&
+         !communication.reduce_broadcast && communication.copy_bandwidth_Bps <= 0 &&
+         !communication.plan_cost && is_known_schedule(scenario) &&
+         (may_be_linear(scenario) || may_be_curve(scenario)) && !has_domains(scenario.cluster) &&
+         is_plain_training(scenario);
 }
 
 } // namespace stepsim::study

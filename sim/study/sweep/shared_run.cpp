@@ -8,6 +8,7 @@
 #include "run/run.hpp"
 #include "run/work_estimate.hpp"
 #include "scenario/merge_problem.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "study/sweep/quick_conditions.hpp"
 
 namespace stepsim::study {
@@ -31,7 +32,7 @@ SharedRun::SharedRun(const Scenario& scenario, bool block_follows, double max_se
 // Keys that a single node does not read are read with several.
 bool SharedRun::set_point(const QuickPoint& point, std::int64_t replication) {
   constexpr std::int64_t kMaxRanks = 1 << 20;
-  Cluster& cluster = scenario_.cluster;
+  Cluster& cluster = scenario_.nominal ? scenario_.nominal->cluster : scenario_.cluster;
   Network& network = cluster.network;
   if (point.nodes < 2 || point.nodes * cluster.gpus_per_node > kMaxRanks ||
       point.nodes * cluster.gpus_per_node < least_ranks_ ||
@@ -43,6 +44,7 @@ bool SharedRun::set_point(const QuickPoint& point, std::int64_t replication) {
   network.bandwidth_Bps = point.bandwidth_Bps;
   network.block_latency_s = block_follows_ ? point.latency_s : network.block_latency_s;
   scenario_.variability.seed = replication_seed(static_cast<std::uint64_t>(seed_), replication);
+  renew_conditions(scenario_);
   return true;
 }
 

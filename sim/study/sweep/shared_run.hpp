@@ -31,7 +31,10 @@ public:
   // whose cost is not linear though its planner needs that.
   [[nodiscard]] bool run(const QuickPoint& point, std::int64_t replication, PointOutcome& outcome,
                          std::vector<std::string>& warnings);
-  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+  // The cluster of the last point, not under its conditions.
+  [[nodiscard]] const Cluster& cluster() const {
+    return scenario_.nominal ? scenario_.nominal->cluster : scenario_.cluster;
+  }
 
 private:
   SharedRun(const Scenario& scenario, bool block_follows, double max_seconds);

@@ -14,6 +14,7 @@
 #include "document/json_pointer.hpp"
 #include "run/collective_record.hpp"
 #include "run/run.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "scenario/unusual.hpp"
 #include "study/sweep/shared_run.hpp"
 #include "study/sweep/sweep_quick.hpp"
@@ -84,7 +85,8 @@ struct PointRunner::Context {
 
 namespace {
 constexpr std::int64_t kMostContexts = 256;
-}
+constexpr std::int64_t kTypicalContext = 16; // takes the memory of so many others
+} // namespace
 
 PointRunner::PointRunner(const Sweep& sweep, Files& files, double max_seconds)
     : sweep_(sweep), files_(files), max_seconds_(max_seconds),
@@ -204,11 +206,13 @@ PointRunner::Context* PointRunner::context_of(std::int64_t point) {
     return usable(*found->second);
   }
   auto context = std::make_unique<Context>();
+  ++held_;
   try {
     io::Json tree = scenario_at(sweep_.base, sweep_.grid, point);
     const io::Json* block = io::resolve(tree, "/cluster/network/block_latency_s");
     const bool block_follows = block == nullptr || block->is_null();
     const Scenario scenario = parse_scenario(tree, files_, Leftovers::ignore);
+    held_ += is_typical(scenario) ? kTypicalContext - 1 : 0;
     tree = {}; // many layers take more memory here than in the scenario
     context->quick = QuickRun::make(scenario, block_follows);
     if (!context->quick || !context->quick->takes_all()) {
@@ -224,6 +228,7 @@ void PointRunner::forget_contexts() {
     context->add_warnings(warnings_);
   }
   contexts_.clear();
+  held_ = 0;
 }
 
 QuickPoint PointRunner::quick_point(const Cluster& cluster, std::int64_t point) const {
@@ -235,7 +240,7 @@ QuickPoint PointRunner::quick_point(const Cluster& cluster, std::int64_t point) 
 
 bool PointRunner::run_shared(Context& context, std::int64_t point, PointOutcome& outcome) {
   std::vector<std::string> warnings;
-  if (!context.shared->run(quick_point(context.shared->scenario().cluster, point),
+  if (!context.shared->run(quick_point(context.shared->cluster(), point),
                            point % sweep_.grid.replications, outcome, warnings)) {
     return false;
   }
@@ -280,7 +285,7 @@ void PointRunner::run_quick(Context& context, std::span<const std::int64_t> poin
 
 std::span<const PointOutcome> PointRunner::run(const Shard& shard, std::int64_t begin,
                                                std::int64_t end) {
-  if (std::ssize(contexts_) >= kMostContexts) {
+  if (held_ >= kMostContexts) {
     forget_contexts();
   }
   const auto count = static_cast<std::size_t>(end - begin);

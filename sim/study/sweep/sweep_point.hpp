@@ -69,6 +69,7 @@ private:
   std::vector<std::int64_t> strides_;
   std::vector<QuickField> quick_fields_; // nodes, latency, bandwidth; empty = always the long way
   std::map<std::int64_t, std::unique_ptr<Context>> contexts_; // key: values of all other axes
+  std::int64_t held_ = 0; // contexts, those that keep runs with moved factors several times
   std::int64_t quick_points_ = 0, shared_points_ = 0;
   std::vector<std::int64_t> points_; // numbers of the points of the current call of run()
   std::vector<Context*> context_of_; // [index in points_]; null = the long way

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +33,15 @@ inline constexpr std::string_view kNodesError =
     "/cluster/nodes: must be an integer in [1, 1048576], got 0";
 
 inline io::Json scenario() { return io::parse_json(kScenario, "scenario.json"); }
+
+using Random = std::mt19937_64;
+
+inline double real(Random& random, double low, double high) {
+  return std::uniform_real_distribution(low, high)(random);
+}
+inline std::int64_t whole(Random& random, std::int64_t low, std::int64_t high) {
+  return std::uniform_int_distribution(low, high)(random);
+}
 
 // nodes 2, 0 (fails), 8 x schedule wfbp, single.
 inline study::Sweep small_sweep() {

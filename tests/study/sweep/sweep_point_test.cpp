@@ -16,17 +16,11 @@
 
 using namespace stepsim;
 using study::Axis;
+using test::Random;
+using test::real;
+using test::whole;
 
 namespace {
-
-using Random = std::mt19937_64;
-
-double real(Random& random, double low, double high) {
-  return std::uniform_real_distribution(low, high)(random);
-}
-std::int64_t whole(Random& random, std::int64_t low, std::int64_t high) {
-  return std::uniform_int_distribution(low, high)(random);
-}
 
 // Layers with and without gradients, in a step with or without update, input and barrier. Additions
 // are faster than any link: where they are not, the best blocks of lp and trees are found by timing

@@ -1,0 +1,88 @@
+#include "run/step_interval.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "run/program_memory.hpp"
+#include "run/run.hpp"
+#include "run/run_figures.hpp"
+#include "scenario/scenario_conditions.hpp"
+#include "scenario/scenario_library.hpp"
+
+namespace stepsim::study {
+
+// What makes the step longer or shorter adds up in squares. The model of a library may be off in
+// the same direction for all messages.
+void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary& summary) {
+  const double middle = *summary.iteration_time_s;
+  if (!has_uncertain_parts(scenario) || !(middle > 0)) {
+    return;
+  }
+  double up = 0;
+  double down = 0;
+  std::vector<IntervalPart> parts;
+  const auto add = [&](std::string_view name, double more_s, double less_s) {
+    const double one = std::log(more_s / middle);
+    const double other = std::log(less_s / middle);
+    const double longer = std::max({0.0, one, other});
+    const double shorter = std::min({0.0, one, other});
+    up += longer * longer;
+    down += shorter * shorter;
+    parts.push_back({.factor = name, .share = longer * longer, .at_high = one, .at_low = other});
+  };
+  OtherRun fresh;
+  const auto run_of = [&](std::size_t place) -> OtherRun& {
+    if (memory == nullptr) {
+      return fresh = {};
+    }
+    memory->moved.resize(2 * (kFactorCount + 1));
+    return memory->moved[place];
+  };
+  if (is_typical(scenario)) {
+    up = down = kRestSpread * kRestSpread;
+    parts.push_back({.factor = kRestOfInterval, .share = up});
+  }
+  for (const Factor factor : scenario.conditions.used) {
+    const auto place = static_cast<std::size_t>(factor);
+    const auto moved_s = [&](std::size_t kept, double deviations) {
+      OtherRun& run = run_of(kept);
+      if (!run.scenario) {
+        run.scenario = scenario;
+      }
+      return move_factor(scenario, factor, deviations, *run.scenario)
+                 ? period_of(*run.scenario, &run.memory, memory)
+                 : middle;
+    };
+    if (scenario.conditions.factors[place].tau > 0) {
+      add(kFactors[factor], moved_s(2 * place, 1), moved_s(2 * place + 1, -1));
+    }
+  }
+  if (const auto& estimate = scenario.workload.interval; estimate && estimate->low > 0) {
+    const auto scaled_s = [&](std::size_t kept, double factor) {
+      OtherRun& run = run_of(kept);
+      run.scenario = with_scaled_computing(scenario, std::pow(factor, 1 / kQuantile80));
+      return period_of(*run.scenario, &run.memory, memory);
+    };
+    add(kEstimateOfInterval, scaled_s(2 * kFactorCount, estimate->high),
+        scaled_s(2 * kFactorCount + 1, estimate->low));
+  }
+  if (scenario.communication.question) {
+    add(kLibraryOfInterval, period_of(with_deviations(scenario, 1)),
+        period_of(with_deviations(scenario, -1)));
+  }
+  for (IntervalPart& part : parts) {
+    part.share /= up > 0 ? up : 1;
+  }
+  std::ranges::stable_sort(parts, std::ranges::greater{}, &IntervalPart::share);
+  summary.interval_parts = std::move(parts);
+  summary.iteration_time_low_s = middle * std::exp(-kQuantile80 * std::sqrt(down));
+  summary.iteration_time_high_s = middle * std::exp(kQuantile80 * std::sqrt(up));
+  summary.interval_level = kLevel80;
+}
+
+} // namespace stepsim::study
