@@ -223,6 +223,7 @@ def run(scenario: Scenario, set: Changes = None) -> Result:
     """The result of one scenario, as `stepsim run --json` gives it.
 
         run("s.json", set={"/cluster/nodes": 64}).summary.iteration_time_s
+        run("s.json", set={"/job/tokens": "300B", "/job/price_per_gpu_hour": 2.5}).summary.cost_usd
     """
     return _lines.ask(_request(scenario, set))
 

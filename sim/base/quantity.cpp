@@ -115,7 +115,7 @@ QuantityResult whole(double value, QuantityKind kind) {
       return "must be below 2^63 bytes";
     }
   }
-  if (kind == QuantityKind::count) {
+  if (kind == QuantityKind::count || kind == QuantityKind::amount) {
     if (value != std::floor(value)) {
       return "not a whole number";
     }
@@ -138,7 +138,8 @@ QuantityResult value_of(Parts parts, QuantityKind kind, BareNumber bare) {
   }
   if (parts.unit.empty()) {
     const double value = scaled(parts.number, 0);
-    const bool has_own_unit = kind == QuantityKind::ratio || kind == QuantityKind::size;
+    const bool has_own_unit =
+        kind == QuantityKind::ratio || kind == QuantityKind::size || kind == QuantityKind::amount;
     const bool allowed = has_own_unit || bare == BareNumber::si || value == 0.0;
     if (!allowed) {
       return "unit missing (" + unit_list(kind) + ")";

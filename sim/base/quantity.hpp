@@ -1,16 +1,16 @@
 #pragma once
 // Parses and prints quantities as users type them in flags: NUMBER [blanks] UNIT, with
 // case-sensitive units. Results are in SI units (seconds, bytes, bytes per second, FLOP/s) or a
-// ratio or count.
+// ratio, a count, or an amount: a count of samples or tokens, which may end in K, M, B, G or T.
 //     25Gbps = 3.125e9    25MiB = 26214400    5us = 5e-6    90% = 0.9
 //     1,10,40Gbps   list; an entry without a unit takes the unit of the next entry that has one
 //     4:64:x2       geometric range; its end is included if hit within 1e-9 relative
 //     1:9:+2        arithmetic range, with the same rule for its end
 // In a range a start or step without a unit takes the unit of the end; an end without a unit takes
-// the unit of the step. Negative numbers are refused, and sizes and counts must be whole. Errors
-// are returned as the text that follows `--flag VALUE: `. JSON files may also contain such texts,
-// for every key with a unit and for fractions; a bare number in a file is in the unit that its key
-// names.
+// the unit of the step. Negative numbers are refused; sizes, counts and amounts must be whole.
+// Errors are returned as the text that follows `--flag VALUE: `. JSON files may also contain such
+// texts, for every key with a unit and for fractions; a bare number in a file is in the unit that
+// its key names.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,11 +20,11 @@
 
 namespace stepsim::base {
 
-enum class QuantityKind { time, size, rate, flops, ratio, count };
+enum class QuantityKind { time, size, rate, flops, ratio, count, amount };
 
 // What a number without a unit means. refused: an error, except for 0; si: a value in SI units, as
-// in values that are set through a JSON pointer. Ratios and sizes (bytes) may always be bare, and
-// counts always are.
+// in values that are set through a JSON pointer. Ratios, sizes (bytes) and amounts may always be
+// bare, and counts always are.
 enum class BareNumber { refused, si };
 
 using QuantityResult = std::variant<double, std::string>;                  // value or error
@@ -37,11 +37,11 @@ inline constexpr std::size_t kMaxQuantityValues = 10'000'000;              // va
 [[nodiscard]] QuantityListResult parse_quantity_list(std::string_view text, QuantityKind kind,
                                                      BareNumber bare = BareNumber::refused);
 
-// Returns the kind of quantity that the suffix of a JSON key stands for: latency_s, size_bytes,
-// bandwidth_Bps, flops_Ps, and times per element such as select_s_per_element. Empty for other
-// keys, per_byte_s among them.
+// Returns the kind of quantity that a JSON key stands for, by its suffix: latency_s, size_bytes,
+// bandwidth_Bps, flops_Ps, and times per element such as select_s_per_element; samples and tokens
+// are amounts. Empty for other keys, per_byte_s among them.
 [[nodiscard]] std::optional<QuantityKind> kind_of_key(std::string_view key);
-// Returns "seconds", "bytes", "bytes/s", "FLOP/s", or "1" for ratios and counts.
+// Returns "seconds", "bytes", "bytes/s", "FLOP/s", or "1" for ratios, counts and amounts.
 [[nodiscard]] std::string_view si_unit(QuantityKind kind);
 // Returns every unit of a kind, with alternative spellings, in the order of the table; empty for
 // counts.
@@ -59,6 +59,10 @@ struct Band {
 // Text for people, with 4 significant digits in a fitting unit: "18.04 ms", "26.21 MB", "3.125
 // GB/s". A band stands beside its time in the same unit: "414.5 ms (344.8 to 653.7, 80 %)".
 [[nodiscard]] std::string readable_seconds(double seconds, const std::optional<Band>& band = {});
+// The same in s, min, h or days: "12.40 days (11.60 to 13.90, 80 %)".
+[[nodiscard]] std::string readable_duration(double seconds, const std::optional<Band>& band = {});
+// An amount: "300 B", "1.14 M".
+[[nodiscard]] std::string readable_amount(double amount);
 // A band alone, with values times `factor`: "(344.8 to 653.7, 80 %)".
 [[nodiscard]] std::string readable_band(const Band& band, double factor = 1);
 [[nodiscard]] std::string readable_bytes(double bytes);

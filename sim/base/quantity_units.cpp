@@ -23,6 +23,7 @@ constexpr auto kUnits = std::to_array<Unit>({
     {"\xCE\xBCs", time, -6, 1}, // Greek mu
     {"ms", time, -3, 1},        {"s", time, 0, 1},
     {"min", time, 0, 60},       {"h", time, 0, 3600},
+    {"d", time, 0, 86400},      {"days", time, 0, 86400},
     {"B", size, 0, 1},          {"kB", size, 3, 1},
     {"MB", size, 6, 1},         {"GB", size, 9, 1},
     {"TB", size, 12, 1},        {"KiB", size, 0, 0x1p10},
@@ -42,7 +43,9 @@ constexpr auto kUnits = std::to_array<Unit>({
     {"MBps", rate, 6, 1},       {"GBps", rate, 9, 1},
     {"Flop/s", flops, 0, 1},    {"GFlop/s", flops, 9, 1},
     {"TFlop/s", flops, 12, 1},  {"PFlop/s", flops, 15, 1},
-    {"%", ratio, -2, 1},
+    {"%", ratio, -2, 1},        {"K", amount, 3, 1},
+    {"M", amount, 6, 1},        {"B", amount, 9, 1},
+    {"G", amount, 9, 1},        {"T", amount, 12, 1},
 });
 
 constexpr std::array<std::string_view, 4> kCommonTime{"s", "ms", "us", "ns"};
@@ -50,6 +53,7 @@ constexpr std::array<std::string_view, 7> kCommonSize{"B", "kB", "MB", "GB", "Ki
 constexpr std::array<std::string_view, 5> kCommonRate{"Mbps", "Gbps", "MB/s", "GB/s", "B/s"};
 constexpr std::array<std::string_view, 3> kCommonFlops{"GFlop/s", "TFlop/s", "PFlop/s"};
 constexpr std::array<std::string_view, 1> kCommonRatio{"%"};
+constexpr std::array<std::string_view, 4> kAmounts{"K", "M", "B", "T"};
 
 double in_unit(double value, const Unit& unit) {
   return value / std::pow(10.0, unit.exponent) / unit.factor;
@@ -68,6 +72,16 @@ const Unit& fitting_unit(double value, QuantityKind kind, std::span<const std::s
 std::string readable(double value, QuantityKind kind, std::span<const std::string_view> names) {
   const Unit& unit = fitting_unit(value, kind, names);
   return significant(in_unit(value, unit)) + " " + std::string(unit.name);
+}
+
+std::string readable_time(double seconds, const std::optional<Band>& band,
+                          std::span<const std::string_view> names) {
+  if (seconds == 0.0) {
+    return "0 s";
+  }
+  const std::string text = readable(seconds, time, names);
+  return band ? text + " " + readable_band(*band, in_unit(1, fitting_unit(seconds, time, names)))
+              : text;
 }
 
 } // namespace
@@ -91,6 +105,8 @@ std::span<const std::string_view> common_units(QuantityKind kind) {
     return kCommonFlops;
   case ratio:
     return kCommonRatio;
+  case amount:
+    return kAmounts;
   case count:
     return {};
   }
@@ -114,6 +130,8 @@ std::string_view kind_name_of_unit(std::string_view name) {
     return "speed of computing";
   case ratio:
     return "ratio";
+  case amount:
+    return "amount";
   case count:
     return {};
   }
@@ -174,7 +192,7 @@ std::optional<QuantityKind> kind_of_key(std::string_view key) {
   if (key.ends_with("_s") || key.find("_s_per_e") != std::string_view::npos) {
     return time;
   }
-  return std::nullopt;
+  return key == "samples" || key == "tokens" ? std::optional(amount) : std::nullopt;
 }
 
 std::string_view si_unit(QuantityKind kind) {
@@ -189,6 +207,7 @@ std::string_view si_unit(QuantityKind kind) {
     return "FLOP/s";
   case ratio:
   case count:
+  case amount:
     return "1";
   }
   return {};
@@ -205,12 +224,19 @@ std::string format_quantity(double value, QuantityKind kind, std::string_view un
 
 std::string readable_seconds(double seconds, const std::optional<Band>& band) {
   static constexpr std::array<std::string_view, 4> kNames{"ns", "us", "ms", "s"};
-  if (seconds == 0.0) {
-    return "0 s";
-  }
-  const std::string text = readable(seconds, time, kNames);
-  return band ? text + " " + readable_band(*band, in_unit(1, fitting_unit(seconds, time, kNames)))
-              : text;
+  return readable_time(seconds, band, kNames);
+}
+
+std::string readable_duration(double seconds, const std::optional<Band>& band) {
+  static constexpr std::array<std::string_view, 4> kNames{"s", "min", "h", "days"};
+  return readable_time(seconds, band, kNames);
+}
+
+std::string readable_amount(double value) {
+  const Unit& unit = fitting_unit(value, amount, kAmounts);
+  const bool bare = std::abs(value) < 1e3;
+  const std::string number = shortest(rounded_to(bare ? value : in_unit(value, unit), 4));
+  return bare ? number : number + " " + std::string(unit.name);
 }
 
 std::string readable_band(const Band& band, double factor) {

@@ -20,7 +20,8 @@ struct Unit {
 [[nodiscard]] const Unit* find_unit(std::string_view name, QuantityKind kind);
 // Returns the few units that an error message names: "unit missing (s, ms, us, ns)".
 [[nodiscard]] std::span<const std::string_view> common_units(QuantityKind kind);
-// Returns the kind that has this unit: "time", "size", "rate", "speed of computing" or "ratio";
+// Returns the kind that has this unit: "time", "size", "rate", "speed of computing", "ratio" or
+// "amount";
 // empty if no kind has it.
 [[nodiscard]] std::string_view kind_name_of_unit(std::string_view name);
 // Returns the two meanings that a unit in the wrong case could have: "kB (1000 B) or KiB (1024 B)",

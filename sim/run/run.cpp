@@ -15,7 +15,9 @@
 #include "base/error.hpp"
 #include "base/mean_interval.hpp"
 #include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "buckets/planners.hpp"
+#include "run/job_figures.hpp"
 #include "run/merge_search.hpp"
 #include "run/planned_messages.hpp"
 #include "run/program_memory.hpp"
@@ -202,6 +204,17 @@ void apply_warmup(const Scenario& scenario, Result& result) {
       *steady.back()->summary.makespan_s + moved(*steady.back(), steady.size() - 1);
 }
 
+void add_job(const Scenario& scenario, Summary& summary) {
+  if (!fill_job(scenario.job, machines_of(scenario), scenario.cluster.ranks(), summary)) {
+    throw SimulationError(
+        "the training never ends: a machine fails every " +
+        base::readable_duration(*scenario.job.node_mtbf_s /
+                                static_cast<double>(machines_of(scenario))) +
+        ", and a checkpoint and a restart take " +
+        base::readable_duration(*scenario.job.checkpoint_s + *scenario.job.restart_s));
+  }
+}
+
 // What every way of running adds to its result.
 void finish(const Scenario& scenario, Result& result, ProgramMemory* memory) {
   check_limit(scenario, *result.summary.makespan_s);
@@ -223,6 +236,7 @@ void finish(const Scenario& scenario, Result& result, ProgramMemory* memory) {
   fill_step_interval(scenario, memory, result.summary);
   find_input_bound(scenario, result.summary);
   fill_compute_interval(scenario, result.summary);
+  add_job(scenario, result.summary);
 }
 
 } // namespace
@@ -332,6 +346,7 @@ Result run_replications(const Scenario& scenario, std::int64_t replications) {
   }
   if (replications > 1) {
     average(all, result.summary);
+    add_job(scenario, result.summary);
     fill_compute_interval(scenario, result.summary);
     if (!result.summary.interval_parts.empty()) { // as wide as for the first replication
       *result.summary.iteration_time_low_s *= *result.summary.iteration_time_s / periods.front();

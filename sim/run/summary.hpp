@@ -56,6 +56,8 @@ struct Summary {
   std::optional<double> fct_mean_s, fct_p50_s, fct_p95_s, fct_p99_s, fct_max_s;
   std::optional<double> loss_fraction, stale_fraction, effective_loss, epochs, time_to_accuracy_s;
   std::optional<bool> converges;
+  // The whole training (/job).
+  std::optional<double> steps_to_finish, time_to_finish_s, cost_usd, goodput, checkpoint_interval_s;
   // Training that is evaluated as a program (TRN 8.2), and the memory of a rank.
   std::optional<double> period_s, steps, utilization, units;
   std::optional<double> outer_communication_s, local_steps, overlap_steps, outer_staleness_steps;

@@ -70,6 +70,10 @@ inline constexpr SummaryRuns kEstimated{"a run with times that are estimated for
                                         "/workload/gpu=..."};
 inline constexpr SummaryRuns kRounds{"local_sgd, diloco and easgd", "/training/algorithm=diloco"};
 inline constexpr SummaryRuns kSharded{"a run with sharding", "/training/sharding=..."};
+inline constexpr SummaryRuns kJobs{"a run that says how much to train", "/job/samples=..."};
+inline constexpr SummaryRuns kPriced{"a run with samples or tokens and a price",
+                                     "/job/price_per_gpu_hour=..."};
+inline constexpr SummaryRuns kFailing{"a run whose machines fail", "/job/node_mtbf_s=..."};
 inline constexpr SummaryRuns kBatched{"a run with a batch size", "/workload/batch_size=..."};
 
 template <class Member>
@@ -199,6 +203,23 @@ inline constexpr std::array kAll{
         "Loss of gradients weighted by the contributions that each lost packet holds."),
     row("epochs", &Summary::epochs, "Epochs to the target accuracy."),
     row("time_to_accuracy_s", &Summary::time_to_accuracy_s, "Time to the target accuracy, s."),
+    row("steps_to_finish", &Summary::steps_to_finish,
+        "Steps of the whole training: samples over those of a step of all workers, rounded up.")
+        .only(kJobs),
+    row("time_to_finish_s", &Summary::time_to_finish_s,
+        "Time of the whole training, s; where machines fail, the expected time with checkpoints, "
+        "restarts and steps that are done again.")
+        .only(kJobs),
+    row("cost_usd", &Summary::cost_usd,
+        "Price of all GPUs for time_to_finish_s, USD; servers of their own cost nothing.")
+        .only(kPriced),
+    row("goodput", &Summary::goodput,
+        "Share of the time in which steps are done that are not lost, with a checkpoint every "
+        "checkpoint_interval_s.")
+        .only(kFailing),
+    row("checkpoint_interval_s", &Summary::checkpoint_interval_s,
+        "Time of steps between two checkpoints for which the training is done first, s.")
+        .only(kFailing),
     row("bottleneck", &Summary::bottleneck,
         "What limits the step: compute, latency, bandwidth, reduction, straggler, compression, "
         "server or input (the reading of batches)."),

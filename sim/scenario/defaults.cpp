@@ -48,7 +48,6 @@ bool is_ring_on_links(const Scenario& scenario) {
 }
 
 bool asks_library(const Scenario& scenario) { return scenario.communication.question.has_value(); }
-
 bool tries_algorithms(const Scenario& scenario) {
   return exchanges_by_links(scenario) &&
          scenario.communication.collective == collectives::AlgorithmId::automatic;
@@ -99,9 +98,7 @@ bool has_workload_update(const Scenario& scenario) {
 }
 
 bool has_no_update(const Scenario& scenario) { return !has_workload_update(scenario); }
-
 bool waits_for_input(const Scenario& scenario) { return scenario.training.input.value > 0; }
-
 bool varies(const Scenario& scenario) { return scenario.variability.random(); }
 
 // Backward times follow from forward times.
@@ -147,6 +144,7 @@ struct Row {
   std::string_view reason = {};
 };
 
+constexpr std::string_view kPrice = "/job/price_per_gpu_hour";
 // A key may have several rows with different conditions: at most one of them holds.
 constexpr std::array kDefaultRows{
     Row{"/cluster/gpus_per_node", of_node_type, true},
@@ -170,6 +168,8 @@ constexpr std::array kDefaultRows{
     Row{"/communication/pipeline_chunks", is_cut},
     Row{"/communication/reduction_mode", adding_takes_time},
     Row{"/communication/ring_startup", is_ring_on_links},
+    Row{kPrice, nullptr, true},
+    Row{"/job/tokens_per_sample", nullptr, true},
     Row{"/training/input_pipelined", waits_for_input},
     Row{"/training/input_s", nullptr},
     Row{"/training/mode", exchanges, true},
@@ -280,18 +280,17 @@ private:
       }
       return;
     }
+    const bool node = of_node(key);
     bool known = false;
     for (const Row& row : kDefaultRows) {
       known = known || row.pointer == key;
       if (row.pointer == key && (row.applies == nullptr || row.applies(scenario_))) {
         const std::string reason(row.reason.empty() ? reason_of(key) : row.reason);
-        out_.push_back(
-            {pointer, value, of_node(key) ? node_reason() : reason, row.decisive, of_node(key)});
+        out_.push_back({pointer, value, node ? node_reason(key) : reason, row.decisive, node});
       }
     }
     if (!known && exchanges(scenario_)) {
-      out_.push_back(
-          {pointer, value, of_node(key) ? node_reason() : other_reason(key), false, of_node(key)});
+      out_.push_back({pointer, value, node ? node_reason(key) : other_reason(key), false, node});
     }
   }
 
@@ -300,10 +299,11 @@ private:
     return scenario_.cluster.node &&
            (key == "/cluster/gpus_per_node" || key == "/cluster/nics_per_node" ||
             key == "/cluster/intra_network" || key == "/cluster/nvlink_domain_nodes" ||
-            key == "/cluster/nvls_Bps" || key == "/cluster/nvls_startup_s");
+            key == "/cluster/nvls_Bps" || key == "/cluster/nvls_startup_s" || key == kPrice);
   }
-  [[nodiscard]] std::string node_reason() const {
-    return "node type " + scenario_.cluster.node->type.name;
+  [[nodiscard]] std::string node_reason(std::string_view key) const {
+    const NodeSource& node = *scenario_.cluster.node;
+    return "node type " + node.type.name + (key == kPrice ? ", " + node.price_source : "");
   }
 
   [[nodiscard]] static std::string_view reason_of(std::string_view pointer) {
@@ -356,7 +356,7 @@ std::string defaults_text(const std::vector<DefaultValue>& defaults) {
       continue;
     }
     text += each.value.is_string() ? each.value.as_string() : io::compact(each.value);
-    if (key == "schedule" || key == "utilization") {
+    if (key == "schedule" || key == "utilization" || key == "price_per_gpu_hour") {
       text += " (" + each.reason.substr(0, each.reason.find(';')) + ")";
     }
   }

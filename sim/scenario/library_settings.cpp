@@ -1,5 +1,7 @@
 #include "scenario/library_settings.hpp"
 
+#include <algorithm>
+
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "document/checked.hpp"
@@ -89,8 +91,15 @@ std::optional<NodeSource> node_source(const io::Json* preset, const LibrarySetti
       context.problems.add(*preset, "must be a name or a file, got " + io::shown(*preset));
       return std::nullopt;
     }
-    const nccl::NodeType& type = context.files.node(*preset).node;
-    return NodeSource{type, nccl::node_links(type, factors), preset->as_string()};
+    const io::NodePreset& found = context.files.node(*preset);
+    NodeSource source{found.node, nccl::node_links(found.node, factors), preset->as_string()};
+    const auto price =
+        std::ranges::find(found.numbers, "price_per_gpu_hour", &io::SourcedNumber::key);
+    if (price != found.numbers.end()) {
+      source.price_per_gpu_hour = price->value;
+      source.price_source = price->label + "; " + price->source;
+    }
+    return source;
   }
   if (calibration == nullptr) {
     return std::nullopt;

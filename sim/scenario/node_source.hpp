@@ -23,6 +23,8 @@ struct NodeSource {
   nccl::NodeType type;
   nccl::NodeLinks links; // for collectives whose messages are evaluated one by one
   std::string written;   // the preset; "" if the calibration gives the node type
+  std::optional<double> price_per_gpu_hour{}; // USD; of the preset
+  std::string price_source{};                 // label and source of the price
 };
 
 // A value in the scenario that replaces a value of the node type.

@@ -10,6 +10,7 @@
 #include "scenario/rule_words.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_job.hpp"
 #include "scenario/server_rules.hpp"
 #include "scenario/sharding_rules.hpp"
 #include "scenario/workload_rules.hpp"
@@ -353,6 +354,7 @@ std::vector<KeyRule> key_rules() {
   add_server_rules(all);
   add_workload_rules(all);
   add_conditions_rules(all);
+  add_job_rules(all);
   for (const std::string_view pointer : kPacketKeys) {
     all.push_back({pointer, "the network model is packet", is_no_flow, model_word});
   }

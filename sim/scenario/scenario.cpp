@@ -22,6 +22,7 @@
 #include "scenario/scenario_communication.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_fabric.hpp"
+#include "scenario/scenario_job.hpp"
 #include "scenario/scenario_jobs.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_local.hpp"
@@ -188,6 +189,8 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
              [&](io::Fields& fields) { parse_communication(fields, context, scenario); });
   parse_part(top, "variability", context,
              [&](io::Fields& fields) { parse_variability(fields, context, scenario); });
+  parse_part(top, "job", context,
+             [&](io::Fields& fields) { parse_job(fields, context, scenario); });
   parse_conditions(top, context, scenario);
   scenario.allow_unusual = top.boolean("allow_unusual");
   if (const io::Json* cluster = tree.find("cluster")) {

@@ -46,8 +46,9 @@ struct WorkloadSource {
   layers::ProfileOptions profile;              // model only, except the granularity
   std::optional<Seconds> measured_compute;     // /workload/measured/compute_s as given
   std::optional<std::int64_t> sequence_length; // tokens per sample; model only
-  std::optional<Seconds> scale_backward_to;    // sum to which all backward times are scaled
-  std::int64_t measured_gpus = 1;              // of the run that the times were measured in
+  std::optional<std::int64_t> tokens;       // the same, also where the table of the model gives it
+  std::optional<Seconds> scale_backward_to; // sum to which all backward times are scaled
+  std::int64_t measured_gpus = 1;           // of the run that the times were measured in
 };
 
 // alpha_beta: latency and bandwidth per message. flow, packet: through the topology (PKT).
@@ -231,6 +232,15 @@ struct Communication {
   collectives::Compression compression;
 };
 
+// The whole training: how much of it there is, what a GPU costs, and how its machines fail.
+struct Job {
+  std::optional<std::int64_t> samples, tokens, tokens_per_sample;
+  std::optional<double> price_per_gpu_hour; // USD
+  // Mean time between failures of one machine, the time that a checkpoint stops the training, and
+  // that from a failure until it goes on.
+  std::optional<double> node_mtbf_s, checkpoint_s, restart_s;
+};
+
 // A further job on the same fabric. It has its own workload and nodes, and the training and
 // communication settings of the first job.
 struct OtherJob {
@@ -272,6 +282,7 @@ struct Scenario {
   Training training;
   Communication communication;
   layers::Variability variability;
+  Job job;
   Conditions conditions;
   std::optional<Nominal> nominal; // under typical conditions, which the other parts are under
   std::optional<Communication> dense_baseline; // for speedup_vs_dense_overlapped

@@ -15,6 +15,7 @@
 #include "collectives/schedule/in_switch.hpp"
 #include "collectives/schedule/two_level.hpp"
 #include "scenario/compression/compression_tree.hpp"
+#include "scenario/keys/job_keys.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_estimate.hpp"
@@ -322,6 +323,11 @@ io::Json scenario_tree(const Scenario& given, LayerList layers) {
   }
   if (scenario.allow_unusual) {
     tree.set("allow_unusual", true);
+  }
+  io::Json job{io::Object{}};
+  io::write_bound(keys::kJobRows, scenario.job, job);
+  if (!job.as_object().empty()) {
+    tree.set("job", std::move(job));
   }
   add_conditions(scenario, tree);
   drop_meaningless(scenario, tree);

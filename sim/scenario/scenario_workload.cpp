@@ -164,8 +164,11 @@ void load_model(io::Fields& fields, const ParseContext& context, Scenario& scena
     return; // the profile is incomplete: nothing to compute with
   }
   source.sequence_length = length;
+  if (table.sequence) {
+    source.tokens = length.value_or(table.sequence->sequence_length);
+  }
   if (source.profile.estimate && table.sequence) { // decides the times, and is shown as a default
-    source.sequence_length = length.value_or(table.sequence->sequence_length);
+    source.sequence_length = source.tokens;
   }
   scenario.workload =
       length && *length >= 1

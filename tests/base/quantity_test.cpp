@@ -11,7 +11,7 @@
 
 using namespace stepsim::base;
 using QuantityKind::count, QuantityKind::flops, QuantityKind::rate, QuantityKind::ratio,
-    QuantityKind::size;
+    QuantityKind::size, QuantityKind::amount;
 
 namespace {
 
@@ -60,6 +60,11 @@ TEST_CASE("quantities have their exact SI values") {
   CHECK(value("5\xC2\xB5s", QuantityKind::time) == 5e-6);
   CHECK(value("5\xCE\xBCs", QuantityKind::time) == 5e-6);
   CHECK(value("1.5min", QuantityKind::time) == 90.0);
+  CHECK(value("3d", QuantityKind::time) == 259200.0);
+  CHECK(value("300B", amount) == 3e11);
+  CHECK(value("1.5M", amount) == 1.5e6);
+  CHECK(value("15T", amount) == 1.5e13);
+  CHECK(value("12", amount) == 12.0);
   CHECK(value("90%", ratio) == 0.9);
   CHECK(value("0.9", ratio) == 0.9);
   CHECK(value("16", count) == 16.0);
@@ -202,6 +207,7 @@ TEST_CASE("a key's suffix tells the kind of its quantity") {
   CHECK(kind_of_key("flops_Ps") == flops);
   CHECK(!kind_of_key("per_byte_s"));
   CHECK(!kind_of_key("nodes"));
+  CHECK(kind_of_key("tokens") == amount);
   CHECK(si_unit(rate) == "bytes/s");
 }
 
@@ -215,6 +221,12 @@ TEST_CASE("people read quantities with four digits and a fitting unit") {
   CHECK(readable_seconds(0.4144879, Band{0.3447845, 0.6537035, 0.8}) ==
         "414.5 ms (344.8 to 653.7, 80 %)");
   CHECK(readable_seconds(1.25, Band{0.8, 2, 0.95}) == "1.250 s (0.8000 to 2.000, 95 %)");
+  CHECK(readable_duration(90.0) == "1.500 min");
+  CHECK(readable_duration(1071360, Band{1002240, 1200960, 0.8}) ==
+        "12.40 days (11.60 to 13.90, 80 %)");
+  CHECK(readable_amount(3e11) == "300 B");
+  CHECK(readable_amount(1142857) == "1.143 M");
+  CHECK(readable_amount(212.07) == "212.1");
   CHECK(readable_band({0.5, 1.5, 0.8}, 100) == "(50.00 to 150.0, 80 %)");
   CHECK(readable_bytes(26214400) == "26.21 MB");
   CHECK(readable_bytes(0) == "0 B");

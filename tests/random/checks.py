@@ -70,6 +70,7 @@ def of_result(result):
         if value < 0 and not pointer.endswith(("/gap_to_optimal", "/at_high", "/at_low")):
             yield "negative", f"{pointer} = {value!r}"
     yield from of_summary(summary, result)
+    yield from of_job(summary, result)
     yield from of_buckets(summary, result)
     yield from of_iterations(summary, result)
 
@@ -120,6 +121,29 @@ def of_summary(s, result):
         yield "optimal merge", f"optimal {optimal!r} > iteration_time_s {period!r}"
     if s["makespan_drained_s"] is not None and not at_most(s["makespan_s"], s["makespan_drained_s"]):
         yield "makespan", f"{s['makespan_s']!r} > drained {s['makespan_drained_s']!r}"
+
+
+def of_job(s, result):
+    """Days and money are those of the steps, longer by what failures take."""
+    job, cluster = result["scenario"].get("job", {}), result["scenario"]["cluster"]
+    goodput = s["goodput"] if "node_mtbf_s" in job else 1
+    if not isinstance(goodput, (int, float)) or not 0 <= goodput <= 1:
+        yield "goodput", f"{goodput!r}"
+        return
+    if ("samples" in job or "tokens" in job) != (s["time_to_finish_s"] is not None) and s["samples_per_s"]:
+        yield "to finish", f"{s['time_to_finish_s']!r} for {job}"
+    if s["time_to_finish_s"] is None:
+        return
+    samples = job.get("samples") or job["tokens"] / job["tokens_per_sample"]
+    step = s["samples_per_s"] * s["iteration_time_s"]
+    if not samples <= s["steps_to_finish"] * step * (1 + CLOSE) < samples * (1 + CLOSE) ** 2 + step * (1 + CLOSE) ** 2:
+        yield "steps", f"{s['steps_to_finish']!r} steps of {step!r} for {samples!r}"
+    if not close(s["time_to_finish_s"] * goodput, s["steps_to_finish"] * s["iteration_time_s"]):
+        yield "to finish", f"{s['time_to_finish_s']!r} with goodput {goodput!r}"
+    gpus = sum(cluster.get("ranks_per_node") or [cluster["nodes"] * cluster.get("gpus_per_node", 1)])
+    if ("price_per_gpu_hour" in job) != (s["cost_usd"] is not None) or s["cost_usd"] and not close(
+            s["cost_usd"], s["time_to_finish_s"] / 3600 * gpus * job["price_per_gpu_hour"]):
+        yield "cost", f"{s['cost_usd']!r}"
 
 
 def of_buckets(s, result):

@@ -28,6 +28,7 @@ METHODS = {"closed_form", "max_plus", "events"}
 NEVER = {"/communication/exchange_sizes"}
 
 FORBIDDEN = [
+    (("job", {"samples", "tokens", "failures"}), ("workload", {"jobs"}), "one training"),
     (("algorithm", {SYNC_SERVER, "easgd"} | UNBOUND), ("collective", COLLECTIVES), "servers move the gradients"),
     (("algorithm", UNBOUND), ("schedule", SCHEDULES - {"single"}), "asynchronous: one message"),
     (("algorithm", UNBOUND), ("method", METHODS), "asynchronous: no collective"),

@@ -80,6 +80,8 @@ class Maker:
             out["variability"] = variability
         if d["method"] != "auto":
             out["method"] = d["method"]
+        if d["job"] != "none":
+            out["job"] = self.job(out["workload"])
         optional = [p for p in LEAVES if "/-" not in p and applies(p, d)]
         for pointer in optional:
             chance = 0.06 if pointer.startswith("/cluster/network/packet") else 0.12
@@ -110,6 +112,22 @@ class Maker:
             out["training"]["convergence"] = {"epochs_lossless": 10, "iterations_per_epoch": 100,
                                               "x1": 0.01, "x2": 0.3, "beta": 2}
         return out
+
+    def job(self, workload):
+        """How much to train, a price at times, and machines that fail."""
+        d, rng = self.d, self.rng
+        job = {}
+        if d["job"] != "failures" and isinstance(workload, dict):
+            workload.setdefault("batch_size", 8)
+            job[d["job"]] = rng.choice([1, 1000, 123456789, 2**53, "1.5M", "300B"])
+            if d["job"] == "tokens" and not workload.get("sequence_length") or rng.random() < 0.2 * ("tokens" in job):
+                job["tokens_per_sample"] = rng.choice([1, 128, 4097])
+            if rng.random() < 0.7:
+                job["price_per_gpu_hour"] = rng.choice([0, 2.5, 1e-3])
+        if d["job"] == "failures" or rng.random() < 0.4:
+            job.update(node_mtbf_s=rng.choice(["6300h", 1e7, 1e12, 1e5]), checkpoint_s=rng.choice([1e-9, 1, "2min", 1e4]),
+                       restart_s=rng.choice([0, 30, "1h"]))
+        return job
 
     def put_under_conditions(self, out):
         """Typical conditions, with factors of one's own at times, and what the factors depend on."""

@@ -30,6 +30,7 @@ DIMENSIONS = {
     "workload": ["layers", "model", "trace", "jobs"],
     "method": words("/method"),
     "conditions": ["ideal", "typical"],
+    "job": ["none", "samples", "tokens", "failures"],
 }
 CODECS = {"fp16", "truncate16", "quantize8", "custom_codec"}
 TRANSPORTS = words("/cluster/network/packet/transport/kind")
@@ -160,6 +161,7 @@ APPLIES = {
     "/workload/layer_overhead_s": lambda d: d["workload"] == "model",
     "/workload/value_bytes": lambda d: d["workload"] == "model",
     "/variability": lambda d: False,
+    "/job": lambda d: False,  # a dimension
     "/seed": lambda d: True,
     "/name": lambda d: True,
     "/limits/simulated_s": lambda d: True,
@@ -215,7 +217,7 @@ def combination(rng, fixed=()):
     if rng.random() < 0.6:
         d["method"] = "auto"
     for name, odds in (("compression", 0.5), ("variability", 0.4), ("gpus", 0.6), ("algorithm", 0.4),
-                       ("collective", 0.2), ("schedule", 0.2), ("conditions", 0.7)):
+                       ("collective", 0.2), ("schedule", 0.2), ("conditions", 0.7), ("job", 0.5)):
         if rng.random() < odds:
             d[name] = DIMENSIONS[name][0]
     fixed = dict(fixed)

@@ -242,6 +242,7 @@ int compare(const Invocation& invocation) {
                  "iteration_time, where the number of workers varies throughput")
       ->type_name("WORD");
   add_scenario_flags(app, flags);
+  add_job_flags(app, flags);
   app.footer(algorithms_help());
   Common common;
   if (!parse(app, kCompareText, invocation, common)) {

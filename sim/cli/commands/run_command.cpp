@@ -246,6 +246,7 @@ int run(const Invocation& invocation) {
   app.add_option("SCENARIO", options.file, "file of kind scenario or program; - = standard input")
       ->required();
   add_scenario_flags(app, options.flags);
+  add_job_flags(app, options.flags);
   app.add_option("--replications", options.replications,
                  "runs with so many seeds; the iteration time is their mean, with its interval")
       ->type_name("N");

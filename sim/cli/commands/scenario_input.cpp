@@ -4,12 +4,15 @@
 
 #include <CLI/CLI.hpp>
 
+#include <array>
+#include <cctype>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands/scenario_source.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "cli/shell/key_flags.hpp"
 #include "document/json_pointer.hpp"
 #include "run/run.hpp"
 #include "scenario/keys/scenario_keys.hpp"
@@ -59,7 +62,36 @@ std::string blamed_flag(const base::Problem& problem, const ScenarioFlags& flags
   return blamed;
 }
 
+// The flags of /job, and what their values are.
+constexpr std::array<std::pair<std::string_view, const char*>, 7> kJobFlags{
+    {{"--samples", "N"},
+     {"--tokens", "N"},
+     {"--tokens-per-sample", "N"},
+     {"--price-per-gpu-hour", "USD"},
+     {"--mtbf", "TIME"},
+     {"--checkpoint-s", "TIME"},
+     {"--restart-s", "TIME"}}};
+
 } // namespace
+
+// Their callbacks come after that of --set, which was added first and replaces the list.
+void add_job_flags(CLI::App& app, ScenarioFlags& flags) {
+  for (const auto& [flag, type] : kJobFlags) {
+    const std::string_view pointer = pointer_of_flag(flag);
+    std::string sentence(io::key_at(study::keys::kScenario, pointer)->sentence);
+    sentence.front() =
+        static_cast<char>(std::tolower(static_cast<unsigned char>(sentence.front())));
+    sentence.pop_back(); // the full stop
+    app.add_option_function<std::string>(
+           std::string(flag),
+           [&flags, pointer](const std::string& value) {
+             flags.set.push_back(std::string(pointer) + "=" + value);
+           },
+           sentence)
+        ->type_name(type)
+        ->group("The whole training");
+  }
+}
 
 void add_scenario_flags(CLI::App& app, ScenarioFlags& flags) {
   app.add_option("--set", flags.set,

@@ -23,6 +23,9 @@ struct ScenarioFlags {
 // Adds --set, --method, --seed, --conditions, --max-seconds and --point.
 void add_scenario_flags(CLI::App& app, ScenarioFlags& flags);
 
+// Adds the flags of /job, each short for --set; after add_scenario_flags().
+void add_job_flags(CLI::App& app, ScenarioFlags& flags);
+
 // Applies --conditions, every --set in the order typed, then --method and --seed, to a tree whose
 // short forms are expanded; they stay expanded. Throws UsageError.
 void apply_flags(io::Json& tree, const ScenarioFlags& flags);

@@ -77,6 +77,7 @@ void add_flags(CLI::App& app, SolveFlags& flags) {
                  "and all integers where there are at most 1024")
       ->type_name("N");
   add_scenario_flags(app, flags.scenario);
+  add_job_flags(app, flags.scenario);
 }
 
 // The bounds are parsed as values of an axis, so that units, lists and ranges mean the same as in

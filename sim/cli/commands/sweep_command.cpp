@@ -307,6 +307,7 @@ void add_flags(CLI::App& app, SweepFlags& flags) {
       ->required();
   add_over_flag(app, flags.over);
   add_scenario_flags(app, flags.scenario);
+  add_job_flags(app, flags.scenario);
   constexpr const char* kGroup = "Work";
   app.add_option("--jobs", flags.jobs, "threads; default the number of cores")
       ->type_name("N")

@@ -49,6 +49,7 @@ KeyAxis key_axis(std::string_view key, double greatest) {
   case base::QuantityKind::flops:
   case base::QuantityKind::ratio:
   case base::QuantityKind::count:
+  case base::QuantityKind::amount:
     break;
   }
   return axis("", "", 1);

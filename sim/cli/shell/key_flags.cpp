@@ -9,7 +9,7 @@ namespace stepsim::cli {
 namespace {
 
 // Flag and key; several flags may stand for one key.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kKeysOfFlags{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 31> kKeysOfFlags{{
     {"--nodes", "/cluster/nodes"},
     {"--ranks", "/cluster/nodes"},
     {"--workers", "/cluster/nodes"},
@@ -29,6 +29,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kKeysOfF
     {"--sequence-length", "/workload/sequence_length"},
     {"--dtype", "/workload/dtype"},
     {"--iterations", "/training/iterations"},
+    {"--samples", "/job/samples"},
+    {"--tokens", "/job/tokens"},
+    {"--tokens-per-sample", "/job/tokens_per_sample"},
+    {"--price-per-gpu-hour", "/job/price_per_gpu_hour"},
+    {"--mtbf", "/job/node_mtbf_s"},
+    {"--checkpoint-s", "/job/checkpoint_s"},
+    {"--restart-s", "/job/restart_s"},
     {"--schedule", "/communication/schedule"},
     {"--collective", "/communication/collective"},
     {"--bucket-bytes", "/communication/bucket_bytes"},

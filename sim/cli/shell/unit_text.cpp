@@ -22,7 +22,8 @@ struct Scale {
   std::string_view unit;
   double factor; // from SI
 };
-constexpr std::array kTimes{Scale{"us", 1e6}, Scale{"ms", 1e3}, Scale{"s", 1}};
+constexpr std::array kTimes{Scale{"us", 1e6}, Scale{"ms", 1e3}, Scale{"s", 1},
+                            Scale{"h", 1.0 / 3600}, Scale{"days", 1.0 / 86400}};
 constexpr std::array kRates{Scale{"Mb/s", 8e-6}, Scale{"Gb/s", 8e-9}};
 constexpr std::array kSizes{Scale{"B", 1}, Scale{"kB", 1e-3}, Scale{"MB", 1e-6}, Scale{"GB", 1e-9}};
 
@@ -65,6 +66,7 @@ ColumnUnit column_unit(std::string_view key) {
   case base::QuantityKind::flops:
   case base::QuantityKind::ratio:
   case base::QuantityKind::count:
+  case base::QuantityKind::amount:
     break;
   }
   return {std::string(key), 1};
@@ -81,6 +83,7 @@ std::string value_text(std::string_view key, double value, int digits) {
   case base::QuantityKind::flops:
   case base::QuantityKind::ratio:
   case base::QuantityKind::count:
+  case base::QuantityKind::amount:
     break;
   }
   return plain(value, digits);

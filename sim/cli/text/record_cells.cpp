@@ -48,6 +48,7 @@ FieldLook field_look(const std::string& field) {
     return with("_Ps", "TFlop/s", 1e-12);
   case base::QuantityKind::ratio:
   case base::QuantityKind::count:
+  case base::QuantityKind::amount:
     break;
   }
   return {field, 1};

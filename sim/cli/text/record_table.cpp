@@ -70,6 +70,20 @@ constexpr std::string_view kIntervalLevel = "interval_level";
 // Stands beside every iteration time.
 Column band_column() { return {std::string(kIntervalLevel), "interval [ms]", 1e3, band_cell}; }
 
+// Figures of the whole training, in the tables of scenarios that say how much there is of it.
+const std::array<Column, 3>& job_columns() {
+  static const std::array<Column, 3> columns{
+      Column{"time_to_finish_s", "to finish [days]", 1.0 / 86400},
+      Column{"cost_usd", "cost [USD]"},
+      Column{"goodput", "goodput [%]", 100},
+  };
+  return columns;
+}
+
+bool is_of_job(std::string_view key) {
+  return std::ranges::find(job_columns(), key, &Column::key) != job_columns().end();
+}
+
 // Columns of `compare` and `sweep`; table_of_rows() knows which need rows that have them.
 const std::vector<Column>& row_columns() {
   static const std::vector<Column> columns{
@@ -86,6 +100,9 @@ const std::vector<Column>& row_columns() {
       {"fct_p99_s", "messages 99 % [ms]", 1e3},
       {"loss_fraction", "loss [%]", 100},
       {"time_to_accuracy_s", "to accuracy [h]", 1.0 / 3600},
+      job_columns()[0],
+      job_columns()[1],
+      job_columns()[2],
       {"bottleneck", "bottleneck", 1, in_full},
   };
   return columns;
@@ -102,6 +119,9 @@ const std::vector<Column>& algorithm_looks() {
       {"wire_bytes", "sent per worker [MB]", 1e-6},
       {"speedup_vs_dense_overlapped", "faster than dense"},
       {"staleness_mean", "staleness"},
+      job_columns()[0],
+      job_columns()[1],
+      job_columns()[2],
       {"compression_wins", "wins at [Gb/s]", 1, wins},
       {"compression_wins_sequential", "wins over sequential at [Gb/s]", 1, wins},
   };
@@ -121,6 +141,9 @@ constexpr std::array kAlgorithmMeanings{
     "buckets behind backward, over this one",
     "age of an applied gradient, mean: iterations (pipe_sgd) or updates of others (ps_async); "
     "0 = synchronous",
+    "with --samples or --tokens: time of the whole training",
+    "price of all GPUs for that time",
+    "with --mtbf: share of the time that failures, checkpoints and restarts leave",
     "with --break-even, compressed only: bandwidths between 10 Mb/s and 10 Tb/s at which it is "
     "faster than dense; < 148 = below 148 Gb/s",
     "of a file of kind compression_breakeven: the same against dense training that exchanges after "
@@ -167,7 +190,7 @@ Table table_of_rows(const RecordRows& records) {
           rows, [&](const io::Json& row) { return study::number_in(row, key).value_or(0) > 0; });
     }
     const bool optional = key == kIntervalLevel || key == "stated_rank" || key == "samples_per_s" ||
-                          key == "fct_p99_s" || key == "time_to_accuracy_s";
+                          key == "fct_p99_s" || key == "time_to_accuracy_s" || is_of_job(key);
     return key == "speedup" ? ranking.batches_differ : !optional || any_has(rows, key);
   };
   const std::vector<Column> columns = chosen_columns(rows, chosen, row_columns(), is_shown);
@@ -223,8 +246,8 @@ std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
   std::vector<Column> columns =
       chosen_columns(rows, chosen, algorithm_looks(), [&](const Column& column) {
         const bool always = column.show != wins && column.key != "stated_rank";
-        return column.key == kIntervalLevel
-                   ? any_has(rows, kIntervalLevel)
+        return column.key == kIntervalLevel || is_of_job(column.key)
+                   ? any_has(rows, column.key)
                    : always || std::ranges::any_of(rows, [&](const io::Json& row) {
                        return row.find(column.key) != nullptr;
                      });

@@ -286,7 +286,7 @@ std::string verdict_text(const study::Result& result, std::string_view to_measur
   if (const std::string memory = memory_text(summary); !memory.empty()) {
     append_line(out, "memory", memory);
   }
-  out += messages_text(result);
+  out += job_text(result) + messages_text(result);
   append_line(out, "bottleneck", summary.bottleneck.empty() ? "-" : summary.bottleneck);
   if (summary.merge_gap_to_optimal) {
     constexpr double kSame = 1e-9;

@@ -45,6 +45,10 @@ inline void append_labelled(std::string& out, std::string_view label, std::size_
 // [packets], marked and dropped packets. Empty without a simulated network.
 [[nodiscard]] std::string links_text(const study::Result& result);
 
+// Two lines about the whole training: how long it takes and what it costs, and what failures leave
+// of its time. Without /job there is none.
+[[nodiscard]] std::string job_text(const study::Result& result);
+
 // Output lines about training in rounds of several steps (local_sgd, diloco).
 
 // "diloco, rounds of 100 steps, 8 fragments, 1 step overlapped"; empty for other algorithms.

@@ -8,6 +8,7 @@
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/keys/conditions_keys.hpp"
+#include "scenario/keys/job_keys.hpp"
 #include "scenario/keys/training_keys.hpp"
 #include "scenario/keys/variability_keys.hpp"
 #include "scenario/keys/workload_keys.hpp"
@@ -50,6 +51,9 @@ inline constexpr std::array kScenarioKeys{
         .by_default("ideal")
         .example(R"("typical")")
         .because("nothing is lost; real steps are longer"),
+    object("job", kJob,
+           "The whole training: how much of it there is, what a GPU costs, how machines fail.")
+        .example(R"({"tokens": 3e11, "price_per_gpu_hour": 2.5})"),
     integer("seed", "Seed of all random streams.").in(io::between(0, io::kMostExact)).by_default(1),
     word("method", evaluators, "Evaluator of collectives.").by_default("auto"),
     object("limits", kLimits, "Bounds of a run.").example(R"({"simulated_s": 1000})"),

@@ -79,7 +79,7 @@ std::vector<std::string_view> split_list(std::string_view text) {
 }
 
 io::Json number_json(double value, QuantityKind kind) {
-  if (kind == QuantityKind::size || kind == QuantityKind::count) {
+  if (kind == QuantityKind::size || kind == QuantityKind::count || kind == QuantityKind::amount) {
     return {static_cast<std::int64_t>(value)};
   }
   return {value};

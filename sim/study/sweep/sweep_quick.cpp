@@ -14,6 +14,7 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
 #include "programs/step/step.hpp"
+#include "run/job_figures.hpp"
 #include "run/largest_part.hpp"
 #include "run/merge_search.hpp"
 #include "run/period_bound.hpp"
@@ -264,7 +265,7 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
   fill_step(scenario_, summary);
   find_input_bound(scenario_, summary);
   fill_compute_interval(scenario_, summary);
-  return true;
+  return fill_job(scenario_.job, point.nodes, ranks(point.nodes), summary);
 }
 
 // The merge of schedule optimal, per lane.

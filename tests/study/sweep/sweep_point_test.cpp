@@ -38,8 +38,16 @@ io::Json random_scenario(Random& random, std::int64_t most_layers = 40) {
                    {"gradient_bytes", empty ? std::int64_t{0} : 4 * whole(random, 1, 600'000)}});
   }
   io::assign(scenario, "/workload/layers", std::move(layers));
-  io::assign(scenario, "/workload/batch_size",
-             whole(random, 0, 1) == 0 ? io::Json() : io::Json(32));
+  const bool has_batch = whole(random, 0, 1) == 0;
+  io::assign(scenario, "/workload/batch_size", has_batch ? io::Json(32) : io::Json());
+  if (has_batch) {
+    io::assign(scenario, "/job",
+               io::Object{{"samples", 123'456'789},
+                          {"price_per_gpu_hour", 2.5},
+                          {"node_mtbf_s", 1e7},
+                          {"checkpoint_s", 10},
+                          {"restart_s", 60}});
+  }
   io::assign(scenario, "/training/update_s", whole(random, 0, 1) == 0 ? 0.0 : 1e-3);
   io::assign(scenario, "/training/input_s", whole(random, 0, 1) == 0 ? 0.0 : 2e-2);
   io::assign(scenario, "/training/input_pipelined", whole(random, 0, 1) == 0);

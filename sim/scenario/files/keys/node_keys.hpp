@@ -18,9 +18,9 @@ namespace stepsim::io::keys {
 using namespace rows;
 
 // The source of a number: NCCL's source code, a data sheet, a fit to measurements, a measurement,
-// or none.
-inline constexpr std::array<std::string_view, 5> kNumberLabels{"code", "sheet", "fitted",
-                                                               "observed", "assumed"};
+// none, or the price list of a provider.
+inline constexpr std::array<std::string_view, 6> kNumberLabels{"code",     "sheet",   "fitted",
+                                                               "observed", "assumed", "list_price"};
 
 inline constexpr Key kNumberLabel =
     word("label", kNumberLabels, "Kind of the source.").example(R"("sheet")").required();
@@ -61,6 +61,21 @@ inline constexpr auto kNodeLinkRateForms = rate_forms("link_nominal_Bps");
 inline constexpr auto kNodeRingRateForms = rate_forms("ring_Bps");
 inline constexpr auto kNodeNicRateForms = rate_forms("nic_Bps");
 inline constexpr auto kNodeNicNominalForms = rate_forms("nic_nominal_Bps");
+
+// Prices change: the source says when the list had this one.
+inline constexpr std::array kSourcedPrice{
+    number("value", "The price.").in(above(0)).plain().example("6.88").required(),
+    number("low", "Least price of the list. The default is the price.")
+        .in(above(0))
+        .plain()
+        .example("6.88"),
+    number("high", "Greatest price of the list. The default is the price.")
+        .in(above(0))
+        .plain()
+        .example("8.6"),
+    kNumberLabel, kNumberSource};
+inline constexpr auto kNodePriceForms =
+    sourced_forms(number("price_per_gpu_hour", "The price.").in(above(0)).plain(), kSourcedPrice);
 
 // Shares of nominal rates. Both rates of a machine have one: what a transfer reaches, and what the
 // data sheet says.
@@ -162,6 +177,10 @@ inline constexpr std::array kNodePresetKeys{
            "Rate of one network card and direction by its name, bytes/s.")
         .nullable()
         .example("5e10"),
+    either("price_per_gpu_hour", kNodePriceForms,
+           "Price of one GPU of the machine on demand, USD per hour.")
+        .nullable()
+        .example("6.88"),
     either(
         "of_nominal", kOfNominalForms,
         "Shares of the nominal rates that transfers reach, in place of ring_Bps and nic_Bps: here, "
