@@ -384,15 +384,21 @@ def _own_schedules(scenario, set, functions):
                "groups": [[layers[place] for place in group] for group in groups]}
 
 
-def solve(scenario: Scenario, pointer: str, between: tuple, target: dict, set: Changes = None) -> Result:
-    """All values of a field between two bounds at which a figure reaches its target.
+def solve(scenario: Scenario, pointer: str, between: tuple, target: dict, set: Changes = None,
+          minimize: str | None = None) -> Result:
+    """All values of a field between two bounds at which a figure reaches its target. `minimize`: of
+    all integers that meet the target, `best` is the one with the least of this figure.
 
         solve("s.json", "/cluster/network/bandwidth_Bps", ("1Gbps", "400Gbps"),
               {"scaling_efficiency": 0.9})
+        solve("s.json", "/cluster/nodes", (1, 256), {"time_to_finish_s": "3d"}, minimize="cost_usd",
+              set={"/job/tokens": "300B", "/job/price_per_gpu_hour": 2.5}).best.value
     """
     (metric, value), = target.items()
     words = ["solve", "--json", "--quiet", "--for", pointer, "--between", ",".join(map(str, between)),
              "--target", f"{metric}={value}", *_words(set)]
+    if minimize:
+        words += ["--minimize", minimize]
     return _answer(words, scenario, allowed=(0, 4))
 
 

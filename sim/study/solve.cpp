@@ -45,11 +45,10 @@ io::Json field_value(double value, bool integers) {
   return integers ? io::Json(static_cast<std::int64_t>(value)) : io::Json(value);
 }
 
-// Times are met from above.
-// A rate or a ratio should have at least the target, a time at most. samples_per_s ends in "_s" and
-// is none.
+// Times and costs are met from above, rates and ratios from below. samples_per_s ends in "_s" and
+// is no time.
 bool higher_is_better(std::string_view metric) {
-  return !metric.ends_with("_s") || metric.ends_with("_per_s");
+  return metric != "cost_usd" && (!metric.ends_with("_s") || metric.ends_with("_per_s"));
 }
 
 // The metric, where the iteration takes the time under `time_key` instead of its own.
@@ -66,15 +65,20 @@ std::optional<double> metric_at(const io::Json& record, const std::string& metri
   if (metric == "iteration_time_s") {
     return other;
   }
+  if (metric == "time_to_finish_s" || metric == "cost_usd") {
+    return *value * *other / *time;
+  }
   const bool is_rate = std::ranges::find(kRates, metric) != kRates.end();
   return is_rate ? std::optional(*value * *time / *other) : std::nullopt;
 }
 
-SolvePoint point_of(const io::Json& record, io::Json value, const std::string& metric) {
+SolvePoint point_of(const io::Json& record, io::Json value, const SolveProblem& problem) {
+  const std::string& metric = problem.metric;
   return {.value = std::move(value),
           .metric_value = number_in(record, metric),
           .at_low_time = metric_at(record, metric, "iteration_time_low_s"),
           .at_high_time = metric_at(record, metric, "iteration_time_high_s"),
+          .minimized = number_in(record, problem.minimize),
           .error = error_in(record)};
 }
 
@@ -87,7 +91,7 @@ std::vector<SolvePoint> run_points(const SolveProblem& problem, std::vector<io::
   append_each_once(warnings, rows.warnings);
   std::vector<SolvePoint> points;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    points.push_back(point_of(rows.records[i], std::move(values[i]), problem.metric));
+    points.push_back(point_of(rows.records[i], std::move(values[i]), problem));
   }
   return points;
 }
@@ -124,7 +128,7 @@ void warn_of_failures(const SolveProblem& problem, Solution& solution) {
     const auto fails = [](const SolvePoint& point) { return !point.error.empty(); };
     const auto error = std::ranges::find_if(solution.points, fails);
     if (error == solution.points.end()) {
-      throw_absent_metric(problem.metric);
+      throw_absent_metric("--target", problem.metric);
     }
     throw SimulationError("no point has " + problem.metric + ": " + error->error);
   }
@@ -197,28 +201,51 @@ void require_field(const io::Json& scenario, const std::string& pointer, Files& 
 // The metric is checked before anything runs. Refinement runs one point at a time: each depends on
 // the result of the one before.
 Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& options) {
-  require_metric(problem.metric);
+  require_metric("--target", problem.metric);
   require_effect(sweep_over(problem.scenario, {{problem.pointer, {problem.low, problem.high}}}),
                  files);
   CrossingSearch search{.low = problem.low.as_double(),
                         .high = problem.high.as_double(),
                         .target = problem.target,
                         .integers = takes_integers(problem, files),
-                        .at_least = higher_is_better(problem.metric)};
+                        .at_least = problem.at_least.value_or(higher_is_better(problem.metric))};
   for (const double bound : {search.low, search.high}) {
     if (search.integers && bound != std::floor(bound)) {
       throw UsageError("--between: " + problem.pointer + " takes integers, got " +
                        base::shortest(bound));
     }
   }
+  std::optional<std::int64_t> most = problem.points;
+  if (!problem.minimize.empty()) {
+    require_metric("--minimize", problem.minimize);
+    constexpr double kMostValues = 100'000;
+    if (!search.integers || search.high - search.low >= kMostValues) {
+      throw UsageError("--minimize tries every value: " + problem.pointer +
+                       " must take integers, and at most 100000 may lie between the bounds");
+    }
+    most = static_cast<std::int64_t>(search.high - search.low) + 1;
+  }
   Solution solution;
   std::vector<io::Json> values;
-  for (const double value : scan_values(search, problem.points)) {
+  for (const double value : scan_values(search, most)) {
     values.push_back(field_value(value, search.integers));
   }
   solution.points = run_points(problem, std::move(values), files, options, solution.warnings);
   warn_of_failures(problem, solution);
   solution.closest = closest_point(problem, solution);
+  if (!problem.minimize.empty() &&
+      std::ranges::none_of(solution.points,
+                           [](const SolvePoint& point) { return point.minimized.has_value(); })) {
+    throw_absent_metric("--minimize", problem.minimize);
+  }
+  for (const SolvePoint& point : solution.points) {
+    const double over = point.metric_value.value_or(0) - problem.target;
+    const bool meets = point.metric_value && (search.at_least ? over >= 0 : over <= 0);
+    if (meets && point.minimized &&
+        (!solution.best || *point.minimized < *solution.best->minimized)) {
+      solution.best = point;
+    }
+  }
 
   const RowsOptions alone{.max_seconds = options.max_seconds, .progress = {}};
   using Reading = std::optional<double> SolvePoint::*;
@@ -289,13 +316,21 @@ io::Json solution_tree(const SolveProblem& problem, const Solution& solution) {
     }
     points.push_back(std::move(entry));
   }
-  return io::Object{
+  io::Json tree = io::Object{
       {"pointer", problem.pointer},
       {"target", io::Object{{"metric", problem.metric}, {"value", problem.target}}},
       {"crossings", std::move(crossings)},
       {"points", std::move(points)},
       {"warnings", io::Array(solution.warnings.begin(), solution.warnings.end())},
   };
+  if (!problem.minimize.empty()) {
+    const auto& best = solution.best;
+    tree.set("best", !best ? io::Json()
+                           : io::Object{{"value", best->value},
+                                        {"metric_value", number(best->metric_value)},
+                                        {problem.minimize, number(best->minimized)}});
+  }
+  return tree;
 }
 
 } // namespace stepsim::study

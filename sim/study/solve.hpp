@@ -6,6 +6,10 @@
 //
 //   solve --for /cluster/network/bandwidth_Bps --between 1Gbps,400Gbps
 //         --target scaling_efficiency=0.9
+//
+// With `minimize` the field takes integers, all of them are tried, and of those that meet the
+// target the one with the least of another metric is found: the cheapest number of machines in
+// time.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,6 +30,9 @@ struct SolveProblem {
   std::string metric;                 // numeric key of the flat summary
   double target{};                    // value of the metric in SI units
   std::optional<std::int64_t> points; // most points of the sweep, >= 2; see scan_values()
+  // Of all values that meet the target, find the one with the least of this metric; "" = do not.
+  std::string minimize{};
+  std::optional<bool> at_least{}; // which side of the target meets it; by the metric if empty
 };
 
 struct SolvePoint {
@@ -34,6 +41,7 @@ struct SolvePoint {
   // The metric with the iteration time at the low and at the high end of its interval; empty
   // without an interval, and for metrics that are neither the time nor a rate of iterations.
   std::optional<double> at_low_time{}, at_high_time{};
+  std::optional<double> minimized{}; // the metric `minimize`
   std::string error{}; // error of a failed run; empty if the run only lacks the metric
 };
 
@@ -53,6 +61,7 @@ struct Solution {
   std::vector<SolveCrossing> crossings; // ascending
   std::vector<SolvePoint> points;       // points of the sweep, ascending
   std::optional<SolvePoint> closest;    // the point of the sweep that is closest to the target
+  std::optional<SolvePoint> best;       // with `minimize`: of the points that meet the target
   std::vector<std::string> warnings;
 };
 
@@ -61,7 +70,8 @@ void require_field(const io::Json& scenario, const std::string& pointer, Files& 
 
 // Solves the problem. Throws
 //   UsageError       the metric is unknown (with the nearest known one) or is not computed for such
-//                    a scenario, or a bound is no integer although the field takes integers only
+//                    a scenario, a bound is no integer although the field takes integers only, or
+//                    `minimize` is asked of a field of other numbers or of more than 100,000
 //   InputError       none of a sample of points can be parsed
 //   SimulationError  no point has the metric, for another reason
 [[nodiscard]] Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& options);

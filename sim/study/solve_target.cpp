@@ -13,7 +13,7 @@
 
 namespace stepsim::study {
 
-void require_metric(std::string_view metric) {
+void require_metric(std::string_view flag, std::string_view metric) {
   std::vector<std::string_view> known;
   for (const SummaryField& field : kSummaryFields) {
     if (field.is_number()) {
@@ -22,34 +22,37 @@ void require_metric(std::string_view metric) {
   }
   if (std::ranges::find(known, metric) == known.end()) {
     std::ranges::sort(known);
-    throw UsageError("--target: " + base::unknown_word("metric", metric, known));
+    throw UsageError(std::string(flag) + ": " + base::unknown_word("metric", metric, known));
   }
 }
 
-void throw_absent_metric(const std::string& metric) {
+void throw_absent_metric(std::string_view flag, const std::string& metric) {
   const SummaryRuns needs = std::ranges::find(kSummaryFields, metric, &SummaryField::key)->only_in;
   if (needs.runs.empty()) {
     throw SimulationError("no point has " + metric);
   }
-  throw UsageError("--target " + metric + ": only " + std::string(needs.runs) + " has " + metric +
-                   "; add --set " + std::string(needs.setting));
+  throw UsageError(std::string(flag) + " " + metric + ": only " + std::string(needs.runs) +
+                   " has " + metric + "; add --set " + std::string(needs.setting));
 }
 
-std::pair<std::string, double> parse_target(std::string_view text) {
+Target parse_target(std::string_view text) {
   const std::string shown = base::shown_value(text, 80);
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) {
     throw UsageError("--target " + shown + ": must be METRIC=VALUE, e.g. scaling_efficiency=0.9");
   }
-  std::string metric(text.substr(0, equals));
-  require_metric(metric);
+  const char side = text[equals - 1];
+  const bool says_side = side == '<' || side == '>';
+  std::string metric(text.substr(0, equals - (says_side ? 1 : 0)));
+  require_metric("--target", metric);
   const auto kind = metric == "samples_per_s" ? std::nullopt : base::kind_of_key(metric);
   const auto value = base::parse_quantity(
       text.substr(equals + 1), kind.value_or(base::QuantityKind::ratio), base::BareNumber::si);
   if (const auto* message = std::get_if<std::string>(&value)) {
     throw UsageError("--target " + shown + ": " + *message);
   }
-  return {std::move(metric), std::get<double>(value)};
+  return {std::move(metric), std::get<double>(value),
+          says_side ? std::optional(side == '>') : std::nullopt};
 }
 
 } // namespace stepsim::study

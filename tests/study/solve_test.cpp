@@ -155,15 +155,112 @@ TEST_CASE("solve: a number that does not exist here is an error that says so") {
 }
 
 TEST_CASE("solve: targets carry the unit of their metric") {
-  CHECK(study::parse_target("scaling_efficiency=90%") ==
-        std::pair<std::string, double>("scaling_efficiency", 0.9));
-  CHECK(study::parse_target("iteration_time_s=200ms").second == 0.2);
-  CHECK(study::parse_target("iteration_time_s=0.2").second == 0.2);
-  CHECK(study::parse_target("samples_per_s=1500").second == 1500);
-  CHECK(study::parse_target("wire_bytes=1MB").second == 1e6);
+  const study::Target target = study::parse_target("scaling_efficiency=90%");
+  CHECK(target.metric == "scaling_efficiency");
+  CHECK(target.value == 0.9);
+  CHECK_FALSE(target.at_least);
+  CHECK(study::parse_target("iteration_time_s=200ms").value == 0.2);
+  CHECK(study::parse_target("iteration_time_s=0.2").value == 0.2);
+  CHECK(study::parse_target("samples_per_s=1500").value == 1500);
+  CHECK(study::parse_target("wire_bytes=1MB").value == 1e6);
+  const study::Target days = study::parse_target("time_to_finish_s<=3d");
+  CHECK(days.metric == "time_to_finish_s");
+  CHECK(days.value == 3 * 86400);
+  CHECK(days.at_least == false);
+  CHECK(study::parse_target("goodput>=90%").at_least == true);
   for (const std::string_view wrong :
-       {"scaling_efficiency", "=1", "speedup=", "speedup=fast", "iteration_time_s=5GB"}) {
+       {"scaling_efficiency", "=1", "speedup=", "speedup=fast", "iteration_time_s=5GB", "<=3"}) {
     CAPTURE(wrong);
     CHECK_THROWS_AS((void)study::parse_target(wrong), UsageError);
   }
+}
+
+namespace {
+
+// Machines fail so often that more of them do not always finish sooner, and messages cost so much
+// that a step of many machines is long: the time falls, rises and jumps with the planner's buckets.
+constexpr std::string_view kJob = R"({
+  "workload": {"layers": [
+    {"name": "one", "forward_s": 2e-2, "backward_s": 4e-2, "gradient_bytes": 100000000}],
+    "batch_size": 32},
+  "cluster": {"nodes": 4, "gpus_per_node": 2,
+              "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e11},
+              "network": {"latency_s": 2e-4, "bandwidth_Bps": 1.25e9}},
+  "job": {"samples": 1e9, "price_per_gpu_hour": 2.5, "node_mtbf_s": 1e6, "checkpoint_s": 60,
+          "restart_s": 600}
+})";
+
+} // namespace
+
+TEST_CASE("job: every way to the figures of a whole training gives the same bits") {
+  for (const std::int64_t micro_batches : {1, 2}) { // quick, and shared
+    io::Json tree = io::parse_json(kJob, "job.json");
+    io::assign(tree, "/training/micro_batches", micro_batches);
+    const std::vector<io::Json> nodes{2, 3, 5, 8};
+    const study::Rows rows =
+        study::rows_of(study::sweep_over(tree, {{"/cluster/nodes", nodes}}), shipped_files(), {});
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      io::assign(tree, "/cluster/nodes", nodes[i]);
+      const io::Json flat =
+          study::flat_summary(study::run(study::parse_scenario(tree, shipped_files())).summary);
+      for (const std::string_view key : {"steps_to_finish", "time_to_finish_s", "cost_usd",
+                                         "goodput", "checkpoint_interval_s"}) {
+        CAPTURE(key);
+        CHECK(rows.records[i].find(key)->as_double() == flat.find(key)->as_double());
+      }
+    }
+  }
+}
+
+TEST_CASE("solve: the cheapest number of machines in time is that of all runs") {
+  for (const double days : {1.0, -1.0, 3.0, -3.0, 20.0}) { // negative: no sooner than that
+    CAPTURE(days);
+    study::SolveProblem problem{.scenario = io::parse_json(kJob, "job.json"),
+                                .pointer = "/cluster/nodes",
+                                .low = 1,
+                                .high = 160,
+                                .metric = "time_to_finish_s",
+                                .target = std::abs(days) * 86400,
+                                .points = {},
+                                .minimize = "cost_usd"};
+    if (days < 0) {
+      problem.at_least = true;
+    }
+    const study::Solution solution = study::solve(problem, shipped_files(), {});
+    std::optional<std::int64_t> cheapest;
+    double least = HUGE_VAL;
+    for (std::int64_t nodes = 1; nodes <= 160; ++nodes) {
+      io::Json tree = problem.scenario;
+      io::assign(tree, "/cluster/nodes", nodes);
+      const study::Summary summary =
+          study::run(study::parse_scenario(tree, shipped_files())).summary;
+      const bool meets = days < 0 ? *summary.time_to_finish_s >= problem.target
+                                  : *summary.time_to_finish_s <= problem.target;
+      if (meets && *summary.cost_usd < least) {
+        least = *summary.cost_usd;
+        cheapest = nodes;
+      }
+    }
+    REQUIRE(solution.best.has_value() == cheapest.has_value());
+    if (cheapest) {
+      CHECK(solution.best->value.as_integer() == *cheapest);
+      CHECK(*solution.best->minimized == least);
+    }
+  }
+}
+
+TEST_CASE("solve: what --minimize cannot try is refused") {
+  study::SolveProblem problem =
+      one_layer("/cluster/network/bandwidth_Bps", 1e8, 1e11, "iteration_time_s", 0.02);
+  problem.minimize = "wire_bytes";
+  CHECK_THROWS_AS((void)study::solve(problem, shipped_files(), {}), UsageError);
+  problem = one_layer("/cluster/nodes", 1, 200'000, "iteration_time_s", 0.02);
+  problem.minimize = "wire_bytes";
+  CHECK_THROWS_AS((void)study::solve(problem, shipped_files(), {}), UsageError);
+  problem = one_layer("/cluster/nodes", 1, 4, "iteration_time_s", 0.2);
+  problem.minimize = "cost_usd";
+  CHECK_THROWS_WITH_AS((void)study::solve(problem, shipped_files(), {}),
+                       "--minimize cost_usd: only a run with samples or tokens and a price has "
+                       "cost_usd; add --set /job/price_per_gpu_hour=...",
+                       UsageError);
 }

@@ -42,7 +42,9 @@ constexpr CommandText kSolveText{
     "stepsim solve scenario.json --for /cluster/nodes --between 16,512"
     " --target scaling_efficiency=80%\n"
     "stepsim solve examples/quickstart.scenario.json --for /cluster/network/bandwidth_Bps"
-    " --between 100Mbps,100Gbps --target iteration_time_s=60ms",
+    " --between 100Mbps,100Gbps --target iteration_time_s=60ms\n"
+    "stepsim solve scenario.json --tokens 300B --price-per-gpu-hour 2.5 --for /cluster/nodes"
+    " --between 1,256 --target 'time_to_finish_s<=3d' --minimize cost_usd",
     "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json;\n"
     "METRIC is a key of `summary` in schemas/result.schema.json.",
 };
@@ -53,6 +55,7 @@ struct SolveFlags {
   std::string pointer;
   std::string between;
   std::string target;
+  std::string minimize;
   std::optional<std::int64_t> points;
   ScenarioFlags scenario;
 };
@@ -69,9 +72,13 @@ void add_flags(CLI::App& app, SolveFlags& flags) {
       ->required();
   app.add_option("--target", flags.target,
                  "key of the result's summary and the value to reach, e.g. scaling_efficiency=0.9, "
-                 "iteration_time_s=200ms")
+                 "iteration_time_s=200ms, time_to_finish_s<=3d")
       ->type_name("METRIC=VALUE")
       ->required();
+  app.add_option("--minimize", flags.minimize,
+                 "tries every integer between the bounds and finds, of those that meet the target, "
+                 "the one with the least of this key, e.g. cost_usd")
+      ->type_name("METRIC");
   app.add_option("--points", flags.points,
                  "most values tried first, evenly on a logarithmic scale if LO > 0; default 129, "
                  "and all integers where there are at most 1024")
@@ -85,7 +92,14 @@ void add_flags(CLI::App& app, SolveFlags& flags) {
 // misspelt key.
 study::SolveProblem read_problem(const SolveFlags& flags, study::Files& files) {
   study::SolveProblem problem;
-  std::tie(problem.metric, problem.target) = study::parse_target(flags.target);
+  study::Target target = study::parse_target(flags.target);
+  problem.metric = std::move(target.metric);
+  problem.target = target.value;
+  problem.at_least = target.at_least;
+  problem.minimize = flags.minimize;
+  if (flags.points && !flags.minimize.empty()) {
+    throw UsageError("--minimize tries every value: leave --points out");
+  }
   if (flags.points && (*flags.points < 2 || *flags.points > 100'000)) {
     throw UsageError("--points: must be an integer in [2, 100000], got " +
                      std::to_string(*flags.points));
@@ -153,19 +167,32 @@ std::string curve_text(const study::SolveProblem& problem, const study::Solution
   const std::size_t rows = std::min(count, kMostRows);
   std::vector<io::Json> values;
   std::vector<io::Json> metrics;
+  std::vector<io::Json> minimized;
   std::vector<std::string> errors;
   for (std::size_t r = 0; r < rows; ++r) {
     const study::SolvePoint& point = solution.points[r * (count - 1) / (rows - 1)];
     values.push_back(point.value);
     metrics.push_back(point.metric_value ? io::Json(*point.metric_value) : io::Json());
+    minimized.push_back(point.minimized ? io::Json(*point.minimized) : io::Json());
     errors.push_back(point.error.empty() ? "" : "error: " + point.error);
   }
   const ValueColumn field = value_column(field_name(problem), values);
   const ValueColumn metric = value_column(problem.metric, metrics);
-  Table table{{field.heading, metric.heading, ""}, {}};
+  Table table{{field.heading, metric.heading}, {}};
   for (std::size_t r = 0; r < rows; ++r) {
-    table.rows.push_back({field.cells[r], metric.cells[r], errors[r]});
+    table.rows.push_back({field.cells[r], metric.cells[r]});
   }
+  const auto add = [&table](const std::string& heading, const std::vector<std::string>& cells) {
+    table.headings.push_back(heading);
+    for (std::size_t r = 0; r < cells.size(); ++r) {
+      table.rows[r].push_back(cells[r]);
+    }
+  };
+  if (!problem.minimize.empty()) {
+    const ValueColumn column = value_column(problem.minimize, minimized);
+    add(column.heading, column.cells);
+  }
+  add("", errors);
   return table_text(table) +
          (count > rows ? std::to_string(rows) + " of " + std::to_string(count) + " points\n" : "");
 }
@@ -207,6 +234,12 @@ std::string range_text(const study::SolveProblem& problem,
 // One sentence per crossing, then a part of the curve.
 std::string solution_text(const study::SolveProblem& problem, const study::Solution& solution) {
   std::string text;
+  if (const auto& best = solution.best) {
+    text = problem.minimize + " is least at " + base::printable(problem.pointer) + " = " +
+           field_text(problem, best->value) + ": " +
+           value_text(problem.minimize, *best->minimized) + ", with " + problem.metric + " " +
+           metric_text(problem, best->metric_value) + "\n";
+  }
   for (const study::SolveCrossing& crossing : solution.crossings) {
     const std::string place = crossing.beyond ? jump_text(problem, crossing)
                                               : "at " + base::printable(problem.pointer) + " = " +
@@ -275,7 +308,7 @@ int solve(const Invocation& invocation) {
                           .records = [&] { return crossing_records(tree); },
                           .warnings = solution.warnings});
   print_assumed(study::assumed_text(problem.scenario, files), common);
-  if (!solution.crossings.empty()) {
+  if (problem.minimize.empty() ? !solution.crossings.empty() : solution.best.has_value()) {
     return kOk;
   }
   return report_error(problem.metric + " does not reach " + metric_text(problem, problem.target) +
