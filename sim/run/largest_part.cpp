@@ -130,6 +130,10 @@ ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& pla
     keep(part.links.all);
     if (part.links.two_level) {
       keep(part.links.two_level->intra);
+      if (auto& nvls = part.links.two_level->nvls) {
+        nvls->startup_s *= latency ? 1 : 0;
+        nvls->per_byte_s *= bandwidth ? 1 : 0;
+      }
     }
     part.reduction_s_per_byte *= reduction ? 1 : 0;
     double sum = 0;

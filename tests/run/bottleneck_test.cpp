@@ -56,3 +56,19 @@ TEST_CASE("additions that take longest are the bottleneck of every algorithm and
     }
   }
 }
+
+TEST_CASE("a switch that adds slowly is the bandwidth, one that starts late the latency") {
+  const auto with = [](const std::string& nvls) {
+    return study::testing::run_text(
+               R"({"workload": {"layers": [
+                     {"name": "a", "forward_s": 1e-3, "backward_s": 2e-3, "gradient_bytes": 4000000}]},
+                   "cluster": {"nodes": 8, "gpus_per_node": 4, )" +
+               nvls + R"(,
+                     "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e12},
+                     "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e11}},
+                   "communication": {"schedule": "single", "collective": "nvls_tree"}})")
+        .summary.bottleneck;
+  };
+  CHECK(with(R"("nvls_Bps": 1e9)") == "bandwidth");
+  CHECK(with(R"("nvls_Bps": 1e12, "nvls_startup_s": 1e-2)") == "latency");
+}

@@ -18,6 +18,9 @@ FormParts PartsOfForms::operator()(collectives::Collective& probe,
     without(probe.links.all, latency);
     if (probe.links.two_level) {
       without(probe.links.two_level->intra, latency);
+      if (auto& nvls = probe.links.two_level->nvls) {
+        (latency ? nvls->startup_s : nvls->per_byte_s) = 0;
+      }
     }
   };
   const bool ring = probe.algorithm == collectives::AlgorithmId::ring && !links.two_level;
