@@ -82,6 +82,10 @@ table = stepsim.sweep(example, over={"/cluster/nodes": [8, 16]})
 assert [row["nodes"] for row in table] == [8, 16]
 PYTHON
 check "and gives the numbers of the command" as_user "venv/bin/python3 ../six.py"
+cp tests/cli/walks_test.py "$root/home/user/"
+[[ ! -d ../shared/data/nccl-tests ]] || { mkdir "$root/home/user/data" && cp -r ../shared/data/nccl-tests "$root/home/user/data/"; }
+check "three newcomers come to their answers with the wheel" as_user "venv/bin/python3 ../walks_test.py venv/bin/stepsim venv/bin/stepsim-calibrate ../data"
 inside apt-get install --no-install-recommends -y -qq /tmp/stepsim.deb /tmp/python3-stepsim.deb >/dev/null
 check "the module of the package runs, too" as_user "python3 -c 'import stepsim; print(stepsim.run(\"$examples/quickstart.scenario.json\").summary.iteration_time_s)'"
+check "and with the packages" as_user "python3 ../walks_test.py /usr/bin/stepsim /usr/bin/stepsim-calibrate ../data"
 echo "all checks passed"
