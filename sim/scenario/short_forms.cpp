@@ -70,7 +70,7 @@ std::optional<std::string_view> short_form_key(std::string_view pointer) {
 }
 
 bool may_hold_short_form(std::string_view pointer) {
-  return pointer == "/communication/schedule" ||
+  return pointer.starts_with("/communication/schedule") ||
          std::ranges::any_of(
              kShortForms, [&](const ShortForm& form) { return form.pointer.starts_with(pointer); });
 }

@@ -59,9 +59,10 @@ double delay_seconds(const Explained& explained) {
 // "(2 % start-up, 89 % bandwidth) "; nothing where a run knows exchanges by their whole times.
 std::string split_text(const Shares& links, double period) {
   const double startup = ending_with(links, "start-up");
-  return startup > 0 ? "(" + percent(startup / period) + " start-up, " +
-                           percent(ending_with(links, "bandwidth") / period) + " bandwidth) "
-                     : "";
+  return startup > 0
+             ? "(" + percent(startup / period) + " start-up, " +
+                   percent(std::max(0.0, ending_with(links, "bandwidth")) / period) + " bandwidth) "
+             : "";
 }
 
 // What bounds the step, and the parts of the path, the largest part first.
@@ -145,7 +146,11 @@ std::string help_sentence(const Explained& explained) {
     return "None of the changes tried gains more than 0.5 %.";
   }
   return "Of the changes tried, " + best.change + " helps most: a step would then take " +
-         base::readable_seconds(best.step_s) + ", " + percent(best.gain) + " less.";
+         base::readable_seconds(best.step_s) + ", " + percent(best.gain) + " less" +
+         (best.gain_range ? " (" + percent(best.gain_range->first) + " to " +
+                                percent(best.gain_range->second) + " at 80 % of all sites)"
+                          : "") +
+         (best.is_sure ? "." : ", which is not told apart from the step as it is.");
 }
 
 std::string measured_sentence(const Explained& explained) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <span>
 #include <utility>
 
 #include "base/error.hpp"
@@ -12,6 +13,7 @@
 #include "document/json_pointer.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_conditions.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/change_list.hpp"
 #include "study/sweep/grid_text.hpp"
@@ -89,6 +91,9 @@ std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario
     return !options.kinds.empty() &&
            std::ranges::find(options.kinds, change.kind) == options.kinds.end();
   });
+  // An interval takes about a dozen runs, which are long where messages are simulated.
+  const std::span<const IntervalPart> parts =
+      simulates_messages(scenario) ? std::span<const IntervalPart>() : options.parts;
   const auto total = std::ssize(changes);
   std::int64_t done = 0;
   for (Change& change : changes) {
@@ -96,14 +101,14 @@ std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario
       options.progress(done++, total);
     }
     std::optional<ChangedStep> step =
-        changed_step(tree, std::move(change.set), files, !options.parts.empty());
+        changed_step(tree, std::move(change.set), files, !parts.empty());
     if (!step || step_s <= 0 || std::abs(step->step_s - step_s) <= kSameStep * step_s) {
       continue;
     }
     WhatIf line{std::move(change.name), std::move(step->set), step->step_s,
                 1 - step->step_s / step_s, change.kind};
     const double log_ratio = std::log(step->step_s / step_s);
-    if (const auto paired = paired_difference(step->parts, options.parts, log_ratio)) {
+    if (const auto paired = paired_difference(step->parts, parts, log_ratio)) {
       const double spread = kQuantile80 * paired->deviation;
       line.gain_range = {1 - std::exp(log_ratio + spread), 1 - std::exp(log_ratio - spread)};
       line.is_sure = paired->is_stated();

@@ -34,7 +34,8 @@ struct ChangedStep {
 
 struct WhatIfOptions {
   std::span<const ChangeKind> kinds{}; // only these; empty: all
-  // Parts of the interval of the step without changes: every gain has its range. Empty: none has.
+  // Parts of the interval of the step without changes: every gain has its range, but on
+  // simulated networks. Empty: none has.
   std::span<const IntervalPart> parts{};
   // Called before every run; may be empty.
   std::function<void(std::int64_t done, std::int64_t total)> progress{};

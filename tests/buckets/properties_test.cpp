@@ -268,6 +268,9 @@ TEST_CASE("four times the bytes at a quarter of the time per byte changes nothin
                           const Plan before = plan_of(problem, setting);
                           setting.options.bucket_bytes.value *= 4;
                           setting.options.fusion_bytes.value *= 4;
+                          for (double& cap : setting.options.caps_mib) {
+                            cap *= 4;
+                          }
                           const Plan after = plan_of(scaled, setting);
                           CHECK(after.finish.value == before.finish.value); // exact in binary
                           CHECK(text_of(after) == text_of(before));

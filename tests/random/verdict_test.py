@@ -74,7 +74,7 @@ class Verdicts:
         elif explained.code == 0:
             self.counts["explained"] += 1
             found += self.same_sentences(sentences_of(page.written), net.checks.parsed(explained.written), summary,
-                                         "sync_s" in document.get("training", {}))
+                                         {"sync_s", "exchange_s"} & set(document.get("training", {})))
         elif explained.code != net.BAD_INPUT and explained.code != net.SIMULATION_ERROR:
             found.append(("explain", f"exit {explained.code}: {explained.err[:200]}"))
         again = self.python.run(document)
@@ -83,6 +83,7 @@ class Verdicts:
         return found, True
 
     def same_sentences(self, page, explained, summary, waits):
+        """`waits`: exchanges that wait for a given time, which explain counts as start-up."""
         period, step = explained["summary"]["step_s"], summary["iteration_time_s"]
         if abs(period - step) > 1e-9 * step:
             yield "period", f"explain {period}, run {step}"
@@ -92,7 +93,7 @@ class Verdicts:
             yield "step", f"explain: {first!r}, report: {page[:160]!r}"
         verdict = second.split(":")[0].rstrip(".")
         shares = re.search(r"\((\S+) % start-up, (\S+) % bandwidth\)", second)
-        if shares and shares[1] != shares[2] and not waits:  # sync_s, which explain counts with start-ups
+        if shares and shares[1] != shares[2] and not waits:
             more = "start-up" if float(shares[1]) > float(shares[2]) else "bandwidth"
             if more not in verdict and re.search("start-up|bandwidth", verdict):
                 yield "shares", second

@@ -30,6 +30,7 @@ JOBS = dict(BASE, workload=[dict(BASE["workload"], nodes=2), dict(BASE["workload
 del JOBS["variability"]
 # Most keys of sharding have a meaning next to a strategy that makes units.
 SHARDED = dict(BASE, training={"sharding": {"strategy": "full_shard"}}, communication={})
+NO_SCHEDULE = dict(BASE, communication={})  # which a schedule of one's own stands for
 
 
 def fields(schema, pointer=""):
@@ -120,7 +121,8 @@ class Pointers(unittest.TestCase):
         for pointer, field in dict(fields(SCHEMA)).items():
             jobs = pointer.startswith("/workload/0/")
             sharded = pointer.startswith("/training/sharding/")
-            base = JOBS if jobs else SHARDED if sharded else BASE
+            own = pointer.startswith("/communication/schedule/")
+            base = JOBS if jobs else SHARDED if sharded else NO_SCHEDULE if own else BASE
             if pointer in ("/schema_version", "/kind") or not has_place(base, pointer):
                 continue
             for value in field.get("examples", [])[:1]:

@@ -63,8 +63,9 @@ void add_runs(const ProgramInput& input, const std::string& measured, study::Fil
     explained.band = study::band_of(result.summary);
   }
   explained.bottleneck = result.summary.bottleneck;
-  explained.what_if = study::what_if_lines(input.tree, *input.scenario, explained.step_s, files,
-                                           {.progress = counting(common)});
+  explained.what_if =
+      study::what_if_lines(input.tree, *input.scenario, explained.step_s, files,
+                           {.parts = result.summary.interval_parts, .progress = counting(common)});
   explained.measure_next = study::measure_next(input.tree, *input.scenario, result.summary, files);
   if (!measured.empty()) {
     explained.measured = study::measured_causes(input.tree, *input.scenario, explained.step_s,

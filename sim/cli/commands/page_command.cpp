@@ -148,7 +148,8 @@ ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, co
     }
   }
   if (step) {
-    run.what_if = study::what_if_lines(tree, scenario, *step, files);
+    run.what_if = study::what_if_lines(tree, scenario, *step, files,
+                                       {.parts = run.result.summary.interval_parts});
   }
   if (study::why_no_program(scenario).empty()) {
     const study::ExplainableScenario made = study::explainable(study::deciding(scenario));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/report/html_page.hpp"
+#include "cli/text/explain_text.hpp"
 #include "cli/text/run_text.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
@@ -34,10 +35,10 @@ void add_changes(HtmlPage& page, const ReportedRun& run) {
   }
   page.heading("What would help most");
   page.list(run.sentences);
-  Table table{{"change", "step [ms]", "gain", "by --set"}, {}};
+  Table table{{"change", "step [ms]", "gain", "80 % of sites", "by --set"}, {}};
   for (const study::WhatIf& change : run.what_if) {
     table.rows.push_back({change.change, milliseconds_cell(change.step_s),
-                          percent_cell(change.gain), settings_of(change)});
+                          percent_cell(change.gain), gain_range_cell(change), settings_of(change)});
   }
   page.table(table);
 }

@@ -9,6 +9,7 @@
 #include "base/quantity.hpp"
 #include "cli/report/html_page.hpp"
 #include "cli/report/result_page.hpp"
+#include "cli/text/explain_text.hpp"
 #include "cli/text/study_text.hpp"
 #include "document/json_text.hpp"
 
@@ -111,9 +112,7 @@ std::string study_page(const study::TraceStudy& study, const std::string& footer
   Table changes{{"change", "step [ms]", "gain", "80 % of sites"}, {}};
   for (const study::WhatIf& each : study.help) {
     changes.rows.push_back({each.change, milliseconds_cell(each.step_s), percent_cell(each.gain),
-                            each.gain_range ? percent_cell(each.gain_range->first) + " to " +
-                                                  percent_cell(each.gain_range->second)
-                                            : "-"});
+                            gain_range_cell(each)});
   }
   page.table(changes);
   page.close_details();

@@ -125,10 +125,19 @@ std::string what_if_table(const Explained& explained) {
   if (explained.what_if.empty()) {
     return "";
   }
+  const bool ranges = std::ranges::any_of(
+      explained.what_if, [](const study::WhatIf& each) { return each.gain_range.has_value(); });
   Table table{{"with one change, run again", "step [ms]", "gain"}, {}};
+  if (ranges) {
+    table.headings.insert(table.headings.end(), {"80 % of sites", ""});
+  }
   for (const study::WhatIf& each : explained.what_if) {
-    table.rows.push_back({base::printable(each.change), milliseconds_cell(each.step_s),
-                          percent_cell(part_of(each.gain, 1))});
+    std::vector<std::string>& row = table.rows.emplace_back();
+    row = {base::printable(each.change), milliseconds_cell(each.step_s),
+           percent_cell(part_of(each.gain, 1))};
+    if (ranges) {
+      row.insert(row.end(), {gain_range_cell(each), each.is_sure ? "" : "not told apart"});
+    }
   }
   return "\n" + table_text(table);
 }
@@ -150,6 +159,12 @@ std::string measured_table(const Explained& explained) {
 }
 
 } // namespace
+
+std::string gain_range_cell(const study::WhatIf& change) {
+  return change.gain_range ? percent_cell(change.gain_range->first) + " to " +
+                                 percent_cell(change.gain_range->second)
+                           : "-";
+}
 
 std::string program_text(const Explained& explained) {
   const double period = explained.explanation.path.period_s;

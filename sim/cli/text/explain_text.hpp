@@ -10,6 +10,9 @@ namespace stepsim::cli {
 // kind of operation and by link.
 [[nodiscard]] std::string program_text(const study::Explained& explained);
 
+// What the gain of a change is at 80 % of all sites, "9.1 % to 12 %"; "-" without a range.
+[[nodiscard]] std::string gain_range_cell(const study::WhatIf& change);
+
 // The output of `stepsim explain`.
 [[nodiscard]] std::string explain_text(const study::Explained& explained);
 
