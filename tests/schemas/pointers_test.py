@@ -93,7 +93,7 @@ def message(done):
 
 class Pointers(unittest.TestCase):
     def check(self, folder, base, pointer, value):
-        name = pointer.replace("/", "_")
+        name = pointer.replace("/", "~")  # /a/b and /a_b are two
         text = json.dumps(value)
         base_file = pathlib.Path(folder) / f"base{name}.json"
         file = pathlib.Path(folder) / f"set{name}.json"
