@@ -192,25 +192,13 @@ constexpr std::array kDefaultRows{
 };
 
 // Keys that are no assumption about a time: names, evaluation, and what is derived.
-constexpr std::array<std::string_view, 19> kNoTimes{"/schema_version",
-                                                    "/kind",
-                                                    "/name",
-                                                    "/seed",
-                                                    "/method",
-                                                    "/limits",
-                                                    "/training/iterations",
-                                                    "/training/discard_iterations",
-                                                    "/training/max_width",
-                                                    "/training/width_tolerance",
-                                                    "/training/convergence",
-                                                    "/variability/stragglers",
-                                                    "/workload/batch_size",
-                                                    "/workload/accept_estimate",
-                                                    "/cluster/network/copy_engines",
-                                                    "/cluster/network/latency_s",
-                                                    "/cluster/network/delay_s",
-                                                    "/cluster/network/bandwidth_Bps",
-                                                    "/communication/compression/method"};
+constexpr auto kNoTimes = std::to_array<std::string_view>(
+    {"/schema_version", "/kind", "/name", "/seed", "/method", "/limits", "/training/iterations",
+     "/training/discard_iterations", "/training/max_width", "/training/width_tolerance",
+     "/training/convergence", "/variability/stragglers", "/workload/batch_size",
+     "/workload/accept_estimate", "/cluster/network/copy_engines", "/cluster/network/latency_s",
+     "/cluster/network/delay_s", "/cluster/network/bandwidth_Bps",
+     "/communication/compression/method"});
 
 // /workload/3/device -> /workload/device
 std::string without_job(const std::string& pointer) {
@@ -342,6 +330,13 @@ private:
 };
 
 } // namespace
+
+bool always_decisive(std::string_view pointer) {
+  const auto is_its = [&](const Row& row) { return row.pointer == pointer; };
+  return std::ranges::any_of(kDefaultRows, is_its) &&
+         std::ranges::all_of(kDefaultRows,
+                             [&](const Row& row) { return row.decisive || !is_its(row); });
+}
 
 std::string defaults_text(const std::vector<DefaultValue>& defaults) {
   std::string text;

@@ -20,6 +20,9 @@ struct DefaultValue {
   bool from_node = false; // the value comes from the node type that the scenario names
 };
 
+// Whether the default of this key is decisive wherever it stands; for lists that do not say it.
+[[nodiscard]] bool always_decisive(std::string_view pointer);
+
 // The decisive defaults as text: "schedule trace (5 measured buckets), reduction_Bps 0"; empty if
 // there are none.
 [[nodiscard]] std::string defaults_text(const std::vector<DefaultValue>& defaults);

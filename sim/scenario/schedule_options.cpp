@@ -24,8 +24,11 @@ buckets::ScheduleOptions read_schedule_options(io::Fields& fields, std::int64_t 
   return options;
 }
 
-// The one key that is written by hand.
+// The one key that is written by hand; null where no layer has a gradient.
 io::Json groups_json(const buckets::ScheduleOptions& options) {
+  if (options.groups.empty()) {
+    return {};
+  }
   io::Array groups;
   for (const std::vector<std::uint32_t>& layers : options.groups) {
     io::Array group;

@@ -110,6 +110,9 @@ class Report(unittest.TestCase):
         for value in tree["defaults"]:
             self.assertIn(value["pointer"], words)
         self.assertGreater(len(tree["defaults"]), 20)
+        shown, _, folded = text.partition("<details")  # three that matter, the others folded
+        self.assertEqual(shown.count("<tr>") - 1, 3)
+        self.assertIn("/cluster/network/reduction_Bps", shown)  # which `run` names as assumed
         for warning in tree["warnings"]:
             self.assertIn(warning, words)
         self.assertEqual(page.count("svg"), 2)

@@ -427,6 +427,11 @@ TEST_CASE("own schedules: groups of layers, by place or name, are the messages")
       run_text(g3(R"({"schedule": {"groups": [[1, 0], [2, 3]]}, "next_forward": "barrier"})"));
   CHECK(late.buckets[0].ready_s == 13);
   CHECK(late.buckets[1].ready_s == 13);
+  const Scenario nothing = scenario( // no gradient: no groups, and none in what is written
+      R"({"workload": {"layers": [{"name": "l", "forward_s": 1, "backward_s": 1, "gradient_bytes": 0}]}, )"
+      R"("cluster": {"nodes": 2, "network": {"latency_s": 0, "bandwidth_Bps": 1e9}}, )"
+      R"("communication": {"schedule": "groups"}})");
+  CHECK(io::resolve(scenario_tree(nothing), "/communication/groups") == nullptr);
   const Scenario named = scenario(
       R"({"workload": {"model": "alexnet", "gpu": "h100", "batch_size": 8, "accept_estimate": true}, )"
       R"("cluster": {"nodes": 4, )"

@@ -110,8 +110,10 @@ Recorded recorded_in(const std::string& file) {
         !reason->is_string()) {
       throw InputError(file, each.pointer(), "must have pointer, value and reason");
     }
-    out.defaults->push_back(
-        {.pointer = pointer->as_string(), .value = *value, .reason = reason->as_string()});
+    out.defaults->push_back({.pointer = pointer->as_string(),
+                             .value = *value,
+                             .reason = reason->as_string(),
+                             .decisive = study::always_decisive(pointer->as_string())});
   }
   return out;
 }

@@ -31,7 +31,7 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
 table { border-collapse: collapse; font-size: 0.9rem; }
 caption { text-align: left; padding: 0.2rem 0; }
 th, td { border: 1px solid var(--line); padding: 0.2rem 0.6rem; text-align: right; white-space: nowrap; }
-.word { text-align: left; }
+.word { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 7rem; }
 svg { display: block; width: 100%; max-width: 640px; height: auto; margin: 1rem 0; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.85rem; }
 a { color: var(--link); }

@@ -2,7 +2,9 @@
 #include "cli/report/result_page.hpp"
 
 #include <algorithm>
+#include <functional>
 
+#include "base/number_text.hpp"
 #include "cli/report/html_page.hpp"
 #include "cli/text/explain_text.hpp"
 #include "cli/text/run_text.hpp"
@@ -43,18 +45,43 @@ void add_changes(HtmlPage& page, const ReportedRun& run) {
   page.table(table);
 }
 
-void add_defaults(HtmlPage& page, const std::vector<study::DefaultValue>& defaults) {
+// How much a default matters: what a factor of conditions has of the interval; 1 where `run` names
+// it.
+double weight_of(const study::DefaultValue& value, const study::Summary& summary) {
+  const auto part =
+      std::ranges::find_if(summary.interval_parts, [&](const study::IntervalPart& each) {
+        return value.pointer.ends_with("/" + std::string(each.factor));
+      });
+  return value.decisive ? 1 : part != summary.interval_parts.end() ? part->share : 0;
+}
+
+// The three that matter most, and the others folded.
+void add_defaults(HtmlPage& page, std::vector<study::DefaultValue> defaults,
+                  const study::Summary& summary) {
+  constexpr std::ptrdiff_t kFirst = 3;
   page.heading("What was assumed");
   if (defaults.empty()) {
     page.paragraph("Nothing: the scenario gives every value that decides a time.");
     return;
   }
   page.paragraph("The scenario leaves these values open, and they decide a time here.");
-  Table table{{"key", "value", "reason"}, {}};
-  for (const study::DefaultValue& value : defaults) {
-    table.rows.push_back({value.pointer, io::compact(value.value), value.reason});
+  std::ranges::stable_sort(defaults, std::greater{}, [&](const study::DefaultValue& value) {
+    return weight_of(value, summary);
+  });
+  const auto add = [&](auto begin, auto end) {
+    Table table{{"key", "value", "reason"}, {}};
+    for (; begin != end; ++begin) {
+      table.rows.push_back({begin->pointer, io::compact(begin->value), begin->reason});
+    }
+    page.table(table);
+  };
+  const auto rest = defaults.begin() + std::min(kFirst, std::ssize(defaults));
+  add(defaults.begin(), rest);
+  if (rest != defaults.end()) {
+    page.open_details(base::counted(defaults.end() - rest, "value") + " more");
+    add(rest, defaults.end());
+    page.close_details();
   }
-  page.table(table);
 }
 
 void add_scenario(HtmlPage& page, const ReportedRun& run) {
@@ -84,7 +111,7 @@ std::string result_page(const ReportedRun& run, const std::string& footer) {
   const study::Result& result = run.result;
   HtmlPage page(title_of(result.scenario));
   page.paragraph(answer_of(result), "answer");
-  add_defaults(page, result.defaults);
+  add_defaults(page, result.defaults, result.summary);
   page.heading("Where the time goes");
   if (const auto bar = time_bar(result.summary)) {
     page.figure(*bar, "bar");
