@@ -177,7 +177,7 @@ template <class T> using Buffer = Memory<T, allocate_on_device, cudaFree>; // of
 // Page-locked memory of the host, usable from every device.
 template <class T> using PinnedBuffer = Memory<T, allocate_on_host, cudaFreeHost>;
 
-// What the calls on a stream so far leave on its device. Waits for them.
+// Waits for the calls on a stream so far and returns the value that they leave on the device.
 template <class T> T value_of(const T* on_device, const Stream& stream) {
   T value;
   STEPSIM_CUDA(

@@ -49,8 +49,8 @@ void add_select(io::Json& costs, const Kernels& kernels) {
   }
 }
 
-// The costs of an encoder, which goes over all elements and selects nothing. A kernel `beside` goes
-// over something small: only its constant counts.
+// Adds the costs of an encoder, which reads all elements and selects none. A kernel `beside` reads
+// little, so that only its constant time counts.
 void add_encode(io::Json& costs, const Kernels& kernels, const KernelFit* beside = nullptr) {
   if (!kernels.empty()) {
     costs.set("select_s",
