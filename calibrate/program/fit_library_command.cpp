@@ -7,8 +7,6 @@
 #include <algorithm>
 
 #include "base/nearest.hpp"
-#include "calibrate/core/library_fit.hpp"
-#include "calibrate/core/library_measurements.hpp"
 #include "calibrate/cuda/gpu_samples.hpp"
 #include "calibrate/program/fit_library_text.hpp"
 #include "calibrate/program/targets.hpp"
@@ -17,6 +15,7 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "document/json_text.hpp"
+#include "import/nccl/library_measurements.hpp"
 #include "scenario/files/import_number.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/library_file.hpp"
@@ -25,8 +24,6 @@
 namespace stepsim::calibrate {
 
 namespace {
-
-constexpr std::size_t kFewestPoints = 6;
 
 constexpr cli::CommandText kFitLibraryText{
     "fit-library",
@@ -78,8 +75,8 @@ nccl::Shape parse_shape(const std::string& text) {
   return {static_cast<std::uint32_t>(nodes), static_cast<std::uint32_t>(gpus)};
 }
 
-MeasurementOptions measurement_options(const LibraryFlags& flags) {
-  MeasurementOptions options;
+io::MeasurementOptions measurement_options(const LibraryFlags& flags) {
+  io::MeasurementOptions options;
   if (!flags.system.empty()) {
     options.system = flags.system;
   }
@@ -106,54 +103,6 @@ MeasurementOptions measurement_options(const LibraryFlags& flags) {
   return options;
 }
 
-// Points that the node type cannot have are an error of the input, with the reason.
-LibraryFit fit_of(const LibraryFlags& flags, const LibraryMeasurements& measured,
-                  const nccl::NodeType& node) {
-  if (measured.points.size() < kFewestPoints) {
-    throw InputError(flags.files.front(), "",
-                     "a fit needs at least " + std::to_string(kFewestPoints) + " points, got " +
-                         std::to_string(measured.points.size()));
-  }
-  const nccl::Version version =
-      flags.version.empty() ? nccl::kPublishedVersion : nccl::parse_version(flags.version);
-  for (const nccl::MeasuredPoint& point : measured.points) {
-    try {
-      (void)nccl::layout_of(node, point.shape);
-    } catch (const UsageError& error) {
-      throw InputError(flags.files.front(), "", error.what());
-    }
-  }
-  return fit_library(node, measured.points, version);
-}
-
-// Shares of the preset's nominal rates, where the measurements determine the rate. More than the
-// nominal rate is an error of the data sheet or of the fit, and no share.
-std::vector<io::SourcedNumber> nominal_shares(const io::NodePreset& preset, const LibraryFit& fit,
-                                              const nccl::Calibration& calibration) {
-  std::vector<io::SourcedNumber> shares;
-  const auto add = [&](const char* key, std::optional<double> nominal, double rate,
-                       nccl::Parameter parameter) {
-    const auto i = static_cast<std::size_t>(parameter);
-    if (!nominal || fit.from_prior[i]) {
-      return;
-    }
-    const base::Interval factor = io::parameter_interval(calibration, parameter);
-    const double value =
-        rate * nccl::factor(parameter, calibration.fitted.parameters[i]) / *nominal;
-    if (value <= 1) {
-      shares.push_back({.key = key,
-                        .value = value,
-                        .low = std::min(value, rate * factor.low / *nominal),
-                        .high = std::clamp(rate * factor.high / *nominal, value, 1.0),
-                        .label = "fitted",
-                        .source = calibration.fitted.name});
-    }
-  };
-  add("link", preset.link_nominal_Bps, preset.node.ring_Bps, nccl::Parameter::bw_nvl);
-  add("nic", preset.nic_nominal_Bps, preset.node.nic_Bps, nccl::Parameter::bw_nic);
-  return shares;
-}
-
 } // namespace
 
 int fit_library_model(const cli::Invocation& invocation) {
@@ -171,32 +120,21 @@ int fit_library_model(const cli::Invocation& invocation) {
   const std::optional<double> p90_limit = largest_allowed("--max-p90", flags.max_p90);
   constexpr std::array<std::string_view, 1> kLibraries{"nccl"};
   cli::require_word("--name", flags.library, kLibraries);
-  const MeasurementOptions options = measurement_options(flags);
+  const io::MeasurementOptions options = measurement_options(flags);
   const io::NodePreset preset = io::read_node_preset(cli::find_data_folder(), flags.preset);
-  const LibraryMeasurements measured = read_measurements(flags.files, options);
-  LibraryFit fit = fit_of(flags, measured, preset.node);
-  fit.fitted.name = common.output == "-" ? preset.node.name : io::stem_of(common.output);
-  const nccl::Calibration calibration = nccl::calibration_of(fit.fitted);
-  const LibraryReport report = report_library(fit, calibration);
-
-  io::LibraryFile file;
-  file.fitted = calibration.fitted;
-  file.from_prior = fit.from_prior;
-  file.of_nominal = nominal_shares(preset, fit, calibration);
-  file.sources.assign(measured.sources.begin(), measured.sources.end());
-  file.warnings = library_warnings(fit);
+  const io::LibraryMeasurements measured = io::read_measurements(flags.files, options);
+  const io::FittedMeasurements fitted = io::fit_measurements(
+      measured, preset, common.output == "-" ? preset.node.name : io::stem_of(common.output),
+      flags.version.empty() ? nccl::kPublishedVersion : nccl::parse_version(flags.version));
+  const LibraryReport report = report_library(fitted.fit, fitted.calibration);
   // The file is JSON in any case; --json is about what is said beside it.
   cli::print_beside(common.json ? io::pretty(report_json(report))
-                                : library_text(fit, calibration, report),
+                                : library_text(fitted.fit, fitted.calibration, report),
                     common);
   std::vector<std::string> warnings = measured.warnings;
-  if (measured.skipped > 0) {
-    warnings.push_back(std::to_string(measured.skipped) +
-                       " rows without a usable operation, size or time were left out");
-  }
-  warnings.insert(warnings.end(), file.warnings.begin(), file.warnings.end());
+  warnings.insert(warnings.end(), fitted.file.warnings.begin(), fitted.file.warnings.end());
   cli::print_warnings(warnings, common);
-  cli::write_tree(common, io::to_json(file, calibration));
+  cli::write_tree(common, io::to_json(fitted.file, fitted.calibration));
   const auto known = [&](double error) {
     return report.pooled.points > 0 ? std::optional(error) : std::nullopt;
   };

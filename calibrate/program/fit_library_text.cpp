@@ -14,13 +14,13 @@
 
 namespace stepsim::calibrate {
 
+using nccl::error_numbers;
 using nccl::MeasuredPoint;
 using nccl::Parameter;
 
 namespace {
 
 constexpr double kClearlyBetter = 1.2;
-constexpr double kSpike = 1.5;
 constexpr double kMebibyte = 1024.0 * 1024;
 
 struct SizeClass {
@@ -189,12 +189,12 @@ LibraryReport report_library(const LibraryFit& fit, const nccl::Calibration& cal
     }
   }
   std::vector<double> pooled;
-  for (const HeldOut& held : leave_shapes_out(fit)) {
+  for (const nccl::HeldOut& held : nccl::leave_shapes_out(fit)) {
     report.held_out.push_back({nccl::text(held.shape), error_numbers(held.physical)});
     pooled.insert(pooled.end(), held.physical.begin(), held.physical.end());
   }
   if (pooled.empty()) {
-    pooled = leave_sizes_out(fit).physical;
+    pooled = nccl::leave_sizes_out(fit).physical;
   }
   if (!pooled.empty()) {
     report.pooled = error_numbers(pooled);
@@ -233,33 +233,6 @@ io::Json report_json(const LibraryReport& report) {
                     {"sizes", lines_json(report.sizes)},
                     {"held_out", lines_json(report.held_out)},
                     {"disagreements", std::move(disagreements)}};
-}
-
-std::vector<std::string> library_warnings(const LibraryFit& fit) {
-  const std::vector<MeasuredPoint>& points = fit.fitted.points;
-  std::vector<std::string> warnings;
-  if (std::ranges::none_of(points, [&](const MeasuredPoint& point) {
-        return point.shape.nodes > 1 && point.shape.gpus == fit.fitted.node.gpus;
-      })) {
-    warnings.push_back("no log of several nodes with all of their GPUs: bw_mix and rail are those "
-                       "of the prior, and predictions for such shapes can be off by a third");
-  }
-  if (std::ranges::none_of(points,
-                           [](const MeasuredPoint& point) { return point.bytes < kMebibyte; })) {
-    warnings.push_back("no measurement below 1 MiB: latencies are those of the prior, and times of "
-                       "small messages can be off by a factor of two");
-  }
-  for (std::size_t i = 1; i + 1 < points.size(); ++i) {
-    const auto same = [&](const MeasuredPoint& other) {
-      return other.operation == points[i].operation && other.shape == points[i].shape;
-    };
-    if (same(points[i - 1]) && same(points[i + 1]) &&
-        points[i].measured_s >
-            kSpike * std::max(points[i - 1].measured_s, points[i + 1].measured_s)) {
-      warnings.push_back(point_text(points[i]) + ": slower than 1.5 times the sizes beside it");
-    }
-  }
-  return warnings;
 }
 
 } // namespace stepsim::calibrate

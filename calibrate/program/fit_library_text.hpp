@@ -3,10 +3,13 @@
 // and shape and by size, errors on points that were left out of the fit, and points for which the
 // library seems to have chosen another algorithm than the model.
 
-#include "calibrate/core/library_fit.hpp"
 #include "document/json.hpp"
+#include "nccl/library_fit.hpp"
 
 namespace stepsim::calibrate {
+
+using nccl::ErrorNumbers;
+using nccl::LibraryFit;
 
 // Everything that is printed about one fit.
 struct LibraryReport {
@@ -35,9 +38,5 @@ struct LibraryReport {
                                        const LibraryReport& report);
 // The report as JSON (--json); the parameters are in the calibration file only.
 [[nodiscard]] io::Json report_json(const LibraryReport& report);
-
-// Warnings for the user of the fit (CLU 8.2): missing shapes and sizes, and points that are slower
-// than 1.5 times both neighbours in size.
-[[nodiscard]] std::vector<std::string> library_warnings(const LibraryFit& fit);
 
 } // namespace stepsim::calibrate

@@ -1,6 +1,6 @@
 // A file that cannot be read does not end the reading of a folder, in which anything may lie. What
 // it lacked is kept, and becomes the error if no file has a row.
-#include "calibrate/core/library_measurements.hpp"
+#include "import/nccl/library_measurements.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/nearest.hpp"
+#include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "document/csv.hpp"
 #include "import/import_detect.hpp"
@@ -16,7 +17,7 @@
 #include "scenario/files/import_number.hpp"
 #include "scenario/files/import_source.hpp"
 
-namespace stepsim::calibrate {
+namespace stepsim::io {
 
 using nccl::MeasuredPoint;
 using nccl::Operation;
@@ -30,6 +31,9 @@ constexpr std::array<std::string_view, 6> kColumns{"system",        "op",    "no
                                                    "gpus_per_node", "bytes", "time_us"};
 constexpr double kLeastBytesPerRank = 4;
 constexpr std::int64_t kMostMachines = 1 << 20;
+constexpr std::size_t kFewestPoints = 6;
+constexpr double kSpike = 1.5;
+constexpr double kMebibyte = 1024.0 * 1024;
 
 // Everything that was read so far.
 struct Reading {
@@ -45,7 +49,7 @@ struct Reading {
     if (options.operation && *options.operation != operation) {
       return;
     }
-    if (!(bytes > 0) || !io::measured_times().contains(seconds) ||
+    if (!(bytes > 0) || !measured_times().contains(seconds) ||
         (gathers && bytes < kLeastBytesPerRank * ranks)) {
       ++result.skipped;
       return;
@@ -66,8 +70,8 @@ struct Reading {
 
 // The first row that is no comment has the columns.
 bool looks_like_table(std::string_view text) {
-  for (const io::TextLine& line : io::lines_of(text)) {
-    const std::string_view words = io::trimmed(line.text);
+  for (const TextLine& line : lines_of(text)) {
+    const std::string_view words = trimmed(line.text);
     if (!words.empty() && !words.starts_with('#')) {
       return std::ranges::all_of(
           kColumns, [&](auto column) { return words.find(column) != std::string_view::npos; });
@@ -76,8 +80,7 @@ bool looks_like_table(std::string_view text) {
   return false;
 }
 
-std::array<std::size_t, kColumns.size()> places_of(const io::CsvRow& header,
-                                                   const std::string& file) {
+std::array<std::size_t, kColumns.size()> places_of(const CsvRow& header, const std::string& file) {
   std::array<std::size_t, kColumns.size()> places{};
   for (std::size_t i = 0; i < kColumns.size(); ++i) {
     const auto found = std::ranges::find(header.fields, kColumns[i]);
@@ -91,15 +94,15 @@ std::array<std::size_t, kColumns.size()> places_of(const io::CsvRow& header,
 
 // A number of machines or GPUs; 0 where the text is none.
 std::uint32_t machine_count(const std::string& text) {
-  const auto value = io::parse_whole(text);
+  const auto value = parse_whole(text);
   return value && *value > 0 && *value <= kMostMachines ? static_cast<std::uint32_t>(*value) : 0;
 }
 
 void read_table(std::string_view text, const std::string& file, Reading& reading) {
   std::set<std::string> systems; // of this table
-  const std::vector<io::CsvRow> rows = io::parse_csv(text, file);
+  const std::vector<CsvRow> rows = parse_csv(text, file);
   const auto places = places_of(rows.front(), file);
-  for (const io::CsvRow& row : std::span(rows).subspan(1)) {
+  for (const CsvRow& row : std::span(rows).subspan(1)) {
     if (row.fields.size() != rows.front().fields.size()) {
       throw InputError(file, std::to_string(row.line),
                        "expected " + std::to_string(rows.front().fields.size()) + " fields, got " +
@@ -116,8 +119,8 @@ void read_table(std::string_view text, const std::string& file, Reading& reading
       ++reading.result.skipped;
       continue;
     }
-    reading.add(*operation, shape, io::parse_real(field(4)).value_or(0),
-                io::parse_scaled(field(5), -6).value_or(0));
+    reading.add(*operation, shape, parse_real(field(4)).value_or(0),
+                parse_scaled(field(5), -6).value_or(0));
   }
   if (systems.size() > 1) {
     const std::vector<std::string_view> names(systems.begin(), systems.end());
@@ -127,7 +130,7 @@ void read_table(std::string_view text, const std::string& file, Reading& reading
 }
 
 // Whether the set has a shape; the option stands in where a log lists no devices.
-std::optional<Shape> shape_of(const io::SampleSet& set, const MeasurementOptions& options) {
+std::optional<Shape> shape_of(const SampleSet& set, const MeasurementOptions& options) {
   if (set.gpus_per_node) {
     return Shape{static_cast<std::uint32_t>(set.ranks / *set.gpus_per_node),
                  static_cast<std::uint32_t>(*set.gpus_per_node)};
@@ -135,8 +138,8 @@ std::optional<Shape> shape_of(const io::SampleSet& set, const MeasurementOptions
   return options.shape;
 }
 
-void add_samples(const io::Samples& samples, Reading& reading) {
-  for (const io::SampleSet& set : samples.sets) {
+void add_samples(const Samples& samples, Reading& reading) {
+  for (const SampleSet& set : samples.sets) {
     const auto operation = nccl::kOperations.find(set.op);
     const auto shape = shape_of(set, reading.options);
     if (!operation || !shape) {
@@ -151,33 +154,33 @@ void add_samples(const io::Samples& samples, Reading& reading) {
     if (!set.device.empty()) {
       reading.result.sources.insert(set.device);
     }
-    for (const io::Sample& sample : set.samples) {
+    for (const Sample& sample : set.samples) {
       reading.add(*operation, *shape, sample.bytes, sample.time_s);
     }
   }
 }
 
 void read_file(const std::string& path, Reading& reading) {
-  const std::string text = io::read_text(path);
+  const std::string text = read_text(path);
   const MeasurementOptions& options = reading.options;
   if (looks_like_table(text)) {
     read_table(text, path, reading);
     return;
   }
   if (options.other) {
-    if (const std::optional<io::Samples> samples = options.other(text, path)) {
+    if (const std::optional<Samples> samples = options.other(text, path)) {
       add_samples(*samples, reading);
       return;
     }
   }
-  if (io::looks_like_samples(text)) {
-    add_samples(io::read_samples(path, options.importer), reading);
+  if (looks_like_samples(text)) {
+    add_samples(read_samples(path, options.importer), reading);
     return;
   }
-  if (io::detect_format(text).format != io::ImportFormat::nccl_tests) {
+  if (detect_format(text).format != ImportFormat::nccl_tests) {
     throw InputError(path, "", "neither a log of nccl-tests nor a table of measurements");
   }
-  io::NcclTestsOptions nccl;
+  NcclTestsOptions nccl;
   nccl.common.importer = options.importer;
   nccl.skip_bad_times = true;
   if (options.operation) {
@@ -186,7 +189,7 @@ void read_file(const std::string& path, Reading& reading) {
   if (options.shape) {
     nccl.ranks = static_cast<std::int64_t>(options.shape->nodes) * options.shape->gpus;
   }
-  const io::Samples samples = io::import_nccl_tests(path, nccl);
+  const Samples samples = import_nccl_tests(path, nccl);
   reading.result.skipped += samples.skipped;
   add_samples(samples, reading);
 }
@@ -209,6 +212,65 @@ std::vector<std::string> files_of(const std::string& path) {
   }
   std::ranges::sort(files);
   return files;
+}
+
+// Shares of the preset's nominal rates, where the measurements determine the rate. More than the
+// nominal rate is an error of the data sheet or of the fit, and no share.
+std::vector<SourcedNumber> nominal_shares(const NodePreset& preset, const nccl::LibraryFit& fit,
+                                          const nccl::Calibration& calibration) {
+  std::vector<SourcedNumber> shares;
+  const auto add = [&](const char* key, std::optional<double> nominal, double rate,
+                       nccl::Parameter parameter) {
+    const auto i = static_cast<std::size_t>(parameter);
+    if (!nominal || fit.from_prior[i]) {
+      return;
+    }
+    const base::Interval factor = parameter_interval(calibration, parameter);
+    const double value =
+        rate * nccl::factor(parameter, calibration.fitted.parameters[i]) / *nominal;
+    if (value <= 1) {
+      shares.push_back({.key = key,
+                        .value = value,
+                        .low = std::min(value, rate * factor.low / *nominal),
+                        .high = std::clamp(rate * factor.high / *nominal, value, 1.0),
+                        .label = "fitted",
+                        .source = calibration.fitted.name});
+    }
+  };
+  add("link", preset.link_nominal_Bps, preset.node.ring_Bps, nccl::Parameter::bw_nvl);
+  add("nic", preset.nic_nominal_Bps, preset.node.nic_Bps, nccl::Parameter::bw_nic);
+  return shares;
+}
+
+// Missing shapes and sizes, and points that are slower than 1.5 times both neighbours in size
+// (CLU 8.2).
+std::vector<std::string> library_warnings(const nccl::LibraryFit& fit) {
+  const std::vector<MeasuredPoint>& points = fit.fitted.points;
+  std::vector<std::string> warnings;
+  if (std::ranges::none_of(points, [&](const MeasuredPoint& point) {
+        return point.shape.nodes > 1 && point.shape.gpus == fit.fitted.node.gpus;
+      })) {
+    warnings.push_back("no log of several nodes with all of their GPUs: bw_mix and rail are those "
+                       "of the prior, and predictions for such shapes can be off by a third");
+  }
+  if (std::ranges::none_of(points,
+                           [](const MeasuredPoint& point) { return point.bytes < kMebibyte; })) {
+    warnings.push_back("no measurement below 1 MiB: latencies are those of the prior, and times of "
+                       "small messages can be off by a factor of two");
+  }
+  for (std::size_t i = 1; i + 1 < points.size(); ++i) {
+    const auto same = [&](const MeasuredPoint& other) {
+      return other.operation == points[i].operation && other.shape == points[i].shape;
+    };
+    if (same(points[i - 1]) && same(points[i + 1]) &&
+        points[i].measured_s >
+            kSpike * std::max(points[i - 1].measured_s, points[i + 1].measured_s)) {
+      warnings.push_back(std::string(nccl::kOperations[points[i].operation]) + " " +
+                         nccl::text(points[i].shape) + " " + base::readable_bytes(points[i].bytes) +
+                         ": slower than 1.5 times the sizes beside it");
+    }
+  }
+  return warnings;
 }
 
 } // namespace
@@ -254,7 +316,39 @@ LibraryMeasurements read_measurements(const std::vector<std::string>& paths,
                                      .measured_s = base::median(seconds),
                                      .count = seconds.size()});
   }
+  reading.result.first_file = paths.front();
+  if (reading.result.skipped > 0) {
+    reading.result.warnings.push_back(
+        std::to_string(reading.result.skipped) +
+        " rows without a usable operation, size or time were left out");
+  }
   return std::move(reading.result);
 }
 
-} // namespace stepsim::calibrate
+FittedMeasurements fit_measurements(const LibraryMeasurements& measured, const NodePreset& preset,
+                                    const std::string& name, nccl::Version version) {
+  if (measured.points.size() < kFewestPoints) {
+    throw InputError(measured.first_file, "",
+                     "a fit needs at least " + std::to_string(kFewestPoints) + " points, got " +
+                         std::to_string(measured.points.size()));
+  }
+  for (const MeasuredPoint& point : measured.points) {
+    try {
+      (void)nccl::layout_of(preset.node, point.shape);
+    } catch (const UsageError& error) {
+      throw InputError(measured.first_file, "", error.what());
+    }
+  }
+  FittedMeasurements result;
+  result.fit = nccl::fit_library(preset.node, measured.points, version);
+  result.fit.fitted.name = name;
+  result.calibration = nccl::calibration_of(result.fit.fitted);
+  result.file = {.fitted = result.calibration.fitted,
+                 .from_prior = result.fit.from_prior,
+                 .of_nominal = nominal_shares(preset, result.fit, result.calibration),
+                 .sources = {measured.sources.begin(), measured.sources.end()},
+                 .warnings = library_warnings(result.fit)};
+  return result;
+}
+
+} // namespace stepsim::io

@@ -7,11 +7,11 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "calibrate/core/library_measurements.hpp"
+#include "import/nccl/library_measurements.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
-using namespace stepsim::calibrate;
+using namespace stepsim::io;
 using namespace stepsim::nccl;
 using stepsim::testing::within;
 

@@ -1,7 +1,7 @@
 #pragma once
 // Fits the parameters of the library model to measured times of several shapes, that is, numbers of
 // nodes and GPUs per node (CLU 8.3). There is one fit for each rule by which the library may choose
-// its algorithm (nccl::Choice); the fit with the smaller data part of the objective is kept.
+// its algorithm (Choice); the fit with the smaller data part of the objective is kept.
 // Damped Gauss-Newton starts from the means of the priors, for `calibrated` also from the result of
 // `published`. The result is deterministic, because the points are sorted first.
 #include <array>
@@ -12,30 +12,29 @@
 
 #include "nccl/calibration.hpp"
 
-namespace stepsim::calibrate {
+namespace stepsim::nccl {
 
 struct LibraryFit {
-  nccl::FittedLibrary fitted;
+  FittedLibrary fitted;
   double data_objective{};
   double objective{}; // data part + priors
   int iterations{};
   // Standard deviations of the posterior, in the coordinates of the parameters. They lack a factor
   // sqrt(phi) for data that scatter more than the objective expects:
-  // nccl::Calibration::covariance is phi times the covariance used here.
-  nccl::Parameters deviations{};
+  // Calibration::covariance is phi times the covariance used here.
+  Parameters deviations{};
   // Whether the data say too little about a parameter: its deviation is above 0.8 of the prior's.
-  std::array<bool, nccl::kParameterCount> from_prior{};
+  std::array<bool, kParameterCount> from_prior{};
 };
 
-// Needs at least one point (asserted). Throws UsageError as nccl::FitPoints does, for example if
+// Needs at least one point (asserted). Throws UsageError as FitPoints does, for example if
 // a shape does not fit the node type. The caller sets the name of the fit.
-[[nodiscard]] LibraryFit fit_library(const nccl::NodeType& node,
-                                     std::vector<nccl::MeasuredPoint> points,
-                                     nccl::Version version = nccl::kPublishedVersion);
+[[nodiscard]] LibraryFit fit_library(const NodeType& node, std::vector<MeasuredPoint> points,
+                                     Version version = kPublishedVersion);
 
 // Signed relative errors, predicted / measured - 1, of points that were left out of a fit.
 struct HeldOut {
-  nccl::Shape shape;             // the shape left out; {0, 0}: every second size of each operation
+  Shape shape;                   // the shape left out; {0, 0}: every second size of each operation
   std::vector<double> physical;  // errors of the model without correction
   std::vector<double> corrected; // errors of the model with the correction by residuals
 };
@@ -57,4 +56,4 @@ struct ErrorNumbers {
 // Needs at least one error (asserted).
 [[nodiscard]] ErrorNumbers error_numbers(std::span<const double> errors);
 
-} // namespace stepsim::calibrate
+} // namespace stepsim::nccl

@@ -1,7 +1,7 @@
 // Steps are solutions of the normal equations with a damping added to the diagonal. The damping
 // falls after a step that lowers the objective and rises after one that does not. Steps are
 // therefore short while the parameters are far from the best ones, and Newton's when they are near.
-#include "calibrate/core/library_fit.hpp"
+#include "nccl/library_fit.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -15,16 +15,7 @@
 #include "base/statistics.hpp"
 #include "nccl/library_record.hpp"
 
-namespace stepsim::calibrate {
-
-using nccl::Choice;
-using nccl::FitPoints;
-using nccl::FittedLibrary;
-using nccl::kParameterCount;
-using nccl::MeasuredPoint;
-using nccl::NormalEquations;
-using nccl::Parameters;
-using nccl::Shape;
+namespace stepsim::nccl {
 
 namespace {
 
@@ -46,8 +37,8 @@ State state_at(const FitPoints& points, const Parameters& parameters) {
   State state;
   state.parameters = parameters;
   state.misfits = points.misfits(parameters);
-  state.data = nccl::data_objective(state.misfits);
-  state.objective = state.data + nccl::prior_objective(parameters);
+  state.data = data_objective(state.misfits);
+  state.objective = state.data + prior_objective(parameters);
   return state;
 }
 
@@ -68,7 +59,7 @@ Parameters stepped(const Parameters& from, const NormalEquations& equations, dou
 
 // The first state of a shorter and shorter step that lowers the objective.
 std::optional<State> better_state(const FitPoints& points, const State& state, double& damping) {
-  const NormalEquations equations = nccl::normal_equations(points, state.parameters, state.misfits);
+  const NormalEquations equations = normal_equations(points, state.parameters, state.misfits);
   for (int attempt = 0; attempt < kTries; ++attempt) {
     State next = state_at(points, stepped(state.parameters, equations, damping));
     if (next.objective < state.objective) {
@@ -106,7 +97,7 @@ Minimum minimise(const FitPoints& points, const Parameters& start) {
 // Plain numbers below 0 count as 0, and are written as 0.
 Parameters as_counted(Parameters parameters) {
   for (std::size_t i = 0; i < kParameterCount; ++i) {
-    if (nccl::parameter_rows()[i].plain) {
+    if (parameter_rows()[i].plain) {
       parameters[i] = std::max(0.0, parameters[i]);
     }
   }
@@ -115,12 +106,12 @@ Parameters as_counted(Parameters parameters) {
 
 void set_deviations(const FitPoints& points, const State& state, LibraryFit& fit) {
   const auto factor = base::cholesky(
-      nccl::normal_equations(points, state.parameters, state.misfits).hessian, kParameterCount);
+      normal_equations(points, state.parameters, state.misfits).hessian, kParameterCount);
   assert(factor && "priors make the normal equations positive definite");
   const std::vector<double> covariance = base::inverse(*factor);
   for (std::size_t i = 0; i < kParameterCount; ++i) {
     fit.deviations[i] = std::sqrt(covariance[i * kParameterCount + i]);
-    fit.from_prior[i] = fit.deviations[i] > kOnlyPrior * nccl::parameter_rows()[i].prior_sd;
+    fit.from_prior[i] = fit.deviations[i] > kOnlyPrior * parameter_rows()[i].prior_sd;
   }
 }
 
@@ -128,14 +119,14 @@ void set_deviations(const FitPoints& points, const State& state, LibraryFit& fit
 void append_errors(const LibraryFit& whole, std::vector<MeasuredPoint> kept,
                    std::span<const MeasuredPoint> left_out, HeldOut& result) {
   const FittedLibrary& fitted = whole.fitted;
-  const nccl::Calibration calibration =
-      nccl::calibration_of(fit_library(fitted.node, std::move(kept), fitted.version).fitted);
+  const Calibration calibration =
+      calibration_of(fit_library(fitted.node, std::move(kept), fitted.version).fitted);
   for (const MeasuredPoint& point : left_out) {
-    const nccl::LibraryRecord record = nccl::predict({.operation = point.operation,
-                                                      .shape = point.shape,
-                                                      .bytes = point.bytes,
-                                                      .node = fitted.node,
-                                                      .calibration = &calibration});
+    const LibraryRecord record = predict({.operation = point.operation,
+                                          .shape = point.shape,
+                                          .bytes = point.bytes,
+                                          .node = fitted.node,
+                                          .calibration = &calibration});
     result.physical.push_back(record.physical_s / point.measured_s - 1);
     result.corrected.push_back(record.seconds / point.measured_s - 1);
   }
@@ -143,10 +134,9 @@ void append_errors(const LibraryFit& whole, std::vector<MeasuredPoint> kept,
 
 } // namespace
 
-LibraryFit fit_library(const nccl::NodeType& node, std::vector<MeasuredPoint> points,
-                       nccl::Version version) {
+LibraryFit fit_library(const NodeType& node, std::vector<MeasuredPoint> points, Version version) {
   assert(!points.empty() && "a fit needs points");
-  std::ranges::sort(points, nccl::before);
+  std::ranges::sort(points, before);
   LibraryFit best;
   const auto keep = [&](const FitPoints& data, const Minimum& minimum, Choice choice) {
     const State state = state_at(data, as_counted(minimum.state.parameters));
@@ -158,12 +148,12 @@ LibraryFit fit_library(const nccl::NodeType& node, std::vector<MeasuredPoint> po
     set_deviations(data, state, best);
   };
   const FitPoints published(node, points, Choice::published, {.version = version});
-  const Minimum first = minimise(published, nccl::prior_means());
+  const Minimum first = minimise(published, prior_means());
   keep(published, first, Choice::published);
   // The calibrated choice changes pairs while parameters move, so that its objective has kinks at
   // which a descent ends early. A second descent starts where the published choice ended.
   const FitPoints calibrated(node, points, Choice::calibrated, {.version = version});
-  for (const Parameters& start : {nccl::prior_means(), first.state.parameters}) {
+  for (const Parameters& start : {prior_means(), first.state.parameters}) {
     const Minimum minimum = minimise(calibrated, start);
     if (minimum.state.data < best.data_objective) {
       keep(calibrated, minimum, Choice::calibrated);
@@ -199,7 +189,7 @@ HeldOut leave_sizes_out(const LibraryFit& fit) {
   HeldOut held{.shape = {0, 0}, .physical = {}, .corrected = {}};
   std::vector<MeasuredPoint> kept;
   std::vector<MeasuredPoint> left_out;
-  std::map<std::tuple<nccl::Operation, std::uint32_t, std::uint32_t>, int> seen;
+  std::map<std::tuple<Operation, std::uint32_t, std::uint32_t>, int> seen;
   for (const MeasuredPoint& point : fit.fitted.points) {
     const int place = seen[{point.operation, point.shape.nodes, point.shape.gpus}]++;
     (place % 2 == 0 ? kept : left_out).push_back(point);
@@ -226,4 +216,4 @@ ErrorNumbers error_numbers(std::span<const double> errors) {
   return numbers;
 }
 
-} // namespace stepsim::calibrate
+} // namespace stepsim::nccl

@@ -10,9 +10,9 @@
 
 #include "base/random.hpp"
 #include "base/statistics.hpp"
-#include "calibrate/core/library_fit.hpp"
-#include "calibrate/core/library_measurements.hpp"
 #include "document/json_text.hpp"
+#include "import/nccl/library_measurements.hpp"
+#include "nccl/library_fit.hpp"
 #include "nccl/library_record.hpp"
 #include "scenario/files/library_file.hpp"
 #include "scenario/files/node_file.hpp"
@@ -20,7 +20,7 @@
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
-using namespace stepsim::calibrate;
+using namespace stepsim::io;
 using namespace stepsim::nccl;
 using stepsim::testing::plus_minus;
 using stepsim::testing::within;

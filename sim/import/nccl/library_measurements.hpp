@@ -14,10 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "nccl/fit_terms.hpp"
+#include "nccl/library_fit.hpp"
+#include "scenario/files/library_file.hpp"
+#include "scenario/files/node_file.hpp"
 #include "scenario/files/samples_file.hpp"
 
-namespace stepsim::calibrate {
+namespace stepsim::io {
 
 struct MeasurementOptions {
   std::optional<std::string> system; // reads only this system's rows of tables; empty = all
@@ -28,11 +30,11 @@ struct MeasurementOptions {
   std::string importer;             // program and version, for the `source` of the samples
   // Reader of one more format, tried on every file that is not a CSV table: returns the samples in
   // `text`, the contents of `file`, or nothing if `text` has another format.
-  std::function<std::optional<io::Samples>(const std::string& text, const std::string& file)>
-      other{};
+  std::function<std::optional<Samples>(const std::string& text, const std::string& file)> other{};
 };
 
 struct LibraryMeasurements {
+  std::string first_file;                  // named in errors
   std::vector<nccl::MeasuredPoint> points; // sorted
   std::set<std::string> sources;           // systems and devices
   // Number of rows left out: those without a usable operation, shape, size or time, and all-gathers
@@ -49,4 +51,16 @@ struct LibraryMeasurements {
 [[nodiscard]] LibraryMeasurements read_measurements(const std::vector<std::string>& paths,
                                                     const MeasurementOptions& options);
 
-} // namespace stepsim::calibrate
+// A fit, and the calibration file that it becomes.
+struct FittedMeasurements {
+  nccl::LibraryFit fit;
+  nccl::Calibration calibration;
+  LibraryFile file;
+};
+// Fits all points to a node type. Throws InputError for fewer than six points, and for a shape that
+// the node type cannot have.
+[[nodiscard]] FittedMeasurements fit_measurements(const LibraryMeasurements& measured,
+                                                  const NodePreset& preset, const std::string& name,
+                                                  nccl::Version version = nccl::kPublishedVersion);
+
+} // namespace stepsim::io
