@@ -188,14 +188,11 @@ LibraryReport report_library(const LibraryFit& fit, const nccl::Calibration& cal
       report.sizes.push_back({std::string(kSizeClasses[i].name), error_numbers(by_size[i])});
     }
   }
-  std::vector<double> pooled;
-  for (const nccl::HeldOut& held : nccl::leave_shapes_out(fit)) {
+  const std::vector<nccl::HeldOut> shapes = nccl::leave_shapes_out(fit);
+  for (const nccl::HeldOut& held : shapes) {
     report.held_out.push_back({nccl::text(held.shape), error_numbers(held.physical)});
-    pooled.insert(pooled.end(), held.physical.begin(), held.physical.end());
   }
-  if (pooled.empty()) {
-    pooled = nccl::leave_sizes_out(fit).physical;
-  }
+  const std::vector<double> pooled = nccl::left_out_errors(fit, shapes);
   if (!pooled.empty()) {
     report.pooled = error_numbers(pooled);
     report.held_out.push_back(

@@ -200,6 +200,14 @@ HeldOut leave_sizes_out(const LibraryFit& fit) {
   return held;
 }
 
+std::vector<double> left_out_errors(const LibraryFit& fit, const std::vector<HeldOut>& shapes) {
+  std::vector<double> errors;
+  for (const HeldOut& held : shapes) {
+    errors.insert(errors.end(), held.physical.begin(), held.physical.end());
+  }
+  return errors.empty() ? leave_sizes_out(fit).physical : errors;
+}
+
 ErrorNumbers error_numbers(std::span<const double> errors) {
   assert(!errors.empty() && "no error, no numbers");
   std::vector<double> sizes;

@@ -45,6 +45,10 @@ struct HeldOut {
 // Refits on every second size of each operation and shape and returns the errors on the other
 // sizes; no errors if no operation and shape has two sizes.
 [[nodiscard]] HeldOut leave_sizes_out(const LibraryFit& fit);
+// Errors of the model without correction on all shapes that were left out in turn, or on the sizes
+// left out if there is only one shape.
+[[nodiscard]] std::vector<double> left_out_errors(const LibraryFit& fit,
+                                                  const std::vector<HeldOut>& shapes);
 
 struct ErrorNumbers {
   std::size_t points{};

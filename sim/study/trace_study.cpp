@@ -27,6 +27,7 @@ namespace {
 constexpr const char* kTraceFile = "trace.json";
 constexpr const char* kScenarioFile = "scenario.json";
 constexpr const char* kConditionsFile = "conditions.json";
+constexpr const char* kLibraryFile = "library.json";
 
 constexpr std::array kTried{ChangeKind::network,    ChangeKind::sharding, ChangeKind::rounds,
                             ChangeKind::collective, ChangeKind::schedule, ChangeKind::compression};
@@ -63,6 +64,10 @@ public:
                        "; name the cluster with --cluster NAME|FILE (stepsim presets lists the "
                        "names)");
     }
+    node_type_ = options_.node_type.empty() ? machine->node_type : options_.node_type;
+    if (options_.logs) {
+      study.library = fit_library(*options_.logs, study.warnings);
+    }
     const std::vector<layers::MeasuredStep> steps = timed_steps(trace);
     std::string carried = options_.trace;
     if (!machine) {
@@ -75,7 +80,6 @@ public:
         carried = path_of_output(kTraceFile);
       }
     }
-    node_type_ = options_.node_type.empty() ? machine->node_type : options_.node_type;
     add_points(study, carried);
     return study;
   }
@@ -86,6 +90,23 @@ private:
     const std::string path = path_of_output(name);
     options_.save(path, tree);
     return path;
+  }
+
+  LibraryFromLogs fit_library(const io::LibraryMeasurements& logs,
+                              std::vector<std::string>& warnings) {
+    if (!options_.network.empty()) {
+      throw UsageError("--logs: they say what the library takes over the network of the node type; "
+                       "leave --network out");
+    }
+    const io::FittedMeasurements fitted =
+        io::fit_measurements(logs, files_->node(io::Json(node_type_)), node_type_ + ", from logs");
+    warnings.insert(warnings.end(), logs.warnings.begin(), logs.warnings.end());
+    warnings.insert(warnings.end(), fitted.file.warnings.begin(), fitted.file.warnings.end());
+    library_ = saved(kLibraryFile, io::to_json(fitted.file, fitted.calibration));
+    const nccl::LibraryFit& fit = fitted.fit;
+    const std::vector<double> errors = nccl::left_out_errors(fit, nccl::leave_shapes_out(fit));
+    return {logs.points.size(),
+            errors.empty() ? nccl::ErrorNumbers{} : nccl::error_numbers(errors)};
   }
 
   // A scenario of the trace at `trace` on machines of a node type.
@@ -99,6 +120,9 @@ private:
     io::assign(tree, "/cluster/gpus_per_node", gpus_per_node);
     if (!network.empty() && nodes > 1) {
       io::assign(tree, "/cluster/network", network);
+    }
+    if (!library_.empty() && node_type == node_type_) {
+      io::assign(tree, "/communication/library/calibration", library_);
     }
     if (ideal) {
       set_conditions(ConditionsKind::ideal, tree);
@@ -279,6 +303,7 @@ private:
   const StudyOptions& options_;
   Files* files_;
   std::string node_type_;
+  std::string library_;    // calibration fitted to logs, a path; "" = none
   std::string conditions_; // file with fitted factors, in the folder; "" = none
 };
 

@@ -13,6 +13,7 @@
 #include "base/quantity.hpp"
 #include "base/words.hpp"
 #include "document/json.hpp"
+#include "import/nccl/library_measurements.hpp"
 #include "run/result.hpp"
 #include "scenario/files.hpp"
 #include "study/ddp_buckets.hpp"
@@ -28,7 +29,9 @@ struct StudyOptions {
   std::string node_type, network; // names or files; "" = the machine of the trace, and its network
   std::vector<std::int64_t> gpus; // numbers to answer for, ascending
   bool ideal = false;             // kernel times over ideal links, nothing carried
-  std::string folder;             // of the files that are saved
+  // Times of the library on machines of the node type; empty: its published constants.
+  std::optional<io::LibraryMeasurements> logs = {};
+  std::string folder; // of the files that are saved
   std::function<void(const std::string& path, const io::Json& tree)> save;
   std::function<void(std::int64_t done, std::int64_t total)> progress = {};
 };
@@ -58,13 +61,20 @@ struct TraceAnswer {
   std::optional<double> other_half_s{}, predicted_half_s{};
 };
 
+// The library's model, fitted to logs.
+struct LibraryFromLogs {
+  std::size_t points{};        // measured times, after repetitions became one
+  nccl::ErrorNumbers left_out; // on shapes, or sizes, that were left out of the fit in turn
+};
+
 struct TraceStudy {
   std::string name;
   layers::Trace trace;         // with kernel times
   std::string machine_unknown; // why there is no answer to the trace itself; "" = there is
   std::optional<TraceAnswer> answer;
-  io::Json scenario;   // at the largest number of GPUs; as it was saved
-  std::string cluster; // "8 x dgx_a100" at the largest number
+  std::optional<LibraryFromLogs> library; // from logs
+  io::Json scenario;                      // at the largest number of GPUs; as it was saved
+  std::string cluster;                    // "8 x dgx_a100" at the largest number
   std::vector<StudyPoint> points;
   Result largest;           // the run at the largest number
   std::vector<WhatIf> help; // at the largest number: shorter steps only
@@ -75,7 +85,8 @@ struct TraceStudy {
 };
 
 // Saves the scenario and what it reads besides. Throws UsageError for numbers of GPUs that fill no
-// machines, and for a trace whose machine is unknown where no node type is given; InputError.
+// machines, for logs beside a network of one's own, and for a trace whose machine is unknown where
+// no node type is given; InputError.
 [[nodiscard]] TraceStudy trace_study(const StudyOptions& options, Files& files);
 
 // What a change takes, the least first: a setting, other code, or money.

@@ -78,6 +78,16 @@ constexpr auto kAnswer = std::to_array<Written<TraceAnswer>>({
 });
 constexpr std::array kAnswerKeys = io::written_keys(kAnswer);
 
+constexpr auto kLibrary = std::to_array<Written<LibraryFromLogs>>({
+    {integer("points", "Measured times of the logs.").in(io::at_least(1)).required(),
+     [](const LibraryFromLogs& each) { return Json(static_cast<std::int64_t>(each.points)); }},
+    {number("median_error", "Median error on shapes, or sizes, left out of the fit.").required(),
+     [](const LibraryFromLogs& each) { return Json(each.left_out.median); }},
+    {number("p90_error", "90th percentile of the same errors.").required(),
+     [](const LibraryFromLogs& each) { return Json(each.left_out.p90); }},
+});
+constexpr std::array kLibraryKeys = io::written_keys(kLibrary);
+
 constexpr auto kStudyPoint = std::to_array<Written<StudyPoint>>({
     {integer("gpus", "Number of GPUs.").in(io::at_least(1)).required(),
      [](const StudyPoint& each) { return Json(each.gpus); }},
@@ -117,6 +127,12 @@ constexpr auto kStudy = std::to_array<Written<TraceStudy>>({
      [](const TraceStudy& each) {
        return each.answer ? io::write(kAnswer, *each.answer) : Json();
      }},
+    {object("library", kLibraryKeys, "The library's model, fitted to logs; null without logs.")
+         .nullable()
+         .required(),
+     [](const TraceStudy& each) {
+       return each.library ? io::write(kLibrary, *each.library) : Json();
+     }},
     {text("cluster", "Machines of the largest number of GPUs.").required(),
      [](const TraceStudy& each) { return Json(each.cluster); }},
     {list("points", kPointObject, "The step by the number of GPUs.").required(),
@@ -141,7 +157,7 @@ constexpr std::array kStudyKeys = io::written_keys(kStudy);
 constexpr Key kStudyFile = object("study", kStudyKeys, "What stepsim study --json writes.");
 
 constexpr std::array<std::string_view, 1> kStudyExamples{
-    R"({"assumed":[],"cluster":"1 x dgx_a100","kind":"study","measure_next":[],"name":"mine","points":[{"bottleneck":"compute","efficiency":0.9,"gpus":8,"samples_per_s":null,"step_high_s":0.11,"step_low_s":0.09,"step_s":0.1}],"schema_version":1,"trace":null,"warnings":[],"what_if":[]})"};
+    R"({"assumed":[],"cluster":"1 x dgx_a100","kind":"study","library":null,"measure_next":[],"name":"mine","points":[{"bottleneck":"compute","efficiency":0.9,"gpus":8,"samples_per_s":null,"step_high_s":0.11,"step_low_s":0.09,"step_s":0.1}],"schema_version":1,"trace":null,"warnings":[],"what_if":[]})"};
 
 } // namespace
 

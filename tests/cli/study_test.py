@@ -123,6 +123,40 @@ class Study(unittest.TestCase):
             if re.match("  [a-z]", line):
                 self.assertIn(line.strip().replace("&", "&amp;"), page)
 
+    def test_logs_give_the_times_of_exchanges(self):
+        """Times of a library that starts up in 50 us per step of the ring and moves 20 GB/s on one
+        machine and 5 GB/s on several."""
+        rows = ["system,op,nodes,gpus_per_node,bytes,time_us"]
+        for nodes in (1, 2, 4):
+            ranks = 8 * nodes
+            for power in range(10, 31, 2):
+                sent = 2 * (ranks - 1) / ranks * 2**power
+                time_s = 50e-6 * nodes + sent / (20e9 if nodes == 1 else 5e9)
+                rows.append(f"slow,allreduce,{nodes},8,{2**power},{1e6 * time_s}")
+        (self.folder / "times.csv").write_text("\n".join(rows) + "\n")
+        sheet = self.study("gpt2.h100", "--gpus", "8,32")
+        self.assertIsNone(sheet["library"])
+        answer = self.study("gpt2.h100", "--gpus", "8,32", "--logs", "times.csv")
+        self.assertEqual(answer["library"]["points"], len(rows) - 1)
+        self.assertGreater(answer["library"]["p90_error"], answer["library"]["median_error"])
+        self.assertEqual(self.tree("scenario.json")["communication"]["library"]["calibration"], "library.json")
+        # The correction goes through the measured sizes; between them it may differ.
+        ideal = json.loads(self.stepsim("run", "out/scenario.json", "--set", "/conditions/kind=ideal", "--set",
+                                        "/conditions/file=null", "--json").stdout)
+        bucket = max(ideal["buckets"], key=lambda each: each["bytes"])
+        expected = 50e-6 * 4 + 2 * 31 / 32 * bucket["bytes"] / 5e9
+        self.assertAlmostEqual((bucket["end_s"] - bucket["start_s"]) / expected, 1, delta=0.1)
+        for before, after in zip(sheet["points"], answer["points"]):
+            self.assertGreater(after["step_s"], before["step_s"])
+        text = self.stepsim("study", "gpt2.h100", "--logs", "times.csv").stdout
+        self.assertLessEqual(len(text.splitlines()), 25, text)
+        self.assertIn("The library is fitted to 33 times of the logs", text)
+        self.assertIn("leave --network out", self.stepsim("study", "gpt2.h100", "--logs", "times.csv", "--network",
+                                                          "100g-roce", code=2).stderr)
+        (self.folder / "times.csv").write_text("\n".join(rows[:4]) + "\n")
+        self.assertIn("a fit needs at least 6 points, got 3",
+                      self.stepsim("study", "gpt2.h100", "--logs", "times.csv", code=3).stderr)
+
     def test_without_a_folder_nothing_is_written(self):
         text = self.stepsim("study", "gpt2.h100", "--gpus", "8").stdout
         self.assertIn("-o FOLDER keeps", text)

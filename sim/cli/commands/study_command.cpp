@@ -42,6 +42,7 @@ constexpr CommandText kStudyText{
     "next. With -o it writes the scenario, the result and a page of HTML into a folder.",
     "stepsim study rank0.json.gz rank1.json.gz -o mine\n"
     "stepsim study rank0.json.gz --cluster dgx_a100 --network 100g-roce --gpus 8:512:x2 -o mine\n"
+    "stepsim study gpt2.h100 --logs nccl-1x8.log nccl-2x8.log\n"
     "stepsim study resnet50.ddp.2xa100",
     "docs/file-formats.md describes the files; stepsim presets lists node types.",
     kJsonOrTable,
@@ -51,6 +52,7 @@ struct StudyFlags {
   ImportFlags import;
   std::string cluster, network;
   std::string gpus = "8:512:x2";
+  std::vector<std::string> logs;
   bool ideal = false;
 };
 
@@ -65,6 +67,11 @@ void add_flags(CLI::App& app, StudyFlags& flags) {
   app.add_option("--network", flags.network,
                  "network between its machines; default that of the node type")
       ->type_name("NAME|FILE");
+  app.add_option("--logs", flags.logs,
+                 "logs of nccl-tests, folders of them or CSV, from the cluster to answer for: the "
+                 "library's times are fitted to them")
+      ->type_name("FILE...")
+      ->delimiter(',');
   app.add_option("--gpus", flags.gpus, "numbers of GPUs, a list or range; default 8:512:x2")
       ->type_name("LIST");
   app.add_option("--batch-size", flags.import.batch_size,
@@ -104,6 +111,15 @@ std::string trace_file(StudyFlags& flags, const std::string& folder, study::File
   const std::string path = folder + "/kernels.json";
   io::write_file(path, io::pretty(io::to_json(job.trace)));
   return path;
+}
+
+std::optional<io::LibraryMeasurements> logs_of(const StudyFlags& flags) {
+  if (flags.logs.empty()) {
+    return std::nullopt;
+  }
+  io::MeasurementOptions options;
+  options.importer = "stepsim " + std::string(version());
+  return io::read_measurements(flags.logs, options);
 }
 
 std::vector<std::int64_t> gpu_counts(const std::string& text) {
@@ -160,6 +176,7 @@ int study_trace(const Invocation& invocation) {
        .network = flags.network,
        .gpus = gpu_counts(flags.gpus),
        .ideal = flags.ideal,
+       .logs = logs_of(flags),
        .folder = folder,
        .save = [](const std::string& path,
                   const io::Json& tree) { io::write_file(path, io::pretty(tree)); },

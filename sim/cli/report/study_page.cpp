@@ -106,6 +106,9 @@ std::string study_page(const study::TraceStudy& study, const std::string& footer
   page.heading("Elsewhere");
   page.figure(curve(study), "curve");
   page.table(points_table(study));
+  if (study.library) {
+    page.paragraph(library_sentence(*study.library));
+  }
   page.heading("What would help at " + base::counted(study.points.back().gpus, "GPU"));
   page.list(help_sentences(study));
   page.open_details("All changes that shorten the step");

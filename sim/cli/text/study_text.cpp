@@ -92,6 +92,14 @@ std::string carried_sentence(const study::TraceAnswer& answer) {
   return out + ".";
 }
 
+std::string library_sentence(const study::LibraryFromLogs& library) {
+  return "The library is fitted to " + base::counted(library.points, "time") +
+         " of the logs: on what "
+         "was left out of the fit the median error is " +
+         base::percent(library.left_out.median, 2) + ", nine in ten are below " +
+         base::percent(library.left_out.p90, 2) + ".";
+}
+
 Table points_table(const study::TraceStudy& study) {
   const bool samples = study.points.back().samples_per_s.has_value();
   Table table{{"GPUs", "step [ms]", "80 % of runs [ms]", samples ? "samples/s" : "steps/s",
@@ -130,7 +138,9 @@ std::string study_text(const study::TraceStudy& study) {
   if (study.answer) {
     out += table_text(gap_table(study.answer->gap)) + carried_sentence(*study.answer) + "\n";
   }
-  out += "\nOn up to " + study.cluster + ":\n" + table_text(points_table(study)) + "\nAt " +
+  out += "\nOn up to " + study.cluster + ":\n" +
+         (study.library ? library_sentence(*study.library) + "\n" : "") +
+         table_text(points_table(study)) + "\nAt " +
          base::counted(study.points.back().gpus, "GPU") + "\n";
   for (const std::string& sentence : help_sentences(study)) {
     out += "  " + sentence + "\n";

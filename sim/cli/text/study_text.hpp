@@ -16,6 +16,8 @@ namespace stepsim::cli {
 // What is predicted of the trace's own machine with all that is carried, and of the half of the
 // steps that the prediction has not seen.
 [[nodiscard]] std::string carried_sentence(const study::TraceAnswer& answer);
+// How well the library's model, fitted to logs, predicts what was left out of the fit.
+[[nodiscard]] std::string library_sentence(const study::LibraryFromLogs& library);
 [[nodiscard]] Table points_table(const study::TraceStudy& study);
 // The best change of each effort, what the buckets would gain, and what to measure next.
 [[nodiscard]] std::vector<std::string> help_sentences(const study::TraceStudy& study);

@@ -27,8 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 6> kColumns{"system",        "op",    "nodes",
-                                                   "gpus_per_node", "bytes", "time_us"};
+constexpr std::array<std::string_view, 6> kTableColumns{"system",        "op",    "nodes",
+                                                        "gpus_per_node", "bytes", "time_us"};
 constexpr double kLeastBytesPerRank = 4;
 constexpr std::int64_t kMostMachines = 1 << 20;
 constexpr std::size_t kFewestPoints = 6;
@@ -74,18 +74,20 @@ bool looks_like_table(std::string_view text) {
     const std::string_view words = trimmed(line.text);
     if (!words.empty() && !words.starts_with('#')) {
       return std::ranges::all_of(
-          kColumns, [&](auto column) { return words.find(column) != std::string_view::npos; });
+          kTableColumns, [&](auto column) { return words.find(column) != std::string_view::npos; });
     }
   }
   return false;
 }
 
-std::array<std::size_t, kColumns.size()> places_of(const CsvRow& header, const std::string& file) {
-  std::array<std::size_t, kColumns.size()> places{};
-  for (std::size_t i = 0; i < kColumns.size(); ++i) {
-    const auto found = std::ranges::find(header.fields, kColumns[i]);
+std::array<std::size_t, kTableColumns.size()> places_of(const CsvRow& header,
+                                                        const std::string& file) {
+  std::array<std::size_t, kTableColumns.size()> places{};
+  for (std::size_t i = 0; i < kTableColumns.size(); ++i) {
+    const auto found = std::ranges::find(header.fields, kTableColumns[i]);
     if (found == header.fields.end()) {
-      throw InputError(file, std::to_string(header.line), "no column " + std::string(kColumns[i]));
+      throw InputError(file, std::to_string(header.line),
+                       "no column " + std::string(kTableColumns[i]));
     }
     places[i] = static_cast<std::size_t>(found - header.fields.begin());
   }
