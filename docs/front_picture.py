@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The picture at the top of the README: the sweep it is made of, and the picture.
+"""The picture that the what-if page shows without JavaScript: the sweep it is made of, and the picture.
 
     front_picture.py STEPSIM [FOLDER]
 

@@ -1,12 +1,14 @@
 #!/usr/bin/python3
-"""The pictures of the documentation, from committed inputs: docs/images/*.png.
+"""The pictures of the documentation, from committed inputs: docs/images/*.png and study.svg.
 
 usage: docs/make_figures.py [--bin build]     (runs the quickstart's sweep if results/ has none)
 """
 import argparse
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "notebooks"))
@@ -20,6 +22,7 @@ import matplotlib.pyplot as plt
 import stepsim_plots as plots
 
 SWEEP = ROOT / "examples/quickstart.sweep.json"
+STUDIED = "resnet50.ddp.2xa100"
 
 
 def main_sweep(stepsim):
@@ -46,6 +49,9 @@ def main():
     figure = plt.figure(figsize=(11, 5), dpi=110)
     plots.compare_timelines(figure, stepsim, SWEEP, header, shown)
     save(figure, "timeline.png")
+    with tempfile.TemporaryDirectory() as folder:  # the picture at the top of the README
+        subprocess.run([stepsim, "study", STUDIED, "-o", f"{folder}/out", "--quiet"], check=True, stderr=subprocess.DEVNULL)
+        shutil.copy(f"{folder}/out/steps.svg", ROOT / "docs/images/study.svg")
 
 
 if __name__ == "__main__":

@@ -10,16 +10,16 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs"))
 import contention_study as study
 import contention_tables as tables
-from stepsim_plots import (DASH_DOT, DASHED, DOTTED, HANDLE_LENGTH, LONG_DASHES, SOLID, legend_entries)
+from stepsim_plots import (COLOURS, DASH_DOT, DASHED, DOTTED, HANDLE_LENGTH, LONG_DASHES, SOLID, legend_entries)
 
 # (colour, marker, dashes)
-LOOKS = {"reno": ("#D55E00", "o", SOLID), "dctcp": ("#E69F00", "s", DASHED), "dlcp": ("#0072B2", "^", DASH_DOT),
-         "raw": ("#999999", "D", DOTTED)}
-VARIANTS = {"dlcp": LOOKS["dlcp"], "dlcp, rate floor 1/16": ("#56B4E9", "v", LONG_DASHES),
-            "dlcp, no rate control": ("#009E73", "P", SOLID)}
-BALANCING = {"ecmp": ("#D55E00", "o", SOLID), "spray_random": ("#0072B2", "^", DASHED),
-             "spray_round_robin": ("#009E73", "P", DOTTED)}
-SERIES = ["#000000", "#56B4E9", "#0072B2", "#009E73", "#CC79A7"]
+LOOKS = {"reno": (COLOURS["rank 1"], "o", SOLID), "dctcp": (COLOURS["rank 3"], "s", DASHED), "dlcp": (COLOURS["rank 0"], "^", DASH_DOT),
+         "raw": (COLOURS["guide"], "D", DOTTED)}
+VARIANTS = {"dlcp": LOOKS["dlcp"], "dlcp, rate floor 1/16": (COLOURS["more 1"], "v", LONG_DASHES),
+            "dlcp, no rate control": (COLOURS["rank 2"], "P", SOLID)}
+BALANCING = {"ecmp": (COLOURS["rank 1"], "o", SOLID), "spray_random": (COLOURS["rank 0"], "^", DASHED),
+             "spray_round_robin": (COLOURS["rank 2"], "P", DOTTED)}
+SERIES = [COLOURS["rank 4"], COLOURS["more 1"], COLOURS["rank 0"], COLOURS["rank 2"], COLOURS["more 0"]]
 
 WORDS = {"reno": "TCP Reno", "dctcp": "DCTCP", "dlcp": "DLCP", "raw": "no transport",
          "ecmp": "a path per flow", "spray_random": "a random path per packet",
@@ -68,7 +68,7 @@ def finish(axis, x, y, title, logy=False, legend="best"):
     axis.set_xlabel(x)
     axis.set_ylabel(y)
     axis.set_title(title, fontsize=10)
-    axis.grid(True, color="#dddddd", linewidth=0.6)
+    axis.grid(True, color=COLOURS["grid"], linewidth=0.6)
     axis.set_axisbelow(True)
     if legend:
         axis.legend(*legend_entries(axis), fontsize=8, loc=legend, frameon=False, handlelength=HANDLE_LENGTH)
@@ -153,7 +153,7 @@ def q6(axis, results):
 
 
 def q7(axis, results):
-    looks = {"one queue": ("#D55E00", "o", SOLID), "front first": ("#0072B2", "^", DASHED)}
+    looks = {"one queue": (COLOURS["rank 1"], "o", SOLID), "front first": (COLOURS["rank 0"], "^", DASHED)}
     for arm, look in looks.items():
         for metric, what in (("front_s", "front layer, since submission"), ("last_s", "last completion")):
             xs, each = of(results, "Q7", f"raw, {arm}", metric, 1e6)
@@ -167,7 +167,7 @@ def q7(axis, results):
 
 def q8(axis, results):
     for arm, dashes in (("selective drop", SOLID), ("tail drop", DASHED)):
-        for word, color, marker in (("protected", "#0072B2", "^"), ("droppable", "#D55E00", "s")):
+        for word, color, marker in (("protected", COLOURS["rank 0"], "^"), ("droppable", COLOURS["rank 1"], "s")):
             xs, each = of(results, "Q8", arm, f"{word}_loss", 100)
             line(axis, [x / 8 for x in xs], each, (color, marker, dashes), f"{arm}: {word}", dots=False,
                  second=arm == "tail drop")
@@ -180,8 +180,8 @@ def q9_uplinks(axis, results):
     flows = [round(c) for c in results.values("Q9", "ecmp", "four uplinks", "uplink_max")]
     chance = {1: 24 / 256, 2: 180 / 256, 3: 48 / 256, 4: 4 / 256} # 4 flows on 4 uplinks
     axis.bar([c - 0.2 for c in chance], [100 * flows.count(c) / len(flows) for c in chance], 0.4,
-             color="#D55E00", label=f"runs of {len(flows)} seeds")
-    axis.bar([c + 0.2 for c in chance], [100 * p for p in chance.values()], 0.4, color="#999999", hatch="//",
+             color=COLOURS["rank 1"], label=f"runs of {len(flows)} seeds")
+    axis.bar([c + 0.2 for c in chance], [100 * p for p in chance.values()], 0.4, color=COLOURS["guide"], hatch="//",
              label="expected by chance")
     axis.set_xticks(list(chance), [f"{c}\n{(c * 1000 + 3) * 1.2e-3 + 4e-3:.2f} ms" for c in chance])
     finish(axis, "flows on the busiest uplink, slowest completion", "seeds [%]",
@@ -263,7 +263,7 @@ def q14(axis, results):
 def q11(axis, results):
     arms = results.arms("Q11")
     for shift, arm in zip((-0.24, -0.08, 0.08, 0.24), arms):
-        look = LOOKS.get(arm, ("#56B4E9", "v", LONG_DASHES))
+        look = LOOKS.get(arm, (COLOURS["more 1"], "v", LONG_DASHES))
         each = [[1e3 * v for v in results.values("Q11", arm, x, "exposed_s")]
                 for x in ("ring", "parameter_server")]
         line(axis, [shift, 1 + shift], each, look, words(arm), joined=False)

@@ -11,9 +11,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs"))
 import dlcp_ablation as ablation
 import dlcp_tables as tables
 from contention_tables import interval, median
-from stepsim_plots import DASH_DOT, DASHED, DOTTED, HANDLE_LENGTH, LONG_DASHES, SOLID, legend_entries
+from stepsim_plots import COLOURS, DASH_DOT, DASHED, DOTTED, HANDLE_LENGTH, LONG_DASHES, SOLID, legend_entries
 
-RENO, DCTCP, DLCP, SLICED, GREY = "#D55E00", "#E69F00", "#0072B2", "#009E73", "#999999"
+RENO, DCTCP, DLCP, SLICED, GREY = COLOURS["rank 1"], COLOURS["rank 3"], COLOURS["rank 0"], COLOURS["rank 2"], COLOURS["guide"]
 FULL = ablation.FULL
 
 # Arm -> what a reader calls it.
@@ -62,7 +62,7 @@ def plain(axis, ticks):
 def finish(axis, x, title, legend=None):
     axis.set_xlabel(x)
     axis.set_title(title, fontsize=10)
-    axis.grid(True, axis="x", color="#dddddd", linewidth=0.6)
+    axis.grid(True, axis="x", color=COLOURS["grid"], linewidth=0.6)
     axis.set_axisbelow(True)
     if legend:
         axis.legend(*legend_entries(axis), fontsize=8, loc=legend, frameon=False, handlelength=HANDLE_LENGTH)
@@ -95,8 +95,8 @@ def ladder(axis, results):
     """Whole tensors, step by step from TCP to all of dlcp."""
     steps = ["1 fifo, reno", "4 dlcp, bounded loss", "5 + queue by layer", FULL, "8 the same, p = 0"]
     looks = {"resnet50, 10G, S = 1": (GREY, "o", SOLID), "resnet50, 10G, S = 10": (DLCP, "^", DASHED),
-             "vgg16, 10G, S = 1": ("#CC79A7", "D", DASH_DOT), "vgg16, 10G, S = 10": (RENO, "s", DOTTED),
-             "resnet50, 10G, ring": ("#000000", "P", LONG_DASHES)}
+             "vgg16, 10G, S = 1": (COLOURS["more 0"], "D", DASH_DOT), "vgg16, 10G, S = 10": (RENO, "s", DOTTED),
+             "resnet50, 10G, ring": (COLOURS["rank 4"], "P", LONG_DASHES)}
     for x, (shade, marker, dashes) in looks.items():
         point = "E2" if x.endswith("ring") else "E1", x
         base = tables.seconds(results, point, steps[0])
@@ -108,7 +108,7 @@ def ladder(axis, results):
     axis.set_ylim(0, 1.1)
     axis.set_ylabel("iteration / iteration of TCP Reno")
     finish(axis, "parts of DLCP, whole tensors", "What each part adds", "lower left")
-    axis.grid(True, axis="y", color="#dddddd", linewidth=0.6)
+    axis.grid(True, axis="y", color=COLOURS["grid"], linewidth=0.6)
 
 
 def gains(axis, results):
@@ -182,7 +182,7 @@ def lossy(axis, results):
     axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.yaxis.set_minor_locator(NullLocator())
     finish(axis, "loss of one worker's link", "Grey failure", "upper left")
-    axis.grid(True, axis="y", color="#dddddd", linewidth=0.6)
+    axis.grid(True, axis="y", color=COLOURS["grid"], linewidth=0.6)
 
 
 def bounds(axis, results):

@@ -1,13 +1,14 @@
 """What the notebooks, the quickstart and the figures of the documentation share: reading sweeps and
 traces, one look per schedule, the two plots of a sweep and the picture of a timeline.
 
-Only the standard library and matplotlib; colours are those of Okabe and Ito (safe for colour-blind
-readers). Every line has a marker and dashes of its own as well, so that a print in grey still tells
+Only the standard library and matplotlib; colours are those of the program's drawings and pages, whose
+table is read here. Every line has a marker and dashes of its own as well, so that a print in grey still tells
 them apart, and the handles of a legend are long enough to show the dashes.
 """
 import gzip
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -23,14 +24,19 @@ WORDS = {"wfbp": "one message per gradient", "single": "one message after backwa
 SOLID, DASHED, DOTTED = "-", (0, (4, 2)), (0, (1, 1.5))
 DASH_DOT, LONG_DASHES = (0, (6, 2, 1, 2)), (0, (9, 3))
 
+# Name -> colour, and what has the colour of a rank wherever it is shown.
+_TABLE = (pathlib.Path(__file__).parents[1] / "sim/plot/colours.hpp").read_text()
+COLOURS = dict(re.findall(r'Colour\{"([^"]+)", "(#\w+)"', _TABLE))
+COLOURS |= {word: COLOURS[f"rank {rank}"] for word, rank in re.findall(r'Thing\{"(\w+)", (\d)\}', _TABLE)}
+
 # schedule -> (colour, marker, dashes)
 LOOKS = {
-    "wfbp": ("#D55E00", "o", SOLID), "single": ("#999999", "s", DASHED), "ddp": ("#0072B2", "^", DASH_DOT),
-    "horovod": ("#CC79A7", "v", SOLID), "mg_wfbp": ("#E69F00", "D", DOTTED),
-    "optimal": ("#009E73", "*", LONG_DASHES), "eager": ("#56B4E9", "P", DASHED),
+    "wfbp": (COLOURS["wfbp"], "o", SOLID), "single": (COLOURS["single"], "s", DASHED), "ddp": (COLOURS["ddp"], "^", DASH_DOT),
+    "horovod": (COLOURS["more 0"], "v", SOLID), "mg_wfbp": (COLOURS["mg_wfbp"], "D", DOTTED),
+    "optimal": (COLOURS["optimal"], "*", LONG_DASHES), "eager": (COLOURS["more 1"], "P", DASHED),
 }
-OTHER_LOOKS = [("#000000", "x", DASH_DOT), ("#F0E442", "<", LONG_DASHES), ("#D55E00", ">", DOTTED),
-               ("#0072B2", "h", SOLID)]
+OTHER_LOOKS = [(COLOURS["rank 4"], "x", DASH_DOT), (COLOURS["rank 3"], "<", LONG_DASHES), (COLOURS["rank 1"], ">", DOTTED),
+               (COLOURS["rank 0"], "h", SOLID)]
 HANDLE_LENGTH = 5.5 # of a legend, in letters: the longest dashes twice
 
 
@@ -158,7 +164,7 @@ def plot_sweep(figure, points, title):
             axis.xaxis.set_minor_locator(NullLocator())
             axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
             axis.tick_params(axis="x", labelsize=8)
-            axis.grid(True, which="major", color="#dddddd", linewidth=0.6)
+            axis.grid(True, which="major", color=COLOURS["grid"], linewidth=0.6)
             axis.set_axisbelow(True)
         bottom.set_ylim(0, 104)
         bottom.set_xlabel("nodes")
@@ -202,7 +208,7 @@ def plot_efficiency(axis, points, target=0.9):
     axis.set_ylim(0, 104)
     axis.set_xlabel("nodes, one GPU each")
     axis.set_ylabel("scaling efficiency [%]")
-    axis.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    axis.grid(True, which="major", color=COLOURS["grid"], linewidth=0.6)
     axis.set_axisbelow(True)
     beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} # curves of networks can lie anywhere
     axis.legend(frameon=False, fontsize=9, handlelength=HANDLE_LENGTH,
@@ -224,9 +230,6 @@ def slices(timeline):
              "args": e.get("args", {})} for e in events if e["ph"] == "X"]
 
 
-# Of three brightnesses: light, dark and between.
-PHASE_COLORS = {"forward": "#BFE3F7", "backward": "#0072B2", "update": "#009E73",
-                "communication": "#E69F00"}
 
 
 def plot_timeline(axis, found, process, window_s=None):
@@ -237,7 +240,7 @@ def plot_timeline(axis, found, process, window_s=None):
     threads = values(found, "thread")
     seen = {}
     for s in found:
-        color = PHASE_COLORS.get(s["category"], "#999999")
+        color = COLOURS.get(s["category"], COLOURS["rest"])
         row = len(threads) - 1 - threads.index(s["thread"])
         left, right = max(s["start_s"], start), min(s["end_s"], end)
         # Layers touch each other, messages get an edge that keeps them apart.

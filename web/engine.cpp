@@ -22,6 +22,7 @@
 #include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "layers/gpu_table.hpp"
+#include "plot/colours.hpp"
 #include "plot/knee.hpp"
 #include "plot/svg.hpp"
 #include "run/measured_exchanges.hpp"
@@ -203,13 +204,13 @@ io::Json curve(const io::Json& question) {
   return io::Object{{"curve", drawn(figure, "curve", question)}};
 }
 
-// Words that the page offers and does not hold itself.
+// Words that the page offers and does not hold itself, and its colours.
 io::Json choices(const io::Json& /*question*/) {
   io::Array gpus;
   for (const std::string_view word : layers::gpu_words()) {
     gpus.emplace_back(std::string(word));
   }
-  return io::Object{{"gpus", std::move(gpus)}};
+  return io::Object{{"gpus", std::move(gpus)}, {"style", plot::theme_style()}};
 }
 
 struct Question {

@@ -140,7 +140,7 @@ void append_csv_cell(std::string& out, std::string_view text) {
       text.remove_prefix(1);
     } else {
       const auto* const stop = std::ranges::find_if(text, is_kept);
-      out += base::printable({text.begin(), stop});
+      out += base::printable(text.substr(0, static_cast<std::size_t>(stop - text.begin())));
       text.remove_prefix(static_cast<std::size_t>(stop - text.begin()));
     }
   }

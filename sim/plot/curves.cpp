@@ -38,7 +38,7 @@ void draw_band(Canvas& canvas, const Band& band, const Frame& frame) {
   for (const Point& point : low) {
     data += "L" + point_text(frame, point.x, point.y);
   }
-  canvas.path(data + "Z", kBandLook);
+  canvas.path(data + "Z", fill_of("band"));
 }
 
 // The points that are far enough from each other for markers.
@@ -225,7 +225,7 @@ void draw_curves(Canvas& canvas, const Panel& panel, const Frame& frame, std::st
     draw_band(canvas, band, frame);
   }
   for (const Guide& guide : panel.guides) {
-    canvas.path(line_data(frame, thinned(guide.points)), kGuideLook);
+    canvas.path(line_data(frame, thinned(guide.points)), R"(fill="none" )" + stroke_of("guide"));
   }
   for (const Curve& curve : panel.curves) {
     if (!curve.points.empty()) {

@@ -11,8 +11,6 @@
 namespace stepsim::plot {
 
 inline constexpr std::size_t kMostPoints = 400; // maximum number of points drawn of one curve
-inline constexpr std::string_view kBandLook = R"(fill="#d9d9d9")";
-inline constexpr std::string_view kGuideLook = R"(fill="none" stroke="#8c8c8c")";
 
 // Returns at most kMostPoints of the points, in order: the first, the last and, of each group of
 // neighbouring points between them, the two with the least and the greatest y.

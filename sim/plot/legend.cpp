@@ -30,10 +30,10 @@ void draw_handle(Canvas& canvas, const LegendEntry& entry, std::string_view id, 
                 "fill=\"none\"" + marker_attributes(id, entry.rank, true));
     break;
   case LegendEntry::Kind::band:
-    canvas.rectangle(x, y - 5, kHandle, 10, kBandLook);
+    canvas.rectangle(x, y - 5, kHandle, 10, fill_of("band"));
     break;
   case LegendEntry::Kind::guide:
-    canvas.line(x, y, x + kHandle, y, kGuideLook);
+    canvas.line(x, y, x + kHandle, y, R"(fill="none" )" + stroke_of("guide"));
     break;
   case LegendEntry::Kind::part:
     canvas.rectangle(x, y - 5, kHandle, 10, fill_attributes(entry.rank, false));

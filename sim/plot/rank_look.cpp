@@ -3,6 +3,7 @@
 #include <array>
 #include <cassert>
 
+#include "plot/colours.hpp"
 #include "plot/figure.hpp"
 
 namespace stepsim::plot {
@@ -10,11 +11,11 @@ namespace stepsim::plot {
 namespace {
 
 constexpr std::array<RankLook, kRanks> kLooks{
-    {{"#07387e", "", "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"},
-     {"#c92f10", "9 4", "M-3.5-3.5h7v7h-7z"},
-     {"#13aa84", "2 3", "M0-4.8L4.4 3.2h-8.8z"},
-     {"#efb93a", "12 3 3 3", "M0-5L5 0L0 5L-5 0z"},
-     {"#000", "5 2 1 2 1 2", "M-4-4L4 4M-4 4L4-4"}}};
+    {{kColours[0].light, "", "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"},
+     {kColours[1].light, "9 4", "M-3.5-3.5h7v7h-7z"},
+     {kColours[2].light, "2 3", "M0-4.8L4.4 3.2h-8.8z"},
+     {kColours[3].light, "12 3 3 3", "M0-5L5 0L0 5L-5 0z"},
+     {kColours[4].light, "5 2 1 2 1 2", "M-4-4L4 4M-4 4L4-4"}}};
 
 std::string marker_name(std::string_view id, std::size_t rank, bool hollow) {
   return std::string(id).append(hollow ? "h" : "m").append(std::to_string(rank));
@@ -55,8 +56,8 @@ std::string marker_attributes(std::string_view id, std::size_t rank, bool hollow
 }
 
 std::string fill_attributes(std::size_t rank, bool hollow) {
-  constexpr std::string_view kRest = "#dcdcdc";
-  const std::string color(rank + 1 == kRanks && !hollow ? kRest : rank_look(rank).color);
+  const std::string color(rank + 1 == kRanks && !hollow ? colour("rest").light
+                                                        : rank_look(rank).color);
   return hollow ? R"(fill="#fff" stroke-width="1.5" stroke=")" + color + "\""
                 : "fill=\"" + color + "\"";
 }

@@ -9,6 +9,7 @@
 
 #include "plot/bars.hpp"
 #include "plot/canvas.hpp"
+#include "plot/colours.hpp"
 #include "plot/curves.hpp"
 #include "plot/extent.hpp"
 #include "plot/frame.hpp"
@@ -21,9 +22,7 @@ namespace stepsim::plot {
 namespace {
 
 constexpr double kMargin = 12;
-constexpr std::string_view kGrey = "#595959"; // 7:1 against white
 constexpr std::string_view kAxisLook = R"(fill="none" stroke="#000")";
-constexpr std::string_view kGridLook = R"(stroke="#e4e4e4")";
 
 std::string axis_title(const Axis& axis) {
   return axis.unit.empty() || axis.title.empty() ? axis.title : axis.title + " (" + axis.unit + ")";
@@ -106,7 +105,7 @@ private:
     }
     for (const std::string& line : wrapped(figure_.setting, figure_.width - 2 * kMargin)) {
       top_ += kLineHeight;
-      canvas_.text(kMargin, top_, line, {.color = kGrey});
+      canvas_.text(kMargin, top_, line, {.color = colour("note").light});
     }
     top_ += 6;
     top_ += draw_legend(canvas_, legend_entries(figure_), id_, kMargin, top_,
@@ -290,7 +289,7 @@ private:
     const auto ticks = ticks_of(axis, frame.y, frame.height() / kPerTick);
     for (const Label& tick : ticks) {
       const double y = frame.y_of(tick.value);
-      canvas_.line(frame.left, y, frame.right, y, kGridLook);
+      canvas_.line(frame.left, y, frame.right, y, stroke_of("grid"));
       canvas_.line(frame.left - 3, y, frame.left, y, kAxisLook);
     }
     if (!labels) {
@@ -314,7 +313,7 @@ private:
     const auto ticks = ticks_of(axis, frame.x, frame.width() / kPerTick);
     for (const Label& tick : ticks) {
       const double x = frame.x_of(tick.value);
-      canvas_.line(x, frame.top, x, frame.bottom, kGridLook);
+      canvas_.line(x, frame.top, x, frame.bottom, stroke_of("grid"));
       canvas_.line(x, frame.bottom, x, frame.bottom + 3, kAxisLook);
     }
     if (!labels) {

@@ -157,6 +157,10 @@ class Study(unittest.TestCase):
         self.assertIn("a fit needs at least 6 points, got 3",
                       self.stepsim("study", "gpt2.h100", "--logs", "times.csv", code=3).stderr)
 
+    def test_the_picture_of_the_readme_is_what_the_command_draws(self):
+        self.study("resnet50.ddp.2xa100")
+        self.assertEqual((self.folder / "out" / "steps.svg").read_text(), (ROOT / "docs/images/study.svg").read_text())
+
     def test_without_a_folder_nothing_is_written(self):
         text = self.stepsim("study", "gpt2.h100", "--gpus", "8").stdout
         self.assertIn("-o FOLDER keeps", text)

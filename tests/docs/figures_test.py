@@ -8,6 +8,7 @@ import inspect
 import itertools
 import pathlib
 import re
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -110,6 +111,14 @@ def problems_of(name, axis, handle_length):
         yield f"{name}: an axis without a name"
 
 
+def colours_outside_the_table():
+    """Colours that are spelled in a program, a page or a notebook: sim/plot/colours.hpp has them all."""
+    files = subprocess.run(["git", "ls-files", "sim", "web", "notebooks", "docs/*.py", "python"], cwd=ROOT, check=True,
+                           capture_output=True, text=True).stdout.split()
+    return [f"{name}: {found}" for name in files if name != "sim/plot/colours.hpp"
+            for found in re.findall(r"#[0-9a-fA-F]{6}\b", (ROOT / name).read_text(errors="replace"))]
+
+
 def main():
     contention, dlcp = contention_plots.study.read(), dlcp_plots.ablation.read()
     more = {"q1": [{}, {"bounded": True}], "q12": [{}, {"packets": 4000}], "q13": [{}, {"network": "1 MiB in all"}],
@@ -117,7 +126,7 @@ def main():
             "arms": [{"point": ("E1", "resnet50, 10G, S = 10"), "title": "ten servers"},
                      {"point": ("E2", "resnet50, 10G, ring"), "title": "ring"}]}
     plots = [*study_axes(contention_plots, contention, more), *study_axes(dlcp_plots, dlcp, more), *sweep_axes()]
-    problems = [problem for plot in plots for problem in problems_of(*plot)]
+    problems = [problem for plot in plots for problem in problems_of(*plot)] + colours_outside_the_table()
     print("\n".join(problems) or f"{len(plots)} plots: nothing found")
     return 1 if problems or len(plots) < 25 else 0
 

@@ -216,7 +216,7 @@ class InBrowser(unittest.TestCase):
                 " return [svg, ...svg.querySelectorAll('text')].filter(each => { const at = each.getBoundingClientRect();"
                 " return at.left < room.left - 1 || at.right > room.right + 1; }).map(each => each.textContent); })")
             self.assertEqual(outside, [], (name, width))
-            scales = self.browser.value("[...document.querySelectorAll('main svg')].map(s => s.getBoundingClientRect().width / s.viewBox.baseVal.width)")
+            scales = self.browser.value("[...document.querySelectorAll('.columns svg')].map(s => s.getBoundingClientRect().width / s.viewBox.baseVal.width)")
             if name != "wrong":  # its figures are those of the last answer
                 self.assertGreater(min(scales), 0.95, (name, width))
             for scheme in ("light", "dark") if PICTURES else ():

@@ -313,8 +313,10 @@
     const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
     module = await WebAssembly.compile(await new Response(unpacked).arrayBuffer());
     active = start();
+    const {gpus, style} = await ask({ask: 'choices'});
+    element('theme').textContent = style;
     S.CONTROLS.find(c => c.key === 'gpu').options =
-      (await ask({ask: 'choices'})).gpus.map(word => ({value: word, label: word.toUpperCase()}));
+      gpus.map(word => ({value: word, label: word.toUpperCase()}));
     make_controls();
     spare = start();
     await move();

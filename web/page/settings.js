@@ -82,7 +82,6 @@ const STEPSIM_SETTINGS = (() => {
       when: s => s.workload === 'table'},
     {key: 'batch', label: 'Samples per GPU and step', at: '/workload/batch_size', least: 1, most: 512, log: true, whole: true,
       when: s => !isTrace(s)},
-    {key: 'nodes', label: 'Nodes', at: '/cluster/nodes', least: 1, most: 1024, log: true, whole: true},
     {key: 'node', label: 'Node type', at: '/cluster/preset', options: [choice(OWN, 'own: GPUs and links as below')].concat(NODES)},
     {key: 'gpus', label: 'GPUs per node', at: '/cluster/gpus_per_node', least: 1, most: 8, whole: true, when: s => !nodeOf(s)},
     {key: 'inside', label: 'Links inside a node', at: '/cluster/intra_network', options: INSIDE, when: s => !nodeOf(s) && several(s)},
@@ -93,12 +92,13 @@ const STEPSIM_SETTINGS = (() => {
       when: s => s.network === 'own'},
     {key: 'latency', label: 'Latency of a message, µs', at: '/cluster/network/latency_s', unit: 'seconds', least: 1, most: 1000, log: true,
       when: s => s.network === 'own'},
-    {key: 'conditions', label: 'Conditions', at: '/conditions', options: CONDITIONS, inLink: true},
     {key: 'transport', label: 'Who moves the bytes between nodes', at: '/cluster/network/transport', options: TRANSPORTS,
       when: s => s.conditions === 'typical', inLink: true},
-    {key: 'schedule', label: 'When gradients are sent', at: '/communication/schedule', options: SCHEDULES},
     {key: 'collective', label: 'Collective', at: '/communication/collective', options: COLLECTIVES},
-    {key: 'compression', label: 'Compression', at: '/communication/compression', options: COMPRESSIONS, note: limits}];
+    {key: 'schedule', label: 'When gradients are sent', at: '/communication/schedule', options: SCHEDULES},
+    {key: 'compression', label: 'Compression', at: '/communication/compression', options: COMPRESSIONS, note: limits},
+    {key: 'nodes', label: 'Nodes', at: '/cluster/nodes', least: 1, most: 1024, log: true, whole: true},
+    {key: 'conditions', label: 'Conditions', at: '/conditions', options: CONDITIONS, inLink: true}];
   const DEFAULTS = {
     workload: 'trace:' + TRACES[0].value, gpu: 'a100-80', batch: '32', nodes: '8', node: OWN, gpus: '1', inside: 'nvlink-a100',
     cards: '', network: OF_NODE, bandwidth: '25', latency: '10', conditions: 'typical', transport: '', schedule: '', collective: '', compression: 'none',

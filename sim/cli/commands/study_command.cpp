@@ -20,6 +20,7 @@
 #include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "import/import_detect.hpp"
+#include "plot/svg.hpp"
 #include "run/result_file.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/trace_text.hpp"
@@ -142,6 +143,7 @@ void write_files(const study::TraceStudy& study, const io::Json& tree, const std
   if (study.buckets) {
     write("ddp.json", io::pretty(study.emitted));
   }
+  write("steps.svg", plot::svg(step_curve(study)));
   write("report.html",
         study_page(study, "stepsim " + std::string(version()) + ": " + invocation.command_line));
 }
@@ -188,7 +190,8 @@ int study_trace(const Invocation& invocation) {
   }
   if (format_of(common, Format::table) == Format::json || !kept || !common.quiet) {
     const std::string files_line =
-        kept ? "Written: " + folder + "/report.html, scenario.json, result.json, study.json\n"
+        kept ? "Written: " + folder +
+                   "/report.html, steps.svg, scenario.json, result.json, study.json\n"
              : "-o FOLDER keeps the scenario, the result and a page of HTML.\n";
     write_document(common, {.text = [&] { return study_text(study) + files_line; },
                             .tree = [&] { return tree; },

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string_view>
+
+#include "plot/colours.hpp"
 
 namespace stepsim::cli {
 
@@ -39,16 +40,13 @@ void add_guide(std::vector<plot::Guide>& guides, plot::Guide guide) {
 }
 
 void choose_looks(std::vector<plot::Curve>& curves) {
-  static constexpr std::array<std::string_view, plot::kRanks> kOwners{"ddp", "optimal", "wfbp",
-                                                                      "mg_wfbp", "single"};
   std::array<bool, plot::kRanks> taken{};
   std::vector<plot::Curve*> others;
   for (plot::Curve& curve : curves) {
-    const auto owner = std::ranges::find(kOwners, curve.label);
-    if (owner == kOwners.end()) {
+    curve.rank = plot::rank_of(curve.label);
+    if (curve.rank >= plot::kRanks) {
       others.push_back(&curve);
     } else {
-      curve.rank = static_cast<std::size_t>(owner - kOwners.begin());
       taken[curve.rank] = true;
     }
   }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/printable.hpp"
+#include "plot/colours.hpp"
 #include "plot/svg.hpp"
 
 namespace stepsim::cli {
@@ -17,13 +18,8 @@ constexpr std::string_view kPageHead = R"(<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 )";
 
-// Greys and the colour of links are at least 4.5:1 against the page, in light and in dark.
-constexpr std::string_view kStyle = R"(<style>
-:root { color-scheme: light dark; --ink: #1a1a1a; --paper: #fff; --grey: #595959; --line: #c8c8c8; --link: #0b4f8a; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e8e8e8; --paper: #161616; --grey: #b0b0b0; --line: #4a4a4a; --link: #8ec5ff; }
-}
-body { font: 16px/1.5 sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem; margin: 0 auto; padding: 1rem; }
+constexpr std::string_view kStyle =
+    R"(body { font: 16px/1.5 sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem; margin: 0 auto; padding: 1rem; }
 h1, h2, p, li, summary { overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
 .answer { font-size: 1.1rem; font-weight: bold; } .grey { color: var(--grey); }
@@ -72,6 +68,7 @@ std::string percent_encoded(std::string_view content) {
 
 HtmlPage::HtmlPage(std::string_view title) : out_(kPageHead) {
   out_ += "<title>" + shown(title) + "</title>\n";
+  out_ += "<style>\n" + plot::theme_style();
   out_.append(kStyle);
   out_ += "<h1>" + shown(title) + "</h1>\n";
 }

@@ -6,6 +6,7 @@
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
+#include "plot/colours.hpp"
 
 namespace stepsim::cli {
 
@@ -14,17 +15,10 @@ namespace {
 constexpr double kMs = 1e3; // of a second
 constexpr std::size_t kMostLanes = 8;
 
-struct Category {
-  std::string_view word; // of a span
-  std::string_view label;
-};
-// The rank of a category is its colour, in the bar, too; figures leave out the names of those
-// unused.
-constexpr std::array<Category, plot::kRanks> kCategories{{{"forward", "forward"},
-                                                          {"backward", "backward"},
-                                                          {"communication", "communication"},
-                                                          {"update", "update"},
-                                                          {"", "other computing"}}};
+// The legend of a part by the rank of its thing; figures leave out those unused.
+constexpr std::array<std::string_view, plot::kRanks> kLabels{"forward", "backward", "communication",
+                                                             "update", "other computing"};
+static_assert(plot::rank_of("communication") == 2 && plot::rank_of("other") == 4);
 
 std::string readable(double seconds) { return base::readable_seconds(seconds); }
 
@@ -80,11 +74,9 @@ std::optional<plot::Figure> timeline_figure(const events::Timeline& timeline) {
     if (span.track.node != 0 || lane == lanes.end()) {
       continue;
     }
-    const auto category = std::ranges::find(kCategories, span.category, &Category::word);
-    const std::size_t part =
-        std::min(static_cast<std::size_t>(category - kCategories.begin()), kCategories.size() - 1);
+    const std::size_t part = std::min(plot::rank_of(span.category), plot::kRanks - 1);
     used[part] = true;
-    const bool message = kCategories[part].word == "communication";
+    const bool message = part == plot::rank_of("communication");
     const auto bucket =
         std::ranges::find(span.numbers, "bucket", [](const auto& number) { return number.first; });
     const std::string text = !message                       ? ""
@@ -96,7 +88,7 @@ std::optional<plot::Figure> timeline_figure(const events::Timeline& timeline) {
   }
   plot::Panel panel;
   for (std::size_t part = 0; part < used.size(); ++part) {
-    panel.lanes.parts.emplace_back(used[part] ? kCategories[part].label : "");
+    panel.lanes.parts.emplace_back(used[part] ? kLabels[part] : "");
   }
   for (auto& [number, lane] : lanes) {
     if (lane.spans.empty()) {

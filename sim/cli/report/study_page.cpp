@@ -12,6 +12,7 @@
 #include "cli/text/explain_text.hpp"
 #include "cli/text/study_text.hpp"
 #include "document/json_text.hpp"
+#include "plot/colours.hpp"
 
 namespace stepsim::cli {
 
@@ -19,38 +20,36 @@ namespace {
 
 constexpr double kMillisecond = 1e3; // per second
 
-// Parts of the gap share the colours that a figure has.
-struct Colour {
-  std::string_view label;
-  std::array<std::string_view, 2> parts; // keys of study::GapPart
-};
-constexpr std::array<Colour, plot::kRanks - 1> kColours{
-    {{"exchange and waiting", {"exchange", "waiting"}},
-     {"other collectives", {"other_collectives", ""}},
-     {"host", {"host", ""}},
-     {"input and rest", {"input", "rest"}}}};
+// The colour of a part is that of the thing in every figure of a step; what has none is "other".
+std::string_view thing_of(std::string_view part) {
+  constexpr std::array<std::string_view, 3> kExchanges{"exchange", "waiting", "other_collectives"};
+  return std::ranges::find(kExchanges, part) != kExchanges.end() ? "communication" : "other";
+}
 
 plot::Figure gap_bar(const study::TraceGap& gap) {
   plot::Panel panel;
+  panel.lanes.parts.resize(plot::kRanks);
   plot::Lane lane{.name = "step"};
   double at = 0;
-  const auto add = [&](std::string_view label, double seconds) {
-    const bool shown = seconds > 0;
-    panel.lanes.parts.emplace_back(shown ? label : "");
-    if (shown) {
-      lane.spans.push_back({at * kMillisecond, (at + seconds) * kMillisecond,
-                            panel.lanes.parts.size() - 1, base::readable_seconds(seconds),
-                            std::string(label) + ": " + base::readable_seconds(seconds)});
+  const auto add = [&](std::string_view thing, std::string_view label, std::string_view words,
+                       double seconds) {
+    if (seconds > 0) {
+      const std::size_t rank = plot::rank_of(thing);
+      panel.lanes.parts[rank] = label;
+      lane.spans.push_back({at * kMillisecond, (at + seconds) * kMillisecond, rank,
+                            base::readable_seconds(seconds),
+                            std::string(words) + ": " + base::readable_seconds(seconds)});
       at += seconds;
     }
   };
-  add("kernels over ideal links", gap.ideal_s);
-  for (const Colour& colour : kColours) {
-    double seconds = 0;
+  add("forward", "kernels over ideal links", "kernels over ideal links", gap.ideal_s);
+  for (const std::string_view thing : {"communication", "other"}) {
     for (const study::GapPart& part : gap.parts) {
-      seconds += std::ranges::find(colour.parts, part.key) != colour.parts.end() ? part.seconds : 0;
+      if (thing_of(part.key) == thing) {
+        add(thing, thing == "other" ? "host, input and rest" : "exchanges and waiting for ranks",
+            part.words, part.seconds);
+      }
     }
-    add(colour.label, seconds);
   }
   panel.lanes.lanes.push_back(std::move(lane));
   return {.title = "What is in the recorded step?",
@@ -59,7 +58,9 @@ plot::Figure gap_bar(const study::TraceGap& gap) {
           .height = 140};
 }
 
-plot::Figure curve(const study::TraceStudy& study) {
+} // namespace
+
+plot::Figure step_curve(const study::TraceStudy& study) {
   plot::Panel panel;
   plot::Curve steps{.label = "predicted", .bold = true};
   plot::Band band{.label = "80 % of real runs"};
@@ -81,13 +82,11 @@ plot::Figure curve(const study::TraceStudy& study) {
                                           study.answer->gap.times.step_s * kMillisecond}}});
   }
   return {.title = "How long is a step on more GPUs?",
-          .setting = "on up to " + study.cluster,
+          .setting = study.name + " on up to " + study.cluster,
           .x = {.title = "GPUs", .scale = plot::Scale::log2},
           .y = {.title = "time of a step", .unit = "ms", .low = 0.0},
           .panels = {std::move(panel)}};
 }
-
-} // namespace
 
 std::string study_page(const study::TraceStudy& study, const std::string& footer) {
   HtmlPage page(study.name);
@@ -104,7 +103,7 @@ std::string study_page(const study::TraceStudy& study, const std::string& footer
     page.paragraph("Of the trace itself nothing is told: " + study.machine_unknown + ".");
   }
   page.heading("Elsewhere");
-  page.figure(curve(study), "curve");
+  page.figure(step_curve(study), "curve");
   page.table(points_table(study));
   if (study.library) {
     page.paragraph(library_sentence(*study.library));
