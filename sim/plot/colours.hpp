@@ -35,6 +35,7 @@ inline constexpr std::array kColours{
     Colour{"guide", "#8c8c8c", "#9a9a9a"},
     Colour{"grid", "#e4e4e4", "#333333"},
     Colour{"note", "#595959", "#b0b0b0"},
+    Colour{"mark", "#333", "#c8c8c8"},
     Colour{"sheet", "#fff", "#161616"},
     // of pages; grey and link are at least 4.5:1 against the paper
     Colour{"ink", "#1a1a1a", "#e8e8e8"},

@@ -170,12 +170,12 @@ private:
 };
 
 void draw_marks(Canvas& canvas, const Panel& panel, const Frame& frame) {
-  constexpr std::string_view kLook = R"(stroke="#333" stroke-dasharray="3 3")";
+  const std::string look = stroke_of("mark") + R"( stroke-dasharray="3 3")";
   for (const Mark& mark : panel.marks) {
     if (mark.kind == Mark::Kind::vertical) {
-      canvas.line(frame.x_of(mark.at), frame.top, frame.x_of(mark.at), frame.bottom, kLook);
+      canvas.line(frame.x_of(mark.at), frame.top, frame.x_of(mark.at), frame.bottom, look);
     } else {
-      canvas.line(frame.left, frame.y_of(mark.at), frame.right, frame.y_of(mark.at), kLook);
+      canvas.line(frame.left, frame.y_of(mark.at), frame.right, frame.y_of(mark.at), look);
     }
   }
   MarkTexts texts(panel, frame);

@@ -116,7 +116,7 @@ def colours_outside_the_table():
     files = subprocess.run(["git", "ls-files", "sim", "web", "notebooks", "docs/*.py", "python"], cwd=ROOT, check=True,
                            capture_output=True, text=True).stdout.split()
     return [f"{name}: {found}" for name in files if name != "sim/plot/colours.hpp"
-            for found in re.findall(r"#[0-9a-fA-F]{6}\b", (ROOT / name).read_text(errors="replace"))]
+            for found in re.findall(r"#[0-9a-fA-F]{6}\b|\"#(?!fff|000)[0-9a-fA-F]{3}\"", (ROOT / name).read_text(errors="replace"))]
 
 
 def main():

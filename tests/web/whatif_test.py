@@ -112,8 +112,8 @@ class WhatIf(unittest.TestCase):
             self.assertNotIn("error", got["answer"], settings)
             typical = "conditions" not in settings
             self.assertEqual(got["scenario"]["conditions"], "typical" if typical else "ideal")
-            self.assertTrue(got["link"].endswith("conditions=ideal") if not typical else
-                            f"conditions=typical&transport={settings.get('transport', '')}" in got["link"], got["link"])
+            self.assertTrue(got["link"].endswith("conditions=typical" if typical else "conditions=ideal"), got["link"])
+            self.assertEqual(f"transport={settings.get('transport', '')}&" in got["link"], typical, got["link"])
             text = subprocess.run([STEPSIM, "run", "-", "--quiet"], input=got["text"], cwd=ROOT / "traces", check=True,
                                   capture_output=True, text=True).stdout
             conditions, = re.findall(r"^conditions +(.*)$", text, re.M)
