@@ -65,10 +65,18 @@ def llama_recipe(name, family, source, positions, *shape, **options):
                 yield f"{block}.self_attn.q_norm", f"{block}.self_attn.scores"
                 yield f"{block}.self_attn.k_norm", f"{block}.self_attn.scores"
             yield f"{block}.post_attention_layernorm", f"{block}.mlp.gate_proj"
+            if options.get("four_norms"):
+                yield f"{block}.pre_feedforward_layernorm", f"{block}.mlp.gate_proj"
     return Recipe(name, family, f"config.json of {source}", tuple(llama(*shape, **options)),
                   sequence_length=min(positions, 4096), max_sequence_length=positions,
                   runs_before=tuple(block_order()), causal=True)
 
+
+# Where the fields of a config.json were read.
+TORCHTUNE = "torchtune/models of pytorch/torchtune bd2a0fc7c314"
+MEGATRON_BRIDGE = "mistral_provider.py of NVIDIA-NeMo/Megatron-Bridge 2afd2d34f7d7"
+LITGPT = "litgpt/config.py of Lightning-AI/litgpt 26857050fe3f"
+GEMMA3 = f"{LITGPT} and Gemma3TextConfig of huggingface/transformers 008f5c8c29be"
 
 ALL = (
     image_recipe("alexnet", "alexnet", "torchvision alexnet, layers named as in Caffe", alexnet()),
@@ -129,6 +137,28 @@ ALL = (
                  bias=True),
     llama_recipe("qwen3_8b", "qwen3", "Qwen3-8B", 40960, 36, 4096, 32, 8, 12288, 151936, head=128,
                  qk_norm=True),
+    llama_recipe("llama3_2_1b", "llama", f"Llama-3.2-1B, as in {TORCHTUNE}", 131072, 16, 2048, 32,
+                 8, 8192, 128256, tied=True),
+    llama_recipe("llama3_2_3b", "llama", f"Llama-3.2-3B, as in {TORCHTUNE}", 131072, 28, 3072, 24,
+                 8, 8192, 128256, tied=True),
+    llama_recipe("mistral_small_24b", "mistral", f"Mistral-Small-24B-2501, as in {MEGATRON_BRIDGE}",
+                 32768, 40, 5120, 32, 8, 32768, 131072, head=128),
+    llama_recipe("qwen3_0_6b", "qwen3", f"Qwen3-0.6B, as in {TORCHTUNE}", 40960, 28, 1024, 16, 8,
+                 3072, 151936, head=128, qk_norm=True, tied=True),
+    llama_recipe("qwen3_4b", "qwen3", f"Qwen3-4B, as in {TORCHTUNE}", 40960, 36, 2560, 32, 8, 9728,
+                 151936, head=128, qk_norm=True, tied=True),
+    llama_recipe("qwen3_14b", "qwen3", f"Qwen3-14B, as in {TORCHTUNE}", 40960, 40, 5120, 40, 8,
+                 17408, 151936, head=128, qk_norm=True),
+    llama_recipe("qwen3_32b", "qwen3", f"Qwen3-32B, as in {TORCHTUNE}", 40960, 64, 5120, 64, 8,
+                 25600, 151936, head=128, qk_norm=True),
+    llama_recipe("gemma2_9b", "gemma2", f"Gemma-2-9b, as in {TORCHTUNE}", 8192, 42, 3584, 16, 8,
+                 14336, 256000, head=256, tied=True, four_norms=True),
+    llama_recipe("gemma3_4b", "gemma3", f"Gemma-3-4b without its image encoder, as in {GEMMA3}",
+                 131072, 34, 2560, 8, 4, 10240, 262208, head=256, qk_norm=True, tied=True,
+                 four_norms=True),
+    llama_recipe("gemma3_12b", "gemma3", f"Gemma-3-12b without its image encoder, as in {GEMMA3}",
+                 131072, 48, 3840, 16, 8, 15360, 262208, head=256, qk_norm=True, tied=True,
+                 four_norms=True),
     Recipe("lstm_ptb", "lstm", "two-layer LSTM language model for Penn Treebank", tuple(lstm_ptb()),
            sequence_length=35),
 )

@@ -45,8 +45,11 @@ def gpt2(layers, h):
 
 
 def llama(layers, h, heads, kv_heads, f, vocabulary, head=None, bias=False, qk_norm=False,
-          tied=False):
-    """Decoder with gated MLP: `heads` of width `head` share `kv_heads` keys and values; f: width of the MLP."""
+          tied=False, four_norms=False):
+    """Decoder with gated MLP: `heads` of width `head` share `kv_heads` keys and values; f: width of the MLP.
+
+    With `four_norms` the output of attention and that of the MLP have norms, too.
+    """
     head = head or h // heads
     with_bias = " +b" if bias else ""
     yield f"emb model.embed_tokens {vocabulary} {h}"
@@ -65,6 +68,9 @@ def llama(layers, h, heads, kv_heads, f, vocabulary, head=None, bias=False, qk_n
         yield f"lin {name}.mlp.down_proj {f}>{h}"
         yield f"rms {name}.input_layernorm {h}"
         yield f"rms {name}.post_attention_layernorm {h}"
+        if four_norms:
+            yield f"rms {name}.pre_feedforward_layernorm {h}"
+            yield f"rms {name}.post_feedforward_layernorm {h}"
     yield f"rms model.norm {h}"
     yield f"tied lm_head {vocabulary} {h}" if tied else f"lin lm_head {h}>{vocabulary}"
 

@@ -168,19 +168,20 @@ def densenet_summary(g, c, depths, largest):
 
 
 def llama_summary(blocks, h, heads, kv, f, vocabulary, head=None, bias=False, qk_norm=False,
-                  tied=False, s=4096):
-    """A block: h x a d, twice h x kv d, a d x h, three of h x f, two norms of h."""
+                  tied=False, norms=2, s=4096):
+    """A block: h x a d, twice h x kv d, a d x h, three of h x f, two or four norms of h."""
     d = head or h // heads
     wide, narrow = heads * d, kv * d
     weights = 2 * h * wide + 2 * h * narrow + 3 * h * f
-    rest = 2 * h + bias * (wide + 2 * narrow) + qk_norm * 2 * d
+    rest = norms * h + bias * (wide + 2 * narrow) + qk_norm * 2 * d
     elements = vocabulary * h * (1 if tied else 2) + blocks * (weights + rest) + h
     macs = blocks * (weights * s + 2 * s**2 * wide) + vocabulary * h * s
-    small = ((2 * blocks + 1) * is_small(h) + blocks * qk_norm * 2 * is_small(d)
+    small = ((norms * blocks + 1) * is_small(h) + blocks * qk_norm * 2 * is_small(d)
              + blocks * bias * (is_small(wide) + 2 * is_small(narrow)))
     own = 2 - tied
-    return (elements, own + blocks * (9 + 3 * bias + 2 * qk_norm) + 1, own + 7 * blocks,
-            own + blocks * (9 + 2 * qk_norm) + 1, vocabulary * h, "model.embed_tokens.weight",
+    layers = 7 + norms + 2 * qk_norm
+    return (elements, own + blocks * (layers + 3 * bias) + 1, own + 7 * blocks,
+            own + blocks * layers + 1, vocabulary * h, "model.embed_tokens.weight",
             small, macs)
 
 
@@ -197,6 +198,25 @@ LLAMA = {  # blocks, h, heads, key heads, f, vocabulary; number of parameters
                      494_032_768),
     "qwen3_8b": (llama_summary(36, 4096, 32, 8, 12288, 151936, head=128, qk_norm=True),
                  8_190_735_360),
+    "llama3_2_1b": (llama_summary(16, 2048, 32, 8, 8192, 128256, tied=True), 1_235_814_400),
+    "llama3_2_3b": (llama_summary(28, 3072, 24, 8, 8192, 128256, tied=True), 3_212_749_824),
+    "mistral_small_24b": (llama_summary(40, 5120, 32, 8, 32768, 131072, head=128),
+                          23_572_403_200),
+    "qwen3_0_6b": (llama_summary(28, 1024, 16, 8, 3072, 151936, head=128, qk_norm=True, tied=True),
+                   596_049_920),
+    "qwen3_4b": (llama_summary(36, 2560, 32, 8, 9728, 151936, head=128, qk_norm=True, tied=True),
+                 4_022_468_096),
+    "qwen3_14b": (llama_summary(40, 5120, 40, 8, 17408, 151936, head=128, qk_norm=True),
+                  14_768_307_200),
+    "qwen3_32b": (llama_summary(64, 5120, 64, 8, 25600, 151936, head=128, qk_norm=True),
+                  32_762_123_264),
+    "gemma2_9b": (llama_summary(42, 3584, 16, 8, 14336, 256000, head=256, tied=True, norms=4),
+                  9_241_705_984),
+    # the number of the technical report without the embedding, and 262208 rows of it
+    "gemma3_4b": (llama_summary(34, 2560, 8, 4, 10240, 262208, head=256, qk_norm=True, tied=True,
+                                norms=4), 3_209_010_688 + 262_208 * 2560),
+    "gemma3_12b": (llama_summary(48, 3840, 16, 8, 15360, 262208, head=256, qk_norm=True, tied=True,
+                                 norms=4), 10_759_155_456 + 262_208 * 3840),
 }
 
 EQUATIONS = {
@@ -428,6 +448,11 @@ class Orders(unittest.TestCase):
                                "self_attn.v_proj", "self_attn.q_norm", "self_attn.k_norm",
                                "self_attn.scores", "self_attn.o_proj", "post_attention_layernorm",
                                "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"])
+        run = [name.removeprefix(block) for name in self.executed("gemma3_4b")
+               if name.startswith(block)]
+        self.assertEqual(run[8:], ["post_attention_layernorm", "pre_feedforward_layernorm",
+                                   "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj",
+                                   "post_feedforward_layernorm"])
 
     def test_tied_decoder_is_registered_first_of_the_heads_and_runs_after_the_transform(self):
         transform = ["cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm"]
