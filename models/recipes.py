@@ -7,10 +7,10 @@ ends in "." stands for everything inside that module.
 
 from dataclasses import dataclass
 
-from image_networks import (alexnet, alexnet_caffe, densenet, googlenet, googlenet_caffe,
-                            inception_v4, mlp_mnist, resnet, resnet18, resnet20, softmax_cifar100,
-                            vgg16, vgg16_cifar)
-from sequence_networks import bert, gpt2, llama, lstm_ptb
+from image_networks import (alexnet, alexnet_caffe, densenet, efficientnet_b4, googlenet,
+                            googlenet_caffe, inception_v4, mlp_mnist, resnet, resnet18, resnet20,
+                            softmax_cifar100, vgg16, vgg16_cifar)
+from sequence_networks import bert, dit, gpt2, llama, lstm_ptb, vit
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,18 @@ def llama_recipe(name, family, source, positions, *shape, **options):
                   runs_before=tuple(block_order()), causal=True)
 
 
+def vit_recipe(name, source, tokens, *shape):
+    return Recipe(name, "vit", f"torchvision {source}, 224 x 224 pixels", tuple(vit(*shape)),
+                  sequence_length=tokens, max_sequence_length=tokens)
+
+
+def dit_order(layers):
+    """The modulation of a block is registered last and runs first."""
+    for index in range(layers):
+        yield f"blocks.{index}.adaLN_modulation.1", f"blocks.{index}.attn.qkv"
+    yield "final_layer.adaLN_modulation.1", "final_layer.linear"
+
+
 # Where the fields of a config.json were read.
 TORCHTUNE = "torchtune/models of pytorch/torchtune bd2a0fc7c314"
 MEGATRON_BRIDGE = "mistral_provider.py of NVIDIA-NeMo/Megatron-Bridge 2afd2d34f7d7"
@@ -107,6 +119,14 @@ ALL = (
                  densenet(32, 64, (6, 12, 48, 32))),
     image_recipe("inception_v4", "inception", "pretrained-models.pytorch inceptionv4",
                  inception_v4(), image=(3, 299, 299)),
+    image_recipe("efficientnet_b4", "efficientnet", "torchvision efficientnet_b4",
+                 efficientnet_b4(), image=(3, 380, 380)),
+    vit_recipe("vit_b_16", "vit_b_16", 197, 12, 768, 16),
+    vit_recipe("vit_l_16", "vit_l_16", 197, 24, 1024, 16),
+    vit_recipe("vit_h_14", "vit_h_14", 257, 32, 1280, 14),
+    Recipe("dit_xl_2", "dit", "DiT-XL/2 of facebookresearch/DiT ed81ce222909, 256 x 256 pixels",
+           tuple(dit(28, 1152)), sequence_length=256, max_sequence_length=256,
+           runs_before=tuple(dit_order(28))),
     *bert_recipes("bert_base", 12, 768),
     *bert_recipes("bert_large", 24, 1024),
     gpt2_recipe("gpt2", 12, 768),

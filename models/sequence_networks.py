@@ -75,6 +75,45 @@ def llama(layers, h, heads, kv_heads, f, vocabulary, head=None, bias=False, qk_n
     yield f"tied lm_head {vocabulary} {h}" if tied else f"lin lm_head {h}>{vocabulary}"
 
 
+def vit(layers, h, patch, image=224):
+    """The class token and the positions are embeddings of 1 and of S rows."""
+    tokens = (image // patch) ** 2 + 1
+    yield f"resize {image}"
+    yield f"emb class_token 1 {h}"
+    yield f"conv conv_proj 3>{h} k{patch} s{patch} +b"
+    yield f"emb encoder.pos_embedding {tokens} {h}"
+    for index in range(layers):
+        name = f"encoder.layers.encoder_layer_{index}"
+        yield f"ln {name}.ln_1 {h}"
+        yield f"fc {name}.self_attention.in_proj {h}>{3 * h} xS"
+        yield f"attn {name}.self_attention.scores {h}"
+        yield f"fc {name}.self_attention.out_proj {h}>{h} xS"
+        yield f"ln {name}.ln_2 {h}"
+        yield f"fc {name}.mlp.0 {h}>{4 * h} xS"
+        yield f"fc {name}.mlp.3 {4 * h}>{h} xS"
+    yield f"ln encoder.ln {h}"
+    yield f"fc heads.head {h}>1000"
+
+
+def dit(layers, h, latent=32):
+    """Patches of 2 x 2; fixed positions are no parameters, and norms have none of their own."""
+    yield f"resize {latent}"
+    yield f"conv x_embedder.proj 4>{h} k2 s2 +b"
+    yield f"fc t_embedder.mlp.0 256>{h}"
+    yield f"fc t_embedder.mlp.2 {h}>{h}"
+    yield f"emb y_embedder.embedding_table 1001 {h}"
+    for index in range(layers):
+        name = f"blocks.{index}"
+        yield f"fc {name}.attn.qkv {h}>{3 * h} xS"
+        yield f"attn {name}.attn.scores {h}"
+        yield f"fc {name}.attn.proj {h}>{h} xS"
+        yield f"fc {name}.mlp.fc1 {h}>{4 * h} xS"
+        yield f"fc {name}.mlp.fc2 {4 * h}>{h} xS"
+        yield f"fc {name}.adaLN_modulation.1 {h}>{6 * h}"
+    yield f"fc final_layer.linear {h}>32 xS"
+    yield f"fc final_layer.adaLN_modulation.1 {h}>{2 * h}"
+
+
 def lstm_ptb():
     yield "emb embedding 10000 1500"
     yield "lstm lstm.l0 1500 1500"

@@ -7,6 +7,7 @@ sequence length S). The tests read the committed tables, except where they ask f
 """
 
 import contextlib
+import importlib.util
 import io
 import json
 import sys
@@ -98,6 +99,8 @@ EXPECTED = {
                     4_291_365_888),
     "inception_v4": (42_679_816, 449, 150, 299, 1_536_000, "last_linear.weight", 300,
                      12_253_974_624),
+    "efficientnet_b4": (19_341_616, 418, 161, 257, 1_792_000, "classifier.1.weight", 219,
+                        4_393_771_024),
     "bert_base": (109_482_240, 199, 76, 101, 23_440_896, "embeddings.word_embeddings.weight", 111,
                   11_174_215_680),
     "bert_base_pretrain": (110_106_428, 206, 78, 105, 23_440_896,
@@ -185,6 +188,29 @@ def llama_summary(blocks, h, heads, kv, f, vocabulary, head=None, bias=False, qk
             small, macs)
 
 
+def vit_summary(blocks, h, patch, s):
+    """A block: h x 3h + 3h, h x h + h, h x 4h + 4h, 4h x h + h, two norms of 2h."""
+    elements = ((s + 1) * h + 3 * h * patch**2 + h + blocks * (12 * h**2 + 13 * h) + 2 * h
+                + 1000 * h + 1000)
+    macs = (s - 1) * 3 * h * patch**2 + blocks * (12 * h**2 * s + 2 * s**2 * h) + 1000 * h
+    largest, name = max((4 * h**2, "encoder.layers.encoder_layer_0.mlp.0.weight"),
+                        (3 * h * patch**2, "conv_proj.weight"))
+    small = ((6 * blocks + 4) * is_small(h) + blocks * (is_small(3 * h) + is_small(4 * h))
+             + is_small(1000))
+    return (elements, 8 + 12 * blocks, 4 + 4 * blocks, 5 + 6 * blocks, largest, name, small,
+            macs)
+
+
+def dit_summary(blocks, h, s=256):
+    """A block: the 12 h^2 of a transformer with 9h biases, and h x 6h + 6h of its modulation."""
+    elements = (16 * h + h + 256 * h + h + h**2 + h + 1001 * h + blocks * (18 * h**2 + 15 * h)
+                + 32 * h + 32 + 2 * h**2 + 2 * h)
+    macs = (s * 16 * h + 256 * h + h**2 + blocks * (12 * h**2 * s + 2 * s**2 * h + 6 * h**2)
+            + 32 * h * s + 2 * h**2)
+    return (elements, 7 + 10 * blocks + 4, 4 + 5 * blocks + 2, 4 + 5 * blocks + 2, 6 * h**2,
+            "blocks.0.adaLN_modulation.1.weight", is_small(32), macs)
+
+
 LLAMA = {  # blocks, h, heads, key heads, f, vocabulary; number of parameters
     "llama2_7b": (llama_summary(32, 4096, 32, 32, 11008, 32000), 6_738_415_616),
     "llama2_13b": (llama_summary(40, 5120, 40, 40, 13824, 32000), 13_015_864_320),
@@ -219,7 +245,15 @@ LLAMA = {  # blocks, h, heads, key heads, f, vocabulary; number of parameters
                                  norms=4), 10_759_155_456 + 262_208 * 3840),
 }
 
+VIT = {  # blocks, h, patch, tokens; parameters and 10^9 MACs that torchvision states
+    "vit_b_16": (vit_summary(12, 768, 16, 197), 86_567_656, 17.56),
+    "vit_l_16": (vit_summary(24, 1024, 16, 197), 304_326_632, 61.55),
+    "vit_h_14": (vit_summary(32, 1280, 14, 257), 632_045_800, 167.30),
+}
+
 EQUATIONS = {
+    **{name: row for name, (row, _, _) in VIT.items()},
+    "dit_xl_2": dit_summary(28, 1152),
     **{name: row for name, (row, _) in LLAMA.items()},
     "bert_base": bert_summary(12, 768, 30522, pretrain=False),
     "bert_base_pretrain": bert_summary(12, 768, 30522, pretrain=True),
@@ -241,11 +275,19 @@ EQUATIONS = {
 class Totals(unittest.TestCase):
     def test_every_table_has_a_pinned_row_or_an_equation(self):
         self.assertEqual(set(RECIPES), set(EXPECTED) | set(EQUATIONS))
-        self.assertEqual(len(RECIPES), 26 + 3 + len(LLAMA))
+        self.assertEqual(len(RECIPES), 26 + 5 + len(LLAMA) + len(VIT))
 
     def test_decoders_have_their_number_of_parameters(self):
         for name, (_, parameters) in LLAMA.items():
             self.assertEqual(elements_of(TABLES[name]), parameters, name)
+
+    def test_transformers_on_images_have_their_published_parameters_and_macs(self):
+        for name, (_, parameters, macs) in VIT.items():
+            self.assertEqual(elements_of(TABLES[name]), parameters, name)
+            self.assertEqual(round(macs_of(TABLES[name]) / 1e9, 2), macs, name)
+        # of the log of a training, with the fixed positions that get no gradient; of the paper
+        self.assertEqual(elements_of(TABLES["dit_xl_2"]) + 256 * 1152, 675_129_632)
+        self.assertEqual(round(macs_of(TABLES["dit_xl_2"]) / 1e9, 1), 118.6)
 
     def test_layers_add_up_to_the_published_totals(self):
         for name, row in EXPECTED.items():
@@ -412,7 +454,7 @@ class Orders(unittest.TestCase):
         for name, table in TABLES.items():
             with self.subTest(name):
                 indices = [layer.get("execution_index") for layer in table["layers"]]
-                if name in self.REORDERED | set(LLAMA):
+                if name in self.REORDERED | set(LLAMA) | {"dit_xl_2"}:
                     self.assertEqual(sorted(indices), list(range(1, len(indices) + 1)))
                     self.assertNotEqual(indices, sorted(indices))
                 else:
@@ -603,6 +645,9 @@ class OtherInputs(unittest.TestCase):
             if name in LLAMA:  # the length that the configuration allows
                 self.assertGreaterEqual(limit, TABLES[name]["input"]["sequence_length"])
                 continue
+            if name in VIT or name == "dit_xl_2":  # the patches of the image
+                self.assertEqual(limit, TABLES[name]["input"]["sequence_length"])
+                continue
             expected = 512 if name.startswith("bert") else 1024 if name.startswith("gpt2") else None
             self.assertEqual(limit, expected, name)
 
@@ -636,6 +681,33 @@ class LayerLog(unittest.TestCase):
     @unittest.skipUnless(LAYER_LOG.is_file(), f"no measured layer log at {LAYER_LOG}")
     def test_blobs_of_googlenet_are_the_rows_of_the_measured_log_in_order(self):
         self.assertEqual(last_dump(LAYER_LOG), list(enumerate(self.BLOBS)))
+
+
+# The networks that torchvision builds
+
+
+@unittest.skipUnless(importlib.util.find_spec("torchvision"), "no torchvision")
+class Torchvision(unittest.TestCase):
+    def test_tensors_are_those_of_the_modules_in_their_order(self):
+        from torchvision import models
+        for name in ("efficientnet_b4", "vit_b_16", "vit_l_16"):
+            with self.subTest(name):
+                module = getattr(models, name)(weights=None)
+                self.assertEqual([prod(shape) for _, shape in tensors_of(TABLES[name])],
+                                 [tensor.numel() for tensor in module.parameters()])
+
+    def test_macs_of_efficientnet_are_those_of_its_convolutions_and_its_classifier(self):
+        import torch
+        from torchvision import models
+        module, macs = models.efficientnet_b4(weights=None).eval(), []
+        for part in module.modules():
+            if isinstance(part, (torch.nn.Conv2d, torch.nn.Linear)):
+                part.register_forward_hook(lambda part, inputs, output: macs.append(
+                    output.numel() * part.weight[0].numel()))
+        with torch.no_grad():
+            module(torch.zeros(1, 3, 380, 380))
+        self.assertEqual(macs, [layer["macs"] for layer in TABLES["efficientnet_b4"]["layers"]
+                                if layer["kind"] in ("conv", "linear")])
 
 
 # The generator
