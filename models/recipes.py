@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from image_networks import (alexnet, alexnet_caffe, densenet, efficientnet_b4, googlenet,
                             googlenet_caffe, inception_v4, mlp_mnist, resnet, resnet18, resnet20,
                             softmax_cifar100, vgg16, vgg16_cifar)
-from sequence_networks import bert, dit, gpt2, llama, lstm_ptb, vit
+from sequence_networks import bart, bert, dit, gpt2, llama, lstm_ptb, t5, vit, whisper
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,35 @@ def dit_order(layers):
     yield "final_layer.adaLN_modulation.1", "final_layer.linear"
 
 
+def t5_order(layers):
+    """The norm of a sublayer is registered last and runs first."""
+    for side, attentions in (("encoder", 1), ("decoder", 2)):
+        for index in range(layers):
+            for part in range(attentions + 1):
+                name = f"{side}.block.{index}.layer.{part}"
+                first = ("SelfAttention.q", "EncDecAttention.q")[:attentions] + (
+                    "DenseReluDense.wi",)
+                yield f"{name}.layer_norm", f"{name}.{first[part]}"
+        name = f"{side}.block.0.layer.0.SelfAttention"
+        yield f"{name}.relative_attention_bias", f"{name}.scores"
+
+
+def seq2seq_order(layers, norm_first):
+    """Queries run before keys; norms before what they feed, with `norm_first`."""
+    for side, attentions in (("encoder", ("self_attn",)),
+                             ("decoder", ("self_attn", "encoder_attn"))):
+        if not norm_first:
+            yield f"model.{side}.layernorm_embedding", f"model.{side}.layers.0.self_attn.k_proj"
+        for index in range(layers):
+            name = f"model.{side}.layers.{index}"
+            for attention in attentions:
+                if norm_first:
+                    yield f"{name}.{attention}_layer_norm", f"{name}.{attention}.k_proj"
+                yield f"{name}.{attention}.q_proj", f"{name}.{attention}.k_proj"
+            if norm_first:
+                yield f"{name}.final_layer_norm", f"{name}.fc1"
+
+
 # Where the fields of a config.json were read.
 TORCHTUNE = "torchtune/models of pytorch/torchtune bd2a0fc7c314"
 MEGATRON_BRIDGE = "mistral_provider.py of NVIDIA-NeMo/Megatron-Bridge 2afd2d34f7d7"
@@ -142,6 +171,17 @@ ALL = (
     image_recipe("softmax_cifar100", "softmax",
                  "softmax regression on the pixels of CIFAR-100; its form is assumed",
                  softmax_cifar100(), image=CIFAR),
+    Recipe("t5_large", "t5", "transformers T5ForConditionalGeneration 001359e316a8, t5.1.0.large "
+           "of google-research/text-to-text-transfer-transformer e081111ccd51",
+           tuple(t5(24, 1024, 4096)), sequence_length=512, runs_before=tuple(t5_order(24))),
+    Recipe("bart_large", "bart", "transformers BartForConditionalGeneration 00646d2acdba with the "
+           "defaults of its configuration, those of bart-large",
+           tuple(bart(12, 1024, 4096)), sequence_length=1024, max_sequence_length=1024,
+           runs_before=tuple(seq2seq_order(12, norm_first=False))),
+    Recipe("whisper_large_v3", "whisper", "config.json of whisper-large-v3, as transformers "
+           "WhisperForConditionalGeneration 001dff24bbb0",
+           tuple(whisper(32, 1280, 5120)), sequence_length=448, max_sequence_length=448,
+           runs_before=tuple(seq2seq_order(32, norm_first=True))),
     # name, family, configuration, positions, layers, width, heads, key heads, MLP, vocabulary
     llama_recipe("llama2_7b", "llama", "Llama-2-7b", 4096, 32, 4096, 32, 32, 11008, 32000),
     llama_recipe("llama2_13b", "llama", "Llama-2-13b", 4096, 40, 5120, 40, 40, 13824, 32000),

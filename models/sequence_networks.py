@@ -114,6 +114,75 @@ def dit(layers, h, latent=32):
     yield f"fc final_layer.adaLN_modulation.1 {h}>{2 * h}"
 
 
+def t5(layers, h, f, vocabulary=32128, heads=16):
+    """Encoder and decoder of `layers` blocks each, both on S tokens; relative positions."""
+    yield f"emb shared {vocabulary} {h}"
+    for side, attentions in (("encoder", ("SelfAttention",)),
+                             ("decoder", ("SelfAttention", "EncDecAttention"))):
+        for index in range(layers):
+            for part, attention in enumerate(attentions):
+                name = f"{side}.block.{index}.layer.{part}"
+                for projection in ("q", "k", "v"):
+                    yield f"lin {name}.{attention}.{projection} {h}>{h}"
+                yield f"attn {name}.{attention}.scores {h}"
+                yield f"lin {name}.{attention}.o {h}>{h}"
+                if index == 0 and part == 0:
+                    yield f"emb {name}.{attention}.relative_attention_bias 32 {heads}"
+                yield f"rms {name}.layer_norm {h}"
+            name = f"{side}.block.{index}.layer.{len(attentions)}"
+            yield f"lin {name}.DenseReluDense.wi {h}>{f}"
+            yield f"lin {name}.DenseReluDense.wo {f}>{h}"
+            yield f"rms {name}.layer_norm {h}"
+        yield f"rms {side}.final_layer_norm {h}"
+    yield f"tied lm_head {vocabulary} {h}"
+
+
+def bart(layers, h, f, vocabulary=50265):
+    """Encoder and decoder of `layers` blocks each, both on S tokens."""
+    yield f"emb model.shared {vocabulary} {h}"
+    for side in ("encoder", "decoder"):
+        name = f"model.{side}"
+        yield f"emb {name}.embed_positions 1026 {h}"
+        for index in range(layers):
+            yield from seq2seq_block(f"{name}.layers.{index}", h, f, side == "decoder")
+        yield f"ln {name}.layernorm_embedding {h}"
+    yield f"tied lm_head {vocabulary} {h}"
+
+
+def whisper(layers, h, f, mels=128, vocabulary=51866):
+    """1500 positions of 30 s of sound in the encoder, S tokens of text in the decoder."""
+    yield "resize 1x3000"
+    yield f"conv model.encoder.conv1 {mels}>{h} k1x3 p0x1 +b"
+    yield f"conv model.encoder.conv2 {h}>{h} k1x3 s1x2 p0x1 +b"
+    for index in range(layers):
+        yield from seq2seq_block(f"model.encoder.layers.{index}", h, f, False, rows=1500,
+                                 key_bias=False)
+    yield f"ln model.encoder.layer_norm {h}"
+    yield f"emb model.decoder.embed_tokens {vocabulary} {h}"
+    yield f"emb model.decoder.embed_positions 448 {h}"
+    for index in range(layers):
+        yield from seq2seq_block(f"model.decoder.layers.{index}", h, f, True, memory=1500,
+                                 key_bias=False)
+    yield f"ln model.decoder.layer_norm {h}"
+    yield f"tied proj_out {vocabulary} {h}"
+
+
+def seq2seq_block(name, h, f, cross, rows="S", memory="S", key_bias=True):
+    """A block on `rows`; with `cross` it also attends to `memory` rows of the encoder."""
+    attentions = (("self_attn", rows), ("encoder_attn", memory))[:2 if cross else 1]
+    for attention, keys in attentions:
+        bias = " +b" if key_bias else ""
+        yield f"lin {name}.{attention}.k_proj {h}>{h} x{keys}{bias}"
+        yield f"fc {name}.{attention}.v_proj {h}>{h} x{keys}"
+        yield f"fc {name}.{attention}.q_proj {h}>{h} x{rows}"
+        yield f"attn {name}.{attention}.scores {h} x{rows}x{keys}"
+        yield f"fc {name}.{attention}.out_proj {h}>{h} x{rows}"
+        yield f"ln {name}.{attention}_layer_norm {h}"
+    yield f"fc {name}.fc1 {h}>{f} x{rows}"
+    yield f"fc {name}.fc2 {f}>{h} x{rows}"
+    yield f"ln {name}.final_layer_norm {h}"
+
+
 def lstm_ptb():
     yield "emb embedding 10000 1500"
     yield "lstm lstm.l0 1500 1500"

@@ -211,6 +211,50 @@ def dit_summary(blocks, h, s=256):
             "blocks.0.adaLN_modulation.1.weight", is_small(32), macs)
 
 
+def seq2seq_blocks(blocks, h, f, key_bias=True):
+    """(elements, tensors, layers) of encoder and decoder blocks with biases and norms of 2h."""
+    attention = 4 * h**2 + (3 + key_bias) * h + 2 * h
+    rest = 2 * h * f + f + h + 2 * h
+    return (blocks * (3 * attention + 2 * rest), blocks * (3 * (9 + key_bias) + 2 * 6),
+            blocks * (3 * 5 + 2 * 3))
+
+
+def bart_summary(blocks, h, f, vocabulary, s=1024):
+    elements, tensors, layers = seq2seq_blocks(blocks, h, f)
+    elements += vocabulary * h + 2 * 1026 * h + 2 * 2 * h
+    macs = blocks * ((12 * h**2 + 4 * h * f) * s + 6 * s**2 * h) + vocabulary * h * s
+    small = (24 * blocks + 4) * is_small(h) + 2 * blocks * is_small(f)
+    return (elements, 1 + 2 * 3 + tensors, 3 + 16 * blocks, 1 + 2 * 2 + layers, vocabulary * h,
+            "model.shared.weight", small, macs)
+
+
+def whisper_summary(blocks, h, f, vocabulary, mels=128, s=448, sound=1500):
+    """The decoder makes keys and values of `sound` positions that the encoder was run on."""
+    elements, tensors, layers = seq2seq_blocks(blocks, h, f, key_bias=False)
+    elements += 3 * mels * h + h + 3 * h**2 + h + vocabulary * h + 448 * h + 2 * 2 * h
+    encoder = (4 * h**2 + 2 * h * f) * sound + 2 * sound**2 * h
+    decoder = (6 * h**2 + 2 * h * f) * s + 2 * h**2 * sound + 2 * s**2 * h + 2 * s * sound * h
+    macs = (3 * mels * h * 2 * sound + 3 * h**2 * sound + blocks * (encoder + decoder)
+            + vocabulary * h * s)
+    return (elements, 4 + 2 + 2 * 2 + tensors, 4 + 16 * blocks, 2 + 2 + 2 + layers,
+            vocabulary * h, "model.decoder.embed_tokens.weight", 0, macs)
+
+
+def t5_summary(blocks, h, f, vocabulary, heads, s=512):
+    """No biases; 32 relative positions for each head of either side."""
+    elements = (vocabulary * h + blocks * (12 * h**2 + 4 * h * f + 5 * h) + 2 * 32 * heads + 2 * h)
+    macs = blocks * ((12 * h**2 + 4 * h * f) * s + 6 * s**2 * h) + vocabulary * h * s
+    tensors = 1 + 21 * blocks + 4
+    return (elements, tensors, 3 + 16 * blocks, tensors, vocabulary * h, "shared.weight",
+            (5 * blocks + 2) * is_small(h) + 2 * is_small(32 * heads), macs)
+
+
+SEQ2SEQ = {  # parameters, and positions without a gradient among them
+    "t5_large": (t5_summary(24, 1024, 4096, 32128, 16), 737_668_096, 0),
+    "bart_large": (bart_summary(12, 1024, 4096, 50265), 406_291_456, 0),
+    "whisper_large_v3": (whisper_summary(32, 1280, 5120, 51866), 1_543_490_560, 1500 * 1280),
+}
+
 LLAMA = {  # blocks, h, heads, key heads, f, vocabulary; number of parameters
     "llama2_7b": (llama_summary(32, 4096, 32, 32, 11008, 32000), 6_738_415_616),
     "llama2_13b": (llama_summary(40, 5120, 40, 40, 13824, 32000), 13_015_864_320),
@@ -253,6 +297,7 @@ VIT = {  # blocks, h, patch, tokens; parameters and 10^9 MACs that torchvision s
 
 EQUATIONS = {
     **{name: row for name, (row, _, _) in VIT.items()},
+    **{name: row for name, (row, _, _) in SEQ2SEQ.items()},
     "dit_xl_2": dit_summary(28, 1152),
     **{name: row for name, (row, _) in LLAMA.items()},
     "bert_base": bert_summary(12, 768, 30522, pretrain=False),
@@ -275,11 +320,15 @@ EQUATIONS = {
 class Totals(unittest.TestCase):
     def test_every_table_has_a_pinned_row_or_an_equation(self):
         self.assertEqual(set(RECIPES), set(EXPECTED) | set(EQUATIONS))
-        self.assertEqual(len(RECIPES), 26 + 5 + len(LLAMA) + len(VIT))
+        self.assertEqual(len(RECIPES), 26 + 5 + len(LLAMA) + len(VIT) + len(SEQ2SEQ))
 
     def test_decoders_have_their_number_of_parameters(self):
         for name, (_, parameters) in LLAMA.items():
             self.assertEqual(elements_of(TABLES[name]), parameters, name)
+
+    def test_encoders_with_decoders_have_their_number_of_parameters(self):
+        for name, (_, parameters, fixed) in SEQ2SEQ.items():
+            self.assertEqual(elements_of(TABLES[name]) + fixed, parameters, name)
 
     def test_transformers_on_images_have_their_published_parameters_and_macs(self):
         for name, (_, parameters, macs) in VIT.items():
@@ -454,7 +503,7 @@ class Orders(unittest.TestCase):
         for name, table in TABLES.items():
             with self.subTest(name):
                 indices = [layer.get("execution_index") for layer in table["layers"]]
-                if name in self.REORDERED | set(LLAMA) | {"dit_xl_2"}:
+                if name in self.REORDERED | set(LLAMA) | set(SEQ2SEQ) | {"dit_xl_2"}:
                     self.assertEqual(sorted(indices), list(range(1, len(indices) + 1)))
                     self.assertNotEqual(indices, sorted(indices))
                 else:
@@ -495,6 +544,27 @@ class Orders(unittest.TestCase):
         self.assertEqual(run[8:], ["post_attention_layernorm", "pre_feedforward_layernorm",
                                    "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj",
                                    "post_feedforward_layernorm"])
+
+    def test_blocks_of_encoders_and_decoders_run_in_the_order_of_their_code(self):
+        def run(name, block):
+            return [layer.removeprefix(block) for layer in self.executed(name)
+                    if layer.startswith(block)]
+
+        self.assertEqual(run("t5_large", "decoder.block.0.layer.0."), [
+            "layer_norm", "SelfAttention.q", "SelfAttention.k", "SelfAttention.v",
+            "SelfAttention.relative_attention_bias", "SelfAttention.scores", "SelfAttention.o"])
+        self.assertEqual(run("t5_large", "decoder.block.1.layer.2."),
+                         ["layer_norm", "DenseReluDense.wi", "DenseReluDense.wo"])
+        attention = ["q_proj", "k_proj", "v_proj", "scores", "out_proj"]
+        self.assertEqual(run("bart_large", "model.encoder.layers.3."), [
+            *(f"self_attn.{part}" for part in attention), "self_attn_layer_norm", "fc1", "fc2",
+            "final_layer_norm"])
+        self.assertEqual(run("whisper_large_v3", "model.decoder.layers.3."), [
+            "self_attn_layer_norm", *(f"self_attn.{part}" for part in attention),
+            "encoder_attn_layer_norm", *(f"encoder_attn.{part}" for part in attention),
+            "final_layer_norm", "fc1", "fc2"])
+        self.assertEqual(self.executed("bart_large")[:3], [
+            "model.shared", "model.encoder.embed_positions", "model.encoder.layernorm_embedding"])
 
     def test_tied_decoder_is_registered_first_of_the_heads_and_runs_after_the_transform(self):
         transform = ["cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm"]
@@ -647,6 +717,9 @@ class OtherInputs(unittest.TestCase):
                 continue
             if name in VIT or name == "dit_xl_2":  # the patches of the image
                 self.assertEqual(limit, TABLES[name]["input"]["sequence_length"])
+                continue
+            if name in SEQ2SEQ:  # T5 has relative positions
+                self.assertEqual(limit, {"bart_large": 1024, "whisper_large_v3": 448}.get(name))
                 continue
             expected = 512 if name.startswith("bert") else 1024 if name.startswith("gpt2") else None
             self.assertEqual(limit, expected, name)
