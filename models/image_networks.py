@@ -127,6 +127,42 @@ def resnet20():
     yield "fc fc 64>10"
 
 
+# EfficientNet-B4: widths and depths of B0 times 1.4 and 1.8, as torchvision rounds them
+
+
+def efficientnet_b4():
+    yield "conv features.0.0 3>48 k3 s2 p1"
+    yield "bn features.0.1 48"
+    channels = 48
+    for stage, (expansion, kernel, stride, width, depth) in enumerate(
+            ((1, 3, 1, 24, 2), (6, 3, 2, 32, 4), (6, 5, 2, 56, 4), (6, 3, 2, 112, 6),
+             (6, 5, 1, 160, 6), (6, 5, 2, 272, 8), (6, 3, 1, 448, 2)), 1):
+        for index in range(depth):
+            yield from inverted_bottleneck(f"features.{stage}.{index}.block", channels, expansion,
+                                           kernel, stride if index == 0 else 1, width)
+            channels = width
+    yield "conv features.8.0 448>1792 k1"
+    yield "bn features.8.1 1792"
+    yield "fc classifier.1 1792>1000"
+
+
+def inverted_bottleneck(name, channels, expansion, kernel, stride, width):
+    wide, part = expansion * channels, 0
+    if expansion > 1:
+        yield f"conv {name}.0.0 {channels}>{wide} k1"
+        yield f"bn {name}.0.1 {wide}"
+        part = 1
+    yield f"conv {name}.{part}.0 {wide}>{wide} k{kernel} s{stride} p{kernel // 2} g{wide}"
+    yield f"bn {name}.{part}.1 {wide}"
+    yield "mark"
+    yield "resize 1"  # squeeze and excitation work on the mean of each channel
+    yield f"conv {name}.{part + 1}.fc1 {wide}>{channels // 4} k1 +b"
+    yield f"conv {name}.{part + 1}.fc2 {channels // 4}>{wide} k1 +b"
+    yield "back"
+    yield f"conv {name}.{part + 2}.0 {wide}>{width} k1"
+    yield f"bn {name}.{part + 2}.1 {width}"
+
+
 # Networks without convolutions
 
 

@@ -4,19 +4,21 @@ One line is one operation; sizes are the image height x width, S is the sequence
 
   conv NAME i>o kK [sS] [pP] [gG] [+b]   weight (o, i/G, kh, kw), bias (o) only with +b
   cb NAME ...                            conv NAME.conv without bias, then bn NAME.bn
-  fc NAME i>o [xS]                       weight (o, i), bias (o); 1 row, or S rows with xS
-  lin NAME i>o [+b]                      weight (o, i), bias (o) only with +b; S rows
+  fc NAME i>o [xR]                       weight (o, i), bias (o); 1 row, or R
+  lin NAME i>o [xR] [+b]                 weight (o, i), bias (o) only with +b; S rows, or R
   bn NAME c, ln NAME c                   weight (c), bias (c)
   rms NAME c                             weight (c)
   emb NAME v h                           weight (v, h); a look-up, 0 MACs
-  attn NAME h                            no tensor; scores and weighted sum over the full S x S
+  attn NAME h [xQxK]                     no tensor; scores and weighted sum over all S x S, or Q x K
   tied NAME V h [+b]                     decoder that uses the token embedding; bias (V) with +b
   lstm NAME i h                          weight_ih, weight_hh, bias_ih, bias_hh of 4 gates
   pool NAME kK [sS] [pP] [ceil]          no layer, changes the size; NAME is for errors only
-  resize N                               adaptive pooling to N x N; no layer
+  resize K                               adaptive pooling to K, or the image a network on tokens
+                                         starts with; no layer
   mark, back                             remember the size; return to it (branches of a module)
 
 K, S (stride) and P (padding) are N for both axes or HxW, as in k1x7 p0x3. Defaults s1 p0 g1.
+R, Q and K of attention are S, or a fixed number of rows such as 1500.
 MACs count one sample, forward. Activations, biases, normalisation, pooling, softmax, dropout,
 sums and concatenation count 0: the number depends on the architecture alone.
 """
@@ -104,19 +106,24 @@ class Network:
         self.conv(f"{name}.conv", channels, *words)
         self.batch_norm(f"{name}.bn", channels.split(">")[1])
 
+    def rows(self, text):
+        """How many rows "S" or "1500" are, and how their number grows."""
+        return (self.sequence_length, "tokens") if text == "S" else (int(text), "sample")
+
     def fully_connected(self, name, channels, *words):
-        per_token = "x" in read_options(words, "x")
-        inputs, outputs = map(int, channels.split(">"))
-        macs = inputs * outputs * (self.sequence_length if per_token else 1)
-        self.layer("linear", name, macs, "tokens" if per_token else "sample",
-                   ("weight", (outputs, inputs)), ("bias", (outputs,)))
+        self.product(name, channels, read_options(words, "x").get("x", "1"), bias=True)
 
     def linear(self, name, channels, *words):
+        options = read_options(words, "x+")
+        self.product(name, channels, options.get("x", "S"), bias="+" in options)
+
+    def product(self, name, channels, rows, bias):
         inputs, outputs = map(int, channels.split(">"))
+        count, scales_with = self.rows(rows)
         tensors = [("weight", (outputs, inputs))]
-        if "+" in read_options(words, "+"):
+        if bias:
             tensors.append(("bias", (outputs,)))
-        self.layer("linear", name, inputs * outputs * self.sequence_length, "tokens", *tensors)
+        self.layer("linear", name, inputs * outputs * count, scales_with, *tensors)
 
     def norm(self, kind, name, channels):
         shape = (int(channels),)
@@ -134,8 +141,11 @@ class Network:
     def embedding(self, name, entries, width):
         self.layer("embedding", name, 0, "sample", ("weight", (int(entries), int(width))))
 
-    def attention(self, name, width):
-        self.layer("attention", name, 2 * self.sequence_length**2 * int(width), "tokens2")
+    def attention(self, name, width, *words):
+        sides = read_options(words, "x").get("x", "SxS").split("x")
+        pairs = prod(self.rows(side)[0] for side in sides)
+        self.layer("attention", name, 2 * pairs * int(width),
+                   ("sample", "tokens", "tokens2")[sides.count("S")])
 
     def tied_decoder(self, name, vocabulary, width, *words):
         vocabulary = int(vocabulary)

@@ -7,6 +7,7 @@ sequence length S). The tests read the committed tables, except where they ask f
 """
 
 import contextlib
+import importlib.util
 import io
 import json
 import sys
@@ -98,6 +99,8 @@ EXPECTED = {
                     4_291_365_888),
     "inception_v4": (42_679_816, 449, 150, 299, 1_536_000, "last_linear.weight", 300,
                      12_253_974_624),
+    "efficientnet_b4": (19_341_616, 418, 161, 257, 1_792_000, "classifier.1.weight", 219,
+                        4_393_771_024),
     "bert_base": (109_482_240, 199, 76, 101, 23_440_896, "embeddings.word_embeddings.weight", 111,
                   11_174_215_680),
     "bert_base_pretrain": (110_106_428, 206, 78, 105, 23_440_896,
@@ -168,21 +171,89 @@ def densenet_summary(g, c, depths, largest):
 
 
 def llama_summary(blocks, h, heads, kv, f, vocabulary, head=None, bias=False, qk_norm=False,
-                  tied=False, s=4096):
-    """A block: h x a d, twice h x kv d, a d x h, three of h x f, two norms of h."""
+                  tied=False, norms=2, s=4096):
+    """A block: h x a d, twice h x kv d, a d x h, three of h x f, two or four norms of h."""
     d = head or h // heads
     wide, narrow = heads * d, kv * d
     weights = 2 * h * wide + 2 * h * narrow + 3 * h * f
-    rest = 2 * h + bias * (wide + 2 * narrow) + qk_norm * 2 * d
+    rest = norms * h + bias * (wide + 2 * narrow) + qk_norm * 2 * d
     elements = vocabulary * h * (1 if tied else 2) + blocks * (weights + rest) + h
     macs = blocks * (weights * s + 2 * s**2 * wide) + vocabulary * h * s
-    small = ((2 * blocks + 1) * is_small(h) + blocks * qk_norm * 2 * is_small(d)
+    small = ((norms * blocks + 1) * is_small(h) + blocks * qk_norm * 2 * is_small(d)
              + blocks * bias * (is_small(wide) + 2 * is_small(narrow)))
     own = 2 - tied
-    return (elements, own + blocks * (9 + 3 * bias + 2 * qk_norm) + 1, own + 7 * blocks,
-            own + blocks * (9 + 2 * qk_norm) + 1, vocabulary * h, "model.embed_tokens.weight",
+    layers = 7 + norms + 2 * qk_norm
+    return (elements, own + blocks * (layers + 3 * bias) + 1, own + 7 * blocks,
+            own + blocks * layers + 1, vocabulary * h, "model.embed_tokens.weight",
             small, macs)
 
+
+def vit_summary(blocks, h, patch, s):
+    """A block: h x 3h + 3h, h x h + h, h x 4h + 4h, 4h x h + h, two norms of 2h."""
+    elements = ((s + 1) * h + 3 * h * patch**2 + h + blocks * (12 * h**2 + 13 * h) + 2 * h
+                + 1000 * h + 1000)
+    macs = (s - 1) * 3 * h * patch**2 + blocks * (12 * h**2 * s + 2 * s**2 * h) + 1000 * h
+    largest, name = max((4 * h**2, "encoder.layers.encoder_layer_0.mlp.0.weight"),
+                        (3 * h * patch**2, "conv_proj.weight"))
+    small = ((6 * blocks + 4) * is_small(h) + blocks * (is_small(3 * h) + is_small(4 * h))
+             + is_small(1000))
+    return (elements, 8 + 12 * blocks, 4 + 4 * blocks, 5 + 6 * blocks, largest, name, small,
+            macs)
+
+
+def dit_summary(blocks, h, s=256):
+    """A block: the 12 h^2 of a transformer with 9h biases, and h x 6h + 6h of its modulation."""
+    elements = (16 * h + h + 256 * h + h + h**2 + h + 1001 * h + blocks * (18 * h**2 + 15 * h)
+                + 32 * h + 32 + 2 * h**2 + 2 * h)
+    macs = (s * 16 * h + 256 * h + h**2 + blocks * (12 * h**2 * s + 2 * s**2 * h + 6 * h**2)
+            + 32 * h * s + 2 * h**2)
+    return (elements, 7 + 10 * blocks + 4, 4 + 5 * blocks + 2, 4 + 5 * blocks + 2, 6 * h**2,
+            "blocks.0.adaLN_modulation.1.weight", is_small(32), macs)
+
+
+def seq2seq_blocks(blocks, h, f, key_bias=True):
+    """(elements, tensors, layers) of encoder and decoder blocks with biases and norms of 2h."""
+    attention = 4 * h**2 + (3 + key_bias) * h + 2 * h
+    rest = 2 * h * f + f + h + 2 * h
+    return (blocks * (3 * attention + 2 * rest), blocks * (3 * (9 + key_bias) + 2 * 6),
+            blocks * (3 * 5 + 2 * 3))
+
+
+def bart_summary(blocks, h, f, vocabulary, s=1024):
+    elements, tensors, layers = seq2seq_blocks(blocks, h, f)
+    elements += vocabulary * h + 2 * 1026 * h + 2 * 2 * h
+    macs = blocks * ((12 * h**2 + 4 * h * f) * s + 6 * s**2 * h) + vocabulary * h * s
+    small = (24 * blocks + 4) * is_small(h) + 2 * blocks * is_small(f)
+    return (elements, 1 + 2 * 3 + tensors, 3 + 16 * blocks, 1 + 2 * 2 + layers, vocabulary * h,
+            "model.shared.weight", small, macs)
+
+
+def whisper_summary(blocks, h, f, vocabulary, mels=128, s=448, sound=1500):
+    """The decoder makes keys and values of `sound` positions that the encoder was run on."""
+    elements, tensors, layers = seq2seq_blocks(blocks, h, f, key_bias=False)
+    elements += 3 * mels * h + h + 3 * h**2 + h + vocabulary * h + 448 * h + 2 * 2 * h
+    encoder = (4 * h**2 + 2 * h * f) * sound + 2 * sound**2 * h
+    decoder = (6 * h**2 + 2 * h * f) * s + 2 * h**2 * sound + 2 * s**2 * h + 2 * s * sound * h
+    macs = (3 * mels * h * 2 * sound + 3 * h**2 * sound + blocks * (encoder + decoder)
+            + vocabulary * h * s)
+    return (elements, 4 + 2 + 2 * 2 + tensors, 4 + 16 * blocks, 2 + 2 + 2 + layers,
+            vocabulary * h, "model.decoder.embed_tokens.weight", 0, macs)
+
+
+def t5_summary(blocks, h, f, vocabulary, heads, s=512):
+    """No biases; 32 relative positions for each head of either side."""
+    elements = (vocabulary * h + blocks * (12 * h**2 + 4 * h * f + 5 * h) + 2 * 32 * heads + 2 * h)
+    macs = blocks * ((12 * h**2 + 4 * h * f) * s + 6 * s**2 * h) + vocabulary * h * s
+    tensors = 1 + 21 * blocks + 4
+    return (elements, tensors, 3 + 16 * blocks, tensors, vocabulary * h, "shared.weight",
+            (5 * blocks + 2) * is_small(h) + 2 * is_small(32 * heads), macs)
+
+
+SEQ2SEQ = {  # parameters, and positions without a gradient among them
+    "t5_large": (t5_summary(24, 1024, 4096, 32128, 16), 737_668_096, 0),
+    "bart_large": (bart_summary(12, 1024, 4096, 50265), 406_291_456, 0),
+    "whisper_large_v3": (whisper_summary(32, 1280, 5120, 51866), 1_543_490_560, 1500 * 1280),
+}
 
 LLAMA = {  # blocks, h, heads, key heads, f, vocabulary; number of parameters
     "llama2_7b": (llama_summary(32, 4096, 32, 32, 11008, 32000), 6_738_415_616),
@@ -197,9 +268,37 @@ LLAMA = {  # blocks, h, heads, key heads, f, vocabulary; number of parameters
                      494_032_768),
     "qwen3_8b": (llama_summary(36, 4096, 32, 8, 12288, 151936, head=128, qk_norm=True),
                  8_190_735_360),
+    "llama3_2_1b": (llama_summary(16, 2048, 32, 8, 8192, 128256, tied=True), 1_235_814_400),
+    "llama3_2_3b": (llama_summary(28, 3072, 24, 8, 8192, 128256, tied=True), 3_212_749_824),
+    "mistral_small_24b": (llama_summary(40, 5120, 32, 8, 32768, 131072, head=128),
+                          23_572_403_200),
+    "qwen3_0_6b": (llama_summary(28, 1024, 16, 8, 3072, 151936, head=128, qk_norm=True, tied=True),
+                   596_049_920),
+    "qwen3_4b": (llama_summary(36, 2560, 32, 8, 9728, 151936, head=128, qk_norm=True, tied=True),
+                 4_022_468_096),
+    "qwen3_14b": (llama_summary(40, 5120, 40, 8, 17408, 151936, head=128, qk_norm=True),
+                  14_768_307_200),
+    "qwen3_32b": (llama_summary(64, 5120, 64, 8, 25600, 151936, head=128, qk_norm=True),
+                  32_762_123_264),
+    "gemma2_9b": (llama_summary(42, 3584, 16, 8, 14336, 256000, head=256, tied=True, norms=4),
+                  9_241_705_984),
+    # the number of the technical report without the embedding, and 262208 rows of it
+    "gemma3_4b": (llama_summary(34, 2560, 8, 4, 10240, 262208, head=256, qk_norm=True, tied=True,
+                                norms=4), 3_209_010_688 + 262_208 * 2560),
+    "gemma3_12b": (llama_summary(48, 3840, 16, 8, 15360, 262208, head=256, qk_norm=True, tied=True,
+                                 norms=4), 10_759_155_456 + 262_208 * 3840),
+}
+
+VIT = {  # blocks, h, patch, tokens; parameters and 10^9 MACs that torchvision states
+    "vit_b_16": (vit_summary(12, 768, 16, 197), 86_567_656, 17.56),
+    "vit_l_16": (vit_summary(24, 1024, 16, 197), 304_326_632, 61.55),
+    "vit_h_14": (vit_summary(32, 1280, 14, 257), 632_045_800, 167.30),
 }
 
 EQUATIONS = {
+    **{name: row for name, (row, _, _) in VIT.items()},
+    **{name: row for name, (row, _, _) in SEQ2SEQ.items()},
+    "dit_xl_2": dit_summary(28, 1152),
     **{name: row for name, (row, _) in LLAMA.items()},
     "bert_base": bert_summary(12, 768, 30522, pretrain=False),
     "bert_base_pretrain": bert_summary(12, 768, 30522, pretrain=True),
@@ -221,11 +320,23 @@ EQUATIONS = {
 class Totals(unittest.TestCase):
     def test_every_table_has_a_pinned_row_or_an_equation(self):
         self.assertEqual(set(RECIPES), set(EXPECTED) | set(EQUATIONS))
-        self.assertEqual(len(RECIPES), 26 + 3 + len(LLAMA))
+        self.assertEqual(len(RECIPES), 26 + 5 + len(LLAMA) + len(VIT) + len(SEQ2SEQ))
 
     def test_decoders_have_their_number_of_parameters(self):
         for name, (_, parameters) in LLAMA.items():
             self.assertEqual(elements_of(TABLES[name]), parameters, name)
+
+    def test_encoders_with_decoders_have_their_number_of_parameters(self):
+        for name, (_, parameters, fixed) in SEQ2SEQ.items():
+            self.assertEqual(elements_of(TABLES[name]) + fixed, parameters, name)
+
+    def test_transformers_on_images_have_their_published_parameters_and_macs(self):
+        for name, (_, parameters, macs) in VIT.items():
+            self.assertEqual(elements_of(TABLES[name]), parameters, name)
+            self.assertEqual(round(macs_of(TABLES[name]) / 1e9, 2), macs, name)
+        # of the log of a training, with the fixed positions that get no gradient; of the paper
+        self.assertEqual(elements_of(TABLES["dit_xl_2"]) + 256 * 1152, 675_129_632)
+        self.assertEqual(round(macs_of(TABLES["dit_xl_2"]) / 1e9, 1), 118.6)
 
     def test_layers_add_up_to_the_published_totals(self):
         for name, row in EXPECTED.items():
@@ -392,7 +503,7 @@ class Orders(unittest.TestCase):
         for name, table in TABLES.items():
             with self.subTest(name):
                 indices = [layer.get("execution_index") for layer in table["layers"]]
-                if name in self.REORDERED | set(LLAMA):
+                if name in self.REORDERED | set(LLAMA) | set(SEQ2SEQ) | {"dit_xl_2"}:
                     self.assertEqual(sorted(indices), list(range(1, len(indices) + 1)))
                     self.assertNotEqual(indices, sorted(indices))
                 else:
@@ -428,6 +539,32 @@ class Orders(unittest.TestCase):
                                "self_attn.v_proj", "self_attn.q_norm", "self_attn.k_norm",
                                "self_attn.scores", "self_attn.o_proj", "post_attention_layernorm",
                                "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"])
+        run = [name.removeprefix(block) for name in self.executed("gemma3_4b")
+               if name.startswith(block)]
+        self.assertEqual(run[8:], ["post_attention_layernorm", "pre_feedforward_layernorm",
+                                   "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj",
+                                   "post_feedforward_layernorm"])
+
+    def test_blocks_of_encoders_and_decoders_run_in_the_order_of_their_code(self):
+        def run(name, block):
+            return [layer.removeprefix(block) for layer in self.executed(name)
+                    if layer.startswith(block)]
+
+        self.assertEqual(run("t5_large", "decoder.block.0.layer.0."), [
+            "layer_norm", "SelfAttention.q", "SelfAttention.k", "SelfAttention.v",
+            "SelfAttention.relative_attention_bias", "SelfAttention.scores", "SelfAttention.o"])
+        self.assertEqual(run("t5_large", "decoder.block.1.layer.2."),
+                         ["layer_norm", "DenseReluDense.wi", "DenseReluDense.wo"])
+        attention = ["q_proj", "k_proj", "v_proj", "scores", "out_proj"]
+        self.assertEqual(run("bart_large", "model.encoder.layers.3."), [
+            *(f"self_attn.{part}" for part in attention), "self_attn_layer_norm", "fc1", "fc2",
+            "final_layer_norm"])
+        self.assertEqual(run("whisper_large_v3", "model.decoder.layers.3."), [
+            "self_attn_layer_norm", *(f"self_attn.{part}" for part in attention),
+            "encoder_attn_layer_norm", *(f"encoder_attn.{part}" for part in attention),
+            "final_layer_norm", "fc1", "fc2"])
+        self.assertEqual(self.executed("bart_large")[:3], [
+            "model.shared", "model.encoder.embed_positions", "model.encoder.layernorm_embedding"])
 
     def test_tied_decoder_is_registered_first_of_the_heads_and_runs_after_the_transform(self):
         transform = ["cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm"]
@@ -578,6 +715,12 @@ class OtherInputs(unittest.TestCase):
             if name in LLAMA:  # the length that the configuration allows
                 self.assertGreaterEqual(limit, TABLES[name]["input"]["sequence_length"])
                 continue
+            if name in VIT or name == "dit_xl_2":  # the patches of the image
+                self.assertEqual(limit, TABLES[name]["input"]["sequence_length"])
+                continue
+            if name in SEQ2SEQ:  # T5 has relative positions
+                self.assertEqual(limit, {"bart_large": 1024, "whisper_large_v3": 448}.get(name))
+                continue
             expected = 512 if name.startswith("bert") else 1024 if name.startswith("gpt2") else None
             self.assertEqual(limit, expected, name)
 
@@ -611,6 +754,33 @@ class LayerLog(unittest.TestCase):
     @unittest.skipUnless(LAYER_LOG.is_file(), f"no measured layer log at {LAYER_LOG}")
     def test_blobs_of_googlenet_are_the_rows_of_the_measured_log_in_order(self):
         self.assertEqual(last_dump(LAYER_LOG), list(enumerate(self.BLOBS)))
+
+
+# The networks that torchvision builds
+
+
+@unittest.skipUnless(importlib.util.find_spec("torchvision"), "no torchvision")
+class Torchvision(unittest.TestCase):
+    def test_tensors_are_those_of_the_modules_in_their_order(self):
+        from torchvision import models
+        for name in ("efficientnet_b4", "vit_b_16", "vit_l_16"):
+            with self.subTest(name):
+                module = getattr(models, name)(weights=None)
+                self.assertEqual([prod(shape) for _, shape in tensors_of(TABLES[name])],
+                                 [tensor.numel() for tensor in module.parameters()])
+
+    def test_macs_of_efficientnet_are_those_of_its_convolutions_and_its_classifier(self):
+        import torch
+        from torchvision import models
+        module, macs = models.efficientnet_b4(weights=None).eval(), []
+        for part in module.modules():
+            if isinstance(part, (torch.nn.Conv2d, torch.nn.Linear)):
+                part.register_forward_hook(lambda part, inputs, output: macs.append(
+                    output.numel() * part.weight[0].numel()))
+        with torch.no_grad():
+            module(torch.zeros(1, 3, 380, 380))
+        self.assertEqual(macs, [layer["macs"] for layer in TABLES["efficientnet_b4"]["layers"]
+                                if layer["kind"] in ("conv", "linear")])
 
 
 # The generator

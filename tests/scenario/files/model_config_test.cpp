@@ -50,6 +50,30 @@ const std::map<std::string, std::string> kConfigs{
       "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
       "intermediate_size": 12288, "vocab_size": 151936, "max_position_embeddings": 40960,
       "attention_bias": false})"},
+    {"llama3_2_1b", R"({"model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 16,
+      "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 8192,
+      "vocab_size": 128256, "max_position_embeddings": 131072, "tie_word_embeddings": true})"},
+    {"llama3_2_3b", R"({"model_type": "llama", "hidden_size": 3072, "num_hidden_layers": 28,
+      "num_attention_heads": 24, "num_key_value_heads": 8, "intermediate_size": 8192,
+      "vocab_size": 128256, "max_position_embeddings": 131072, "tie_word_embeddings": true})"},
+    {"mistral_small_24b", R"({"model_type": "mistral", "hidden_size": 5120,
+      "num_hidden_layers": 40, "num_attention_heads": 32, "num_key_value_heads": 8,
+      "head_dim": 128, "intermediate_size": 32768, "vocab_size": 131072,
+      "max_position_embeddings": 32768, "sliding_window": null})"},
+    {"qwen3_0_6b", R"({"model_type": "qwen3", "hidden_size": 1024, "num_hidden_layers": 28,
+      "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128,
+      "intermediate_size": 3072, "vocab_size": 151936, "max_position_embeddings": 40960,
+      "tie_word_embeddings": true})"},
+    {"qwen3_4b", R"({"model_type": "qwen3", "hidden_size": 2560, "num_hidden_layers": 36,
+      "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
+      "intermediate_size": 9728, "vocab_size": 151936, "max_position_embeddings": 40960,
+      "tie_word_embeddings": true})"},
+    {"qwen3_14b", R"({"model_type": "qwen3", "hidden_size": 5120, "num_hidden_layers": 40,
+      "num_attention_heads": 40, "num_key_value_heads": 8, "head_dim": 128,
+      "intermediate_size": 17408, "vocab_size": 151936, "max_position_embeddings": 40960})"},
+    {"qwen3_32b", R"({"model_type": "qwen3", "hidden_size": 5120, "num_hidden_layers": 64,
+      "num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 128,
+      "intermediate_size": 25600, "vocab_size": 151936, "max_position_embeddings": 40960})"},
     {"mixtral_8x7b", R"({"model_type": "mixtral", "hidden_size": 4096, "num_hidden_layers": 32,
       "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336,
       "vocab_size": 32000, "num_local_experts": 8, "num_experts_per_tok": 2,
@@ -109,23 +133,34 @@ TEST_CASE("config: parameters, and those that a token uses, of published models"
     const char* name;
     std::int64_t parameters, active; // active 0: all
   };
-  for (const Row& row :
-       {Row{"llama2_7b", 6'738'415'616, 0}, Row{"llama2_13b", 13'015'864'320, 0},
-        Row{"llama2_70b", 68'976'648'192, 0}, Row{"llama3_8b", 8'030'261'248, 0},
-        Row{"llama3_70b", 70'553'706'496, 0}, Row{"llama3_1_405b", 405'853'388'800, 0},
-        Row{"mistral_7b", 7'241'732'096, 0}, Row{"qwen2_5_7b", 7'615'616'512, 0},
-        Row{"qwen2_5_0_5b", 494'032'768, 0}, Row{"qwen3_8b", 8'190'735'360, 0},
-        Row{"mixtral_8x7b", 46'702'792'704, 12'879'925'248},
-        Row{"mixtral_8x22b", 140'630'071'296, 39'161'468'928},
-        Row{"qwen3_30b_a3b", 30'532'122'624, 3'353'032'704},
-        Row{"qwen3_235b_a22b", 235'093'634'560, 22'190'763'520},
-        Row{"deepseek_v3", 671'026'419'200, 37'552'297'472}}) {
+  for (const Row& row : {Row{"llama2_7b", 6'738'415'616, 0},
+                         Row{"llama2_13b", 13'015'864'320, 0},
+                         Row{"llama2_70b", 68'976'648'192, 0},
+                         Row{"llama3_8b", 8'030'261'248, 0},
+                         Row{"llama3_70b", 70'553'706'496, 0},
+                         Row{"llama3_1_405b", 405'853'388'800, 0},
+                         Row{"mistral_7b", 7'241'732'096, 0},
+                         Row{"qwen2_5_7b", 7'615'616'512, 0},
+                         Row{"qwen2_5_0_5b", 494'032'768, 0},
+                         Row{"qwen3_8b", 8'190'735'360, 0},
+                         Row{"llama3_2_1b", 1'235'814'400, 0},
+                         Row{"llama3_2_3b", 3'212'749'824, 0},
+                         Row{"mistral_small_24b", 23'572'403'200, 0},
+                         Row{"qwen3_0_6b", 596'049'920, 0},
+                         Row{"qwen3_4b", 4'022'468'096, 0},
+                         Row{"qwen3_14b", 14'768'307'200, 0},
+                         Row{"qwen3_32b", 32'762'123'264, 0},
+                         Row{"mixtral_8x7b", 46'702'792'704, 12'879'925'248},
+                         Row{"mixtral_8x22b", 140'630'071'296, 39'161'468'928},
+                         Row{"qwen3_30b_a3b", 30'532'122'624, 3'353'032'704},
+                         Row{"qwen3_235b_a22b", 235'093'634'560, 22'190'763'520},
+                         Row{"deepseek_v3", 671'026'419'200, 37'552'297'472}}) {
     CAPTURE(row.name);
     const layers::ModelTable made = table(row.name);
     CHECK(made.elements() == row.parameters);
     CHECK(made.active_elements() == (row.active > 0 ? row.active : row.parameters));
   }
-  CHECK(kConfigs.size() == 15);
+  CHECK(kConfigs.size() == 22);
 }
 
 TEST_CASE("config: shipped tables have the layers of their configurations") {
