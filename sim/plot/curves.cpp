@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plot/colours.hpp"
 #include "plot/rank_look.hpp"
 
 namespace stepsim::plot {

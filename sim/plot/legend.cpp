@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plot/colours.hpp"
 #include "plot/curves.hpp"
 #include "plot/rank_look.hpp"
 

@@ -5,13 +5,16 @@
 """
 import json
 import math
+import statistics
 import sys
 import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
 
+import error_table
 import fit_conditions
+import one_measurement
 import predict
 
 STEPSIM = None
@@ -80,6 +83,20 @@ class Refit(unittest.TestCase):
         self.assertEqual(list(found), list(committed))
         for row, step in found.items():
             self.assertAlmostEqual(step / committed[row], 1, delta=1e-6, msg=row)
+
+    def test_one_measurement_and_orders_out_of_source(self):
+        """CON 7: from a run on several machines to more of them, and the orders of methods that are stated."""
+        rows = fit_conditions.with_out_of_source(self.rows, fit_conditions.committed())
+        several = [row for row in rows if row["nodes"] > 1]
+        after = [abs(each) for _, each in one_measurement.scaled(several, lambda row: row["nodes"])]
+        self.assertGreater(len(after), 240)
+        self.assertLess(statistics.median(after), 0.03)
+        self.assertLess(error_table.quantile(after, 0.9), 0.12)
+        orders = one_measurement.Orders(rows, one_measurement.spreads_of(rows, self.linear[1], self.factors))
+        self.assertEqual(orders.groups, 36)
+        self.assertGreater(orders.stated, 200)
+        self.assertGreater(orders.right / orders.stated, 0.9)
+        self.assertGreaterEqual(orders.contained, 34)
 
 
 if __name__ == "__main__":
