@@ -113,7 +113,11 @@ ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& pla
     return library_parts(*question, plan);
   }
   if (scenario.cluster.network.curve) {
-    return {.bandwidth_s = 1}; // a measured curve has no parts
+    double all = units.empty() ? 1 : 0; // a measured curve has no parts
+    for (const ProgramUnit& unit : units) {
+      all += unit.cost.on_wire_s;
+    }
+    return {.bandwidth_s = all};
   }
   if (scenario.cluster.fabric) {
     return fabric_parts(scenario, plan, units);
@@ -159,7 +163,20 @@ ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& pla
 
 std::string largest_part(const Scenario& scenario, const buckets::Plan& plan,
                          std::span<const ProgramUnit> units) {
-  return largest_of(exchange_parts(scenario, plan, units));
+  ExchangeShares parts = exchange_parts(scenario, plan, units);
+  // What every message and its copies through the host take beside the network. Times of compressed
+  // exchanges and those of a fabric hold it.
+  const buckets::LinearCost extra = extra_cost(scenario);
+  const bool fabric = scenario.cluster.fabric != nullptr;
+  const double startup = extra.startup_s * static_cast<double>(plan.groups.size());
+  double copies = 0;
+  for (const buckets::Group& group : plan.groups) {
+    copies += extra.per_byte_s * static_cast<double>(group.bytes.value);
+  }
+  parts.latency_s += startup;
+  parts.bandwidth_s += copies - (fabric ? startup : 0);
+  parts.compression_s -= is_compressed(scenario) ? copies + (fabric ? 0 : startup) : 0;
+  return largest_of(parts);
 }
 
 } // namespace stepsim::study

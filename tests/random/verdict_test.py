@@ -73,7 +73,8 @@ class Verdicts:
             found.append(("report", f"exit {page.code}: {page.err[:200]}"))
         elif explained.code == 0:
             self.counts["explained"] += 1
-            found += self.same_sentences(sentences_of(page.written), net.checks.parsed(explained.written), summary)
+            found += self.same_sentences(sentences_of(page.written), net.checks.parsed(explained.written), summary,
+                                         "exchange_s" in document.get("training", {}))
         elif explained.code != net.BAD_INPUT and explained.code != net.SIMULATION_ERROR:
             found.append(("explain", f"exit {explained.code}: {explained.err[:200]}"))
         again = self.python.run(document)
@@ -81,7 +82,8 @@ class Verdicts:
             found.append(("python", f"{again.summary} and {summary}"))
         return found, True
 
-    def same_sentences(self, page, explained, summary):
+    def same_sentences(self, page, explained, summary, waits):
+        """`waits`: exchanges of a given time, which explain counts as start-up."""
         period, step = explained["summary"]["step_s"], summary["iteration_time_s"]
         if abs(period - step) > 1e-9 * step:
             yield "period", f"explain {period}, run {step}"
@@ -90,6 +92,11 @@ class Verdicts:
         if not said or not shown or said[1] != shown[1]:
             yield "step", f"explain: {first!r}, report: {page[:160]!r}"
         verdict = second.split(":")[0].rstrip(".")
+        shares = re.search(r"\((\S+) % start-up, (\S+) % bandwidth\)", second)
+        if shares and shares[1] != shares[2] and not waits:
+            more = "start-up" if float(shares[1]) > float(shares[2]) else "bandwidth"
+            if more not in verdict and re.search("start-up|bandwidth", verdict):
+                yield "shares", second
         if verdict not in page:
             yield "verdict", f"explain: {second!r}, report: {page[:300]!r}"
 
