@@ -1,6 +1,7 @@
 #include "collectives/formula/prepared_form.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "collectives/algorithms.hpp"
@@ -32,18 +33,51 @@ bool PreparedForm::Candidate::at_least(double seconds, double bytes) const {
   return rule != nullptr && rule->least_seconds(bytes) >= seconds;
 }
 
-PreparedForm::Answer PreparedForm::at(double bytes) const {
-  Answer best{candidates_.front().algorithm, candidates_.front().at(bytes)};
+std::pair<const PreparedForm::Candidate*, ClosedForm> PreparedForm::best(double bytes) const {
+  std::pair best{candidates_.data(), candidates_.front().at(bytes)};
   for (std::size_t i = 1; i < candidates_.size(); ++i) {
-    if (candidates_[i].at_least(best.form.seconds, bytes)) {
+    if (candidates_[i].at_least(best.second.seconds, bytes)) {
       continue;
     }
     const ClosedForm form = candidates_[i].at(bytes);
-    if (form.seconds < best.form.seconds * (1 - kFirstWins)) {
-      best = {candidates_[i].algorithm, form};
+    if (form.seconds < best.second.seconds * (1 - kFirstWins)) {
+      best = {&candidates_[i], form};
     }
   }
   return best;
+}
+
+PreparedForm::Answer PreparedForm::at(double bytes) const {
+  const auto [candidate, form] = best(bytes);
+  return {candidate->algorithm, form};
+}
+
+std::optional<PreparedForm::Parts> PreparedForm::parts(std::span<const double> bytes) const {
+  const Candidate& taken = *best(bytes.front()).first;
+  const auto* rule = std::get_if<BlockRule>(&taken.form);
+  const double block = rule == nullptr ? 1 : std::floor(rule->blocks(bytes.front()).block_bytes);
+  if (block < 1 || (rule != nullptr && !rule->network())) {
+    return std::nullopt;
+  }
+  Parts sums;
+  for (const double each : bytes) {
+    if (rule == nullptr) {
+      const auto& linear = std::get<ClosedForm>(taken.form);
+      sums.latency_s += *linear.startup_s;
+      sums.bandwidth_s += *linear.per_byte_s * each;
+      continue;
+    }
+    StreamNetwork slow = *rule->network();
+    StreamNetwork fast = slow;
+    slow.beta = slow.gamma = 0;
+    fast.alpha_blk = fast.delta = fast.gamma = 0;
+    const double stream = rule->of_tree() ? each / 2 : each;
+    const double cut = std::min(block, stream);
+    const auto seconds = rule->of_tree() ? tree_seconds : pipeline_seconds;
+    sums.latency_s += seconds(slow, cut, std::ceil(stream / cut));
+    sums.bandwidth_s += seconds(fast, cut, std::ceil(stream / cut));
+  }
+  return sums;
 }
 
 // The least of several lines is concave, and not below the line through its ends.

@@ -6,6 +6,8 @@
 //     p->at(n).algorithm = with_chosen_algorithm(c).algorithm
 //     p->at(n).form      = closed_form(with_chosen_algorithm(c))
 #include <optional>
+#include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -24,6 +26,13 @@ public:
   // Returns algorithm and form for `bytes` > 0. For `auto` it is the cheapest candidate, and of
   // equal ones the first, as in choose_algorithm().
   [[nodiscard]] Answer at(double bytes) const;
+  // Seconds of latencies and of bytes of messages of these sizes, all by the algorithm and the
+  // block of the first one; at least one, each > 0. Empty if additions are not hidden behind links,
+  // or the block is given, below one byte or found by a search.
+  struct Parts {
+    double latency_s{}, bandwidth_s{};
+  };
+  [[nodiscard]] std::optional<Parts> parts(std::span<const double> bytes) const;
   // A line that bounds at(n).form.seconds from below, up to rounding, for `low` <= n <= `high`.
   [[nodiscard]] Line least_line(double low, double high) const;
 
@@ -41,6 +50,7 @@ private:
     [[nodiscard]] bool at_least(double seconds, double bytes) const;
   };
   [[nodiscard]] static std::optional<Candidate> candidate(const Collective& collective);
+  [[nodiscard]] std::pair<const Candidate*, ClosedForm> best(double bytes) const;
 
   std::vector<Candidate> candidates_;
 };

@@ -90,7 +90,7 @@ private:
   std::vector<EndsAt> ends_;                         // heap, the earliest ends first
   std::vector<Listed> listed_;                       // and free entries, from free_listed_ on
   std::uint32_t free_listed_ = kNone;
-  std::vector<End> ended_, kept_;              // of end_flows()
+  std::vector<End> ended_, kept_; // of end_flows()
   std::uint64_t begun_ = 0;
   // Where flows began or ended since rates were computed: ports, and flows without a port.
   std::vector<std::uint32_t> changed_ports_, changed_flows_;
