@@ -1,9 +1,7 @@
 #include "buckets/batch.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
-#include <limits>
 
 #include "base/vector_clones.hpp"
 

@@ -1,5 +1,5 @@
 // Forms on many networks side by side against the form of each network, bit for bit.
-#include "collectives/formula/form_lanes.hpp"
+#include "collectives/formula/prepared_form.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "links/alpha_beta.hpp"
 #include "links/flow_oracle.hpp"
+#include "links/network_model.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::links {

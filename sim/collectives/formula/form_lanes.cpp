@@ -1,10 +1,6 @@
 // Loops over lanes without branches: every choice is a select. The functions of block_times.hpp are
 // expanded in them.
-#include "collectives/formula/form_lanes.hpp"
-
-#include <cstdint>
-#include <utility>
-#include <variant>
+#include "collectives/formula/prepared_form.hpp"
 
 #include "base/vector_clones.hpp"
 #include "collectives/choose.hpp"

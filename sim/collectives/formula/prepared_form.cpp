@@ -1,8 +1,7 @@
+
 #include "collectives/formula/prepared_form.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <utility>
 
 #include "collectives/algorithms.hpp"
 #include "collectives/choose.hpp"

@@ -11,17 +11,8 @@
 // The unit of a number follows from the end of its name (base::kind_of_key): latency_s is a time in
 // seconds and may be written as "5us".
 
-#include <array>
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <variant>
-#include <vector>
-
 #include "base/words.hpp"
-#include "document/range.hpp"
+#include "document/checked.hpp"
 
 namespace stepsim::io {
 

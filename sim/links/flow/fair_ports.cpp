@@ -5,7 +5,6 @@
 #include "links/flow/fair_ports.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <functional>
 #include <utility>
 

@@ -7,12 +7,7 @@
 // whose remaining time is at most 1e-12 of the time that their bytes take, because they differ by
 // rounding only.
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
 
-#include "events/event_queue.hpp"
 #include "links/flow/flow_rates.hpp"
 #include "links/network_model.hpp"
 

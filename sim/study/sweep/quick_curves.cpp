@@ -1,3 +1,4 @@
+
 #include "study/sweep/quick_curves.hpp"
 
 namespace stepsim::study {

@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "collectives/formula/form_lanes.hpp"
 #include "collectives/formula/prepared_form.hpp"
 #include "study/sweep/quick_lanes.hpp"
 

@@ -1,3 +1,4 @@
+
 #include "study/sweep/sweep_quick.hpp"
 
 #include <algorithm>

@@ -3,9 +3,6 @@
 // /communication/compression/costs, a calibration in /compression_costs for each method. A cost is
 // in seconds, either fixed, per element of the gradient, or per selected entry.
 
-#include <array>
-#include <string_view>
-
 #include "document/fields/key.hpp"
 #include "links/profile/profile.hpp"
 

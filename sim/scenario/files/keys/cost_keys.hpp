@@ -5,8 +5,6 @@
 // write files by hand. A scenario (cluster.network.cost) or a problem file (cost) names a cost
 // file, or has its table in the same place.
 
-#include <array>
-
 #include "document/fields/schema.hpp"
 #include "scenario/files/cost_file.hpp"
 #include "scenario/files/samples_file.hpp"

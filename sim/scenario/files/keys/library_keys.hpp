@@ -3,11 +3,6 @@
 // the fitted parameters, and the measured times of the fit. `stepsim-calibrate fit-library` writes
 // such files. The files have no residuals, which readers compute from the measured times.
 
-#include <array>
-#include <string_view>
-#include <vector>
-
-#include "document/fields/schema.hpp"
 #include "nccl/multipliers.hpp"
 #include "scenario/files/keys/node_keys.hpp"
 #include "scenario/files/keys/source_keys.hpp"

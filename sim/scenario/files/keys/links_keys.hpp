@@ -6,8 +6,6 @@
 //
 //     {"kind": "links", "links": [{"src": 0, "dst": 1, "latency_s": 1e-5, "bandwidth_Bps": 1e9}]}
 
-#include <array>
-
 #include "document/fields/schema.hpp"
 
 namespace stepsim::io::keys {

@@ -4,8 +4,6 @@
 // files are written by hand from publications, as NAME.measured.json in traces/. `stepsim check`
 // reads them, and docs/gtopk_table.py compares them with the predictions of the simulator.
 
-#include <array>
-
 #include "collectives/compress/compression.hpp"
 #include "document/fields/schema.hpp"
 

@@ -8,9 +8,6 @@
 //      "layers": [{"name": "fc", "kind": "linear", "macs": 12,
 //                  "tensors": [{"name": "weight", "shape": [3, 4]}]}]}
 
-#include <array>
-#include <string_view>
-
 #include "document/fields/schema.hpp"
 #include "layers/model_table.hpp"
 

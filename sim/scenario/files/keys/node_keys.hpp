@@ -8,9 +8,6 @@
 //
 //     "nic_Bps": 48e9      "nic_Bps": {"value": 48e9, "label": "code", "source": "..."}
 
-#include <array>
-#include <string_view>
-
 #include "document/fields/schema.hpp"
 #include "nccl/layout.hpp"
 

@@ -3,8 +3,6 @@
 // progress, and an exchange while its ranks compute. Scenarios have them at /training/overlap;
 // `stepsim fit-overlap` writes them to a file of kind overlap, from measured steps.
 
-#include <array>
-
 #include "document/fields/schema.hpp"
 
 namespace stepsim::io::keys {

@@ -6,10 +6,6 @@
 // simulator uses some of the keys; the others tell readers how the numbers were found, and are only
 // checked.
 
-#include <array>
-#include <string_view>
-#include <vector>
-
 #include "document/fields/schema.hpp"
 #include "scenario/files/keys/compression_cost_keys.hpp"
 #include "scenario/files/keys/source_keys.hpp"

@@ -4,8 +4,6 @@
 // from Kineto traces; `stepsim-calibrate fit` reads them. A CSV file of samples has the keys of a
 // set and of a point as its columns, so that both forms have the same ranges.
 
-#include <array>
-
 #include "document/fields/schema.hpp"
 #include "scenario/files/keys/source_keys.hpp"
 #include "scenario/files/samples_file.hpp"

@@ -3,9 +3,6 @@
 // licence (IO 2), and what the program had to assume. Importers and stepsim-calibrate write them;
 // readers copy them to results, so that a user can trace a number to the file it was measured in.
 
-#include <array>
-#include <string_view>
-
 #include "document/fields/key.hpp"
 
 namespace stepsim::io::keys {

@@ -8,10 +8,6 @@
 //
 // links::presets() has the parameters of each preset, and which of them are required.
 
-#include <array>
-#include <string_view>
-#include <vector>
-
 #include "document/fields/schema.hpp"
 #include "scenario/files/keys/source_keys.hpp"
 

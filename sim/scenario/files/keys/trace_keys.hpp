@@ -8,9 +8,6 @@
 //     {"kind": "trace", "provenance": "measured", "layers": [
 //       {"name": "conv1", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 37632}]}
 #include <algorithm>
-#include <array>
-#include <string_view>
-#include <vector>
 
 #include "document/fields/schema.hpp"
 #include "layers/trace.hpp"
