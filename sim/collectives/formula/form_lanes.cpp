@@ -122,35 +122,38 @@ void FormLanes::at(double bytes, Lanes& seconds, Lanes& candidate, Lanes& upper_
 }
 
 bool FormLanes::set(std::size_t lane, const PreparedForm& form) {
-  std::vector<Row> rows = rows_;
-  rows.resize(form.candidates_.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  const bool first = rows_.empty();
+  rows_.resize(first ? form.candidates_.size() : rows_.size());
+  bool fits = rows_.size() == form.candidates_.size();
+  for (std::size_t i = 0; fits && i < rows_.size(); ++i) {
     const auto& [algorithm, of] = form.candidates_[i];
     const auto* rule = std::get_if<BlockRule>(&of);
+    const Kind kind = rule == nullptr   ? Kind::linear
+                      : rule->of_tree() ? Kind::tree
+                                        : Kind::pipeline;
+    rows_[i].algorithm = first ? algorithm : rows_[i].algorithm;
+    rows_[i].kind = first ? kind : rows_[i].kind;
+    fits = (rule == nullptr || rule->network()) && rows_[i].kind == kind &&
+           rows_[i].algorithm == algorithm;
+  }
+  if (!fits) {
+    rows_.resize(first ? 0 : rows_.size());
+    return false;
+  }
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    Row& row = rows_[i];
     std::array<double, 7> numbers{};
-    Kind kind = Kind::linear;
-    if (const auto* linear = std::get_if<ClosedForm>(&of)) {
+    if (const auto* linear = std::get_if<ClosedForm>(&form.candidates_[i].form)) {
       numbers = {*linear->startup_s, *linear->per_byte_s, linear->upper_bound ? 1.0 : 0.0};
-    } else if (const std::optional<StreamNetwork> s = rule->network()) {
-      kind = rule->of_tree() ? Kind::tree : Kind::pipeline;
-      numbers = {s->P,     s->alpha_blk,    s->delta,          s->beta,
-                 s->gamma, s->reduce_slots, s->broadcast_slots};
     } else {
-      return false;
+      const StreamNetwork s = *std::get<BlockRule>(form.candidates_[i].form).network();
+      numbers = {s.P, s.alpha_blk, s.delta, s.beta, s.gamma, s.reduce_slots, s.broadcast_slots};
+      row.even = row.even && s.delta == 0;
     }
-    Row& row = rows[i];
-    if (!rows_.empty() &&
-        (rows_.size() != rows.size() || row.kind != kind || row.algorithm != algorithm)) {
-      return false;
-    }
-    row.kind = kind;
-    row.algorithm = algorithm;
-    row.even = row.even && numbers[2] == 0;
     for (std::size_t k = 0; k < numbers.size(); ++k) {
-      rows_.empty() ? row.numbers[k].fill(numbers[k]) : void(row.numbers[k][lane] = numbers[k]);
+      first ? row.numbers[k].fill(numbers[k]) : void(row.numbers[k][lane] = numbers[k]);
     }
   }
-  rows_ = std::move(rows);
   return true;
 }
 

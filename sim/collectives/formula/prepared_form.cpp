@@ -1,4 +1,3 @@
-
 #include "collectives/formula/prepared_form.hpp"
 
 #include <algorithm>
@@ -53,28 +52,38 @@ PreparedForm::Answer PreparedForm::at(double bytes) const {
 
 std::optional<PreparedForm::Parts> PreparedForm::parts(std::span<const double> bytes) const {
   const Candidate& taken = *best(bytes.front()).first;
-  const auto* rule = std::get_if<BlockRule>(&taken.form);
-  const double block = rule == nullptr ? 1 : std::floor(rule->blocks(bytes.front()).block_bytes);
-  if (block < 1 || (rule != nullptr && !rule->network())) {
+  Parts sums;
+  if (const auto* linear = std::get_if<ClosedForm>(&taken.form)) {
+    for (const double each : bytes) {
+      sums.latency_s += *linear->startup_s;
+      sums.bandwidth_s += *linear->per_byte_s * each;
+    }
+    return sums;
+  }
+  const auto& rule = std::get<BlockRule>(taken.form);
+  const std::optional<StreamNetwork> network = rule.network();
+  const double block = std::floor(rule.blocks(bytes.front()).block_bytes);
+  if (block < 1 || !network) {
     return std::nullopt;
   }
-  Parts sums;
-  for (const double each : bytes) {
-    if (rule == nullptr) {
-      const auto& linear = std::get<ClosedForm>(taken.form);
-      sums.latency_s += *linear.startup_s;
-      sums.bandwidth_s += *linear.per_byte_s * each;
-      continue;
+  StreamNetwork slow = *network;
+  StreamNetwork fast = *network;
+  slow.beta = slow.gamma = 0;
+  fast.alpha_blk = fast.delta = fast.gamma = 0;
+  const auto add = [&](double streams, auto seconds) {
+    for (const double each : bytes) {
+      const double stream = each / streams;
+      const double cut = smaller(block, stream);
+      const double whole = whole_part(stream / cut);
+      const double count = whole < stream / cut ? whole + 1 : whole;
+      sums.latency_s += seconds(slow, cut, count);
+      sums.bandwidth_s += seconds(fast, cut, count);
     }
-    StreamNetwork slow = *rule->network();
-    StreamNetwork fast = slow;
-    slow.beta = slow.gamma = 0;
-    fast.alpha_blk = fast.delta = fast.gamma = 0;
-    const double stream = rule->of_tree() ? each / 2 : each;
-    const double cut = std::min(block, stream);
-    const auto seconds = rule->of_tree() ? tree_seconds : pipeline_seconds;
-    sums.latency_s += seconds(slow, cut, std::ceil(stream / cut));
-    sums.bandwidth_s += seconds(fast, cut, std::ceil(stream / cut));
+  };
+  if (rule.of_tree()) {
+    add(2, [](const auto&... of) { return tree_seconds(of...); });
+  } else {
+    add(1, [](const auto&... of) { return pipeline_seconds(of...); });
   }
   return sums;
 }
