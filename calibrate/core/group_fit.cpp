@@ -6,9 +6,9 @@
 #include <cassert>
 #include <cmath>
 
-#include "base/counter_hash.hpp"
 #include "base/number_text.hpp"
 #include "base/percent.hpp"
+#include "base/random.hpp"
 #include "base/statistics.hpp"
 #include "links/profile/profile_curve.hpp"
 
@@ -20,7 +20,7 @@ namespace stepsim::calibrate {
 
 namespace {
 
-constexpr std::uint64_t kStream = 21; // base/counter_hash.hpp
+constexpr std::uint64_t kStream = 21; // base/random.hpp
 constexpr std::size_t kResamples = 200;
 
 // A resample of one size determines no line.

@@ -5,7 +5,7 @@
 //           below 25 %, else fail. Two sizes give warn, because there are no leave-one-out
 //           errors. A time that does not grow with size gives fail in any case
 
-#include "base/mean_interval.hpp"
+#include "base/statistics.hpp"
 #include "calibrate/core/curve_choice.hpp"
 #include "calibrate/core/line_fit.hpp"
 #include "calibrate/core/points.hpp"

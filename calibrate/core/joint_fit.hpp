@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/mean_interval.hpp"
+#include "base/statistics.hpp"
 
 namespace stepsim::calibrate {
 

@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "calibrate/cuda/kernel_blocks.cuh"
-#include "collectives/operators/gaussian_threshold.hpp"
+#include "collectives/operators/global_top_k.hpp"
 
 namespace stepsim::calibrate::gpu {
 

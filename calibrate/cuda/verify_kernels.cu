@@ -8,7 +8,7 @@
 #include <set>
 
 #include "calibrate/cuda/measurement.cuh"
-#include "collectives/operators/gaussian_threshold.hpp"
+#include "collectives/operators/global_top_k.hpp"
 
 namespace stepsim::calibrate::gpu {
 

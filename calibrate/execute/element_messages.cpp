@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/schedule/partition.hpp"
 #include "collectives/schedule/pipelined_rules.hpp"
 

@@ -2,8 +2,7 @@
 
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/evaluate/events.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "links/fabric/placement.hpp"
 #include "links/fabric/topology.hpp"
 #include "links/profile/profile_curve.hpp"

@@ -7,7 +7,7 @@
 #include "calibrate/mpi/process_program.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "document/json.hpp"
-#include "links/fabric/rank_fabric.hpp"
+#include "links/fabric/placement.hpp"
 
 namespace stepsim::calibrate::mpi {
 

@@ -6,9 +6,9 @@
 #include <array>
 #include <cassert>
 
-#include "base/counter_hash.hpp"
 #include "base/error.hpp"
 #include "base/number_text.hpp"
+#include "base/random.hpp"
 #include "base/statistics.hpp"
 #include "collectives/operators/global_top_k.hpp"
 

@@ -6,7 +6,6 @@
 #include <cassert>
 #include <charconv>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include "base/error.hpp"

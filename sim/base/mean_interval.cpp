@@ -1,4 +1,4 @@
-#include "base/mean_interval.hpp"
+#include "base/statistics.hpp"
 
 #include <boost/math/distributions/students_t.hpp>
 #include <cassert>

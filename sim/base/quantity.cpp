@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <charconv>
 #include <cmath>
-#include <span>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
-#include "base/quantity_units.hpp"
 
 namespace stepsim::base {
 

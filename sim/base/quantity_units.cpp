@@ -1,4 +1,4 @@
-#include "base/quantity_units.hpp"
+#include "base/quantity.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,24 +1,17 @@
 // ASC-WFBP: groups for a channel that carries several messages at once (MER 6.1). The published
 // planner is not known; this one is derived: the best of five schedules for one channel, then the
 // one group boundary that gains most is toggled until none gains.
-#include "buckets/asc_wfbp.hpp"
+#include "buckets/schedules.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <tuple>
 
 #include "base/number_text.hpp"
-#include "buckets/at_once.hpp"
+#include "buckets/batch.hpp"
 #include "buckets/bounds.hpp"
-#include "buckets/eager.hpp"
 #include "buckets/groups.hpp"
-#include "buckets/mg_wfbp.hpp"
-#include "buckets/optimal.hpp"
-#include "buckets/planner_options.hpp"
-#include "buckets/send_in_order.hpp"
 #include "buckets/sending.hpp"
-#include "buckets/single.hpp"
-#include "buckets/wfbp.hpp"
 
 namespace stepsim::buckets {
 

@@ -1,4 +1,4 @@
-#include "buckets/at_once.hpp"
+#include "buckets/sending.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,7 @@
 #include "buckets/batch.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
-#include <limits>
 
 #include "base/vector_clones.hpp"
 
@@ -18,54 +16,14 @@ constexpr std::size_t kLanes = kBatchLanes;
 constexpr double kLeastGain = 1e-12;
 using Lanes = BatchLanes;
 
-STEPSIM_VECTOR_CLONES
-void wfbp_lockstep(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
-                   Lanes& finish) {
-  Lanes end;
-  end.fill(items.channel_free_s);
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const double ready = items.ready_s[i];
-    const double bytes = items.bytes[i];
-    for (std::size_t k = 0; k < kLanes; ++k) {
-      const double start = end[k] > ready ? end[k] : ready;
-      end[k] = start + (startup[k] + per_byte[k] * bytes);
-    }
-  }
-  finish = end;
-}
-
-// As plan_mg_wfbp: `start` and `size` are those of the open group.
-STEPSIM_VECTOR_CLONES
-void mg_wfbp_lockstep(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
-                      Lanes& finish) {
-  Lanes start;
-  start.fill(std::max(items.channel_free_s, items.ready_s[0]));
-  Lanes size;
-  size.fill(items.bytes[0]);
-  for (std::size_t i = 1; i < items.size(); ++i) {
-    const double ready = items.ready_s[i];
-    const double bytes = items.bytes[i];
-    for (std::size_t k = 0; k < kLanes; ++k) {
-      const double keep = ready - start[k] < startup[k] ? 1.0 : 0.0; // 1: merge, 0: close
-      const double free = start[k] + (1.0 - keep) * (startup[k] + per_byte[k] * size[k]);
-      start[k] = free > ready ? free : ready;
-      size[k] = keep * size[k] + bytes;
-    }
-  }
-  for (std::size_t k = 0; k < kLanes; ++k) {
-    finish[k] = start[k] + (startup[k] + per_byte[k] * size[k]);
-  }
-}
-
-// The linear-time optimum (see optimal_scan) without branches. Row i of `prefix_finish` holds F_i
+// The linear-time optimum (see optimal_finish) without branches. Row i of `prefix_finish` holds F_i
 // of every lane, infinite while unknown; row j of `sums` the bytes of the first j items, in every
-// lane, so that one index serves both. `next` points at row J + 1 of its lane. Row i of `back`, if
-// choices are asked for, gets the j of every lane.
-template <bool kWithBack>
-[[gnu::always_inline]] inline void
-optimal_loop(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
-             const double* __restrict sums, double* __restrict prefix_finish,
-             std::int64_t* __restrict back) {
+// lane, so that one index serves both. `next` points at row J + 1 of its lane. Row i of `back`
+// gets the j of every lane.
+STEPSIM_VECTOR_CLONES
+void optimal_lockstep(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
+                      const double* __restrict sums, double* __restrict prefix_finish,
+                      std::int64_t* __restrict back) {
   constexpr double kUnknown = std::numeric_limits<double>::infinity();
   Lanes sent{}; // S_J
   Lanes next_sum;
@@ -98,34 +56,19 @@ optimal_loop(const BatchItems& items, const Lanes& startup, const Lanes& per_byt
         }
       }
     }
-    [[maybe_unused]] const bool free = items.channel_free_s <= items.ready_s[i - 1];
+    const bool free = items.channel_free_s <= items.ready_s[i - 1];
     for (std::size_t k = 0; k < kLanes; ++k) {
       const double from_ready = ready + (startup[k] + per_byte[k] * (sum - sent[k]));
       const double from_next = next_finish[k] + (startup[k] + per_byte[k] * (sum - next_sum[k]));
       const bool gains = from_next < from_ready * (1 - kLeastGain);
       const double best = gains ? from_next : from_ready;
       row[k] = best;
-      if constexpr (kWithBack) {
-        const auto after = static_cast<std::int64_t>(static_cast<std::uint64_t>(next[k]) / kLanes);
-        const std::int64_t before = per_byte[k] > 0 || !free ? after - 1 : 0;
-        back[i * kLanes + k] = gains ? after : before;
-      }
+      const auto after = static_cast<std::int64_t>(static_cast<std::uint64_t>(next[k]) / kLanes);
+      const std::int64_t before = per_byte[k] > 0 || !free ? after - 1 : 0;
+      back[i * kLanes + k] = gains ? after : before;
       next_finish[k] = next_finish[k] == kUnknown ? best : next_finish[k]; // J + 1 = i
     }
   }
-}
-
-STEPSIM_VECTOR_CLONES
-void optimal_lockstep(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
-                      const double* __restrict sums, double* __restrict prefix_finish) {
-  optimal_loop<false>(items, startup, per_byte, sums, prefix_finish, nullptr);
-}
-
-STEPSIM_VECTOR_CLONES
-void optimal_with_back(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
-                       const double* __restrict sums, double* __restrict prefix_finish,
-                       std::int64_t* __restrict back) {
-  optimal_loop<true>(items, startup, per_byte, sums, prefix_finish, back);
 }
 
 STEPSIM_VECTOR_CLONES
@@ -148,44 +91,16 @@ void walk_back(std::size_t items, const double* __restrict finish,
   }
 }
 
-// The bytes of the first items, in every lane of their row.
-void fill_sums(const BatchItems& items, double* sums) {
-  for (std::size_t row = 0; row < items.prefix_bytes.size(); ++row) {
-    std::fill_n(sums + row * kLanes, kLanes, items.prefix_bytes[row]);
-  }
-}
-
-// Blocks of kLanes costs; the last block is filled up with zeros.
-template <class Lockstep>
-void for_each_block(const BatchItems& items, std::span<const double> startup_s,
-                    std::span<const double> per_byte_s, std::span<double> finish_s,
-                    Lockstep lockstep) {
-  assert(startup_s.size() == finish_s.size() && per_byte_s.size() == finish_s.size());
-  if (items.size() == 0) {
-    std::fill(finish_s.begin(), finish_s.end(), items.last_ready_s);
-    return;
-  }
-  Lanes startup{};
-  Lanes per_byte{};
-  Lanes finish{};
-  for (std::size_t first = 0; first < finish_s.size(); first += kLanes) {
-    const std::size_t count = std::min(kLanes, finish_s.size() - first);
-    std::copy_n(startup_s.begin() + static_cast<std::ptrdiff_t>(first), count, startup.begin());
-    std::copy_n(per_byte_s.begin() + static_cast<std::ptrdiff_t>(first), count, per_byte.begin());
-    lockstep(items, startup, per_byte, finish);
-    for (std::size_t k = 0; k < count; ++k) {
-      finish_s[first + k] = std::max(finish[k], items.last_ready_s);
-    }
-  }
-}
+} // namespace
 
 // F is non-decreasing, so J = the last j < i with F_j <= r_i never moves back; of all j <= J it is
 // the best (most bytes already sent, same start r_i), and of all j > J the best is J + 1, since
 // F_j - b S_j is non-decreasing. Ties go to the smallest j (MER 5.7): to 0 where bytes cost
 // nothing.
-template <bool kWithBack>
-double optimal_scan(const BatchItems& items, const LinearCost& cost, double* finish,
-                    std::uint32_t* back) {
+double optimal_finish(const BatchItems& items, const LinearCost& cost, std::span<double> finish,
+                      std::span<std::uint32_t> back) {
+  assert(finish.size() == items.size() + 1 && "one finish per prefix");
+  assert(back.size() == items.size() + 1 && "one choice per prefix");
   const double* sum = items.prefix_bytes.data();
   const double startup = cost.startup_s;
   const double per_byte = cost.per_byte_s;
@@ -206,18 +121,9 @@ double optimal_scan(const BatchItems& items, const LinearCost& cost, double* fin
       best = gains ? next : best;
     }
     finish[i] = best;
-    if constexpr (kWithBack) {
-      back[i] = static_cast<std::uint32_t>(from);
-    }
+    back[i] = static_cast<std::uint32_t>(from);
   }
   return count == 0 ? items.last_ready_s : std::max(finish[count], items.last_ready_s);
-}
-
-} // namespace
-
-void item_ends(std::size_t items, const double* __restrict finish,
-               const std::int64_t* __restrict back, double* __restrict item_end) {
-  walk_back(items, finish, back, item_end);
 }
 
 BatchItems batch_items(const Problem& problem) {
@@ -238,36 +144,12 @@ BatchItems batch_items(const Problem& problem) {
   return items;
 }
 
-void wfbp_finish_batch(const BatchItems& items, std::span<const double> startup_s,
-                       std::span<const double> per_byte_s, std::span<double> finish_s) {
-  for_each_block(items, startup_s, per_byte_s, finish_s, wfbp_lockstep);
-}
-
-void mg_wfbp_finish_batch(const BatchItems& items, std::span<const double> startup_s,
-                          std::span<const double> per_byte_s, std::span<double> finish_s) {
-  for_each_block(items, startup_s, per_byte_s, finish_s, mg_wfbp_lockstep);
-}
-
-void optimal_finish_batch(const BatchItems& items, std::span<const double> startup_s,
-                          std::span<const double> per_byte_s, std::vector<double>& scratch,
-                          std::span<double> finish_s) {
-  const std::size_t rows = items.size() + 2;
-  scratch.resize(std::max(scratch.size(), 2 * rows * kLanes));
-  double* sums = scratch.data();
-  double* prefix_finish = sums + rows * kLanes;
-  fill_sums(items, sums);
-  for_each_block(
-      items, startup_s, per_byte_s, finish_s,
-      [&](const BatchItems& list, const Lanes& startup, const Lanes& per_byte, Lanes& finish) {
-        optimal_lockstep(list, startup, per_byte, sums, prefix_finish);
-        std::copy_n(prefix_finish + list.size() * kLanes, kLanes, finish.begin());
-      });
-}
-
 OptimalBlock::OptimalBlock(const BatchItems& items)
     : items_(items), finish_s_(items.size() + 2), item_end_s_(items.size()),
       sums_(items.size() + 2), back_(items.size() + 2) {
-  fill_sums(items, sums_.front().data());
+  for (std::size_t row = 0; row < items.prefix_bytes.size(); ++row) {
+    sums_[row].fill(items.prefix_bytes[row]);
+  }
 }
 
 void OptimalBlock::run(const BatchLanes& startup_s, const BatchLanes& per_byte_s) {
@@ -275,17 +157,9 @@ void OptimalBlock::run(const BatchLanes& startup_s, const BatchLanes& per_byte_s
   if (items_.size() > 0) {
     double* finish = finish_s_.front().data();
     std::int64_t* back = back_.front().data();
-    optimal_with_back(items_, startup_s, per_byte_s, sums_.front().data(), finish, back);
+    optimal_lockstep(items_, startup_s, per_byte_s, sums_.front().data(), finish, back);
     walk_back(items_.size(), finish, back, item_end_s_.front().data());
   }
-}
-
-double optimal_finish(const BatchItems& items, const LinearCost& cost,
-                      std::span<double> prefix_finish_s, std::span<std::uint32_t> back) {
-  assert(prefix_finish_s.size() == items.size() + 1 && "one finish per prefix");
-  assert((back.empty() || back.size() == items.size() + 1) && "one choice per prefix");
-  return back.empty() ? optimal_scan<false>(items, cost, prefix_finish_s.data(), nullptr)
-                      : optimal_scan<true>(items, cost, prefix_finish_s.data(), back.data());
 }
 
 } // namespace stepsim::buckets

@@ -1,17 +1,12 @@
 #pragma once
-// Finish times of one list of gradients for many linear costs (a, b): the inner loop of sweeps. The
-// recurrences are those of the planners, without groups, strings or allocation:
-//     wfbp      end = max(end, r_i) + a + b m_i
-//     mg_wfbp   the same over the groups of the greedy   (MER 5.4)
-//     optimal   F_i = min over j of max(F_j, r_i) + a + b (S_i - S_j)   (MER 5.7)
-// Items count from 1 in these formulas: r_i and m_i are the ready time and the bytes of item i, S_i
-// the bytes of the first i items, and F_i is when the best plan for them ends. 32 costs are
-// computed in lockstep, one vector lane each. Seconds and bytes are plain doubles here; finish
-// times equal those of make_plan() bit for bit.
+// The best merge (MER 5.7) of one list of gradients for many linear costs (a, b): the inner loop of
+// sweeps, without groups, strings or allocation:
+//     F_i = min over j of max(F_j, r_i) + a + b (S_i - S_j)
+// Items count from 1 in this formula: r_i is the ready time of item i, S_i the bytes of the first i
+// items, and F_i is when the best plan for them ends. 32 costs are computed in lockstep, one vector
+// lane each. Seconds and bytes are plain doubles here; finish times equal those of make_plan() bit
+// for bit.
 #include <array>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "buckets/problem.hpp"
 
@@ -31,17 +26,6 @@ struct BatchItems {
 };
 
 [[nodiscard]] BatchItems batch_items(const Problem& problem);
-
-// Compute finish_s[k] for the cost startup_s[k] + per_byte_s[k] m; the three spans have equal
-// length.
-void wfbp_finish_batch(const BatchItems& items, std::span<const double> startup_s,
-                       std::span<const double> per_byte_s, std::span<double> finish_s);
-void mg_wfbp_finish_batch(const BatchItems& items, std::span<const double> startup_s,
-                          std::span<const double> per_byte_s, std::span<double> finish_s);
-// `scratch` grows in the first call and can be reused for any items.
-void optimal_finish_batch(const BatchItems& items, std::span<const double> startup_s,
-                          std::span<const double> per_byte_s, std::vector<double>& scratch,
-                          std::span<double> finish_s);
 
 // The best plans of one list of items for kBatchLanes costs, one lane each: the numbers of
 // optimal_finish() bit for bit.
@@ -63,18 +47,26 @@ private:
   std::vector<std::array<std::int64_t, kBatchLanes>> back_;
 };
 
-// Walks back over the best plans of all lanes: where the last message of the items so far begins,
-// the one before it ends. Row i of `finish` is F_i, and row i of `back` is the number of items
-// before the last message of the first i items; both have items + 1 rows. `item_end` has one row
-// per item and gets the end of the message that carries it. A row has kBatchLanes numbers.
-void item_ends(std::size_t items, const double* __restrict finish,
-               const std::int64_t* __restrict back, double* __restrict item_end);
-
-// Returns the finish time for one cost. Fills prefix_finish_s[i] = F_i and, unless `back` is empty,
-// back[i] = the number of items before the last group of the best plan for the first i items; both
-// have items.size() + 1 entries.
+// Returns the finish time for one cost. Fills prefix_finish_s[i] = F_i and back[i] = the number of
+// items before the last group of the best plan for the first i items; both have items.size() + 1
+// entries.
 [[nodiscard]] double optimal_finish(const BatchItems& items, const LinearCost& cost,
                                     std::span<double> prefix_finish_s,
-                                    std::span<std::uint32_t> back = {});
+                                    std::span<std::uint32_t> back);
+
+// The best merge for one channel, by dynamic programming over the last group (MER 5.7):
+//     F_i = min over j < i of max(F_j, r_i) + T(S_i - S_j)
+// F_i is the earliest finish of the first i items, r_i the ready time of item i, S_i the bytes of
+// the first i items; F_0 is when the channel is free.
+
+struct ScheduleOptions;
+
+// Relative: what two sums of the same times may differ by. Ties go to the smallest j (MER 5.7).
+inline constexpr double kOptimalTie = 1e-12;
+
+// Returns a plan with the earliest finish over all groupings into contiguous runs, for any cost;
+// another plan with the same finish may have fewer groups. O(items) for a linear cost, else
+// O(items^2) calls of the cost.
+[[nodiscard]] Plan plan_optimal(const Problem& problem, const ScheduleOptions& options);
 
 } // namespace stepsim::buckets

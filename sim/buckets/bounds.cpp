@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <variant>
 
 #include "buckets/planner_options.hpp"
 

@@ -2,16 +2,13 @@
 // reached the limit; the crossing tensor stays in the bucket it closes. MER 5.2 (code).
 //
 //     limits 2, 5 (first, then all others); sizes 1, 2, 4, 3, 1   ->   buckets {1, 2} {4, 3} {1}
-#include "buckets/ddp.hpp"
+#include "buckets/schedules.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <numeric>
-#include <span>
 #include <tuple>
 
 #include "base/number_text.hpp"

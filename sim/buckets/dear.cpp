@@ -5,15 +5,13 @@
 //     channel               |=rs 4=|=rs 3=|=rs 2=|=rs 1=|=ag 1=|=ag 2=|=ag 3=|=ag 4=|
 //
 // prefetch one: the all-gather of the next group starts when the forward reaches a group.
-#include "buckets/dear.hpp"
+#include "buckets/schedules.hpp"
 
 #include <algorithm>
 #include <cassert>
 
 #include "base/quantity.hpp"
 #include "buckets/groups.hpp"
-#include "buckets/planner_options.hpp"
-#include "buckets/send_in_order.hpp"
 #include "buckets/sending.hpp"
 
 namespace stepsim::buckets {

@@ -1,5 +1,5 @@
 // Never wait: whenever the channel is free, everything that is ready goes as one message. MER 5.5.
-#include "buckets/eager.hpp"
+#include "buckets/schedules.hpp"
 
 #include <algorithm>
 

@@ -1,12 +1,10 @@
 // All 2^(n-1) partitions into runs, depth first; the oracle of the tests. Ties: fewest groups, then
 // the lexicographically smallest list of first items. MER 5.6.
-#include "buckets/exhaustive.hpp"
+#include "buckets/schedules.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
-#include <string>
 
 #include "base/error.hpp"
 #include "buckets/groups.hpp"

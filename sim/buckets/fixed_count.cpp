@@ -5,9 +5,7 @@
 //
 // cost(j, b) = min over i < j of cost(i, b - 1) + (sum of items i .. j - 1)^2. The best i does not
 // fall as j rises, so a row of the table is filled by halves: O(buckets n log n).
-#include "buckets/fixed_count.hpp"
-
-#include <limits>
+#include "buckets/schedules.hpp"
 
 #include "buckets/groups.hpp"
 #include "buckets/planner_options.hpp"

@@ -4,7 +4,6 @@
 #include <cassert>
 #include <numeric>
 
-#include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
 #include "buckets/sending.hpp"
 

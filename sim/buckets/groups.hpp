@@ -1,7 +1,6 @@
 #pragma once
 // Functions that planners share: they build the groups of a plan, and compute times from the
 // groups.
-#include <cstddef>
 
 #include "buckets/problem.hpp"
 

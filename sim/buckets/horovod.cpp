@@ -2,12 +2,11 @@
 // and packs them, in order, into messages of at most the fusion threshold. MER 5.3.
 //
 //     threshold 4: ready 3, 2, 2   ->   messages {3} {2, 2}: the crossing tensor opens the next one
-#include "buckets/horovod.hpp"
+#include "buckets/schedules.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <vector>
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"

@@ -1,11 +1,10 @@
 // The buckets that a trace was measured with, in launch order. Like those of ddp they are launched
 // in list order: none is sent before an earlier one is ready. Derived.
-#include "buckets/measured_buckets.hpp"
+#include "buckets/schedules.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <map>
-#include <utility>
 
 #include "buckets/planner_options.hpp"
 

@@ -3,7 +3,7 @@
 //
 //     open group may start at 0, start-up 1:    next ready at 0.9: merge (a wait), start = 0.9
 //                                               next ready at 1.0: close the group (strict <)
-#include "buckets/mg_wfbp.hpp"
+#include "buckets/schedules.hpp"
 
 #include <algorithm>
 

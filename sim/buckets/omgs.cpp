@@ -1,7 +1,6 @@
 #include "buckets/omgs.hpp"
 
 #include <algorithm>
-#include <cassert>
 
 #include "buckets/groups.hpp"
 #include "buckets/planners.hpp"

@@ -9,10 +9,6 @@
 //     compute   selected(g) = backward end + select
 //     side      selected(g) = max(selected(g-1), backward end) + select
 //     both      start(g) = max(end(g-1), selected(g)); end(g) = start(g) + exchange
-#include <cstddef>
-#include <functional>
-#include <span>
-#include <vector>
 
 #include "buckets/problem.hpp"
 

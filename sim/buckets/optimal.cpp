@@ -1,15 +1,11 @@
 // The best partition into runs: F_i = min over j < i of max(F_j, r_i) + T(S_i - S_j), exact for any
 // cost of a group's bytes and count, since an earlier end of a prefix never hurts. MER 5.7
 // (derived). O(items) for a linear cost (batch.hpp), O(items^2) for any other.
-#include "buckets/optimal.hpp"
+#include "buckets/batch.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <limits>
 #include <tuple>
-#include <utility>
 
-#include "buckets/batch.hpp"
 #include "buckets/groups.hpp"
 #include "buckets/planner_options.hpp"
 #include "buckets/size_pieces.hpp"

@@ -1,8 +1,6 @@
 #pragma once
 // The options of the planners, as plain values. The table of planners (planners.cpp) lists the keys
 // of each planner; scenario/keys/schedule_keys.hpp and docs/algorithms.md explain the words.
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,7 +42,7 @@ struct ScheduleOptions {
   Seconds phase{0};                         // horovod; first tick, s from the start of backward
   bool blocking = false; // horovod; a cycle waits for the previous cycle's messages
   std::int64_t concurrency = kDefaultConcurrency;        // asc_wfbp, >= 1
-  double contention = 0.5;                               // asc_wfbp, >= 0 (at_once.hpp)
+  double contention = 0.5;                               // asc_wfbp, >= 0 (sending.hpp)
   PriorityPreset preset = PriorityPreset::bytescheduler; // priority
   // priority, >= 1; `with_preset` fills in the default of a preset. Empty = unlimited.
   std::optional<Bytes> partition_bytes = Bytes{4'000'000};

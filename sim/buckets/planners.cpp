@@ -1,26 +1,14 @@
 #include "buckets/planners.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
-#include <string>
 
 #include "base/error.hpp"
-#include "buckets/asc_wfbp.hpp"
-#include "buckets/ddp.hpp"
-#include "buckets/dear.hpp"
-#include "buckets/eager.hpp"
-#include "buckets/exhaustive.hpp"
-#include "buckets/fixed_count.hpp"
+#include "buckets/batch.hpp"
 #include "buckets/groups.hpp"
-#include "buckets/horovod.hpp"
-#include "buckets/measured_buckets.hpp"
-#include "buckets/mg_wfbp.hpp"
-#include "buckets/optimal.hpp"
 #include "buckets/priority.hpp"
-#include "buckets/send_in_order.hpp"
-#include "buckets/single.hpp"
-#include "buckets/wfbp.hpp"
+#include "buckets/schedules.hpp"
+#include "buckets/sending.hpp"
 
 namespace stepsim::buckets {
 

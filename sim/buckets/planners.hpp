@@ -6,10 +6,6 @@
 //
 // A planner gets one or more items, all of them with bytes > 0. It decides the groups and the
 // earliest start of each group (`ready`); replay_groups() computes all other times.
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
 
 #include "buckets/planner_options.hpp"
 #include "buckets/problem.hpp"
@@ -18,7 +14,7 @@ namespace stepsim::buckets {
 
 // The number of a schedule, by which its row is found. The enum lists the schedules that other
 // files refer to. Any other schedule defines its number, from 100 on, in its own header, as
-// fixed_count.hpp does, so that adding a schedule changes only its files and the table.
+// schedules.hpp does, so that adding a schedule changes only its files and the table.
 enum class Schedule : std::uint8_t {
   wfbp,
   single,

@@ -15,13 +15,9 @@
 #include <algorithm>
 #include <cassert>
 #include <numeric>
-#include <string>
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
-#include "buckets/at_once.hpp"
-#include "buckets/planner_options.hpp"
-#include "buckets/send_in_order.hpp"
 #include "buckets/sending.hpp"
 
 namespace stepsim::buckets {

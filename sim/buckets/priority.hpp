@@ -2,10 +2,6 @@
 // P3, ByteScheduler and TicTac (MER 6.2): gradients are cut into chunks of partition_bytes. While
 // fewer bytes than credit_bytes are in flight, the ready chunk of the first layer is sent next, and
 // may then exceed credit_bytes.
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
 
 #include "buckets/planner_options.hpp"
 #include "buckets/problem.hpp"

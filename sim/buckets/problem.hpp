@@ -10,11 +10,8 @@
 // start(g) = max(end(g-1), ready of its last item), end(g) = start(g) + T(bytes(g)).   (MER 3)
 // All times count from the start of backward. Items are numbered from 0 in the code, but from 1 in
 // files and in the picture above.
-#include <cstdint>
 #include <string>
-#include <vector>
 
-#include "base/units.hpp"
 #include "buckets/cost.hpp"
 
 namespace stepsim::buckets {

@@ -1,9 +1,7 @@
 // One channel, one message at a time, first in first out. MER 3; the way back: COL 11.
-#include "buckets/send_in_order.hpp"
+#include "buckets/sending.hpp"
 
 #include <algorithm>
-
-#include "buckets/sending.hpp"
 
 namespace stepsim::buckets {
 

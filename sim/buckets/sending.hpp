@@ -7,9 +7,6 @@
 //                            on the channel, else longer
 //   its second half, `back`  an all-gather or a broadcast after all messages, in forward order
 // `Sending` holds all that does not change between iterations; sending again allocates nothing.
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "buckets/planner_options.hpp"
 
@@ -47,7 +44,7 @@ struct SendInput {
 struct Underway { // state of a message in `send_at_once`
   std::uint32_t transfer{};
   bool moving{};  // in its data phase
-  double until{}; // end of the start-up; if moving, value of AtOnce::clock at its end (at_once.hpp)
+  double until{}; // end of the start-up; if moving, value of AtOnce::clock at its end (sending.hpp)
   double data_s{};
 };
 
@@ -68,5 +65,52 @@ struct SendTimes {
                                                     const SendTimes& times) {
   return sending.comes_back ? times.back_end_s : times.end_s;
 }
+
+// One channel that sends one message at a time, first in first out (MER 3):
+//     start(g) = max(end(g-1), ready(g)), end(g) = start(g) + startup + data
+// A message may have a second half, an all-gather or a broadcast (sending.hpp). Other disciplines
+// use parts of this one.
+
+// Calls send_forth() and, if the messages have second halves (Sending::comes_back), send_back().
+void send_in_order(const Sending& sending, const SendInput& input, SendTimes& times);
+
+// Resizes `times` to the number of messages and clears the second halves, reusing the memory of the
+// last iteration.
+void size_for(std::size_t transfers, SendTimes& times);
+// send_forth() sends all messages, one after another. send_back() sends all second halves without a
+// gap, in reverse launch order; they begin pause_s after the messages and backward have ended.
+void send_forth(const Sending& sending, const SendInput& input, SendTimes& times);
+void send_back(const Sending& sending, const SendInput& input, SendTimes& times);
+// Returns the seconds in the union of [start, end] over messages, without second halves.
+// times.order must be the order of starts; empty: messages start as listed.
+[[nodiscard]] double busy_seconds(const SendTimes& times);
+
+// A channel for several messages at once (MER 6.1). A message has a start-up phase, which other
+// messages do not slow, and a data phase; k messages in their data phase share the channel, and
+// each takes 1 + contention (k - 1) times as long as alone.
+//
+//     contention 0.5, messages of 1 + 1 s and 1 + 2 s started together
+//     start-up  |--1--|                   both move data at 1 / 1.5 of the rate until 2.5, then the
+//     data            |--1.5--|--1--|     second moves its last second alone: ends 2.5, 3.5
+//
+// All messages in their data phase have the same rate. One clock runs at this rate, and stands
+// still if no message is in its data phase; a message ends data_s on the clock after its start-up.
+
+inline constexpr double kNever = std::numeric_limits<double>::infinity();
+
+struct AtOnce {        // times in s, from the start of backward
+  double contention{}; // >= 0
+  double now{};
+  double clock{};        // seconds of data that one message could have moved so far
+  std::int64_t moving{}; // number of messages in their data phase
+};
+
+// Starts a message now.
+void start(const AtOnce& channel, std::vector<Underway>& underway, std::uint32_t transfer,
+           double startup_s, double data_s);
+
+// Advances to the next end of a message, removes it from `underway` and returns its `transfer`. If
+// no message ends by `limit`, advances to `limit` (if that is finite) and returns -1.
+[[nodiscard]] std::int64_t next_end(AtOnce& channel, std::vector<Underway>& underway, double limit);
 
 } // namespace stepsim::buckets

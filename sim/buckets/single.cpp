@@ -1,5 +1,5 @@
 // One message of everything, after backward (SyncEASGD). MER 5.1.
-#include "buckets/single.hpp"
+#include "buckets/schedules.hpp"
 
 #include "buckets/groups.hpp"
 #include "buckets/planner_options.hpp"

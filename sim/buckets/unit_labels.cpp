@@ -1,18 +1,9 @@
 // Labels of all pairs (first layer, last layer) of the newest unit, by the last layer, so that
-// every label comes after those that it extends. What a label holds: unit_states.hpp.
-#include "buckets/unit_labels.hpp"
+// every label comes after those that it extends. What a label holds: unit_tables.hpp.
+#include "buckets/unit_search.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <numeric>
-#include <span>
-#include <vector>
-
-#include "buckets/unit_search.hpp"
-#include "buckets/unit_states.hpp"
-#include "buckets/unit_tables.hpp"
 
 namespace stepsim::buckets {
 

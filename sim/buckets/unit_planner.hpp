@@ -10,7 +10,6 @@
 // with idle streams. Cut c is between layers c and c + 1, counted from 1; the first unit has the
 // layers before the first cut.
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>

@@ -4,8 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "buckets/unit_tables.hpp"
-
 namespace stepsim::buckets {
 
 namespace {

@@ -1,12 +1,8 @@
 #pragma once
-// Plans sharding units for programs that unit_labels.hpp does not cover (other prefetch, several
+// Plans sharding units for programs that unit_search.hpp does not cover (other prefetch, several
 // micro-batches, replicas, interference): it tries all divisions of a small model, and searches
 // locally among the divisions of a large one (TRN 6).
-#include <cstddef>
-#include <functional>
-#include <vector>
 
-#include "buckets/unit_planner.hpp"
 #include "buckets/unit_tables.hpp"
 
 namespace stepsim::buckets {
@@ -14,7 +10,7 @@ namespace stepsim::buckets {
 using PeriodOfCuts = std::function<double(const Cuts& cuts)>; // seconds; must be pure
 
 inline constexpr std::size_t kMostLayersTried = 16; // 32,768 divisions
-// More layers have too many pairs of them for the exact planner (unit_labels.hpp).
+// More layers have too many pairs of them for the exact planner (unit_search.hpp).
 inline constexpr std::size_t kMostLayersLabelled = 128;
 
 // Returns the best of all allowed divisions, certified, for at most kMostLayersTried layers; else
@@ -30,5 +26,16 @@ inline constexpr std::size_t kMostLayersLabelled = 128;
 // Searches locally with the period of the problem itself, whose tables are `tables`, for any size;
 // leaves the lower bound at 0.
 [[nodiscard]] UnitPlan search_units(const UnitProblem& problem, const UnitTables& tables);
+
+// An exact planner of sharding units, by labels with dominance (TRN 6).
+
+// Returns the division with the shortest period; of equal periods (within 1e-12 relative) the one
+// with the fewest units, then with the lexicographically smallest cuts. It is exact while no more
+// than `label_limit` labels are kept. Beyond the limit, only the labels with the least lower bounds
+// are kept per pair (first layer, last layer), and the plan is not certified. O(labels x layers)
+// and the cost of dominance tests; the number of labels has no polynomial bound. With more than
+// kMostLayersLabelled layers (unit_search.hpp) it searches locally instead: the plan is certified
+// where its period is the lower bound.
+[[nodiscard]] UnitPlan plan_units(const UnitProblem& problem, std::int64_t label_limit = 200'000);
 
 } // namespace stepsim::buckets

@@ -1,4 +1,4 @@
-#include "buckets/unit_states.hpp"
+#include "buckets/unit_tables.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // One message per gradient (Poseidon, and the authors' baseline with a threshold of 0). MER 5.1.
-#include "buckets/wfbp.hpp"
+#include "buckets/schedules.hpp"
 
 #include "buckets/groups.hpp"
 #include "buckets/planner_options.hpp"

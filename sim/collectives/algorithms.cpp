@@ -2,18 +2,9 @@
 // the first one wins, so that the order is part of the results and not a matter of taste.
 #include "collectives/algorithms.hpp"
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cassert>
-
-#include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/closed_form_streams.hpp"
 #include "collectives/formula/closed_forms.hpp"
-#include "collectives/formula/node_shape.hpp"
 #include "collectives/schedule/alltoall.hpp"
-#include "collectives/schedule/flat_phases.hpp"
-#include "collectives/schedule/in_switch.hpp"
 #include "collectives/schedule/ring_rails.hpp"
 #include "collectives/schedule/swing.hpp"
 #include "collectives/schedule/two_level.hpp"
@@ -102,7 +93,6 @@ constexpr bool one_row_each() {
   return true;
 }
 static_assert(one_row_each(), "every algorithm has a number and a word of its own");
-
 
 constexpr std::array kTable{
   AlgorithmRow{Op::broadcast, Id::mst, kAlways, mst_form, mst_paper, kNoFormula,

@@ -4,13 +4,7 @@
 // forms (COL 4, 5) and a line of help; within an operation, `auto` tries the rows in their order
 // (COL 9). A new algorithm needs a .cpp and a header with its number, formula and phases, and a row
 // in each table.
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <vector>
 
-#include "collectives/collective.hpp"
 #include "collectives/formula/closed_form.hpp"
 
 namespace stepsim::collectives {

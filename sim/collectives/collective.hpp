@@ -11,10 +11,7 @@
 // A transfer of s bytes holds the send port of its source and the receive port of its destination
 // for alpha + s beta (full duplex, rendezvous). The message arrives a delay d later, during which
 // no port is held (LogGP: o = alpha, L = d).
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <string_view>
 #include <vector>
 
 #include "base/units.hpp"

@@ -1,25 +1,16 @@
 // Which evaluator is the cheapest exact one, and its time.
 #include "collectives/method.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/choose.hpp"
-#include "collectives/evaluate/events.hpp"
-#include "collectives/evaluate/largest_messages.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/few_ranks.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/evaluate/server_flows.hpp"
 #include "collectives/formula/blocks.hpp"
-#include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/closed_forms.hpp"
 #include "collectives/formula/lower_bound.hpp"
-#include "collectives/formula/uniform.hpp"
-#include "collectives/node_ranks.hpp"
 
 namespace stepsim::collectives {
 namespace {

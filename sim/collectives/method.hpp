@@ -5,9 +5,7 @@
 //   max_plus     sweep over the schedule in program order; no contention; O(ranks) memory
 //   events       the same transfers through a network model
 // They agree to 1e-9 wherever their assumptions coincide.
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "collectives/collective.hpp"
 

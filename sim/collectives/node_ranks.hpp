@@ -2,8 +2,6 @@
 // Maps ranks to nodes (CLU 2, 3.6). Ranks are numbered node by node. Every node has gpus_per_node
 // ranks and the last node the rest, unless TwoLevel::ranks_per_node lists the numbers:
 //     ranks_per_node 3, 1, 2     rank 0 1 2 | 3 | 4 5
-#include <cstdint>
-#include <vector>
 
 #include "collectives/collective.hpp"
 

@@ -1,24 +1,11 @@
 #include "collectives/record.hpp"
 
-#include "collectives/choose.hpp"
-#include "collectives/evaluate/evaluation.hpp"
-#include "collectives/evaluate/events.hpp"
-#include "collectives/evaluate/max_plus.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
-#include "collectives/evaluate/traffic.hpp"
-#include "collectives/formula/blocks.hpp"
-#include "collectives/formula/closed_form.hpp"
-#include "collectives/formula/lower_bound.hpp"
 #include "collectives/method.hpp"
-#include "collectives/schedule/in_switch.hpp"
-
-#include <algorithm>
-#include <cmath>
+#include "collectives/schedule/two_level.hpp"
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "collectives/formula/uniform.hpp"
-#include "nccl/node_bound.hpp"
 
 namespace stepsim::collectives {
 namespace {

@@ -2,16 +2,11 @@
 // The full record of one collective: its time by every requested method, the differences between
 // them, its traffic, and its ratio to the physical bound (COL 14). Times of schedules and exact
 // forms are checked against the lower bound; a time below it is an internal error.
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "collectives/choose.hpp"
-#include "collectives/collective.hpp"
 #include "collectives/compress/compression.hpp"
-#include "collectives/evaluate/traffic.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/blocks.hpp"
 #include "collectives/formula/lower_bound.hpp"
 

@@ -2,18 +2,12 @@
 // each with the key that it belongs to, so that a file with three errors is mended in one go.
 #include "collectives/validate.hpp"
 
-#include "collectives/formula/closed_form.hpp"
-#include "collectives/record.hpp"
-#include "collectives/validate_nodes.hpp"
-
-#include <algorithm>
-#include <cmath>
 #include <initializer_list>
 
 #include "base/number_text.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
-#include "links/fabric/rank_fabric.hpp"
+#include "links/fabric/placement.hpp"
 
 namespace stepsim::collectives {
 namespace {

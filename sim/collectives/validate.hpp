@@ -2,11 +2,7 @@
 // Finds what makes a collective unusable (COL 15), as text for the user. `what` is the name of the
 // value in files, relative to the object that contains it ("latency_s", "links/3/src",
 // "enter_s/2"); the cli turns it into a flag, readers into a JSON pointer.
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "collectives/collective.hpp"
 #include "collectives/record.hpp"
 
 namespace stepsim::collectives {
@@ -27,5 +23,22 @@ struct Finding {
 
 // Returns why `auto` cannot try an algorithm for `op`; empty if it can.
 [[nodiscard]] std::optional<std::string> candidate_finding(Op op, AlgorithmId algorithm);
+
+// Checks what the algorithms over nodes require of a cluster: equal nodes, cards that divide the
+// GPUs, switches that add, and messages that can be cut into chunks (CLU 3, 5, 13).
+
+// Returns the problems; the collective must be valid otherwise.
+[[nodiscard]] std::vector<Finding> validate_nodes(const Collective& collective);
+
+// Finds what makes a compressed exchange unusable (SPA 14), as text for the user.
+
+// Returns the problems of a compressed exchange of `base.bytes` dense bytes; empty if it can run.
+// If `validate(base)` finds problems, only these are returned. Else it checks the method on these
+// ranks, on bytes / value_bytes elements and on `shapes` (for powersgd; empty = one 1-D tensor),
+// and then whether `asked` can time it. `what` of a finding is a key of `compression`, or as in
+// `validate(base)`.
+[[nodiscard]] std::vector<Finding> validate(const Compression& compression,
+                                            const std::vector<MatrixShape>& shapes,
+                                            const Collective& base, AskedMethod asked);
 
 } // namespace stepsim::collectives

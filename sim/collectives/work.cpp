@@ -3,25 +3,13 @@
 // comes first.
 #include "collectives/work.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-#include <utility>
-
 #include "collectives/algorithms.hpp"
 #include "collectives/choose.hpp"
-#include "collectives/evaluate/disjoint_ring.hpp"
-#include "collectives/evaluate/equal_nodes.hpp"
-#include "collectives/evaluate/equal_streams.hpp"
-#include "collectives/evaluate/largest_messages.hpp"
-#include "collectives/evaluate/traffic.hpp"
-#include "collectives/evaluate/unequal_streams.hpp"
+#include "collectives/evaluate/few_ranks.hpp"
+#include "collectives/evaluate/streams.hpp"
 #include "collectives/formula/blocks.hpp"
-#include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/closed_forms.hpp"
-#include "collectives/formula/uniform.hpp"
 #include "collectives/method.hpp"
-#include "collectives/schedule/schedule.hpp"
 
 namespace stepsim::collectives {
 

@@ -15,7 +15,6 @@
 // Which shortcut an evaluator takes is asked of that shortcut itself.
 // With transfer times 0.1 us more per transfer, and every rank of a ring is played by max_plus.
 // The constants hold for one core of the 2020s and an optimised build, within a factor of about 3.
-#include <optional>
 
 #include "collectives/collective.hpp"
 

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
-#include <variant>
 
 #include "document/json_text.hpp"
 

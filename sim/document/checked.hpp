@@ -1,16 +1,57 @@
 #pragma once
-// Checks single values of a file: numbers, integers and texts with a unit.
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
+// The allowed values of a number in a file.
+#include <cstddef>
+#include <limits>
 
+#include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "document/json.hpp"
-#include "document/problems.hpp"
-#include "document/range.hpp"
 
 namespace stepsim::io {
+
+// An interval, closed unless a bound is marked as open. Contains no NaN.
+struct Range {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool open_low = false; // low itself is not allowed
+  bool open_high = false;
+  [[nodiscard]] bool contains(double value) const;
+  // "must be >= 1", "must be in (0, 1]", "must be > 0"
+  [[nodiscard]] std::string text() const;
+};
+[[nodiscard]] constexpr Range at_least(double low) { return {.low = low}; }
+[[nodiscard]] constexpr Range above(double low) { return {.low = low, .open_low = true}; }
+[[nodiscard]] constexpr Range between(double low, double high) {
+  return {.low = low, .high = high};
+}
+// (low, high]
+[[nodiscard]] constexpr Range above_to(double low, double high) {
+  return {.low = low, .high = high, .open_low = true};
+}
+// [low, high)
+[[nodiscard]] constexpr Range below_from(double low, double high) {
+  return {.low = low, .high = high, .open_high = true};
+}
+
+// Collects the problems of files, so that a user sees all of them at once.
+
+// Problems of one or several files. The first 20 are kept; the number of the others becomes a last
+// line "and N more problems".
+class Problems {
+public:
+  void add(const Json& place, std::string message); // at the value's own pointer
+  void add(const Json& parent, std::string_view key,
+           std::string message); // at parent's pointer/key
+  [[nodiscard]] bool empty() const { return problems_.empty(); }
+  [[nodiscard]] const std::vector<base::Problem>& list() const { return problems_; }
+  void throw_if_any() const; // throws InputError
+
+private:
+  std::vector<base::Problem> problems_;
+  std::size_t dropped_{};
+};
+
+// Checks single values of a file: numbers, integers and texts with a unit.
 
 // The kinds of the two numbers of each pair in the list with this key: `table` has [bytes,
 // seconds], `cdf` [bytes, share]. Null for other keys.

@@ -2,10 +2,6 @@
 // Comma- or tab-separated text (RFC 4180): quoted fields may hold separators, line ends and
 // doubled quotes; lines that start with '#' and empty lines are skipped; CRLF and a byte order
 // mark are accepted.
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "document/json.hpp"
 

@@ -16,7 +16,6 @@
 #include <optional>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "base/error.hpp"
 #include "document/sha256.hpp"

@@ -18,7 +18,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/error.hpp"
 #include "document/file_write.hpp"
 
 namespace stepsim::io {

@@ -14,7 +14,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <utility>
-#include <vector>
 
 #include "document/file_target.hpp"
 #include "document/zlib_bytes.hpp"

@@ -4,8 +4,6 @@
 // as the records of a sweep, are written in place instead.
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
 
 #include "base/error.hpp"
 

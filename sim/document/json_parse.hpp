@@ -1,9 +1,6 @@
 #pragma once
 // Parses texts and files into JSON trees. nlohmann/json does the work; only .cpp files include it.
 #include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 #include "document/json.hpp"
 

@@ -1,8 +1,5 @@
 #pragma once
 // Resolves JSON pointers (RFC 6901) through objects and lists.
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "document/json.hpp"
 

@@ -2,7 +2,6 @@
 // Writes JSON trees as text. Equal trees give equal texts, whatever the order of their members; a
 // double is written with the fewest digits that read back to the same bits (asserted finite).
 #include <cstddef>
-#include <string>
 
 #include "document/json.hpp"
 

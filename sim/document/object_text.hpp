@@ -3,9 +3,6 @@
 // memory as a whole: the bytes are those of pretty() of the whole tree (json_text.hpp).
 #include <cstddef>
 #include <functional>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "document/json.hpp"
 

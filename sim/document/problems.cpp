@@ -1,12 +1,11 @@
 // A file with thousands of bad values would print thousands of lines: the first 20 are kept, the
 // rest counted. What several readers of one value find is one problem.
-#include "document/problems.hpp"
+#include "document/checked.hpp"
 
 #include "document/json_pointer.hpp"
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace stepsim::io {
 

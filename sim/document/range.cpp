@@ -1,5 +1,5 @@
 // A range says in one wording what values it has: files, flags and schemas share it.
-#include "document/range.hpp"
+#include "document/checked.hpp"
 
 #include <cmath>
 

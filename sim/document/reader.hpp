@@ -7,20 +7,9 @@
 //     const double latency = fields.number("latency_s");  // range and default of its row (key.hpp)
 //     const auto nodes = fields.integer("nodes");
 //     fields.no_more();                                   // unknown keys
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <vector>
 
-#include "base/words.hpp"
-#include "document/checked.hpp"
 #include "document/fields/key.hpp"
-#include "document/json.hpp"
-#include "document/problems.hpp"
-#include "document/range.hpp"
 
 namespace stepsim::io {
 

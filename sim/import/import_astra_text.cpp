@@ -5,18 +5,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cmath>
 #include <map>
 #include <set>
-#include <string_view>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "scenario/files/import_number.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

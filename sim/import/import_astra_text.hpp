@@ -6,11 +6,8 @@
 // Times are in ticks, whose length the file does not give. Only an ALLREDUCE, REDUCESCATTER or
 // ALLGATHER of the weight gradient is data-parallel (not ALLREDUCE_EP, which is within groups of
 // experts), and none is if the kind of parallelism is MODEL.
-#include <string>
 
-#include "base/units.hpp"
-#include "layers/trace.hpp"
-#include "scenario/files/import_options.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

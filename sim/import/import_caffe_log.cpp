@@ -5,17 +5,11 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <iterator>
 #include <ranges>
-#include <string_view>
-#include <vector>
 
 #include "base/error.hpp"
-#include "base/units.hpp"
 #include "import/kineto/kineto_sizes.hpp"
-#include "scenario/files/import_number.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

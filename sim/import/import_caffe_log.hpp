@@ -7,14 +7,9 @@
 // forward is set to 0.5 x backward, and the trace is marked `assumed`. Elements stay as logged,
 // where B-Caffe has padded each blob to a multiple of 64. Rows without backward time are left out.
 // A log may have several dumps of the layers; the last one with times is used.
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
 
 #include "layers/model_table.hpp"
-#include "layers/trace.hpp"
-#include "scenario/files/import_options.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

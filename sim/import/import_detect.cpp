@@ -4,14 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <span>
 #include <system_error>
-#include <utility>
 
 #include "base/error.hpp"
-#include "document/file.hpp"
 #include "import/chakra/chakra_nodes.hpp"
-#include "scenario/files/import_number.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

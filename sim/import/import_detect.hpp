@@ -1,8 +1,6 @@
 #pragma once
 // Detects the format of a file from its first bytes, for `import auto` (IO 1, 10).
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/words.hpp"
 

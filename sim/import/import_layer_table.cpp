@@ -5,17 +5,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <optional>
-#include <string_view>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "document/csv.hpp"
 #include "import/kineto/kineto_events.hpp"
-#include "scenario/files/import_number.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

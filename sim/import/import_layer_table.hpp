@@ -5,10 +5,8 @@
 //   ..), optional dtype (default float32) and tensors
 // `tensors` is the number of tensors (default 1; for several, the sizes are unknown), or their
 // elements in registration order: 2048000;1000.
-#include <string>
 
-#include "layers/trace.hpp"
-#include "scenario/files/import_options.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

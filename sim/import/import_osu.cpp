@@ -6,13 +6,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
-#include <utility>
 
-#include "base/error.hpp"
-#include "scenario/files/import_number.hpp"
-#include "scenario/files/import_source.hpp"
 #include "scenario/files/source_json.hpp"
 
 namespace stepsim::io {

@@ -3,15 +3,9 @@
 // `bytes  average_us [min_us max_us ...]` below `# OSU MPI Allreduce Latency Test v7.5`, or two
 // columns without a title. The size may include the ranks ("8,4096"). Other lines between the rows
 // are skipped if there is a title, else they are errors.
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "base/units.hpp"
-#include "layers/trace.hpp"
 #include "scenario/files/cost_file.hpp"
-#include "scenario/files/import_options.hpp"
+#include "scenario/files/import_source.hpp"
 #include "scenario/files/samples_file.hpp"
 
 namespace stepsim::io {

@@ -6,7 +6,6 @@
 #include <exception>
 #include <filesystem>
 #include <semaphore>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>

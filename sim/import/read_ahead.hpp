@@ -4,9 +4,6 @@
 // pipes are read in the caller's thread, because a read that waits for a writer cannot be ended.
 //     reader    | chunk 0 | chunk 1 | chunk 2 |
 //     caller              | uses 0  | uses 1  | uses 2 |
-#include <cstdint>
-#include <memory>
-#include <string_view>
 
 #include "document/file.hpp"
 

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "base/counter_hash.hpp"
+#include "base/random.hpp"
 
 namespace stepsim::layers {
 

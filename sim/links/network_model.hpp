@@ -6,10 +6,8 @@
 //                           transfers that end by `now` to `done`, in a fixed order
 // Times are in seconds and never decrease. It is a concept, not a base class: simulations have the
 // model as a template parameter.
-#include <concepts>
-#include <cstdint>
-#include <limits>
-#include <vector>
+
+#include "events/event_queue.hpp"
 
 namespace stepsim::links {
 
@@ -35,5 +33,26 @@ concept NetworkModel = requires(Model model, double now, const Transfer& transfe
   { model.next_time() } -> std::convertible_to<double>;
   model.advance(now, done);
 };
+
+// A network without contention: every transfer ends latency + bytes * per_byte after its start,
+// whatever other transfers there are.
+
+class AlphaBeta {
+public:
+  void submit(double now, const Transfer& transfer) {
+    ends_.push(now + transfer.latency_s + transfer.bytes * transfer.per_byte_s, transfer.id);
+  }
+  [[nodiscard]] double next_time() const { return ends_.empty() ? kNever : ends_.next_time(); }
+  void advance(double now, std::vector<std::uint32_t>& done) {
+    while (!ends_.empty() && ends_.next_time() <= now) {
+      done.push_back(ends_.pop().id());
+    }
+  }
+
+private:
+  events::EventQueue<double> ends_;
+};
+
+static_assert(NetworkModel<AlphaBeta>);
 
 } // namespace stepsim::links

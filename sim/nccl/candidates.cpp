@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
 #include "nccl/published_constants.hpp"
@@ -60,6 +62,46 @@ template <class Value> bool allows(const std::vector<Value>& list, Value value) 
 
 } // namespace
 
+double published_seconds(const Layout& layout, Operation operation, double bytes, Pair pair) {
+  static const Multipliers kPublished = published_multipliers();
+  const Parts parts = pair_parts(layout, operation, bytes, pair, kPublished, View::estimate);
+  return parts.latency_s + parts.transfer_s;
+}
+
+OperationTime operation_time(const Layout& layout, Operation operation, double bytes, Pair pair,
+                             const Multipliers& multipliers, const CollnetOptions& collnet) {
+  const Parts parts = pair_parts(layout, operation, bytes, pair, multipliers, View::cost, collnet);
+  const bool in_network = pair.algorithm == Algorithm::nvls ||
+                          pair.algorithm == Algorithm::nvls_tree ||
+                          pair.algorithm == Algorithm::collnet;
+  OperationTime time;
+  time.latency_s = parts.latency_s;
+  time.transfer_s = parts.transfer_s;
+  // The stages of collnet have a pipeline of their own.
+  if (pair.algorithm != Algorithm::collnet) {
+    time.cross_s = multipliers[Parameter::kappa] * std::sqrt(parts.latency_s * parts.transfer_s);
+  }
+  time.bound = node_bound(operation, bytes,
+                          {.nodes = layout.nodes,
+                           .gpus = layout.gpus,
+                           .inner_Bps = parts.inner_Bps,
+                           .nics_Bps = parts.nics_Bps,
+                           .latency_s = parts.least_latency_s},
+                          in_network);
+  time.seconds = parts.latency_s + parts.transfer_s + time.cross_s;
+  time.limited_by = parts.latency_s > parts.transfer_s ? Limit::latency : parts.limit;
+  const double launch = kMicrosecond * kLaunch * multipliers[Parameter::floor];
+  if (launch > time.seconds) {
+    time.seconds = launch;
+    time.limited_by = Limit::floor;
+  }
+  if (time.bound.seconds > time.seconds) {
+    time.seconds = time.bound.seconds;
+    time.limited_by = Limit::bound;
+  }
+  return time;
+}
+
 Version parse_version(std::string_view given) {
   std::array<int, 3> parts{};
   std::size_t count = 0;
@@ -102,6 +144,43 @@ Candidates candidates(const Layout& layout, Operation operation, const Restricti
     }
   }
   return result;
+}
+
+PairChoice choose_pair(const LibraryModel& model, const Layout& layout, Operation operation,
+                       double bytes) {
+  const Candidates offered = candidates(layout, operation, model.restrictions);
+  if (offered.all().empty()) {
+    throw UsageError(std::string(kOperations[operation]) +
+                     ": the algorithms and protocols that are allowed leave the library nothing");
+  }
+  PairChoice choice;
+  double least = std::numeric_limits<double>::infinity();
+  double second = least;
+  for (const Pair& pair : offered.all()) {
+    const double seconds =
+        model.choice == Choice::published
+            ? published_seconds(layout, operation, bytes, pair)
+            : operation_time(layout, operation, bytes, pair, model.multipliers, model.collnet)
+                  .seconds;
+    if (seconds < least) {
+      if (&pair != offered.all().data()) {
+        choice.runner_up = choice.chosen;
+      }
+      second = least;
+      least = seconds;
+      choice.chosen = pair;
+    } else if (seconds < second) {
+      second = seconds;
+      choice.runner_up = pair;
+    }
+  }
+  return choice;
+}
+
+OperationTime chosen_time(const LibraryModel& model, const Layout& layout, Operation operation,
+                          double bytes) {
+  const Pair pair = choose_pair(model, layout, operation, bytes).chosen;
+  return operation_time(layout, operation, bytes, pair, model.multipliers, model.collnet);
 }
 
 } // namespace stepsim::nccl

@@ -2,13 +2,9 @@
 // The pairs of algorithm and protocol that the library may run (CLU 6.2): the pairs that operation,
 // node type and version allow, without those that the user forbids, as with NCCL's environment
 // variables.
-#include <array>
-#include <cstddef>
-#include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
+#include "nccl/node_links.hpp"
 #include "nccl/pair_parts.hpp"
 
 namespace stepsim::nccl {
@@ -53,5 +49,55 @@ private:
 // Returns the allowed pairs, possibly none; for alltoall always p2p alone.
 [[nodiscard]] Candidates candidates(const Layout& layout, Operation operation,
                                     const Restrictions& restrictions);
+
+// The time of one operation in the library, with one pair of algorithm and protocol (CLU 7.1):
+//
+//   T = max(floor, L + X + kappa sqrt(L X), bound)
+//
+// L is latency and X transfer. The cross term remains from a pipeline whose block is not optimal
+// for every size; collnet has none, because its chunks are in L and X. `floor` is the shortest
+// launch. The bound is the lower bound of CLU 4 at the calibrated rates.
+
+struct OperationTime {
+  double seconds{};
+  double latency_s{};  // L
+  double transfer_s{}; // X
+  double cross_s{};
+  NodeBound bound;
+  Limit limited_by{};
+};
+
+// Returns the seconds that NCCL itself estimates, L + X from published constants (CLU 6.2).
+[[nodiscard]] double published_seconds(const Layout& layout, Operation operation, double bytes,
+                                       Pair pair);
+
+[[nodiscard]] OperationTime operation_time(const Layout& layout, Operation operation, double bytes,
+                                           Pair pair, const Multipliers& multipliers,
+                                           const CollnetOptions& collnet = {});
+
+// Chooses the pair of algorithm and protocol (CLU 6): the pair with the smallest estimate by
+// published constants, as in NCCL, which measures nothing; or the pair with the smallest calibrated
+// cost. At equal times the earlier candidate wins.
+
+// Inputs of the time of an operation, resolved once for many sizes.
+struct LibraryModel {
+  Multipliers multipliers{}; // must be set; multipliers_of(prior_means()) without measurements
+  Choice choice = Choice::published;
+  Restrictions restrictions;
+  CollnetOptions collnet;
+};
+
+struct PairChoice {
+  Pair chosen;
+  std::optional<Pair> runner_up; // second by the same estimate; empty if there is one pair
+};
+
+// Chooses the pair. Throws UsageError if the restrictions leave no pair.
+[[nodiscard]] PairChoice choose_pair(const LibraryModel& model, const Layout& layout,
+                                     Operation operation, double bytes);
+
+// Returns the time of the chosen pair. Throws UsageError if the restrictions leave no pair.
+[[nodiscard]] OperationTime chosen_time(const LibraryModel& model, const Layout& layout,
+                                        Operation operation, double bytes);
 
 } // namespace stepsim::nccl

@@ -6,11 +6,8 @@
 //
 // The Gauss-Newton Hessian at the best parameters is also the posterior precision, from which the
 // intervals of predictions follow (CLU 7.5).
-#include <cstddef>
-#include <span>
-#include <vector>
 
-#include "nccl/pair_choice.hpp"
+#include "nccl/candidates.hpp"
 
 namespace stepsim::nccl {
 

@@ -4,8 +4,6 @@
 //
 // If D machines form one NVLink domain (CLU 3.7), N' = N/D domains of G' = D G GPUs with D times as
 // many cards take the place of nodes. A rack of 18 machines of 4 GPUs, shape 18x4, is thus 1x72.
-#include <cstddef>
-#include <cstdint>
 #include <string>
 
 #include "nccl/library_words.hpp"

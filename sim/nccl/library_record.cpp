@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nccl/prediction_interval.hpp"
 #include "nccl/published_constants.hpp"
 
 #include "base/error.hpp"

@@ -1,11 +1,7 @@
 #pragma once
 // Predicts one operation of the library for a shape, a size, and a node type or calibration, and
 // returns the time together with its parts, interval, bound and warnings (CLU 11).
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "base/mean_interval.hpp"
 #include "nccl/calibration.hpp"
 
 namespace stepsim::nccl {
@@ -52,7 +48,7 @@ struct LibraryRecord {
   int channels{};
   Choice choice{};
   double published_s{};    // NCCL's estimate for `chosen`; for p2p the cost with factors 1
-  double latency_part_s{}; // terms of physical_s (operation_time.hpp)
+  double latency_part_s{}; // terms of physical_s (candidates.hpp)
   double transfer_part_s{};
   double cross_part_s{};
   Limit limited_by{};

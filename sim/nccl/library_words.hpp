@@ -4,8 +4,6 @@
 // coll: `ring` here is NCCL's estimate of a ring, the latencies of all hops plus the bytes at the
 // slowest rate, whereas `ring` of coll is a schedule of messages.
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
 #include "base/words.hpp"
 

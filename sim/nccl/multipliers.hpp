@@ -6,11 +6,7 @@
 //   Multipliers   values in the cost: the factor itself, or the plain number, at least 0
 //
 // Without measurements, a system has the means of the priors (prior_means).
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <string_view>
 
 #include "base/words.hpp"
 

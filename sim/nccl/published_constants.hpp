@@ -3,8 +3,6 @@
 // (NVIDIA/nccl, src/graph/tuning.cc and src/graph/topo.h). Latencies are in microseconds and rates
 // in GB/s (1e9 bytes/s), as published; the functions of this folder return seconds and bytes per
 // second.
-#include <array>
-#include <cstddef>
 
 #include "nccl/library_words.hpp"
 

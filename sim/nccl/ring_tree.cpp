@@ -1,6 +1,6 @@
 // A ring pays its hops one after the other and its bytes at the rate of the slowest port. A tree
 // pays up and down its levels, and its bandwidth depends on the size through a published table.
-#include "nccl/ring_tree.hpp"
+#include "nccl/pair_parts.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <string_view>
 
 #include "base/error.hpp"
-#include "base/words.hpp"
 
 namespace stepsim::nccl {
 

@@ -8,15 +8,8 @@
 //
 // m is the geometric mean, rounded down, of the two sizes of the grid between which the pair
 // changes. The lines of an operation leave no gap and do not overlap.
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "nccl/pair_choice.hpp"
+#include "nccl/candidates.hpp"
 
 namespace stepsim::nccl {
 

@@ -11,7 +11,6 @@
 
 #include "collectives/choose.hpp"
 #include "collectives/compress/compressed_exchange.hpp"
-#include "collectives/compress/compressed_time.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
 #include "scenario/compression/compressed_cost.hpp"

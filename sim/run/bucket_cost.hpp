@@ -16,7 +16,7 @@
 #include "buckets/cost.hpp"
 #include "buckets/problem.hpp"
 #include "collectives/collective.hpp"
-#include "links/flow/link_use.hpp"
+#include "links/flow/flow_path.hpp"
 #include "programs/step/exchange_times.hpp"
 #include "scenario/scenario_exchange.hpp"
 
@@ -46,7 +46,7 @@ struct BucketCost {
 
 // The costs of the buckets of a scenario. Each size is evaluated once; with powersgd, whose cost
 // depends on shapes, every bucket is. Not thread-safe. Throws SimulationError if the evaluator of
-// an exchange does (max_plus.hpp, events.hpp).
+// an exchange does (evaluation.hpp, evaluation.hpp).
 class BucketCosts {
 public:
   // `curve`, if not empty, is a measured cost that replaces the evaluators of a dense exchange.

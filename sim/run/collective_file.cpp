@@ -15,7 +15,6 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
 #include "collectives/validate.hpp"
-#include "collectives/validate_compressed.hpp"
 #include "document/json_pointer.hpp"
 #include "document/reader.hpp"
 #include "run/collective_keys.hpp"

@@ -10,7 +10,7 @@
 #include "collectives/compress/compressed_exchange.hpp"
 #include "collectives/compress/compression.hpp"
 #include "collectives/record.hpp"
-#include "document/problems.hpp"
+#include "document/checked.hpp"
 #include "scenario/files.hpp"
 #include "scenario/library_settings.hpp"
 #include "scenario/scenario.hpp"

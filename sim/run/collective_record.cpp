@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "collectives/compress/compressed_exchange.hpp"
 #include "collectives/compress/compressed_record.hpp"
-#include "collectives/compress/compressed_time.hpp"
 #include "collectives/method.hpp"
 #include "collectives/work.hpp"
 #include "document/fields/written.hpp"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/record.hpp"
 #include "document/json.hpp"
 #include "run/collective_file.hpp"

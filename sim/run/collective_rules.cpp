@@ -5,7 +5,7 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
-#include "collectives/schedule/in_switch.hpp"
+#include "collectives/schedule/two_level.hpp"
 #include "document/json_pointer.hpp"
 
 namespace stepsim::study {

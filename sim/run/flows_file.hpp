@@ -15,7 +15,7 @@
 #include "document/json.hpp"
 #include "links/fabric/fabric.hpp"
 #include "links/fabric/routes.hpp"
-#include "links/flow/flow_list.hpp"
+#include "links/flow/flow_run.hpp"
 #include "scenario/files.hpp"
 #include "scenario/packet/packet_settings.hpp"
 #include "scenario/scenario.hpp"

@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/formula/lower_bound.hpp"
-#include "links/fabric/rank_fabric.hpp"
+#include "links/fabric/placement.hpp"
 #include "nccl/library_record.hpp"
 #include "run/bucket_cost.hpp"
 #include "scenario/keys/communication_keys.hpp"

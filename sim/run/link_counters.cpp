@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "base/remembered.hpp"
+#include "base/shared_value.hpp"
 #include "links/flow/flow_path.hpp"
 #include "programs/job/network_job.hpp"
 

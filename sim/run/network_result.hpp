@@ -11,7 +11,7 @@
 #include "document/fields/key.hpp"
 #include "document/json.hpp"
 #include "links/fabric/fabric.hpp"
-#include "links/flow/link_use.hpp"
+#include "links/flow/flow_path.hpp"
 #include "links/packet/ports.hpp"
 
 namespace stepsim::study {

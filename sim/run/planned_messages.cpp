@@ -10,7 +10,6 @@
 #include "buckets/omgs.hpp"
 #include "buckets/planners.hpp"
 #include "collectives/compress/compressed_exchange.hpp"
-#include "collectives/compress/compressed_time.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/merge_search.hpp"
 

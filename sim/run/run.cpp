@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/counter_hash.hpp"
 #include "base/error.hpp"
-#include "base/mean_interval.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
+#include "base/random.hpp"
+#include "base/statistics.hpp"
 #include "buckets/planners.hpp"
 #include "run/job_figures.hpp"
 #include "run/merge_search.hpp"

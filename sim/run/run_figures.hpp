@@ -3,7 +3,7 @@
 // the interval of the iteration time, and warnings.
 #include <cstdint>
 
-#include "base/mean_interval.hpp"
+#include "base/statistics.hpp"
 #include "buckets/problem.hpp"
 #include "programs/step/parameter_server.hpp"
 #include "run/result.hpp"

@@ -10,7 +10,6 @@
 
 #include "buckets/planners.hpp"
 #include "collectives/evaluate/evaluation.hpp"
-#include "collectives/evaluate/events.hpp"
 #include "programs/step/parameter_server.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/period_bound.hpp"

@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "buckets/planners.hpp"
-#include "buckets/send_in_order.hpp"
+#include "buckets/sending.hpp"
 #include "layers/variability.hpp"
 #include "programs/builders/dear_program.hpp"
 #include "programs/builders/input_reading.hpp"

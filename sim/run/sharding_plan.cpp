@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "buckets/unit_labels.hpp"
 #include "buckets/unit_search.hpp"
 #include "programs/recurrence.hpp"
 #include "run/group_exchange.hpp"

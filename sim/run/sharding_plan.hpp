@@ -23,7 +23,8 @@ namespace stepsim::study {
 [[nodiscard]] std::optional<std::int64_t> largest_unit_of(const Scenario& scenario);
 
 // The best units for equal workers; the wrapping in the scenario is ignored. Throws SimulationError
-// where the evaluator of a collective (max_plus.hpp, events.hpp) or largest_unit_of() throws it.
+// where the evaluator of a collective (evaluation.hpp, evaluation.hpp) or largest_unit_of() throws
+// it.
 [[nodiscard]] buckets::UnitPlan best_units(const Scenario& scenario);
 
 // The wrapping, with policy `list`, that has these cuts.

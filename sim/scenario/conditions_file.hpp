@@ -1,7 +1,7 @@
 #pragma once
 // Files of kind conditions (CON 1, 3; keys in keys/conditions_keys.hpp).
+#include "document/checked.hpp"
 #include "document/json.hpp"
-#include "document/problems.hpp"
 #include "scenario/conditions.hpp"
 
 namespace stepsim::study {

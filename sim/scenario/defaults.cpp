@@ -3,7 +3,6 @@
 // others are shown, so that a new key is listed before anybody thinks of it.
 #include "scenario/defaults.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/schedule/in_switch.hpp"
 #include "collectives/schedule/two_level.hpp"
 
 #include <algorithm>

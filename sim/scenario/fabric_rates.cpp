@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "links/fabric/machine_links.hpp"
+#include "links/fabric/placement.hpp"
 #include "scenario/node_counts.hpp"
 
 namespace stepsim::study {

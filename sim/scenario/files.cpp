@@ -13,7 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "base/remembered.hpp"
+#include "base/shared_value.hpp"
 #include "document/file.hpp"
 #include "document/file_write.hpp"
 #include "document/json_parse.hpp"
@@ -25,7 +25,7 @@
 #include "scenario/files/cost_file.hpp"
 #include "scenario/files/library_file.hpp"
 #include "scenario/files/model_file.hpp"
-#include "scenario/files/node_profile.hpp"
+#include "scenario/files/node_file.hpp"
 #include "scenario/files/profile_file.hpp"
 #include "scenario/files/topology_file.hpp"
 #include "scenario/files/trace_file.hpp"

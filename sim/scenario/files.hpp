@@ -15,7 +15,7 @@
 #include "document/json.hpp"
 #include "layers/model_table.hpp"
 #include "layers/trace.hpp"
-#include "links/fabric/rank_fabric.hpp"
+#include "links/fabric/placement.hpp"
 #include "links/profile/profile.hpp"
 #include "nccl/calibration.hpp"
 #include "scenario/conditions.hpp"

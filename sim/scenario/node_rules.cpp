@@ -5,7 +5,6 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
-#include "collectives/schedule/in_switch.hpp"
 #include "collectives/schedule/two_level.hpp"
 #include "scenario/scenario_exchange.hpp"
 

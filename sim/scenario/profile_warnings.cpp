@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "collectives/compress/compression.hpp"
-#include "links/profile/dense_inflation.hpp"
+#include "links/profile/profile_curve.hpp"
 
 namespace stepsim::study {
 

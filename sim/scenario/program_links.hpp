@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "document/checked.hpp"
 #include "document/json.hpp"
-#include "document/problems.hpp"
 #include "programs/explain/sensitivity.hpp"
 #include "programs/training_program.hpp"
 #include "scenario/files.hpp"

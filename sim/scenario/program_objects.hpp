@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "document/checked.hpp"
 #include "document/json.hpp"
-#include "document/problems.hpp"
 #include "programs/training_program.hpp"
 
 namespace stepsim::study {

@@ -9,7 +9,7 @@
 #include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/compress/compression.hpp"
-#include "collectives/validate_nodes.hpp"
+#include "collectives/validate.hpp"
 #include "document/json_pointer.hpp"
 #include "scenario/compression/compression_words.hpp"
 #include "scenario/packet/packet_transport.hpp"

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "collectives/algorithms.hpp"
-#include "collectives/schedule/in_switch.hpp"
+#include "collectives/schedule/two_level.hpp"
 #include "scenario/local_rules.hpp"
 #include "scenario/node_rules.hpp"
 #include "scenario/rule_words.hpp"

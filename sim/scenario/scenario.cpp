@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "buckets/exhaustive.hpp"
+#include "buckets/schedules.hpp"
 #include "document/json_pointer.hpp"
 #include "document/reader.hpp"
 #include "scenario/keys/scenario_keys.hpp"

@@ -20,7 +20,7 @@
 #include "document/json.hpp"
 #include "layers/variability.hpp"
 #include "layers/workload.hpp"
-#include "links/fabric/rank_fabric.hpp"
+#include "links/fabric/placement.hpp"
 #include "links/profile/profile.hpp"
 #include "programs/step/pipeline.hpp"
 #include "programs/step/step.hpp"

@@ -12,7 +12,7 @@
 #include "base/nearest.hpp"
 #include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/schedule/in_switch.hpp"
+#include "collectives/schedule/two_level.hpp"
 #include "collectives/validate.hpp"
 #include "scenario/compression/compression_tree.hpp"
 #include "scenario/compression/profile_costs.hpp"

@@ -10,9 +10,9 @@
 
 #include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/schedule/in_switch.hpp"
-#include "collectives/validate_nodes.hpp"
-#include "links/profile/dense_inflation.hpp"
+#include "collectives/schedule/two_level.hpp"
+#include "collectives/validate.hpp"
+#include "links/profile/profile_curve.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_local.hpp"

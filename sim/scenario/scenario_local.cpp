@@ -7,7 +7,7 @@
 
 #include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
-#include "links/fabric/rank_fabric.hpp"
+#include "links/fabric/placement.hpp"
 #include "nccl/library_record.hpp"
 #include "programs/program_check.hpp"
 #include "scenario/keys/local_training_keys.hpp"

@@ -12,7 +12,6 @@
 
 #include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/schedule/in_switch.hpp"
 #include "collectives/schedule/two_level.hpp"
 #include "scenario/compression/compression_tree.hpp"
 #include "scenario/keys/job_keys.hpp"

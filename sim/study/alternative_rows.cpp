@@ -11,7 +11,7 @@
 
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
-#include "base/remembered.hpp"
+#include "base/shared_value.hpp"
 #include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "study/assumptions.hpp"

@@ -12,7 +12,6 @@
 
 #include "base/error.hpp"
 #include "collectives/compress/compressed_exchange.hpp"
-#include "collectives/compress/compressed_time.hpp"
 #include "document/reader.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "study/breakeven_keys.hpp"

@@ -8,8 +8,8 @@
 
 #include "base/number_text.hpp"
 #include "base/percent.hpp"
-#include "buckets/ddp.hpp"
 #include "buckets/planners.hpp"
+#include "buckets/schedules.hpp"
 #include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"

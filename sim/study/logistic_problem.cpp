@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/counter_hash.hpp"
+#include "base/random.hpp"
 
 namespace stepsim::study {
 

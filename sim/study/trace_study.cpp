@@ -11,7 +11,7 @@
 #include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
-#include "scenario/files/trace_text.hpp"
+#include "scenario/files/trace_file.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/first_scenario.hpp"

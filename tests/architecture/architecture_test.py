@@ -118,7 +118,7 @@ EXCEPTIONS = {
     ("sim/base/shared_list", "no shared_ptr"): "lists of a workload are large, and copies of a scenario share them",
     ("sim/document/json", "no shared_ptr"): "all nodes of a tree share the name of their file",
     ("sim/document/json_parse", "no shared_ptr"): "the same",
-    ("sim/links/fabric/rank_fabric", "no shared_ptr"): "routes of a fabric are large, and made once for all that run on it",
+    ("sim/links/fabric/placement", "no shared_ptr"): "routes of a fabric are large, and made once for all that run on it",
     ("sim/collectives/collective", "no shared_ptr"): "the same",
     ("sim/scenario/files", "no shared_ptr"): "the same",
     ("sim/scenario/scenario", "no shared_ptr"): "the same",

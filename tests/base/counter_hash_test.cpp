@@ -1,4 +1,4 @@
-#include "base/counter_hash.hpp"
+#include "base/random.hpp"
 
 #include <doctest/doctest.h>
 

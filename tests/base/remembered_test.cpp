@@ -1,4 +1,4 @@
-#include "base/remembered.hpp"
+#include "base/shared_value.hpp"
 
 #include <doctest/doctest.h>
 

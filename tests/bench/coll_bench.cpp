@@ -6,8 +6,6 @@
 
 #include "base/random.hpp"
 #include "collectives/evaluate/evaluation.hpp"
-#include "collectives/evaluate/events.hpp"
-#include "collectives/evaluate/max_plus.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "links/fabric/presets.hpp"
+#include "links/fabric/topology.hpp"
 #include "links/flow/flow_run.hpp"
 
 int main(int argc, char** argv) {

@@ -6,9 +6,9 @@
 
 #include <numeric>
 
-#include "base/counter_hash.hpp"
-#include "links/fabric/presets.hpp"
+#include "base/random.hpp"
 #include "links/fabric/routes.hpp"
+#include "links/fabric/topology.hpp"
 #include "links/packet/packet_flows.hpp"
 
 namespace {

@@ -1,8 +1,6 @@
-// Finish times of one list of 160 gradients for many linear costs: the kernels of a sweep, and the
-// same recurrences written plainly with 32 points in lockstep, as the yardstick of the same run.
-// Rates are points (costs) per second on one core.
+// The best merge of one list of 160 gradients for many linear costs: the kernel of a sweep, and the
+// general path beside it. Rates are points (costs) per second on one core.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -27,7 +25,6 @@ struct Sweep {
   BatchItems items;
   std::vector<double> startup_s;
   std::vector<double> per_byte_s;
-  std::vector<double> finish_s = std::vector<double>(kPoints);
 };
 
 // 0.1 to 0.4 ms and 10 kB to 4 MB per layer; rings of 2 to 3,998 ranks at 1 to 100 GB/s.
@@ -57,60 +54,19 @@ void count_points(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kPoints));
 }
 
-void wfbp_plain_lockstep(benchmark::State& state) {
-  Sweep sweep = make_sweep();
-  constexpr std::size_t kWidth = 32;
-  for (auto _ : state) {
-    for (std::size_t point = 0; point < kPoints; point += kWidth) {
-      std::array<double, kWidth> end{};
-      const double* startup = &sweep.startup_s[point];
-      const double* per_byte = &sweep.per_byte_s[point];
-      for (std::size_t layer = 0; layer < kLayers; ++layer) {
-        const double ready = sweep.items.ready_s[layer];
-        const double bytes = sweep.items.bytes[layer];
-        for (std::size_t k = 0; k < kWidth; ++k) {
-          const double start = end[k] > ready ? end[k] : ready;
-          end[k] = start + (startup[k] + per_byte[k] * bytes);
-        }
-      }
-      std::copy(end.begin(), end.end(), &sweep.finish_s[point]);
-    }
-    benchmark::DoNotOptimize(sweep.finish_s.data());
-    benchmark::ClobberMemory();
-  }
-  count_points(state);
-}
-BENCHMARK(wfbp_plain_lockstep);
-
-void wfbp_batch(benchmark::State& state) {
-  Sweep sweep = make_sweep();
-  for (auto _ : state) {
-    wfbp_finish_batch(sweep.items, sweep.startup_s, sweep.per_byte_s, sweep.finish_s);
-    benchmark::DoNotOptimize(sweep.finish_s.data());
-    benchmark::ClobberMemory();
-  }
-  count_points(state);
-}
-BENCHMARK(wfbp_batch);
-
-void mg_wfbp_batch(benchmark::State& state) {
-  Sweep sweep = make_sweep();
-  for (auto _ : state) {
-    mg_wfbp_finish_batch(sweep.items, sweep.startup_s, sweep.per_byte_s, sweep.finish_s);
-    benchmark::DoNotOptimize(sweep.finish_s.data());
-    benchmark::ClobberMemory();
-  }
-  count_points(state);
-}
-BENCHMARK(mg_wfbp_batch);
-
 void optimal_batch(benchmark::State& state) {
   Sweep sweep = make_sweep();
-  std::vector<double> scratch;
+  OptimalBlock block(sweep.items);
+  BatchLanes startup;
+  BatchLanes per_byte;
   for (auto _ : state) {
-    optimal_finish_batch(sweep.items, sweep.startup_s, sweep.per_byte_s, scratch, sweep.finish_s);
-    benchmark::DoNotOptimize(sweep.finish_s.data());
-    benchmark::ClobberMemory();
+    for (std::size_t point = 0; point < kPoints; point += kBatchLanes) {
+      std::copy_n(&sweep.startup_s[point], kBatchLanes, startup.begin());
+      std::copy_n(&sweep.per_byte_s[point], kBatchLanes, per_byte.begin());
+      block.run(startup, per_byte);
+      benchmark::DoNotOptimize(block.item_end_s().data());
+      benchmark::ClobberMemory();
+    }
   }
   count_points(state);
 }

@@ -8,10 +8,10 @@
 
 #include <doctest/doctest.h>
 
-#include "buckets/asc_wfbp.hpp"
 #include "buckets/bounds.hpp"
 #include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
+#include "buckets/schedules.hpp"
 #include "buckets/sending.hpp"
 #include "buckets/steps.hpp"
 #include "testing/tolerance.hpp"

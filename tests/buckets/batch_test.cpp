@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <variant>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -34,43 +35,10 @@ Costs costs_around(const Problem& problem, std::size_t count, RandomStream& rand
   return costs;
 }
 
-std::vector<double> planned(Problem problem, Schedule schedule, const Costs& costs) {
-  std::vector<double> finish;
-  for (std::size_t k = 0; k < costs.startup_s.size(); ++k) {
-    problem.cost = linear(costs.startup_s[k], costs.per_byte_s[k]);
-    finish.push_back(make_plan(problem, schedule).finish.value);
-  }
-  return finish;
-}
-
 } // namespace
 
-TEST_CASE("batch kernels give the finish times of make_plan, bit for bit") {
-  const std::uint64_t seed = 7;
-  CAPTURE(seed);
-  for (const std::size_t count : {0U, 1U, 31U, 32U, 33U, 100U}) {
-    for (std::uint64_t instance = 0; instance < 60; ++instance) {
-      CAPTURE(count);
-      CAPTURE(instance);
-      RandomStream random({.seed = seed, .point = instance, .worker = count});
-      const RandomShape shape{
-          .min_items = 1, .max_items = 40, .empty_items = true, .repeated_ready = true};
-      const Problem problem = random_problem(random, shape);
-      const Costs costs = costs_around(problem, count, random);
-      const BatchItems items = batch_items(problem);
-      std::vector<double> finish(count);
-      wfbp_finish_batch(items, costs.startup_s, costs.per_byte_s, finish);
-      CHECK(finish == planned(problem, Schedule::wfbp, costs));
-      mg_wfbp_finish_batch(items, costs.startup_s, costs.per_byte_s, finish);
-      CHECK(finish == planned(problem, Schedule::mg_wfbp, costs));
-      std::vector<double> scratch;
-      optimal_finish_batch(items, costs.startup_s, costs.per_byte_s, scratch, finish);
-      CHECK(finish == planned(problem, Schedule::optimal, costs));
-    }
-  }
-}
-
-TEST_CASE("batch kernels: a block of best plans has the choices of one cost at a time") {
+TEST_CASE(
+    "batch: a block of best plans has the choices of one cost at a time, and their finish times") {
   const std::uint64_t seed = 8;
   for (std::uint64_t instance = 0; instance < 200; ++instance) {
     CAPTURE(instance);
@@ -95,7 +63,9 @@ TEST_CASE("batch kernels: a block of best plans has the choices of one cost at a
     std::vector<std::uint32_t> back(items.size() + 1);
     for (std::size_t k = 0; k < kBatchLanes; ++k) {
       CAPTURE(k);
-      (void)optimal_finish(items, {startup[k], per_byte[k]}, finish, back);
+      problem.cost = linear(startup[k], per_byte[k]);
+      CHECK(optimal_finish(items, std::get<LinearCost>(problem.cost.base), finish, back) ==
+            make_plan(problem, Schedule::optimal).finish.value);
       std::size_t end = items.size();
       for (std::size_t i = items.size(); i > 0; --i) {
         end = back[end] >= i ? back[end] : end;
@@ -105,19 +75,4 @@ TEST_CASE("batch kernels: a block of best plans has the choices of one cost at a
       }
     }
   }
-}
-
-TEST_CASE("batch kernels: all bytes 0 finish with backward") {
-  Problem problem = problem_of({1, 2}, {0, 0}, linear(1, 1));
-  problem.channel_free.value = 9;
-  const BatchItems items = batch_items(problem);
-  const std::vector<double> one{1};
-  std::vector<double> finish{0};
-  std::vector<double> scratch;
-  wfbp_finish_batch(items, one, one, finish);
-  CHECK(finish[0] == 2);
-  mg_wfbp_finish_batch(items, one, one, finish);
-  CHECK(finish[0] == 2);
-  optimal_finish_batch(items, one, one, scratch, finish);
-  CHECK(finish[0] == 2);
 }

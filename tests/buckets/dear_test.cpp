@@ -1,9 +1,9 @@
 // DeAR: MER 6.3 and its cases of MER 14 G.
 #include <doctest/doctest.h>
 
-#include "buckets/dear.hpp"
 #include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
+#include "buckets/schedules.hpp"
 #include "buckets/sending.hpp"
 #include "buckets/steps.hpp"
 #include "testing/tolerance.hpp"

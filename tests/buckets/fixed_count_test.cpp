@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "buckets/fixed_count.hpp"
 #include "buckets/plan_problems.hpp"
 #include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
+#include "buckets/schedules.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::buckets;

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "buckets/unit_labels.hpp"
 #include "buckets/unit_search.hpp"
 #include "programs/builders/fsdp_program.hpp"
 #include "programs/recurrence.hpp"

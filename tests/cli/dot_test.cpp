@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "links/fabric/presets.hpp"
+#include "links/fabric/topology.hpp"
 
 namespace stepsim::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/blocks.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/point.hpp"

@@ -6,12 +6,11 @@
 
 #include "base/random.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/evaluate/events.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/blocks.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/closed_form_streams.hpp"
-#include "collectives/formula/symbols.hpp"
+#include "collectives/formula/uniform.hpp"
 #include "collectives/point.hpp"
 #include "testing/tolerance.hpp"
 

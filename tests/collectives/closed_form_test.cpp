@@ -5,7 +5,7 @@
 
 #include "base/random.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/closed_forms.hpp"
 #include "collectives/nodes.hpp"

@@ -5,7 +5,6 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/point.hpp"
-#include "collectives/schedule/in_switch.hpp"
 #include "collectives/schedule/ring_rails.hpp"
 #include "collectives/schedule/two_level.hpp"
 

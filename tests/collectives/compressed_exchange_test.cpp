@@ -1,9 +1,8 @@
 // Times and messages of compressed exchanges against the formulas of SPA 3, 4, 11 and PIP 6 and
 // their expected values. Tolerance 1e-9 relative where all evaluators add the same durations.
 #include "collectives/choose.hpp"
-#include "collectives/compress/compressed_time.hpp"
-#include "collectives/evaluate/max_plus.hpp"
-#include "collectives/evaluate/traffic.hpp"
+#include "collectives/compress/compressed_exchange.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/method.hpp"
 
@@ -18,7 +17,6 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "collectives/compress/compressed_exchange.hpp"
 #include "collectives/compress/compressed_formulas.hpp"
 #include "testing/tolerance.hpp"
 

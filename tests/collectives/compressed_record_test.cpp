@@ -9,7 +9,6 @@
 #include "collectives/point.hpp"
 #include "collectives/record.hpp"
 #include "collectives/validate.hpp"
-#include "collectives/validate_compressed.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::collectives {

@@ -10,7 +10,7 @@
 
 #include "base/random.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/nodes.hpp"
 #include "collectives/schedule/ring_rails.hpp"
 #include "collectives/schedule/two_level.hpp"

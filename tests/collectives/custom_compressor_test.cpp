@@ -12,7 +12,6 @@
 
 #include "base/error.hpp"
 #include "collectives/compress/compressed_exchange.hpp"
-#include "collectives/compress/compressed_time.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::collectives {

@@ -13,8 +13,6 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/choose.hpp"
 #include "collectives/evaluate/evaluation.hpp"
-#include "collectives/evaluate/events.hpp"
-#include "collectives/evaluate/max_plus.hpp"
 #include "collectives/evaluate/server_flows.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/lower_bound.hpp"

@@ -1,12 +1,12 @@
 // A ring whose connections share no link: what max_plus says of it is what its events say, 1e-12.
-#include "collectives/evaluate/disjoint_ring.hpp"
+#include "collectives/evaluate/few_ranks.hpp"
 
 #include <doctest/doctest.h>
 
 #include <vector>
 
 #include "base/random.hpp"
-#include "collectives/evaluate/events.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/on_fabric.hpp"
 #include "collectives/point.hpp"
 #include "testing/tolerance.hpp"

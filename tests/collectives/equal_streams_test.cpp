@@ -1,6 +1,6 @@
 // Streams of blocks over equal ranks: what a few ranks and slots tell is what the sweep over all
 // transfers and their events say, within 1e-12, the rounding of thousands of sums.
-#include "collectives/evaluate/equal_streams.hpp"
+#include "collectives/evaluate/streams.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "base/random.hpp"
-#include "collectives/evaluate/events.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/point.hpp"
 #include "collectives/random_streams.hpp"
 #include "testing/tolerance.hpp"

@@ -11,15 +11,12 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/evaluate/disjoint_ring.hpp"
-#include "collectives/evaluate/equal_nodes.hpp"
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/evaluate/event_run.hpp"
-#include "collectives/evaluate/events.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/few_ranks.hpp"
 #include "collectives/evaluate/server_flows.hpp"
 #include "collectives/point.hpp"
-#include "links/alpha_beta.hpp"
+#include "links/network_model.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::collectives {

@@ -8,7 +8,7 @@
 
 #include "base/random.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/evaluate/events.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/lower_bound.hpp"
 #include "collectives/on_fabric.hpp"
 #include "collectives/point.hpp"

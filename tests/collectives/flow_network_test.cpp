@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/evaluate/events.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/on_fabric.hpp"
 #include "collectives/point.hpp"

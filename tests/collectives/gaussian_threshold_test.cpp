@@ -1,4 +1,4 @@
-#include "collectives/operators/gaussian_threshold.hpp"
+#include "collectives/operators/global_top_k.hpp"
 #include "testing/tolerance.hpp"
 
 #include <doctest/doctest.h>

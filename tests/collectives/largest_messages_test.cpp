@@ -1,11 +1,11 @@
-#include "collectives/evaluate/largest_messages.hpp"
+#include "collectives/evaluate/few_ranks.hpp"
 
 #include <doctest/doctest.h>
 
 #include <random>
 
 #include "collectives/algorithms.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/point.hpp"
 #include "collectives/schedule/swing.hpp"
 

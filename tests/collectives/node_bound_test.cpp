@@ -10,14 +10,13 @@
 
 #include "base/random.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/evaluate/events.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/evaluate/server_flows.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/lower_bound.hpp"
 #include "collectives/method.hpp"
 #include "collectives/record.hpp"
-#include "nccl/node_bound.hpp"
+#include "nccl/node_links.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::collectives {

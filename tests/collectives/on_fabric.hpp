@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "collectives/collective.hpp"
-#include "links/fabric/presets.hpp"
-#include "links/fabric/rank_fabric.hpp"
+#include "links/fabric/placement.hpp"
+#include "links/fabric/topology.hpp"
 
 namespace stepsim::collectives::test {
 

@@ -8,7 +8,7 @@
 
 #include "base/random.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/lower_bound.hpp"
 #include "collectives/point.hpp"

@@ -1,4 +1,4 @@
-#include "collectives/evaluate/events.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 
 #include <doctest/doctest.h>
 

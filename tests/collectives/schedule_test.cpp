@@ -8,8 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "collectives/evaluate/max_plus.hpp"
-#include "collectives/evaluate/traffic.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/point.hpp"
 #include "testing/tolerance.hpp"
 

@@ -7,8 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "collectives/evaluate/events.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/point.hpp"
 #include "collectives/schedule/schedule.hpp"

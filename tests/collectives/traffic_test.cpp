@@ -1,4 +1,4 @@
-#include "collectives/evaluate/traffic.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 
 #include <doctest/doctest.h>
 

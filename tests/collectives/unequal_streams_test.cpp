@@ -1,6 +1,6 @@
 // Streams of blocks over links of any cost: without collecting transfers step by step, the times
 // are those of the sweep over all transfers.
-#include "collectives/evaluate/unequal_streams.hpp"
+#include "collectives/evaluate/streams.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,7 @@
 
 #include "base/random.hpp"
 #include "collectives/choose.hpp"
-#include "collectives/evaluate/equal_streams.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/blocks.hpp"
 #include "collectives/nodes.hpp"
 #include "collectives/random_streams.hpp"

@@ -29,7 +29,6 @@
 #include "scenario/files/samples_file.hpp"
 #include "scenario/files/topology_file.hpp"
 #include "scenario/files/trace_file.hpp"
-#include "scenario/files/trace_text.hpp"
 
 namespace {
 

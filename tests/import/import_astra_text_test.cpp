@@ -10,7 +10,6 @@
 #include "import/import_detect.hpp"
 #include "import/import_samples.hpp"
 #include "scenario/files/trace_file.hpp"
-#include "scenario/files/trace_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

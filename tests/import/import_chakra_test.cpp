@@ -14,7 +14,6 @@
 #include "import/import_samples.hpp"
 #include "import/protobuf_builder.hpp"
 #include "scenario/files/trace_file.hpp"
-#include "scenario/files/trace_text.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

@@ -10,7 +10,6 @@
 #include "import/kineto/import_kineto.hpp"
 #include "import/kineto_generator.hpp"
 #include "scenario/files/trace_file.hpp"
-#include "scenario/files/trace_text.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

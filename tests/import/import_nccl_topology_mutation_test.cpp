@@ -12,7 +12,7 @@
 #include "import/import_samples.hpp"
 #include "import/nccl/import_nccl_topology.hpp"
 #include "scenario/files/topology_file.hpp"
-#include "scenario/files/trace_text.hpp"
+#include "scenario/files/trace_file.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

@@ -22,7 +22,6 @@
 #include "document/temporary_folder.hpp"
 #include "import/import_samples.hpp"
 #include "import/kineto/kineto_read.hpp"
-#include "import/kineto/kineto_scan.hpp"
 #include "import/kineto_generator.hpp"
 
 using namespace stepsim;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/counter_hash.hpp"
+#include "base/random.hpp"
 #include "programs/factors.hpp"
 #include "testing/tolerance.hpp"
 

@@ -1,4 +1,4 @@
-#include "links/profile/dense_inflation.hpp"
+#include "links/profile/profile_curve.hpp"
 #include "testing/tolerance.hpp"
 
 #include <doctest/doctest.h>

@@ -1,11 +1,11 @@
-#include "links/fabric/fabric_check.hpp"
+#include "links/fabric/fabric.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 
-#include "links/fabric/presets.hpp"
 #include "links/fabric/routes.hpp"
+#include "links/fabric/topology.hpp"
 
 namespace stepsim::links {
 namespace {

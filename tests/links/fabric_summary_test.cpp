@@ -1,13 +1,13 @@
-#include "links/fabric/fabric_summary.hpp"
+#include "links/fabric/fabric.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "base/counter_hash.hpp"
-#include "links/fabric/presets.hpp"
+#include "base/random.hpp"
 #include "links/fabric/routes.hpp"
+#include "links/fabric/topology.hpp"
 
 namespace stepsim::links {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "links/alpha_beta.hpp"
-#include "links/flow/max_min.hpp"
+#include "links/flow_oracle.hpp"
+#include "links/network_model.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::links {
@@ -152,21 +152,20 @@ std::vector<double> ends_with_all_rates(const std::vector<double>& capacities,
   double now = 0;
   std::size_t next = 0;
   while (next < arrivals.size() || !active.empty()) {
-    std::vector<std::uint32_t> path_begin{0};
-    std::vector<std::uint32_t> path;
-    std::vector<double> limit;
+    std::vector<oracle::Flow> flows;
     for (const std::size_t id : active) {
       const Transfer& transfer = arrivals[id].transfer;
+      oracle::Flow& flow = flows.emplace_back();
       for (const std::uint32_t port : {transfer.send_port, transfer.receive_port}) {
         if (port != kNoPort) {
-          path.push_back(port);
+          flow.links.push_back(port);
         }
       }
-      path_begin.push_back(static_cast<std::uint32_t>(path.size()));
-      limit.push_back(1 / transfer.per_byte_s);
+      flow.parts.assign(flow.links.size(), 1);
+      flow.cap = 1 / transfer.per_byte_s;
     }
-    std::vector<double> rate(active.size());
-    max_min(capacities, {path_begin, path, limit}, rate);
+    const std::vector<double> rate =
+        oracle::rates(capacities, flows, std::vector<char>(flows.size(), 1));
     double then = next < arrivals.size() ? arrivals[next].time_s : kNever;
     std::size_t first = active.size();
     for (std::size_t i = 0; i < active.size(); ++i) {

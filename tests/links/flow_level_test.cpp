@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "links/fabric/presets.hpp"
+#include "links/fabric/topology.hpp"
 #include "links/flow/flow_network.hpp"
 #include "links/flow/flow_run.hpp"
 #include "links/flow_oracle.hpp"

@@ -1,11 +1,11 @@
-#include "links/flow/flow_list.hpp"
+#include "links/flow/flow_run.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "base/counter_hash.hpp"
+#include "base/random.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::links {

@@ -8,7 +8,6 @@
 
 #include "base/random.hpp"
 #include "links/flow/changing_rates.hpp"
-#include "links/flow/max_min.hpp"
 #include "links/flow_oracle.hpp"
 #include "testing/tolerance.hpp"
 
@@ -249,25 +248,6 @@ TEST_CASE("flow rates: the lexicographically largest of all allocations of small
     }
   }
   CHECK(on_grid > 30);
-}
-
-TEST_CASE("flow rates: the port solver of collectives is the special case without weights") {
-  constexpr std::uint64_t kSeed = 12;
-  base::RandomStream random({.seed = kSeed});
-  for (int round = 0; round < 50; ++round) {
-    CAPTURE(kSeed);
-    CAPTURE(round);
-    const oracle::Variety variety{.caps = true};
-    const std::vector<double> capacity = oracle::capacities(random, variety);
-    std::vector<oracle::Flow> flows;
-    for (std::uint32_t f = 0; f < 20; ++f) {
-      flows.push_back(oracle::flow(random, variety));
-    }
-    const Lists lists(flows);
-    std::vector<double> expected(flows.size());
-    max_min(capacity, {lists.path_begin, lists.path, lists.cap}, expected);
-    check_equal(rates(capacity, flows), expected);
-  }
 }
 
 // Flows come and go in small and large numbers.

@@ -1,4 +1,4 @@
-#include "links/fabric/machine_links.hpp"
+#include "links/fabric/placement.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "links/fabric/presets.hpp"
+#include "links/fabric/topology.hpp"
 
 namespace stepsim::links {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/counter_hash.hpp"
+#include "base/random.hpp"
 #include "links/flow/flow_run.hpp"
 #include "links/packet_scenes.hpp"
 

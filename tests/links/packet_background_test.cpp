@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "links/fabric/presets.hpp"
+#include "links/fabric/topology.hpp"
 #include "links/packet/packet_flows.hpp"
 #include "testing/tolerance.hpp"
 

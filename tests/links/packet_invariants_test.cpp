@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/counter_hash.hpp"
+#include "base/random.hpp"
 #include "links/packet_scenes.hpp"
 
 namespace stepsim::links {

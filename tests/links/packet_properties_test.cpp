@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/counter_hash.hpp"
 #include "base/random.hpp"
 #include "links/packet_scenes.hpp"
 

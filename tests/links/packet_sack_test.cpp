@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "base/counter_hash.hpp"
 #include "base/random.hpp"
-#include "links/packet/transport/scoreboard.hpp"
+#include "links/packet/transport/reno.hpp"
 #include "links/packet_scenes.hpp"
 
 namespace stepsim::links {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "links/fabric/presets.hpp"
 #include "links/fabric/routes.hpp"
+#include "links/fabric/topology.hpp"
 #include "links/packet/packet_flows.hpp"
 #include "testing/tolerance.hpp"
 

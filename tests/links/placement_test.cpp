@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "links/fabric/presets.hpp"
+#include "links/fabric/topology.hpp"
 
 namespace stepsim::links {
 namespace {

@@ -1,4 +1,4 @@
-#include "links/fabric/presets.hpp"
+#include "links/fabric/topology.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <set>
 
-#include "base/counter_hash.hpp"
 #include "base/error.hpp"
-#include "links/fabric/presets.hpp"
+#include "base/random.hpp"
+#include "links/fabric/topology.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::links {

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "links/fabric/fabric_check.hpp"
+#include "links/fabric/fabric.hpp"
 #include "links/fabric/routes.hpp"
 
 namespace stepsim::links {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "nccl/in_network.hpp"
+#include "nccl/pair_parts.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::nccl;

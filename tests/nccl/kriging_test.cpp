@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "nccl/kriging.hpp"
+#include "nccl/calibration.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::nccl;

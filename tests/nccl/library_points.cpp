@@ -6,7 +6,6 @@
 
 #include "base/random.hpp"
 #include "nccl/candidates.hpp"
-#include "nccl/operation_time.hpp"
 
 using namespace stepsim::nccl;
 

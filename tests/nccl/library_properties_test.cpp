@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/random.hpp"
+#include "nccl/calibration.hpp"
 #include "nccl/library_systems.hpp"
-#include "nccl/prediction_interval.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::nccl;

@@ -6,8 +6,7 @@
 #include <new>
 
 #include "collectives/collective.hpp"
-#include "collectives/evaluate/events.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 
 namespace {
 

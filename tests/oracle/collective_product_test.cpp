@@ -12,8 +12,6 @@
 #include "base/random.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/evaluation.hpp"
-#include "collectives/evaluate/events.hpp"
-#include "collectives/evaluate/max_plus.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/lower_bound.hpp"
 #include "testing/tolerance.hpp"

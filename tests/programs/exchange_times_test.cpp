@@ -11,7 +11,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "collectives/choose.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/method.hpp"
 #include "collectives/on_fabric.hpp"

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/random.hpp"
-#include "collectives/evaluate/events.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "programs/builders/fsdp_program.hpp"
 #include "programs/event_pass.hpp"
 #include "programs/factors.hpp"

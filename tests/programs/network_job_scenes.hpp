@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "layers/variability.hpp"
-#include "links/fabric/presets.hpp"
+#include "links/fabric/topology.hpp"
 #include "programs/builders/sync_sgd_program.hpp"
 #include "programs/job/network_job.hpp"
 #include "programs/operation_times.hpp"

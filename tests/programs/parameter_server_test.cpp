@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/method.hpp"
 #include "programs/factors.hpp"
 #include "testing/tolerance.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "collectives/evaluate/events.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "programs/network_job_scenes.hpp"
 
 namespace stepsim::programs {

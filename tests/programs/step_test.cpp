@@ -6,11 +6,10 @@
 #include <numeric>
 
 #include "base/random.hpp"
-#include "buckets/asc_wfbp.hpp"
-#include "buckets/dear.hpp"
 #include "buckets/planner_options.hpp"
 #include "buckets/priority.hpp"
-#include "buckets/send_in_order.hpp"
+#include "buckets/schedules.hpp"
+#include "buckets/sending.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::programs;

@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "document/json_parse.hpp"
 #include "document/json_pointer.hpp"
-#include "links/fabric/rank_fabric.hpp"
+#include "links/fabric/placement.hpp"
 #include "run/collective_keys.hpp"
 #include "run/collective_record.hpp"
 #include "scenario/scenario_text.hpp"

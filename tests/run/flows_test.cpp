@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "base/counter_hash.hpp"
+#include "base/random.hpp"
 #include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "run/flows_result.hpp"

@@ -8,8 +8,8 @@
 
 #include "document/json_parse.hpp"
 #include "document/json_text.hpp"
+#include "nccl/calibration.hpp"
 #include "nccl/library_record.hpp"
-#include "nccl/prediction_interval.hpp"
 #include "scenario/defaults.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_text.hpp"

@@ -15,8 +15,8 @@
 #include "cli/shell/app.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
+#include "document/checked.hpp"
 #include "document/json_pointer.hpp"
-#include "document/problems.hpp"
 #include "run/collective_keys.hpp"
 
 namespace stepsim::cli {

@@ -8,7 +8,7 @@
 #include "cli/collective/collective_flags.hpp"
 #include "cli/collective/collective_table.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/crossovers.hpp"
+#include "collectives/choose.hpp"
 #include "document/fields/written.hpp"
 #include "run/collective_record.hpp"
 #include "study/sweep/rows.hpp"

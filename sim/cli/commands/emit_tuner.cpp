@@ -19,7 +19,7 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/version.hpp"
-#include "import/nccl/nccl_tests_table.hpp"
+#include "import/nccl/import_nccl_tests.hpp"
 #include "nccl/tuner_table.hpp"
 
 namespace stepsim::cli {

@@ -28,7 +28,6 @@
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/model_config.hpp"
 #include "scenario/files/trace_file.hpp"
-#include "scenario/files/trace_text.hpp"
 
 namespace stepsim::cli {
 

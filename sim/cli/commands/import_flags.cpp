@@ -19,7 +19,6 @@
 #include "document/json_text.hpp"
 #include "import/kineto/import_kineto.hpp"
 #include "scenario/files/cost_file.hpp"
-#include "scenario/files/import_number.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/source_json.hpp"
 

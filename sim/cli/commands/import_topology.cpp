@@ -11,7 +11,6 @@
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "scenario/files/import_number.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::cli {

@@ -12,7 +12,6 @@
 #include "scenario/files/cost_file.hpp"
 #include "scenario/files/model_file.hpp"
 #include "scenario/files/trace_file.hpp"
-#include "scenario/files/trace_text.hpp"
 
 namespace stepsim::cli {
 

@@ -23,7 +23,7 @@
 #include "plot/svg.hpp"
 #include "run/result_file.hpp"
 #include "scenario/files/import_source.hpp"
-#include "scenario/files/trace_text.hpp"
+#include "scenario/files/trace_file.hpp"
 #include "study/trace_study.hpp"
 #include "study/trace_study_tree.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/number_text.hpp"
-#include "links/fabric/fabric_summary.hpp"
+#include "links/fabric/fabric.hpp"
 
 namespace stepsim::cli {
 

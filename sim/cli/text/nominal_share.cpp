@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/percent.hpp"
-#include "document/problems.hpp"
+#include "document/checked.hpp"
 #include "scenario/files/keys/node_keys.hpp"
 #include "scenario/files/node_file.hpp"
 

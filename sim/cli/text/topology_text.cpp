@@ -9,7 +9,7 @@
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
-#include "links/fabric/fabric_summary.hpp"
+#include "links/fabric/fabric.hpp"
 #include "links/fabric/topology.hpp"
 
 namespace stepsim::cli {

@@ -2,7 +2,6 @@
 #include "collectives/compress/exchange_builder.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.hpp"
 #include "collectives/choose.hpp"

@@ -2,7 +2,6 @@
 #include "collectives/compress/compressed_exchange.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "collectives/choose.hpp"
 #include "collectives/compress/compressed_formulas.hpp"

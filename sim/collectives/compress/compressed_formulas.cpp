@@ -6,12 +6,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <string>
 
 #include "base/error.hpp"
-#include "collectives/compress/compressed_exchange.hpp"
-#include "collectives/formula/symbols.hpp"
-#include "collectives/formula/uniform.hpp"
 
 namespace stepsim::collectives {
 namespace {

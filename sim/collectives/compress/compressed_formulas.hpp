@@ -3,7 +3,6 @@
 // of methods without a schedule. A bucket has m elements, and M bytes if it is dense; every rank
 // sends a list of k' = exchange.entries entries of E = index_bytes + value_bytes each. Internal to
 // coll.
-#include <optional>
 
 #include "collectives/compress/compressed_exchange.hpp"
 #include "collectives/formula/uniform.hpp"

@@ -1,15 +1,6 @@
 // The record of a compressed exchange (SPA 1, 11).
 #include "collectives/compress/compressed_record.hpp"
 
-#include <string>
-
-#include "collectives/compress/compressed_exchange.hpp"
-#include "collectives/compress/compressed_time.hpp"
-#include "collectives/evaluate/evaluation.hpp"
-#include "collectives/evaluate/events.hpp"
-#include "collectives/evaluate/max_plus.hpp"
-#include "collectives/record.hpp"
-
 namespace stepsim::collectives {
 namespace {
 

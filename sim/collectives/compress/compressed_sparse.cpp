@@ -1,17 +1,9 @@
 // The stages of methods that exchange lists of entries (SPA 3, 4, 11).
 #include "collectives/compress/exchange_builder.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-
 #include "base/error.hpp"
-#include "collectives/compress/compressed_exchange.hpp"
 #include "collectives/compress/compressed_formulas.hpp"
-#include "collectives/evaluate/fabric_links.hpp"
 #include "collectives/evaluate/link_costs.hpp"
-#include "collectives/formula/symbols.hpp"
-#include "collectives/node_ranks.hpp"
 
 namespace stepsim::collectives {
 namespace {

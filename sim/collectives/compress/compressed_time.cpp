@@ -1,19 +1,11 @@
 // Times and traffic of a compressed exchange, stage by stage, and the work beside the wire.
-#include "collectives/compress/compressed_time.hpp"
+#include "collectives/compress/compressed_exchange.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <string>
 
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/choose.hpp"
-#include "collectives/compress/compressed_exchange.hpp"
-#include "collectives/evaluate/evaluation.hpp"
-#include "collectives/evaluate/events.hpp"
-#include "collectives/evaluate/max_plus.hpp"
-#include "collectives/evaluate/traffic.hpp"
-#include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/uniform.hpp"
 #include "collectives/method.hpp"
 #include "collectives/schedule/schedule.hpp"

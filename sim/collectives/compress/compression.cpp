@@ -1,7 +1,6 @@
 #include "collectives/compress/compression.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
 

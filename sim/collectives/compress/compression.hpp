@@ -9,14 +9,7 @@
 //   custom     formulas of a file give bytes and work        custom_compressor.hpp
 //
 // Sources: SPA 2, 8, 11 (sparse, low-rank, quantised), PIP 6 (codecs).
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/words.hpp"
 #include "collectives/compress/custom_compressor.hpp"
 
 namespace stepsim::collectives {

@@ -12,10 +12,6 @@
 //   allgather   (P-1) (a + b / B)                          P-1
 //   server      2 (a + P b / B)                            P-1
 //   tree        2 ceil(log2 P) (a + b / B)                 ceil(log2 P)
-#include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 #include "base/formula.hpp"
 #include "base/words.hpp"

@@ -8,7 +8,6 @@
 //     }
 #include <bit>
 #include <cmath>
-#include <utility>
 
 #include "collectives/compress/compressed_exchange.hpp"
 

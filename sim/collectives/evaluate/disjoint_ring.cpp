@@ -1,15 +1,7 @@
-#include "collectives/evaluate/disjoint_ring.hpp"
+#include "collectives/evaluate/few_ranks.hpp"
 
-#include <algorithm>
-#include <utility>
-#include <variant>
-#include <vector>
-
-#include "collectives/evaluate/fabric_links.hpp"
-#include "collectives/evaluate/largest_messages.hpp"
-#include "collectives/evaluate/max_plus.hpp"
+#include "collectives/evaluate/link_costs.hpp"
 #include "collectives/method.hpp"
-#include "collectives/schedule/schedule.hpp"
 #include "links/flow/flow_network.hpp"
 
 namespace stepsim::collectives {

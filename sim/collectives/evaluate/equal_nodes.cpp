@@ -1,10 +1,4 @@
-#include "collectives/evaluate/equal_nodes.hpp"
-
-#include <algorithm>
-#include <cstdint>
-#include <utility>
-#include <variant>
-#include <vector>
+#include "collectives/evaluate/few_ranks.hpp"
 
 #include "collectives/evaluate/link_costs.hpp"
 #include "collectives/formula/uniform.hpp"

@@ -2,17 +2,9 @@
 // rank moves them all by the same time, the ranks between it and the tail do, too. In the second
 // round of an all-reduce every block but the last takes the same time, so that a longest path into
 // it is known: it turns from one rank to the next wherever it likes.
-#include "collectives/evaluate/equal_streams.hpp"
-
-#include <algorithm>
-#include <cassert>
-#include <limits>
-#include <utility>
-#include <variant>
-#include <vector>
+#include "collectives/evaluate/streams.hpp"
 
 #include "collectives/algorithms.hpp"
-#include "collectives/evaluate/equal_trees.hpp"
 #include "collectives/formula/uniform.hpp"
 
 namespace stepsim::collectives {

@@ -5,13 +5,7 @@
 // A port serves one edge of even and one of odd offsets, so that their last blocks tell when it is
 // free. Where all edges carry whole blocks, two slots are a period. The blocks that reach a root
 // are kept, because it sends them on much later.
-#include "collectives/evaluate/equal_trees.hpp"
-
-#include <algorithm>
-#include <array>
-#include <limits>
-#include <utility>
-#include <variant>
+#include "collectives/evaluate/streams.hpp"
 
 #include "collectives/schedule/double_tree.hpp"
 

@@ -12,17 +12,11 @@
 //   begin, enter, completed, ...    single steps, for a caller whose network also has other
 //                                   traffic; that network only passes on submitted transfers,
 //                                   which are named by their sending port
-#include <algorithm>
-#include <utility>
-#include <vector>
 
 #include "collectives/evaluate/busy_time.hpp"
-#include "collectives/evaluate/data_counts.hpp"
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/evaluate/event_ports.hpp"
 #include "collectives/evaluate/link_costs.hpp"
-#include "collectives/schedule/schedule_cursor.hpp"
-#include "events/event_queue.hpp"
 #include "links/network_model.hpp"
 
 namespace stepsim::collectives {

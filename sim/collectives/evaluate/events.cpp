@@ -1,22 +1,15 @@
 // The choice of links and network model for `EventRun`: the template is compiled for every kind of
 // link cost, so that the loop over events asks no question about it.
-#include "collectives/evaluate/events.hpp"
-
-#include <algorithm>
-#include <concepts>
+#include "collectives/evaluate/evaluation.hpp"
 
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/evaluate/disjoint_ring.hpp"
-#include "collectives/evaluate/equal_nodes.hpp"
-#include "collectives/evaluate/equal_streams.hpp"
-#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/evaluate/event_run.hpp"
-#include "collectives/evaluate/fabric_links.hpp"
+#include "collectives/evaluate/few_ranks.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/evaluate/server_flows.hpp"
-#include "collectives/schedule/in_switch.hpp"
-#include "links/alpha_beta.hpp"
+#include "collectives/evaluate/streams.hpp"
+#include "collectives/schedule/two_level.hpp"
 #include "links/flow/fair_ports.hpp"
 #include "links/flow/flow_network.hpp"
 

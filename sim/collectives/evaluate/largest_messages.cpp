@@ -1,13 +1,9 @@
-#include "collectives/evaluate/largest_messages.hpp"
+#include "collectives/evaluate/few_ranks.hpp"
 
-#include <algorithm>
-#include <cassert>
 #include <ranges>
-#include <variant>
 
 #include "collectives/algorithms.hpp"
 #include "collectives/formula/uniform.hpp"
-#include "collectives/schedule/schedule.hpp"
 
 namespace stepsim::collectives {
 namespace {

@@ -6,12 +6,10 @@
 //                  nodes; a listed pair has a separate link
 // `cost(src, dst)` throws SimulationError if there is no link; `shared(src, dst)` is whether the
 // transfer leaves its node through a shared interface.
-#include <cstdint>
-#include <variant>
-#include <vector>
+#include <algorithm>
 
-#include "collectives/collective.hpp"
 #include "collectives/node_ranks.hpp"
+#include "links/fabric/placement.hpp"
 
 namespace stepsim::collectives {
 
@@ -79,5 +77,37 @@ using AnyLinks = std::variant<EqualLinks, PairLinks, TwoLevelLinks>;
 // costs are collective.reduction_s_per_byte.
 [[nodiscard]] std::vector<double> entry_times(const Collective& collective);
 [[nodiscard]] std::vector<double> reduction_costs(const Collective& collective); // s per byte
+
+// Collectives on a fabric (`Links::fabric`): the link costs in addition to the paths of the flows,
+// and a summary of the fabric for formulas that need one alpha and one beta.
+
+// Link costs on a fabric. Ranks of one host communicate over the inner link (two_level->intra, else
+// all). A transfer that leaves a host waits for the latency of `all` in addition to that of its
+// path, and its flow is never faster than 1 / per_byte_s of `all`.
+class FabricLinks {
+public:
+  explicit FabricLinks(const Links& links)
+      : hosts_(links.fabric->hosts), all_(links.all),
+        inside_(links.two_level ? links.two_level->intra : links.all) {}
+
+  [[nodiscard]] const LinkCost& cost(std::uint32_t src, std::uint32_t dst) const {
+    return hosts_[src] == hosts_[dst] ? inside_ : all_;
+  }
+  [[nodiscard]] const LinkCost& inside() const { return inside_; }
+
+private:
+  const std::vector<links::NodeId>& hosts_; // hosts of the fabric, which must outlive the object
+  LinkCost all_, inside_;
+};
+
+// `count` ranks, `stride` apart.
+struct RankRow {
+  std::uint32_t first = 0, stride = 1, count = 0;
+};
+
+// Returns the largest latency and the smallest bandwidth of the idle paths between neighbours in a
+// ring of these ranks: alpha and beta for the block size of a pipeline (COL 7), whose blocks each
+// take the latency of the path. All costs are 0 for fewer than two ranks. O(count) paths.
+[[nodiscard]] LinkCost ring_cost(const Links& links, RankRow ranks);
 
 } // namespace stepsim::collectives

@@ -1,22 +1,17 @@
 // The sweep itself is max_plus_sweep.hpp; here it is run with an observer that keeps nothing, one
 // that collects busy times, or one that keeps the first transfers.
-#include "collectives/evaluate/max_plus.hpp"
-
-#include <algorithm>
+#include "collectives/evaluate/evaluation.hpp"
 
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/busy_time.hpp"
-#include "collectives/evaluate/equal_streams.hpp"
-#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/evaluate/max_plus_sweep.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/evaluate/server_flows.hpp"
-#include "collectives/evaluate/unequal_streams.hpp"
-#include "collectives/formula/lower_bound.hpp"
+#include "collectives/evaluate/streams.hpp"
 #include "collectives/formula/uniform.hpp"
 #include "collectives/method.hpp"
-#include "collectives/schedule/in_switch.hpp"
+#include "collectives/schedule/two_level.hpp"
 
 namespace stepsim::collectives {
 namespace {

@@ -6,10 +6,6 @@
 // only after the addition. The data arrives a delay after `end`. Memory is O(ports), and one cell
 // per block if the rule has a stream (pipelined_rules.hpp). `Observer::seen(Operation)` is called
 // for every operation in program order; the sweep stops when `Observer::done()`.
-#include <algorithm>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "collectives/evaluate/link_costs.hpp"
 #include "collectives/evaluate/ring_pass.hpp"

@@ -2,20 +2,10 @@
 // ready for it, so that a late rank delays those that wait for it and no others.
 #include "collectives/evaluate/measured_steps.hpp"
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cassert>
-#include <limits>
-#include <string>
-
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/link_costs.hpp"
-#include "collectives/evaluate/max_plus.hpp"
-#include "collectives/evaluate/traffic.hpp"
 #include "collectives/formula/blocks.hpp"
-#include "collectives/formula/uniform.hpp"
 #include "links/profile/profile_curve.hpp"
 
 namespace stepsim::collectives {

@@ -16,12 +16,7 @@
 //   broadcast   (P-1) t_one(b) + (m-1) tau
 //   reduce      the same + (P-1) b gamma
 //   allreduce   P t_one(b) + (max(m, P) + m - 2) tau + (P-1) b gamma
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <vector>
 
-#include "collectives/collective.hpp"
 #include "collectives/evaluate/evaluation.hpp"
 #include "links/profile/profile.hpp"
 

@@ -6,10 +6,7 @@
 // so that one of each kind is computed, in a ring of its own with as many steps.
 #include "collectives/evaluate/ring_pass.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cstddef>
-#include <memory>
 #include <utility>
 
 #include "base/vector_clones.hpp"

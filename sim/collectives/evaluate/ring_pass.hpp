@@ -8,9 +8,7 @@
 // (with serial additions, rx_(i+1) is free only after the addition at rank i + 1). data_i is the
 // time at which rank i may forward the part that it received last: a delay after the end of the
 // transfer, during which no port is held, and in a reduce pass after the addition.
-#include <vector>
 
-#include "collectives/collective.hpp"
 #include "collectives/schedule/partition.hpp"
 
 namespace stepsim::collectives {

@@ -1,8 +1,8 @@
 #include "collectives/evaluate/sent_bytes.hpp"
 
-#include "base/remembered.hpp"
+#include "base/shared_value.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/evaluate/traffic.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 
 namespace stepsim::collectives {
 

@@ -1,7 +1,6 @@
 #pragma once
-// Caches the bytes that the busiest sender of a collective sends (traffic.hpp), for callers that
+// Caches the bytes that the busiest sender of a collective sends (evaluation.hpp), for callers that
 // ask for the same size with many latencies and bandwidths, which do not change these bytes.
-#include <cstdint>
 #include <map>
 #include <tuple>
 #include <unordered_map>

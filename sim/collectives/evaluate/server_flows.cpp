@@ -3,22 +3,10 @@
 // model, so that ports are shared as the model says.
 #include "collectives/evaluate/server_flows.hpp"
 
-#include <algorithm>
-#include <cassert>
-#include <concepts>
-#include <string>
-#include <utility>
-
 #include "base/error.hpp"
 #include "collectives/evaluate/busy_time.hpp"
-#include "collectives/evaluate/evaluation.hpp"
-#include "collectives/evaluate/fabric_links.hpp"
-#include "collectives/evaluate/link_costs.hpp"
-#include "collectives/evaluate/server_links.hpp"
-#include "collectives/evaluate/traffic.hpp"
 #include "collectives/formula/uniform.hpp"
 #include "collectives/schedule/partition.hpp"
-#include "events/event_queue.hpp"
 #include "links/flow/fair_ports.hpp"
 #include "links/flow/flow_network.hpp"
 

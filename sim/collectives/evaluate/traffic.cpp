@@ -1,19 +1,12 @@
 // Counts what the rules of a schedule send. No message is listed: every phase is asked rank by
 // rank, and rules that have many steps (rings, all-to-alls, pipelines) are not even asked step by
 // step, because each of their ranks sends all parts or all parts but one.
-#include "collectives/evaluate/traffic.hpp"
-
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <utility>
-#include <variant>
-#include <vector>
+#include "collectives/evaluate/evaluation.hpp"
 
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/server_flows.hpp"
-#include "collectives/schedule/in_switch.hpp"
 #include "collectives/schedule/schedule.hpp"
+#include "collectives/schedule/two_level.hpp"
 
 namespace stepsim::collectives {
 namespace {

@@ -1,15 +1,8 @@
 // The pipeline goes pair by pair with the times of all blocks in a vector, and keeps the times of
 // ports and additions of all ranks, as the sweep does.
-#include "collectives/evaluate/unequal_streams.hpp"
-
-#include <algorithm>
-#include <utility>
-#include <variant>
-#include <vector>
+#include "collectives/evaluate/streams.hpp"
 
 #include "collectives/algorithms.hpp"
-#include "collectives/evaluate/link_costs.hpp"
-#include "collectives/evaluate/unequal_trees.hpp"
 #include "collectives/formula/uniform.hpp"
 
 namespace stepsim::collectives {

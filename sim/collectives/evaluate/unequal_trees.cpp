@@ -1,16 +1,9 @@
 // Trees go slot by slot and keep the times of ports and additions of all ranks, as the sweep does.
 // Once a period of two slots has moved all times alike, further ones are added at once.
-#include "collectives/evaluate/unequal_trees.hpp"
+#include "collectives/evaluate/streams.hpp"
 
-#include <algorithm>
-#include <array>
-#include <concepts>
 #include <functional>
-#include <limits>
-#include <utility>
-#include <variant>
 
-#include "collectives/evaluate/equal_trees.hpp"
 #include "collectives/formula/uniform.hpp"
 #include "collectives/schedule/double_tree.hpp"
 

@@ -7,6 +7,7 @@
 // behind them, and links without delay. The order of operations is that of closed_form_lp.cpp and
 // closed_form_double_tree.cpp, so that times have the same bits.
 #include <cmath>
+#include <initializer_list>
 
 namespace stepsim::collectives {
 

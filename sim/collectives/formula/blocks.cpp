@@ -3,20 +3,10 @@
 // blocks where the optimum is not known.
 #include "collectives/formula/blocks.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cassert>
-#include <cmath>
-#include <vector>
-
 #include "collectives/algorithms.hpp"
-#include "collectives/evaluate/fabric_links.hpp"
-#include "collectives/evaluate/max_plus.hpp"
-#include "collectives/formula/closed_form.hpp"
+#include "collectives/evaluate/evaluation.hpp"
+#include "collectives/evaluate/link_costs.hpp"
 #include "collectives/formula/closed_form_streams.hpp"
-#include "collectives/formula/symbols.hpp"
-#include "collectives/formula/uniform.hpp"
-#include "collectives/schedule/double_tree.hpp"
 #include "collectives/schedule/partition.hpp"
 
 namespace stepsim::collectives {

@@ -3,15 +3,9 @@
 // pipeline sooner, but each costs the latency alpha_blk: with m blocks the time is
 // A + alpha_blk m + X / m, where A and X depend on the algorithm and the bytes. It is least at
 // m* = sqrt(X / alpha_blk).
-#include <array>
-#include <cstdint>
-#include <optional>
-
-#include "collectives/collective.hpp"
 #include "collectives/formula/block_times.hpp"
-#include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/node_shape.hpp"
-#include "collectives/formula/symbols.hpp"
+#include "collectives/formula/uniform.hpp"
 #include "collectives/schedule/double_tree.hpp"
 
 namespace stepsim::collectives {

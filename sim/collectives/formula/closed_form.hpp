@@ -3,7 +3,6 @@
 // table of algorithms. The functions of the table assume P >= 2 ranks, n > 0 bytes, identical
 // links, parts of exactly n / k bytes, and ranks that all enter at 0; closed_form() also takes one
 // rank, 0 bytes and a common entry time.
-#include <optional>
 
 #include "collectives/collective.hpp"
 

@@ -2,7 +2,7 @@
 // P - q ranks hand their vector to a partner first and get the result last (the fold, F = 1).
 #include "collectives/formula/closed_forms.hpp"
 
-#include "collectives/formula/symbols.hpp"
+#include "collectives/formula/uniform.hpp"
 
 namespace stepsim::collectives {
 

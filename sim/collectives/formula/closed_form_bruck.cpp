@@ -5,7 +5,6 @@
 // links a rank then waits for parts that it does not pass on.
 #include "collectives/formula/closed_forms.hpp"
 
-#include "collectives/formula/symbols.hpp"
 #include "collectives/formula/uniform.hpp"
 
 namespace stepsim::collectives {

@@ -2,9 +2,6 @@
 // serves both trees in alternate slots, two slots per block.
 #include "collectives/formula/closed_form_streams.hpp"
 
-#include <algorithm>
-#include <cassert>
-
 namespace stepsim::collectives {
 
 StreamNetwork stream_network(const Symbols& s, const TreeDepths& depths) {

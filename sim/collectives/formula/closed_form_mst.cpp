@@ -2,7 +2,7 @@
 // in P-1), scatter and gather cost L alpha + f n beta.
 #include "collectives/formula/closed_forms.hpp"
 
-#include "collectives/formula/symbols.hpp"
+#include "collectives/formula/uniform.hpp"
 
 namespace stepsim::collectives {
 namespace {

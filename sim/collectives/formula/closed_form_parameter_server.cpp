@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "collectives/formula/symbols.hpp"
 #include "collectives/formula/uniform.hpp"
 
 namespace stepsim::collectives {

@@ -2,7 +2,7 @@
 // Growing messages (SPA 11, sparcml_rd) have a form for P = 2^K only.
 #include "collectives/formula/closed_forms.hpp"
 
-#include "collectives/formula/symbols.hpp"
+#include "collectives/formula/uniform.hpp"
 
 namespace stepsim::collectives {
 namespace {

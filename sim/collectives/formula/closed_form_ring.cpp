@@ -2,9 +2,7 @@
 // largest makes P-1 hops (COL 5.8).
 #include "collectives/formula/closed_forms.hpp"
 
-#include <algorithm>
-
-#include "collectives/formula/symbols.hpp"
+#include "collectives/formula/uniform.hpp"
 #include "collectives/schedule/partition.hpp"
 
 namespace stepsim::collectives {

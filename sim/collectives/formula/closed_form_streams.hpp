@@ -6,9 +6,6 @@
 // takes tau = alpha_blk + b beta for a hop and g = b gamma for an addition; the first block of a
 // message takes delta = alpha - alpha_blk longer for each hop.
 #include "collectives/formula/blocks.hpp"
-#include "collectives/formula/closed_form.hpp"
-#include "collectives/formula/symbols.hpp"
-#include "collectives/schedule/double_tree.hpp"
 
 namespace stepsim::collectives {
 

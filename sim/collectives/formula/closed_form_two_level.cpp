@@ -5,7 +5,7 @@
 #include <initializer_list>
 
 #include "collectives/formula/node_shape.hpp"
-#include "collectives/formula/symbols.hpp"
+#include "collectives/formula/uniform.hpp"
 
 namespace stepsim::collectives {
 namespace {

@@ -3,7 +3,6 @@
 // operation of an algorithm, in one source per algorithm. alpha, beta and gamma are seconds per
 // message, byte and byte added; L = ceil(log2 P), K = floor(log2 P), F = 0 if P is a power of two,
 // else 1. A function is empty where no formula is known.
-#include <optional>
 
 #include "collectives/formula/closed_form.hpp"
 

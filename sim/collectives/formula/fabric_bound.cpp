@@ -7,17 +7,11 @@
 //     allgather(v)        its own parts out, the others in; (H-1) n in all
 //     alltoall            n less its own parts out of each of its g ranks, its own parts in from
 //                         each of the others
-#include "collectives/formula/fabric_bound.hpp"
-
-#include <cmath>
-#include <limits>
-#include <map>
-#include <numeric>
-#include <vector>
-
-#include "collectives/evaluate/fabric_links.hpp"
 #include "collectives/formula/lower_bound.hpp"
-#include "collectives/formula/symbols.hpp"
+
+#include <map>
+
+#include "collectives/evaluate/link_costs.hpp"
 #include "collectives/formula/uniform.hpp"
 #include "collectives/schedule/partition.hpp"
 

@@ -1,20 +1,14 @@
 // Lower bounds: no schedule of an operation can be faster on these links. Nodes of several ranks
-// have the bounds of node_bound.hpp, everything else those of COL 6.
+// have the bounds of node_links.hpp, everything else those of COL 6.
 #include "collectives/formula/lower_bound.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <vector>
 
 #include "collectives/algorithms.hpp"
-#include "collectives/formula/fabric_bound.hpp"
-#include "collectives/formula/node_level_bound.hpp"
-#include "collectives/formula/symbols.hpp"
 #include "collectives/formula/uniform.hpp"
 #include "collectives/node_ranks.hpp"
-#include "collectives/schedule/in_switch.hpp"
 #include "collectives/schedule/partition.hpp"
+#include "collectives/schedule/two_level.hpp"
 
 namespace stepsim::collectives {
 namespace {

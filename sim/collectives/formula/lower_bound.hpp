@@ -1,13 +1,12 @@
 #pragma once
 // Lower bound of an operation on given links, for every algorithm: the largest of three times, each
 // computed without the other two. Several nodes of several ranks use CLU 4, with latency between
-// nodes only, unless links are listed pair by pair. Hosts of a fabric use fabric_bound.hpp. All
+// nodes only, unless links are listed pair by pair. Hosts of a fabric use lower_bound.hpp. All
 // other ranks use COL 6. A parameter server and sums in switches have separate bounds, because they
 // move fewer or other bytes than ranks that send to each other.
-#include <cstdint>
 
 #include "collectives/collective.hpp"
-#include "nccl/library_words.hpp"
+#include "nccl/node_links.hpp"
 
 namespace stepsim::collectives {
 
@@ -32,5 +31,27 @@ struct LowerBound {
 // reach one. Messages hold their ports for `latency_s` and arrive `startup_s` >= latency_s after
 // their start. With startup_s = latency_s it is ceil(log2 ranks) latencies.
 [[nodiscard]] double spread_seconds(std::uint32_t ranks, double latency_s, double startup_s);
+
+// The lower bound of a collective on a fabric (derived from COL 6, with hosts in place of ranks).
+
+// Returns the bound: hosts exchange what their ranks must exchange, at the rate of their own
+// cables. The bound ignores the uplinks of switches, so that times on an oversubscribed fabric may
+// be longer than the bound by the factor of the oversubscription. Needs `links.fabric`.
+[[nodiscard]] LowerBound fabric_bound(const Collective& collective);
+
+// The bandwidth bound of nodes with several ranks (CLU 4), which may differ in size. Node k has G_k
+// ranks and min(R, G_k) cards; P ranks are on N nodes. The ports of a node are its cards and, if it
+// has several ranks, their ports inside the node; own_k are the bytes that its ranks own. So many
+// bytes must pass the cards of node k, and so many its ports:
+//                                cards              ports
+//     allreduce                  n                  G_k n         all nodes: 2 (N-1) n, 2 (P-1) n
+//     broadcast, reduce          n                  G_k n         in the node of the root n
+//     allgather, reduce_scatter  n - own_k          G_k n - own_k
+//     alltoall                   G_k (P - G_k) n/P  (G_k - 1) n/P at each rank, inside the node
+
+// Returns the seconds, and whether cards or the ports of GPUs set them. Needs several nodes, at
+// least one of them with several ranks, and no separate links for pairs of ranks (none of it is
+// checked).
+[[nodiscard]] nccl::NodeBound node_level_bound(const Collective& collective);
 
 } // namespace stepsim::collectives

@@ -1,12 +1,9 @@
 // Equal nodes take the table of CLU 4; of unequal ones every node is asked for itself, since the
 // smallest has the fewest cards and the most to receive.
-#include "collectives/formula/node_level_bound.hpp"
-
-#include <algorithm>
-#include <numeric>
-#include <vector>
-
 #include "collectives/formula/lower_bound.hpp"
+
+#include <numeric>
+
 #include "collectives/formula/uniform.hpp"
 #include "collectives/node_ranks.hpp"
 #include "collectives/schedule/partition.hpp"

@@ -2,8 +2,6 @@
 // The two levels of a cluster as numbers (CLU 2): N nodes of G ranks and R network cards. Local
 // index l in node k is rank k G + l, and uses card l mod R. R is at most G, because more cards
 // would be idle. Without `two_level` every rank is a separate node.
-#include <cstdint>
-#include <optional>
 
 #include "collectives/formula/closed_form.hpp"
 

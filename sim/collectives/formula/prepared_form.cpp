@@ -1,7 +1,6 @@
 #include "collectives/formula/prepared_form.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "collectives/algorithms.hpp"
 #include "collectives/choose.hpp"
@@ -32,18 +31,61 @@ bool PreparedForm::Candidate::at_least(double seconds, double bytes) const {
   return rule != nullptr && rule->least_seconds(bytes) >= seconds;
 }
 
-PreparedForm::Answer PreparedForm::at(double bytes) const {
-  Answer best{candidates_.front().algorithm, candidates_.front().at(bytes)};
+std::pair<const PreparedForm::Candidate*, ClosedForm> PreparedForm::best(double bytes) const {
+  std::pair best{candidates_.data(), candidates_.front().at(bytes)};
   for (std::size_t i = 1; i < candidates_.size(); ++i) {
-    if (candidates_[i].at_least(best.form.seconds, bytes)) {
+    if (candidates_[i].at_least(best.second.seconds, bytes)) {
       continue;
     }
     const ClosedForm form = candidates_[i].at(bytes);
-    if (form.seconds < best.form.seconds * (1 - kFirstWins)) {
-      best = {candidates_[i].algorithm, form};
+    if (form.seconds < best.second.seconds * (1 - kFirstWins)) {
+      best = {&candidates_[i], form};
     }
   }
   return best;
+}
+
+PreparedForm::Answer PreparedForm::at(double bytes) const {
+  const auto [candidate, form] = best(bytes);
+  return {candidate->algorithm, form};
+}
+
+std::optional<PreparedForm::Parts> PreparedForm::parts(std::span<const double> bytes) const {
+  const Candidate& taken = *best(bytes.front()).first;
+  Parts sums;
+  if (const auto* linear = std::get_if<ClosedForm>(&taken.form)) {
+    for (const double each : bytes) {
+      sums.latency_s += *linear->startup_s;
+      sums.bandwidth_s += *linear->per_byte_s * each;
+    }
+    return sums;
+  }
+  const auto& rule = std::get<BlockRule>(taken.form);
+  const std::optional<StreamNetwork> network = rule.network();
+  const double block = std::floor(rule.blocks(bytes.front()).block_bytes);
+  if (block < 1 || !network) {
+    return std::nullopt;
+  }
+  StreamNetwork slow = *network;
+  StreamNetwork fast = *network;
+  slow.beta = slow.gamma = 0;
+  fast.alpha_blk = fast.delta = fast.gamma = 0;
+  const auto add = [&](double streams, auto seconds) {
+    for (const double each : bytes) {
+      const double stream = each / streams;
+      const double cut = smaller(block, stream);
+      const double whole = whole_part(stream / cut);
+      const double count = whole < stream / cut ? whole + 1 : whole;
+      sums.latency_s += seconds(slow, cut, count);
+      sums.bandwidth_s += seconds(fast, cut, count);
+    }
+  };
+  if (rule.of_tree()) {
+    add(2, [](const auto&... of) { return tree_seconds(of...); });
+  } else {
+    add(1, [](const auto&... of) { return pipeline_seconds(of...); });
+  }
+  return sums;
 }
 
 // The least of several lines is concave, and not below the line through its ends.

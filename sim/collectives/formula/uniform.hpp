@@ -1,7 +1,5 @@
 #pragma once
 // The common cost of a collective whose ranks and links are all alike, which closed forms need.
-#include <optional>
-#include <vector>
 
 #include "collectives/collective.hpp"
 
@@ -36,5 +34,29 @@ struct UniformCost {
 // Whether the collective takes no time: one rank, or nothing to send (COL 2.7). A dedicated
 // parameter server counts as another rank, so one worker still uses the network.
 [[nodiscard]] bool is_empty(const Collective& collective);
+
+// The symbols of the formulas of COL 5, as numbers for one collective.
+
+struct Symbols {
+  double P{};         // ranks
+  double n{};         // bytes
+  double L{};         // ceil(log2 P)
+  double K{};         // floor(log2 P)
+  double F{};         // 1 if P is not a power of two, else 0
+  double f{};         // (P-1)/P
+  double fq{};        // (q-1)/q, q = 2^K
+  double alpha{};     // s per message that waits for the previous one: latency + delay
+  double alpha_blk{}; // s per block after the first of a pipelined message
+  double delay{};     // s of alpha during which no port is held; 0 for cost forms but exact
+  double beta{};      // s per byte
+  double gamma{};     // s per byte added
+  bool serial{};      // additions hold the receive port (ReductionMode::serial)
+};
+// Returns the symbols. Needs `homogeneous()` (asserted): all ranks have one alpha, beta and gamma.
+[[nodiscard]] Symbols symbols(const Collective& collective);
+
+// Both are 0 for 0 and 1 ranks.
+[[nodiscard]] std::uint32_t ceil_log2(std::uint32_t ranks);
+[[nodiscard]] std::uint32_t floor_log2(std::uint32_t ranks);
 
 } // namespace stepsim::collectives

@@ -1,10 +1,8 @@
 #include "collectives/operators/error_feedback.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
-#include <utility>
 
 namespace stepsim::collectives {
 

@@ -13,13 +13,9 @@
 //   per_round  the entry was in the merged list of every merge that it took part in. Then
 //              sum_p acc_p = result + sum_p residual_p at every index.
 // Both outcomes are computed from the same acc; the next iteration starts from the chosen one.
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "collectives/compress/compression.hpp"
 #include "collectives/operators/global_top_k.hpp"
-#include "collectives/operators/sparse_vector.hpp"
 
 namespace stepsim::collectives {
 

@@ -13,9 +13,6 @@
 //
 // T_k adds two lists and keeps the k largest entries (sparse_vector.hpp). It is not associative, so
 // the result depends on the rounds, which always run in rank order.
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "base/words.hpp"
 #include "collectives/operators/sparse_vector.hpp"
@@ -51,5 +48,15 @@ struct GlobalTopK {
 // (asserted). Throws SimulationError if a sum exceeds the range of double.
 [[nodiscard]] GlobalTopK gtopk(SparseMethod method, std::span<const SparseVector> selected,
                                std::uint32_t k);
+
+// The threshold of Gaussian-k: a fraction `density` of normally distributed values is more than z
+// standard deviations away from the mean (SPA 8.3, 11).
+//
+//     erfc(z / sqrt 2) = density          density 0.001: z = 3.2905, the two-sided quantile
+//
+// Kernels that select by threshold start from mu + z sigma.
+
+// Returns z >= 0 for a density in (0, 1]. Source: SPA 13, decision 14 (the published code).
+[[nodiscard]] double gaussian_threshold(double density);
 
 } // namespace stepsim::collectives

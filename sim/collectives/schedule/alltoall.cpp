@@ -3,13 +3,9 @@
 // one. The c ranks of a card take turns in the order of their local index: one round each.
 #include "collectives/schedule/alltoall.hpp"
 
-#include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "base/error.hpp"
-#include "collectives/formula/symbols.hpp"
 #include "collectives/formula/uniform.hpp"
 
 namespace stepsim::collectives {

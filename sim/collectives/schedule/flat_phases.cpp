@@ -1,9 +1,7 @@
 // The flat algorithms as phases (COL 5.1 to 5.8).
 #include "collectives/schedule/flat_phases.hpp"
 
-#include <array>
 #include <cmath>
-#include <string>
 
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"

@@ -8,10 +8,7 @@
 //       phases.pass(false);                           // all-gather
 //       return true;
 //     }
-#include <bit>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "collectives/schedule/schedule.hpp"
 

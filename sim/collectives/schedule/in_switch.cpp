@@ -1,15 +1,11 @@
-#include "collectives/schedule/in_switch.hpp"
-
-#include <algorithm>
+#include "collectives/schedule/two_level.hpp"
 
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/link_costs.hpp"
 #include "collectives/formula/node_shape.hpp"
-#include "collectives/formula/symbols.hpp"
 #include "collectives/formula/uniform.hpp"
-#include "collectives/schedule/two_level.hpp"
-#include "nccl/in_network.hpp"
+#include "nccl/pair_parts.hpp"
 #include "nccl/published_constants.hpp"
 
 namespace stepsim::collectives {

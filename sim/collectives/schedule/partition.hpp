@@ -7,9 +7,6 @@
 //            blocks of the second section follow the blocks of the first
 // A range of parts may wrap around at the last part (not with blocks).
 #include <algorithm>
-#include <array>
-#include <span>
-#include <vector>
 
 #include "collectives/collective.hpp"
 #include "collectives/schedule/operation.hpp"

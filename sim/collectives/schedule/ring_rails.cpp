@@ -1,12 +1,7 @@
 #include "collectives/schedule/ring_rails.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
-#include <vector>
 
-#include "collectives/formula/node_shape.hpp"
-#include "collectives/formula/uniform.hpp"
 #include "collectives/schedule/schedule.hpp"
 
 namespace stepsim::collectives {

@@ -9,10 +9,8 @@
 // The K rings always share the ports inside a node and the adder of a GPU, so each has separate
 // ports at 1/K of the rate. The number of cards divides the number of GPUs per node, which is the
 // same in all nodes.
-#include <optional>
 
 #include "collectives/formula/blocks.hpp"
-#include "collectives/formula/closed_form.hpp"
 
 namespace stepsim::collectives {
 

@@ -3,15 +3,9 @@
 #include "collectives/schedule/schedule.hpp"
 #include "collectives/algorithms.hpp"
 
-#include <algorithm>
-#include <cassert>
-#include <cmath>
-#include <string>
-
 #include "base/error.hpp"
 #include "collectives/choose.hpp"
 #include "collectives/formula/blocks.hpp"
-#include "collectives/formula/uniform.hpp"
 #include "collectives/node_ranks.hpp"
 #include "collectives/schedule/flat_phases.hpp"
 

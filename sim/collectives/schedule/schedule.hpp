@@ -7,13 +7,8 @@
 // There is no barrier between phases: a rank continues as soon as its ports and data allow. Program
 // order is phase by phase, and step by step in a phase; phases of different ranks may have the same
 // step numbers.
-#include <cstdint>
-#include <optional>
-#include <string_view>
 #include <variant>
-#include <vector>
 
-#include "collectives/collective.hpp"
 #include "collectives/schedule/partition.hpp"
 #include "collectives/schedule/pipelined_rules.hpp"
 #include "collectives/schedule/simple_rules.hpp"

@@ -3,7 +3,6 @@
 // Steps inside a ring pass need no search: see advance() in the header.
 #include "collectives/schedule/schedule_cursor.hpp"
 
-#include <algorithm>
 #include <type_traits>
 
 namespace stepsim::collectives {

@@ -1,9 +1,7 @@
 #pragma once
 // Iterates over the sends or the receptions of one port in program order. Cursors are small values
 // and rules compute the operations, so walking a schedule needs no memory.
-#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "collectives/schedule/schedule.hpp"
 

@@ -22,8 +22,6 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <cstdint>
-#include <string_view>
 
 #include "collectives/collective.hpp"
 #include "collectives/schedule/operation.hpp"
@@ -96,7 +94,7 @@ struct RingPass {
   Index size{};
   bool reduce{};
   // Further steps, for ranks that stand for those of a longer ring
-  // (collectives/evaluate/equal_nodes.hpp). All parts must then have the same size, since these
+  // (collectives/evaluate/few_ranks.hpp). All parts must then have the same size, since these
   // steps send part 0.
   Index more_steps = 0;
   [[nodiscard]] Index steps() const { return size - 1 + more_steps; }

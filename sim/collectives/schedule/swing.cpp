@@ -1,9 +1,5 @@
 #include "collectives/schedule/swing.hpp"
 
-#include <algorithm>
-#include <cassert>
-#include <cstdint>
-
 #include "collectives/formula/closed_forms.hpp"
 
 namespace stepsim::collectives {

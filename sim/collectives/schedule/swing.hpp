@@ -8,7 +8,6 @@
 // shortest distance, and rank r ends with the sum of part `swing_part(r)`. For other P it begins
 // with t = L-1: pairs exchange the remaining data of two neighbouring ranges of ranks, and rank r
 // ends with part r.
-#include <optional>
 
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/schedule/flat_phases.hpp"

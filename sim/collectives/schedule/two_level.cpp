@@ -3,18 +3,10 @@
 // by side for local indices with equal parts.
 #include "collectives/schedule/two_level.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <utility>
-#include <vector>
-
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/link_costs.hpp"
 #include "collectives/formula/node_shape.hpp"
-#include "collectives/formula/symbols.hpp"
 #include "collectives/formula/uniform.hpp"
-#include "collectives/schedule/in_switch.hpp"
 #include "collectives/schedule/schedule.hpp"
 
 namespace stepsim::collectives {

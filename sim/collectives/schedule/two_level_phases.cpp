@@ -1,15 +1,9 @@
 // The two-level algorithms (COL 5.9), built from flat ones.
 #include "collectives/schedule/two_level.hpp"
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "base/error.hpp"
-#include "collectives/evaluate/fabric_links.hpp"
+#include "collectives/evaluate/link_costs.hpp"
 #include "collectives/formula/blocks.hpp"
-#include "collectives/formula/uniform.hpp"
-#include "collectives/node_ranks.hpp"
 #include "collectives/schedule/flat_phases.hpp"
 
 namespace stepsim::collectives {

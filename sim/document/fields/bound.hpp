@@ -9,21 +9,8 @@
 // Members are double, bool, std::int64_t, std::uint32_t, Seconds, Bytes, optional ones of these,
 // std::string, std::vector<double> (each number within the range of the list's element), and enums.
 // A word is the enumerator of its place in the row's table; of two words, the second means true.
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "base/units.hpp"
-#include "document/checked.hpp"
-#include "document/fields/key.hpp"
-#include "document/json.hpp"
 #include "document/reader.hpp"
 
 namespace stepsim::io {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "document/json.hpp"
-
 namespace stepsim::io {
 
 namespace {

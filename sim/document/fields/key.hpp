@@ -10,17 +10,9 @@
 //
 // The unit of a number follows from the end of its name (base::kind_of_key): latency_s is a time in
 // seconds and may be written as "5us".
-#include <array>
-#include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <variant>
-#include <vector>
 
 #include "base/words.hpp"
-#include "document/range.hpp"
+#include "document/checked.hpp"
 
 namespace stepsim::io {
 
@@ -155,11 +147,13 @@ namespace rows {
   key.keys = keys;
   return key;
 }
-[[nodiscard]] constexpr Key number(std::string_view name, std::string_view sentence) {
-  return row(KeyKind::number, name, sentence);
+[[nodiscard]] constexpr Key number(std::string_view name, std::string_view sentence,
+                                   Range values = {}) {
+  return row(KeyKind::number, name, sentence).in(values);
 }
-[[nodiscard]] constexpr Key integer(std::string_view name, std::string_view sentence) {
-  return row(KeyKind::integer, name, sentence);
+[[nodiscard]] constexpr Key integer(std::string_view name, std::string_view sentence,
+                                    Range values = {}) {
+  return row(KeyKind::integer, name, sentence).in(values);
 }
 [[nodiscard]] constexpr Key boolean(std::string_view name, std::string_view sentence) {
   return row(KeyKind::boolean, name, sentence);

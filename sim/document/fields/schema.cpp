@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <utility>
 
-#include "base/quantity.hpp"
 #include "document/json_parse.hpp"
 #include "document/reader.hpp"
 

@@ -1,11 +1,7 @@
 #pragma once
 // Writes the JSON Schema (draft-07) of a kind of file from the rows of its keys.
-#include <array>
-#include <span>
-#include <string_view>
 
 #include "document/fields/key.hpp"
-#include "document/json.hpp"
 
 namespace stepsim::io {
 

@@ -10,13 +10,8 @@
 //     constexpr std::array kPointKeys = written_keys(kPoint);
 //
 //     write(kPoint, Point{1.5, {}})      {"time_s": 1.5}
-#include <array>
-#include <cstddef>
-#include <optional>
-#include <utility>
 
 #include "document/fields/key.hpp"
-#include "document/json.hpp"
 
 namespace stepsim::io {
 

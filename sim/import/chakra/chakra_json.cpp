@@ -5,14 +5,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
-#include <utility>
 
 #include "base/error.hpp"
-#include "document/json.hpp"
 #include "document/json_parse.hpp"
-#include "scenario/files/import_number.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

@@ -5,15 +5,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <functional>
 #include <numeric>
 #include <queue>
 #include <unordered_map>
-#include <utility>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "import/kineto/kineto_events.hpp"
 #include "scenario/files/import_source.hpp"
 

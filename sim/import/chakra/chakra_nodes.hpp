@@ -2,13 +2,7 @@
 // Chakra execution traces (MLCommons; INP 2.4) as values: the nodes of one rank, that is, its
 // computations and communications, each with the nodes that it waits for. Traces are protocol
 // buffers (.et) or JSON; both give the same nodes. Times are in microseconds, as in the files.
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/words.hpp"
 #include "document/file.hpp"
 #include "layers/trace.hpp"
 

@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include <bit>
-#include <utility>
 
 #include "base/error.hpp"
 #include "import/chakra/protobuf_wire.hpp"

@@ -1,12 +1,6 @@
 #include "import/chakra/import_chakra.hpp"
 
 #include <algorithm>
-#include <map>
-#include <utility>
-
-#include "base/error.hpp"
-#include "import/chakra/chakra_nodes.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

@@ -1,10 +1,7 @@
-#include "import/chakra/chakra_segments.hpp"
+#include "import/chakra/import_chakra.hpp"
 
 #include <algorithm>
 #include <set>
-#include <span>
-#include <string_view>
-#include <utility>
 
 namespace stepsim::io {
 

@@ -5,19 +5,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/statistics.hpp"
-#include "import/chakra/chakra_nodes.hpp"
-#include "import/chakra/chakra_segments.hpp"
 #include "import/kineto/kineto_events.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

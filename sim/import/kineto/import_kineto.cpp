@@ -4,16 +4,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <limits>
-
-#include "base/error.hpp"
-#include "base/number_text.hpp"
-#include "document/file.hpp"
 #include "import/kineto/kineto_read.hpp"
 #include "import/read_ahead.hpp"
-#include "import/sizes/size_files.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

@@ -5,18 +5,9 @@
 // Compute times are medians over the steps that kineto_rank.hpp keeps, and then over ranks. For
 // collectives the minimum is kept, because their kernels contain the wait for the peers; buckets
 // also keep the median and the maximum.
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "import/kineto/kineto_sizes.hpp"
 #include "import/kineto/kineto_summary.hpp"
-#include "layers/model_table.hpp"
-#include "layers/trace.hpp"
-#include "scenario/files/import_options.hpp"
 
 namespace stepsim::io {
 

@@ -3,7 +3,6 @@
 // searches are over sorted lists, O(log events) per kernel.
 #include "import/kineto/kineto_attribution.hpp"
 
-#include <array>
 #include <set>
 #include <utility>
 

@@ -4,11 +4,7 @@
 // contains the start of the launch on its thread. The step is the one that contains the start of
 // the launch, because the host runs ahead of the device.
 #include <algorithm>
-#include <cstdint>
-#include <span>
-#include <string_view>
 #include <tuple>
-#include <vector>
 
 #include "import/kineto/kineto_events.hpp"
 

@@ -1,12 +1,9 @@
 // Buckets are settled in launch order; what does not fit into one is a candidate of the next.
-#include "import/kineto/kineto_buckets.hpp"
+#include "import/kineto/kineto_sizes.hpp"
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <bit>
-#include <map>
-#include <utility>
 
 namespace stepsim::io {
 

@@ -2,11 +2,6 @@
 // nest on one thread; kernels are tied to them by the moment of their launch.
 #include "import/kineto/kineto_calls.hpp"
 
-#include <algorithm>
-#include <array>
-#include <map>
-#include <tuple>
-
 namespace stepsim::io {
 
 namespace {

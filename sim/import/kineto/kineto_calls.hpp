@@ -4,9 +4,6 @@
 // annotation `nccl:NAME` inside, whose input has the size if shapes were recorded; or it is such an
 // annotation alone. Its kernels are those launched during the call or, if there are none, those
 // with the external id of the operator.
-#include <cstdint>
-#include <string>
-#include <vector>
 
 #include "base/shared_value.hpp"
 #include "import/kineto/kineto_attribution.hpp"

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
-#include <memory>
-#include <utility>
 
 #include "base/error.hpp"
-#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

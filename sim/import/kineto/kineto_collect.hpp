@@ -2,16 +2,9 @@
 // One event of a profiler trace as it was read, and the collector that checks it and adds it to a
 // recording. Checks happen when the event is complete, because its keys come in any order and only
 // some categories matter.
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "import/kineto/kineto_events.hpp"
 

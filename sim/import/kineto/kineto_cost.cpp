@@ -4,14 +4,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <map>
-#include <utility>
-
-#include "base/counter_hash.hpp"
+#include "base/random.hpp"
 #include "base/statistics.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <string>
 #include <type_traits>
 
 #include "base/error.hpp"

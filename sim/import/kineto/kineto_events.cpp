@@ -3,7 +3,6 @@
 #include "import/kineto/kineto_events.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/statistics.hpp"
 #include "scenario/files/import_source.hpp"

@@ -2,15 +2,6 @@
 // The part of a profiler trace that the importer looks at (IO 4.1), as compact values: one record
 // of 56 bytes per event, names stored once. Times are integer nanoseconds, threads are (pid, tid)
 // pairs numbered from 0. The order of `events` is that of the file and means nothing.
-#include <compare>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "import/kineto/kineto_event_file.hpp"
 #include "layers/trace.hpp"

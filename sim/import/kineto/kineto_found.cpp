@@ -3,10 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
 #include "base/error.hpp"
 
 namespace stepsim::io {

@@ -1,11 +1,6 @@
 #pragma once
 // The sources of gradient sizes that find_sizes() tries one after the other (INP 1.4). Each returns
 // the elements of every gradient of a step in ready order, or nothing.
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "import/kineto/kineto_sizes.hpp"
 

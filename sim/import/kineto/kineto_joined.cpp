@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <utility>
-
 namespace stepsim::io {
 
 namespace {

@@ -3,12 +3,8 @@
 // the next one.
 #include "import/kineto/kineto_layers.hpp"
 
-#include <algorithm>
-#include <map>
 #include <set>
-#include <tuple>
 
-#include "import/kineto/kineto_index.hpp"
 #include "import/kineto/kineto_names.hpp"
 
 namespace stepsim::io {

@@ -4,10 +4,7 @@
 //   layer          = top-level forward operator that a backward node matches
 //   gradient node  = AccumulateGrad; belongs to the layer of the backward node before it
 //   sum of layer forward (backward) times = device time of class forward (backward)
-#include <array>
 #include <numeric>
-#include <optional>
-#include <vector>
 
 #include "import/kineto/kineto_calls.hpp"
 

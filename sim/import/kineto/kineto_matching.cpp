@@ -1,9 +1,5 @@
 // Sequence numbers are exact where they were recorded; profilers until 2021 have none.
-#include "import/kineto/kineto_index.hpp"
-
-#include <algorithm>
-#include <map>
-#include <string>
+#include "import/kineto/kineto_names.hpp"
 
 namespace stepsim::io {
 

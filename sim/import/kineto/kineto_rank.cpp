@@ -4,12 +4,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <string_view>
-#include <utility>
-
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/percent.hpp"
 #include "base/statistics.hpp"
 #include "scenario/files/import_source.hpp"

@@ -6,15 +6,8 @@
 //   - the first of the remaining steps, while its device time exceeds the median of the later ones
 //     by more than a fifth, but at least two steps stay;
 //   - steps that are not in the largest group with the same layers (of equal groups, the first).
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "import/kineto/kineto_layers.hpp"
 #include "import/kineto/kineto_windows.hpp"
-#include "layers/trace.hpp"
 
 namespace stepsim::io {
 

@@ -1,21 +1,16 @@
 // A window of the file moves over the text. An event, or a string or number outside of the events,
-// is read by the scanner (kineto_scan.hpp) and read again behind more text if the window ends
+// is read by the scanner (kineto_read.hpp) and read again behind more text if the window ends
 // within it. An error is worded by nlohmann's parser, which reads the text from there again.
 //     {"traceEvents": [{...},{...},{...}], "deviceProperties": [...]}
 //      text          : event ,event ,event
 #include "import/kineto/kineto_read.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <optional>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
-#include "import/kineto/kineto_scan.hpp"
-#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

@@ -1,8 +1,6 @@
 // Repeats are found by comparing positions that are a whole period apart.
 #include "import/kineto/kineto_layers.hpp"
 
-#include <algorithm>
-
 namespace stepsim::io {
 
 namespace {

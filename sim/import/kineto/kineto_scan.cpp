@@ -2,16 +2,11 @@
 // bytes from then on, which no function takes, so that all functions end without further checks.
 //     {"ph": "X", "ts": 12.5, "args": {"Input Dims": [[2, 3], []]}}
 //     ^ members ^ text  ^ time         ^ members     ^ shapes
-#include "import/kineto/kineto_scan.hpp"
-
-#include <array>
-#include <limits>
-#include <optional>
-#include <string_view>
+#include "import/kineto/kineto_read.hpp"
 
 #include <nlohmann/json.hpp>
 
-#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

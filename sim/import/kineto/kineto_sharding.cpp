@@ -1,10 +1,7 @@
 // Gathers do not say which unit they are for: units of one size take turns, forwards and backwards.
 #include "import/kineto/kineto_rank.hpp"
 
-#include <algorithm>
 #include <iterator>
-#include <map>
-#include <utility>
 
 namespace stepsim::io {
 

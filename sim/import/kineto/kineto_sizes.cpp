@@ -4,13 +4,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-#include <string_view>
-
 #include "base/error.hpp"
 #include "import/kineto/kineto_found.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

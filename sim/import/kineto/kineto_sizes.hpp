@@ -1,4 +1,72 @@
 #pragma once
+// Finds the measured bucket of every gradient (INP 1.4.1). A bucket is launched in the node of its
+// last gradient, so its candidates are the gradients since the launch before. DDP has its own order
+// of launches: a gradient may be ready early and wait for a later bucket. If the candidates sum up
+// to more than the bucket, the fewest and latest of them that make up the difference are moved to
+// the next bucket. If they sum up to less, gradients without a size fill the bucket, or DDP sent
+// parameters that have no gradient in this step.
+
+#include "import/kineto/kineto_layers.hpp"
+#include "import/sizes/size_files.hpp"
+#include "layers/model_table.hpp"
+
+namespace stepsim::io {
+
+// What is known of the size of one gradient, and the measured bucket that carries it.
+struct GradientSize {
+  static constexpr std::int32_t kUnknown = -1; // it is not known in which bucket, or whether in any
+  static constexpr std::int32_t kNever = -2;   // in no bucket: never reduced
+
+  // 0: sent, but of unknown size, which a note says; empty: unknown, or never sent.
+  std::optional<std::int64_t> elements{};
+  std::int64_t bytes{}; // bytes of the elements; 0 if they are unknown
+  // What its bucket has beyond its gradients; set at the last gradient of the bucket only.
+  std::int64_t extra_elements{}, extra_bytes{};
+  std::string dtype{};               // "float32"
+  std::string name{};                // name of the parameter; empty if unknown
+  std::vector<std::int64_t> shape{}; // empty if unknown
+  std::int32_t bucket = kUnknown;
+};
+
+struct SettledSizes {
+  std::vector<GradientSize> sizes; // one per gradient in ready order
+  std::vector<std::string> notes{};
+  // Names the first bucket whose elements its gradients cannot make up: no choice of them has the
+  // right sum, or extra elements remain. Empty if there is none; gradients that are moved to the
+  // next bucket and filled-in sizes are no difference.
+  std::string difference{};
+};
+
+// `sizes` has each gradient of the step in ready order, without its bucket; empty elements =
+// unknown. If the step has no buckets, the bucket of every gradient stays kUnknown.
+[[nodiscard]] SettledSizes assign_buckets(const StepSample& step, std::vector<GradientSize> sizes);
+
+// Positions of the fewest values that sum up to `sum`, the latest ones if there are several such
+// sets; empty if none was found. Sets of one or two are searched among all values, larger sets only
+// among the last 24 values.
+[[nodiscard]] std::vector<std::size_t> subset_with_sum(const std::vector<std::int64_t>& values,
+                                                       std::int64_t sum);
+
+// Finds sizes of gradients in tables of known models (IO 4.5, rules 7 and 8).
+struct TableFit {
+  std::vector<GradientSize> sizes; // [gradient in ready order]; empty if the table does not fit
+  std::string difference;          // why it does not fit
+};
+
+// Fits one layer of the table to each layer with gradients, in execution order, with as many
+// tensors as gradients.
+[[nodiscard]] TableFit fit_table(const StepSample& step, const layers::ModelTable& table);
+
+// The tensors of each layer of a forward-only trace, gradients in ready order: layers of the table
+// are matched in order by their kind of operator (convolution, linear, normalization). Throws
+// InputError that names `file` if operators and layers of the table differ.
+[[nodiscard]] std::vector<std::vector<GradientSize>>
+sizes_by_kind(const StepSample& step, const layers::ModelTable& table, const std::string& file);
+
+// The table with this name. Throws UsageError with the nearest names if there is none.
+[[nodiscard]] const layers::ModelTable& table_named(std::span<const layers::ModelTable> tables,
+                                                    const std::string& name);
+
 // Finds the sizes of gradients (INP 1.4). A profiler trace shows how many gradients each layer
 // produced and the size of each bucket; the size of each gradient comes from the first of these
 // sources that has an answer:
@@ -11,17 +79,7 @@
 //   7. measured buckets, whose elements are spread over their gradients (assumed)
 //   8. --parameters N, spread over the backward pass (assumed); it replaces sources 6 and 7 if it
 //      differs from the elements of the buckets by less than 1 %, and is an error if by more
-// Sizes of sources 1 to 6 are checked against the measured buckets (kineto_buckets.hpp).
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "import/kineto/kineto_buckets.hpp"
-#include "import/sizes/size_files.hpp"
-
-namespace stepsim::io {
+// Sizes of sources 1 to 6 are checked against the measured buckets (kineto_sizes.hpp).
 
 struct SizeSources {
   std::optional<std::string> model; // name of one of the tables

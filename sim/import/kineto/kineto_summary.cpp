@@ -2,13 +2,8 @@
 // for collectives, since their kernels wait inside for the slowest rank.
 #include "import/kineto/kineto_summary.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <map>
-#include <numeric>
-#include <tuple>
 
-#include "base/error.hpp"
 #include "base/statistics.hpp"
 
 namespace stepsim::io {

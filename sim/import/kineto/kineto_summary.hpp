@@ -1,15 +1,8 @@
 #pragma once
 // Statistics over the used steps of one or several ranks (IO 4.6): times, how they vary, and the
 // cost of the link.
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "import/kineto/kineto_rank.hpp"
-#include "layers/trace.hpp"
 #include "layers/variability.hpp"
 #include "scenario/files/cost_file.hpp"
 

@@ -1,11 +1,8 @@
 // A table of the model has the sizes that a trace lacks. It fits if its layers with parameters have
 // the trace's numbers of gradients, in the order in which they run.
-#include "import/kineto/kineto_buckets.hpp"
+#include "import/kineto/kineto_sizes.hpp"
 
 #include <fmt/core.h>
-
-#include <algorithm>
-#include <string_view>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"

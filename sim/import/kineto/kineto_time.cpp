@@ -3,10 +3,8 @@
 #include "import/kineto/kineto_event_file.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <string>
 
-#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

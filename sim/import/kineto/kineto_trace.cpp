@@ -4,16 +4,11 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <set>
 
-#include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/percent.hpp"
 #include "import/kineto/kineto_found.hpp"
 #include "import/kineto/kineto_names.hpp"
-#include "import/kineto/kineto_rank.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

@@ -3,9 +3,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "base/statistics.hpp"
 

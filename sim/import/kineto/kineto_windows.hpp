@@ -1,4 +1,58 @@
 #pragma once
+// How the device spends a step (all streams together; every moment counts once). A step lasts from
+// the end of the work of the step before it to the end of its own, because the host runs ahead of
+// the device, which may begin with the next step's work early:
+//     stream 1   ..update| |forward...|backward...|  |update|
+//     stream 2                  |exchange of gradients|
+//     counts as          |h|compute...............|e|h|update|
+// The first step of a recording begins with its own work, and lasts at least as long as on the
+// host.
+
+#include "import/kineto/kineto_layers.hpp"
+
+namespace stepsim::io {
+
+// A moment belongs to the first of these that the device does in it.
+enum class DeviceUse : std::uint8_t {
+  compute,
+  exchange,          // of gradients or of shards of parameters
+  other_collectives, // all others
+  input,             // copies to the device
+  host,              // nothing: the next work was launched late
+  idle               // nothing: the next work waited for something else
+};
+inline constexpr std::size_t kDeviceUses = 6;
+
+struct DeviceStep {
+  std::array<Nanoseconds, kDeviceUses> uses{};
+  [[nodiscard]] Nanoseconds of(DeviceUse use) const { return uses[static_cast<std::size_t>(use)]; }
+  [[nodiscard]] Nanoseconds length() const;
+};
+
+// Takes a recording window by window. Each window holds the steps behind those of the last one; the
+// device may run work of a later window first.
+class DeviceClock {
+public:
+  void add(const KinetoRecording& recording, std::span<const KinetoStep> steps,
+           const Attribution& attribution, std::span<const CollectiveCall> calls);
+  [[nodiscard]] std::vector<DeviceStep> finish(); // [step] of all windows
+
+private:
+  struct Span {
+    Nanoseconds begin{}, end{};
+    Nanoseconds due{}; // the device was idle for want of a launch if it was idle before
+    DeviceUse use{};
+  };
+  struct Mark {
+    Nanoseconds begin{}, end{}; // of the step's own computing and exchanges; end 0: none
+    Nanoseconds wall{};
+  };
+  [[nodiscard]] DeviceStep split(std::size_t& first, Nanoseconds begin, Nanoseconds end) const;
+
+  std::vector<Span> spans_; // of all windows
+  std::vector<Mark> marks_; // [step]
+};
+
 // The steps of a recording, one sample each. A recording whose events are in a file is looked at in
 // windows of some steps, so that memory does not grow with the number of steps:
 //     steps    | 0 | 1 |  | 2 | 3 |  | 4 |
@@ -6,14 +60,6 @@
 // Operators and annotations belong to every window that they reach into, launches to the one in
 // which they start, work of the device to that of its launch. The samples are the same as if all
 // events were in memory.
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "import/kineto/kineto_device.hpp"
-#include "import/kineto/kineto_layers.hpp"
-
-namespace stepsim::io {
 
 // Why the device is idle (INP 1.9). A gap is a time within a step in which no stream of the device
 // runs an item. It is a launch gap, caused by a late host, if the launch of the item after the gap

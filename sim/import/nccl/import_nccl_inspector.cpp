@@ -6,17 +6,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <map>
-#include <optional>
 #include <set>
 #include <tuple>
 
-#include "base/error.hpp"
 #include "document/json_parse.hpp"
-#include "document/reader.hpp"
-#include "scenario/files/import_source.hpp"
 #include "scenario/files/keys/samples_keys.hpp"
 
 namespace stepsim::io {

@@ -14,10 +14,8 @@
 // the bytes of one of the P parts of a buffer. A sample has P times as many, as bytes are counted
 // in collectives/collective.hpp: the total buffer, and for all-to-all the send buffer of one rank.
 // Host names and process numbers are not read.
-#include <string>
-#include <vector>
 
-#include "scenario/files/import_options.hpp"
+#include "scenario/files/import_source.hpp"
 #include "scenario/files/samples_file.hpp"
 
 namespace stepsim::io {

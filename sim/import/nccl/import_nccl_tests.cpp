@@ -6,14 +6,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
-#include <utility>
 
-#include "base/error.hpp"
-#include "base/number_text.hpp"
-#include "import/nccl/nccl_tests_table.hpp"
-#include "nccl/node_bound.hpp"
-#include "scenario/files/import_source.hpp"
+#include "nccl/node_links.hpp"
 
 namespace stepsim::io {
 

@@ -6,15 +6,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <set>
-#include <string_view>
-#include <utility>
 
-#include "base/number_text.hpp"
-#include "base/quantity.hpp"
-#include "import/nccl/nccl_system.hpp"
-#include "scenario/files/import_source.hpp"
 #include "scenario/files/source_json.hpp"
 #include "scenario/files/topology_file.hpp"
 

@@ -13,18 +13,10 @@
 // which is used unless the options give one. The `source` of a link is "default" if its latency,
 // speed or width is assumed, else "given"; the share of the line rate that PCIe links reach does
 // not count. Each assumption gives one warning.
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "base/units.hpp"
-#include "document/json.hpp"
-#include "document/reader.hpp"
 #include "import/nccl/nccl_system.hpp"
-#include "layers/trace.hpp"
 #include "links/profile/profile.hpp"
-#include "scenario/files/import_options.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

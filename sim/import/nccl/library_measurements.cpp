@@ -14,7 +14,6 @@
 #include "document/csv.hpp"
 #include "import/import_detect.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
-#include "scenario/files/import_number.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

@@ -6,12 +6,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <set>
 
-#include "base/error.hpp"
-#include "scenario/files/import_number.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

@@ -12,13 +12,6 @@
 // and its latency of 0. There are two exceptions: a link without `count` is one cable, and CPUs
 // without numaid and nets without dev are numbered in file order. Host hashes, names and guids are
 // not kept. Source: IO 8; NCCL, src/graph/topo.cc.
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "document/reader.hpp"
 #include "import/nccl/xml.hpp"

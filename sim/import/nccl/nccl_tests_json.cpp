@@ -1,10 +1,8 @@
 // The JSON form, written with -J (IO 6.2). Operation from the program in `args`, ranks by the list
 // of devices; numbers may be the text "nan", truth values are texts. `env` is not looked at.
-#include "import/nccl/nccl_tests_table.hpp"
+#include "import/nccl/import_nccl_tests.hpp"
 
-#include "base/error.hpp"
 #include "document/json_parse.hpp"
-#include "document/reader.hpp"
 
 namespace stepsim::io {
 

@@ -7,16 +7,12 @@
 //       33554432 4194304 double     sum    -1 182.87 183.49 321.10      0 182.88 183.48 321.08 0
 //
 // Job launchers put tags and time stamps in front, NCCL its own lines between.
-#include "import/nccl/nccl_tests_table.hpp"
+#include "import/nccl/import_nccl_tests.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>
-
-#include "base/error.hpp"
-#include "scenario/files/import_number.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

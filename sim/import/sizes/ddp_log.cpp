@@ -3,10 +3,8 @@
 #include "import/sizes/size_files.hpp"
 
 #include <cctype>
-#include <string_view>
 
 #include "base/error.hpp"
-#include "scenario/files/import_number.hpp"
 
 namespace stepsim::io {
 

@@ -2,7 +2,6 @@
 #include "import/sizes/size_files.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "base/error.hpp"
 #include "document/json_parse.hpp"

@@ -6,9 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/statistics.hpp"
-#include "document/json.hpp"
 #include "document/json_parse.hpp"
-#include "scenario/files/import_number.hpp"
 
 namespace stepsim::io {
 

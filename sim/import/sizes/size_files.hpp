@@ -1,11 +1,6 @@
 #pragma once
 // Reads the files that may stand beside a profiler trace and say how large its gradients or buckets
 // are (INP 1.5). Of every file, `file` is its path or "<stdin>", for error messages.
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "import/kineto/kineto_events.hpp"
 #include "scenario/files/import_source.hpp"

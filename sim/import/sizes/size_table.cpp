@@ -1,13 +1,10 @@
 #include "import/sizes/size_files.hpp"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "document/csv.hpp"
-#include "scenario/files/import_number.hpp"
 
 namespace stepsim::io {
 

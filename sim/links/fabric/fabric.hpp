@@ -1,6 +1,6 @@
 #pragma once
 // A fabric: hosts and switches joined by directed links. A full-duplex cable is two links.
-// `presets.hpp` builds the usual shapes, `routes.hpp` finds the paths.
+// `topology.hpp` builds the usual shapes, `routes.hpp` finds the paths.
 //
 //     host 0 --up--> leaf 4 --up--> spine 6          nodes: hosts first, then switches
 //            <-down-        <-down-                  links: per host up, down; then per leaf and
@@ -9,6 +9,7 @@
 // Ids are indices in the lists; links 2c and 2c + 1 are the two directions of cable c. Units:
 // seconds, bytes/s. Source: PKT 3.3, 3.6.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,5 +42,52 @@ struct Fabric {
   [[nodiscard]] std::uint32_t nodes() const { return hosts + switches; }
   [[nodiscard]] bool is_host(NodeId node) const { return node < hosts; }
 };
+
+// Checks a fabric. Fabrics that are read from files or built by hand may have problems; presets
+// have none. A problem is
+//   no host, a name that is used twice, links that are not in pairs;
+//   a link to an unknown node or to its own node, below 1 byte/s, or with a negative latency;
+//   a host or a switch that has no path to host 0;
+//   two hosts that reach each other only through other hosts, unless hosts forward.
+
+struct FabricProblem {
+  // The node or link with the problem; neither = the whole fabric.
+  std::optional<NodeId> node{};
+  std::optional<LinkId> link{};
+  std::string message{};
+};
+
+// Returns the problems; empty if the fabric can be used. Paths are checked only if nothing else is
+// wrong, and only the first problem of paths is reported.
+[[nodiscard]] std::vector<FabricProblem> fabric_problems(const Fabric& fabric);
+
+// Whether one connected set of switches joins all hosts, so that no host ever forwards traffic. If
+// not, fabric_problems() says whether a host must.
+[[nodiscard]] bool switches_join_hosts(const Fabric& fabric);
+
+// A fabric in a few numbers, and its levels for drawing.
+//
+//   bisection          most bytes/s from the first half of the hosts (in id order, rounded down) to
+//                      the second: the smallest cut between these two halves (max-flow)
+//   oversubscription   bandwidth of a switch to its hosts / to other switches
+//   diameter           links between the two hosts that are farthest apart
+
+struct FabricSummary {
+  std::uint32_t hosts{}, switches{}, cables{};
+  double bisection_Bps{}; // 0 for fewer than two hosts
+  double half_Bps{};      // sum of the bandwidths of all links out of hosts of the first half
+  // The largest ratio of any switch; empty if no switch has links both to hosts and to switches.
+  std::optional<double> oversubscription;
+  std::uint32_t diameter{}; // in links
+  NodeId far_a{}, far_b{};  // the first two hosts at that distance
+  double paths{};           // number of shortest paths between far_a and far_b
+};
+
+// Returns the summary. Throws SimulationError if the fabric is too large for routes.
+[[nodiscard]] FabricSummary summary_of(const Fabric& fabric);
+
+// Returns, for each node, the number of links to the nearest host: 0 for hosts, 1 for leaves, 2 for
+// spines.
+[[nodiscard]] std::vector<std::uint32_t> levels(const Fabric& fabric);
 
 } // namespace stepsim::links

@@ -1,4 +1,4 @@
-#include "links/fabric/fabric_summary.hpp"
+#include "links/fabric/fabric.hpp"
 
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>

@@ -1,10 +1,8 @@
 // Nodes are numbered hosts first, then switches level by level; cables in the order of their lower
 // ends. Results name nodes and links, so that this order is part of what users see.
-#include "links/fabric/presets.hpp"
+#include "links/fabric/topology.hpp"
 
 #include <cassert>
-#include <string>
-#include <utility>
 
 namespace stepsim::links {
 

@@ -10,11 +10,10 @@
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/filtered_graph.hpp>
 #include <cassert>
-#include <string>
 #include <utility>
 
-#include "base/counter_hash.hpp"
 #include "base/error.hpp"
+#include "base/random.hpp"
 
 namespace stepsim::links {
 

@@ -7,9 +7,7 @@
 // A host with a single cable, to a switch, needs no table: a path to it is a path to the switch and
 // one more link. The tables therefore have at most (switches + other hosts)^2 entries, not (all
 // nodes)^2.
-#include <cstdint>
 #include <span>
-#include <vector>
 
 #include "links/fabric/fabric.hpp"
 
@@ -29,7 +27,7 @@ public:
   static constexpr std::uint32_t kNoWay = 0xffffffffU;
 
   // Returns the path of a connection under ECMP: at every node pick(hash(seed, 1, node, src, dst,
-  // connection), m) of the m next hops (base/counter_hash.hpp). Empty if src = dst.
+  // connection), m) of the m next hops (base/random.hpp). Empty if src = dst.
   [[nodiscard]] std::vector<LinkId> ecmp_path(NodeId src, NodeId dst, std::uint64_t connection,
                                               std::uint64_t seed) const;
 

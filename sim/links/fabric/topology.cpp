@@ -2,16 +2,11 @@
 // a preset makes is bounded before it is made, by the number of its hosts and cables.
 #include "links/fabric/topology.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cassert>
 #include <map>
 #include <set>
 
 #include "base/number_text.hpp"
-#include "base/words.hpp"
-#include "links/fabric/fabric_check.hpp"
-#include "links/fabric/presets.hpp"
 
 namespace stepsim::links {
 

@@ -3,7 +3,6 @@
 #include "links/flow/changing_rates.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 
 #include "links/network_model.hpp"

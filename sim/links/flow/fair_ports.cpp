@@ -5,12 +5,8 @@
 #include "links/flow/fair_ports.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <functional>
-#include <tuple>
 #include <utility>
-
-#include "links/flow/max_min.hpp"
 
 namespace stepsim::links {
 namespace {
@@ -32,8 +28,7 @@ FairPorts::FairPorts(std::vector<double> capacity_Bps, bool shortcuts)
     : capacities_(std::move(capacity_Bps)),
       equal_ports_(shortcuts && std::ranges::adjacent_find(capacities_, std::not_equal_to<>()) ==
                                     capacities_.end()),
-      flows_at_(capacities_.size()), local_port_(capacities_.size()),
-      port_seen_(capacities_.size()) {}
+      flows_at_(capacities_.size()), port_seen_(capacities_.size()), filling_(capacities_.size()) {}
 
 void FairPorts::submit(double now, const Transfer& transfer) {
   assert(now >= now_ && "transfers start in time order");
@@ -46,8 +41,7 @@ void FairPorts::submit(double now, const Transfer& transfer) {
   free_flows_.pop_back();
   Flow& flow = flows_[place];
   flow.id = transfer.id;
-  flow.send_port = transfer.send_port;
-  flow.receive_port = transfer.receive_port;
+  flow.port_pair = {transfer.send_port, transfer.receive_port};
   flow.per_byte_s = transfer.per_byte_s;
   flow.remaining = transfer.bytes;
   begins_.push(now + transfer.latency_s, place);
@@ -169,16 +163,18 @@ void FairPorts::begin_bytes(double now, std::uint32_t flow) {
   begins.finish = kNever;
   ++flowing_;
   changed_flows_.push_back(flow);
-  for_ports(begins, [&](std::uint32_t port) { flows_at_[port].push_back(flow); });
+  for (const std::uint32_t port : begins.ports()) {
+    flows_at_[port].push_back(flow);
+  }
 }
 
 void FairPorts::end_bytes(std::uint32_t flow) {
-  for_ports(flows_[flow], [&](std::uint32_t port) {
+  for (const std::uint32_t port : flows_[flow].ports()) {
     std::vector<std::uint32_t>& users = flows_at_[port];
     *std::ranges::find(users, flow) = users.back();
     users.pop_back();
     changed_ports_.push_back(port);
-  });
+  }
   flows_[flow].number = 0;
   --flowing_;
   free_flows_.push_back(flow);
@@ -190,13 +186,12 @@ void FairPorts::gather(std::uint32_t flow) {
   }
   flow_seen_[flow] = solved_;
   reached_flows_.push_back(flow);
-  for_ports(flows_[flow], [&](std::uint32_t port) {
+  for (const std::uint32_t port : flows_[flow].ports()) {
     if (port_seen_[port] != solved_) {
       port_seen_[port] = solved_;
-      local_port_[port] = static_cast<std::uint32_t>(reached_ports_.size());
       reached_ports_.push_back(port);
     }
-  });
+  }
 }
 
 // The flows that the changes reach, in the order in which they began, and their ports.
@@ -230,15 +225,14 @@ bool FairPorts::share_alone() {
   }
   rates_.clear();
   for (const std::uint32_t flow : reached_flows_) {
-    const auto& [send_port, receive_port, per_byte_s] =
-        std::tie(flows_[flow].send_port, flows_[flow].receive_port, flows_[flow].per_byte_s);
-    if (send_port == kNoPort || receive_port == kNoPort ||
-        per_byte_s != flows_[reached_flows_.front()].per_byte_s) {
+    const double per_byte_s = flows_[flow].per_byte_s;
+    const std::span<const std::uint32_t> ports = flows_[flow].ports();
+    if (ports.size() < 2 || per_byte_s != flows_[reached_flows_.front()].per_byte_s) {
       return false;
     }
-    const std::vector<std::uint32_t>& users = flows_at_[send_port];
-    if (flows_[users.front()].receive_port != receive_port ||
-        users.size() != flows_at_[receive_port].size()) {
+    const std::vector<std::uint32_t>& users = flows_at_[ports[0]];
+    if (flows_[users.front()].port_pair[1] != ports[1] ||
+        users.size() != flows_at_[ports[1]].size()) {
       return false;
     }
     const double share = capacities_.front() / static_cast<double>(users.size());
@@ -256,27 +250,15 @@ void FairPorts::solve() {
     set_rates(rates_);
     return;
   }
-  const std::size_t count = reached_flows_.size();
-  std::vector<double> capacity;
-  capacity.reserve(reached_ports_.size());
-  for (const std::uint32_t port : reached_ports_) {
-    capacity.push_back(capacities_[port]);
-  }
-  std::vector<std::uint32_t> path_begin{0};
-  std::vector<std::uint32_t> path;
-  std::vector<double> limit;
-  path_begin.reserve(count + 1);
-  path.reserve(2 * count);
-  limit.reserve(count);
+  uses_.clear();
   for (const std::uint32_t flow : reached_flows_) {
-    const double per_byte_s = flows_[flow].per_byte_s;
-    for_ports(flows_[flow], [&](std::uint32_t port) { path.push_back(local_port_[port]); });
-    path_begin.push_back(static_cast<std::uint32_t>(path.size()));
+    const Flow& reached = flows_[flow];
     // A flow never goes faster than its link alone, whatever its ports could carry.
-    limit.push_back(per_byte_s > 0 ? 1 / per_byte_s : kNever);
+    uses_.push_back({.links = reached.ports(),
+                     .cap_level = reached.per_byte_s > 0 ? 1 / reached.per_byte_s : kNever});
   }
-  rates_.resize(count);
-  max_min(capacity, {path_begin, path, limit}, rates_);
+  rates_.resize(uses_.size());
+  filling_.fill(capacities_, capacities_, uses_, rates_);
   set_rates(rates_);
 }
 

@@ -1,17 +1,14 @@
 #pragma once
 // Transfers that share ports (network interfaces, server ports). A transfer waits for its latency
-// without using a port; then its bytes flow at the max-min fair rate over its ports (max_min.hpp),
-// at most 1 / per_byte_s. Rates change whenever the bytes of a transfer begin or end, and
-// are computed again for those transfers alone that the change can reach over shared ports. A
-// transfer ends when all of its bytes are sent. If one transfer ends now, so do all others whose
-// remaining time is at most 1e-12 of the time that their bytes take, because they differ by
+// without using a port; then its bytes flow at the max-min fair rate over its ports
+// (flow_rates.hpp), at most 1 / per_byte_s. Rates change whenever the bytes of a transfer begin or
+// end, and are computed again for those transfers alone that the change can reach over shared
+// ports. A transfer ends when all of its bytes are sent. If one transfer ends now, so do all others
+// whose remaining time is at most 1e-12 of the time that their bytes take, because they differ by
 // rounding only.
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
+#include <array>
 
-#include "events/event_queue.hpp"
+#include "links/flow/flow_rates.hpp"
 #include "links/network_model.hpp"
 
 namespace stepsim::links {
@@ -35,11 +32,15 @@ private:
     double finish{};
     double begin{}; // when its bytes begin
     std::uint32_t id{};
-    std::uint32_t send_port = kNoPort, receive_port = kNoPort;
+    std::array<std::uint32_t, 2> port_pair{kNoPort, kNoPort}; // of the sender and the receiver
     double per_byte_s{};
     double since{};     // time at which `remaining` was right
     double remaining{}; // bytes
     double rate_Bps{};
+    [[nodiscard]] std::span<const std::uint32_t> ports() const {
+      const std::size_t first = port_pair[0] == kNoPort ? 1 : 0;
+      return {port_pair.data() + first, (port_pair[1] == kNoPort ? 1 : 2) - first};
+    }
   };
   // When a flow ends at its present rate; out of date if the flow has another number or finish.
   struct End {
@@ -74,14 +75,6 @@ private:
   template <class See> void take(const EndsAt& entry, const See& see);
   void push_from(std::size_t begin); // entries into the heap
   void find_next_end();
-  template <class Action> void for_ports(const Flow& flow, const Action& action) {
-    for (const std::uint32_t port : {flow.send_port, flow.receive_port}) {
-      if (port != kNoPort) {
-        action(port);
-      }
-    }
-  }
-
   std::vector<double> capacities_;    // bytes/s
   bool equal_ports_;                  // all capacities are equal, and shortcuts are taken
   events::EventQueue<double> begins_; // ends of latencies; ids are indices in flows_
@@ -92,15 +85,17 @@ private:
   std::vector<EndsAt> ends_;                         // heap, the earliest ends first
   std::vector<Listed> listed_;                       // and free entries, from free_listed_ on
   std::uint32_t free_listed_ = kNone;
-  std::vector<double> rates_;     // of the reached flows
   std::vector<End> ended_, kept_; // of end_flows()
   std::uint64_t begun_ = 0;
   // Where flows began or ended since rates were computed: ports, and flows without a port.
   std::vector<std::uint32_t> changed_ports_, changed_flows_;
   // What solve() reaches from there over shared ports; the stamps say what it has seen already.
-  std::vector<std::uint32_t> reached_ports_, reached_flows_, local_port_;
+  std::vector<std::uint32_t> reached_ports_, reached_flows_;
   std::vector<std::uint64_t> port_seen_, flow_seen_;
   std::uint64_t solved_ = 0;
+  ProgressiveFilling filling_;
+  std::vector<ProgressiveFilling::Flow> uses_; // of the reached flows
+  std::vector<double> rates_;                  // of the same
   double now_ = 0;
   double next_finish_ = kNever;
 };

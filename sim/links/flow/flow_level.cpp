@@ -5,7 +5,6 @@
 #include "links/network_model.hpp"
 
 #include <algorithm>
-#include <cassert>
 
 namespace stepsim::links {
 namespace {

@@ -11,15 +11,10 @@
 // Flows that are equal but for rounding end together: a flow ends now if its end time is at most
 //     min(1e-3 byte / rate, 1e-9 size / rate + 1e-15 end time)
 // after now. Doubles cannot resolve the last term. Units are bytes, seconds and bytes/s.
-#include <cstdint>
-#include <limits>
-#include <vector>
 
 #include "events/event_queue.hpp"
 #include "links/flow/changing_rates.hpp"
 #include "links/flow/finish_times.hpp"
-#include "links/flow/flow_path.hpp"
-#include "links/flow/link_use.hpp"
 
 namespace stepsim::links {
 

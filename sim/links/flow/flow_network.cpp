@@ -4,8 +4,6 @@
 #include "links/flow/flow_network.hpp"
 
 #include <algorithm>
-#include <cassert>
-#include <string>
 
 #include "base/error.hpp"
 

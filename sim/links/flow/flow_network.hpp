@@ -1,18 +1,15 @@
 #pragma once
 // The flow level as a NetworkModel for collectives: a transfer between two ranks is a flow on the
-// path of their connection, which rank_fabric.hpp numbers. The latency of the path is added to the
+// path of their connection, which placement.hpp numbers. The latency of the path is added to the
 // transfer's own, and 1 / per_byte_s is the cap of the flow, so a collective whose links cost
 // nothing takes the time of the fabric alone.
 //
 // Transfers between ranks of one host take only their own latency and time per byte. The others
 // also carry headers if RankFabric::headers is set. Memory O(connections used x links on their
 // paths).
-#include <cstdint>
 #include <unordered_map>
-#include <vector>
 
-#include "links/fabric/rank_fabric.hpp"
-#include "links/flow/flow_level.hpp"
+#include "links/fabric/placement.hpp"
 #include "links/network_model.hpp"
 
 namespace stepsim::links {

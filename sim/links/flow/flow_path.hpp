@@ -4,11 +4,8 @@
 //   single path   the links of one path, fraction 1 each; latency = the sum of their latencies
 //   sprayed       all shortest paths; a node sends 1/m of its bytes to each of its m next links;
 //                 latency = the latency of the slowest path                        (PKT 6.1, 6.3)
-#include <cstdint>
-#include <span>
-#include <vector>
+#include <cstddef>
 
-#include "links/fabric/fabric.hpp"
 #include "links/fabric/routes.hpp"
 
 namespace stepsim::links {
@@ -51,5 +48,23 @@ private:
   std::vector<char> whole_;
   std::vector<double> latency_;
 };
+
+// The use of one direction of a link.
+
+struct LinkUse {
+  double bytes{};  // bytes moved through the link so far
+  double busy_s{}; // time during which some transfer used the link
+};
+
+// Adds `more`, multiplied by `times`, to `sum`; both are [link] of the same fabric, or empty.
+inline void add_uses(const std::vector<LinkUse>& more, double times, std::vector<LinkUse>& sum) {
+  if (sum.size() < more.size()) {
+    sum.resize(more.size());
+  }
+  for (std::size_t link = 0; link < more.size(); ++link) {
+    sum[link].bytes += times * more[link].bytes;
+    sum[link].busy_s += times * more[link].busy_s;
+  }
+}
 
 } // namespace stepsim::links

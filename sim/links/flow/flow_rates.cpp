@@ -6,7 +6,6 @@
 #include "links/network_model.hpp"
 
 #include <algorithm>
-#include <cassert>
 
 namespace stepsim::links {
 namespace {

@@ -3,12 +3,6 @@
 // of seed, host and number of the flow: one more flow of one host changes nothing for the others.
 #include "links/packet/background.hpp"
 
-#include <algorithm>
-#include <cassert>
-#include <cmath>
-
-#include "base/counter_hash.hpp"
-
 namespace stepsim::links {
 
 namespace {

@@ -3,12 +3,6 @@
 // path of one packet does not depend on other traffic.
 #include "links/packet/connections.hpp"
 
-#include <algorithm>
-#include <cassert>
-#include <vector>
-
-#include "base/counter_hash.hpp"
-
 namespace stepsim::links {
 
 namespace {

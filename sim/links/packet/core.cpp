@@ -3,10 +3,6 @@
 // idle costs the arrival alone.
 #include "links/packet/core.hpp"
 
-#include <algorithm>
-#include <cassert>
-
-#include "base/counter_hash.hpp"
 #include "links/packet/connections.hpp"
 
 namespace stepsim::links {

@@ -13,13 +13,8 @@
 // has ended removes the packet from its occupancy when the port is next used. Ports that may start
 // at this instant are kept in a list, and start after all other events of the instant (class 3 of
 // PKT 3.4).
-#include <array>
-#include <cstdint>
-#include <vector>
 
-#include "links/fabric/fabric.hpp"
 #include "links/fabric/routes.hpp"
-#include "links/packet/message.hpp"
 #include "links/packet/packet_event_queue.hpp"
 #include "links/packet/ports.hpp"
 

@@ -4,12 +4,7 @@
 //
 //   n = ceil(size / payload of a full packet); the last packet is short
 //   need = ceil((1 - p) n - 1e-9) packets complete a message of loss bound p (PKT 5.6, A3)
-#include <cmath>
-#include <cstdint>
-#include <optional>
-#include <vector>
 
-#include "links/fabric/fabric.hpp"
 #include "links/packet/options.hpp"
 #include "links/packet/packet.hpp"
 

@@ -2,11 +2,7 @@
 // The options of a packet network (PKT 3.8): sizes, buffers, thresholds, choice of paths, queue
 // discipline, faults and the transport. Thresholds are in packets; kNoThreshold = none. An empty
 // threshold follows from the bandwidth of the link; drop_protected is then none (thresholds.hpp).
-#include <array>
-#include <cstdint>
 #include <limits>
-#include <optional>
-#include <vector>
 
 #include "base/words.hpp"
 #include "links/fabric/fabric.hpp"

@@ -5,8 +5,6 @@
 // A *train* is a run of packets of one message in the queue of a host, which are created one by one
 // when they are sent: a message of a million packets, submitted at once, takes one entry. Source:
 // PKT 3.2.
-#include <cassert>
-#include <cstdint>
 #include <vector>
 
 #include "links/packet/time.hpp"

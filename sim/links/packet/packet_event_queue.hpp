@@ -8,12 +8,8 @@
 // Push and pop cost O(1) while buckets hold few events. No event may be earlier than the last pop.
 #include <algorithm>
 #include <bit>
-#include <cassert>
-#include <cstdint>
-#include <vector>
 
 #include "links/packet/packet.hpp"
-#include "links/packet/time.hpp"
 
 namespace stepsim::links {
 

@@ -2,13 +2,7 @@
 // Runs a list of flows on the packet network. Each flow is one message on a separate connection,
 // numbered by its index in the list (PKT 7.1).
 //   fct = completion at the receiver - start; raw flows that lost packets: last delivery - start
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <vector>
 
-#include "links/packet/background.hpp"
 #include "links/packet/packet_network.hpp"
 
 namespace stepsim::links {

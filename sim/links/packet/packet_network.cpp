@@ -4,9 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cassert>
-
 #include "base/error.hpp"
 #include "links/packet/connections.hpp"
 

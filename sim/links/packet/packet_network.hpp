@@ -11,13 +11,8 @@
 // advance() stops at each completion, and at `until`, before ports start sending at that instant,
 // so that messages submitted for `now` still take part (class 2 of PKT 3.4). The same input always
 // gives the same result.
-#include <cstdint>
-#include <string>
-#include <vector>
 
-#include "links/packet/core.hpp"
 #include "links/packet/transport/dlcp.hpp"
-#include "links/packet/transport/pfabric.hpp"
 #include "links/packet/transport/plain.hpp"
 #include "links/packet/transport/reno.hpp"
 

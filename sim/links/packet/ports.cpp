@@ -2,11 +2,7 @@
 // its index. The bits of `waiting` say which queues have packets: the port serves the lowest.
 #include "links/packet/ports.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <cassert>
-#include <cmath>
-#include <tuple>
 
 #include "links/packet/thresholds.hpp"
 

@@ -15,14 +15,8 @@
 // drops the packet whose message has the most packets left. Ports of hosts accept everything. Order
 // within a queue: first in first out, or one packet per connection in turn, or (pfabric) the
 // message with the fewest packets left.
-#include <array>
-#include <cstdint>
-#include <vector>
 
-#include "links/fabric/fabric.hpp"
-#include "links/packet/options.hpp"
-#include "links/packet/packet.hpp"
-#include "links/packet/shape.hpp"
+#include "links/packet/background.hpp"
 
 namespace stepsim::links {
 

@@ -2,10 +2,6 @@
 // number of packets, since a burst does not shrink with the bandwidth.
 #include "links/packet/thresholds.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-
 namespace stepsim::links {
 
 namespace {

@@ -2,8 +2,7 @@
 // Thresholds in packets at which a switch port marks and drops (PKT 3.8). Thresholds that the
 // options leave open grow with the bandwidth of the port, in proportion to published values for 10
 // Gbit/s, but have a minimum for slow ports.
-#include "links/packet/options.hpp"
-#include "links/packet/shape.hpp"
+#include "links/packet/background.hpp"
 
 namespace stepsim::links {
 

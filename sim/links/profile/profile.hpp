@@ -4,11 +4,8 @@
 // the latency, bandwidth, reduction rate and measured collective curves of a network, and a label
 // for their origin.
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "collectives/evaluate/event_run.hpp"
-#include "collectives/evaluate/fabric_links.hpp"
+#include "collectives/evaluate/link_costs.hpp"
 #include "collectives/schedule/schedule.hpp"
 #include "events/event_queue.hpp"
 #include "programs/job/network_job.hpp"

@@ -25,8 +25,8 @@
 
 #include "collectives/collective.hpp"
 #include "layers/variability.hpp"
-#include "links/fabric/rank_fabric.hpp"
-#include "links/flow/link_use.hpp"
+#include "links/fabric/placement.hpp"
+#include "links/flow/flow_path.hpp"
 #include "links/packet/background.hpp"
 #include "links/packet/core.hpp"
 #include "links/packet/options.hpp"

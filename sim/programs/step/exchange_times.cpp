@@ -8,14 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/remembered.hpp"
+#include "base/shared_value.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/choose.hpp"
 #include "collectives/evaluate/evaluation.hpp"
-#include "collectives/evaluate/events.hpp"
-#include "collectives/evaluate/max_plus.hpp"
 #include "collectives/evaluate/server_flows.hpp"
-#include "collectives/evaluate/traffic.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/closed_form_streams.hpp"
 #include "collectives/method.hpp"

@@ -16,7 +16,7 @@
 #include "collectives/evaluate/sent_bytes.hpp"
 #include "collectives/formula/lower_bound.hpp"
 #include "collectives/formula/prepared_form.hpp"
-#include "links/flow/link_use.hpp"
+#include "links/flow/flow_path.hpp"
 
 namespace stepsim::programs {
 

@@ -1,5 +1,5 @@
 #include "programs/step/step.hpp"
-#include "buckets/send_in_order.hpp"
+#include "buckets/sending.hpp"
 
 #include <algorithm>
 #include <cassert>

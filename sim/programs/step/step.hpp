@@ -16,7 +16,6 @@
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "buckets/planner_options.hpp"
-#include "buckets/send_in_order.hpp"
 #include "buckets/sending.hpp"
 #include "programs/builders/step_parts.hpp"
 

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "collectives/compress/compressed_exchange.hpp"
-#include "collectives/compress/compressed_time.hpp"
 #include "collectives/method.hpp"
 #include "programs/step/exchange_times.hpp"
 

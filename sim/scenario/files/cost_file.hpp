@@ -3,15 +3,7 @@
 // of its bytes, as points of one operation, or as one line per operation and number of ranks.
 // Points are only checked here (at least two, bytes > 0 and strictly ascending, seconds > 0);
 // buckets::make_table_cost makes them monotone.
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "base/words.hpp"
-#include "document/json.hpp"
 #include "document/reader.hpp"
 
 namespace stepsim::io {

@@ -1,7 +1,6 @@
-#include "scenario/files/decoder_config.hpp"
+#include "scenario/files/model_config.hpp"
 
 #include <initializer_list>
-#include <string_view>
 
 #include "document/reader.hpp"
 #include "scenario/files/keys/model_keys.hpp"

@@ -1,16 +1,73 @@
 #pragma once
-// Functions that all importers use: reading an input with its digest, and the `source` of the
-// result (IO 2), that is, the input files and the program, without private data.
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
+// The options that all importers have; each adds its own (IO 2).
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <utility>
 
 #include "base/number_text.hpp"
 #include "document/file.hpp"
-#include "scenario/files/import_options.hpp"
+#include "layers/trace.hpp"
 
 namespace stepsim::io {
+
+// `attribution` and `licence` are those of the data, not of the program; they travel with the
+// result, because a trace that is published again needs both.
+struct ImportOptions {
+  std::uint64_t max_bytes = std::uint64_t{8} << 30; // limit on each input, inflated
+  std::string importer = "stepsim";                 // name and version, written to `source`
+  std::string name; // name of the result; empty: the stem of the first file
+  std::optional<std::string> attribution;
+  std::optional<std::string> licence;
+  // Progress: importers that read large files piece by piece call it with the (compressed) bytes of
+  // all files read so far. May be empty.
+  std::function<void(std::uint64_t bytes)> read{};
+};
+
+// Parses numbers in logs and tables. The whole text must be one plain decimal number, without
+// blanks or thousands separators; the locale has no effect.
+
+// The most elements of a tensor or a message that importers take: their bytes stay exact in a
+// double.
+inline constexpr std::int64_t kMostElements = std::int64_t{1} << 50;
+
+[[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// std::from_chars neither skips blanks nor accepts a leading plus sign, so "+5", " 5" and "5 GB"
+// give no number. "inf" and "nan" are numbers for floating-point types.
+template <class Number> [[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+// Finite numbers only.
+[[nodiscard]] inline std::optional<double> parse_real(std::string_view text) {
+  const auto value = parse_number<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+[[nodiscard]] inline std::optional<std::int64_t> parse_whole(std::string_view text) {
+  return parse_number<std::int64_t>(text);
+}
+
+// The number times 10^exponent, rounded once: "15143.7" with -6 is the double nearest to 0.0151437.
+// The exponent is appended to the text, because a product with 1e-6, which is not exact in binary,
+// may differ in its last bit. A text that already has an exponent is multiplied and may be off by
+// that bit.
+[[nodiscard]] inline std::optional<double> parse_scaled(std::string_view text, int exponent) {
+  const auto value = parse_real(text);
+  if (!value || text.find_first_of("eE") != std::string_view::npos) {
+    return value ? std::optional(*value * std::pow(10.0, exponent)) : value;
+  }
+  return parse_real(std::string(text) + "e" + std::to_string(exponent));
+}
+
+// Functions that all importers use: reading an input with its digest, and the `source` of the
+// result (IO 2), that is, the input files and the program, without private data.
 
 // `format`: the name of the importer, such as "kineto". The caller adds a file per input.
 [[nodiscard]] layers::Source make_source(std::string_view format, const ImportOptions& options);

@@ -4,10 +4,7 @@
 
 #include <cmath>
 
-#include "base/error.hpp"
-#include "document/reader.hpp"
 #include "scenario/files/keys/library_keys.hpp"
-#include "scenario/files/node_file.hpp"
 #include "scenario/files/source_json.hpp"
 
 namespace stepsim::io {

@@ -1,12 +1,7 @@
 #pragma once
 // Files of kind library_calibration (CLU 8): the calibration of the library model. The result of
 // the reader is completed by nccl::calibration_of(); the writer needs a completed calibration.
-#include <array>
-#include <string>
-#include <vector>
 
-#include "base/mean_interval.hpp"
-#include "document/json.hpp"
 #include "nccl/calibration.hpp"
 #include "scenario/files/node_file.hpp"
 

@@ -6,10 +6,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <string>
 #include <tuple>
 
-#include "base/units.hpp"
 #include "document/reader.hpp"
 #include "scenario/files/keys/links_keys.hpp"
 

@@ -1,8 +1,6 @@
 #pragma once
 // The files of `stepsim collective` (COL 1): kind `links` (keys/links_keys.hpp), and bare lists
 // with the bytes or the entry time of each rank.
-#include <optional>
-#include <vector>
 
 #include "collectives/collective.hpp"
 #include "document/json.hpp"

@@ -5,10 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <string>
-#include <string_view>
 
-#include "collectives/compress/compression.hpp"
 #include "document/reader.hpp"
 #include "scenario/files/keys/measured_keys.hpp"
 

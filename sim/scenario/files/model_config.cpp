@@ -2,16 +2,9 @@
 // norms are registered after the layers that they precede.
 #include "scenario/files/model_config.hpp"
 
-#include <algorithm>
-#include <array>
 #include <numeric>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "document/fields/key.hpp"
-#include "document/problems.hpp"
-#include "scenario/files/decoder_config.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

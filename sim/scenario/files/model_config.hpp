@@ -10,9 +10,9 @@
 // The model also has an embedding V h, a last norm h and, unless it is tied, an output head V h,
 // for a vocabulary of V. All experts of a block are one layer with the multiply-accumulates of the
 // chosen experts.
-#include <string>
+#include <algorithm>
 
-#include "document/json.hpp"
+#include "document/checked.hpp"
 #include "layers/model_table.hpp"
 
 namespace stepsim::io {
@@ -28,5 +28,51 @@ namespace stepsim::io {
 
 // A name for the table: that of the file, or the model_type if the file is called config.json.
 [[nodiscard]] std::string config_name(const Json& json);
+
+// The fields of a Hugging Face configuration that determine the layers of a decoder, with aliases
+// and defaults resolved (INP 2.2).
+
+inline constexpr std::int64_t kStandardTokens = 4096; // longest sequence that tables count MACs for
+
+// Multi-head latent attention: queries, keys and values go through low-rank matrices.
+struct LatentAttention {
+  std::int64_t kv_rank{};
+  std::optional<std::int64_t> q_rank; // empty: one matrix for queries
+  // Widths of a head: of its queries and keys without and with rotary positions, of its values.
+  std::int64_t nope{}, rope{}, value{};
+};
+
+struct Experts {
+  // Experts that the router chooses from (0 = the model has none), experts that each token goes
+  // through, and the inner width of one expert.
+  std::int64_t count{}, chosen{}, width{};
+  std::int64_t shared{};        // total width of the shared experts, 0 = none
+  bool shared_gate = false;     // the shared experts have a gate of their own
+  bool correction_bias = false; // the router has a bias per expert
+  // Which blocks, numbered from 0, have experts; the others have an MLP: see in_block().
+  std::int64_t first_dense{}, every = 1, frequency = 1;
+  std::vector<std::int64_t> dense_layers;
+
+  [[nodiscard]] bool in_block(std::int64_t block) const {
+    return count > 0 && block >= first_dense && (block + 1) % every == 0 &&
+           block % frequency == 0 && std::ranges::find(dense_layers, block) == dense_layers.end();
+  }
+};
+
+struct DecoderConfig {
+  std::string type; // model_type, such as "llama"
+  // Numbers of blocks, tokens of the vocabulary and heads; widths of the model, a head (0 with
+  // `latent`) and the MLP.
+  std::int64_t width{}, blocks{}, vocabulary{}, heads{}, kv_heads{}, head{}, mlp{};
+  std::int64_t tokens = kStandardTokens; // sequence length of the multiply-accumulates
+  std::int64_t positions{};              // 0 = no limit
+  std::optional<LatentAttention> latent;
+  Experts experts;
+  bool qkv_bias = false, output_bias = false, mlp_bias = false, qk_norm = false, tied = false;
+};
+
+// Reports every field that is missing, out of range or inconsistent with another; the result is
+// only valid without problems.
+[[nodiscard]] DecoderConfig read_decoder_config(const Json& json, Problems& problems);
 
 } // namespace stepsim::io

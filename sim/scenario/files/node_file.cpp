@@ -1,15 +1,11 @@
 #include "scenario/files/node_file.hpp"
 
-#include <algorithm>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 
-#include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "document/json_parse.hpp"
 #include "scenario/files/keys/library_keys.hpp"
-#include "scenario/files/keys/node_keys.hpp"
 
 namespace stepsim::io {
 

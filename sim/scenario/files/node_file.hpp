@@ -1,14 +1,9 @@
 #pragma once
 // Node types (kind node_preset, CLU 9): a machine for the library model, with nominal rates and
 // sources for readers.
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "document/json.hpp"
-#include "document/problems.hpp"
 #include "document/reader.hpp"
+#include "links/profile/profile.hpp"
 #include "nccl/layout.hpp"
 
 namespace stepsim::io {
@@ -58,5 +53,11 @@ shipped_node_presets(const std::string& data_folder);
 // Adds the same keys to `object`, with plain numbers; read_node_type() of them gives an equal
 // value.
 void write_node_type(const nccl::NodeType& node, Json& object);
+
+// The links of a node type as a network profile: its network is the fabric between nodes, which
+// `"network": "dgx_h100"` of a scenario selects, and its link class is the link between GPUs, which
+// `"intra_network": "dgx_h100"` selects.
+
+[[nodiscard]] links::NetworkProfile profile_of_node(const NodePreset& preset);
 
 } // namespace stepsim::io

@@ -1,4 +1,4 @@
-#include "scenario/files/node_profile.hpp"
+#include "scenario/files/node_file.hpp"
 
 #include "nccl/node_links.hpp"
 

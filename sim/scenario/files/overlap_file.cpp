@@ -1,8 +1,6 @@
 #include "scenario/files/overlap_file.hpp"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "base/nearest.hpp"
 #include "scenario/files/keys/overlap_keys.hpp"

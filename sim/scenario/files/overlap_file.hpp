@@ -1,11 +1,7 @@
 #pragma once
 // Files of kind overlap (TRN 3.5, keys in keys/overlap_keys.hpp), and the two keys that they share
 // with /training/overlap of a scenario.
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "document/json.hpp"
 #include "document/reader.hpp"
 #include "programs/training_program.hpp"
 

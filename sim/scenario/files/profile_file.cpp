@@ -2,12 +2,8 @@
 // residual or in the name of a device shows that the file is not what it claims to be.
 #include "scenario/files/profile_file.hpp"
 
-#include <limits>
-
-#include "document/reader.hpp"
 #include "links/profile/profile_curve.hpp"
 #include "scenario/files/keys/profile_keys.hpp"
-#include "scenario/files/profile_parts.hpp"
 #include "scenario/files/source_json.hpp"
 
 namespace stepsim::io {

@@ -2,7 +2,8 @@
 // Reads network profiles (kind network_calibration, CAL 5) into links::NetworkProfile. All keys of
 // the format are checked, also those that the simulator does not use (residuals, kernels, device).
 // An estimate may be a number or {value, low, high}.
-#include "document/json.hpp"
+
+#include "document/reader.hpp"
 #include "links/profile/profile.hpp"
 
 namespace stepsim::io {
@@ -11,5 +12,30 @@ namespace stepsim::io {
 // extrapolates. Missing values stay empty, and a scenario must then give them. Throws InputError
 // with all problems.
 [[nodiscard]] links::NetworkProfile parse_profile(const Json& json);
+
+// Reads the parts of a profile about training: how much longer dense all-reduces took than the
+// network model predicts, compression costs, and timed kernels (SPA 9, CAL 5). Used by
+// parse_profile() only.
+
+// Reads a member that is an object: calls `read` with its fields. Nothing happens if it is absent
+// or null.
+template <class Read> void object(Fields& parent, std::string_view key, Read read) {
+  const Json* json = parent.any(key);
+  if (json == nullptr || json->is_null()) {
+    return;
+  }
+  Fields fields(*json, parent.problems(), parent.row(key));
+  read(fields);
+  fields.no_more();
+}
+
+// Checks a list of numbers if it is present.
+void numbers(Fields& parent, std::string_view key);
+
+// Each function reads one key of the file if it is present, and reports problems through `fields`;
+// check_kernels() only checks, because no run uses the kernels.
+void parse_dense_inflation(Fields& fields, links::NetworkProfile& profile);
+void parse_compression_costs(Fields& fields, links::NetworkProfile& profile);
+void check_kernels(Fields& fields);
 
 } // namespace stepsim::io

@@ -1,12 +1,8 @@
 // Parts of a profile that describe computing beside the network. Costs of compression are kept by
 // the name of their row, so that a method with new costs needs no line here.
-#include "scenario/files/profile_parts.hpp"
+#include "scenario/files/profile_file.hpp"
 
 #include <fmt/core.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
 
 #include "collectives/compress/compression.hpp"
 #include "scenario/files/keys/profile_keys.hpp"

@@ -6,12 +6,9 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "base/nearest.hpp"
-#include "base/number_text.hpp"
 #include "document/csv.hpp"
 #include "document/json_parse.hpp"
-#include "scenario/files/import_number.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/keys/samples_keys.hpp"
 #include "scenario/files/source_json.hpp"

@@ -4,14 +4,7 @@
 // order; its rows with equal op, algorithm, ranks and column are one set. Importers of logs write
 // them, `stepsim-calibrate fit` reads them. Sizes may repeat; `pass` numbers the repetitions if the
 // source does.
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "document/json.hpp"
 #include "document/reader.hpp"
 #include "layers/trace.hpp"
 

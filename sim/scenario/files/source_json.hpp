@@ -1,10 +1,7 @@
 #pragma once
 // Reads and writes the `source` object of traces and samples (IO 2) as layers::Source, and reads
 // the `warnings` next to it. Their keys are in keys/source_keys.hpp.
-#include <string>
-#include <vector>
 
-#include "document/json.hpp"
 #include "document/reader.hpp"
 #include "layers/trace.hpp"
 

@@ -2,13 +2,11 @@
 // preset stays a preset when it is written back, so that its parameters can still be changed.
 #include "scenario/files/topology_file.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "document/reader.hpp"
-#include "links/fabric/fabric_check.hpp"
 #include "links/fabric/topology.hpp"
 #include "scenario/files/keys/topology_keys.hpp"
 

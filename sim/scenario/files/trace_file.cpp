@@ -5,10 +5,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <span>
-
-#include "document/reader.hpp"
 #include "scenario/files/keys/trace_keys.hpp"
 #include "scenario/files/source_json.hpp"
 

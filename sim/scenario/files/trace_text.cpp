@@ -1,6 +1,6 @@
 // Values that a reader of the file would look for are always written, null if they are unknown;
 // texts and lists that say nothing when empty are left out. Reading the text gives an equal trace.
-#include "scenario/files/trace_text.hpp"
+#include "scenario/files/trace_file.hpp"
 
 #include "scenario/files/keys/trace_keys.hpp"
 #include "scenario/files/source_json.hpp"

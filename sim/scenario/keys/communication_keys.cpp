@@ -2,7 +2,7 @@
 // word here.
 #include "scenario/keys/communication_keys.hpp"
 
-#include "collectives/schedule/in_switch.hpp"
+#include "collectives/schedule/two_level.hpp"
 
 #include <algorithm>
 

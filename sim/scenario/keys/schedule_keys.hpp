@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "buckets/fixed_count.hpp"
 #include "buckets/planner_options.hpp"
+#include "buckets/schedules.hpp"
 #include "document/fields/bound.hpp"
 
 namespace stepsim::study::keys {

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "base/remembered.hpp"
+#include "base/shared_value.hpp"
 #include "document/file.hpp"
 #include "document/file_write.hpp"
 #include "document/json_parse.hpp"

@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "document/json_text.hpp"
-#include "scenario/files/import_number.hpp"
+#include "scenario/files/import_source.hpp"
 #include "study/reproduce/series.hpp"
 
 namespace stepsim::reproduce {

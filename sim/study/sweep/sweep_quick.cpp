@@ -1,3 +1,4 @@
+
 #include "study/sweep/sweep_quick.hpp"
 
 #include <algorithm>
@@ -97,7 +98,7 @@ bool QuickRun::set_up() {
   const collectives::AlgorithmId collective = communication.collective;
   if (collective == collectives::AlgorithmId::automatic ||
       collectives::algorithm(collective).block_streams > 0) {
-    curves_ = std::make_unique<QuickCurves>(items_);
+    curves_ = std::make_unique<QuickCurves>();
     sizes_.resize(is_static_ ? 1 : kLanes);
     takes_bounds_ = scenario_.method.has_value();
   }
@@ -115,7 +116,7 @@ double QuickRun::static_wire(std::size_t k, double ranks) {
     return wire_.total(scenario_, group_bytes_, ranks);
   }
   return wire_.total_by(
-      scenario_, [&](std::size_t g) { return curves_->algorithm(g, k); }, group_bytes_, ranks);
+      scenario_, [&](std::size_t g) { return curves_->algorithm_of(k, g); }, group_bytes_, ranks);
 }
 
 // The plan of one lane by its cost. False where it warns of something.
@@ -163,10 +164,10 @@ bool QuickRun::send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals&
 bool QuickRun::send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
                          Summary& summary) {
   runs_.clear();
-  if (scenario_.communication.schedule == buckets::Schedule::optimal) {
+  if (scenario_.communication.schedule == buckets::Schedule::optimal && !curves_) {
     for (std::size_t end = items_.size(); end > 0;) {
       runs_.push_back({end, items_.ready_s[end - 1]});
-      end = static_cast<std::size_t>(curves_ ? curves_->best().back(end, k) : best_->back(end, k));
+      end = static_cast<std::size_t>(best_->back(end, k));
     }
     std::ranges::reverse(runs_);
   } else {
@@ -190,8 +191,8 @@ bool QuickRun::send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& tota
   }
   for (const auto& [end, ready] : runs_) {
     const double bytes = items_.prefix_bytes[end] - items_.prefix_bytes[first];
-    const double seconds =
-        curves_ ? curves_->seconds(k, bytes) : costs.startup[k] + costs.per_byte[k] * bytes;
+    const double seconds = curves_ ? curves_->send(k, bytes).form.seconds
+                                   : costs.startup[k] + costs.per_byte[k] * bytes;
     const double start = std::max(channel_end, ready);
     channel_end = start + seconds;
     totals.communication[k] += seconds;
@@ -201,8 +202,8 @@ bool QuickRun::send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& tota
     const collectives::AlgorithmId asked = scenario_.communication.collective;
     totals.wire[k] += wire_.most(
         scenario_,
-        asked == collectives::AlgorithmId::automatic ? curves_->algorithm_of(k, bytes) : asked,
-        bytes, costs.ranks[k]);
+        asked == collectives::AlgorithmId::automatic ? curves_->algorithm(k, bytes) : asked, bytes,
+        costs.ranks[k]);
     if (curves_) {
       sizes_[k].groups.emplace_back().bytes = Bytes{static_cast<std::int64_t>(bytes)};
     }
@@ -257,24 +258,21 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
   summary.bottleneck = verdict(
       summary, [&] { return transfers_ ? chained_[k] : chained_s(k, totals.channel_end[k]); },
       [&] {
-        return curves_ && !has_parts_ ? largest_part(scenario_, sizes_[is_static_ ? 0 : k], {})
-                                      : largest_of({.latency_s = totals.latency[k],
-                                                    .bandwidth_s = totals.bandwidth[k],
-                                                    .reduction_s = totals.reduction[k]});
+        const bool free_additions = scenario_.cluster.network.reduction_Bps <= 0;
+        if (const auto parts = curves_ && is_static_ && free_additions
+                                   ? curves_->parts(k, group_bytes_)
+                                   : std::nullopt) {
+          return largest_of({.latency_s = parts->latency_s, .bandwidth_s = parts->bandwidth_s});
+        }
+        return curves_ ? largest_part(scenario_, sizes_[is_static_ ? 0 : k], {})
+                       : largest_of({.latency_s = totals.latency[k],
+                                     .bandwidth_s = totals.bandwidth[k],
+                                     .reduction_s = totals.reduction[k]});
       });
   fill_step(scenario_, summary);
   find_input_bound(scenario_, summary);
   fill_compute_interval(scenario_, summary);
   return fill_job(scenario_.job, point.nodes, ranks(point.nodes), summary);
-}
-
-// The merge of schedule optimal, per lane.
-void QuickRun::find_best(const LaneCosts& costs) {
-  if (curves_) {
-    curves_->find_best();
-  } else {
-    best_->run(costs.startup, costs.per_byte);
-  }
 }
 
 void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const> summaries,
@@ -293,19 +291,16 @@ void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const>
     summary.baseline = std::move(baseline);
     done[k] = fill_costs(points[k], k, costs);
   }
-  if (curves_) {
-    if (std::ranges::none_of(done, std::identity{})) {
-      return;
-    }
-    curves_->fill(done);
+  if (curves_ && std::ranges::none_of(done, std::identity{})) {
+    return;
   }
   const bool lockstep = is_static_ && !transfers_;
   if (lockstep) {
     totals = curves_ ? curves_->send(group_ready_s_, group_bytes_, group_end_)
                      : send_in_lockstep(group_ready_s_, group_bytes_, costs, group_end_);
   }
-  if (scenario_.communication.schedule == buckets::Schedule::optimal) {
-    find_best(costs);
+  if (scenario_.communication.schedule == buckets::Schedule::optimal && !curves_) {
+    best_->run(costs.startup, costs.per_byte);
   }
   for (std::size_t k = 0; k < points.size(); ++k) {
     if (done[k] && is_static_) {
@@ -321,10 +316,6 @@ void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const>
   const Lanes ends = transfers_ ? step_->next_forward(totals.channel_end, layer_row_, layer_end_)
                      : lockstep ? step_->next_forward(totals.channel_end, last_group_, group_end_)
                                 : step_->next_forward(totals.channel_end, last_item_, item_end_);
-  if (curves_) {
-    has_parts_ = lockstep && scenario_.cluster.network.reduction_Bps <= 0 &&
-                 curves_->set_parts(group_bytes_, totals);
-  }
   for (std::size_t k = 0; k < points.size(); ++k) {
     Summary& summary = *summaries[k];
     if (done[k]) {

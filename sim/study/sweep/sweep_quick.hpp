@@ -77,7 +77,6 @@ private:
   [[nodiscard]] bool summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
                                const LaneTotals& totals, const Lanes& ends, Summary& summary);
   [[nodiscard]] double chained_s(std::size_t k, double channel_end) const;
-  void find_best(const LaneCosts& costs);
 
   Scenario scenario_; // its network is set for every point
   bool block_follows_ = true;
@@ -104,7 +103,6 @@ private:
   // [lane], or one for all lanes if is_static_.
   std::unique_ptr<QuickCurves> curves_;
   std::vector<buckets::Plan> sizes_;
-  bool has_parts_ = false;    // whether set_parts() filled the totals of this run()
   bool takes_bounds_ = false; // the run takes closed forms that are upper bounds
 
   // Working memory of run(), kept between calls. Rows of lanes: one per message of the plan, per

@@ -5,8 +5,8 @@
 #include <limits>
 #include <optional>
 
-#include "base/remembered.hpp"
-#include "collectives/evaluate/traffic.hpp"
+#include "base/shared_value.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {

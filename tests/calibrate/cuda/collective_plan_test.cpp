@@ -9,7 +9,7 @@
 
 #include "base/random.hpp"
 #include "calibrate/execute/element_messages.hpp"
-#include "collectives/evaluate/traffic.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;

@@ -6,7 +6,7 @@
 #include <bit>
 #include <numeric>
 
-#include "collectives/evaluate/traffic.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;

@@ -16,7 +16,6 @@
 #include "scenario/files/profile_file.hpp"
 #include "scenario/files/topology_file.hpp"
 #include "scenario/files/trace_file.hpp"
-#include "scenario/files/trace_text.hpp"
 #include "testing/paths.hpp"
 
 using namespace stepsim;

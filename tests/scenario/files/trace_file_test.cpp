@@ -5,7 +5,6 @@
 #include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "document/problem_text.hpp"
-#include "scenario/files/trace_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

@@ -3,11 +3,6 @@
 // without rate control a message goes into the queue of the host at once.
 #include "links/packet/transport/dlcp.hpp"
 
-#include <algorithm>
-#include <cassert>
-#include <cmath>
-#include <tuple>
-
 namespace stepsim::links {
 
 void DlcpTransport::open(PacketCore& core, ConnectionId id) {

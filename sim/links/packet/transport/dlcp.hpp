@@ -1,4 +1,52 @@
 #pragma once
+// The sending rate of a dlcp connection, as a fraction of the line rate. Feedback of the receiver
+// changes it once per round trip (PKT 5.7). A round trip ends with the feedback for a packet that
+// was sent after the last change, so one congestion event causes one cut.
+//   dctcp    alpha = (1 - g) alpha + g F;  F > 0: R (1 - alpha / 2);  F = 0: R + mtu / RTT
+//   timely   by the gradient of the round-trip time
+//
+// R is the rate, F the fraction of packets since the last change that were marked or are missing,
+// and mtu / RTT one full packet per round trip.
+
+#include "links/packet/core.hpp"
+
+namespace stepsim::links {
+
+struct Feedback {
+  std::uint32_t tx_index{}; // number of the packet that is answered, from 1 (packet.hpp)
+  std::uint32_t arrivals{}; // data packets at the receiver so far
+  std::uint32_t marked{};   // how many of them were marked
+  Picoseconds rtt{};        // time since that packet was sent
+};
+
+class DlcpRate {
+public:
+  // tau is the transmission time of a full packet at line rate.
+  DlcpRate(const DlcpOptions& options, Picoseconds base_rtt, Picoseconds tau)
+      : control_(options.rate_control), floor_(options.rate_floor), g_(options.g),
+        base_rtt_(static_cast<double>(base_rtt)), tau_(static_cast<double>(tau)),
+        alpha_(options.alpha0) {}
+
+  // Handles feedback. `sent` is the index of the last data packet sent so far.
+  void feedback(const Feedback& feedback, std::uint32_t sent);
+  // Returns the sending rate as a fraction of the line rate.
+  [[nodiscard]] double of_line() const { return rate_; }
+  [[nodiscard]] double alpha() const { return alpha_; }
+
+private:
+  void dctcp(double fraction, double rtt);
+  void timely(double rtt);
+
+  RateControl control_;
+  double floor_, g_, base_rtt_, tau_;
+  double rate_ = 1, alpha_;
+  std::uint32_t top_ = 0, arrivals_ = 0, marked_ = 0; // values of the last feedback
+  std::uint32_t epoch_ = 0;
+  std::uint64_t bad_ = 0, total_ = 0;
+  double rtt_ = 0, difference_ = 0; // timely
+  std::uint32_t falling_ = 0;       // consecutive round trips that did not grow
+};
+
 // Bounded-loss delivery (dlcp, PKT 5.6): a message of n packets and loss bound p is complete with
 // need = ceil((1 - p) n) packets. Gaps and time-outs cause no retransmissions:
 //
@@ -7,14 +55,7 @@
 //   missing packets      <-----    else BITMAP (what is missing)
 //
 // PROBE follows the last packet in the same queue. Each connection has its own sending rate
-// (dlcp_rate.hpp, PKT 5.7); with rate control `none`, all packets enter the host's queue at once.
-#include <cstdint>
-#include <vector>
-
-#include "links/packet/core.hpp"
-#include "links/packet/transport/dlcp_rate.hpp"
-
-namespace stepsim::links {
+// (dlcp.hpp, PKT 5.7); with rate control `none`, all packets enter the host's queue at once.
 
 class DlcpTransport {
 public:

@@ -1,9 +1,7 @@
 // Rates are fractions of the line, from a small floor to 1, set once per window of packets: the
 // next epoch ends with the last packet sent so far, so that each decision sees the effect of the
 // one before.
-#include "links/packet/transport/dlcp_rate.hpp"
-
-#include <algorithm>
+#include "links/packet/transport/dlcp.hpp"
 
 namespace stepsim::links {
 

@@ -3,10 +3,6 @@
 // the next to send, `high` the first never sent; after a time-out `next` goes back to `una`.
 #include "links/packet/transport/reno.hpp"
 
-#include <algorithm>
-#include <cassert>
-#include <cmath>
-
 namespace stepsim::links {
 
 namespace {

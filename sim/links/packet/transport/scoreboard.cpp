@@ -1,10 +1,7 @@
 // `edge_` moves up only: a packet is judged lost once, when enough packets above it have arrived,
 // and a packet sent again is not judged a second time before a time-out. So every packet costs
 // O(1).
-#include "links/packet/transport/scoreboard.hpp"
-
-#include <algorithm>
-#include <cassert>
+#include "links/packet/transport/reno.hpp"
 
 namespace stepsim::links {
 

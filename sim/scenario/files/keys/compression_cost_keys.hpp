@@ -2,8 +2,6 @@
 // The keys of compression costs (SPA 8.2), one row per cost. A scenario has them in
 // /communication/compression/costs, a calibration in /compression_costs for each method. A cost is
 // in seconds, either fixed, per element of the gradient, or per selected entry.
-#include <array>
-#include <string_view>
 
 #include "document/fields/key.hpp"
 #include "links/profile/profile.hpp"
@@ -13,7 +11,7 @@ namespace stepsim::io::keys {
 using namespace rows;
 
 [[nodiscard]] constexpr Key compression_cost(std::string_view name, std::string_view sentence) {
-  return number(name, sentence).in(at_least(0)).example("1e-9");
+  return number(name, sentence, at_least(0)).example("1e-9");
 }
 
 inline constexpr std::array kCompressionCosts{

@@ -4,7 +4,6 @@
 // a log of the OSU benchmarks, `stepsim import kineto --cost` writes lines from a trace, and users
 // write files by hand. A scenario (cluster.network.cost) or a problem file (cost) names a cost
 // file, or has its table in the same place.
-#include <array>
 
 #include "document/fields/schema.hpp"
 #include "scenario/files/cost_file.hpp"
@@ -16,7 +15,7 @@ using namespace rows;
 
 // A point: bytes, then seconds, as numbers without units.
 inline constexpr std::array kCostNumber{
-    number("table", "Bytes, then seconds.").in(above(0)).example("1024")};
+    number("table", "Bytes, then seconds.", above(0)).example("1024")};
 inline constexpr std::array kCostPoint{
     list("table", kCostNumber, "[bytes, seconds]").sizes(2, 2).example("[1024, 0.0001]")};
 inline constexpr Key kCostTable =
@@ -26,36 +25,28 @@ inline constexpr Key kCostTable =
 
 inline constexpr std::array kLineCostKeys{
     word("op", kSampleOps, "Operation.").example(R"("allreduce")").required(),
-    integer("ranks", "Number of ranks that took part.").in(at_least(1)).example("8").required(),
+    integer("ranks", "Number of ranks that took part.", at_least(1)).example("8").required(),
     word(
         "grade", kCostGrades,
         "measured: a line through times without waiting; bound: times contain waiting, so that the "
         "link is at least as fast.")
         .required(),
-    number("startup_s", "Time of an empty message, s.")
-        .in(at_least(0))
-        .example("2.3e-5")
-        .required(),
-    number("per_byte_s", "Time per byte, s.").in(above(0)).plain().example("4.3e-11").required(),
-    number("bus_bandwidth_Bps", "Bus bandwidth as nccl-tests defines it, bytes/s.")
-        .in(above(0))
+    number("startup_s", "Time of an empty message, s.", at_least(0)).example("2.3e-5").required(),
+    number("per_byte_s", "Time per byte, s.", above(0)).plain().example("4.3e-11").required(),
+    number("bus_bandwidth_Bps", "Bus bandwidth as nccl-tests defines it, bytes/s.", above(0))
         .example("4.04e10")
         .required(),
-    number("startup_low_s", "Lower end of the 90 % interval of startup_s, s; 0 of a bound.")
-        .in(at_least(0))
+    number("startup_low_s", "Lower end of the 90 % interval of startup_s, s; 0 of a bound.",
+           at_least(0))
         .nullable(),
-    number("startup_high_s", "Upper end, s.").in(at_least(0)).nullable(),
-    number("bus_bandwidth_low_Bps", "Lower end of the 90 % interval of bus_bandwidth_Bps, bytes/s.")
-        .in(above(0))
+    number("startup_high_s", "Upper end, s.", at_least(0)).nullable(),
+    number("bus_bandwidth_low_Bps", "Lower end of the 90 % interval of bus_bandwidth_Bps, bytes/s.",
+           above(0))
         .nullable(),
-    number("bus_bandwidth_high_Bps", "Upper end, bytes/s; null of a bound.")
-        .in(above(0))
-        .nullable(),
-    integer("collectives", "Number of collectives that were measured.")
-        .in(at_least(1))
-        .example("24"),
-    number("smallest_bytes", "Smallest size that was measured, bytes.").in(above(0)).plain(),
-    number("largest_bytes", "Largest size that was measured, bytes.").in(above(0)).plain()};
+    number("bus_bandwidth_high_Bps", "Upper end, bytes/s; null of a bound.", above(0)).nullable(),
+    integer("collectives", "Number of collectives that were measured.", at_least(1)).example("24"),
+    number("smallest_bytes", "Smallest size that was measured, bytes.", above(0)).plain(),
+    number("largest_bytes", "Largest size that was measured, bytes.", above(0)).plain()};
 inline constexpr std::array kLineCost{
     object("costs", kLineCostKeys, "Cost of one operation on one number of ranks.")};
 
@@ -67,7 +58,7 @@ inline constexpr std::array kCostSources{
 
 inline constexpr std::array kCostFileKeys{
     text("op", "Operation of the table.").example(R"("allreduce")"),
-    integer("ranks", "Number of ranks of the table.").in(at_least(1)).nullable().example("8"),
+    integer("ranks", "Number of ranks of the table.", at_least(1)).nullable().example("8"),
     either("source", kCostSources, "Where the numbers come from: a text or an object.")
         .example(R"("vendor data sheet")"),
     kCostTable,

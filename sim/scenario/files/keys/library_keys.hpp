@@ -2,11 +2,7 @@
 // The keys of a calibration of the library model (kind library_calibration, CLU 8): the node type,
 // the fitted parameters, and the measured times of the fit. `stepsim-calibrate fit-library` writes
 // such files. The files have no residuals, which readers compute from the measured times.
-#include <array>
-#include <string_view>
-#include <vector>
 
-#include "document/fields/schema.hpp"
 #include "nccl/multipliers.hpp"
 #include "scenario/files/keys/node_keys.hpp"
 #include "scenario/files/keys/source_keys.hpp"
@@ -25,7 +21,7 @@ inline constexpr std::array kCalibratedNodeName{
 
 // A factor on a published constant; for kappa and rail the number itself.
 inline constexpr std::array kLibraryParameter{
-    number("value", "Fitted value.").in(between(0, 1e4)).plain().example("1.03").required(),
+    number("value", "Fitted value.", between(0, 1e4)).plain().example("1.03").required(),
     number("low", "Lower end of its 95 % interval.").plain().example("1.01"),
     number("high", "Upper end of its 95 % interval.").plain().example("1.05"),
     boolean("from_prior", "Whether the measurements say next to nothing about it.")
@@ -35,17 +31,15 @@ inline constexpr std::array kLibraryParameters{
 
 inline constexpr std::array kLibraryPointKeys{
     word("op", nccl::kOperations, "Operation.").example(R"("allreduce")").required(),
-    integer("nodes", "Machines.").in(between(1, 1 << 20)).example("10").required(),
-    integer("gpus_per_node", "GPUs used per machine.").in(kMachineCounts).example("8").required(),
-    number("bytes", "Size as nccl-tests gives it, bytes.")
-        .in(above_to(0, kMostExact))
+    integer("nodes", "Machines.", between(1, 1 << 20)).example("10").required(),
+    integer("gpus_per_node", "GPUs used per machine.", kMachineCounts).example("8").required(),
+    number("bytes", "Size as nccl-tests gives it, bytes.", above_to(0, kMostExact))
         .example("1e9")
         .required(),
-    number("measured_s", "Median of the measured times, s.")
-        .in(above_to(0, 1e9))
+    number("measured_s", "Median of the measured times, s.", above_to(0, 1e9))
         .example("0.0061")
         .required(),
-    integer("count", "Number of measured times.").in(at_least(1)).by_default(1)};
+    integer("count", "Number of measured times.", at_least(1)).by_default(1)};
 inline constexpr std::array kLibraryPoint{
     object("points", kLibraryPointKeys, "One measured time.")};
 

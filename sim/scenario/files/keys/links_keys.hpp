@@ -5,7 +5,6 @@
 // more ranks than a collective has; the further ranks are ignored.
 //
 //     {"kind": "links", "links": [{"src": 0, "dst": 1, "latency_s": 1e-5, "bandwidth_Bps": 1e9}]}
-#include <array>
 
 #include "document/fields/schema.hpp"
 
@@ -17,25 +16,25 @@ using namespace rows;
 inline constexpr Range kRankRange = between(0, (1 << 20) - 1);
 
 inline constexpr std::array kPair{
-    integer("src", "Rank that sends.").in(kRankRange).example("0").required(),
-    integer("dst", "Rank that receives.").in(kRankRange).example("1").required(),
-    number("latency_s", "Time per message, s.").in(at_least(0)).example("1e-5").required(),
+    integer("src", "Rank that sends.", kRankRange).example("0").required(),
+    integer("dst", "Rank that receives.", kRankRange).example("1").required(),
+    number("latency_s", "Time per message, s.", at_least(0)).example("1e-5").required(),
     number(
         "delay_s",
         "Time from when the ports of a message are free until it is there, s: latency that holds "
-        "no port.")
-        .in(at_least(0))
+        "no port.",
+        at_least(0))
         .by_default(0)
         .example("1e-5"),
-    number("bandwidth_Bps", "Bytes per second.").in(above(0)).example("1.25e9").required()};
+    number("bandwidth_Bps", "Bytes per second.", above(0)).example("1.25e9").required()};
 inline constexpr std::array kPairs{object("links", kPair, "One pair, in one direction.")};
 
 // Lists with one number per rank of the collective.
 inline constexpr std::array kRankReduction{
-    number("reduction_Bps", "Speed of adding of one rank, bytes/s.").in(at_least(0)).example("0")};
+    number("reduction_Bps", "Speed of adding of one rank, bytes/s.", at_least(0)).example("0")};
 inline constexpr std::array kRankEntry{
-    number("enter_s", "When one rank enters, s.").in(at_least(0)).example("0.001")};
-inline constexpr std::array kChainRank{integer("chain", "Rank.").in(kRankRange).example("0")};
+    number("enter_s", "When one rank enters, s.", at_least(0)).example("0.001")};
+inline constexpr std::array kChainRank{integer("chain", "Rank.", kRankRange).example("0")};
 
 inline constexpr std::array kLinksKeys{
     list(

@@ -3,7 +3,6 @@
 // per second of a cluster with a compression method, and the parts of the time of one update. Such
 // files are written by hand from publications, as NAME.measured.json in traces/. `stepsim check`
 // reads them, and docs/gtopk_table.py compares them with the predictions of the simulator.
-#include <array>
 
 #include "collectives/compress/compression.hpp"
 #include "document/fields/schema.hpp"
@@ -14,30 +13,23 @@ using namespace rows;
 
 // One update of one rank, split into GPU compute, compression and the rest.
 inline constexpr std::array kMeasuredPhasesKeys{
-    integer("ranks", "Number of ranks of this measurement.")
-        .in(at_least(1))
-        .example("32")
-        .required(),
+    integer("ranks", "Number of ranks of this measurement.", at_least(1)).example("32").required(),
     word("method", collectives::compression_names, "Compression method of this measurement.")
         .example(R"("gtopk_tree")"),
-    number("compute_s", "Time of the forward and the backward pass, s.")
-        .in(at_least(0))
+    number("compute_s", "Time of the forward and the backward pass, s.", at_least(0))
         .example("0.139536")
         .required(),
-    number("compress_s", "Time to select entries and to update the residual, s.")
-        .in(at_least(0))
+    number("compress_s", "Time to select entries and to update the residual, s.", at_least(0))
         .example("0.091353")
         .required(),
-    number("communication_s", "The rest of the update, s.")
-        .in(at_least(0))
+    number("communication_s", "The rest of the update, s.", at_least(0))
         .example("0.811753")
         .required()};
 
 // {METHOD: {"RANKS": speed}}. The number of ranks is a JSON key and thus a text; it must be a whole
 // number, "32", not "032" or "+32".
 inline constexpr std::array kMeasuredSpeed{
-    number("samples_per_s_per_gpu", "Samples per second and GPU.")
-        .in(above(0))
+    number("samples_per_s_per_gpu", "Samples per second and GPU.", above(0))
         .plain()
         .example("104.2")};
 inline constexpr std::array kMeasuredByRanks{
@@ -50,12 +42,12 @@ inline constexpr std::array kMeasuredModelKeys{
     text("name", "Name of the network, which is that of its layer table in models/ if it has one.")
         .example(R"("vgg16_cifar")")
         .required(),
-    integer("parameters", "Number of parameters. Null means that the source does not say.")
-        .in(at_least(1))
+    integer("parameters", "Number of parameters. Null means that the source does not say.",
+            at_least(1))
         .nullable()
         .example("14728266"),
-    integer("batch_size", "Samples per GPU and update. Null means that the source does not say.")
-        .in(at_least(1))
+    integer("batch_size", "Samples per GPU and update. Null means that the source does not say.",
+            at_least(1))
         .nullable()
         .example("128"),
     text("note", "A remark for readers of the file.").by_default("").example(R"("fp32")"),

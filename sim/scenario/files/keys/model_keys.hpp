@@ -7,8 +7,6 @@
 //     {"kind": "model", "name": "tiny", "input": {"channels": 3, "height": 1, "width": 1},
 //      "layers": [{"name": "fc", "kind": "linear", "macs": 12,
 //                  "tensors": [{"name": "weight", "shape": [3, 4]}]}]}
-#include <array>
-#include <string_view>
 
 #include "document/fields/schema.hpp"
 #include "layers/model_table.hpp"
@@ -26,7 +24,7 @@ inline constexpr std::array<std::string_view, 10> kLayerKinds{
 inline constexpr double kMaxTokens = 0x1p20;
 
 inline constexpr std::array kModelShape{
-    integer("shape", "Number of elements along a dimension.").in(at_least(1)).example("64")};
+    integer("shape", "Number of elements along a dimension.", at_least(1)).example("64")};
 inline constexpr std::array kModelTensor{
     text("name", "Name of the tensor in its layer.").example(R"("weight")").required(),
     list("shape", kModelShape, "Shape of the tensor; 2^53 elements at most.")
@@ -38,8 +36,7 @@ inline constexpr std::array kModelTensors{object("tensors", kModelTensor, "One p
 inline constexpr std::array kModelLayer{
     text("name", "Name of the layer.").example(R"("conv1")").required(),
     word("kind", kLayerKinds, "Kind of the layer.").required(),
-    integer("macs", "Multiply-accumulates of the forward pass per sample.")
-        .in(between(0, kMostExact))
+    integer("macs", "Multiply-accumulates of the forward pass per sample.", between(0, kMostExact))
         .example("118013952")
         .required(),
     word("scales_with", layers::kMacScalings,
@@ -48,8 +45,8 @@ inline constexpr std::array kModelLayer{
         .by_default(layers::kMacScalings[layers::MacScaling::sample]),
     integer("execution_index",
             "Position in the forward pass from 1, where the layers run in another order than they "
-            "are listed. Every layer has one then.")
-        .in(at_least(1))
+            "are listed. Every layer has one then.",
+            at_least(1))
         .nullable()
         .example("1"),
     list("tensors", kModelTensors, "Parameter tensors of the layer.")
@@ -59,17 +56,17 @@ inline constexpr std::array kModelLayers{object("layers", kModelLayer, "One laye
 
 // The two forms of `input`: a sequence if it has the key sequence_length, else an image.
 inline constexpr std::array kImageInput{
-    integer("channels", "Number of channels.").in(at_least(1)).example("3").required(),
-    integer("height", "Height, pixels.").in(at_least(1)).example("224").required(),
-    integer("width", "Width, pixels.").in(at_least(1)).example("224").required()};
+    integer("channels", "Number of channels.", at_least(1)).example("3").required(),
+    integer("height", "Height, pixels.", at_least(1)).example("224").required(),
+    integer("width", "Width, pixels.", at_least(1)).example("224").required()};
 inline constexpr std::array kSequenceInput{
-    integer("sequence_length", "Number of tokens to which the multiply-accumulates belong.")
-        .in(between(1, kMaxTokens))
+    integer("sequence_length", "Number of tokens to which the multiply-accumulates belong.",
+            between(1, kMaxTokens))
         .example("128")
         .required(),
     integer("max_sequence_length",
-            "Largest number of tokens. A recurrent network has none and leaves the key out.")
-        .in(between(1, kMaxTokens))
+            "Largest number of tokens. A recurrent network has none and leaves the key out.",
+            between(1, kMaxTokens))
         .example("512"),
     boolean(
         "causal",
@@ -81,10 +78,10 @@ inline constexpr Key kSequence = object("input", kSequenceInput, "A sequence of 
 inline constexpr std::array kModelInputs{kImage, kSequence};
 
 inline constexpr std::array kModelTotals{
-    integer("elements", "Number of parameters.").in(at_least(0)).example("12"),
-    integer("tensors", "Number of parameter tensors.").in(at_least(0)).example("1"),
-    integer("layers", "Number of layers.").in(at_least(0)).example("1"),
-    integer("macs", "Multiply-accumulates of all layers.").in(at_least(0)).example("12")};
+    integer("elements", "Number of parameters.", at_least(0)).example("12"),
+    integer("tensors", "Number of parameter tensors.", at_least(0)).example("1"),
+    integer("layers", "Number of layers.", at_least(0)).example("1"),
+    integer("macs", "Multiply-accumulates of all layers.", at_least(0)).example("12")};
 
 inline constexpr std::array kModelKeys{
     text("name", "Name of the network, by which scenarios find a shipped table.")

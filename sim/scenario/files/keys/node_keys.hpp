@@ -7,8 +7,6 @@
 // A number is plain, or an object with its source:
 //
 //     "nic_Bps": 48e9      "nic_Bps": {"value": 48e9, "label": "code", "source": "..."}
-#include <array>
-#include <string_view>
 
 #include "document/fields/schema.hpp"
 #include "nccl/layout.hpp"
@@ -33,26 +31,25 @@ inline constexpr Key kNumberSource =
 
 inline constexpr Range kMachineCounts = between(1, 1024);
 inline constexpr std::array kSourcedCount{
-    integer("value", "The number.").in(kMachineCounts).example("8").required(), kNumberLabel,
+    integer("value", "The number.", kMachineCounts).example("8").required(), kNumberLabel,
     kNumberSource};
 // Measurements often differ from run to run and machine to machine: low and high are their range.
 inline constexpr std::array kSourcedRate{
-    number("value", "The number, bytes/s.").in(at_least(1)).plain().example("4.8e10").required(),
-    number("low", "Least rate that was measured, bytes/s. The default is the number.")
-        .in(at_least(1))
+    number("value", "The number, bytes/s.", at_least(1)).plain().example("4.8e10").required(),
+    number("low", "Least rate that was measured, bytes/s. The default is the number.", at_least(1))
         .plain()
         .example("4.5e10"),
-    number("high", "Greatest rate that was measured, bytes/s. The default is the number.")
-        .in(at_least(1))
+    number("high", "Greatest rate that was measured, bytes/s. The default is the number.",
+           at_least(1))
         .plain()
         .example("4.9e10"),
     kNumberLabel, kNumberSource};
 
 [[nodiscard]] constexpr std::array<Key, 2> count_forms(std::string_view name) {
-  return sourced_forms(integer(name, "Number.").in(kMachineCounts), kSourcedCount);
+  return sourced_forms(integer(name, "Number.", kMachineCounts), kSourcedCount);
 }
 [[nodiscard]] constexpr std::array<Key, 2> rate_forms(std::string_view name) {
-  return sourced_forms(number(name, "Bytes per second.").in(at_least(1)), kSourcedRate);
+  return sourced_forms(number(name, "Bytes per second.", at_least(1)), kSourcedRate);
 }
 inline constexpr auto kNodeGpuForms = count_forms("gpus_per_node");
 inline constexpr auto kNodeNicForms = count_forms("nics_per_node");
@@ -64,18 +61,16 @@ inline constexpr auto kNodeNicNominalForms = rate_forms("nic_nominal_Bps");
 
 // Prices change: the source says when the list had this one.
 inline constexpr std::array kSourcedPrice{
-    number("value", "The price.").in(above(0)).plain().example("6.88").required(),
-    number("low", "Least price of the list. The default is the price.")
-        .in(above(0))
+    number("value", "The price.", above(0)).plain().example("6.88").required(),
+    number("low", "Least price of the list. The default is the price.", above(0))
         .plain()
         .example("6.88"),
-    number("high", "Greatest price of the list. The default is the price.")
-        .in(above(0))
+    number("high", "Greatest price of the list. The default is the price.", above(0))
         .plain()
         .example("8.6"),
     kNumberLabel, kNumberSource};
 inline constexpr auto kNodePriceForms =
-    sourced_forms(number("price_per_gpu_hour", "The price.").in(above(0)).plain(), kSourcedPrice);
+    sourced_forms(number("price_per_gpu_hour", "The price.", above(0)).plain(), kSourcedPrice);
 
 // Shares of nominal rates. Both rates of a machine have one: what a transfer reaches, and what the
 // data sheet says.
@@ -90,16 +85,14 @@ inline constexpr std::array kNominalRates{
 
 inline constexpr Range kShareRange = above_to(0, 1);
 inline constexpr std::array kSourcedShare{
-    number("value", "The share.").in(kShareRange).example("0.33").required(),
-    number("low", "Least share that was measured. The default is the value.")
-        .in(kShareRange)
+    number("value", "The share.", kShareRange).example("0.33").required(),
+    number("low", "Least share that was measured. The default is the value.", kShareRange)
         .example("0.26"),
-    number("high", "Greatest share that was measured. The default is the value.")
-        .in(kShareRange)
+    number("high", "Greatest share that was measured. The default is the value.", kShareRange)
         .example("0.41"),
     kNumberLabel, kNumberSource};
 [[nodiscard]] constexpr std::array<Key, 2> share_forms(std::string_view name) {
-  return sourced_forms(number(name, "The share.").in(kShareRange), kSourcedShare);
+  return sourced_forms(number(name, "The share.", kShareRange), kSourcedShare);
 }
 inline constexpr auto kLinkShareForms = share_forms("link");
 inline constexpr auto kNicShareForms = share_forms("nic");

@@ -2,7 +2,6 @@
 // The keys of slowdowns by overlap (TRN 3): how much slower compute is while an exchange is in
 // progress, and an exchange while its ranks compute. Scenarios have them at /training/overlap;
 // `stepsim fit-overlap` writes them to a file of kind overlap, from measured steps.
-#include <array>
 
 #include "document/fields/schema.hpp"
 
@@ -14,12 +13,12 @@ using namespace rows;
 [[nodiscard]] std::vector<std::string_view> computing_kinds();
 
 inline constexpr std::array kComputeSlowdown{
-    number("compute", "Factor for one kind of computing; * is every kind that is not named.")
-        .in(at_least(1))
+    number("compute", "Factor for one kind of computing; * is every kind that is not named.",
+           at_least(1))
         .plain()
         .example("1.5")};
 inline constexpr std::array kComputeForms{
-    number("compute", "One factor for all computing.").in(at_least(1)).plain().example("2.26"),
+    number("compute", "One factor for all computing.", at_least(1)).plain().example("2.26"),
     map("compute", kComputeSlowdown, "Factors by kind of computing.")
         .named(computing_kinds)
         .sizes(1)
@@ -30,26 +29,22 @@ inline constexpr Key kOverlapCompute =
         .example("2.26");
 inline constexpr Key kOverlapExchange =
     number("exchange",
-           "Factor on the time of the data of an exchange while one of its ranks computes.")
-        .in(at_least(1))
+           "Factor on the time of the data of an exchange while one of its ranks computes.",
+           at_least(1))
         .plain()
         .by_default(1)
         .example("1.2");
 
 // Errors of the constants on the rows of the fit, or on rows that were left out.
 inline constexpr std::array kOverlapQuality{
-    integer("rows", "Number of measured steps.").in(at_least(1)).example("24"),
-    number("median_error", "Median of |predicted / measured - 1|.")
-        .in(at_least(0))
+    integer("rows", "Number of measured steps.", at_least(1)).example("24"),
+    number("median_error", "Median of |predicted / measured - 1|.", at_least(0))
         .plain()
         .example("0.04"),
-    number("max_error", "Largest |predicted / measured - 1|.")
-        .in(at_least(0))
-        .plain()
-        .example("0.2")};
+    number("max_error", "Largest |predicted / measured - 1|.", at_least(0)).plain().example("0.2")};
 inline constexpr std::array kOverlapLink{
-    number("startup_s", "Fitted time of an empty message, s.").in(at_least(0)).example("0.00079"),
-    number("per_byte_s", "Fitted time per byte, s.").in(at_least(0)).example("2.1e-9")};
+    number("startup_s", "Fitted time of an empty message, s.", at_least(0)).example("0.00079"),
+    number("per_byte_s", "Fitted time per byte, s.", at_least(0)).example("2.1e-9")};
 
 inline constexpr std::array kOverlapFoldKeys{
     text("left_out", "Value of the key that tells the folds apart.").example(R"("resnet152")"),
@@ -67,10 +62,9 @@ inline constexpr std::array kOverlapFold{
 inline constexpr std::array kOverlapStepKeys{
     text("schedule", "Schedule of the step.").example(R"("wfbp")"),
     text("left_out", "Value of the key that tells the folds apart.").example(R"("resnet152")"),
-    number("step_s", "Measured time of the step, s.").in(above(0)).example("1.2334"),
-    number("predicted_s", "Time by the constants of all rows, s.").in(above(0)).example("1.3"),
-    number("held_out_s", "Time by constants that were fitted without this row's fold, s.")
-        .in(above(0))
+    number("step_s", "Measured time of the step, s.", above(0)).example("1.2334"),
+    number("predicted_s", "Time by the constants of all rows, s.", above(0)).example("1.3"),
+    number("held_out_s", "Time by constants that were fitted without this row's fold, s.", above(0))
         .example("1.3")};
 inline constexpr std::array kOverlapStep{object("steps", kOverlapStepKeys, "One measured step.")};
 

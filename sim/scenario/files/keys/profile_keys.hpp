@@ -5,9 +5,6 @@
 // by hand from data sheets. A scenario names a calibration (cluster.network.calibration). The
 // simulator uses some of the keys; the others tell readers how the numbers were found, and are only
 // checked.
-#include <array>
-#include <string_view>
-#include <vector>
 
 #include "document/fields/schema.hpp"
 #include "scenario/files/keys/compression_cost_keys.hpp"
@@ -30,13 +27,13 @@ inline constexpr std::array<std::string_view, 3> kProfileModels{"alpha_beta", "f
 // may give a latency near 0 an interval that reaches below 0; intervals of stepsim-calibrate are
 // cut at 0. The reader checks that `value` lies between the ends.
 [[nodiscard]] constexpr std::array<Key, 3> interval_keys(Range range) {
-  return {number("value", "Estimate.").in(range).plain().example("2").required(),
+  return {number("value", "Estimate.", range).plain().example("2").required(),
           number("low", "Lower end. The default is the estimate.").plain().example("1"),
           number("high", "Upper end. The default is the estimate.").plain().example("3")};
 }
 [[nodiscard]] constexpr std::array<Key, 2> estimate_forms(std::string_view name, Range range,
                                                           std::span<const Key> interval) {
-  return {number(name, "Estimate.").in(range),
+  return {number(name, "Estimate.", range),
           object(name, interval, "Estimate with its confidence interval.")};
 }
 inline constexpr auto kFromZero = interval_keys(at_least(0));
@@ -81,19 +78,18 @@ inline constexpr std::array kProfileSources{
 // The machine on which stepsim-calibrate measured; null if it is not known.
 inline constexpr std::array kProfileDevice{
     text("name", "Name of the device.").nullable().example(R"("NVIDIA H100")"),
-    integer("count", "Number of devices.").in(at_least(1)).nullable().example("8"),
+    integer("count", "Number of devices.", at_least(1)).nullable().example("8"),
     text("driver", "Version of the driver.").nullable().example(R"("550.54")"),
-    number("sm_clock_Hz", "Clock of the multiprocessors while measuring, Hz.")
-        .in(above(0))
+    number("sm_clock_Hz", "Clock of the multiprocessors while measuring, Hz.", above(0))
         .plain()
         .nullable()
         .example("1.98e9"),
     any("p2p", "Whether devices reach the memory of each other.").example("true")};
 
 // The range of the measurements. A run outside it is marked as extrapolated in its result.
-inline constexpr std::array kValidRanks{integer("ranks", "A number of ranks.").in(at_least(1))};
-inline constexpr std::array kValidBytes{number("bytes", "A size, bytes.").in(at_least(0))};
-inline constexpr std::array kValidDensity{number("density", "A density.").in(at_least(0))};
+inline constexpr std::array kValidRanks{integer("ranks", "A number of ranks.", at_least(1))};
+inline constexpr std::array kValidBytes{number("bytes", "A size, bytes.", at_least(0))};
+inline constexpr std::array kValidDensity{number("density", "A density.", at_least(0))};
 inline constexpr std::array kProfileValid{
     list("ranks", kValidRanks, "Smallest and largest number of ranks.")
         .sizes(2, 2)
@@ -107,7 +103,7 @@ inline constexpr std::array kProfileValid{
         .sizes(2, 2)
         .nullable()
         .example("[0.001, 0.001]"),
-    integer("gpus_per_node", "Number of GPUs per node.").in(at_least(1)).nullable().example("8")};
+    integer("gpus_per_node", "Number of GPUs per node.", at_least(1)).nullable().example("8")};
 
 // The parameters of a network in which all links are alike. A scenario uses them if the calibration
 // has neither a curve of the collective nor a class for the link.
@@ -124,8 +120,8 @@ inline constexpr std::array kProfileNetwork{
     either("bandwidth_Bps", kBandwidthForms, "Bytes per second and direction.")
         .nullable()
         .example("1.25e9"),
-    number("nominal_Bps", "Rate of the network by its name, bytes/s, which lists compare with.")
-        .in(at_least(1))
+    number("nominal_Bps", "Rate of the network by its name, bytes/s, which lists compare with.",
+           at_least(1))
         .nullable()
         .example("1.25e9"),
     kDelay,
@@ -140,12 +136,12 @@ inline constexpr Key kAtBound =
 // Time per byte with traffic both ways / time per byte with traffic one way: 1 for full duplex, 2
 // for a link whose directions share the bandwidth.
 inline constexpr std::array kDuplex{
-    number("exchange", "Time while pairs of ranks exchange, relative to one direction alone.")
-        .in(above(0))
+    number("exchange", "Time while pairs of ranks exchange, relative to one direction alone.",
+           above(0))
         .nullable()
         .example("1.1"),
-    number("shift", "Time while every rank sends to the next, relative to one direction alone.")
-        .in(above(0))
+    number("shift", "Time while every rank sends to the next, relative to one direction alone.",
+           above(0))
         .nullable()
         .example("1.1")};
 
@@ -160,8 +156,8 @@ inline constexpr std::array kProfileLinkKeys{
     kReduction,
     object("duplex", kDuplex, "How much traffic in both directions slows a link down.")
         .example(R"({"exchange": 1.1})"),
-    number("reply_s", "Time of an empty reply, s. Senders of trees that spread data wait for one.")
-        .in(at_least(0))
+    number("reply_s", "Time of an empty reply, s. Senders of trees that spread data wait for one.",
+           at_least(0))
         .nullable()
         .example("1e-5"),
     kAtBound};
@@ -171,25 +167,23 @@ inline constexpr std::array kProfileLink{
 // One line of a measured curve. The segments of a curve ascend and do not overlap. The first may
 // lack its beginning and the last its end, if the source does not give them.
 inline constexpr std::array kCurveSegmentKeys{
-    number("from_bytes", "Smallest size of the segment, bytes.")
-        .in(at_least(0))
+    number("from_bytes", "Smallest size of the segment, bytes.", at_least(0))
         .nullable()
         .by_default(0)
         .example("1024"),
     number("to_bytes",
-           "Largest size of the segment, bytes. Null means that the source does not say.")
-        .in(at_least(0))
+           "Largest size of the segment, bytes. Null means that the source does not say.",
+           at_least(0))
         .nullable()
         .example("1048576"),
-    number("startup_s", "Time of an empty message, s.").in(at_least(0)).example("5e-5").required(),
-    number("per_byte_s", "Time per byte, s.").in(at_least(0)).example("3.8e-12").required(),
-    kAtBound};
+    number("startup_s", "Time of an empty message, s.", at_least(0)).example("5e-5").required(),
+    number("per_byte_s", "Time per byte, s.", at_least(0)).example("3.8e-12").required(), kAtBound};
 inline constexpr std::array kCurveSegment{
     object("segments", kCurveSegmentKeys, "Sizes with one line T(m) = startup_s + per_byte_s m.")};
 
 // A curve as points with straight lines between them, if a few segments do not describe it.
 inline constexpr std::array kCurvePointNumbers{
-    number("points", "Bytes, or seconds.").in(above(0)).plain()};
+    number("points", "Bytes, or seconds.", above(0)).plain()};
 inline constexpr std::array kCurvePoint{
     list("points", kCurvePointNumbers, "[bytes, seconds]").sizes(2, 2)};
 inline constexpr std::size_t kLeastCurvePoints = 2;
@@ -202,27 +196,21 @@ inline constexpr std::array kCriterion{number("bic", "Value with that many segme
 inline constexpr std::array kCurveFit{
     list("bic", kCriterion, "Bayesian information criterion for 1, 2, 3 ... segments.")
         .example("[-75]"),
-    number("median_relative_error", "Median of the relative errors.")
-        .in(at_least(0))
+    number("median_relative_error", "Median of the relative errors.", at_least(0))
         .nullable()
         .example("0.001"),
-    number("max_relative_error", "Largest relative error.")
-        .in(at_least(0))
-        .nullable()
-        .example("0.01"),
-    integer("points", "Number of sizes.").in(at_least(0)).nullable().example("10"),
+    number("max_relative_error", "Largest relative error.", at_least(0)).nullable().example("0.01"),
+    integer("points", "Number of sizes.", at_least(0)).nullable().example("10"),
     number("left_out_median_relative_error",
-           "Median of the errors on sizes that were left out of the fit, one at a time.")
-        .in(at_least(0))
+           "Median of the errors on sizes that were left out of the fit, one at a time.",
+           at_least(0))
         .nullable()
         .example("0.002"),
     number("left_out_p90_relative_error",
-           "90th percentile of the same errors, from which the grade follows.")
-        .in(at_least(0))
+           "90th percentile of the same errors, from which the grade follows.", at_least(0))
         .nullable()
         .example("0.02"),
-    number("left_out_max_relative_error", "Largest of the same errors.")
-        .in(at_least(0))
+    number("left_out_max_relative_error", "Largest of the same errors.", at_least(0))
         .nullable()
         .example("0.03")};
 
@@ -232,7 +220,7 @@ inline constexpr std::array kCurveKeys{
     text("algorithm", "Algorithm, or the name of the library that chose it.")
         .example(R"("nccl")")
         .required(),
-    integer("ranks", "Number of ranks.").in(at_least(1)).example("8").required(),
+    integer("ranks", "Number of ranks.", at_least(1)).example("8").required(),
     text("column", "Column of the log.").example(R"("out-of-place")"),
     text("dtype", "Type of the elements.").example(R"("float32")"),
     list("segments", kCurveSegment, "Segments of the curve, ascending and disjoint.")
@@ -252,9 +240,9 @@ inline constexpr std::array kCurve{
         .exactly_one("segments|points")};
 
 // How much longer dense all-reduces took in training than the network model predicts (SPA 9).
-inline constexpr std::array kInflationRanks{integer("ranks", "A number of ranks.").in(at_least(1))};
+inline constexpr std::array kInflationRanks{integer("ranks", "A number of ranks.", at_least(1))};
 inline constexpr std::array kInflationFactor{
-    number("factor", "How many times longer.").in(above(0)).plain()};
+    number("factor", "How many times longer.", above(0)).plain()};
 inline constexpr std::array kInflation{
     list("ranks", kInflationRanks, "Numbers of ranks, strictly ascending.")
         .sizes(1)
@@ -284,7 +272,7 @@ inline constexpr std::array kMethodCosts{
   return list(name, element, sentence).example("[1]");
 }
 [[nodiscard]] constexpr Key kernel_number(std::string_view name) {
-  return number(name, "Value of one measurement.").in(at_least(0));
+  return number(name, "Value of one measurement.", at_least(0));
 }
 inline constexpr std::array kKernelN{kernel_number("n").plain()};
 inline constexpr std::array kKernelK{kernel_number("k").plain()};
@@ -292,7 +280,7 @@ inline constexpr std::array kKernelAchieved{kernel_number("achieved_k").plain()}
 inline constexpr std::array kKernelMedian{kernel_number("median_s")};
 inline constexpr std::array kKernelLow{kernel_number("p10_s")};
 inline constexpr std::array kKernelHigh{kernel_number("p90_s")};
-inline constexpr std::array kKernelConstant{number("fit", "A constant.").in(at_least(0)).plain()};
+inline constexpr std::array kKernelConstant{number("fit", "A constant.", at_least(0)).plain()};
 inline constexpr std::array kKernelLists{
     kernel_list("n", "Number of elements of each measurement.", kKernelN),
     kernel_list("k", "Number of entries that were asked for.", kKernelK),

@@ -3,7 +3,6 @@
 // of bytes. `stepsim import` writes such files from logs of nccl-tests and the OSU benchmarks and
 // from Kineto traces; `stepsim-calibrate fit` reads them. A CSV file of samples has the keys of a
 // set and of a point as its columns, so that both forms have the same ranges.
-#include <array>
 
 #include "document/fields/schema.hpp"
 #include "scenario/files/keys/source_keys.hpp"
@@ -16,13 +15,12 @@ inline constexpr double kMostRanks = 1 << 20;
 inline constexpr std::array kSampleKeys{
     integer(
         "bytes",
-        "Bytes of the whole buffer of the collective; alltoall: of the send buffer of one rank.")
-        .in(between(0, kMostExact))
+        "Bytes of the whole buffer of the collective; alltoall: of the send buffer of one rank.",
+        between(0, kMostExact))
         .example("1024")
         .required(),
-    number("time_s", "Time of one call, s.").in(measured_times()).example("5e-5").required(),
-    integer("pass", "Number of the repetition, where the source numbers them.")
-        .in(at_least(0))
+    number("time_s", "Time of one call, s.", measured_times()).example("5e-5").required(),
+    integer("pass", "Number of the repetition, where the source numbers them.", at_least(0))
         .example("0")};
 inline constexpr std::array kSample{object("points", kSampleKeys, "One measurement.")};
 
@@ -30,8 +28,7 @@ inline constexpr std::array kSampleSetKeys{
     word("op", kSampleOps, "Operation.").example(R"("allreduce")").required(),
     text("algorithm", "Algorithm of the operation. Without one it is unknown.")
         .example(R"("ring")"),
-    integer("ranks", "Number of ranks that took part.")
-        .in(between(1, kMostRanks))
+    integer("ranks", "Number of ranks that took part.", between(1, kMostRanks))
         .example("8")
         .required(),
     text("device", "Device that was measured.").nullable().example(R"("NVIDIA H100")"),
@@ -41,8 +38,7 @@ inline constexpr std::array kSampleSetKeys{
     text("column", "Column of the log, where it has several times per size.")
         .nullable()
         .example(R"("out-of-place")"),
-    integer("gpus_per_node", "Number of ranks that share a host.")
-        .in(at_least(1))
+    integer("gpus_per_node", "Number of ranks that share a host.", at_least(1))
         .nullable()
         .example("8"),
     list("points", kSample, "Measurements. A size may appear several times.")

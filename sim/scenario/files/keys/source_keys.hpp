@@ -2,8 +2,6 @@
 // The keys that all files of measured numbers have: the input, the program that wrote the file, the
 // licence (IO 2), and what the program had to assume. Importers and stepsim-calibrate write them;
 // readers copy them to results, so that a user can trace a number to the file it was measured in.
-#include <array>
-#include <string_view>
 
 #include "document/fields/key.hpp"
 
@@ -13,7 +11,7 @@ using namespace rows;
 
 inline constexpr std::array kSourceFile{
     text("name", "Name of the file, without its folder.").example(R"("rank0.json.gz")").required(),
-    integer("bytes", "Size of the file, bytes.").in(at_least(0)).by_default(0).example("7"),
+    integer("bytes", "Size of the file, bytes.", at_least(0)).by_default(0).example("7"),
     text("sha256", "SHA-256 of the file's content, in hexadecimal digits.").example(R"("00")")};
 inline constexpr std::array kSourceFiles{object("files", kSourceFile, "One input file.")};
 

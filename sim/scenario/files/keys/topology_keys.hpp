@@ -7,9 +7,6 @@
 //     {"kind": "topology", "preset": "star", "hosts": 16, "latency_s": 1e-6, "bandwidth_Bps": 1e9}
 //
 // links::presets() has the parameters of each preset, and which of them are required.
-#include <array>
-#include <string_view>
-#include <vector>
 
 #include "document/fields/schema.hpp"
 #include "scenario/files/keys/source_keys.hpp"
@@ -18,14 +15,14 @@ namespace stepsim::io::keys {
 
 // Rates and latencies of links. Packet networks have narrower bounds (check_packet_links).
 [[nodiscard]] constexpr Key link_rate(std::string_view name, std::string_view sentence) {
-  return number(name, sentence).in(between(1, 1e18)).example("1.25e9");
+  return number(name, sentence, between(1, 1e18)).example("1.25e9");
 }
 [[nodiscard]] constexpr Key link_latency(std::string_view name, std::string_view sentence) {
-  return number(name, sentence).in(between(0, 1e6)).example("1e-6");
+  return number(name, sentence, between(0, 1e6)).example("1e-6");
 }
 // A parameter of a preset: a number of machines, switches or ports.
 [[nodiscard]] constexpr Key preset_count(std::string_view name, std::string_view sentence) {
-  return integer(name, sentence).in(between(1, 1e7)).example("4");
+  return integer(name, sentence, between(1, 1e7)).example("4");
 }
 
 // The words of `preset`.

@@ -8,9 +8,6 @@
 //     {"kind": "trace", "provenance": "measured", "layers": [
 //       {"name": "conv1", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 37632}]}
 #include <algorithm>
-#include <array>
-#include <string_view>
-#include <vector>
 
 #include "document/fields/schema.hpp"
 #include "layers/trace.hpp"
@@ -35,17 +32,17 @@ inline constexpr Key kTraceDtype =
     word("dtype", dtypes, "Element type. Without one the size of an element is unknown.")
         .example(R"("float32")");
 inline constexpr Key kTraceShapeSize =
-    integer("shape", "Number of elements along a dimension.").in(at_least(1)).example("64");
+    integer("shape", "Number of elements along a dimension.", at_least(1)).example("64");
 inline constexpr std::array kTraceShape{kTraceShapeSize};
 
 // A gradient of a layer. The reader checks elements, bytes, dtype and shape against each other, and
 // the sum over the tensors against gradient_bytes of the layer.
 inline constexpr std::array kTraceTensor{
-    integer("elements", "Number of elements.").in(kCounts).nullable().example("9408"),
+    integer("elements", "Number of elements.", kCounts).nullable().example("9408"),
     kTraceDtype,
-    integer("bytes", "Bytes of the gradient.").in(kCounts).nullable().example("37632"),
-    integer("bucket", "Measured bucket that sent the gradient, from 0 in launch order.")
-        .in(at_least(0))
+    integer("bytes", "Bytes of the gradient.", kCounts).nullable().example("37632"),
+    integer("bucket", "Measured bucket that sent the gradient, from 0 in launch order.",
+            at_least(0))
         .nullable()
         .example("4"),
     text("name", "Name of the parameter.").example(R"("conv1.weight")"),
@@ -53,8 +50,8 @@ inline constexpr std::array kTraceTensor{
         .example("[64, 3, 7, 7]"),
     integer(
         "extra_bytes",
-        "Bytes that its bucket carries beside the gradients, for parameters without a gradient.")
-        .in(kCounts)
+        "Bytes that its bucket carries beside the gradients, for parameters without a gradient.",
+        kCounts)
         .by_default(0)
         .example("4096")};
 inline constexpr std::array kTraceTensors{object("tensors", kTraceTensor, "One gradient tensor.")};
@@ -62,16 +59,14 @@ inline constexpr std::array kTraceTensors{object("tensors", kTraceTensor, "One g
 // A layer of a trace with sizes only has no times; a layer without parameters has gradient_bytes 0.
 inline constexpr std::array kTraceLayer{
     text("name", "Name of the layer.").example(R"("conv2d_1")").required(),
-    number("forward_s", "Time of the forward pass, s; null where it is unknown.")
-        .in(at_least(0))
+    number("forward_s", "Time of the forward pass, s; null where it is unknown.", at_least(0))
         .nullable()
         .example("0.001"),
-    number("backward_s", "Time of the backward pass, s; null where it is unknown.")
-        .in(at_least(0))
+    number("backward_s", "Time of the backward pass, s; null where it is unknown.", at_least(0))
         .nullable()
         .example("0.001"),
-    integer("gradient_bytes", "Bytes of the layer's gradients; null where they are unknown.")
-        .in(kCounts)
+    integer("gradient_bytes", "Bytes of the layer's gradients; null where they are unknown.",
+            kCounts)
         .nullable()
         .example("37632"),
     list("tensors", kTraceTensors, "Gradient tensors in the order in which they become ready.")
@@ -83,19 +78,19 @@ inline constexpr std::array kTraceLayers{object("layers", kTraceLayer, "One laye
 // Times of a collective without the wait for the last rank, which follow from files of several
 // ranks (INP 1.7).
 inline constexpr std::array kTraceWait{
-    number("wait_s", "Median time that the rank waits in a call, s.").in(at_least(0))};
+    number("wait_s", "Median time that the rank waits in a call, s.", at_least(0))};
 inline constexpr std::array kTransferTimes{
     number("transfer_s",
-           "Median time from the last rank's entry to the end, s; of several profiles only.")
-        .in(at_least(0))
+           "Median time from the last rank's entry to the end, s; of several profiles only.",
+           at_least(0))
         .nullable()
         .example("0.0009"),
-    number("transfer_low_s", "5 % quantile of the transfer times, s; null below five steps.")
-        .in(at_least(0))
+    number("transfer_low_s", "5 % quantile of the transfer times, s; null below five steps.",
+           at_least(0))
         .nullable()
         .example("0.0008"),
-    number("transfer_high_s", "95 % quantile of the transfer times, s; null below five steps.")
-        .in(at_least(0))
+    number("transfer_high_s", "95 % quantile of the transfer times, s; null below five steps.",
+           at_least(0))
         .nullable()
         .example("0.001"),
     list("wait_s", kTraceWait, "Median time that each rank waits for the last one in a call, s.")
@@ -104,25 +99,21 @@ inline constexpr std::array kTransferTimes{
 // The buckets of gradients that the framework sent while the profile was taken. A run with schedule
 // `trace` sends the same buckets.
 inline constexpr std::array kTraceBucket{
-    integer("index", "Number of the bucket; buckets are numbered from 0 in launch order.")
-        .in(at_least(0))
+    integer("index", "Number of the bucket; buckets are numbered from 0 in launch order.",
+            at_least(0))
         .example("0"),
-    integer("elements", "Number of elements.").in(kCounts).example("9408").required(),
-    integer("bytes", "Bytes of the bucket.").in(kCounts).example("37632").required(),
+    integer("elements", "Number of elements.", kCounts).example("9408").required(),
+    integer("bytes", "Bytes of the bucket.", kCounts).example("37632").required(),
     kTraceDtype,
-    integer("tensors", "Number of tensors in the bucket.")
-        .in(at_least(0))
-        .by_default(0)
-        .example("1"),
-    number("min_s", "Shortest measured all-reduce of the bucket, s; null without a kernel.")
-        .in(at_least(0))
+    integer("tensors", "Number of tensors in the bucket.", at_least(0)).by_default(0).example("1"),
+    number("min_s", "Shortest measured all-reduce of the bucket, s; null without a kernel.",
+           at_least(0))
         .nullable()
         .example("0.001"),
-    number("median_s", "Median of the measured all-reduces, s.")
-        .in(at_least(0))
+    number("median_s", "Median of the measured all-reduces, s.", at_least(0))
         .nullable()
         .example("0.001"),
-    number("max_s", "Longest measured all-reduce, s.").in(at_least(0)).nullable().example("0.001"),
+    number("max_s", "Longest measured all-reduce, s.", at_least(0)).nullable().example("0.001"),
     text("group",
          "replica where the bucket is the shard of a rank, reduced over the ranks with the same "
          "shard.")
@@ -134,41 +125,34 @@ inline constexpr std::array kTraceBuckets{
 // normalization.
 inline constexpr std::array kTraceCollective{
     text("op", "Operation.").example(R"("broadcast")").required(),
-    integer("elements", "Number of elements.").in(kCounts).by_default(0).example("53120"),
-    integer("bytes", "Bytes of one call.").in(kCounts).example("37632").required(),
+    integer("elements", "Number of elements.", kCounts).by_default(0).example("53120"),
+    integer("bytes", "Bytes of one call.", kCounts).example("37632").required(),
     kTraceDtype,
-    integer("per_step", "Calls in each step.").in(at_least(0)).by_default(1),
-    number("min_s", "Shortest measured call, s.").in(at_least(0)).nullable().example("0.001")};
+    integer("per_step", "Calls in each step.", at_least(0)).by_default(1),
+    number("min_s", "Shortest measured call, s.", at_least(0)).nullable().example("0.001")};
 inline constexpr std::array kTraceCollectives{
     object("collectives", kTraceCollective, "One kind of call.").and_also(kTransferTimes)};
 
 // The layers that a sharded job (FSDP, ZeRO-3) gathers and reduces together (INP 1.6).
 inline constexpr std::array kTraceUnitLayer{
-    integer("layers", "Position of a layer, from 0.").in(at_least(0))};
+    integer("layers", "Position of a layer, from 0.", at_least(0))};
 inline constexpr std::array kTraceUnit{
-    integer("elements", "Elements of the whole unit, padded to the group.")
-        .in(kCounts)
+    integer("elements", "Elements of the whole unit, padded to the group.", kCounts)
         .example("855654400")
         .required(),
     word("gather_dtype", dtypes, "Element type in which parameters are gathered.")
         .example(R"("bfloat16")"),
     word("reduce_dtype", dtypes, "Element type in which gradients are reduced.")
         .example(R"("float32")"),
-    integer("gathers_forward", "Gathers in the forward pass of a step.")
-        .in(at_least(0))
-        .by_default(1),
-    integer("gathers_backward", "Gathers in the backward pass of a step.")
-        .in(at_least(0))
+    integer("gathers_forward", "Gathers in the forward pass of a step.", at_least(0)).by_default(1),
+    integer("gathers_backward", "Gathers in the backward pass of a step.", at_least(0))
         .by_default(0)
         .example("1"),
     list("layers", kTraceUnitLayer, "First and last layer of the unit.").example("[0, 4]")};
 inline constexpr std::array kTraceUnits{object("units", kTraceUnit, "One unit.")};
 inline constexpr std::array kTraceSharding{
-    integer("group_size", "Ranks that hold one shard each.")
-        .in(at_least(1))
-        .example("8")
-        .required(),
-    integer("world_size", "Ranks of the job.").in(at_least(1)).nullable().example("8"),
+    integer("group_size", "Ranks that hold one shard each.", at_least(1)).example("8").required(),
+    integer("world_size", "Ranks of the job.", at_least(1)).nullable().example("8"),
     boolean("reshard_after_forward", "Whether units are gathered again for the backward pass.")
         .by_default(false)};
 
@@ -180,7 +164,7 @@ struct StepTime {
 };
 [[nodiscard]] constexpr StepTime
 step_time(std::string_view name, Seconds layers::MeasuredStep::*member, std::string_view sentence) {
-  return {number(name, sentence).in(at_least(0)).by_default(0).example("0.05"), member};
+  return {number(name, sentence, at_least(0)).by_default(0).example("0.05"), member};
 }
 inline constexpr std::array kStepTimes{
     step_time("wall_s", &layers::MeasuredStep::wall, "Wall time of the step, s."),
@@ -230,60 +214,55 @@ inline constexpr std::array kTraceSteps{
     object("steps", kTraceStep, "One measured step.").and_also(kStepTimeRows)};
 
 inline constexpr std::array kTraceWaitFraction{
-    number("wait_fraction", "Part of the rank's time in collectives.").in(between(0, 1))};
+    number("wait_fraction", "Part of the rank's time in collectives.", between(0, 1))};
 inline constexpr std::array kTraceLastRank{
-    number("last_rank", "Part of the collectives.").in(between(0, 1))};
+    number("last_rank", "Part of the collectives.", between(0, 1))};
 
 // Shows the user whether the import can be trusted; no prediction depends on it.
 inline constexpr std::array kTraceChecks{
-    integer("steps_used", "Number of steps in the medians.")
-        .in(at_least(0))
+    integer("steps_used", "Number of steps in the medians.", at_least(0))
         .by_default(0)
         .example("2"),
-    integer("backward_nodes", "Number of backward nodes in a step.")
-        .in(at_least(0))
+    integer("backward_nodes", "Number of backward nodes in a step.", at_least(0))
         .by_default(0)
         .example("181"),
-    integer("backward_matched", "Number of backward nodes that were matched to a layer.")
-        .in(at_least(0))
+    integer("backward_matched", "Number of backward nodes that were matched to a layer.",
+            at_least(0))
         .by_default(0)
         .example("181"),
-    integer("gradient_nodes", "Number of nodes that accumulate gradients.")
-        .in(at_least(0))
+    integer("gradient_nodes", "Number of nodes that accumulate gradients.", at_least(0))
         .by_default(0)
         .example("161"),
-    number("unattributed_fraction", "Share of the device time that was launched outside the steps.")
-        .in(between(0, 1))
+    number("unattributed_fraction", "Share of the device time that was launched outside the steps.",
+           between(0, 1))
         .by_default(0),
-    number("gpu_busy_fraction", "Device time divided by wall time.")
-        .in(at_least(0))
+    number("gpu_busy_fraction", "Device time divided by wall time.", at_least(0))
         .nullable()
         .example("0.24"),
     number("rank_spread",
            "Compute time of the slowest rank less that of the fastest, divided by the median; of "
-           "several profiles only.")
-        .in(at_least(0))
+           "several profiles only.",
+           at_least(0))
         .nullable()
         .example("0.01"),
     number("idle_fraction",
            "Part of the time from the first to the last item of the steps in which the device runs "
-           "nothing.")
-        .in(between(0, 1))
+           "nothing.",
+           between(0, 1))
         .nullable()
         .example("0.77"),
     number("launch_idle_fraction",
-           "Part of the idle time in which the device waits for the host's next launch.")
-        .in(between(0, 1))
+           "Part of the idle time in which the device waits for the host's next launch.",
+           between(0, 1))
         .nullable()
         .example("0.997"),
     number("recompute_fraction",
            "Time of forward operators that run again in the backward pass, divided by the time of "
-           "the forward pass.")
-        .in(at_least(0))
+           "the forward pass.",
+           at_least(0))
         .nullable()
         .example("0.9"),
-    number("graph_fraction", "Part of the device time that lies in CUDA graphs.")
-        .in(between(0, 1))
+    number("graph_fraction", "Part of the device time that lies in CUDA graphs.", between(0, 1))
         .nullable()
         .example("0.4"),
     list("wait_fraction", kTraceWaitFraction,
@@ -296,12 +275,8 @@ inline constexpr std::array kTraceKeys{
     word("provenance", layers::kProvenances, "Where the times come from.").required(),
     kSource,
     text("device", "Device that computed the layers.").nullable().example(R"("NVIDIA A100")"),
-    integer("ranks", "Number of workers of the measured run.")
-        .in(at_least(1))
-        .nullable()
-        .example("2"),
-    integer("batch_size", "Samples per worker and iteration.")
-        .in(at_least(1))
+    integer("ranks", "Number of workers of the measured run.", at_least(1)).nullable().example("2"),
+    integer("batch_size", "Samples per worker and iteration.", at_least(1))
         .nullable()
         .example("64"),
     word("time_basis", kTimeBases, "Kernel times as they are, or kernel times scaled to wall time.")
@@ -310,13 +285,12 @@ inline constexpr std::array kTraceKeys{
          "What the source sends as one gradient: a parameter tensor, or all tensors of a layer. A "
          "workload follows it unless it says otherwise.")
         .example(R"("layer")"),
-    number("time_scale", "Factor by which the compute times were multiplied.")
-        .in(above(0))
+    number("time_scale", "Factor by which the compute times were multiplied.", above(0))
         .by_default(1),
     integer("accumulation",
             "Micro-steps between two updates of the weights; the layers describe one of them. "
-            "stepsim init writes it as /training/micro_batches.")
-        .in(at_least(1))
+            "stepsim init writes it as /training/micro_batches.",
+            at_least(1))
         .nullable()
         .example("4"),
     list("layers", kTraceLayers, "Layers in forward order.")
@@ -324,14 +298,12 @@ inline constexpr std::array kTraceKeys{
         .example(
             R"([{"name": "a", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 37632}])")
         .required(),
-    number("update_s", "Time of the weight update, s.")
-        .in(at_least(0))
+    number("update_s", "Time of the weight update, s.", at_least(0))
         .by_default(0)
         .example("0.00069"),
-    number("input_s", "Time of copying the input to the device, s.").in(at_least(0)).by_default(0),
-    number("other_s", "Device time that belongs to no layer, s.").in(at_least(0)).by_default(0),
-    number("framework_s", "Time of copies between gradients and buckets, s.")
-        .in(at_least(0))
+    number("input_s", "Time of copying the input to the device, s.", at_least(0)).by_default(0),
+    number("other_s", "Device time that belongs to no layer, s.", at_least(0)).by_default(0),
+    number("framework_s", "Time of copies between gradients and buckets, s.", at_least(0))
         .by_default(0)
         .example("0.0005"),
     list("buckets", kTraceBuckets, "Measured buckets in launch order.")
