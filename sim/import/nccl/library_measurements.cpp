@@ -125,7 +125,9 @@ void read_table(std::string_view text, const std::string& file, Reading& reading
   }
   if (systems.size() > 1) {
     const std::vector<std::string_view> names(systems.begin(), systems.end());
-    throw InputError(file, "", "several systems: give --system with one of " + base::joined(names));
+    throw InputError(file, "",
+                     "several systems: stepsim-calibrate fit-library --system takes one of " +
+                         base::joined(names));
   }
   reading.result.sources.merge(systems);
 }
@@ -307,7 +309,7 @@ LibraryMeasurements read_measurements(const std::vector<std::string>& paths,
                                         reading.result.sources.end());
     throw InputError(paths.front(), "",
                      "measurements of several systems (" + base::joined(names) +
-                         "); --force takes them together");
+                         "); stepsim-calibrate fit-library --force takes them together");
   }
   for (const auto& [key, seconds] : reading.times) {
     const auto& [operation, nodes, gpus, bytes] = key;
