@@ -16,7 +16,6 @@
 #include "cli/shell/version.hpp"
 #include "document/json_text.hpp"
 #include "import/nccl/library_measurements.hpp"
-#include "scenario/files/import_number.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/library_file.hpp"
 #include "scenario/files/node_file.hpp"
