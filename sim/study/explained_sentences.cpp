@@ -56,13 +56,22 @@ double delay_seconds(const Explained& explained) {
   return seconds;
 }
 
-// "(2 % start-up, 89 % bandwidth) "; nothing where a run knows exchanges by their whole times.
-std::string split_text(const Shares& links, double period) {
+// "(2 % start-up, 89 % bandwidth) "; nothing where a run knows exchanges by their whole times. The
+// word for what bounds the step counts all exchanges, the hidden ones too; on the path another part
+// may be the larger.
+std::string split_text(const Shares& links, double period, std::string_view bottleneck) {
   const double startup = ending_with(links, "start-up");
-  return startup > 0
-             ? "(" + percent(startup / period) + " start-up, " +
-                   percent(std::max(0.0, ending_with(links, "bandwidth")) / period) + " bandwidth) "
-             : "";
+  if (!(startup > 0)) {
+    return "";
+  }
+  const double bandwidth = std::max(0.0, ending_with(links, "bandwidth"));
+  const std::string all = bottleneck == "bandwidth" && startup > bandwidth
+                              ? "; of all exchanges bandwidth is the larger part"
+                          : bottleneck == "latency" && bandwidth > startup
+                              ? "; of all exchanges start-up is the larger part"
+                              : "";
+  return "(" + percent(startup / period) + " start-up, " + percent(bandwidth / period) +
+         " bandwidth" + all + ") ";
 }
 
 // What bounds the step, and the parts of the path, the largest part first.
@@ -91,8 +100,8 @@ std::string bound_sentence(const Explained& explained) {
                 ? " and " + exchange + " exchanges that nothing hides."
                 : ".");
   case Bound::exchange:
-    return sentence + exchange + " of the time is exchanges " + split_text(links, period) + "and " +
-           compute + " computing.";
+    return sentence + exchange + " of the time is exchanges " +
+           split_text(links, period, explained.bottleneck) + "and " + compute + " computing.";
   }
   return {};
 }

@@ -92,9 +92,9 @@ class Verdicts:
         if not said or not shown or said[1] != shown[1]:
             yield "step", f"explain: {first!r}, report: {page[:160]!r}"
         verdict = second.split(":")[0].rstrip(".")
-        shares = re.search(r"\((\S+) % start-up, (\S+) % bandwidth\)", second)
+        shares = re.search(r"\((\S+) % start-up, (\S+) % bandwidth(?:; of all exchanges (\S+) is the larger part)?\)", second)
         if shares and shares[1] != shares[2] and not waits:
-            more = "start-up" if float(shares[1]) > float(shares[2]) else "bandwidth"
+            more = shares[3] or ("start-up" if float(shares[1]) > float(shares[2]) else "bandwidth")
             if more not in verdict and re.search("start-up|bandwidth", verdict):
                 yield "shares", second
         if verdict not in page:
