@@ -4,6 +4,7 @@
 #include "run/work_estimate.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -182,6 +183,20 @@ double network_seconds(const Scenario& scenario) {
          iterations * (kFlow / 2e-6);
 }
 
+// Searching the units of sharding where no exact plan is known tries programs of all micro-batches;
+// their number and length grow with the layers, and together with their third power.
+double unit_search_seconds(const Scenario& scenario) {
+  constexpr double kSearch = 1e-6; // s per cube of the layers and micro-batch
+  const Training& training = scenario.training;
+  if (!has_units(training.sharding) ||
+      training.sharding.wrapping.policy != layers::WrappingPolicy::optimal ||
+      training.micro_batches == 1) {
+    return 0;
+  }
+  const auto layers = static_cast<double>(scenario.workload.layers.size());
+  return kSearch * std::pow(layers, 3) * static_cast<double>(training.micro_batches);
+}
+
 // One run, without those that it is compared with.
 double run_seconds(const Scenario& scenario, double messages) {
   if (simulates_messages(scenario)) {
@@ -189,7 +204,7 @@ double run_seconds(const Scenario& scenario, double messages) {
   }
   const double bytes = static_cast<double>(scenario.workload.bytes().value) / messages;
   return exchange_seconds(scenario, bytes, scenario.method) * messages +
-         planning_seconds(scenario, bytes, messages);
+         planning_seconds(scenario, bytes, messages) + unit_search_seconds(scenario);
 }
 
 // Every part of the interval is moved up and down; where transfers hide behind starts, or the

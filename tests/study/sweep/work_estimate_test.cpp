@@ -115,3 +115,31 @@ TEST_CASE("work: packets of the background count, and packets of small flows one
   CHECK(seconds(0.5, 15000, R"({"stragglers": [{"worker": 1, "factor": 10}]})") - seconds(0, 0) ==
         testing::within(1e8 * 4 * 2e-7, 1e-3));
 }
+
+TEST_CASE(
+    "work: a search for units of sharding grows with micro-batches and the cube of the layers") {
+  const auto seconds = [](int layers, int micro_batches, const char* policy) {
+    io::Json tree = io::parse_json(
+        R"({"cluster": {"nodes": 2, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}}})",
+        "s.json");
+    io::Array rows;
+    for (int l = 0; l < layers; ++l) {
+      rows.push_back(io::Object{{"name", std::to_string(l)},
+                                {"forward_s", 1},
+                                {"backward_s", 1},
+                                {"gradient_bytes", 4000}});
+    }
+    tree.set("workload", io::Object{{"layers", rows}});
+    io::assign(tree, "/training/micro_batches", micro_batches);
+    io::assign(tree, "/training/sharding/strategy", "full_shard");
+    io::assign(tree, "/training/sharding/wrapping/policy", policy);
+    study::Files files(STEPSIM_SOURCE_DIR);
+    return study::estimated_seconds(study::parse_scenario(tree, files));
+  };
+  const double without = seconds(100, 4, "layer");
+  CHECK(without < 0.01);
+  CHECK(seconds(100, 1, "optimal") < 0.01); // labels plan it exactly
+  CHECK(seconds(100, 4, "optimal") - without == testing::within(4.0, 1e-2));
+  CHECK(seconds(100, 8, "optimal") - without == testing::within(8.0, 1e-2));
+  CHECK(seconds(50, 4, "optimal") - seconds(50, 4, "layer") == testing::within(0.5, 1e-2));
+}
