@@ -125,6 +125,14 @@ std::optional<std::int64_t> largest_unit_of(const Scenario& scenario) {
   return most;
 }
 
+bool searches_units(const Scenario& scenario) {
+  const Sharding& sharding = scenario.training.sharding;
+  return scenario.training.micro_batches != 1 ||
+         sharding.backward_prefetch != programs::BackwardPrefetch::pre ||
+         sharding.strategy == ShardingStrategy::hybrid_shard ||
+         sharding.parameter_compression.decode_Bps != 0;
+}
+
 buckets::UnitPlan best_units(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
   const programs::FsdpOptions options = fsdp_options(scenario);
@@ -149,11 +157,8 @@ buckets::UnitPlan best_units(const Scenario& scenario) {
   problem.reduces_in_flight = options.reduces_in_flight;
   problem.communicators = options.communicators;
   problem.max_unit_parameters = largest_unit_of(scenario);
-  const bool exact = options.micro_batches == 1 &&
-                     options.prefetch == programs::BackwardPrefetch::pre && !options.hybrid &&
-                     codec.decode_Bps == 0;
   buckets::UnitPlan best = buckets::plan_units(problem, sharding.label_limit);
-  if (exact) {
+  if (!searches_units(scenario)) {
     return best;
   }
   FurtherCosts costs;

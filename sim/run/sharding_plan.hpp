@@ -22,6 +22,9 @@ namespace stepsim::study {
 // every division.
 [[nodiscard]] std::optional<std::int64_t> largest_unit_of(const Scenario& scenario);
 
+// Whether the best units are searched by whole programs, because labels do not plan them exactly.
+[[nodiscard]] bool searches_units(const Scenario& scenario);
+
 // The best units for equal workers; the wrapping in the scenario is ignored. Throws SimulationError
 // where the evaluator of a collective (evaluation.hpp, evaluation.hpp) or largest_unit_of() throws
 // it.

@@ -19,6 +19,7 @@
 #include "links/packet/message.hpp"
 #include "programs/job/network_job.hpp"
 #include "run/run_figures.hpp"
+#include "run/sharding_plan.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -190,7 +191,7 @@ double unit_search_seconds(const Scenario& scenario) {
   const Training& training = scenario.training;
   if (!has_units(training.sharding) ||
       training.sharding.wrapping.policy != layers::WrappingPolicy::optimal ||
-      training.micro_batches == 1) {
+      !searches_units(scenario)) {
     return 0;
   }
   const auto layers = static_cast<double>(scenario.workload.layers.size());
@@ -204,7 +205,7 @@ double run_seconds(const Scenario& scenario, double messages) {
   }
   const double bytes = static_cast<double>(scenario.workload.bytes().value) / messages;
   return exchange_seconds(scenario, bytes, scenario.method) * messages +
-         planning_seconds(scenario, bytes, messages) + unit_search_seconds(scenario);
+         planning_seconds(scenario, bytes, messages);
 }
 
 // Every part of the interval is moved up and down; where transfers hide behind starts, or the
@@ -240,7 +241,7 @@ double estimated_seconds(const Scenario& scenario, double messages) {
     dense.communication.schedule = buckets::Schedule::single;
     seconds += run_seconds(dense, 1);
   }
-  return seconds * runs_of(scenario);
+  return seconds * runs_of(scenario) + unit_search_seconds(scenario);
 }
 
 double estimated_bytes(const Scenario& scenario) {
