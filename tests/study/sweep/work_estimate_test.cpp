@@ -118,9 +118,11 @@ TEST_CASE("work: packets of the background count, and packets of small flows one
 
 TEST_CASE(
     "work: a search for units of sharding grows with micro-batches and the cube of the layers") {
-  const auto seconds = [](int layers, int micro_batches, const char* policy) {
+  const auto seconds = [](int layers, int micro_batches, const char* policy,
+                          const char* strategy = "full_shard", const char* conditions = "ideal") {
     io::Json tree = io::parse_json(
-        R"({"cluster": {"nodes": 2, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}}})",
+        R"({"cluster": {"nodes": 2, "gpus_per_node": 2,
+            "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e11}, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}}})",
         "s.json");
     io::Array rows;
     for (int l = 0; l < layers; ++l) {
@@ -131,7 +133,12 @@ TEST_CASE(
     }
     tree.set("workload", io::Object{{"layers", rows}});
     io::assign(tree, "/training/micro_batches", micro_batches);
-    io::assign(tree, "/training/sharding/strategy", "full_shard");
+    io::assign(tree, "/training/sharding/strategy", strategy);
+    io::assign(tree, "/conditions", conditions);
+    if (std::string(conditions) == "typical") {
+      io::assign(tree, "/cluster/network/transport", "rdma");
+      io::assign(tree, "/cluster/intra_network/bus", "nvlink");
+    }
     io::assign(tree, "/training/sharding/wrapping/policy", policy);
     study::Files files(STEPSIM_SOURCE_DIR);
     return study::estimated_seconds(study::parse_scenario(tree, files));
@@ -142,4 +149,11 @@ TEST_CASE(
   CHECK(seconds(100, 4, "optimal") - without == testing::within(4.0, 1e-2));
   CHECK(seconds(100, 8, "optimal") - without == testing::within(8.0, 1e-2));
   CHECK(seconds(50, 4, "optimal") - seconds(50, 4, "layer") == testing::within(0.5, 1e-2));
+  // Hybrid shards are searched with one micro-batch too, and once whatever the conditions move.
+  const auto searched = [&](const char* conditions) {
+    return seconds(100, 1, "optimal", "hybrid_shard", conditions) -
+           seconds(100, 1, "layer", "hybrid_shard", conditions);
+  };
+  CHECK(searched("ideal") == testing::within(1.0, 1e-2));
+  CHECK(searched("typical") == testing::within(1.0, 1e-2));
 }
