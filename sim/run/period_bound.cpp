@@ -150,6 +150,9 @@ std::optional<double> PeriodBounds::with_factors(const programs::OperationTimes&
     return std::nullopt;
   }
   const double computing = forward_ + backward_ + earlier_s();
+  // From the first gradient to the end of its backward, which exchanges may slow down.
+  const double behind_first =
+      (backward_ - first_ready_) * *std::ranges::max_element(scenario_.training.overlap.compute);
   double sum = 0;
   for (std::int64_t t = window.from; t < window.to; ++t) {
     const auto place = static_cast<std::size_t>(t) * times.ranks;
@@ -167,8 +170,7 @@ std::optional<double> PeriodBounds::with_factors(const programs::OperationTimes&
       bound = std::max(bound, exchange * messages_->first_layer_s + slowest * computing);
     }
     if (messages_->all_s > 0) {
-      bound = std::max(bound, exchange * messages_->all_s -
-                                  of(place)[last] * (backward_ - first_ready_) +
+      bound = std::max(bound, exchange * messages_->all_s - of(place)[last] * behind_first +
                                   slowest * (last_layer_ + backward_ + earlier_s()));
     }
     sum += bound;
