@@ -9,7 +9,8 @@ One line is one operation; sizes are the image height x width, S is the sequence
   bn NAME c, ln NAME c                   weight (c), bias (c)
   rms NAME c                             weight (c)
   emb NAME v h                           weight (v, h); a look-up, 0 MACs
-  attn NAME h [xQxK]                     no tensor; scores and weighted sum over all S x S, or Q x K
+  attn NAME h aA [xQxK]                  no tensor; scores and weighted sum of A heads over all S x S,
+                                         or Q x K
   tied NAME V h [+b]                     decoder that uses the token embedding; bias (V) with +b
   lstm NAME i h                          weight_ih, weight_hh, bias_ih, bias_hh of 4 gates
   pool NAME kK [sS] [pP] [ceil]          no layer, changes the size; NAME is for errors only
@@ -141,11 +142,12 @@ class Network:
     def embedding(self, name, entries, width):
         self.layer("embedding", name, 0, "sample", ("weight", (int(entries), int(width))))
 
-    def attention(self, name, width, *words):
+    def attention(self, name, width, heads, *words):
         sides = read_options(words, "x").get("x", "SxS").split("x")
         pairs = prod(self.rows(side)[0] for side in sides)
         self.layer("attention", name, 2 * pairs * int(width),
                    ("sample", "tokens", "tokens2")[sides.count("S")])
+        self.layers[-1]["heads"] = int(heads.removeprefix("a"))
 
     def tied_decoder(self, name, vocabulary, width, *words):
         vocabulary = int(vocabulary)

@@ -14,7 +14,7 @@ def bert(layers, h, vocabulary=30522, pretrain=False):
         name = f"encoder.layer.{index}"
         for part in ("query", "key", "value"):
             yield f"fc {name}.attention.self.{part} {h}>{h} xS"
-        yield f"attn {name}.attention.scores {h}"
+        yield f"attn {name}.attention.scores {h} a{h // 64}"
         yield f"fc {name}.attention.output.dense {h}>{h} xS"
         yield f"ln {name}.attention.output.LayerNorm {h}"
         yield f"fc {name}.intermediate.dense {h}>{4 * h} xS"
@@ -35,7 +35,7 @@ def gpt2(layers, h):
         name = f"h.{index}"
         yield f"ln {name}.ln_1 {h}"
         yield f"fc {name}.attn.c_attn {h}>{3 * h} xS"
-        yield f"attn {name}.attn.scores {h}"
+        yield f"attn {name}.attn.scores {h} a{h // 64}"
         yield f"fc {name}.attn.c_proj {h}>{h} xS"
         yield f"ln {name}.ln_2 {h}"
         yield f"fc {name}.mlp.c_fc {h}>{4 * h} xS"
@@ -58,7 +58,7 @@ def llama(layers, h, heads, kv_heads, f, vocabulary, head=None, bias=False, qk_n
         yield f"lin {name}.self_attn.q_proj {h}>{heads * head}{with_bias}"
         yield f"lin {name}.self_attn.k_proj {h}>{kv_heads * head}{with_bias}"
         yield f"lin {name}.self_attn.v_proj {h}>{kv_heads * head}{with_bias}"
-        yield f"attn {name}.self_attn.scores {heads * head}"
+        yield f"attn {name}.self_attn.scores {heads * head} a{heads}"
         yield f"lin {name}.self_attn.o_proj {heads * head}>{h}"
         if qk_norm:
             yield f"rms {name}.self_attn.q_norm {head}"
@@ -86,7 +86,7 @@ def vit(layers, h, patch, image=224):
         name = f"encoder.layers.encoder_layer_{index}"
         yield f"ln {name}.ln_1 {h}"
         yield f"fc {name}.self_attention.in_proj {h}>{3 * h} xS"
-        yield f"attn {name}.self_attention.scores {h}"
+        yield f"attn {name}.self_attention.scores {h} a{h // (80 if h == 1280 else 64)}"
         yield f"fc {name}.self_attention.out_proj {h}>{h} xS"
         yield f"ln {name}.ln_2 {h}"
         yield f"fc {name}.mlp.0 {h}>{4 * h} xS"
@@ -105,7 +105,7 @@ def dit(layers, h, latent=32):
     for index in range(layers):
         name = f"blocks.{index}"
         yield f"fc {name}.attn.qkv {h}>{3 * h} xS"
-        yield f"attn {name}.attn.scores {h}"
+        yield f"attn {name}.attn.scores {h} a{h // 72}"
         yield f"fc {name}.attn.proj {h}>{h} xS"
         yield f"fc {name}.mlp.fc1 {h}>{4 * h} xS"
         yield f"fc {name}.mlp.fc2 {4 * h}>{h} xS"
@@ -124,7 +124,7 @@ def t5(layers, h, f, vocabulary=32128, heads=16):
                 name = f"{side}.block.{index}.layer.{part}"
                 for projection in ("q", "k", "v"):
                     yield f"lin {name}.{attention}.{projection} {h}>{h}"
-                yield f"attn {name}.{attention}.scores {h}"
+                yield f"attn {name}.{attention}.scores {h} a{heads}"
                 yield f"lin {name}.{attention}.o {h}>{h}"
                 if index == 0 and part == 0:
                     yield f"emb {name}.{attention}.relative_attention_bias 32 {heads}"
@@ -175,7 +175,7 @@ def seq2seq_block(name, h, f, cross, rows="S", memory="S", key_bias=True):
         yield f"lin {name}.{attention}.k_proj {h}>{h} x{keys}{bias}"
         yield f"fc {name}.{attention}.v_proj {h}>{h} x{keys}"
         yield f"fc {name}.{attention}.q_proj {h}>{h} x{rows}"
-        yield f"attn {name}.{attention}.scores {h} x{rows}x{keys}"
+        yield f"attn {name}.{attention}.scores {h} a{h // 64} x{rows}x{keys}"
         yield f"fc {name}.{attention}.out_proj {h}>{h} x{rows}"
         yield f"ln {name}.{attention}_layer_norm {h}"
     yield f"fc {name}.fc1 {h}>{f} x{rows}"

@@ -91,7 +91,7 @@ class Result(dict):
         summary = self.get("summary")
         if not isinstance(summary, dict) or "iteration_time_s" not in summary or "scenario" not in self:
             return super().__repr__()
-        lines = [("scenario", self["scenario"].get("name") or "unnamed"),
+        lines = [*_exceeds(summary), ("scenario", self["scenario"].get("name") or "unnamed"),
                  ("step", _milliseconds(summary, "iteration_time_s") + _band(summary)),
                  *((name.replace("_", " "), _milliseconds(summary, name + "_s"))
                    for name in ("forward", "backward", "update", "communication", "exposed_communication")),
@@ -99,6 +99,14 @@ class Result(dict):
                  ("bottleneck", summary.get("bottleneck") or "-"),
                  ("method", self.get("method") or "-")]
         return "\n".join(f"{name:23}{text}" for name, text in lines)
+
+
+def _exceeds(summary):
+    """A first line where the GPU does not hold the training."""
+    if summary.get("memory_fits", True) is not False:
+        return []
+    needs, has = summary["memory_bytes"] / 1e9, summary["memory_capacity_bytes"] / 1e9
+    return [("memory", f"{needs:.3g} of {has:.3g} GB: does not fit")]
 
 
 def _milliseconds(summary, key):

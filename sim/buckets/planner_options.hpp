@@ -36,6 +36,7 @@ struct ScheduleOptions {
   Bytes bucket_bytes = kDefaultBucketBytes; // ddp, dear; >= 1
   // ddp, >= 1; empty: 1 MiB if bucket_bytes has its default value, else bucket_bytes
   std::optional<Bytes> first_bucket_bytes;
+  bool gradient_as_bucket_view = false; // DDP: gradients are in the memory of the buckets
   DdpMode ddp_mode = DdpMode::rebuilt;
   Bytes fusion_bytes = kDefaultFusionBytes; // horovod, >= 0; 0 = no fusion
   Seconds cycle = kDefaultCycle;            // horovod, >= 0

@@ -14,8 +14,8 @@ namespace stepsim::buckets {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kDdpKeys{"bucket_bytes", "first_bucket_bytes",
-                                                   "ddp_mode"};
+constexpr std::array<std::string_view, 4> kDdpKeys{"bucket_bytes", "first_bucket_bytes", "ddp_mode",
+                                                   "gradient_as_bucket_view"};
 constexpr std::array<std::string_view, 4> kHorovodKeys{"fusion_bytes", "cycle_s", "phase_s",
                                                        "blocking"};
 
@@ -23,7 +23,8 @@ constexpr std::array<std::string_view, 2> kAtOnceKeys{"concurrency", "contention
 constexpr std::array<std::string_view, 3> kPriorityKeys{"preset", "partition_bytes",
                                                         "credit_bytes"};
 constexpr std::array<std::string_view, 1> kFixedCountKeys{"buckets"};
-constexpr std::array<std::string_view, 3> kCapsKeys{"caps_mib", "schedule_name", "ddp_mode"};
+constexpr std::array<std::string_view, 4> kCapsKeys{"caps_mib", "schedule_name", "ddp_mode",
+                                                    "gradient_as_bucket_view"};
 constexpr std::array<std::string_view, 2> kGroupsKeys{"groups", "schedule_name"};
 constexpr std::array<std::string_view, 3> kDearKeys{"bucket_bytes", "dear_layers", "prefetch"};
 

@@ -49,7 +49,12 @@ struct Parts {
   [[nodiscard]] double again() const { return products + attention + elementwise; }
   [[nodiscard]] Seconds forward() const { return {again() + once}; }
   [[nodiscard]] Seconds backward(Recompute recompute) const {
-    const double repeated = recompute == Recompute::full && !is_head ? again() : 0;
+    const bool all = recompute == Recompute::full && !is_head;
+    const bool part = recompute == Recompute::selective_op && !is_head;
+    const double repeated = all                                 ? again()
+                            : part                              ? products / 2 + elementwise
+                            : recompute == Recompute::selective ? attention
+                                                                : 0;
     return {kBackwardProducts * products + kBackwardAttention * attention +
             kBackwardElementwise * elementwise + repeated};
   }

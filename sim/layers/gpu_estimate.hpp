@@ -12,7 +12,7 @@
 //     casts     8 bytes per parameter and micro-batch / B, counted with the forward pass
 //     update    30 bytes per parameter and step / B
 //     backward  2 products + 2.5 attention + 2 element-wise; recomputation adds the forward pass of
-//               all layers but the output head
+//               all layers but the output head, or that of attention
 //
 // Only matrix products run in fp8. A convolution reads and writes its activations once. Estimates
 // for networks without attention were not compared with measurements.
@@ -28,10 +28,15 @@
 
 namespace stepsim::layers {
 
-// The part of the forward pass that backward computes again instead of keeping it in memory.
-enum class Recompute { none, full };
+// The part of the forward pass that backward computes again instead of keeping it in memory:
+// nothing, the scores of attention (Korthikanti et al. 2022), all but attention and every second
+// matrix product (torchtitan's selective_ac_option `op`), or all layers but the output head.
+enum class Recompute { none, selective, selective_op, full };
 inline constexpr auto kRecomputes =
-    base::words<Recompute>({{Recompute::none, "none"}, {Recompute::full, "full"}});
+    base::words<Recompute>({{Recompute::none, "none"},
+                            {Recompute::selective, "selective"},
+                            {Recompute::selective_op, "selective_op"},
+                            {Recompute::full, "full"}});
 
 // A measured step of one GPU without communication: the passes of one micro-batch and the update.
 // Batch size (samples) and sequence length (tokens) are empty if they are those of the run.

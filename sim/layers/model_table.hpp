@@ -30,6 +30,7 @@ struct ModelLayer {
   MacScaling scaling = MacScaling::sample;
   std::optional<std::int64_t> execution_index; // forward position from 1, if the orders differ
   std::vector<ModelTensor> tensors;
+  std::int64_t heads = 0; // attention: number of heads; 0 = unknown
 };
 
 struct ImageInput {

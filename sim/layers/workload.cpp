@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/number_text.hpp"
+#include "layers/layer_units.hpp"
 
 namespace stepsim::layers {
 
@@ -333,7 +334,11 @@ Workload workload_from_model(const ModelTable& table, const ProfileOptions& opti
   const std::vector<std::size_t> order = table.execution_order();
   std::vector<Seconds> forward, backward;
   if (options.estimate) {
-    EstimatedTimes times = estimated_times(table, options.batch_size, *options.estimate);
+    GpuEstimate estimate = *options.estimate;
+    if (estimate.recompute == Recompute::selective && options.attention == Attention::flash) {
+      estimate.recompute = Recompute::none; // its backward always makes the scores again
+    }
+    EstimatedTimes times = estimated_times(table, options.batch_size, estimate);
     workload.update = times.update;
     workload.interval = times.interval;
     workload.estimate_scale = times.scale;
@@ -370,6 +375,15 @@ Workload workload_from_model(const ModelTable& table, const ProfileOptions& opti
     workload.warnings.push_back("no layer has multiply-accumulates: all times are 0");
   }
   append_gradients(workload, std::move(items), options.granularity);
+  for (const bool autocast : {false, true}) {
+    (autocast ? workload.autocast_activations : workload.activations).edit() =
+        recomputed(layer_activations(table, {.samples = static_cast<double>(options.batch_size),
+                                             .value_bytes = 1.0 * options.activation_bytes(),
+                                             .attention = options.attention,
+                                             .autocast = autocast}),
+                   options.estimate ? options.estimate->recompute : Recompute::none,
+                   unit_begins(workload, {}));
+  }
   return workload;
 }
 

@@ -16,6 +16,7 @@
 #include "base/shared_list.hpp"
 #include "base/units.hpp"
 #include "collectives/compress/compression.hpp"
+#include "layers/activations.hpp"
 #include "layers/gpu_estimate.hpp"
 #include "layers/model_table.hpp"
 #include "layers/trace.hpp"
@@ -50,7 +51,10 @@ struct Workload {
   std::optional<std::int64_t> batch_size;
   base::SharedList<WorkLayer> layers;   // forward order, at least one
   base::SharedList<Gradient> gradients; // backward order
-  Seconds update;                       // update, including framework copies of the trace
+  // [layer] activations of a micro-batch; empty if unknown, as those of a trace are.
+  // The second list is that of computing under autocast.
+  base::SharedList<LayerActivations> activations{}, autocast_activations{};
+  Seconds update; // update, including framework copies of the trace
   std::vector<std::string> warnings;
   std::vector<MeasuredBucket> buckets;        // buckets of the trace, in launch order
   std::optional<std::int64_t> measured_ranks; // ranks of the trace
@@ -105,6 +109,9 @@ struct ProfileOptions {
   Seconds layer_overhead;     // device: added to the forward time of layers that compute
   int value_bytes = 4;        // bytes of a gradient element
   Granularity granularity = Granularity::tensor;
+  Attention attention = Attention::flash;
+  // Bytes of an activation: those of the formats that a GPU is estimated for, else value_bytes.
+  [[nodiscard]] int activation_bytes() const { return estimate ? 2 : value_bytes; }
 };
 // The workload of a model table. Its times are labelled synthetic (device) or scaled (measured),
 // both with the warning of MOD 8, or estimated, which includes the time of the update.

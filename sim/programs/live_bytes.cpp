@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace stepsim::programs {
@@ -33,6 +34,7 @@ std::vector<LiveSpan> live_spans(const Program& program, const OperationTimes& t
   // By unit: the index of the span of its parameters, and of that of its gradients.
   std::vector<std::size_t> gathered(static_cast<std::size_t>(units), kNone);
   std::vector<std::size_t> computed = gathered;
+  std::vector<std::vector<std::size_t>> ahead(gathered.size()); // forwards without their backward
   const std::int64_t row = times.row(iteration);
   const double later = times.later_s(iteration);
   const auto start = [&](std::uint32_t o) { return times.start[times.at(row, o, 0)] + later; };
@@ -46,15 +48,26 @@ std::vector<LiveSpan> live_spans(const Program& program, const OperationTimes& t
     if (each.kind == Kind::forward || each.kind == Kind::backward) {
       if (const std::uint32_t gather = gather_of(program, o); gather != kAllRanks) {
         gathered[unit] = spans.size();
-        spans.push_back({.unit = unit, .gradient = false, .from_s = start(gather)});
+        spans.push_back({.unit = unit, .kind = LiveKind::parameters, .from_s = start(gather)});
       }
       if (gathered[unit] != kNone) {
         spans[gathered[unit]].to_s = end(o);
       }
     }
+    if (each.kind == Kind::forward) {
+      ahead[unit].push_back(spans.size());
+      spans.push_back({.unit = unit, .kind = LiveKind::activations, .from_s = start(o)});
+    } else if (each.kind == Kind::backward) {
+      if (!ahead[unit].empty()) {
+        spans[ahead[unit].back()].to_s = end(o);
+        ahead[unit].pop_back();
+      }
+      spans.push_back({.unit = unit, .kind = LiveKind::again, .from_s = start(o), .to_s = end(o)});
+    }
     if (each.kind == Kind::backward && computed[unit] == kNone) {
       computed[unit] = spans.size();
-      spans.push_back({.unit = unit, .gradient = true, .from_s = start(o), .to_s = end(o)});
+      spans.push_back(
+          {.unit = unit, .kind = LiveKind::gradients, .from_s = start(o), .to_s = end(o)});
     } else if (each.kind == Kind::reduce_scatter && computed[unit] != kNone) {
       spans[std::exchange(computed[unit], kNone)].to_s = end(o);
     }
@@ -62,21 +75,30 @@ std::vector<LiveSpan> live_spans(const Program& program, const OperationTimes& t
   return spans;
 }
 
-LivePeak live_peak(std::span<const LiveSpan> spans, std::span<const double> parameters,
-                   std::span<const double> gradients) {
-  std::vector<std::pair<double, double>> changes; // what is freed at a time comes first
+LivePeak live_peak(std::span<const LiveSpan> spans, const LiveBytes& bytes) {
+  struct Change {
+    double time, bytes;
+    std::size_t kind;
+  };
+  std::vector<Change> changes; // what is freed at a time comes first
   for (const LiveSpan& span : spans) {
-    const double bytes = span.gradient ? gradients[span.unit] : parameters[span.unit];
-    changes.emplace_back(span.from_s, bytes);
-    changes.emplace_back(span.to_s, 0 - bytes);
+    const auto kind = static_cast<std::size_t>(span.kind);
+    if (bytes[kind].empty()) {
+      continue;
+    }
+    changes.push_back({span.from_s, bytes[kind][span.unit], kind});
+    changes.push_back({span.to_s, 0 - bytes[kind][span.unit], kind});
   }
-  std::ranges::sort(changes);
+  std::ranges::sort(
+      changes, {}, [](const Change& each) { return std::tuple(each.time, each.bytes, each.kind); });
   LivePeak peak;
-  double bytes = 0;
-  for (const auto& [time, change] : changes) {
-    bytes += change;
-    if (bytes > peak.bytes) {
-      peak = {bytes, time};
+  LivePeak now;
+  for (const Change& change : changes) {
+    now.bytes += change.bytes;
+    now.of_kind[change.kind] += change.bytes;
+    if (now.bytes > peak.bytes) {
+      peak = now;
+      peak.at_s = change.time;
     }
   }
   return peak;

@@ -220,7 +220,7 @@ std::vector<UnitResult> program_units(const ScenarioProgram& made, const Operati
                      .live_to_s = 0});
   }
   for (const programs::LiveSpan& span : programs::live_spans(made.program, times, last)) {
-    if (!span.gradient) {
+    if (span.kind == programs::LiveKind::parameters) {
       UnitResult& unit = units[span.unit];
       unit.live_from_s = std::min(unit.live_from_s, span.from_s - origin);
       unit.live_to_s = std::max(unit.live_to_s, span.to_s - origin);

@@ -10,6 +10,7 @@
 #include "buckets/planners.hpp"
 #include "collectives/formula/uniform.hpp"
 #include "programs/step/parameter_server.hpp"
+#include "run/memory_figures.hpp"
 #include "run/network_figures.hpp"
 #include "run/network_setup.hpp"
 #include "run/period_bound.hpp"
@@ -180,6 +181,8 @@ Result run_async_server(const Scenario& scenario) {
                varies ? share * times.alone_compute_s : input.compute_s - exchange.codec_s,
                times.period_s, summary);
   fill_staleness(times.staleness, summary);
+  fill_memory(unsharded_memory(scenario, scenario.cluster.ranks(), summary), scenario.cluster,
+              summary);
   summary.in_flight_gradients = 0;
   // The server is the bottleneck if the slowest of its three stations is busy all the time. A per
   // cent is left for the start of the run, where it is not.

@@ -16,6 +16,7 @@
 #include "programs/event_pass.hpp"
 #include "run/best_merge.hpp"
 #include "run/evaluated_program.hpp"
+#include "run/memory_figures.hpp"
 #include "run/network_program.hpp"
 #include "run/network_setup.hpp"
 #include "run/pipeline_figures.hpp"
@@ -28,7 +29,6 @@
 #include "run/run_figures.hpp"
 #include "run/run_server_rounds.hpp"
 #include "run/scenario_program.hpp"
-#include "run/sharded_memory.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/scenario_local.hpp"
 #include "scenario/scenario_sharding.hpp"
@@ -82,9 +82,6 @@ void add_warnings(const Scenario& scenario, const ScenarioProgram& made,
       std::ranges::any_of(made.units, [](const ProgramUnit& unit) { return unit.parameters == 0; });
   if (made.sharded && empty) {
     result.warnings.emplace_back("units without parameters are neither gathered nor reduced");
-  }
-  if (std::string text = memory_warning(result.summary); !text.empty()) {
-    result.warnings.push_back(std::move(text));
   }
 }
 
@@ -239,12 +236,10 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   if (summary.samples_per_s) {
     *summary.samples_per_s *= static_cast<double>(scenario.training.micro_batches);
   }
-  if (scenario.training.sharding.strategy != ShardingStrategy::none) {
-    fill_memory(scenario, made, times, summary);
-  }
   if (trains_in_rounds(scenario.training)) {
     fill_rounds(scenario, found, summary);
   }
+  fill_memory(scenario, made, times, summary);
   if (made.sharded) {
     summary.units = static_cast<double>(made.units.size());
     summary.certified = made.certified;

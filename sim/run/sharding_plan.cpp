@@ -11,10 +11,10 @@
 #include <string>
 #include <utility>
 
-#include "base/error.hpp"
 #include "buckets/unit_search.hpp"
 #include "programs/recurrence.hpp"
 #include "run/group_exchange.hpp"
+#include "run/memory_figures.hpp"
 #include "run/sharded_units.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -91,13 +91,15 @@ buckets::UnitMemory unit_memory(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
   const programs::FsdpOptions options = fsdp_options(scenario);
   const double all = all_parameters(scenario);
-  const double shard = (sharding.stored_bytes + sharding.reduce_bytes + sharding.optimizer_bytes) *
+  const double shard = (sharding.stored_bytes + sharding.reduce_bytes + optimizer_bytes(scenario)) *
                        all / static_cast<double>(shard_ranks(scenario));
-  return {.limit_bytes = sharding.memory_bytes ? static_cast<double>(*sharding.memory_bytes)
-                                               : std::numeric_limits<double>::infinity(),
-          .fixed_bytes = shard + sharding.activation_bytes,
-          .parameter_bytes = sharding.parameter_bytes,
-          .reduce_bytes = sharding.reduce_bytes,
+  const auto& capacity = scenario.cluster.gpu_memory_bytes;
+  constexpr double kHeld = 1 + kAllocatorShare;
+  return {.limit_bytes =
+              capacity ? static_cast<double>(*capacity) : std::numeric_limits<double>::infinity(),
+          .fixed_bytes = shard + kContextBytes + kHeld * known_activations(scenario).value_or(0),
+          .parameter_bytes = kHeld * sharding.parameter_bytes,
+          .reduce_bytes = kHeld * sharding.reduce_bytes,
           .parameters = static_cast<std::int64_t>(all),
           .ahead_forward = options.ahead_forward,
           .reduces_in_flight = options.reduces_in_flight};
@@ -114,11 +116,8 @@ std::string too_small(const buckets::UnitMemory& memory) {
 std::optional<std::int64_t> largest_unit_of(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
   std::optional<std::int64_t> most = sharding.max_unit_parameters;
-  if (sharding.memory_bytes) {
-    const buckets::UnitMemory memory = unit_memory(scenario);
-    if (memory.fixed_bytes > memory.limit_bytes) {
-      throw SimulationError(too_small(memory));
-    }
+  const buckets::UnitMemory memory = unit_memory(scenario);
+  if (memory.fixed_bytes <= memory.limit_bytes && scenario.cluster.gpu_memory_bytes) {
     const std::int64_t fits = buckets::largest_unit(memory).value_or(0);
     most = std::min(most.value_or(fits), fits);
   }

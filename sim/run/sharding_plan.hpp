@@ -17,9 +17,9 @@ namespace stepsim::study {
 // The error message if memory.fixed_bytes (shards, optimizer and activations, which no division
 // changes) exceed the limit; the caller checks whether they do.
 [[nodiscard]] std::string too_small(const buckets::UnitMemory& memory);
-// The most parameters of a unit that max_unit_parameters and memory_bytes allow; empty if neither
-// is given. Throws SimulationError if the device is too small for the bytes that are the same for
-// every division.
+// The most parameters of a unit that max_unit_parameters and the memory of a GPU allow; empty if
+// neither is given. Throws SimulationError if the device is too small for the bytes that are the
+// same for every division.
 [[nodiscard]] std::optional<std::int64_t> largest_unit_of(const Scenario& scenario);
 
 // Whether the best units are searched by whole programs, because labels do not plan them exactly.

@@ -61,8 +61,11 @@ struct Summary {
   // Training that is evaluated as a program (TRN 8.2), and the memory of a rank.
   std::optional<double> period_s, steps, utilization, units;
   std::optional<double> outer_communication_s, local_steps, overlap_steps, outer_staleness_steps;
-  std::optional<double> memory_parameters_bytes, memory_gradients_bytes, memory_optimizer_bytes,
-      memory_live_bytes, memory_activation_bytes, memory_total_bytes, memory_limit_bytes;
+  std::optional<double> memory_bytes, memory_low_bytes, memory_high_bytes, memory_capacity_bytes;
+  std::optional<double> memory_parts_parameters_bytes, memory_parts_master_bytes,
+      memory_parts_gradients_bytes, memory_parts_optimizer_bytes, memory_parts_buckets_bytes,
+      memory_parts_copies_bytes, memory_parts_units_bytes, memory_parts_activations_bytes,
+      memory_parts_update_bytes, memory_parts_allocator_bytes, memory_parts_context_bytes;
   std::optional<bool> memory_fits;
   std::optional<bool> certified;                 // optimal sharding units: none can be better
   std::vector<std::int64_t> staleness_histogram; // [staleness]: number of gradients

@@ -273,48 +273,66 @@ inline constexpr std::array kAll{
     row("certified", &Summary::certified,
         "Whether no other units have a shorter period; wrapping optimal only.")
         .only(kSharded),
-    row("memory_parameters_bytes", &Summary::memory_parameters_bytes,
-        "Parameters of a rank, bytes, without gathered units.")
-        .below("memory")
-        .only(kSharded),
-    row("memory_gradients_bytes", &Summary::memory_gradients_bytes,
-        "Gradients of a rank, bytes, without those of units that are not reduced yet.")
-        .below("memory")
-        .only(kSharded),
-    row("memory_optimizer_bytes", &Summary::memory_optimizer_bytes,
-        "State of the optimizer of a rank, bytes.")
-        .below("memory")
-        .only(kSharded),
-    row("memory_live_bytes", &Summary::memory_live_bytes,
-        "Most bytes of gathered units and their gradients at any time of an iteration.")
-        .below("memory")
-        .only(kSharded),
-    row("memory_activation_bytes", &Summary::memory_activation_bytes,
-        "Activations, bytes, as given in activation_bytes; 0 means that they are not counted.")
-        .below("memory")
-        .only(kSharded),
-    row("memory_total_bytes", &Summary::memory_total_bytes,
-        "All of them, bytes; without activations unless activation_bytes is given.")
-        .below("memory")
-        .only(kSharded),
-    row("memory_limit_bytes", &Summary::memory_limit_bytes, "Memory of a device, bytes, as given.")
-        .below("memory")
-        .only(kSharded),
+    row("memory_bytes", &Summary::memory_bytes,
+        "Most memory of a worker at any time of a step, bytes: the sum of memory_parts. "
+        "Activations "
+        "of a trace are not known and not counted."),
+    row("memory_low_bytes", &Summary::memory_low_bytes,
+        "The same with an allocator that loses nothing, and a context of 0.5 GB."),
+    row("memory_high_bytes", &Summary::memory_high_bytes,
+        "The same with an allocator that loses 20 % of what comes and goes, and a context of 2 "
+        "GB."),
+    row("memory_capacity_bytes", &Summary::memory_capacity_bytes,
+        "Memory of a GPU, bytes (/cluster/gpu_memory_bytes)."),
     row("memory_fits", &Summary::memory_fits,
-        "Whether a device holds memory_total_bytes; without activations unless activation_bytes is "
-        "given.")
-        .below("memory")
-        .only(kSharded)};
+        "Whether memory_capacity_bytes hold memory_bytes; null where the capacity is not known, or "
+        "activations are not and the rest fits."),
+    row("memory_parts_parameters_bytes", &Summary::memory_parts_parameters_bytes,
+        "Parameters that stay, as they are stored or computed with, without gathered units.")
+        .below("memory_parts"),
+    row("memory_parts_master_bytes", &Summary::memory_parts_master_bytes,
+        "Further copy of the parameters that the optimizer updates.")
+        .below("memory_parts"),
+    row("memory_parts_gradients_bytes", &Summary::memory_parts_gradients_bytes,
+        "Gradients at that time, without those of units that are not reduced yet.")
+        .below("memory_parts"),
+    row("memory_parts_optimizer_bytes", &Summary::memory_parts_optimizer_bytes,
+        "State of the optimizer (/training/optimizer).")
+        .below("memory_parts"),
+    row("memory_parts_buckets_bytes", &Summary::memory_parts_buckets_bytes,
+        "Messages of several gradients, which are copies of them: all of a step, or Horovod's "
+        "fusion buffer.")
+        .below("memory_parts"),
+    row("memory_parts_copies_bytes", &Summary::memory_parts_copies_bytes,
+        "Further copies of the algorithm: gradients under way, residuals of compression, state of "
+        "an outer optimizer, what servers next to a worker hold.")
+        .below("memory_parts"),
+    row("memory_parts_units_bytes", &Summary::memory_parts_units_bytes,
+        "Gathered units and their unreduced gradients at that time.")
+        .below("memory_parts"),
+    row("memory_parts_activations_bytes", &Summary::memory_parts_activations_bytes,
+        "Activations at that time, by the shapes of the model (Korthikanti et al. 2022) or as "
+        "given; null if unknown.")
+        .below("memory_parts"),
+    row("memory_parts_update_bytes", &Summary::memory_parts_update_bytes,
+        "Temporaries of an update that takes all parameters at once, where that is the time.")
+        .below("memory_parts"),
+    row("memory_parts_allocator_bytes", &Summary::memory_parts_allocator_bytes,
+        "What the allocator loses, 5 % of what comes and goes (assumed; 0 to 20 %).")
+        .below("memory_parts"),
+    row("memory_parts_context_bytes", &Summary::memory_parts_context_bytes,
+        "Context of the GPU's driver, kernels and workspaces of libraries, 1 GB (assumed).")
+        .below("memory_parts")};
 
 } // namespace figures
 
 inline constexpr auto& kSummaryFields = figures::kAll;
 
-inline constexpr std::array<std::string_view, 3> kSummaryGroups{"merge", "fct", "memory"};
+inline constexpr std::array<std::string_view, 3> kSummaryGroups{"merge", "fct", "memory_parts"};
 inline constexpr std::array<std::string_view, 3> kSummaryGroupSentences{
     "The schedule next to the best merge of its gradients.",
     "Completion times of messages on a simulated network.",
-    "Memory of a rank in sharded training."};
+    "What memory_bytes consists of, bytes."};
 
 inline constexpr std::array kCount{
     io::rows::integer("staleness_histogram", "Gradients of one staleness.")};

@@ -36,15 +36,6 @@ bool measures_exchanges(const Scenario& nominal) {
          (cluster.network.curve && !nominal.communication.question);
 }
 
-bool reduced_precision(const Training& training, const WorkloadSource& source) {
-  if (training.reduced_precision) {
-    return *training.reduced_precision;
-  }
-  const auto& estimate = source.profile.estimate;
-  return estimate && layers::kPrecisions[estimate->precision] != "fp32" &&
-         layers::kPrecisions[estimate->precision] != "tf32";
-}
-
 // Machines that an NVLink domain joins count as one. Of several jobs the largest decides.
 std::int64_t machines_of(const Scenario& nominal) {
   std::int64_t nodes = nominal.other_jobs.empty() ? nominal.cluster.nodes : nominal.first_job_nodes;
@@ -288,6 +279,15 @@ void put_under(const FactorValues& factors, const Nominal& nominal, Scenario& sc
 }
 
 } // namespace
+
+bool reduced_precision(const Training& training, const WorkloadSource& source) {
+  if (training.reduced_precision) {
+    return *training.reduced_precision;
+  }
+  const auto& estimate = source.profile.estimate;
+  return estimate && layers::kPrecisions[estimate->precision] != "fp32" &&
+         layers::kPrecisions[estimate->precision] != "tf32";
+}
 
 std::optional<Bus> bus_of(const Cluster& cluster) {
   const bool by_topology = cluster.fabric && cluster.fabric->fabric().gpus_per_machine > 0;

@@ -95,6 +95,11 @@ std::optional<NodeSource> node_source(const io::Json* preset, const LibrarySetti
     NodeSource source{found.node, nccl::node_links(found.node, factors), preset->as_string()};
     const auto price =
         std::ranges::find(found.numbers, "price_per_gpu_hour", &io::SourcedNumber::key);
+    const auto memory =
+        std::ranges::find(found.numbers, "gpu_memory_bytes", &io::SourcedNumber::key);
+    if (memory != found.numbers.end()) {
+      source.gpu_memory_bytes = memory->value;
+    }
     if (price != found.numbers.end()) {
       source.price_per_gpu_hour = price->value;
       source.price_source = price->label + "; " + price->source;

@@ -52,6 +52,10 @@ void read_counts(io::Fields& fields, const ParseContext& context, Cluster& clust
   }
   const std::int64_t nics = std::min<std::int64_t>(type.nics, cluster.gpus_per_node);
   cluster.nics_per_node = fields.integer_or("nics_per_node", std::max<std::int64_t>(nics, 1));
+  cluster.gpu_memory_bytes = fields.optional_integer("gpu_memory_bytes");
+  if (!cluster.gpu_memory_bytes && cluster.node && cluster.node->gpu_memory_bytes) {
+    cluster.gpu_memory_bytes = static_cast<std::int64_t>(*cluster.node->gpu_memory_bytes);
+  }
   const auto as_number = [](std::int64_t value) { return static_cast<double>(value); };
   note_override(fields, "gpus_per_node", as_number(cluster.gpus_per_node), type.gpus, cluster);
   // Equal counts are gpus_per_node in another form.

@@ -18,6 +18,7 @@
 #include "collectives/collective.hpp"
 #include "collectives/compress/compression.hpp"
 #include "document/json.hpp"
+#include "layers/optimizer_state.hpp"
 #include "layers/variability.hpp"
 #include "layers/workload.hpp"
 #include "links/fabric/placement.hpp"
@@ -44,6 +45,7 @@ struct WorkloadSource {
   bool layers = false;
   std::optional<std::int64_t> batch_size;      // samples per worker; trace and layers only
   layers::ProfileOptions profile;              // model only, except the granularity
+  bool has_attention = false;                  // model only
   std::optional<Seconds> measured_compute;     // /workload/measured/compute_s as given
   std::optional<std::int64_t> sequence_length; // tokens per sample; model only
   std::optional<std::int64_t> tokens;       // the same, also where the table of the model gives it
@@ -93,8 +95,9 @@ struct Cluster {
   std::int64_t gpus_per_node = 1;           // largest number if nodes differ
   std::vector<std::int64_t> ranks_per_node; // [node] if nodes differ, else empty
   std::int64_t nics_per_node = 1;
-  std::int64_t nvlink_domain_nodes = 1;      // machines that form one node (CLU 3.7)
-  std::optional<collectives::NvlsCost> nvls; // switch of a node that adds
+  std::optional<std::int64_t> gpu_memory_bytes; // given, of the node type or of the named GPU
+  std::int64_t nvlink_domain_nodes = 1;         // machines that form one node (CLU 3.7)
+  std::optional<collectives::NvlsCost> nvls;    // switch of a node that adds
   std::optional<double> switch_latency_s; // latency of switches that add in the network, if given
   std::optional<collectives::LinkCost> intra; // link inside a node, if known
   std::string intra_calibration;              // file or name as written, "" = none
@@ -189,7 +192,9 @@ struct Training {
   programs::Interference overlap;        // slowdown of compute and exchanges that overlap
   bool overlap_given = false;            // whether the file says anything about it
   std::optional<bool> reduced_precision; // computing in 16 or 8 bits, if given
-  std::int64_t micro_batches = 1;        // per update; the times of the workload are those of one
+  layers::Optimizer optimizer{};
+  std::optional<double> activation_bytes; // of a micro-batch; empty = as the workload says
+  std::int64_t micro_batches = 1;         // per update; the times of the workload are those of one
   AccumulationExchange accumulation_exchange = AccumulationExchange::last;
   Sharding sharding;
   LocalTraining local; // local_sgd, diloco

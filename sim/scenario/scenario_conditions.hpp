@@ -28,6 +28,8 @@ void check_conditions(const io::Json& tree, io::Problems& problems, const Scenar
 [[nodiscard]] bool links_lose(const Scenario& nominal);
 // Puts a scenario with nominal rates under its conditions; changes nothing if they are ideal.
 void apply_conditions(Scenario& scenario);
+// Whether a worker computes in 16 or 8 bits: as given, or as estimated for a GPU.
+[[nodiscard]] bool reduced_precision(const Training& training, const WorkloadSource& source);
 // Puts it under them again once scenario.nominal, if any, has other nodes, latency or bandwidth.
 void renew_conditions(Scenario& scenario);
 

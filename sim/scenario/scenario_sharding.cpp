@@ -81,9 +81,7 @@ void read_memory(io::Fields& fields, Sharding& out) {
   out.parameter_bytes = fields.number("parameter_bytes");
   out.reduce_bytes = fields.number("reduce_bytes");
   out.stored_bytes = fields.number("stored_bytes");
-  out.optimizer_bytes = fields.number("optimizer_bytes");
-  out.activation_bytes = fields.number("activation_bytes");
-  out.memory_bytes = fields.optional_integer("memory_bytes");
+  out.optimizer_bytes = fields.optional_number("optimizer_bytes");
 }
 
 Sharding read_sharding(io::Fields& fields, const ParseContext& context, const Scenario& scenario) {
@@ -149,6 +147,12 @@ bool accumulates_or_shards(const Scenario& scenario) {
          scenario.training.sharding.strategy != ShardingStrategy::none;
 }
 
+double optimizer_bytes(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  return training.sharding.optimizer_bytes.value_or(
+      layers::optimizer_bytes_per_parameter(training.optimizer, scenario.workload));
+}
+
 std::int64_t shard_ranks(const Scenario& scenario) {
   return scenario.training.sharding.strategy == ShardingStrategy::hybrid_shard
              ? joined_nodes(scenario.cluster).gpus
@@ -195,20 +199,23 @@ void add_sharding(const Training& training, io::Json& tree) {
     tree.set("micro_batches", training.micro_batches);
     tree.set("accumulation_exchange", kAccumulationExchanges[training.accumulation_exchange]);
   }
-  if (sharding.strategy == ShardingStrategy::none) {
+  const bool shards = sharding.strategy != ShardingStrategy::none;
+  if (!shards && sharding.stored_bytes == Sharding().stored_bytes && !sharding.optimizer_bytes) {
     return;
   }
   io::Json part{io::Object{{"strategy", kShardingStrategies[sharding.strategy]},
-                           {"parameter_bytes", sharding.parameter_bytes},
-                           {"reduce_bytes", sharding.reduce_bytes},
-                           {"stored_bytes", sharding.stored_bytes},
-                           {"optimizer_bytes", sharding.optimizer_bytes},
-                           {"activation_bytes", sharding.activation_bytes}}};
+                           {"stored_bytes", sharding.stored_bytes}}};
+  if (sharding.optimizer_bytes) {
+    part.set("optimizer_bytes", *sharding.optimizer_bytes);
+  }
+  if (!shards) {
+    tree.set("sharding", std::move(part));
+    return;
+  }
+  part.set("parameter_bytes", sharding.parameter_bytes);
+  part.set("reduce_bytes", sharding.reduce_bytes);
   if (sharding.parameter_compression.method != CodecMethod::none) {
     part.set("parameter_compression", value_codec_tree(sharding.parameter_compression));
-  }
-  if (sharding.memory_bytes) {
-    part.set("memory_bytes", *sharding.memory_bytes);
   }
   if (!has_units(sharding)) {
     part.set("gather", kParameterGathers[sharding.gather]);

@@ -21,6 +21,8 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
 // Whether there are several micro-batches or any sharding: one iteration is then a separate
 // program.
 [[nodiscard]] bool accumulates_or_shards(const Scenario& scenario);
+// Bytes of the optimizer's state for a parameter: as given, or of the optimizer.
+[[nodiscard]] double optimizer_bytes(const Scenario& scenario);
 // The number of ranks that share one copy of the parameters, gradients or optimizer: with
 // hybrid_shard those of a node, or of the nodes of an NVLink domain (joined_nodes()); else all.
 [[nodiscard]] std::int64_t shard_ranks(const Scenario& scenario);

@@ -43,6 +43,9 @@ io::Json workload_tree(const WorkloadSource& source, const layers::Workload& wor
     tree.set("backward_factor", profile.backward_factor);
     tree.set("layer_overhead_s", profile.layer_overhead.value);
     tree.set("value_bytes", profile.value_bytes);
+    if (source.has_attention) {
+      tree.set("attention", layers::kAttentions[profile.attention]);
+    }
     if (profile.device) {
       tree.set("device", io::Object{{"flops_Ps", profile.device->flops.value},
                                     {"utilization", profile.device->utilization}});
@@ -156,6 +159,9 @@ io::Json cluster_tree(const Scenario& scenario) {
   } else {
     tree.set("ranks_per_node",
              io::Array(cluster.ranks_per_node.begin(), cluster.ranks_per_node.end()));
+  }
+  if (cluster.gpu_memory_bytes) {
+    tree.set("gpu_memory_bytes", *cluster.gpu_memory_bytes);
   }
   if (cluster.nvlink_domain_nodes > 1) {
     tree.set("nvlink_domain_nodes", cluster.nvlink_domain_nodes);

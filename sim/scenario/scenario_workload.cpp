@@ -146,6 +146,7 @@ void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSour
     measured.no_more();
   }
   profile.batch_size = fields.required_integer("batch_size");
+  profile.attention = *layers::kAttentions.find(fields.word("attention"));
   profile.layer_overhead = {fields.number("layer_overhead_s")};
   profile.value_bytes = static_cast<int>(fields.integer("value_bytes"));
 }
@@ -157,6 +158,14 @@ void load_model(io::Fields& fields, const ParseContext& context, Scenario& scena
   const layers::ModelTable& table = context.files.model(*fields.any("model"));
   const auto length = fields.optional_integer("sequence_length");
   check_sequence_length(fields.json(), context, table, length);
+  source.has_attention = layers::has_attention(table);
+  context.needs_meaning(fields, "attention", source.has_attention,
+                        table.name + ", which has no such layers");
+  if (source.profile.attention == layers::Attention::plain && !layers::has_heads(table)) {
+    context.problems.add(fields.json(), "attention",
+                         table.name + " does not say how many heads its attention layers have, "
+                                      "which plain attention needs");
+  }
   if (source.profile.estimate) {
     check_estimate(fields, context, table, *source.profile.estimate);
   }

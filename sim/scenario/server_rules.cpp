@@ -17,6 +17,12 @@ std::string server_model_word(const Scenario& s) {
 }
 
 constexpr std::array kServerRules{
+    KeyRule{"/training/optimizer", "workers hold its state",
+            [](const Scenario& s) {
+              return !trains_with_servers(s) ||
+                     s.communication.options.placement != collectives::Placement::dedicated;
+            },
+            [](const Scenario&) { return std::string("dedicated servers, which hold its state"); }},
     KeyRule{"/training/server_mode", "the mode is async or ssp",
             [](const Scenario& s) { return !trains_with_servers(s) || s.training.async(); },
             [](const Scenario&) { return std::string("mode sync"); }},

@@ -63,10 +63,9 @@ struct Sharding {
   programs::NextForward gather = programs::NextForward::barrier; // zero1, zero2
   // Bytes per parameter: as computed with and gathered, as reduced, as stored, and of the optimizer
   // state.
-  double parameter_bytes = 2, reduce_bytes = 4, stored_bytes = 4, optimizer_bytes = 8;
-  ValueCodec parameter_compression{};         // codec of gathered parameters
-  double activation_bytes = 0;                // bytes of activations on a rank
-  std::optional<std::int64_t> memory_bytes{}; // memory of a device
+  double parameter_bytes = 2, reduce_bytes = 4, stored_bytes = 4;
+  std::optional<double> optimizer_bytes{}; // empty: those of the optimizer
+  ValueCodec parameter_compression{};      // codec of gathered parameters
   // The next two limit the planner of units (wrapping policy `optimal`, command plan-units): the
   // size of a unit of several layers, and the number of partial divisions that it keeps.
   std::optional<std::int64_t> max_unit_parameters{};

@@ -38,11 +38,9 @@ constexpr std::string_view kNoUnits = "parameters are not sharded, which makes u
 constexpr std::string_view kGathersAgain = "parameters are freed after forward";
 
 // Keys of all strategies but none.
-constexpr std::array<std::string_view, 7> kShardedKeys{
-    "/training/sharding/parameter_compression", "/training/sharding/parameter_bytes",
-    "/training/sharding/reduce_bytes",          "/training/sharding/stored_bytes",
-    "/training/sharding/optimizer_bytes",       "/training/sharding/activation_bytes",
-    "/training/sharding/memory_bytes"};
+constexpr std::array<std::string_view, 3> kShardedKeys{"/training/sharding/parameter_compression",
+                                                       "/training/sharding/parameter_bytes",
+                                                       "/training/sharding/reduce_bytes"};
 constexpr std::array<std::string_view, 14> kUnitKeys{"/training/sharding/preset",
                                                      "/training/sharding/max_unit_parameters",
                                                      "/training/sharding/label_limit",

@@ -67,6 +67,7 @@ struct Explained {
   double step_s{};                // period / optimizer steps per iteration
   std::optional<base::Band> band; // its interval, s; of a scenario
   std::string bottleneck;         // a word of Summary::bottleneck; of a scenario, that of its run
+  std::string exceeds;            // exceeds_text() of its run; of a scenario
   std::string source = "program"; // kind of the explained file: "program" or "scenario"
   std::vector<WhatIf> what_if;    // the largest gain first
   std::optional<Measured> measured;

@@ -230,7 +230,7 @@ std::vector<std::string> sentences_of(const Explained& explained) {
   std::vector<std::string> sentences;
   const bool empty = !(explained.explanation.path.period_s > 0);
   for (std::string sentence :
-       {length_sentence(explained), bound_sentence(explained),
+       {explained.exceeds, length_sentence(explained), bound_sentence(explained),
         empty ? "" : exposed_sentence(explained), interference_sentence(explained),
         tie_sentence(explained), help_sentence(explained), measured_sentence(explained),
         measure_sentence(explained)}) {

@@ -14,6 +14,8 @@
 #include "document/json_parse.hpp"
 #include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
+#include "run/memory_figures.hpp"
+#include "run/run.hpp"
 #include "scenario/defaults.hpp"
 #include "scenario/recorded_training.hpp"
 #include "scenario/scenario.hpp"
@@ -190,6 +192,31 @@ void choose_conditions(io::Json& tree, Files& files, std::vector<std::string>& a
   }
 }
 
+// The least sharding with which a GPU holds a model that it does not hold without. Returns what was
+// found; "" = nothing was chosen.
+std::string choose_sharding(io::Json& tree, Files& files) {
+  const Scenario alone = parse_scenario(tree, files);
+  std::string found = exceeds_text(run(alone).summary);
+  if (found.empty() || alone.cluster.ranks() == 1 || !has(tree, "/workload/model") ||
+      has(tree, "/training")) {
+    return "";
+  }
+  constexpr std::string_view kStrategy = "/training/sharding/strategy";
+  for (const ShardingStrategy strategy :
+       {ShardingStrategy::zero1, ShardingStrategy::zero2, ShardingStrategy::full_shard}) {
+    const std::string word(kShardingStrategies[strategy]);
+    io::assign(tree, kStrategy, word);
+    const Summary summary = run(parse_scenario(tree, files)).summary;
+    if (summary.memory_fits.value_or(true) || strategy == ShardingStrategy::full_shard) {
+      found +=
+          " without sharding; sharding " + word + ": " +
+          memory_verdict(summary.memory_bytes, summary.memory_capacity_bytes, summary.memory_fits);
+      break;
+    }
+  }
+  return found;
+}
+
 } // namespace
 
 // The tree is read as it was asked for, which finds what the user got wrong; with what the trace
@@ -203,6 +230,7 @@ FirstScenario first_scenario(io::Json given, Files& files, const std::string& ou
   renew_names(tree, first.assumed);
   first.from_trace = take_from_trace(tree, parse_scenario(tree, files));
   choose_conditions(tree, files, first.assumed);
+  first.memory = choose_sharding(tree, files);
   const Scenario scenario = parse_scenario(tree, files);
   first.nodes = scenario.cluster.nodes;
   const std::vector<DefaultValue> defaults = defaults_that_decide(tree, scenario);

@@ -17,6 +17,7 @@ struct FirstScenario {
   std::vector<std::string> assumed;    // values chosen here: "nodes 8", "schedule trace (5 measured
                                        // buckets)"
   std::vector<std::string> from_trace; // what the trace recorded: "micro_batches 4"
+  std::string memory; // "memory 179 of 80.0 GB without sharding, ..."; "" = nothing was chosen
   std::int64_t nodes{};
 };
 
@@ -28,6 +29,8 @@ struct FirstScenario {
 //   several nodes, no network or node type  network 25g-tcp
 //   no /training                            micro-batches and sharding of the trace
 //                                           (scenario/recorded_training.hpp)
+//   a model that no GPU holds               the first that fits of sharding zero1, zero2 and
+//                                           full_shard, else full_shard
 //   no /conditions                          typical, where they are defined, else ideal
 // File names in the returned tree are relative to the folder of the file `output` ("-": to the
 // working directory). So is "$schema", unless the path from that folder to the schemas of the

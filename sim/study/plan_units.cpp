@@ -29,10 +29,11 @@ PlannedUnits with_wrapping(Scenario scenario, std::string name, Wrapping wrappin
       warnings.push_back(std::move(warning));
     }
   }
+  const auto& capacity = result.summary.memory_capacity_bytes;
   return {.name = std::move(name),
           .step_s = without_noise(*result.summary.iteration_time_s),
-          .memory_bytes = result.summary.memory_total_bytes.value_or(0),
-          .fits = result.summary.memory_fits,
+          .memory_bytes = result.summary.memory_bytes.value_or(0),
+          .fits = capacity ? std::optional(result.summary.memory_bytes <= capacity) : std::nullopt,
           .units = std::move(result.units)};
 }
 

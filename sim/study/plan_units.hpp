@@ -17,14 +17,14 @@ struct PlannedUnits {
   std::string name; // optimal, configured, default, layer, all
   double step_s{};
   double memory_bytes{};
-  // Whether memory_bytes is at most /training/sharding/memory_bytes; empty if that is not given.
+  // Whether memory_bytes is at most /cluster/gpu_memory_bytes; empty if that is not given.
   std::optional<bool> fits;
   std::vector<UnitResult> units; // forward order
 };
 
 struct UnitPlanning {
   buckets::UnitPlan plan;
-  // Most parameters that memory_bytes and max_unit_parameters allow in a unit; empty: no limit.
+  // Most parameters that gpu_memory_bytes and max_unit_parameters allow in a unit; empty: no limit.
   std::optional<std::int64_t> largest_unit;
   // In this order: optimal; configured, only if the policy of the scenario is neither optimal nor
   // the policy of its preset; default, the policy of the preset; layer; all.

@@ -20,6 +20,7 @@
 #include "study/solve_target.hpp"
 #include "study/sweep/assumed.hpp"
 #include "study/sweep/grid.hpp"
+#include "study/sweep/ranking.hpp"
 
 namespace stepsim::study {
 
@@ -79,6 +80,7 @@ SolvePoint point_of(const io::Json& record, io::Json value, const SolveProblem& 
           .at_low_time = metric_at(record, metric, "iteration_time_low_s"),
           .at_high_time = metric_at(record, metric, "iteration_time_high_s"),
           .minimized = number_in(record, problem.minimize),
+          .exceeds_memory = exceeds_memory(record),
           .error = error_in(record)};
 }
 
@@ -241,7 +243,7 @@ Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& opt
   for (const SolvePoint& point : solution.points) {
     const double over = point.metric_value.value_or(0) - problem.target;
     const bool meets = point.metric_value && (search.at_least ? over >= 0 : over <= 0);
-    if (meets && point.minimized &&
+    if (meets && point.minimized && !point.exceeds_memory &&
         (!solution.best || *point.minimized < *solution.best->minimized)) {
       solution.best = point;
     }

@@ -42,6 +42,7 @@ struct SolvePoint {
   // without an interval, and for metrics that are neither the time nor a rate of iterations.
   std::optional<double> at_low_time{}, at_high_time{};
   std::optional<double> minimized{}; // the metric `minimize`
+  bool exceeds_memory{};             // of a GPU: never the best
   std::string error{}; // error of a failed run; empty if the run only lacks the metric
 };
 

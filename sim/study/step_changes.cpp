@@ -12,6 +12,7 @@
 #include "base/number_text.hpp"
 #include "document/json_pointer.hpp"
 #include "run/run.hpp"
+#include "scenario/leftover_keys.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/short_forms.hpp"
@@ -22,31 +23,6 @@
 namespace stepsim::study {
 
 namespace {
-
-// The scenario in `tree` as it is read, key by key as a user writes it. Keys that have no meaning
-// are taken out, and the assignments that do so are added to `set`: one key may have none only
-// because of another one.
-Scenario without_meaningless(io::Json tree, std::vector<std::string>& set, Files& files) {
-  for (;;) {
-    try {
-      return parse_scenario(tree, files);
-    } catch (const InputError& error) {
-      bool removed = false;
-      for (const base::Problem& problem : error.problems()) {
-        const bool meaningless = problem.message.find("no meaning") != std::string::npos;
-        const io::Json* given = meaningless ? io::resolve(tree, problem.where) : nullptr;
-        if (given != nullptr && !given->is_null()) {
-          set.push_back(problem.where + "=null");
-          io::assign(tree, problem.where, nullptr);
-          removed = true;
-        }
-      }
-      if (!removed) {
-        throw;
-      }
-    }
-  }
-}
 
 // Changes below this share of a step are none.
 constexpr double kSameStep = 1e-9;
@@ -62,7 +38,12 @@ std::optional<ChangedStep> changed_step(const io::Json& tree, std::vector<std::s
       io::assign(changed, pointer, std::move(value));
       changed = with_short_forms_expanded(std::move(changed));
     }
-    const Scenario scenario = without_meaningless(std::move(changed), set, files);
+    std::vector<MeaninglessKey> dropped;
+    const Scenario scenario = without_leftovers(
+        changed, files, [](std::string_view) { return true; }, dropped);
+    for (const MeaninglessKey& key : dropped) {
+      set.push_back(key.pointer + "=null");
+    }
     const bool plain = collectives::row(scenario.communication.compression.method).kind !=
                        collectives::CompressionKind::sparse;
     if (is_typical(scenario) && plain && !with_parts) { // without its interval
@@ -71,7 +52,8 @@ std::optional<ChangedStep> changed_step(const io::Json& tree, std::vector<std::s
     Result result = run(scenario);
     return ChangedStep{.step_s = result.summary.iteration_time_s.value(),
                        .set = std::move(set),
-                       .parts = std::move(result.summary.interval_parts)};
+                       .parts = std::move(result.summary.interval_parts),
+                       .exceeds_memory = !result.summary.memory_fits.value_or(true)};
   } catch (const InputError&) {
     return std::nullopt;
   } catch (const UsageError&) {
@@ -100,9 +82,10 @@ std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario
     if (options.progress) {
       options.progress(done++, total);
     }
-    std::optional<ChangedStep> step =
-        changed_step(tree, std::move(change.set), files, !parts.empty());
-    if (!step || step_s <= 0 || std::abs(step->step_s - step_s) <= kSameStep * step_s) {
+    std::optional<ChangedStep> step = changed_step(
+        tree, std::move(change.set), files, !parts.empty() || change.kind == ChangeKind::sharding);
+    if (!step || (step->exceeds_memory && !options.exceeds_memory) || step_s <= 0 ||
+        std::abs(step->step_s - step_s) <= kSameStep * step_s) {
       continue;
     }
     WhatIf line{std::move(change.name), std::move(step->set), step->step_s,

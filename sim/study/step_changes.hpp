@@ -22,6 +22,7 @@ struct ChangedStep {
   double step_s{};
   std::vector<std::string> set;
   std::vector<IntervalPart> parts{}; // of its interval, where they were asked for
+  bool exceeds_memory{};             // of a GPU, where they were asked for
 };
 
 // The scenario in `tree` with the assignments `set`. Keys that have no meaning beside them are
@@ -37,6 +38,7 @@ struct WhatIfOptions {
   // Parts of the interval of the step without changes: every gain has its range, but on
   // simulated networks. Empty: none has.
   std::span<const IntervalPart> parts{};
+  bool exceeds_memory{}; // the step without changes does: else a change must not
   // Called before every run; may be empty.
   std::function<void(std::int64_t done, std::int64_t total)> progress{};
 };

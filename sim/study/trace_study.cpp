@@ -283,9 +283,11 @@ private:
     (void)saved(kScenarioFile, last.tree);
     const Scenario scenario = parse_scenario(last.tree, *files_);
     const Summary& summary = study.largest.summary;
-    study.help = what_if_lines(
-        last.tree, scenario, *summary.iteration_time_s, *files_,
-        {.kinds = kTried, .parts = summary.interval_parts, .progress = options_.progress});
+    study.help = what_if_lines(last.tree, scenario, *summary.iteration_time_s, *files_,
+                               {.kinds = kTried,
+                                .parts = summary.interval_parts,
+                                .exceeds_memory = !summary.memory_fits.value_or(true),
+                                .progress = options_.progress});
     std::erase_if(study.help, [](const WhatIf& each) { return each.gain <= 0; });
     if (study.answer && study.answer->sync_s > 0 && !options_.ideal) {
       doubt_fewer_messages(last.tree, *summary.iteration_time_s, study.help);

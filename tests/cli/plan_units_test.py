@@ -88,8 +88,9 @@ class PlanUnits(unittest.TestCase):
         self.write(llama(12.5e9, 1e-3))
         psi = sum(PARAMETERS)
         fixed = (4 + 4 + 8) * psi / RANKS
-        # 2 + 2 gathered units of 2 bytes and 1 + 1 gradients of 4: 16 bytes per parameter.
-        limit = int(fixed) + 16 * 700_000_000
+        # 2 + 2 gathered units of 2 bytes and 1 + 1 gradients of 4: 16 bytes per parameter, 5 % of
+        # which the allocator loses; 1 GB is the context.
+        limit = int(fixed + 1e9 + 1.05 * 16 * 700_000_000)
         plan = self.plan("--memory", str(limit))
         self.assertLess(abs(plan["largest_unit_parameters"] - 700_000_000), 2)
         for first, last, _ in plan["units"]:
@@ -98,14 +99,14 @@ class PlanUnits(unittest.TestCase):
         self.assertTrue(best["fits"])
         self.assertLessEqual(best["memory_bytes"], limit)
         self.assertGreater(plan["predicted_step_s"], self.plan()["predicted_step_s"])
-        self.assertEqual(self.plan("--set", f"/training/sharding/memory_bytes={limit}")["cuts"], plan["cuts"])
-        error = self.stepsim("plan-units", "s.json", "--memory", "1GB", code=2).stderr
-        self.assertIn("--memory: 1000000000 bytes do not hold the", error)
-        error = self.stepsim("plan-units", "s.json", "--set", "/training/sharding/memory_bytes=1000", code=3).stderr
-        self.assertIn("/training/sharding/memory_bytes: 1000 bytes do not hold the", error)
-        error = self.stepsim("run", "s.json", "--set", "/training/sharding/memory_bytes=1000", "--set",
-                             "/training/sharding/wrapping/policy=optimal", code=1).stderr
-        self.assertIn("1000 bytes do not hold the", error)
+        self.assertEqual(self.plan("--set", f"/cluster/gpu_memory_bytes={limit}")["cuts"], plan["cuts"])
+        error = self.stepsim("plan-units", "s.json", "--memory", "2GB", code=2).stderr
+        self.assertIn("--memory: 2000000000 bytes do not hold the", error)
+        error = self.stepsim("plan-units", "s.json", "--set", "/cluster/gpu_memory_bytes=1000", code=3).stderr
+        self.assertIn("/cluster/gpu_memory_bytes: 1000 bytes do not hold the", error)
+        text = self.stepsim("run", "s.json", "--set", "/cluster/gpu_memory_bytes=1000000000", "--set",
+                            "/training/sharding/wrapping/policy=optimal").stdout
+        self.assertTrue(text.splitlines()[0].endswith("of 1.00 GB: does not fit"), text[:80])
 
     def test_few_labels_give_a_gap(self):
         self.write(llama(12.5e9, 1e-3, label_limit=1000))

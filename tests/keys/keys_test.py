@@ -127,6 +127,7 @@ VALUES = {
     "/workload/gpu": ["b200"],
     "/workload/dtype": ["fp8"],
     "/workload/recompute": ["full"],
+    "/training/activation_bytes": [2e10],
     "/workload/measured_step/batch_size": [2],
     "/workload/measured_step/sequence_length": [64],
     "/workload/scale_backward_to_s": [0.05],

@@ -461,9 +461,13 @@ class Layers(unittest.TestCase):
                                                "source", "input", "totals", "layers"])
                 self.assertEqual((table["schema_version"], table["kind"], table["name"]),
                                  (1, "model", name))
-                self.assertEqual({tuple(key for key in layer if key != "execution_index")
+                self.assertEqual({tuple(key for key in layer
+                                        if key not in ("execution_index", "heads"))
                                   for layer in table["layers"]},
                                  {("name", "kind", "macs", "scales_with", "tensors")})
+                for layer in table["layers"]:  # heads divide the width that MACs count
+                    self.assertEqual("heads" in layer, layer["kind"] == "attention")
+                    self.assertEqual(layer["macs"] % (2 * layer.get("heads", 1)), 0 if "heads" in layer else layer["macs"] % 2)
 
     def test_networks_sharing_blocks_agree_on_stages_of_equal_depth(self):
         def stages(name, *numbers):

@@ -36,9 +36,7 @@ LivePeak peak(const std::vector<UnitTimes>& units, FsdpOptions options) {
   options.keep_last = true;
   const Program program = fsdp_program(units, options);
   const OperationTimes times = recurrence(program, 1, {}, Record::all);
-  const std::vector<double> parameters{200, 400, 600};
-  const std::vector<double> gradients{400, 800, 1200};
-  return live_peak(live_spans(program, times, 0), parameters, gradients);
+  return live_peak(live_spans(program, times, 0), {{{200, 400, 600}, {400, 800, 1200}, {}, {}}});
 }
 
 } // namespace

@@ -181,7 +181,7 @@ class Maker:
         strategy = rng.choice(["zero1", "zero2", "full_shard", "shard_grad_op", "hybrid_shard"])
         if rng.random() < 0.3:
             return strategy
-        keys = ["parameter_bytes", "reduce_bytes", "optimizer_bytes", "memory_bytes"]
+        keys = ["parameter_bytes", "reduce_bytes", "optimizer_bytes"]
         if strategy.startswith("zero"):
             keys.append("gather")
         else:
@@ -358,7 +358,7 @@ class Maker:
         if rng.random() < 0.5:
             work["dtype"] = rng.choice(["bf16", "fp16", "fp8"])
         if rng.random() < 0.5:
-            work["recompute"] = rng.choice(["none", "full"])
+            work["recompute"] = rng.choice(["none", "selective", "full"])
         if rng.random() < 0.3:
             work["value_bytes"] = rng.choice([2, 4])
         if rng.random() < 0.2:

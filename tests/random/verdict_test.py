@@ -42,6 +42,8 @@ def of_text(text, summary):
         said = float(rows["iteration time"].split()[0].replace(",", ""))
         if abs(said - 1e3 * step) > 1e-3 * 1e3 * step:
             yield "text", f"iteration time {said} ms of {step} s"
+    if text.startswith("memory ") != (summary["memory_fits"] is False):
+        yield "text", f"first line {text[:60]!r}, memory_fits {summary['memory_fits']}"
     if "bottleneck" in rows and rows["bottleneck"] != (summary["bottleneck"] or "-"):
         yield "text", f"bottleneck {rows['bottleneck']}, in the JSON {summary['bottleneck']}"
 
@@ -87,7 +89,12 @@ class Verdicts:
         period, step = explained["summary"]["step_s"], summary["iteration_time_s"]
         if abs(period - step) > 1e-9 * step:
             yield "period", f"explain {period}, run {step}"
-        first, second = explained["sentences"][:2]
+        sentences = explained["sentences"]
+        if summary["memory_fits"] is False:
+            memory, *sentences = sentences
+            if not memory.startswith("memory ") or memory + ". A step takes" not in page:
+                yield "memory", f"explain: {memory!r}, report: {page[:160]!r}"
+        first, second = sentences[:2]
         said, shown = STEP.search(first), STEP.search(page)
         if not said or not shown or said[1] != shown[1]:
             yield "step", f"explain: {first!r}, report: {page[:160]!r}"

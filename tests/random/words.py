@@ -69,6 +69,7 @@ APPLIES = {
     "/communication/bucket_bytes": lambda d: d["schedule"] in ("ddp", "dear"),
     "/communication/first_bucket_bytes": lambda d: d["schedule"] == "ddp",
     "/communication/ddp_mode": lambda d: d["schedule"] in ("ddp", "caps"),
+    "/communication/gradient_as_bucket_view": lambda d: d["schedule"] in ("ddp", "caps"),
     "/communication/caps_mib": lambda d: d["schedule"] == "caps",
     "/communication/schedule_name": lambda d: d["schedule"] in ("caps", "groups"),
     "/communication/groups": lambda d: False,  # by the layers of the workload
@@ -129,10 +130,13 @@ APPLIES = {
     "/training/exchange_s": lambda d: (not server(d) and d["algorithm"] != ISLANDS
                                        and d["level"] == "alpha_beta"),
     "/training/convergence": lambda d: False,
+    "/training/optimizer": lambda d: True,
+    "/training/activation_bytes": lambda d: True,
     "/training/micro_batches": lambda d: program(d),
     "/training/accumulation_exchange": lambda d: program(d),
     "/training/sharding": lambda d: False,  # one word or object is put in by hand
     "/cluster": lambda d: False,
+    "/cluster/gpu_memory_bytes": lambda d: True,
     "/cluster/nics_per_node": lambda d: (d["gpus"] == "several"
                                          and d["collective"] not in ("-", "ring", "lp", "ring_rails")),
     "/cluster/nvlink_domain_nodes": lambda d: (d["level"] == "alpha_beta" and collective(d)
@@ -160,6 +164,7 @@ APPLIES = {
     "/workload/backward_factor": lambda d: d["workload"] == "model",
     "/workload/layer_overhead_s": lambda d: d["workload"] == "model",
     "/workload/value_bytes": lambda d: d["workload"] == "model",
+    "/workload/attention": lambda d: d["workload"] == "model",
     "/variability": lambda d: False,
     "/job": lambda d: False,  # a dimension
     "/seed": lambda d: True,

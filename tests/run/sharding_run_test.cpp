@@ -172,7 +172,7 @@ TEST_CASE("full_shard: live memory is that of the program, rows M1 to M3") {
     const Result result = run_text(scenario_of(
         kUnits, R"({"table": [[200, 10], [400, 12], [600, 14], [800, 16], [1200, 18]]})",
         R"("sharding": {)" + keys + "}", ""));
-    return *result.summary.memory_live_bytes;
+    return *result.summary.memory_parts_units_bytes;
   };
   CHECK(live(sharding("")) == 2600);
   CHECK(live(sharding(R"(, "backward_prefetch": "none")")) == 2400);
@@ -189,27 +189,42 @@ TEST_CASE("sharding: stored bytes and volume, rows M4 to M6") {
         .summary;
   };
   const Summary wide = summary("full_shard", 128);
-  CHECK(*wide.memory_parameters_bytes == 250'945'664);
-  CHECK(*wide.memory_optimizer_bytes == 501'891'328);
-  CHECK(*wide.memory_gradients_bytes == 250'945'664);
+  CHECK(*wide.memory_parts_parameters_bytes == 250'945'664);
+  CHECK(*wide.memory_parts_optimizer_bytes == 501'891'328);
+  CHECK(*wide.memory_parts_gradients_bytes == 250'945'664);
   const Summary full = summary("full_shard", 8);
-  CHECK(*full.memory_parameters_bytes == 4'015'130'624);
-  CHECK(*full.memory_optimizer_bytes == 8'030'261'248);
+  CHECK(*full.memory_parts_parameters_bytes == 4'015'130'624);
+  CHECK(*full.memory_parts_optimizer_bytes == 8'030'261'248);
   CHECK(*full.wire_bytes == within(56'211'828'736.0, 1e-9));
   const Summary zero = summary("zero1", 8);
-  CHECK(*zero.memory_parameters_bytes == 16'060'522'496 + 4'015'130'624);
-  CHECK(*zero.memory_gradients_bytes == 32'121'044'992);
-  CHECK(*zero.memory_optimizer_bytes == 8'030'261'248);
-  CHECK(*zero.memory_total_bytes == *zero.memory_parameters_bytes + *zero.memory_gradients_bytes +
-                                        *zero.memory_optimizer_bytes);
+  CHECK(*zero.memory_parts_parameters_bytes == 16'060'522'496);
+  CHECK(*zero.memory_parts_master_bytes == 4'015'130'624);
+  CHECK(*zero.memory_parts_gradients_bytes == 32'121'044'992);
+  CHECK(*zero.memory_parts_optimizer_bytes == 8'030'261'248);
+  CHECK(*zero.memory_bytes ==
+        *zero.memory_parts_parameters_bytes + *zero.memory_parts_master_bytes +
+            *zero.memory_parts_gradients_bytes + *zero.memory_parts_optimizer_bytes +
+            *zero.memory_parts_update_bytes + *zero.memory_parts_allocator_bytes + 1e9);
+  CHECK(*zero.memory_parts_update_bytes == 4'015'130'624); // PyTorch's adam
+  CHECK(*zero.memory_parts_allocator_bytes == within(0.05 * 4'015'130'624, 1e-12));
 }
 
-TEST_CASE("sharding: what a device does not hold is a warning and fits is false") {
-  const Result result = run_text(g3(R"("sharding": {"strategy": "zero1", "memory_bytes": 50})"));
-  CHECK(result.summary.memory_fits == false);
-  CHECK(result.warnings.back().starts_with("memory: a rank needs"));
-  CHECK(run_text(g3(R"("sharding": {"strategy": "zero1", "memory_bytes": 5000})"))
-            .summary.memory_fits == true);
+TEST_CASE("sharding: what a GPU does not hold does not fit") {
+  const auto result = [](const std::string& bytes, const std::string& more) {
+    return run_text(
+        R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 2,
+            "gradient_bytes": 4000000}]}, "cluster": {"nodes": 2, "gpu_memory_bytes": )" +
+        bytes + R"(, "network": {"latency_s": 0, "bandwidth_Bps": 1e9}},
+            "training": {)" +
+        more + R"("optimizer": "adam_fused", "sharding": "zero1"}})");
+  };
+  // 1e6 parameters: 2 + 4 / 2 + 4 + 8 / 2 bytes each, and 1 GB of context.
+  const Result full = result("1011999999", "");
+  CHECK(*full.summary.memory_bytes == within(1e9 + 12e6, 1e-12));
+  CHECK(full.summary.memory_fits == false);
+  CHECK_FALSE(result("1012000000", "").summary.memory_fits.has_value()); // activations unknown
+  CHECK(result("1012000000", R"("activation_bytes": 0, )").summary.memory_fits == true);
+  CHECK(result("1012000000", R"("activation_bytes": 1000, )").summary.memory_fits == false);
 }
 
 TEST_CASE("hybrid_shard: gathers on the links of a node, replicas on the network") {
@@ -230,7 +245,7 @@ TEST_CASE("hybrid_shard: gathers on the links of a node, replicas on the network
   CHECK(unit.reduce.seconds == within(0.5 * 1600 / 800, 1e-12));
   CHECK(unit.replicate.seconds == within(2 * 0.75 * 800 * 2 / 100, 1e-12));
   CHECK(made.program.groups.size() == 2);
-  CHECK(*result.summary.memory_parameters_bytes == 4.0 * 400 / 2);
+  CHECK(*result.summary.memory_parts_parameters_bytes == 4.0 * 400 / 2);
 }
 
 TEST_CASE("hybrid_shard: an NVLink domain is one node") {
@@ -249,7 +264,7 @@ TEST_CASE("hybrid_shard: an NVLink domain is one node") {
   const Summary joined = summary(R"("nodes": 8, "gpus_per_node": 4, "nvlink_domain_nodes": 4)");
   const Summary written = summary(R"("nodes": 2, "gpus_per_node": 16, "nics_per_node": 4)");
   CHECK(*joined.iteration_time_s == within(*written.iteration_time_s, 1e-9));
-  CHECK(*joined.memory_total_bytes == within(*written.memory_total_bytes, 1e-9));
+  CHECK(*joined.memory_bytes == within(*written.memory_bytes, 1e-9));
   CHECK(*summary(R"("nodes": 8, "gpus_per_node": 4)").iteration_time_s >
         3 * *joined.iteration_time_s);
   const Scenario eight = scenario(

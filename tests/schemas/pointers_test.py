@@ -4,8 +4,11 @@ value into the file has.
 
     pointers_test.py STEPSIM
 """
+import functools
 import json
+import operator
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -102,6 +105,15 @@ class Pointers(unittest.TestCase):
         written = stepsim("run", str(file), "--quiet", "--json")
         by_flag = stepsim("run", str(base_file), "--set", f"{pointer}={text}", "--quiet", "--json")
         over = stepsim("compare", str(base_file), "--over", f"{pointer}={text}", "--quiet", "--json")
+        if written.returncode != 0 and by_flag.returncode == 0:  # the file without what lost its meaning
+            notes = stepsim("run", str(base_file), "--set", f"{pointer}={text}", "--json").stderr
+            tree = json.loads(file.read_text())
+            for lost in re.findall(r"^left out: (\S+), because", notes, re.MULTILINE):
+                *parents, last = lost[1:].split("/")
+                functools.reduce(operator.getitem, parents, tree).pop(last)
+            file.write_text(json.dumps(tree))
+            written = stepsim("run", str(file), "--quiet", "--json")
+            self.assertEqual(written.returncode, 0, written.stderr)
         if written.returncode != 0:
             self.assertNotEqual(by_flag.returncode, 0, by_flag.stdout[:200])
             self.assertEqual(message(by_flag), message(written))

@@ -93,7 +93,8 @@ Document document_of(const study::Comparison& found, bool algorithms,
 // Rows that failed are shown with their error like all others; only the exit code tells of them.
 // Rows are written first, because those that did not fail are the answer to the rest of the
 // question. What was finished before an interruption is shown.
-int show(const study::Comparison& comparison, const Common& common, bool algorithms) {
+int show(const study::Comparison& comparison, const Common& common, bool algorithms,
+         bool must_fit) {
   if (comparison.rows.empty()) {
     print_warnings(comparison.warnings, common);
   } else {
@@ -108,7 +109,8 @@ int show(const study::Comparison& comparison, const Common& common, bool algorit
     throw SimulationError(std::to_string(comparison.failed) + " of " +
                           std::to_string(comparison.rows.size()) + " combinations failed");
   }
-  return kOk;
+  const bool none_fits = std::ranges::all_of(comparison.rows, study::exceeds_memory);
+  return must_fit && none_fits ? kTargetNotMet : kOk;
 }
 
 // The tables of columns and alternatives are printed as they are used, so help names every one.
@@ -146,7 +148,7 @@ struct AlgorithmFlags {
 std::vector<study::NamedScenario> named_rows(const std::string& file, const io::Json& scenario,
                                              const AlgorithmFlags& flags,
                                              const ScenarioFlags& scenario_flags,
-                                             const std::string& data_folder) {
+                                             const std::string& data_folder, const Common& common) {
   std::vector<std::string> rows = flags.rows;
   if (flags.names.empty()) {
     rows.insert(rows.begin(), file);
@@ -154,7 +156,8 @@ std::vector<study::NamedScenario> named_rows(const std::string& file, const io::
   std::vector<study::NamedScenario> named;
   for (const std::string& row : rows) {
     const bool is_first = flags.names.empty() && named.empty();
-    io::Json tree = is_first ? scenario : read_scenario_tree(row, scenario_flags, data_folder);
+    io::Json tree =
+        is_first ? scenario : read_scenario_tree(row, scenario_flags, data_folder, common);
     const io::Json* name = tree.find("name");
     std::string called = name != nullptr && name->is_string() && !name->as_string().empty()
                              ? name->as_string()
@@ -177,15 +180,15 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
                        const ScenarioFlags& scenario_flags) {
   study::Files files(invocation.data_folder, {common.output});
   const bool alone = flags.names.empty() && flags.rows.empty() && over.empty();
-  const io::Json scenario =
-      read_scenario_tree(file, scenario_flags, files.data_folder(), alone ? kBreakEvenKind : "");
+  const io::Json scenario = read_scenario_tree(file, scenario_flags, files.data_folder(), common,
+                                               alone ? kBreakEvenKind : "");
   const io::Json* kind = scenario.find("kind");
   if (alone && kind != nullptr && *kind == io::Json(kBreakEvenKind)) {
     const study::Comparison found = study::breakeven_rows(study::parse_breakeven(scenario, files));
-    return show(found, common, true);
+    return show(found, common, true, false);
   }
   const std::vector<study::NamedScenario> rows =
-      named_rows(file, scenario, flags, scenario_flags, files.data_folder());
+      named_rows(file, scenario, flags, scenario_flags, files.data_folder(), common);
   const std::vector<study::Alternative> chosen = study::find_alternatives(flags.names);
   const std::vector<study::Axis> axes = parse_over_flags(over);
   std::vector<std::pair<std::string, io::Json>> set;
@@ -204,7 +207,7 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
                                              .max_seconds = max_seconds(scenario_flags),
                                              .break_even = flags.break_even,
                                              .progress = counting(common)}),
-                common, true);
+                common, true, scenario_flags.must_fit);
   } catch (const InputError& error) {
     rethrow_for_flags(error, scenario, over);
   }
@@ -242,6 +245,7 @@ int compare(const Invocation& invocation) {
                  "iteration_time, where the number of workers varies throughput")
       ->type_name("WORD");
   add_scenario_flags(app, flags);
+  add_must_fit_flag(app, flags, "exits with 4 if no row fits into the memory of its GPU");
   add_job_flags(app, flags);
   app.footer(algorithms_help());
   Common common;
@@ -263,7 +267,7 @@ int compare(const Invocation& invocation) {
     return compare_algorithms(invocation, common, file, over, algorithms, flags);
   }
   const study::Sweep sweep = study::sweep_over(
-      read_scenario_tree(file, flags, invocation.data_folder), parse_over_flags(over));
+      read_scenario_tree(file, flags, invocation.data_folder, common), parse_over_flags(over));
   constexpr std::int64_t kMostRows = 100'000;
   if (sweep.grid.points() > kMostRows) {
     throw UsageError("--over: " + std::to_string(sweep.grid.points()) +
@@ -285,7 +289,7 @@ int compare(const Invocation& invocation) {
       rethrow_for_flags(error, sweep.base, over);
     }
   }();
-  const int code = show(comparison, common, false);
+  const int code = show(comparison, common, false, flags.must_fit);
   print_assumed(study::assumed_text(sweep, files), common);
   if (const std::string left_out = study::left_out_text(sweep, files); !left_out.empty()) {
     print_note("left out: " + left_out, common);

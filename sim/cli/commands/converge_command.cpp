@@ -200,7 +200,7 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
 // and the last error is thrown.
 Curves run_curves(const ConvergeFlags& flags, const study::CurveOptions& options,
                   study::Files& files, const Common& common) {
-  const io::Json tree = read_scenario_tree(flags.file, flags.scenario, files.data_folder());
+  const io::Json tree = read_scenario_tree(flags.file, flags.scenario, files.data_folder(), common);
   if (flags.over.empty()) {
     const study::Scenario scenario =
         load_scenario(tree, files, flags.scenario, study::Leftovers::refuse);

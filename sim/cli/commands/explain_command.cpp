@@ -15,6 +15,7 @@
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/text/explain_text.hpp"
+#include "run/memory_figures.hpp"
 #include "run/run.hpp"
 #include "study/explained.hpp"
 #include "study/explained_sentences.hpp"
@@ -63,9 +64,11 @@ void add_runs(const ProgramInput& input, const std::string& measured, study::Fil
     explained.band = study::band_of(result.summary);
   }
   explained.bottleneck = result.summary.bottleneck;
-  explained.what_if =
-      study::what_if_lines(input.tree, *input.scenario, explained.step_s, files,
-                           {.parts = result.summary.interval_parts, .progress = counting(common)});
+  explained.exceeds = study::exceeds_text(result.summary);
+  explained.what_if = study::what_if_lines(input.tree, *input.scenario, explained.step_s, files,
+                                           {.parts = result.summary.interval_parts,
+                                            .exceeds_memory = !explained.exceeds.empty(),
+                                            .progress = counting(common)});
   explained.measure_next = study::measure_next(input.tree, *input.scenario, result.summary, files);
   if (!measured.empty()) {
     explained.measured = study::measured_causes(input.tree, *input.scenario, explained.step_s,

@@ -95,7 +95,7 @@ int flows(const Invocation& invocation) {
   }
   study::Files files(invocation.data_folder, {common.output, timeline});
   const study::FlowsFile file =
-      load(read_scenario_tree(name, flags, files.data_folder()), files, flags);
+      load(read_scenario_tree(name, flags, files.data_folder(), common), files, flags);
   common.work.estimate(study::estimated_seconds(file));
   const auto started = std::chrono::steady_clock::now();
   const study::FlowsResult result = study::run_flow_list(file);

@@ -59,6 +59,9 @@ constexpr std::array kInitFlags{
     KeyFlag{"--gpu", "NAME", kModelGroup, "GPU that it runs on; required with --model"},
     KeyFlag{"--batch-size", "N", kModelGroup, "samples per GPU and step; default 1"},
     KeyFlag{"--sequence-length", "N", kModelGroup, "tokens of a sample; default that of the model"},
+    KeyFlag{"--sharding", "WORD", "Options",
+            "what workers share: none, zero1, zero2, full_shard, shard_grad_op or hybrid_shard; "
+            "default none, or for a model that a GPU does not hold the least that fits"},
     KeyFlag{"--cluster", "NAME|FILE", kCluster,
             "node type, with its GPUs and networks; stepsim presets lists them"},
     KeyFlag{"--nodes", "N", kCluster, "number of machines; default 8"},
@@ -149,7 +152,7 @@ io::Json given_keys(const TypedFlags& texts, const std::string& variability, boo
 
 // What was assumed, and the two commands that come next.
 std::string summary(const study::FirstScenario& first, const std::string& output) {
-  std::string text = first.name + "\n";
+  std::string text = first.memory + (first.memory.empty() ? "" : "\n") + first.name + "\n";
   const auto add = [&](std::string_view start, const std::vector<std::string>& list) {
     for (const std::string& each : list) {
       text += (&each == &list.front() ? std::string(start) : ", ") + each;

@@ -122,7 +122,7 @@ ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, co
                          study::Files& files) {
   const ScenarioSource source = read_scenario_source(file, flags.point, files.data_folder());
   io::Json tree = source.tree;
-  apply_flags(tree, flags);
+  apply_flags(tree, flags, files, common);
   const study::Scenario scenario = study::replicated(
       load_scenario(tree, files, flags,
                     flags.point.empty() ? study::Leftovers::refuse : study::Leftovers::ignore),
@@ -150,8 +150,10 @@ ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, co
     }
   }
   if (step) {
-    run.what_if = study::what_if_lines(tree, scenario, *step, files,
-                                       {.parts = run.result.summary.interval_parts});
+    run.what_if =
+        study::what_if_lines(tree, scenario, *step, files,
+                             {.parts = run.result.summary.interval_parts,
+                              .exceeds_memory = !run.result.summary.memory_fits.value_or(true)});
   }
   if (study::why_no_program(scenario).empty()) {
     const study::ExplainableScenario made = study::explainable(study::deciding(scenario));

@@ -35,7 +35,7 @@ constexpr CommandText kPlanUnitsText{
     kJsonOrTable,
 };
 
-constexpr std::string_view kMemoryKey = "/training/sharding/memory_bytes";
+constexpr std::string_view kMemoryKey = "/cluster/gpu_memory_bytes";
 
 struct PlanUnitsFlags {
   std::string file;
@@ -104,19 +104,19 @@ int plan_units(const Invocation& invocation) {
   PlanUnitsFlags flags;
   CLI::App app;
   app.add_option("SCENARIO", flags.file, "file of kind scenario; - = standard input")->required();
-  app.add_option("--memory", flags.memory, "memory of a device; replaces memory_bytes")
+  app.add_option("--memory", flags.memory, "memory of a device; replaces gpu_memory_bytes")
       ->type_name("SIZE");
   add_scenario_flags(app, flags.scenario);
   Common common;
   if (!parse(app, kPlanUnitsText, invocation, common)) {
     return kOk;
   }
-  io::Json tree = read_scenario_tree(flags.file, flags.scenario, invocation.data_folder);
+  io::Json tree = read_scenario_tree(flags.file, flags.scenario, invocation.data_folder, common);
   study::Files files(invocation.data_folder, {common.output});
   study::Scenario scenario = load_scenario(tree, files, flags.scenario, study::Leftovers::refuse);
   require_units(scenario, "plan-units");
   if (!flags.memory.empty()) {
-    scenario.training.sharding.memory_bytes = static_cast<std::int64_t>(
+    scenario.cluster.gpu_memory_bytes = static_cast<std::int64_t>(
         quantity("--memory", flags.memory, base::QuantityKind::size, io::between(1, 1e18)));
   }
   require_memory(scenario, flags);

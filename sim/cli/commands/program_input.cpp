@@ -23,7 +23,7 @@ study::ProgramFile load_program(const io::Json& tree, study::Files& files,
 ProgramInput read_program(const std::string& file, study::Files& files, const ScenarioFlags& flags,
                           int runs, const Common& common) {
   ProgramInput input;
-  input.tree = read_scenario_tree(file, flags, files.data_folder());
+  input.tree = read_scenario_tree(file, flags, files.data_folder(), common);
   if (study::is_program(input.tree)) {
     input.file = load_program(input.tree, files, flags);
     return input;

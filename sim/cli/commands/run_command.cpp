@@ -246,6 +246,7 @@ int run(const Invocation& invocation) {
   app.add_option("SCENARIO", options.file, "file of kind scenario or program; - = standard input")
       ->required();
   add_scenario_flags(app, options.flags);
+  add_must_fit_flag(app, options.flags, "exits with 4 if a GPU does not hold the training");
   add_job_flags(app, options.flags);
   app.add_option("--replications", options.replications,
                  "runs with so many seeds; the iteration time is their mean, with its interval")
@@ -295,7 +296,7 @@ int run(const Invocation& invocation) {
       read_scenario_source(options.file, options.flags.point, files.data_folder());
   const io::Json before = source.files.is_null() ? io::Json() : source.tree;
   io::Json tree = std::move(source.tree);
-  apply_flags(tree, options.flags);
+  apply_flags(tree, options.flags, files, common);
   if (study::is_program(tree)) {
     return run_program(invocation, tree, options, files, common);
   }
@@ -363,7 +364,7 @@ int run(const Invocation& invocation) {
     }
   }
   print_warnings(result.warnings, common);
-  return kOk;
+  return options.flags.must_fit && !result.summary.memory_fits.value_or(true) ? kTargetNotMet : kOk;
 }
 
 } // namespace stepsim::cli

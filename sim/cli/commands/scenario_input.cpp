@@ -4,8 +4,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -13,9 +15,13 @@
 #include "cli/commands/scenario_source.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/key_flags.hpp"
+#include "cli/shell/output.hpp"
 #include "document/json_pointer.hpp"
 #include "run/run.hpp"
 #include "scenario/keys/scenario_keys.hpp"
+#include "scenario/leftover_keys.hpp"
+#include "scenario/program_file.hpp"
+#include "scenario/rules.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/sweep/grid.hpp"
@@ -60,6 +66,38 @@ std::string blamed_flag(const base::Problem& problem, const ScenarioFlags& flags
     }
   }
   return blamed;
+}
+
+bool is_readable(const io::Json& tree, study::Files& files) {
+  try {
+    (void)study::parse_scenario(tree, files);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+// Takes out of `tree` what had a meaning before the flags, which do not name it.
+std::vector<study::MeaninglessKey> drop_lost_keys(const io::Json& before, io::Json& tree,
+                                                  const ScenarioFlags& flags, study::Files& files) {
+  const auto pointers = set_pointers(flags);
+  std::optional<bool> readable;
+  const auto may = [&](std::string_view place) {
+    const std::string pointer(place);
+    const bool named = std::ranges::any_of(pointers, [&](const auto& set) {
+      return is_at_or_below(set.first, pointer) || is_at_or_below(pointer, set.first);
+    });
+    if (!named && study::is_given(before, pointer) && !readable) {
+      readable = is_readable(before, files);
+    }
+    return !named && readable.value_or(false);
+  };
+  std::vector<study::MeaninglessKey> lost;
+  try {
+    (void)study::without_leftovers(tree, files, may, lost);
+  } catch (const InputError&) { // whoever reads the scenario tells it
+  }
+  return lost;
 }
 
 // The flags of /job, and what their values are.
@@ -112,6 +150,10 @@ void add_scenario_flags(CLI::App& app, ScenarioFlags& flags) {
       ->type_name("N");
 }
 
+void add_must_fit_flag(CLI::App& app, ScenarioFlags& flags, const std::string& meaning) {
+  app.add_flag("--must-fit", flags.must_fit, meaning);
+}
+
 // Short forms are expanded after every --set, because the next one may point into the object.
 void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
   if (!flags.method.empty()) {
@@ -144,10 +186,24 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
 
 double max_seconds(const ScenarioFlags& flags) { return max_seconds(flags.max_seconds); }
 
-io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags,
-                            const std::string& data_folder, std::string_view other_kind) {
-  io::Json tree = read_scenario_source(file, flags.point, data_folder, other_kind).tree;
+void apply_flags(io::Json& tree, const ScenarioFlags& flags, study::Files& files,
+                 const Common& common) {
+  const io::Json before = flags.set.empty() ? io::Json() : tree;
   apply_flags(tree, flags);
+  if (before.is_null() || study::is_program(tree)) {
+    return;
+  }
+  for (const study::MeaninglessKey& key : drop_lost_keys(before, tree, flags, files)) {
+    print_note("left out: " + key.pointer + ", because " + key.reason, common);
+  }
+}
+
+io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags,
+                            const std::string& data_folder, const Common& common,
+                            std::string_view other_kind) {
+  io::Json tree = read_scenario_source(file, flags.point, data_folder, other_kind).tree;
+  study::Files files(data_folder);
+  apply_flags(tree, flags, files, common);
   return tree;
 }
 

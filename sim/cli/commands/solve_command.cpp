@@ -49,6 +49,8 @@ constexpr CommandText kSolveText{
     "METRIC is a key of `summary` in schemas/result.schema.json.",
 };
 
+constexpr std::string_view kMemory = "memory"; // target
+
 // As typed; without --points the search chooses the number of scanned values.
 struct SolveFlags {
   std::string file;
@@ -72,7 +74,7 @@ void add_flags(CLI::App& app, SolveFlags& flags) {
       ->required();
   app.add_option("--target", flags.target,
                  "key of the result's summary and the value to reach, e.g. scaling_efficiency=0.9, "
-                 "iteration_time_s=200ms, time_to_finish_s<=3d")
+                 "iteration_time_s=200ms, time_to_finish_s<=3d; memory = what a GPU has")
       ->type_name("METRIC=VALUE")
       ->required();
   app.add_option("--minimize", flags.minimize,
@@ -87,12 +89,25 @@ void add_flags(CLI::App& app, SolveFlags& flags) {
   add_job_flags(app, flags.scenario);
 }
 
+// At most the memory of a GPU.
+study::Target memory_target(const io::Json& tree, study::Files& files) {
+  const auto capacity = study::parse_scenario(tree, files).cluster.gpu_memory_bytes;
+  if (!capacity) {
+    throw UsageError("--target memory: how much a GPU has is not known; give "
+                     "/cluster/gpu_memory_bytes, a node type or the gpu of the workload");
+  }
+  return {"memory_bytes", static_cast<double>(*capacity), false};
+}
+
 // The bounds are parsed as values of an axis, so that units, lists and ranges mean the same as in
 // --over. The field is checked before the bounds: a unit that does not fit is often a sign of a
 // misspelt key.
-study::SolveProblem read_problem(const SolveFlags& flags, study::Files& files) {
+study::SolveProblem read_problem(const SolveFlags& flags, study::Files& files,
+                                 const Common& common) {
   study::SolveProblem problem;
-  study::Target target = study::parse_target(flags.target);
+  problem.scenario = read_scenario_tree(flags.file, flags.scenario, files.data_folder(), common);
+  study::Target target = flags.target == kMemory ? memory_target(problem.scenario, files)
+                                                 : study::parse_target(flags.target);
   problem.metric = std::move(target.metric);
   problem.target = target.value;
   problem.at_least = target.at_least;
@@ -105,7 +120,6 @@ study::SolveProblem read_problem(const SolveFlags& flags, study::Files& files) {
                      std::to_string(*flags.points));
   }
   problem.points = flags.points;
-  problem.scenario = read_scenario_tree(flags.file, flags.scenario, files.data_folder());
   if (flags.pointer.starts_with('/')) { // a wrong unit may be that of a wrong key
     try {
       study::require_field(problem.scenario, flags.pointer, files);
@@ -288,7 +302,7 @@ int solve(const Invocation& invocation) {
     return kOk;
   }
   study::Files files(invocation.data_folder, {common.output});
-  const study::SolveProblem problem = read_problem(flags, files);
+  const study::SolveProblem problem = read_problem(flags, files, common);
   study::RowsOptions options;
   options.jobs = default_jobs();
   options.max_seconds = max_seconds(flags.scenario);

@@ -96,11 +96,12 @@ study::Environment environment() {
 
 // The grid from a sweep file, or from a scenario and --over. A sweep file is complete in itself:
 // flags that change a scenario are refused next to it, because its hash would not show them.
-study::Sweep read_sweep(const SweepFlags& flags, const std::string& data_folder) {
+study::Sweep read_sweep(const SweepFlags& flags, const std::string& data_folder,
+                        const Common& common) {
   const bool changed = !flags.scenario.point.empty() || !flags.scenario.set.empty() ||
                        !flags.scenario.method.empty() || !flags.scenario.seed.empty();
   if (!flags.over.empty()) {
-    const io::Json tree = read_scenario_tree(flags.file, flags.scenario, data_folder);
+    const io::Json tree = read_scenario_tree(flags.file, flags.scenario, data_folder, common);
     if (study::is_sweep(tree)) {
       throw UsageError("--over goes with a scenario; " + flags.file +
                        " is a sweep and has its own axes");
@@ -362,7 +363,7 @@ int sweep(const Invocation& invocation) {
   if (to_file && format == Format::json && common.output.ends_with(".json")) {
     throw UsageError("-o " + common.output + ": a sweep writes JSON Lines (.jsonl) or CSV (.csv)");
   }
-  const study::Sweep sweep = read_sweep(flags, invocation.data_folder);
+  const study::Sweep sweep = read_sweep(flags, invocation.data_folder, common);
   if (io::same_file(std::string(sweep.base.file()), options.output)) {
     throw UsageError("-o " + base::shown_value(options.output, 200) +
                      ": is an input too; a result does not replace what it was made from");

@@ -311,7 +311,8 @@ std::string assumed_beside_knob(study::Knob knob, const study::TuneValues& value
 }
 
 int emit(const Invocation& invocation, const TuneFlags& flags, const Common& common) {
-  const io::Json tree = read_scenario_tree(flags.file, flags.scenario, invocation.data_folder);
+  const io::Json tree =
+      read_scenario_tree(flags.file, flags.scenario, invocation.data_folder, common);
   study::Files files(invocation.data_folder, {common.output});
   const study::Scenario scenario =
       load_scenario(tree, files, flags.scenario, study::Leftovers::refuse);
@@ -355,7 +356,7 @@ int tune(const Invocation& invocation) {
   }
   problem.baseline = flags.baseline == kBaselines[1] ? programs::DenseBaseline::overlapped
                                                      : programs::DenseBaseline::sequential;
-  problem.scenario = read_scenario_tree(flags.file, flags.scenario, invocation.data_folder);
+  problem.scenario = read_scenario_tree(flags.file, flags.scenario, invocation.data_folder, common);
   study::Files files(invocation.data_folder, {common.output});
   const study::TuneValues values = study::tune_values(problem, files);
   for (const std::string& note : values.notes) {

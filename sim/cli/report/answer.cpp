@@ -5,6 +5,7 @@
 #include "base/number_text.hpp"
 #include "base/percent.hpp"
 #include "base/quantity.hpp"
+#include "run/memory_figures.hpp"
 #include "run/verdict.hpp"
 
 namespace stepsim::cli {
@@ -14,8 +15,9 @@ std::string answer_of(const study::Result& result) {
   if (!summary.iteration_time_s) {
     return "The run has no steady step.";
   }
-  std::string out =
-      "A step takes " + base::readable_seconds(*summary.iteration_time_s, study::band_of(summary));
+  std::string out = study::exceeds_text(summary);
+  out += (out.empty() ? "" : ". ") + std::string("A step takes ") +
+         base::readable_seconds(*summary.iteration_time_s, study::band_of(summary));
   out += " on " + base::counted(result.scenario.cluster.ranks(), "worker");
   if (summary.samples_per_s) {
     out += ", " + base::significant(*summary.samples_per_s, 4) + " samples/s";

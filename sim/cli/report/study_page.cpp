@@ -13,6 +13,7 @@
 #include "cli/text/study_text.hpp"
 #include "document/json_text.hpp"
 #include "plot/colours.hpp"
+#include "run/memory_figures.hpp"
 
 namespace stepsim::cli {
 
@@ -91,7 +92,9 @@ plot::Figure step_curve(const study::TraceStudy& study) {
 std::string study_page(const study::TraceStudy& study, const std::string& footer) {
   HtmlPage page(study.name);
   const study::StudyPoint& last = study.points.back();
-  page.paragraph(study_sentence(study) + " On " + base::counted(last.gpus, "GPU") + ": " +
+  const std::string exceeds = study::exceeds_text(study.largest.summary);
+  page.paragraph(exceeds + (exceeds.empty() ? "" : ". ") + study_sentence(study) + " On " +
+                     base::counted(last.gpus, "GPU") + ": " +
                      base::readable_seconds(last.step.step_s, last.step.band) + ".",
                  "answer");
   if (study.answer) {

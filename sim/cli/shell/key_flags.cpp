@@ -9,7 +9,7 @@ namespace stepsim::cli {
 namespace {
 
 // Flag and key; several flags may stand for one key.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 31> kKeysOfFlags{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kKeysOfFlags{{
     {"--nodes", "/cluster/nodes"},
     {"--ranks", "/cluster/nodes"},
     {"--workers", "/cluster/nodes"},
@@ -19,6 +19,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 31> kKeysOfF
     {"--nics-per-node", "/cluster/nics_per_node"},
     {"--network", "/cluster/network"},
     {"--intra-network", "/cluster/intra_network"},
+    {"--sharding", "/training/sharding/strategy"},
     {"--bandwidth", "/cluster/network/bandwidth_Bps"},
     {"--latency", "/cluster/network/latency_s"},
     {"--topology", "/cluster/topology"},

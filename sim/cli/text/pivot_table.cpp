@@ -6,6 +6,7 @@
 
 #include "base/quantity.hpp"
 #include "cli/text/record_cells.hpp"
+#include "study/sweep/ranking.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
@@ -94,8 +95,10 @@ std::vector<Table> pivot_tables(const RecordRows& records) {
   const FieldLook top_shown = field_look(names[1 - down]);
   const bool samples = study::has_samples(records.rows);
   Table table;
-  table.caption = criterion(records).text + " by " + left_shown.heading + " (down) and " +
-                  top_shown.heading + " (across); * = best";
+  table.caption =
+      criterion(records).text + " by " + left_shown.heading + " (down) and " + top_shown.heading +
+      " (across); * = best" +
+      (std::ranges::any_of(records.rows, study::exceeds_memory) ? ", ! = does not fit" : "");
   table.headings.push_back(left_shown.heading);
   const auto field_cell = [](const io::Json& value, const std::string& field, double factor) {
     return varied_cell(io::Object{{field, value}}, field, factor);
@@ -125,7 +128,9 @@ std::vector<Table> pivot_tables(const RecordRows& records) {
       return {};
     }
     table.rows[down_at][1 + across_at] =
-        value_cell(records, r, samples) + (r == records.ranking.best ? " *" : "");
+        value_cell(records, r, samples) + (study::exceeds_memory(records.rows[r]) ? " !"
+                                           : r == records.ranking.best            ? " *"
+                                                                                  : "");
   }
   return {std::move(table)};
 }

@@ -14,6 +14,8 @@
 #include "cli/shell/document.hpp"
 #include "cli/text/conditions_text.hpp"
 #include "cli/text/record_cells.hpp"
+#include "run/memory_figures.hpp"
+#include "study/sweep/ranking.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
@@ -213,7 +215,11 @@ Table table_of_rows(const RecordRows& records) {
       cells.push_back(cell_of(row, column));
     }
     const std::string error = study::error_in(row);
-    cells.push_back(!error.empty()      ? "error: " + error
+    cells.push_back(!error.empty() ? "error: " + error
+                    : study::exceeds_memory(row)
+                        ? study::memory_verdict(study::number_in(row, "memory_bytes"),
+                                                study::number_in(row, "memory_capacity_bytes"),
+                                                false)
                     : r == ranking.best ? "best"
                                         : undecided(row));
   }
@@ -280,7 +286,11 @@ std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
       cells.push_back(cell_of(row, column));
     }
     const std::string error = study::error_in(row);
-    const std::string open = undecided(row);
+    const std::string open =
+        study::exceeds_memory(row)
+            ? study::memory_verdict(study::number_in(row, "memory_bytes"),
+                                    study::number_in(row, "memory_capacity_bytes"), false)
+            : undecided(row);
     cells.push_back(!error.empty()
                         ? "error: " + error
                         : (open.empty() ? "" : open + "; ") + in_full(row, {"assumes", "assumes"}));

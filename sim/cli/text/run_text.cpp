@@ -11,6 +11,7 @@
 #include "base/quantity.hpp"
 #include "buckets/planners.hpp"
 #include "cli/shell/table.hpp"
+#include "run/memory_figures.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_schedule.hpp"
@@ -379,9 +380,10 @@ Table buckets_table(const study::Result& result, std::size_t most) {
 
 // Parts that have nothing to say are empty.
 std::string run_text(const study::Result& result, std::string_view to_measure) {
-  return setting_text(result) + "\n" + times_text(result) + "\n" +
-         verdict_text(result, to_measure) + buckets_text(result) + measured_text(result) +
-         jobs_text(result) + links_text(result) + assumed_text(result);
+  const std::string exceeds = study::exceeds_text(result.summary);
+  return exceeds + (exceeds.empty() ? "" : "\n") + setting_text(result) + "\n" +
+         times_text(result) + "\n" + verdict_text(result, to_measure) + buckets_text(result) +
+         measured_text(result) + jobs_text(result) + links_text(result) + assumed_text(result);
 }
 
 } // namespace stepsim::cli

@@ -1,5 +1,8 @@
 #include "cli/text/run_text.hpp"
 
+#include <array>
+#include <utility>
+
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "scenario/scenario_sharding.hpp"
@@ -40,19 +43,32 @@ std::string sharded_exchange_text(const study::Result& result) {
 }
 
 std::string memory_text(const study::Summary& summary) {
-  if (!summary.memory_total_bytes) {
+  if (!summary.memory_capacity_bytes && summary.memory_parts_units_bytes.value_or(0) == 0) {
     return "";
   }
-  std::string text = base::readable_bytes(*summary.memory_total_bytes) + " a rank: parameters " +
-                     base::readable_bytes(*summary.memory_parameters_bytes) + ", gradients " +
-                     base::readable_bytes(*summary.memory_gradients_bytes) + ", optimizer " +
-                     base::readable_bytes(*summary.memory_optimizer_bytes);
-  if (*summary.memory_live_bytes > 0) {
-    text += ", gathered units " + base::readable_bytes(*summary.memory_live_bytes);
+  std::string text = base::readable_bytes(*summary.memory_bytes) + " a worker";
+  if (summary.memory_capacity_bytes) {
+    text += " of " + base::readable_bytes(*summary.memory_capacity_bytes);
   }
-  return text + (*summary.memory_activation_bytes > 0
-                     ? ", activations " + base::readable_bytes(*summary.memory_activation_bytes)
-                     : "; activations are not counted (activation_bytes)");
+  const std::array parts{std::pair{"parameters", summary.memory_parts_parameters_bytes},
+                         std::pair{"master copy", summary.memory_parts_master_bytes},
+                         std::pair{"gradients", summary.memory_parts_gradients_bytes},
+                         std::pair{"optimizer", summary.memory_parts_optimizer_bytes},
+                         std::pair{"buckets", summary.memory_parts_buckets_bytes},
+                         std::pair{"further copies", summary.memory_parts_copies_bytes},
+                         std::pair{"temporaries of the update", summary.memory_parts_update_bytes},
+                         std::pair{"gathered units", summary.memory_parts_units_bytes},
+                         std::pair{"activations", summary.memory_parts_activations_bytes}};
+  std::string list;
+  for (const auto& [name, bytes] : parts) {
+    if (bytes.value_or(0) > 0) {
+      list += (list.empty() ? ": " : ", ") + std::string(name) + " " + base::readable_bytes(*bytes);
+    }
+  }
+  return text + list +
+         (summary.memory_parts_activations_bytes
+              ? ""
+              : "; activations are not known (/training/activation_bytes)");
 }
 
 } // namespace stepsim::cli

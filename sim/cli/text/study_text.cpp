@@ -8,6 +8,7 @@
 #include "base/percent.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
+#include "run/memory_figures.hpp"
 
 namespace stepsim::cli {
 
@@ -134,7 +135,8 @@ std::vector<std::string> help_sentences(const study::TraceStudy& study) {
 }
 
 std::string study_text(const study::TraceStudy& study) {
-  std::string out = study_sentence(study) + "\n";
+  std::string out = study::exceeds_text(study.largest.summary);
+  out += (out.empty() ? "" : "\n") + study_sentence(study) + "\n";
   if (study.answer) {
     out += table_text(gap_table(study.answer->gap)) + carried_sentence(*study.answer) + "\n";
   }

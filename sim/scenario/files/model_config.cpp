@@ -65,6 +65,8 @@ public:
     places_.push_back(place);
   }
 
+  void set_heads(std::int64_t heads) { layers_.back().heads = heads; } // of the last layer
+
   // The layers added since the last block run in the order of their places.
   void end_block() {
     std::vector<std::size_t> order(layers_.size() - begin_);
@@ -95,6 +97,7 @@ void add_scores(TableBuilder& builder, const std::string& name, const DecoderCon
   const double macs =
       builder.tokens() * builder.tokens() * TableBuilder::number(config.heads) * width;
   builder.add(name + "scores", "attention", macs, layers::MacScaling::tokens2, {}, Place::scores);
+  builder.set_heads(config.heads);
 }
 
 void add_attention(TableBuilder& builder, const std::string& name, const DecoderConfig& config) {

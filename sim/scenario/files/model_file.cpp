@@ -46,6 +46,7 @@ layers::ModelLayer parse_model_layer(const Json& json, Problems& problems) {
   layer.kind = fields.word("kind");
   layer.macs = fields.integer("macs");
   layer.scaling = fields.word("scales_with", layers::kMacScalings);
+  layer.heads = fields.optional_integer("heads").value_or(0);
   layer.execution_index = fields.optional_integer("execution_index");
   for (const Json& tensor : fields.list("tensors")) {
     layer.tensors.push_back(parse_model_tensor(tensor, problems));
@@ -226,6 +227,9 @@ Json to_json(const layers::ModelTable& table) {
     entry.set("kind", layer.kind);
     entry.set("macs", layer.macs);
     entry.set("scales_with", layers::kMacScalings[layer.scaling]);
+    if (layer.heads > 0) {
+      entry.set("heads", layer.heads);
+    }
     if (layer.execution_index) {
       entry.set("execution_index", *layer.execution_index);
     }

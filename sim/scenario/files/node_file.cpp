@@ -248,6 +248,7 @@ NodePreset parse_node_preset(const Json& given) {
   preset.gpu = fields.text("gpu");
   preset.link_nominal_Bps = sourced(fields, "link_nominal_Bps", preset.numbers);
   preset.nic_nominal_Bps = sourced(fields, "nic_nominal_Bps", preset.numbers);
+  (void)sourced(fields, "gpu_memory_bytes", preset.numbers);
   (void)sourced(fields, "price_per_gpu_hour", preset.numbers);
   fields.no_more();
   problems.throw_if_any();

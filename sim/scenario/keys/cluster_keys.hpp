@@ -214,6 +214,11 @@ inline constexpr std::array kCluster{
         .by_default(1)
         .example("4")
         .because("the GPUs of a node share one interface"),
+    integer("gpu_memory_bytes",
+            "Memory of one GPU, bytes, which a run's memory is compared with. The default is that "
+            "of the node type, else of the gpu of the workload.")
+        .in(io::at_least(1))
+        .example("80000000000"),
     integer("nvlink_domain_nodes",
             "Machines that intra_network joins: so many count as one node, for collectives and for "
             "sharding. With a preset the default is its number.")

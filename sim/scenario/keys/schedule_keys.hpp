@@ -52,6 +52,12 @@ inline constexpr std::array kScheduleOptions{
             .example("1048576")),
     bound<&buckets::ScheduleOptions::ddp_mode>(
         word("ddp_mode", buckets::kDdpModes, "When DDP fixes its buckets.").by_default("rebuilt")),
+    bound<&buckets::ScheduleOptions::gradient_as_bucket_view>(
+        boolean("gradient_as_bucket_view",
+                "Gradients are views of DDP's buckets, which are a second copy otherwise. Times "
+                "do not depend on it.")
+            .by_default(false)
+            .because("PyTorch's default")),
     bound<&buckets::ScheduleOptions::fusion_bytes>(
         integer("fusion_bytes", "Size of Horovod's fusion buffer, bytes; 0 switches fusion off.")
             .in(io::at_least(0))

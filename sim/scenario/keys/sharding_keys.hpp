@@ -105,21 +105,13 @@ inline constexpr std::array kSharding{
         .by_default(4)
         .because("gradients are reduced in 4 bytes"),
     number("stored_bytes", "Bytes of a parameter as it is stored.").in(io::above(0)).by_default(4),
-    number("optimizer_bytes", "Bytes of the optimizer's state for a parameter.")
+    number("optimizer_bytes", "Bytes of the optimizer's state for a parameter. The default is that "
+                              "of /training/optimizer.")
         .in(io::at_least(0))
-        .by_default(8),
-    number("activation_bytes", "Bytes of activations on a rank; they are added to its memory. "
-                               "They are not estimated: by default they are not counted.")
-        .in(io::at_least(0))
-        .by_default(0)
-        .because("activations are not counted")
-        .example("2e10"),
-    integer("memory_bytes", "Memory of a device, bytes; a run that needs more has a warning.")
-        .in(io::at_least(1))
-        .example("80000000000"),
+        .example("8"),
     integer("max_unit_parameters",
             "Most parameters of a unit of several layers where units are planned (wrapping "
-            "optimal, plan-units). memory_bytes limits them as well.")
+            "optimal, plan-units). gpu_memory_bytes limits them as well.")
         .in(io::at_least(1))
         .example("500000000"),
     integer("label_limit",

@@ -186,6 +186,22 @@ inline constexpr std::array kTrainingRows{
                            "turn.")
                           .by_default("even")
                           .because("every tensor is split over all servers")),
+    bound<&Training::optimizer>(
+        word(
+            "optimizer", layers::kOptimizers,
+            "Optimizer, whose state takes memory: adam (AdamW, too) has two moments, momentum one, "
+            "adafactor a row and a column of each matrix. PyTorch's default adam updates all "
+            "parameters at once, which adam_fused does without a temporary copy of them. Times do "
+            "not depend on it.")
+            .by_default(layers::kOptimizers[layers::Optimizer::adam])
+            .example(R"("momentum")")
+            .because("two moments for each parameter")),
+    bound<&Training::activation_bytes>(
+        number("activation_bytes",
+               "Bytes of activations of a micro-batch on a worker. The default follows from the "
+               "layer table of a model; those of a trace are not known and not counted.")
+            .in(io::at_least(0))
+            .example("2e10")),
     by_hand<Training>(
         integer(
             "micro_batches",

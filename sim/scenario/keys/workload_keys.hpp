@@ -131,11 +131,19 @@ inline constexpr std::array kWorkload{
         .example(R"("bf16")")
         .because("mixed precision in the GPU's usual format"),
     word("recompute", layers::kRecomputes,
-         "What the backward pass of the estimate computes again: nothing, or the forward pass of "
-         "all layers but the output head (activation checkpointing).")
+         "What the backward pass of the estimate computes again instead of keeping it in memory: "
+         "nothing, the scores of plain attention (selective), all but attention and every second "
+         "matrix product (selective_op, as torchtitan does), or the forward pass of all layers "
+         "but the output head (full: activation checkpointing).")
         .by_default(layers::kRecomputes[layers::Recompute::none])
         .example(R"("full")")
         .because("activations are kept in memory"),
+    word("attention", layers::kAttentions,
+         "How attention of a model is computed, which decides its memory: in pieces whose scores "
+         "are not stored (FlashAttention), or with stored scores. Times do not depend on it.")
+        .by_default(layers::kAttentions[layers::Attention::flash])
+        .example(R"("plain")")
+        .because("scores of attention are not stored"),
     boolean("accept_estimate",
             "Takes the estimate of a network without attention, such as a convolutional one, which "
             "was not compared with measured steps.")

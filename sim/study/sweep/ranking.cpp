@@ -131,11 +131,15 @@ Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> 
     }
     ranking.ratios.push_back(ratio);
   }
+  if (ranking.best && exceeds_memory(rows[*ranking.best])) {
+    ranking.best.reset(); // the others do, too
+  }
   if (ranking.best && ranking.by != BestBy::efficiency) {
     std::vector<double> log_times;
-    for (const auto& value : values) {
-      const double log = value ? std::log(*value) : HUGE_VAL;
-      log_times.push_back(less_is_better || !value ? log : -log);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const bool counts = values[i] && !exceeds_memory(rows[i]);
+      const double log = counts ? std::log(*values[i]) : HUGE_VAL;
+      log_times.push_back(less_is_better || !counts ? log : -log);
     }
     ranking.standings = standings(rows, log_times, *ranking.best);
   }

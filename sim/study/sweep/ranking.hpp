@@ -3,7 +3,7 @@
 // (one per worker and micro-batch) of the same size, the shortest iteration is best. If the number
 // or the size varies, the highest number of samples per second of all workers is best, because the
 // shortest iteration would mostly be the one with the fewest workers. A run that needs more memory
-// than a device has is best only if all runs do.
+// than a device has is never best.
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -26,13 +26,15 @@ inline constexpr auto kBestBy = base::words<BestBy>({{BestBy::iteration_time, "i
 
 struct Ranking {
   BestBy by = BestBy::iteration_time;
-  bool batches_differ = false;     // in number or size
-  std::optional<std::size_t> best; // index of the best row, the first of equals; empty if all fail
+  bool batches_differ = false; // in number or size
+  // Index of the best row, the first of equals; empty if all fail or exceed the memory.
+  std::optional<std::size_t> best;
   // [row]: its iteration time / that of the best row, or the throughput or efficiency of the best
   // row / its own. 1 for the best row, more for worse rows; a row that exceeds the memory may be
-  // below 1. Empty for a failed row, and if the divisor is 0.
+  // below 1. If all do, they are compared with the best of them. Empty for a failed row, and if the
+  // divisor is 0.
   std::vector<std::optional<double>> ratios;
-  // [row]: its place among the others, as far as the order is sure; empty without typical
+  // [row]: its place among the others that fit, as far as the order is sure; empty without typical
   // conditions, and where the best is that of efficiency.
   std::vector<Standing> standings;
 };

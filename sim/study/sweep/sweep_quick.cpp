@@ -42,6 +42,8 @@ bool QuickRun::set_up() {
   const layers::Workload& workload = scenario_.workload;
   problem_ = merge_problem(scenario_);
   items_ = buckets::batch_items(problem_);
+  memory_ = unsharded_memory(scenario_, scenario_.cluster.ranks(), {});
+  memory_alone_ = unsharded_memory(scenario_, 1, {});
 
   const programs::StepInput input = step_input(scenario_);
   step_.emplace(scenario_, input, items_.ready_s.front());
@@ -269,6 +271,7 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
                                      .bandwidth_s = totals.bandwidth[k],
                                      .reduction_s = totals.reduction[k]});
       });
+  fill_memory(ranks(point.nodes) == 1 ? memory_alone_ : memory_, scenario_.cluster, summary);
   fill_step(scenario_, summary);
   find_input_bound(scenario_, summary);
   fill_compute_interval(scenario_, summary);

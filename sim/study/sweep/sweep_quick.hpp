@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "buckets/batch.hpp"
+#include "run/memory_figures.hpp"
 #include "run/result.hpp"
 #include "scenario/scenario.hpp"
 #include "study/sweep/form_parts.hpp"
@@ -83,6 +84,7 @@ private:
   buckets::Problem problem_;
   buckets::BatchItems items_;
   std::vector<std::string> warnings_, warnings_alone_;
+  MemoryParts memory_, memory_alone_; // of a worker among others, and of one alone
 
   std::optional<QuickStep> step_;
   double slowdown_ = 1; // least_slowdown() for asc_wfbp, else 1

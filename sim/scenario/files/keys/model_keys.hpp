@@ -43,6 +43,7 @@ inline constexpr std::array kModelLayer{
          "How the multiply-accumulates grow: per sample, or with the number of tokens or its "
          "square.")
         .by_default(layers::kMacScalings[layers::MacScaling::sample]),
+    integer("heads", "Attention: number of heads.", at_least(1)).nullable().example("12"),
     integer("execution_index",
             "Position in the forward pass from 1, where the layers run in another order than they "
             "are listed. Every layer has one then.",

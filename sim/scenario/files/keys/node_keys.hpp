@@ -69,6 +69,8 @@ inline constexpr std::array kSourcedPrice{
         .plain()
         .example("8.6"),
     kNumberLabel, kNumberSource};
+inline constexpr auto kNodeMemoryForms =
+    sourced_forms(number("gpu_memory_bytes", "The size.", at_least(1)), kSourcedRate);
 inline constexpr auto kNodePriceForms =
     sourced_forms(number("price_per_gpu_hour", "The price.", above(0)).plain(), kSourcedPrice);
 
@@ -170,6 +172,9 @@ inline constexpr std::array kNodePresetKeys{
            "Rate of one network card and direction by its name, bytes/s.")
         .nullable()
         .example("5e10"),
+    either("gpu_memory_bytes", kNodeMemoryForms, "Memory of one GPU, bytes.")
+        .nullable()
+        .example("80000000000"),
     either("price_per_gpu_hour", kNodePriceForms,
            "Price of one GPU of the machine on demand, USD per hour.")
         .nullable()

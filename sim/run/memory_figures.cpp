@@ -1,0 +1,315 @@
+// The parts that only depend on the scenario are sums over parameters; those that come and go have
+// the peak of the step: of its layers in turn, or of the spans of units in the program.
+#include "run/memory_figures.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "base/number_text.hpp"
+#include "programs/live_bytes.hpp"
+#include "scenario/scenario_conditions.hpp"
+#include "scenario/scenario_sharding.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+using collectives::CompressionKind;
+using collectives::CompressionMethod;
+
+constexpr double kStored = 4; // bytes of a parameter, a residual or a moment
+constexpr double kHalf = 2;   // bytes of a parameter that is computed with in 16 bits
+
+// All of them, those of sharding units rounded up, and the most of one unit.
+double parameters_of_units(const Scenario& scenario, const ScenarioProgram& made) {
+  double sum = 0;
+  if (!made.sharded) {
+    return static_cast<double>(scenario.workload.values());
+  }
+  for (const ProgramUnit& unit : made.units) {
+    sum += static_cast<double>(unit.parameters);
+  }
+  return sum;
+}
+
+double largest_of_units(const ScenarioProgram& made) {
+  double most = 0;
+  for (const ProgramUnit& unit : made.units) {
+    most = std::max(most, static_cast<double>(unit.parameters));
+  }
+  return most;
+}
+
+// Whether parameters of 4 bytes are computed with in 16 bits, each where it is used.
+bool casts(const Scenario& scenario) {
+  return scenario.training.sharding.strategy == ShardingStrategy::none &&
+         scenario.training.sharding.stored_bytes > kHalf &&
+         scenario.workload.bytes_per_value() > kHalf &&
+         reduced_precision(scenario.training, scenario.workload_source);
+}
+
+// Activations of each layer; one layer has all where their number is given.
+std::vector<layers::LayerActivations> activations_of(const Scenario& scenario) {
+  const layers::Workload& workload = scenario.workload;
+  if (const auto& given = scenario.training.activation_bytes) {
+    std::vector<layers::LayerActivations> all(workload.layers.size());
+    all.back().kept = *given;
+    return all;
+  }
+  return casts(scenario) && !workload.autocast_activations.empty() ? workload.autocast_activations
+                                                                   : workload.activations;
+}
+
+bool knows_activations(const Scenario& scenario) {
+  return scenario.training.activation_bytes || !scenario.workload.activations.empty();
+}
+
+// Whether gradients stay where they are from step to step.
+bool keeps_gradients(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  return scenario.training.algorithm != TrainingAlgorithm::sync_sgd ||
+         scenario.training.micro_batches > 1 ||
+         scenario.training.sharding.strategy != ShardingStrategy::none ||
+         communication.schedule_options.gradient_as_bucket_view;
+}
+
+std::vector<double> layer_gradients(const Scenario& scenario) {
+  std::vector<double> bytes(scenario.workload.layers.size());
+  for (const layers::Gradient& gradient : scenario.workload.gradients) {
+    bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
+  }
+  return bytes;
+}
+
+// Copies of the algorithm beside the state of a step of one worker.
+double copies_of(const Scenario& scenario, const Summary& summary, double parameters,
+                 double gradient_bytes) {
+  const Training& training = scenario.training;
+  const collectives::Options& options = scenario.communication.options;
+  const LocalTraining& local = training.local;
+  double copies = 0;
+  switch (training.algorithm) {
+  case TrainingAlgorithm::sync_sgd:
+    break;
+  case TrainingAlgorithm::pipe_sgd: // gradients of the iterations under way
+    copies =
+        (summary.pipeline_width.value_or(static_cast<double>(training.pipeline_width.value_or(1))) -
+         1) *
+        gradient_bytes;
+    break;
+  case TrainingAlgorithm::od_sgd: // gradients under way, and weights of the local update
+    copies = gradient_bytes + kStored * parameters;
+    break;
+  case TrainingAlgorithm::parameter_server: // a server next to a worker has a part of the weights
+    copies = options.placement == collectives::Placement::dedicated
+                 ? 0
+                 : kStored * parameters / options.servers;
+    break;
+  case TrainingAlgorithm::diloco: // parameters of the last round, and the outer momentum
+    copies = 2 * kStored * parameters;
+    [[fallthrough]];
+  case TrainingAlgorithm::local_sgd:
+  case TrainingAlgorithm::easgd: // a fragment that is exchanged
+    copies += local.outer_value_bytes * parameters / static_cast<double>(local.fragments);
+    break;
+  }
+  const CompressionMethod method = scenario.communication.compression.method;
+  if (collectives::row(method).kind == CompressionKind::sparse ||
+      method == CompressionMethod::powersgd) { // error feedback; dgc corrects its momentum, too
+    copies += (method == CompressionMethod::dgc ? 2 : 1) * kStored * parameters;
+  }
+  return copies;
+}
+
+// Messages of several gradients are copies of them: a buffer for each, or the one of Horovod.
+double buckets_of(const Scenario& scenario, std::int64_t ranks) {
+  const Communication& communication = scenario.communication;
+  const auto all = static_cast<double>(scenario.workload.bytes().value);
+  if (ranks == 1 || communication.schedule_options.gradient_as_bucket_view) {
+    return 0;
+  }
+  switch (communication.schedule) {
+  case buckets::Schedule::wfbp:
+  case buckets::Schedule::priority:
+    return 0;
+  case buckets::Schedule::horovod:
+    return std::min(all, static_cast<double>(communication.schedule_options.fusion_bytes.value));
+  default:
+    return all;
+  }
+}
+
+void add_unsharded(const Scenario& scenario, double all, MemoryParts& parts) {
+  const double stored = scenario.training.sharding.stored_bytes;
+  const bool half = scenario.workload.bytes_per_value() <= kHalf;
+  const bool has_copy =
+      stored > kHalf && (half || reduced_precision(scenario.training, scenario.workload_source));
+  parts.parameters = (half && has_copy ? kHalf : stored + (has_copy ? kHalf : 0)) * all;
+  parts.master = half && has_copy ? stored * all : 0;
+  const bool at_servers = scenario.training.algorithm == TrainingAlgorithm::parameter_server;
+  const auto& options = scenario.communication.options;
+  const double share = !at_servers ? 1
+                       : options.placement == collectives::Placement::dedicated
+                           ? 0
+                           : 1.0 / options.servers;
+  parts.optimizer = share * all * optimizer_bytes(scenario);
+}
+
+// At the update there are no activations and no gathered units, but all gradients.
+void use_update(const Scenario& scenario, double gradients, double updated, MemoryParts& parts) {
+  const Training& training = scenario.training;
+  const double temporary =
+      layers::updates_by_copies(training.optimizer) ? updated * training.sharding.stored_bytes : 0;
+  const double now = parts.units + parts.activations.value_or(0) + parts.gradients;
+  if (gradients + temporary > now) {
+    parts.gradients = gradients;
+    parts.update = temporary;
+    parts.units = 0;
+    parts.activations = parts.activations ? std::optional(0.0) : std::nullopt;
+  }
+}
+
+// Sums over the layers of each unit, and the most that one of its backwards makes again.
+void add_live(const Scenario& scenario, const ScenarioProgram& made,
+              const programs::OperationTimes& times, MemoryParts& parts) {
+  const Sharding& sharding = scenario.training.sharding;
+  const std::vector<layers::LayerActivations> activations = activations_of(scenario);
+  programs::LiveBytes bytes;
+  for (const ProgramUnit& unit : made.units) {
+    const auto count = static_cast<double>(unit.parameters);
+    double kept = 0;
+    double again = 0;
+    for (const std::uint32_t layer : unit.layers) {
+      if (!activations.empty()) {
+        kept += activations[layer].kept;
+        again = std::max(again, activations[layer].again);
+      }
+    }
+    bytes[0].push_back(sharding.parameter_bytes * count);
+    bytes[1].push_back(sharding.reduce_bytes * count);
+    bytes[2].push_back(kept);
+    bytes[3].push_back(again);
+  }
+  const programs::LivePeak peak =
+      programs::live_peak(programs::live_spans(made.program, times, times.iterations - 1), bytes);
+  parts.units = peak.of_kind[0] + peak.of_kind[1];
+  if (knows_activations(scenario)) {
+    parts.activations = peak.of_kind[2] + peak.of_kind[3];
+  }
+}
+
+// Activations and gradients where backward goes through all layers.
+void add_step(const Scenario& scenario, MemoryParts& parts) {
+  const bool keeps = keeps_gradients(scenario);
+  const std::vector<double> gradients =
+      keeps ? std::vector<double>(scenario.workload.layers.size()) : layer_gradients(scenario);
+  const layers::StepPeak peak = layers::step_peak(activations_of(scenario), gradients);
+  if (knows_activations(scenario)) {
+    parts.activations = peak.activations;
+  }
+  parts.gradients = keeps ? parts.gradients : peak.gradients;
+}
+
+MemoryParts sharded_memory(const Scenario& scenario, const ScenarioProgram& made,
+                           const programs::OperationTimes& times) {
+  const Sharding& sharding = scenario.training.sharding;
+  const double all = parameters_of_units(scenario, made);
+  const double share = all / static_cast<double>(shard_ranks(scenario));
+  MemoryParts parts;
+  parts.optimizer = optimizer_bytes(scenario) * share;
+  if (has_units(sharding)) {
+    parts.parameters = sharding.stored_bytes * share;
+    parts.gradients = sharding.reduce_bytes * share;
+    add_live(scenario, made, times, parts);
+    use_update(scenario, parts.gradients, share, parts);
+    return parts;
+  }
+  parts.parameters = sharding.parameter_bytes * all;
+  parts.master = sharding.stored_bytes * share;
+  parts.gradients =
+      sharding.reduce_bytes *
+      (sharding.strategy == ShardingStrategy::zero2 ? share + largest_of_units(made) : all);
+  const double gradients = parts.gradients;
+  add_step(scenario, parts);
+  use_update(scenario, gradients, share, parts);
+  return parts;
+}
+
+} // namespace
+
+MemoryParts unsharded_memory(const Scenario& scenario, std::int64_t ranks, const Summary& summary) {
+  const auto all = static_cast<double>(scenario.workload.values());
+  MemoryParts parts;
+  add_unsharded(scenario, all, parts);
+  parts.gradients = static_cast<double>(scenario.workload.bytes().value);
+  parts.buckets = buckets_of(scenario, ranks);
+  parts.copies = copies_of(scenario, summary, all, parts.gradients);
+  const double gradients = parts.gradients;
+  add_step(scenario, parts);
+  const bool elsewhere = scenario.training.algorithm == TrainingAlgorithm::parameter_server;
+  use_update(scenario, gradients, elsewhere ? 0 : all, parts);
+  return parts;
+}
+
+void fill_memory(const MemoryParts& parts, const Cluster& cluster, Summary& summary) {
+  const double lost = kAllocatorShare * parts.come_and_go();
+  summary.memory_parts_parameters_bytes = parts.parameters;
+  summary.memory_parts_master_bytes = parts.master;
+  summary.memory_parts_gradients_bytes = parts.gradients;
+  summary.memory_parts_optimizer_bytes = parts.optimizer;
+  summary.memory_parts_buckets_bytes = parts.buckets;
+  summary.memory_parts_copies_bytes = parts.copies;
+  summary.memory_parts_units_bytes = parts.units;
+  summary.memory_parts_activations_bytes = parts.activations;
+  summary.memory_parts_update_bytes = parts.update;
+  summary.memory_parts_allocator_bytes = lost;
+  summary.memory_parts_context_bytes = kContextBytes;
+  summary.memory_bytes = parts.all() + lost;
+  summary.memory_low_bytes = parts.all() - kContextBytes + kLeastContextBytes;
+  summary.memory_high_bytes =
+      parts.all() - kContextBytes + kMostContextBytes + kMostAllocatorShare * parts.come_and_go();
+  if (cluster.gpu_memory_bytes) {
+    summary.memory_capacity_bytes = static_cast<double>(*cluster.gpu_memory_bytes);
+    const bool fits = *summary.memory_bytes <= *summary.memory_capacity_bytes;
+    if (!fits || parts.activations) {
+      summary.memory_fits = fits;
+    }
+  }
+}
+
+void fill_memory(const Scenario& scenario, const ScenarioProgram& made,
+                 const programs::OperationTimes& times, Summary& summary) {
+  const bool shards = scenario.training.sharding.strategy != ShardingStrategy::none;
+  fill_memory(shards ? sharded_memory(scenario, made, times)
+                     : unsharded_memory(scenario, scenario.cluster.ranks(), summary),
+              scenario.cluster, summary);
+}
+
+std::optional<double> known_activations(const Scenario& scenario) {
+  if (!knows_activations(scenario)) {
+    return std::nullopt;
+  }
+  const std::vector<double> none(scenario.workload.layers.size());
+  return layers::step_peak(activations_of(scenario), none).activations;
+}
+
+std::string exceeds_text(const Summary& summary) {
+  return summary.memory_fits.value_or(true)
+             ? ""
+             : memory_verdict(summary.memory_bytes, summary.memory_capacity_bytes, false);
+}
+
+std::string memory_verdict(std::optional<double> bytes, std::optional<double> capacity,
+                           std::optional<bool> fits) {
+  if (!capacity || !bytes) {
+    return "";
+  }
+  const auto gigabytes = [](double value) { return base::significant(value / 1e9, 3); };
+  return "memory " + gigabytes(*bytes) + " of " + gigabytes(*capacity) + " GB: " +
+         (!fits   ? "activations are not known"
+          : *fits ? "fits"
+                  : "does not fit");
+}
+
+} // namespace stepsim::study

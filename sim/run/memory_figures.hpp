@@ -1,0 +1,66 @@
+#pragma once
+// Memory of a worker in bytes, as the sum of named parts at the time of a step at which the worker
+// holds most. Each of P parameters takes v_s bytes as stored, v_p as computed with, v_g for its
+// gradient and k_o in the optimizer; the largest bucket has B parameters, and N ranks share:
+//
+//     strategy  parameters            master      gradients          optimizer
+//     none      (v_s + v_p) P                     v_g P              k_o P
+//     zero1     v_p P                 v_s P / N   v_g P              k_o P / N
+//     zero2     v_p P                 v_s P / N   v_g (P / N + B)    k_o P / N
+//     others    v_s P / N                         v_g P / N          k_o P / N
+//
+// (TRN 5). Without sharding v_g is that of the workload, and the copy v_p of 2 bytes is there
+// where computing is in 16 bits; with gradients of 2 bytes the parameters have 2, too, and a master
+// copy of v_s unless that is 2. Gradients without sharding come with backward, while activations
+// go, unless they are kept between steps: views of buckets, sums of micro-batches, algorithms that
+// apply late. The other strategies also hold whole units for a time (live_bytes.hpp).
+#include <optional>
+#include <string>
+
+#include "programs/operation_times.hpp"
+#include "run/result.hpp"
+#include "run/scenario_program.hpp"
+
+namespace stepsim::study {
+
+// What the allocator loses of what comes and goes (fragments, rounding), assumed, and its most; and
+// what a process needs before it trains, assumed, with its least and most.
+inline constexpr double kAllocatorShare = 0.05;
+inline constexpr double kMostAllocatorShare = 0.2;
+inline constexpr double kContextBytes = 1e9;
+inline constexpr double kLeastContextBytes = 0.5e9;
+inline constexpr double kMostContextBytes = 2e9;
+
+// Bytes of a worker. Activations are empty where they are not known.
+struct MemoryParts {
+  double parameters{}, master{}, gradients{}, optimizer{}, buckets{}, copies{}, units{}, update{};
+  std::optional<double> activations;
+
+  [[nodiscard]] double come_and_go() const {
+    return buckets + units + update + activations.value_or(0);
+  }
+  [[nodiscard]] double all() const {
+    return parameters + master + gradients + optimizer + copies + come_and_go() + kContextBytes;
+  }
+};
+
+// Of training without sharding with so many workers; `summary` has the width of a pipeline.
+[[nodiscard]] MemoryParts unsharded_memory(const Scenario& scenario, std::int64_t ranks,
+                                           const Summary& summary);
+
+// Fills memory_* of `summary`. Sharded units need times that were recorded with Record::all for at
+// least one iteration; the last one counts.
+void fill_memory(const MemoryParts& parts, const Cluster& cluster, Summary& summary);
+void fill_memory(const Scenario& scenario, const ScenarioProgram& made,
+                 const programs::OperationTimes& times, Summary& summary);
+
+// The most activations of a micro-batch, bytes; empty if they are not known.
+[[nodiscard]] std::optional<double> known_activations(const Scenario& scenario);
+
+// "memory 131 of 80 GB: does not fit", or "fits"; empty without a capacity.
+[[nodiscard]] std::string memory_verdict(std::optional<double> bytes,
+                                         std::optional<double> capacity, std::optional<bool> fits);
+// The same where it does not fit, else "".
+[[nodiscard]] std::string exceeds_text(const Summary& summary);
+
+} // namespace stepsim::study
