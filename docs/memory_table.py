@@ -1,0 +1,245 @@
+#!/usr/bin/python3
+"""The tables of the section "Memory" of docs/accuracy.md: public figures of GPU memory beside what `stepsim run` says.
+
+usage: docs/memory_table.py BINARY [--check]
+
+Reads docs/memory_figures.csv and rewrites what stands between the markers of the section; --check changes nothing and
+exits 1 where the section is out of date. The tables below say what the words of the csv are in a scenario. They
+follow from what the frameworks do; none of them was chosen by a figure.
+"""
+import argparse
+import collections
+import csv
+import difflib
+import json
+import math
+import pathlib
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/accuracy.md"
+BEGIN = "<!-- memory: docs/memory_table.py -->\n"
+END = "<!-- end of memory -->\n"
+LEAST_CONTEXT, MOST_CONTEXT = 0.5e9, 2e9  # of memory_low_bytes and memory_high_bytes
+SAME_MODEL = 0.05  # how far the parameters of a table may be from those of the row, as a ratio
+
+MODELS = {"BERT-base": "bert_base", "BERT-large": "bert_large", "DiT-XL/2": "dit_xl_2", "GPT-2 1.5B": "gpt2_xl",
+          "GPT-2 XL": "gpt2_xl", "Llama 2 7B": "llama2_7b", "Llama 2 70B": "llama2_70b", "Llama 3 8B": "llama3_8b",
+          "Llama 3.1 8B": "llama3_8b", "Llama 3.2 3B": "llama3_2_3b", "Qwen 3 8B": "qwen3_8b", "ViT-H/14": "vit_h_14",
+          "ViT-L/16": "vit_l_16"}
+NO_LENGTH = ("DiT", "Stable Diffusion", "ViT", "linear layers")  # tokens follow from the image, or there are none
+
+# Keys of the workload, bytes of a parameter that is computed with, and of one that is stored. Autocast and
+# mixed-precision FSDP store 4 bytes and compute with a copy of 2; float8 gathers 2 and casts at the product.
+Precision = collections.namedtuple("Precision", "workload computed stored")
+PRECISIONS = {
+    "fp32": Precision({"device": {"flops_Ps": 1e14}, "value_bytes": 4}, 4, 4),
+    "fp16_mixed": Precision({"gpu": "h100", "dtype": "fp16"}, 2, 4),
+    "bf16_mixed": Precision({"gpu": "h100", "dtype": "bf16"}, 2, 4),
+    "fp8": Precision({"gpu": "h100", "dtype": "fp8"}, 2, 4),
+    "bf16_pure": Precision({"gpu": "h100", "dtype": "bf16", "value_bytes": 2}, 2, 2),
+}
+# What is sharded, and which bytes a gradient has: DeepSpeed and ColossalAI keep it as it was computed, FSDP as the
+# parameter is stored.
+STRATEGIES = {"none": None, "ddp": None, "zero1": ("zero1", "computed"), "zero2": ("zero2", "computed"),
+              "zero3/full_shard": ("full_shard", "stored")}
+# LAMB has the two moments of Adam.
+OPTIMIZERS = {"Adam": "adam", "AdamW": "adam", "LAMB": "adam", "Adam 8-bit": "adam_8bit", "AdamW 8-bit": "adam_8bit",
+              "Adafactor": "adafactor"}
+# All selective recomputation of the rows is torchtitan's, whose default is that of operations.
+RECOMPUTES = {"none": "none", "selective": "selective_op", "full": "full"}
+# SDPA of PyTorch stores no scores. Where the source does not say, the default of the program is taken.
+ATTENTIONS = {"flash": "flash", "sdpa": "flash", "plain": "plain", "unknown": "flash", "": "flash"}
+# What a source has to say, in this order.
+SAID = {"model": "model", "micro_batch": "batch", "sequence": "number of tokens", "precision": "precision",
+        "optimizer": "optimizer", "recompute": "recomputation"}
+# What a figure counts beside tensors: the context of the process, what the allocator loses.
+Kind = collections.namedtuple("Kind", "words context allocator")
+KINDS = {"peak_allocated": Kind("allocated", False, False), "peak_reserved": Kind("reserved", False, True),
+         "nvidia_smi": Kind("nvidia-smi", True, True), "": Kind("not said", True, True)}
+
+
+class NotPredicted(Exception):
+    """A row that is no scenario, with the reason."""
+
+
+def known(table, word, what):
+    if word not in table:
+        raise NotPredicted(f"the program has no {what} {word}")
+    return table[word]
+
+
+def model_of(row):
+    """(name, layer table) of the shipped model."""
+    name = MODELS.get(row["model"])
+    table = json.loads((ROOT / f"models/{name}.json").read_text(encoding="utf-8")) if name else None
+    if not name or abs(table["totals"]["elements"] / float(row["parameters"]) - 1) > SAME_MODEL:
+        raise NotPredicted("the model is not shipped")
+    return name, table
+
+
+def workload_of(row, precision):
+    name, table = model_of(row)
+    workload = {"model": name, "batch_size": int(row["micro_batch"]), **precision.workload,
+                "attention": known(ATTENTIONS, row["attention"], "attention")}
+    if row["sequence"]:
+        if int(row["sequence"]) > table["input"]["max_sequence_length"]:
+            raise NotPredicted("the shipped model has fewer positions")
+        workload["sequence_length"] = int(row["sequence"])
+    recompute = known(RECOMPUTES, row["recompute"], "recomputation")
+    if recompute != "none":
+        if "gpu" not in workload:
+            raise NotPredicted("no keys: recomputation of values of 4 bytes")
+        workload["recompute"] = recompute
+    return workload
+
+
+def training_of(row, precision):
+    training = {"iterations": 2, "optimizer": known(OPTIMIZERS, row["optimizer"], "optimizer")}
+    sharding = known(STRATEGIES, row["strategy"], "strategy")
+    if sharding:
+        strategy, gradient = sharding
+        training["sharding"] = {"strategy": strategy, "parameter_bytes": precision.computed,
+                                "stored_bytes": precision.stored, "reduce_bytes": getattr(precision, gradient)}
+    elif precision.stored < 4:
+        training["sharding"] = {"strategy": "none", "stored_bytes": precision.stored}
+    if precision.stored < 4 and training["optimizer"] == "adam":  # moments have the type of the parameters
+        training["sharding"]["optimizer_bytes"] = 2 * precision.stored
+    return training
+
+
+def scenario_of(row):
+    """What `stepsim run` reads; memory hardly depends on the network."""
+    if row["kind"] not in KINDS:
+        raise NotPredicted("a part alone, no training")
+    for column, words in SAID.items():
+        if not row[column] and not (column == "sequence" and any(word in row["model"] for word in NO_LENGTH)):
+            raise NotPredicted(f"the source does not say the {words}")
+    precision = known(PRECISIONS, row["precision"], "precision")
+    # Where the number of GPUs is not said nothing is sharded, so that any number has the same memory.
+    cluster = {"nodes": int(row["gpus"] or 2), "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e11}}
+    if row["gpu_memory_bytes"]:
+        cluster["gpu_memory_bytes"] = int(row["gpu_memory_bytes"])
+    elif row["out_of_memory"] == "yes":
+        raise NotPredicted("the source does not say the capacity that was exceeded")
+    return {"kind": "scenario", "workload": workload_of(row, precision), "cluster": cluster,
+            "training": training_of(row, precision)}
+
+
+def predictions(stepsim, rows):
+    """(rows with the `summary` of their result, {reason: rows without one})."""
+    asked, reasons = [], collections.defaultdict(list)
+    for row in rows:
+        try:
+            asked.append((row, scenario_of(row)))
+        except NotPredicted as reason:
+            reasons[str(reason)].append(row)
+    lines = "".join(json.dumps(scenario) + "\n" for _, scenario in asked)
+    done = subprocess.run([stepsim, "run", "--lines", "-", "--quiet"], input=lines, text=True, check=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    for (row, _), line in zip(asked, done.stdout.splitlines(), strict=True):
+        row["summary"] = json.loads(line)["summary"]
+    return [row for row, _ in asked], reasons
+
+
+def compared(row):
+    """(figure, model, low, high) in bytes, each with what the kind of the figure counts."""
+    summary, kind = row["summary"], KINDS[row["kind"]]
+    parts = summary["memory_parts"]
+    contexts = (0, 0, 0) if kind.context else (parts["context_bytes"], LEAST_CONTEXT, MOST_CONTEXT)
+    model = summary["memory_bytes"] - (0 if kind.allocator else parts["allocator_bytes"])
+    return (float(row["measured_bytes"]),
+            *(each - context for each, context in zip((model, summary["memory_low_bytes"], summary["memory_high_bytes"]),
+                                                      contexts, strict=True)))
+
+
+def error(row):
+    figure, model, _, _ = compared(row)
+    return model / figure - 1
+
+
+def inside(row):
+    figure, _, low, high = compared(row)
+    return low <= figure <= high
+
+
+def gigabytes(value):
+    return f"{value / 1e9:.1f}"
+
+
+def table(headings, rows):
+    return ["| " + " | ".join(headings) + " |", "|" + "---|" * len(headings),
+            *("| " + " | ".join(row) + " |" for row in rows), ""]
+
+
+def source(row):
+    return f"[{row['repo']}](https://github.com/{row['repo']})"
+
+
+def figure_cells(row):
+    figure, model, low, high = compared(row)
+    return [row["id"], source(row), KINDS[row["kind"]].words, gigabytes(figure), gigabytes(model),
+            f"{gigabytes(low)}..{gigabytes(high)}", f"{100 * error(row):+.0f}"]
+
+
+def total_cells(words, rows):
+    sizes = sorted(abs(error(row)) for row in rows)
+    return [words, str(len(rows)), f"{100 * statistics.median(sizes):.0f}",
+            f"{100 * sizes[math.ceil(0.9 * len(sizes)) - 1]:.0f}", str(sum(map(inside, rows)))]
+
+
+def groups(rows):
+    """(words, rows) of each kind of figure and of recomputation."""
+    yield "all", rows
+    for column, words in [("kind", lambda kind: KINDS[kind].words), ("recompute", "recomputation {}".format)]:
+        for value in sorted({row[column] for row in rows}, reverse=True):
+            yield words(value), [row for row in rows if row[column] == value]
+
+
+def verdict_cells(row):
+    summary = row["summary"]
+    low, high = (gigabytes(summary[f"memory_{end}_bytes"]) for end in ("low", "high"))
+    return [row["id"], source(row), gigabytes(summary["memory_capacity_bytes"]), gigabytes(summary["memory_bytes"]),
+            f"{low}..{high}", "fits (wrong)" if summary["memory_fits"] else "does not fit (correct)"]
+
+
+def section(stepsim):
+    with open(ROOT / "docs/memory_figures.csv", encoding="utf-8", newline="") as file:
+        rows, reasons = predictions(stepsim, list(csv.DictReader(file)))
+    figures = [row for row in rows if row["out_of_memory"] == "no"]
+    failed = [row for row in rows if row["out_of_memory"] == "yes"]
+    ran = [row for row in figures if row["gpu_memory_bytes"]]
+    right = sum(not row["summary"]["memory_fits"] for row in failed)
+    lines = table(["row", "source", "kind", "figure [GB]", "model [GB]", "low..high", "error [%]"],
+                  map(figure_cells, figures))
+    lines += table(["figures", "rows", "median error [%]", "90th percentile [%]", "inside low..high"],
+                   [total_cells(*group) for group in groups(figures)])
+    lines += [f"Of {len(failed)} runs that ended out of memory the program says \"does not fit\" of {right}; of the "
+              f"{len(ran)} rows above whose capacity is known, which all ran, \"fits\" of "
+              f"{sum(row['summary']['memory_fits'] for row in ran)}.", ""]
+    lines += table(["row out of memory", "source", "capacity [GB]", "model [GB]", "low..high", "the program says"],
+                   map(verdict_cells, failed))
+    counts = sorted((-len(each), reason) for reason, each in reasons.items())
+    return [*lines, f"Not predicted are {sum(map(len, reasons.values()))} rows:", "",
+            *(f"- {-count}: {reason}" for count, reason in counts)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("stepsim", metavar="BINARY", type=pathlib.Path)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    old = PAGE.read_text(encoding="utf-8")
+    start, stop = old.index(BEGIN) + len(BEGIN), old.index(END)
+    new = old[:start] + "\n" + "\n".join(section(options.stepsim.resolve())) + "\n\n" + old[stop:]
+    if options.check:
+        sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), str(PAGE), "now"))
+        return int(new != old)
+    PAGE.write_text(new, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
