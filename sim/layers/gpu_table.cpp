@@ -8,7 +8,7 @@ namespace {
 
 // Peaks, bandwidths and fractions: stas00/ml-engineering, compute/accelerator (best products that
 // were measured); memory bandwidth of v100 and a100-80: cli99/llm-analysis. Sizes of memory: data
-// sheets; v100 comes with 16 and 32 GB. Fractions of v100, mi250 and
+// sheets; v100 comes with 16 and 32 GB. Fractions of v100, mi250, l40s and
 // rtx4090 are assumed.
 constexpr std::array kGpus{
     Gpu{"v100", {125e12}, {0.90e12}, 16e9, 0.80, GpuFamily::other, false, false},
@@ -17,8 +17,10 @@ constexpr std::array kGpus{
     Gpu{"h100", {989e12}, {3.35e12}, 80e9, 0.803, GpuFamily::hopper, true, true},
     Gpu{"h200", {989e12}, {4.80e12}, 141e9, 0.803, GpuFamily::hopper, true, true},
     Gpu{"b200", {2250e12}, {8.00e12}, 180e9, 0.776, GpuFamily::other, true, true},
+    Gpu{"b300", {2250e12}, {8.00e12}, 288e9, 0.786, GpuFamily::other, true, true},
     Gpu{"mi250", {362e12}, {3.28e12}, 128e9, 0.50, GpuFamily::other, true, false},
     Gpu{"mi300x", {1300e12}, {5.30e12}, 192e9, 0.514, GpuFamily::other, true, true},
+    Gpu{"l40s", {362e12}, {0.864e12}, 48e9, 0.80, GpuFamily::other, true, true},
     Gpu{"rtx4090", {165e12}, {1.008e12}, 24e9, 0.80, GpuFamily::other, true, true},
 };
 

@@ -27,18 +27,26 @@ bool has_digit(const std::string& word) {
   return std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// The part's name, "A100" of "NVIDIA A100 SXM4": the first word with a letter and a digit; and
-// whether it is a card for a slot, whose links are others.
+// The part's name, "A100" of "NVIDIA A100 SXM4": the first word with a letter and a digit, else the
+// first number of four digits, "4090" of "NVIDIA GeForce RTX 4090"; and whether it is a card for a
+// slot, whose links are others.
 struct PartName {
   std::string part;
   bool in_slot = false;
 };
 PartName part_name(std::string_view name) {
   const std::vector<std::string> words = words_of_name(name);
-  const auto part = std::ranges::find_if(words, [](const std::string& word) {
+  auto part = std::ranges::find_if(words, [](const std::string& word) {
     return word.size() > 1 && std::isalpha(static_cast<unsigned char>(word.front())) != 0 &&
            has_digit(word);
   });
+  if (part == words.end()) {
+    part = std::ranges::find_if(words, [](const std::string& word) {
+      return word.size() == 4 && std::ranges::all_of(word, [](char c) {
+               return std::isdigit(static_cast<unsigned char>(c)) != 0;
+             });
+    });
+  }
   return {part == words.end() ? "" : *part,
           std::ranges::find(words, std::string("PCIE")) != words.end()};
 }

@@ -112,8 +112,10 @@ TEST_CASE("estimate: every GPU by its row, one layer of each kind by its formula
                          Row{"h100", 989e12, 3.35e12, 0.803, 0.98, 0.21, 64, 0.80, 1.25},
                          Row{"h200", 989e12, 4.80e12, 0.803, 0.98, 0.21, 64, 0.80, 1.25},
                          Row{"b200", 2250e12, 8.00e12, 0.776, 0.92, 0.30, 56, 0.6, 1.6},
+                         Row{"b300", 2250e12, 8.00e12, 0.786, 0.92, 0.30, 56, 0.6, 1.6},
                          Row{"mi250", 362e12, 3.28e12, 0.50, 0.92, 0.30, 56, 0.6, 1.6},
                          Row{"mi300x", 1300e12, 5.30e12, 0.514, 0.92, 0.30, 56, 0.6, 1.6},
+                         Row{"l40s", 362e12, 0.864e12, 0.80, 0.92, 0.30, 56, 0.6, 1.6},
                          Row{"rtx4090", 165e12, 1.008e12, 0.80, 0.92, 0.30, 56, 0.6, 1.6}}) {
     CAPTURE(row.gpu);
     const EstimatedTimes times = estimated_times(table, 4, on(row.gpu));
@@ -133,8 +135,8 @@ TEST_CASE("estimate: every GPU by its row, one layer of each kind by its formula
     CHECK(times.interval.high == row.high);
     CHECK(times.interval.validated == (row.low > 0.6));
   }
-  CHECK(gpus().size() == 9);
-  CHECK(gpu_words().size() == 9);
+  CHECK(gpus().size() == 11);
+  CHECK(gpu_words().size() == 11);
   CHECK(find_gpu("k80") == nullptr);
 }
 
@@ -162,7 +164,8 @@ TEST_CASE("estimate: formats that a part lacks") {
   for (const std::string_view name : {"a100-40", "a100-80", "mi250"}) {
     CHECK(formats(name) == "bf16 fp16 ");
   }
-  for (const std::string_view name : {"h100", "h200", "b200", "mi300x", "rtx4090"}) {
+  for (const std::string_view name :
+       {"h100", "h200", "b200", "b300", "mi300x", "l40s", "rtx4090"}) {
     CHECK(formats(name) == "bf16 fp16 fp8 ");
   }
   CHECK(find_gpu("v100")->usual_precision() == Precision::fp16);

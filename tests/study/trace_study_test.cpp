@@ -60,6 +60,11 @@ TEST_CASE("the node type of a trace is the one with the GPU that the profiler na
   CHECK(node_type_of("Tesla V100-SXM2-32GB") == "dgx1v");
   CHECK(node_type_of("AMD Instinct MI300X") == "mi300x");
   CHECK(node_type_of("NVIDIA GH200 480GB") == "gh200x4");
+  CHECK(node_type_of("NVIDIA B200") == "dgx_b200");
+  CHECK(node_type_of("NVIDIA B300 SXM6 AC") == "dgx_b300");
+  CHECK(node_type_of("NVIDIA L40S") == "l40sx8");
+  CHECK(node_type_of("NVIDIA L40").empty());
+  CHECK(node_type_of("NVIDIA GeForce RTX 4090") == "rtx4090x4");
   CHECK(node_type_of("NVIDIA A100-PCIE-40GB").empty()); // no NVLink to all others
   CHECK(node_type_of("NVIDIA GeForce RTX 2080 Ti").empty());
   CHECK(node_type_of("").empty());
