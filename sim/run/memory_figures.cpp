@@ -286,6 +286,24 @@ void fill_memory(const Scenario& scenario, const ScenarioProgram& made,
               scenario.cluster, summary);
 }
 
+double least_memory(const Scenario& scenario) {
+  const Sharding& sharding = scenario.training.sharding;
+  MemoryParts parts;
+  if (sharding.strategy == ShardingStrategy::none) {
+    parts = unsharded_memory(scenario, scenario.cluster.ranks(), {});
+  } else {
+    const auto all = static_cast<double>(scenario.workload.values());
+    const double share = all / static_cast<double>(shard_ranks(scenario));
+    const bool whole = !has_units(sharding); // zero1 and zero2 keep what they compute with
+    parts.parameters = sharding.stored_bytes * share + (whole ? sharding.parameter_bytes * all : 0);
+    parts.gradients =
+        sharding.reduce_bytes * (sharding.strategy == ShardingStrategy::zero1 ? all : share);
+    parts.optimizer = optimizer_bytes(scenario) * share;
+    parts.activations = known_activations(scenario);
+  }
+  return parts.all() + kAllocatorShare * parts.come_and_go();
+}
+
 std::optional<double> known_activations(const Scenario& scenario) {
   if (!knows_activations(scenario)) {
     return std::nullopt;

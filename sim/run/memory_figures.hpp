@@ -54,6 +54,9 @@ void fill_memory(const MemoryParts& parts, const Cluster& cluster, Summary& summ
 void fill_memory(const Scenario& scenario, const ScenarioProgram& made,
                  const programs::OperationTimes& times, Summary& summary);
 
+// At most memory_bytes of a run of the scenario, bytes; equal to it without sharding.
+[[nodiscard]] double least_memory(const Scenario& scenario);
+
 // The most activations of a micro-batch, bytes; empty if they are not known.
 [[nodiscard]] std::optional<double> known_activations(const Scenario& scenario);
 

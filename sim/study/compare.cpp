@@ -69,6 +69,12 @@ void sort_best_first(Comparison& comparison) {
 
 } // namespace
 
+void rank_and_sort(Comparison& comparison, std::optional<BestBy> best_by) {
+  comparison.ranking = rank_rows(comparison.rows, comparison.batches, best_by);
+  set_ratios(comparison);
+  sort_best_first(comparison);
+}
+
 // A varied field may be called "ratio", as that of a codec is: it then goes by its whole pointer,
 // because the comparison has a key of that name.
 Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& asked) {

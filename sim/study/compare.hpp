@@ -42,6 +42,10 @@ struct CompareOptions {
   std::function<bool()> interrupted = {};
 };
 
+// Ranks the rows, gives each its ratio to the best, and sorts them, the best first, those that need
+// more memory than a device has behind those that fit, and those that failed last.
+void rank_and_sort(Comparison& comparison, std::optional<BestBy> best_by = {});
+
 // Runs the sweep. Throws InputError if none of a sample of combinations can be parsed
 // (check_some_point), or if the base of the sweep is a collective and not a scenario.
 [[nodiscard]] Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& options);

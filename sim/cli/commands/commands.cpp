@@ -28,6 +28,8 @@ constexpr std::array kCommands{
     Command{"Training steps", "web", "the what-if page, which answers in a browser", web_page},
     Command{"Training steps", "solve",
             "the values at which a number of the result reaches a target", solve},
+    Command{"Training steps", "plan-training", "the fastest way to train that fits into memory",
+            plan_training},
     Command{"Training steps", "tune", "the best value of a knob, and the curve", tune},
     Command{"Training steps", "fit-conditions", "what runs of your own lose, from measured steps",
             fit_conditions_command},

@@ -58,6 +58,7 @@ struct Command {
 [[nodiscard]] int merge(const Invocation& invocation);
 [[nodiscard]] int models(const Invocation& invocation);
 [[nodiscard]] int plan(const Invocation& invocation);
+[[nodiscard]] int plan_training(const Invocation& invocation);
 [[nodiscard]] int plan_units(const Invocation& invocation);
 [[nodiscard]] int plot_records(const Invocation& invocation);
 [[nodiscard]] int presets(const Invocation& invocation);

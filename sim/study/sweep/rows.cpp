@@ -34,10 +34,11 @@ Rows rows_of(const Sweep& sweep, Files& files, const RowsOptions& options) {
 }
 
 // A sweep needs an axis; the name of the scenario can be one, as it changes no number.
-io::Json row_of(const io::Json& scenario, Files& files) {
+io::Json row_of(const io::Json& scenario, Files& files, double max_seconds) {
   const io::Json* name = io::resolve(scenario, "/name");
   const Sweep sweep = sweep_over(scenario, {{"/name", {name == nullptr ? io::Json("") : *name}}});
-  io::Json row = rows_of(sweep, files, {}).records.front();
+  io::Json row =
+      rows_of(sweep, files, {.max_seconds = max_seconds, .progress = {}}).records.front();
   if (const std::string error = error_in(row); !error.empty()) {
     throw SimulationError(error);
   }

@@ -35,7 +35,8 @@ struct Rows {
 [[nodiscard]] Rows rows_of(const Sweep& sweep, Files& files, const RowsOptions& options);
 // Runs one scenario as a sweep of one point. Throws InputError if it cannot be parsed,
 // SimulationError if its run fails.
-[[nodiscard]] io::Json row_of(const io::Json& scenario, Files& files);
+[[nodiscard]] io::Json row_of(const io::Json& scenario, Files& files,
+                              double max_seconds = kMaxSeconds);
 
 // A number of a record; empty if it is null or missing.
 [[nodiscard]] std::optional<double> number_in(const io::Json& record, std::string_view key);

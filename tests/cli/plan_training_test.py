@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""`stepsim plan-training` against every combination, each run by itself.
+
+    plan_training_test.py STEPSIM [PROBLEMS]
+
+The combinations, the bytes that decide whether one fits and the best of them are made here, apart from the program.
+"""
+import itertools
+import json
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+STEPSIM = None
+STRATEGIES = ["none", "zero1", "zero2", "full_shard", "shard_grad_op", "hybrid_shard"]
+PROBLEMS = 100
+
+
+def problem(draw):
+    """Layers, or a model on a GPU, with a memory that some combinations exceed."""
+    nodes, gpus = draw.choice([2, 3, 4]), draw.choice([1, 2])
+    cluster = {"nodes": nodes, "network": {"latency_s": 10 ** draw.uniform(-6, -4), "bandwidth_Bps": 10 ** draw.uniform(8, 11)}}
+    if gpus > 1:
+        cluster.update(gpus_per_node=gpus, intra_network={"latency_s": 1e-6, "bandwidth_Bps": 10 ** draw.uniform(9, 11)})
+    if draw.random() < 0.5:
+        counts = [draw.randrange(1, 40) * 100_000 for _ in range(draw.randrange(1, 6))]
+        workload = {"layers": [{"name": f"l{i}", "forward_s": draw.uniform(0, 0.01), "backward_s": draw.uniform(0, 0.02),
+                                "gradient_bytes": 4 * count, "dtype": "float32"} for i, count in enumerate(counts)]}
+        activations = 10 ** draw.uniform(6, 9)
+        cluster["gpu_memory_bytes"] = int(1e9 + activations + draw.uniform(5, 30) * sum(counts))
+        training = {"activation_bytes": activations}
+    else:
+        samples = draw.choice([1, 2, 4, 6])
+        workload = {"model": draw.choice(["gpt2", "bert_base"]), "gpu": "h100", "batch_size": samples,
+                    "sequence_length": draw.choice([128, 512])}
+        cluster["gpu_memory_bytes"] = int(10 ** draw.uniform(9.2, 9.9))
+        training = {}
+    training["optimizer"] = draw.choice(["adam", "adam_fused", "sgd"])
+    return {"kind": "scenario", "workload": workload, "cluster": cluster, "training": training,
+            "communication": {"schedule": draw.choice(["ddp", "ddp", "wfbp"])}}
+
+
+def combinations(scenario):
+    """Whole scenarios; those that the program refuses are among them."""
+    samples = scenario["workload"].get("batch_size")
+    recomputes = ["none", "selective_op", "full"] if samples else [None]
+    divisions = [n for n in range(1, samples + 1) if samples % n == 0] if samples else [1]
+    schedule = scenario["communication"]["schedule"]
+    for strategy, recompute, parts, factor in itertools.product(STRATEGIES, recomputes, divisions, [1, 4, 16]):
+        units = strategy in STRATEGIES[3:]
+        if factor > 1 and (units or schedule != "ddp"):
+            continue
+        one = json.loads(json.dumps(scenario))
+        one["training"]["sharding"] = {"strategy": strategy}
+        if recompute:
+            one["workload"].update(recompute=recompute, batch_size=samples // parts)
+            one["training"]["micro_batches"] = parts
+        if units:
+            one["communication"] = {}
+        elif factor > 1:
+            one["communication"]["bucket_bytes"] = factor * 25 * 2**20
+        yield one
+
+
+class PlanTraining(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def stepsim(self, *words, codes=(0,), text=None):
+        done = subprocess.run([STEPSIM, *words], cwd=self.folder, text=True, capture_output=True, input=text, timeout=600)
+        self.assertIn(done.returncode, codes, (words, done.stderr))
+        return done
+
+    def best_of_all(self, scenario):
+        lines = "".join(json.dumps(one) + "\n" for one in combinations(scenario))
+        answers = [json.loads(line) for line in self.stepsim("run", "--lines", "-", "--quiet", codes=(0, 3), text=lines)
+                   .stdout.splitlines()]
+        summaries = [answer["summary"] for answer in answers if "summary" in answer]
+        self.assertTrue(summaries)
+        times = [one["iteration_time_s"] for one in summaries if one["memory_fits"]]
+        return min(times, default=None), len(summaries)
+
+    def test_the_best_is_that_of_all_combinations(self):
+        draw = random.Random(20261127)
+        fits = 0
+        for number in range(PROBLEMS):
+            scenario = problem(draw)
+            (self.folder / "s.json").write_text(json.dumps(scenario))
+            with self.subTest(number=number):
+                plan = json.loads(self.stepsim("plan-training", "s.json", "--json", codes=(0, 4)).stdout)
+                least, count = self.best_of_all(scenario)
+                self.assertEqual(plan["combinations"], count)
+                if least is None:
+                    self.assertIsNone(plan["best"])
+                    continue
+                fits += 1
+                best = plan["rows"][plan["best"]]
+                self.assertIs(best["memory_fits"], True)
+                self.assertLessEqual(abs(best["iteration_time_s"] - least), 1e-9 * least)
+                self.assertEqual(len(plan["rows"]) + plan["too_large"] + plan["too_slow"], count)
+        self.assertGreater(fits, PROBLEMS // 2)
+        self.assertLess(fits, PROBLEMS)
+
+    def test_every_row_is_a_run(self):
+        words = ["init", "--model", "llama3_8b", "--gpu", "h100", "--cluster", "dgx_h100", "--nodes", "2", "-o", "s.json"]
+        self.stepsim(*words)
+        plan = json.loads(self.stepsim("plan-training", "s.json", "--set", "/workload/batch_size=2", "--nodes", "2,4",
+                                       "--json").stdout)
+        self.assertGreater(plan["too_large"], 0)
+        self.assertEqual(plan["rows"][plan["best"]]["nodes"], 4)  # all but the fastest of 2 nodes are too slow
+        for row in plan["rows"][:6]:
+            words = [word for text in row["set"] for word in ("--set", text)]
+            summary = json.loads(self.stepsim("run", "s.json", "--json", "--set", "/workload/batch_size=2", *words).stdout)["summary"]
+            for key in ("iteration_time_s", "memory_bytes", "samples_per_s", "iteration_time_high_s"):
+                self.assertEqual(summary[key], row[key], (row["set"], key))
+        text = self.stepsim("plan-training", "s.json")
+        self.assertIn("best", text.stdout)
+        self.assertRegex(text.stderr, r"\d+ of \d+ combinations were run: \d+ need more memory")
+        best = text.stderr.split("next: stepsim ")[1].split("\n")[0].split()
+        head, first = (re.split(r"  +", line) for line in text.stdout.split("\n")[:2])
+        self.assertIn(first[head.index("iteration [ms]")], self.stepsim(*best).stdout)
+
+    def test_nothing_fits(self):
+        scenario = problem(random.Random(1))
+        scenario["cluster"]["gpu_memory_bytes"] = 1000
+        (self.folder / "s.json").write_text(json.dumps(scenario))
+        plan = json.loads(self.stepsim("plan-training", "s.json", "--json", codes=(4,)).stdout)
+        self.assertIsNone(plan["best"])
+        self.assertEqual([row["memory_fits"] for row in plan["rows"]], [False])
+        scenario["training"]["algorithm"] = "pipe_sgd"
+        (self.folder / "p.json").write_text(json.dumps(scenario))
+        self.stepsim("plan-training", "p.json", codes=(3,))
+
+
+if __name__ == "__main__":
+    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    PROBLEMS = int(sys.argv.pop(1)) if len(sys.argv) > 1 else PROBLEMS
+    unittest.main()
