@@ -15,7 +15,7 @@ namespace stepsim::calibrate {
 // The smallest of the ascending values with at least `share` of them at or below it (nearest rank).
 [[nodiscard]] double nearest_rank(std::span<const double> ascending, double share);
 
-// The quantiles are those of the magnitudes of relative errors.
+// Median, 90th percentile and largest of the absolute relative errors.
 struct ErrorSpread {
   double median{}, p90{}, most{}; // p90 by nearest rank
 };

@@ -1,6 +1,6 @@
 // NVML, NCCL and cuBLAS are loaded while the program runs, so that it starts on a machine that
 // lacks them. Without NVML the facts of the driver stay unknown; without NCCL only the measurement
-// of NCCL is refused. The prototypes and constants are those of the stable C interfaces of
+// of NCCL is refused. Prototypes and constants are copied from the stable C interfaces of
 // these libraries.
 #include "calibrate/cuda/driver.hpp"
 

@@ -49,7 +49,7 @@ void add_select(io::Json& costs, const Kernels& kernels) {
   }
 }
 
-// Adds the costs of an encoder, which reads all elements and selects none. A kernel `beside` reads
+// Adds what an encoder costs: it reads every element and leaves none out. A kernel `beside` reads
 // little, so that only its constant time counts.
 void add_encode(io::Json& costs, const Kernels& kernels, const KernelFit* beside = nullptr) {
   if (!kernels.empty()) {

@@ -46,7 +46,7 @@ struct BucketCost {
 
 // The costs of the buckets of a scenario. Each size is evaluated once; with powersgd, whose cost
 // depends on shapes, every bucket is. Not thread-safe. Throws SimulationError if the evaluator of
-// an exchange does (evaluation.hpp, evaluation.hpp).
+// an exchange does (evaluation.hpp).
 class BucketCosts {
 public:
   // `curve`, if not empty, is a measured cost that replaces the evaluators of a dense exchange.

@@ -90,7 +90,7 @@ using ExchangeMember = UnitExchange ProgramUnit::*;
 // The program of the scenario. All workers are equal; factors of variability are applied when the
 // program is evaluated. If `simulated`, every message will be simulated on the network of the
 // scenario. Throws SimulationError if the training algorithm has no program, and where the
-// evaluator of an exchange throws it (evaluation.hpp, evaluation.hpp).
+// evaluator of an exchange throws it (evaluation.hpp).
 [[nodiscard]] ScenarioProgram scenario_program(const Scenario& scenario, bool simulated = false,
                                                MadeFor made_for = MadeFor::lists);
 

@@ -26,7 +26,7 @@ namespace stepsim::study {
 [[nodiscard]] bool searches_units(const Scenario& scenario);
 
 // The best units for equal workers; the wrapping in the scenario is ignored. Throws SimulationError
-// where the evaluator of a collective (evaluation.hpp, evaluation.hpp) or largest_unit_of() throws
+// where the evaluator of a collective (evaluation.hpp) or largest_unit_of() throws
 // it.
 [[nodiscard]] buckets::UnitPlan best_units(const Scenario& scenario);
 

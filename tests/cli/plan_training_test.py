@@ -13,7 +13,10 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 import unittest
+
+import framework_keys
 
 STEPSIM = None
 STRATEGIES = ["none", "zero1", "zero2", "full_shard", "shard_grad_op", "hybrid_shard"]
@@ -64,6 +67,28 @@ def combinations(scenario):
         elif factor > 1:
             one["communication"]["bucket_bytes"] = factor * 25 * 2**20
         yield one
+
+
+def yaml(text):
+    """Maps in maps of words, numbers and booleans, as they are written."""
+    words = {"true": True, "false": False}
+    document = {}
+    for line in text.splitlines():
+        key, _, value = line.split("  #")[0].partition(":")
+        if key.startswith("#"):
+            continue
+        value = value.strip()
+        value = int(value) if value.isdigit() else words.get(value, value)
+        place = inner if key.startswith("  ") else document
+        place[key.strip()] = value
+        if value == "":
+            inner = place[key.strip()] = {}
+    return document
+
+
+def python(text):
+    compile(text, "settings.py", "exec")
+    return text
 
 
 class PlanTraining(unittest.TestCase):
@@ -125,6 +150,78 @@ class PlanTraining(unittest.TestCase):
         best = text.stderr.split("next: stepsim ")[1].split("\n")[0].split()
         head, first = (re.split(r"  +", line) for line in text.stdout.split("\n")[:2])
         self.assertIn(first[head.index("iteration [ms]")], self.stepsim(*best).stdout)
+
+    def settings(self, target, best, ranks, gpus):
+        """What the file of a framework says, in the words of a row; None for a strategy that it lacks."""
+        done = self.stepsim("plan-training", "s.json", "--emit", target, "-o", f"{target}.txt", codes=(0, 2))
+        lacks = {"torchtitan": ["zero1", "zero2"], "accelerate": ["zero1", "zero2"], "fsdp": ["zero1", "zero2"],
+                 "deepspeed": ["shard_grad_op"]}[target]
+        self.assertEqual(done.returncode, 2 if best["strategy"] in lacks else 0, done.stderr)
+        if done.returncode:
+            self.assertIn(f"it has no {best['strategy']}", done.stderr)
+            return None
+        text = (self.folder / f"{target}.txt").read_text()
+        if target != "deepspeed":
+            self.assertTrue(text.startswith("# stepsim plan-training: a step takes "), text[:60])
+        document = {"torchtitan": tomllib.loads, "deepspeed": json.loads, "accelerate": yaml, "fsdp": python}[target](text)
+        if target != "fsdp":
+            self.assertEqual(framework_keys.problems(target, document), [])
+        return document
+
+    def test_settings_of_frameworks_say_what_the_best_row_says(self):
+        draw = random.Random(3)
+        seen = {target: set() for target in ("torchtitan", "deepspeed", "accelerate", "fsdp")}
+        for number in range(40):
+            scenario = problem(draw)
+            if "model" not in scenario["workload"]:
+                continue
+            (self.folder / "s.json").write_text(json.dumps(scenario))
+            plan = json.loads(self.stepsim("plan-training", "s.json", "--json", codes=(0, 4)).stdout)
+            if plan["best"] is None:
+                continue
+            best = plan["rows"][plan["best"]]
+            gpus = scenario["cluster"].get("gpus_per_node", 1)
+            ranks = gpus * scenario["cluster"]["nodes"]
+            strategy, batch, parts = best["strategy"], best["batch_size"], best["micro_batches"]
+            for target, found in seen.items():
+                with self.subTest(number=number, target=target, strategy=strategy):
+                    said = self.settings(target, best, ranks, gpus)
+                    found.add(strategy)
+                    if said is not None:
+                        getattr(self, f"check_{target}")(said, strategy, batch, parts, ranks, gpus, best["recompute"])
+        self.assertGreaterEqual(len(seen["fsdp"]), 3, seen)
+
+    def check_torchtitan(self, said, strategy, batch, parts, ranks, gpus, recompute):
+        shards = {"none": 1, "hybrid_shard": gpus}.get(strategy, ranks)
+        self.assertEqual(said["training"]["local_batch_size"], batch)
+        self.assertEqual(said["training"]["global_batch_size"], batch * parts * ranks)
+        self.assertEqual(said["parallelism"]["data_parallel_shard_degree"], shards)
+        self.assertEqual(said["parallelism"]["data_parallel_replicate_degree"], ranks // shards)
+        never = said["parallelism"].get("fsdp_reshard_after_forward") == "never"
+        self.assertEqual(never, strategy == "shard_grad_op")
+        mode = {"none": "none", "full": "full"}.get(recompute, "selective")
+        self.assertEqual(said["activation_checkpoint"]["mode"], mode)
+
+    def check_deepspeed(self, said, strategy, batch, parts, ranks, gpus, recompute):
+        self.assertEqual([said[key] for key in ("train_micro_batch_size_per_gpu", "gradient_accumulation_steps",
+                                                "train_batch_size")], [batch, parts, batch * parts * ranks])
+        zero = said["zero_optimization"]
+        self.assertEqual(zero["stage"], {"none": 0, "zero1": 1, "zero2": 2}.get(strategy, 3))
+        self.assertEqual(zero.get("mics_shard_size"), gpus if strategy == "hybrid_shard" else None)
+
+    def check_accelerate(self, said, strategy, batch, parts, ranks, gpus, recompute):
+        self.assertEqual((said["num_processes"], said["num_machines"]), (ranks, ranks // gpus))
+        self.assertEqual(said["distributed_type"], "MULTI_GPU" if strategy == "none" else "FSDP")
+        if strategy != "none":
+            self.assertEqual(said["fsdp_config"]["fsdp_sharding_strategy"], strategy.upper())
+            self.assertEqual(said["fsdp_config"]["fsdp_activation_checkpointing"], recompute == "full")
+
+    def check_fsdp(self, said, strategy, batch, parts, ranks, gpus, recompute):
+        if strategy == "none":
+            self.assertIn("DistributedDataParallel(", said)
+        else:
+            self.assertIn(f"({ranks // gpus}, {gpus})" if strategy == "hybrid_shard" else f"({ranks},)", said)
+            self.assertIn(f'"reshard_after_forward": {strategy != "shard_grad_op"}', said)
 
     def test_nothing_fits(self):
         scenario = problem(random.Random(1))

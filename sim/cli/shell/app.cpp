@@ -170,7 +170,7 @@ bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
   read_arguments(app, text, arguments);
   common.force = app.get_option("--force")->count() > 0;
   common.embedded = invocation.embedded;
-  require_format(text, common);
+  require_format(text, app, common);
   require_endings(app);
   refuse_common_files(app);
   require_word("--color", common.color, kColors);

@@ -98,6 +98,7 @@ struct CommandText {
   std::string_view program = "stepsim";
   bool at_once = false; // the command only looks up tables, and has no --progress
   bool chooses = false; // the command has --columns
+  bool emits = false;   // with --emit it writes a file of any ending
 };
 
 // The text of a command that has no --progress.
@@ -109,6 +110,12 @@ constexpr CommandText answered_at_once(CommandText text) {
 // The text of a command that has --columns.
 constexpr CommandText choosing_columns(CommandText text) {
   text.chooses = true;
+  return text;
+}
+
+// The text of a command whose --emit writes the file of another program.
+constexpr CommandText emitting(CommandText text) {
+  text.emits = true;
   return text;
 }
 

@@ -109,8 +109,8 @@ std::string full_name(const CommandText& text) {
 }
 
 // Also what the name of the file asks for: `-o x.csv` must not hold JSON. Text of a command without
-// tables in Markdown may stand in a file .md all the same.
-void require_format(const CommandText& text, Common& common) {
+// tables in Markdown may stand in a file .md all the same, and what --emit writes in any file.
+void require_format(const CommandText& text, const CLI::App& app, Common& common) {
   const auto writes = [&](Format format) {
     return std::ranges::find(text.formats, format) != text.formats.end();
   };
@@ -128,7 +128,8 @@ void require_format(const CommandText& text, Common& common) {
     require_word("--format", common.format, words);
   }
   const Format format = format_of(common, text.formats.front());
-  const bool by_name = common.format.empty() && !common.json;
+  const bool emits = text.emits && app.count("--emit") > 0;
+  const bool by_name = common.format.empty() && !common.json && !emits;
   if (!writes(format) || (by_name && !is_known_ending(ending_of(common.output)))) {
     const std::string asked = !common.format.empty() ? "--format " + common.format
                                                      : "-o " + base::shown_value(common.output);

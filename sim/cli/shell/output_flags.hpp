@@ -16,7 +16,7 @@ namespace stepsim::cli {
 
 // Throws UsageError for a format, by --format or by the ending of -o, that the command does not
 // write. Sets the format to table if -o ends in .md and the command writes tables but no Markdown.
-void require_format(const CommandText& text, Common& common);
+void require_format(const CommandText& text, const CLI::App& app, Common& common);
 // Throws UsageError for a further output file, such as --timeline, whose ending does not fit.
 void require_endings(const CLI::App& app);
 // The arguments of the command with paths of shipped files, as the documentation writes them
