@@ -186,8 +186,8 @@ void parse_local(io::Fields& fields, const ParseContext& context, Scenario& scen
   scenario.training.local = std::move(local);
 }
 
-void add_local(const Training& training, io::Json& tree) {
-  const LocalTraining& local = training.local;
+void add_local(const Scenario& scenario, io::Json& tree) {
+  const LocalTraining& local = scenario.training.local;
   io::write_bound(keys::kLocalTrainingRows, local, tree);
   if (local.outer_compression.method != CodecMethod::none) {
     tree.set("outer_compression", value_codec_tree(local.outer_compression));
@@ -195,6 +195,10 @@ void add_local(const Training& training, io::Json& tree) {
   if (const auto& network = local.outer_network) {
     io::Json part{io::Object{}};
     io::write_bound(keys::kOuterNetworkRows, *network, part);
+    if (scenario.cluster.network.curve && network->has_link() && !network->latency_s) {
+      // That of the network, which a resolved scenario leaves out beside a curve.
+      part.set("latency_s", scenario.cluster.network.latency_s);
+    }
     tree.set("outer_network", std::move(part));
   }
 }

@@ -21,7 +21,7 @@ namespace stepsim::study {
 // Reads the keys. For other algorithms the values are checked, but not used.
 void parse_local(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 // Writes the keys of a resolved scenario.
-void add_local(const Training& training, io::Json& tree);
+void add_local(const Scenario& scenario, io::Json& tree);
 // Checks the requirements on the rest of the scenario, which must be known.
 void check_local(const io::Json& tree, io::Problems& problems, const Scenario& scenario);
 

@@ -210,7 +210,7 @@ void add_servers(const Scenario& scenario, io::Json& tree) {
   }
 }
 
-void add_rounds(const Scenario& scenario, io::Json& tree) { add_local(scenario.training, tree); }
+void add_rounds(const Scenario& scenario, io::Json& tree) { add_local(scenario, tree); }
 
 void add_elastic(const Scenario& scenario, io::Json& tree) {
   add_servers(scenario, tree);
