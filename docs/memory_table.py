@@ -216,9 +216,9 @@ def section(stepsim):
                   map(figure_cells, figures))
     lines += table(["figures", "rows", "median error [%]", "90th percentile [%]", "inside low..high"],
                    [total_cells(*group) for group in groups(figures)])
-    lines += [f"Of {len(failed)} runs that ended out of memory the program says \"does not fit\" of {right}; of the "
-              f"{len(ran)} rows above whose capacity is known, which all ran, \"fits\" of "
-              f"{sum(row['summary']['memory_fits'] for row in ran)}.", ""]
+    fits = sum(row["summary"]["memory_fits"] for row in ran)
+    lines += [f"{len(failed)} runs ended out of memory, and the program predicts that for {right} of them. {len(ran)} rows "
+              f"above ran on a GPU of known capacity, and it says that {fits} of them fit.", ""]
     lines += table(["row out of memory", "source", "capacity [GB]", "model [GB]", "low..high", "the program says"],
                    map(verdict_cells, failed))
     counts = sorted((-len(each), reason) for reason, each in reasons.items())
