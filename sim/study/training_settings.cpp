@@ -72,31 +72,37 @@ std::string torchtitan(const Facts& facts) {
   if (facts.fp16) {
     throw UsageError("--emit torchtitan: it computes in bfloat16; --set /workload/dtype=bf16");
   }
-  const bool op = facts.recompute == Recompute::selective_op;
-  std::string out = fmt::format(
-      "[training]\n"
-      "local_batch_size = {}  # samples of a micro-batch on a GPU\n"
-      "global_batch_size = {}  # of an update: {} GPUs x {} micro-batches x {} samples\n",
-      facts.batch, facts.samples(), facts.ranks, facts.micro_batches, facts.batch);
-  if (facts.tokens) {
-    out += fmt::format("seq_len = {}  # tokens of a sample\n", *facts.tokens);
+  if (!facts.tokens) {
+    throw UsageError(
+        "--emit torchtitan: it trains language models, and the scenario has no tokens");
   }
-  out += fmt::format("mixed_precision_param = \"bfloat16\"  # parameters are computed with\n"
-                     "mixed_precision_reduce = \"float32\"  # gradients are reduced\n"
-                     "\n[parallelism]\n"
-                     "data_parallel_replicate_degree = {}  # copies of the model\n"
-                     "data_parallel_shard_degree = {}  # GPUs that share one copy\n",
-                     facts.replicas(), facts.shards);
+  const std::string_view policy = facts.recompute == Recompute::none   ? "None"
+                                  : facts.recompute == Recompute::full ? "FullAC.Config()"
+                                                                       : "SelectiveAC.Config()";
+  const std::int64_t tokens = facts.batch * *facts.tokens;
+  std::string out = fmt::format(
+      "# A run is a function that returns planned(recipe()), with torchtitan's recipe of the "
+      "model.\n"
+      "from torchtitan.distributed.activation_checkpoint import FullAC, SelectiveAC\n\n\n"
+      "def planned(config):\n"
+      "    training, parallelism = config.training, config.parallelism\n"
+      "    training.num_tokens_per_microbatch_per_dp_rank = {}  # {} samples of a GPU\n"
+      "    training.num_tokens_per_train_step = {}  # of {} GPUs x {} micro-batches\n"
+      "    training.max_context_length = {}  # tokens of a sample\n"
+      "    training.mixed_precision_param = \"bfloat16\"  # parameters are computed with\n"
+      "    training.mixed_precision_reduce = \"float32\"  # gradients are reduced\n"
+      "    parallelism.data_parallel_replicate_degree = {}  # copies of the model\n"
+      "    parallelism.data_parallel_shard_degree = {}  # GPUs that share one copy\n",
+      tokens, facts.batch, facts.samples() * *facts.tokens, facts.ranks, facts.micro_batches,
+      *facts.tokens, facts.replicas(), facts.shards);
   if (facts.shards > 1) {
-    out += fmt::format("fsdp_reshard_after_forward = \"{}\"  # whether backward gathers again\n",
+    out += fmt::format("    parallelism.fsdp_reshard_after_forward = \"{}\"  # whether backward "
+                       "gathers again\n",
                        facts.keeps() ? "never" : "always");
   }
-  out += fmt::format("\n[activation_checkpoint]\nmode = \"{}\"  # what backward computes again\n",
-                     facts.recompute == Recompute::full ? "full"
-                     : op                               ? "selective"
-                                                        : "none");
-  return out +
-         (op ? "selective_ac_option = \"op\"  # all but attention and every second product\n" : "");
+  return out + fmt::format("    config.activation_checkpoint = {}  # what backward computes again\n"
+                           "    return config\n",
+                           policy);
 }
 
 std::string deepspeed(const Facts& facts) {
@@ -108,7 +114,7 @@ std::string deepspeed(const Facts& facts) {
                              : facts.strategy == ShardingStrategy::zero2 ? 2
                                                                          : 3;
   io::Json zero{io::Object{{"stage", stage}}};
-  if (stage < 3) {
+  if (stage == 1 || stage == 2) {
     const auto values =
         static_cast<std::int64_t>(static_cast<double>(facts.bucket_bytes) / facts.gradient_bytes);
     zero.set("reduce_bucket_size", values);
@@ -140,13 +146,15 @@ std::string accelerate(const Facts& facts) {
     return out;
   }
   return out + fmt::format("fsdp_config:\n"
-                           "  fsdp_sharding_strategy: {}\n"
+                           "  fsdp_version: 2\n"
+                           "  fsdp_reshard_after_forward: {}  # whether backward gathers again\n"
                            "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP  # a unit a block\n"
-                           "  fsdp_activation_checkpointing: {}  # backward computes again\n",
-                           facts.strategy == ShardingStrategy::hybrid_shard ? "HYBRID_SHARD"
-                           : facts.keeps()                                  ? "SHARD_GRAD_OP"
-                                                                            : "FULL_SHARD",
-                           facts.recompute == Recompute::full);
+                           "  fsdp_activation_checkpointing: {}  # backward computes again\n"
+                           "parallelism_config:\n"
+                           "  parallelism_config_dp_replicate_size: {}  # copies of the model\n"
+                           "  parallelism_config_dp_shard_size: {}  # GPUs that share one copy\n",
+                           !facts.keeps(), facts.recompute == Recompute::full, facts.replicas(),
+                           facts.shards);
 }
 
 std::string fsdp(const Facts& facts) {
@@ -194,12 +202,15 @@ struct Target {
   std::string_view note; // what the file cannot say
 };
 constexpr std::array kTargets{
-    Target{"torchtitan", "# ", torchtitan, "torchtitan 000204a", ""},
-    Target{"deepspeed", "", deepspeed, "DeepSpeed 1b88ac3",
+    Target{"torchtitan", "# ", torchtitan, "torchtitan b5bcd76", ""},
+    Target{"deepspeed", "", deepspeed, "DeepSpeed edaa722",
            "train_batch_size is GPUs x micro-batches x samples; bucket sizes count values; "
-           "mics_shard_size GPUs share one copy; what backward computes again is set in the model"},
-    Target{"accelerate", "# ", accelerate, "Accelerate 002dd35",
-           "micro-batches are gradient_accumulation_steps of Accelerator()"},
+           "mics_shard_size GPUs share one copy, where the model is made inside "
+           "deepspeed.zero.MiCS_Init; what backward computes again is set in the model"},
+    Target{
+        "accelerate", "# ", accelerate, "Accelerate 16cb6eb",
+        "micro-batches are gradient_accumulation_steps of Accelerator(); what computes a part of a "
+        "block again is set in the model"},
     Target{"fsdp", "# ", fsdp, "PyTorch from 2.6", ""}};
 
 } // namespace

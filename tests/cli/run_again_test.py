@@ -86,6 +86,21 @@ class RunAgain(unittest.TestCase):
         self.compare_points(output, 3 * 2)
         self.compare_points(output, 3 * 2, cwd="/")
 
+    def test_an_outer_network_without_latency_has_that_of_a_network_with_a_curve(self):
+        tree = {"kind": "scenario", "cluster": {"nodes": 8, "preset": "dgx_b200", "gpus_per_node": 1,
+                                                "network": {"latency_s": 2.1e-5, "bandwidth_Bps": 4.36e9}},
+                "workload": {"layers": [{"name": "l0", "forward_s": 1e-4, "backward_s": 1e-3, "gradient_bytes": 8062800}]},
+                "training": {"algorithm": "local_sgd", "iterations": 1, "outer_network": {"bandwidth_Bps": 125e6}},
+                "communication": {"collective": "library"}}
+        self.write("s.json", tree)
+        first = json.loads(self.stepsim("run", "s.json", "-o", "r.json", "--json").stdout or (self.folder / "r.json").read_text())
+        again = json.loads(self.stepsim("run", "r.json", "--json").stdout)
+        self.assertEqual(again["summary"], first["summary"])
+        tree["training"]["outer_network"]["latency_s"] = 2.1e-5
+        self.write("s.json", tree)
+        given = json.loads(self.stepsim("run", "s.json", "--json").stdout)
+        self.assertEqual(given["summary"]["iteration_time_s"], first["summary"]["iteration_time_s"])
+
     def test_zips_replications_and_names_in_axes_are_reproduced(self):
         trace = ROOT / "traces" / "resnet50.ddp.2xa100.json"
         for name in ("a", "b"):

@@ -40,7 +40,7 @@ constexpr CommandText kPlanTrainingText = emitting(choosing_columns({
     "if nothing fits.",
     "stepsim plan-training examples/llama3-8b-h100.scenario.json\n"
     "stepsim plan-training s.json --nodes 2,4,8 --set /workload/batch_size=8\n"
-    "stepsim plan-training s.json --emit torchtitan -o job.toml",
+    "stepsim plan-training s.json --emit torchtitan -o planned.py",
     "stepsim plan-units finds the best units for one of them, stepsim explain what bounds it.",
     kTableFormats,
 }));
@@ -106,7 +106,7 @@ int plan_training(const Invocation& invocation) {
   CLI::App app;
   app.add_option("SCENARIO", file, "file of kind scenario; - = standard input")->required();
   app.add_option("--emit", emitted,
-                 "writes the best as the settings of torchtitan (TOML), deepspeed (JSON), "
+                 "writes the best as the settings of torchtitan (Python), deepspeed (JSON), "
                  "accelerate (YAML) or fsdp (PyTorch, Python)")
       ->type_name("WHAT");
   app.add_option("--nodes", nodes, "numbers of nodes to choose from; default the scenario's")
