@@ -12,6 +12,7 @@
 #include "base/number_text.hpp"
 #include "document/json_pointer.hpp"
 #include "run/run.hpp"
+#include "run/work_estimate.hpp"
 #include "scenario/leftover_keys.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -26,6 +27,8 @@ namespace {
 
 // Changes below this share of a step are none.
 constexpr double kSameStep = 1e-9;
+// A change whose run is estimated to take longer is left out, s.
+constexpr double kMostSeconds = 10;
 
 } // namespace
 
@@ -43,6 +46,9 @@ std::optional<ChangedStep> changed_step(const io::Json& tree, std::vector<std::s
         changed, files, [](std::string_view) { return true; }, dropped);
     for (const MeaninglessKey& key : dropped) {
       set.push_back(key.pointer + "=null");
+    }
+    if (estimated_seconds(scenario) > kMostSeconds) {
+      return std::nullopt;
     }
     const bool plain = collectives::row(scenario.communication.compression.method).kind !=
                        collectives::CompressionKind::sparse;
