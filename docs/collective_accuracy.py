@@ -11,7 +11,6 @@ names the source of each; measured rows are not in it.
 import argparse
 import collections
 import csv
-import difflib
 import gzip
 import json
 import math
@@ -22,10 +21,10 @@ import sys
 import tempfile
 import textwrap
 
+import page_section
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/accuracy.md"
-BEGIN = "<!-- collectives: docs/collective_accuracy.py -->\n"
-END = "<!-- end of collectives -->\n"
 KIB, MIB = 1 << 10, 1 << 20
 LEAST_POINTS = 6  # of a fit
 OPERATIONS = {"allreduce", "allgather", "reduce_scatter", "broadcast", "reduce", "alltoall"}  # of the model
@@ -275,16 +274,8 @@ def main():
         return 77 if options.check else 1
     with gzip.open(options.data, "rt", encoding="utf-8", newline="") as file:
         data = list(csv.DictReader(file))
-    old = PAGE.read_text(encoding="utf-8")
-    start, stop = old.index(BEGIN) + len(BEGIN), old.index(END)
     with tempfile.TemporaryDirectory() as folder:
-        text = "\n".join(section(Tool(options.bin.resolve(), folder), data))
-    new = old[:start] + "\n" + text + "\n" + old[stop:]
-    if options.check:
-        sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), str(PAGE), "now"))
-        return int(new != old)
-    PAGE.write_text(new, encoding="utf-8")
-    return 0
+        return page_section.renewed(PAGE, "collectives", section(Tool(options.bin.resolve(), folder), data), options.check)
 
 
 if __name__ == "__main__":

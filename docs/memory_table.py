@@ -7,10 +7,8 @@ Reads docs/memory_figures.csv and rewrites what stands between the markers of th
 exits 1 where the section is out of date. The tables below say what the words of the csv are in a scenario. They
 follow from what the frameworks do; none of them was chosen by a figure.
 """
-import argparse
 import collections
 import csv
-import difflib
 import json
 import math
 import pathlib
@@ -18,10 +16,10 @@ import statistics
 import subprocess
 import sys
 
+import page_section
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/accuracy.md"
-BEGIN = "<!-- memory: docs/memory_table.py -->\n"
-END = "<!-- end of memory -->\n"
 LEAST_CONTEXT, MOST_CONTEXT = 0.5e9, 2e9  # of memory_low_bytes and memory_high_bytes
 SAME_MODEL = 0.05  # how far the parameters of a table may be from those of the row, as a ratio
 
@@ -46,8 +44,8 @@ PRECISIONS = {
 STRATEGIES = {"none": None, "ddp": None, "zero1": ("zero1", "computed"), "zero2": ("zero2", "computed"),
               "zero3/full_shard": ("full_shard", "stored")}
 # LAMB has the two moments of Adam.
-OPTIMIZERS = {"Adam": "adam", "AdamW": "adam", "LAMB": "adam", "Adam 8-bit": "adam_8bit", "AdamW 8-bit": "adam_8bit",
-              "Adafactor": "adafactor"}
+OPTIMIZERS = {"Adam": "adam", "AdamW": "adam", "AdamW fused": "adam_fused", "LAMB": "adam",
+              "Adam 8-bit": "adam_8bit", "AdamW 8-bit": "adam_8bit", "Adafactor": "adafactor"}
 # All selective recomputation of the rows is torchtitan's, whose default is that of operations.
 RECOMPUTES = {"none": "none", "selective": "selective_op", "full": "full"}
 # SDPA of PyTorch stores no scores. Where the source does not say, the default of the program is taken.
@@ -84,6 +82,9 @@ def workload_of(row, precision):
     name, table = model_of(row)
     workload = {"model": name, "batch_size": int(row["micro_batch"]), **precision.workload,
                 "attention": known(ATTENTIONS, row["attention"], "attention")}
+    for key in ("loss", "kernels"):
+        if row[key]:
+            workload[key] = row[key]
     if row["sequence"]:
         if int(row["sequence"]) > table["input"]["max_sequence_length"]:
             raise NotPredicted("the shipped model has fewer positions")
@@ -98,6 +99,12 @@ def workload_of(row, precision):
 
 def training_of(row, precision):
     training = {"iterations": 2, "optimizer": known(OPTIMIZERS, row["optimizer"], "optimizer")}
+    if row["gradient_lifetime"]:
+        training["gradient_lifetime"] = row["gradient_lifetime"]
+    if row["context_bytes"]:
+        training["context_bytes"] = float(row["context_bytes"])
+    if row["micro_batches"]:
+        training["micro_batches"] = int(row["micro_batches"])
     sharding = known(STRATEGIES, row["strategy"], "strategy")
     if sharding:
         strategy, gradient = sharding
@@ -198,11 +205,14 @@ def groups(rows):
             yield words(value), [row for row in rows if row[column] == value]
 
 
+VERDICTS = {True: "fits (wrong)", None: "may not fit", False: "does not fit (correct)"}
+
+
 def verdict_cells(row):
     summary = row["summary"]
     low, high = (gigabytes(summary[f"memory_{end}_bytes"]) for end in ("low", "high"))
     return [row["id"], source(row), gigabytes(summary["memory_capacity_bytes"]), gigabytes(summary["memory_bytes"]),
-            f"{low}..{high}", "fits (wrong)" if summary["memory_fits"] else "does not fit (correct)"]
+            f"{low}..{high}", VERDICTS[summary["memory_fits"]]]
 
 
 def section(stepsim):
@@ -211,14 +221,15 @@ def section(stepsim):
     figures = [row for row in rows if row["out_of_memory"] == "no"]
     failed = [row for row in rows if row["out_of_memory"] == "yes"]
     ran = [row for row in figures if row["gpu_memory_bytes"]]
-    right = sum(not row["summary"]["memory_fits"] for row in failed)
     lines = table(["row", "source", "kind", "figure [GB]", "model [GB]", "low..high", "error [%]"],
                   map(figure_cells, figures))
     lines += table(["figures", "rows", "median error [%]", "90th percentile [%]", "inside low..high"],
                    [total_cells(*group) for group in groups(figures)])
-    fits = sum(row["summary"]["memory_fits"] for row in ran)
-    lines += [f"{len(failed)} runs ended out of memory, and the program predicts that for {right} of them. {len(ran)} rows "
-              f"above ran on a GPU of known capacity, and it says that {fits} of them fit.", ""]
+    said = [collections.Counter(row["summary"]["memory_fits"] for row in part) for part in (failed, ran)]
+    lines += [f"{len(failed)} runs ended out of memory. The program says of {said[0][False]} that they do not fit, of "
+              f"{said[0][None]} that they may not, and of {said[0][True]} that they fit. {len(ran)} rows above ran on a GPU "
+              f"of known capacity: it says of {said[1][True]} that they fit, of {said[1][None]} that they may not, and of "
+              f"{said[1][False]} that they do not.", ""]
     lines += table(["row out of memory", "source", "capacity [GB]", "model [GB]", "low..high", "the program says"],
                    map(verdict_cells, failed))
     counts = sorted((-len(each), reason) for reason, each in reasons.items())
@@ -226,20 +237,5 @@ def section(stepsim):
             *(f"- {-count}: {reason}" for count, reason in counts)]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("stepsim", metavar="BINARY", type=pathlib.Path)
-    parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
-    old = PAGE.read_text(encoding="utf-8")
-    start, stop = old.index(BEGIN) + len(BEGIN), old.index(END)
-    new = old[:start] + "\n" + "\n".join(section(options.stepsim.resolve())) + "\n\n" + old[stop:]
-    if options.check:
-        sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), str(PAGE), "now"))
-        return int(new != old)
-    PAGE.write_text(new, encoding="utf-8")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(page_section.main(__doc__, PAGE, "memory", section))

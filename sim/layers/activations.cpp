@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kMaskBytes = 1;  // of dropout, per value
 constexpr double kFloatBytes = 4; // log-softmax, sums of a softmax
+constexpr double kChunks = 8;     // of a loss in chunks
 
 double dimension(const ModelLayer& layer, std::size_t from_last) {
   const std::vector<std::int64_t>& shape = layer.tensors.front().shape;
@@ -26,6 +27,12 @@ std::string_view module_of(const ModelLayer& layer) {
   const std::string_view name = layer.name;
   const std::size_t dot = name.rfind('.');
   return name.substr(0, dot == std::string_view::npos ? 0 : dot);
+}
+
+std::vector<std::int64_t> embedding_of(const ModelTable& table) {
+  const auto found = std::ranges::find(table.layers, "embedding", &ModelLayer::kind);
+  return found != table.layers.end() && !found->tensors.empty() ? found->tensors.front().shape
+                                                                : std::vector<std::int64_t>{};
 }
 
 bool is_norm(const ModelLayer& layer) {
@@ -46,10 +53,7 @@ public:
     sequence_ = any("attention");
     rows_ = options.samples *
             (table.sequence ? static_cast<double>(table.sequence->sequence_length) : 1);
-    const auto embedding = std::ranges::find(table.layers, "embedding", &ModelLayer::kind);
-    if (embedding != table.layers.end() && !embedding->tensors.empty()) {
-      embedding_ = embedding->tensors.front().shape;
-    }
+    embedding_ = embedding_of(table);
     outputs_ = table.image ? static_cast<double>(table.image->channels) *
                                  static_cast<double>(table.image->height) *
                                  static_cast<double>(table.image->width)
@@ -103,8 +107,19 @@ private:
 
   // `logits`: number of values that the head makes.
   void head(std::size_t l, double logits) {
-    made_[l].kept += kFloatBytes * logits;
-    made_[l].again += (kFloatBytes + width_) * logits;
+    switch (options_.loss) {
+    case Loss::eager:
+      made_[l].kept += kFloatBytes * logits;
+      made_[l].again += 2 * kFloatBytes * logits;
+      break;
+    case Loss::compiled:
+      made_[l].kept += width_ * logits;
+      made_[l].again += width_ * logits;
+      break;
+    case Loss::chunked:
+      made_[l].again += 3 * kFloatBytes * logits / kChunks;
+      break;
+    }
   }
 
   [[nodiscard]] double rows_of(const ModelLayer& layer) const {
@@ -142,6 +157,8 @@ private:
     }
     if (activates && next_ - first > 1) { // gated: silu(gate) beside gate and up
       made_[first].kept += width_ * rows_ * dimension(*layers_[first], 1);
+    } else if (activates && options_.kernels == Kernels::composed) {
+      made_[first].kept += 2 * width_ * rows_ * dimension(*layers_[first], 1);
     }
   }
 
@@ -152,7 +169,11 @@ private:
                           module_of(*layers_[heads_from_]) == module_of(*layers_[l]) &&
                           dimension(*layers_[heads_from_], 1) != width;
     keep_input(l, rows_ * (of_heads ? dimension(*layers_[heads_from_], 1) : width));
-    made_[l].kept *= options_.autocast ? kFloatBytes / width_ : 1;
+    const double bytes = options_.autocast ? kFloatBytes : width_;
+    made_[l].kept *= (options_.kernels == Kernels::fused ? bytes
+                      : layers_[l]->kind == "layernorm"  ? 3 * bytes
+                                                         : kFloatBytes + bytes) /
+                     width_;
     heads_from_ += of_heads ? 1 : 0;
   }
 
@@ -217,6 +238,14 @@ std::vector<LayerActivations> layer_activations(const ModelTable& table,
 bool has_heads(const ModelTable& table) {
   return std::ranges::none_of(table.layers, [](const ModelLayer& layer) {
     return layer.kind == "attention" && layer.heads == 0;
+  });
+}
+
+bool has_output_head(const ModelTable& table) {
+  const std::vector<std::int64_t> embedding = embedding_of(table);
+  return std::ranges::any_of(table.layers, [&](const ModelLayer& layer) {
+    return layer.kind == "tied_decoder" || (layer.kind == "linear" && !layer.tensors.empty() &&
+                                            layer.tensors.front().shape == embedding);
   });
 }
 

@@ -10,9 +10,13 @@
 //     attention          flash: 4 T a (sums of the softmax); plain: the scores a S T, as softmax
 //                        w, and in networks with dropout a mask of 1 and the result w
 //     dropout            a mask of 1 T h after products whose output is added to the main path
-//     output head        4 T V of log-softmax, for V words; and in its backward (4 + w) T V of
-//                        logits and their gradient
+//     output head        loss of V words: 4 T V of log-softmax, and in its backward 8 T V of two
+//                        gradients; compiled w T V of logits, and as much for their gradient; in
+//                        chunks nothing, and 12 T V / 8 while one of 8 chunks is computed
 //     convolution, batch norm   w values of the input, before pooling
+//
+// Composed kernels keep more: a norm the copies that it makes on its way (layer norm three of w,
+// RMS norm one of 4 bytes and one of w), an activation that is not gated two further outputs.
 //
 // A block of GPT keeps T h (34 + 5 a S / h) bytes of 16-bit values, which is equation 1 of
 // Korthikanti et al. 2022 (arXiv:2205.05198). Networks with layer norm are taken to have dropout.
@@ -30,6 +34,16 @@ enum class Attention { flash, plain };
 inline constexpr auto kAttentions =
     base::words<Attention>({{Attention::flash, "flash"}, {Attention::plain, "plain"}});
 
+// How the loss of the output head is computed: operation by operation, by one compiled kernel, or
+// in chunks of the tokens together with the head; and whether a norm or an activation is one kernel
+// or made of elementary ones, as old releases and many model definitions have them.
+enum class Loss { eager, compiled, chunked };
+inline constexpr auto kLosses = base::words<Loss>(
+    {{Loss::eager, "eager"}, {Loss::compiled, "compiled"}, {Loss::chunked, "chunked"}});
+enum class Kernels { fused, composed };
+inline constexpr auto kKernelWords =
+    base::words<Kernels>({{Kernels::fused, "fused"}, {Kernels::composed, "composed"}});
+
 // Of one layer, bytes.
 struct LayerActivations {
   double kept{};      // from the forward of the layer to its backward
@@ -44,6 +58,8 @@ struct ActivationOptions {
   double samples = 1;     // of a micro-batch
   double value_bytes = 2; // w
   Attention attention{};
+  Loss loss{};
+  Kernels kernels{};
   bool autocast = false; // norms and softmaxes are in 4 bytes, as PyTorch's autocast has them
 };
 
@@ -52,6 +68,8 @@ struct ActivationOptions {
 [[nodiscard]] std::vector<LayerActivations> layer_activations(const ModelTable& table,
                                                               const ActivationOptions& options);
 [[nodiscard]] bool has_heads(const ModelTable& table);
+// Whether the table has an output head, over whose words there is a loss.
+[[nodiscard]] bool has_output_head(const ModelTable& table);
 
 // With recomputation: `selective` makes the scores of attention again, `full` all layers of a unit
 // from the input of its first layer, while the backward of the unit runs; `selective_op` keeps

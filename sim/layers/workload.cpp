@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/number_text.hpp"
-#include "layers/layer_units.hpp"
+#include "layers/model_activations.hpp"
 
 namespace stepsim::layers {
 
@@ -375,15 +375,7 @@ Workload workload_from_model(const ModelTable& table, const ProfileOptions& opti
     workload.warnings.push_back("no layer has multiply-accumulates: all times are 0");
   }
   append_gradients(workload, std::move(items), options.granularity);
-  for (const bool autocast : {false, true}) {
-    (autocast ? workload.autocast_activations : workload.activations).edit() =
-        recomputed(layer_activations(table, {.samples = static_cast<double>(options.batch_size),
-                                             .value_bytes = 1.0 * options.activation_bytes(),
-                                             .attention = options.attention,
-                                             .autocast = autocast}),
-                   options.estimate ? options.estimate->recompute : Recompute::none,
-                   unit_begins(workload, {}));
-  }
+  add_activations(table, options, workload);
   return workload;
 }
 

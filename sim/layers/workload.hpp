@@ -54,6 +54,12 @@ struct Workload {
   // [layer] activations of a micro-batch; empty if unknown, as those of a trace are.
   // The second list is that of computing under autocast.
   base::SharedList<LayerActivations> activations{}, autocast_activations{};
+  // Activations of a step by other kernels, as factors: where it is not said how the loss and the
+  // kernels are made, some keep less and others more.
+  struct ActivationRange {
+    double least = 1, most = 1;
+  };
+  ActivationRange activation_range{}, autocast_range{};
   Seconds update; // update, including framework copies of the trace
   std::vector<std::string> warnings;
   std::vector<MeasuredBucket> buckets;        // buckets of the trace, in launch order
@@ -110,6 +116,8 @@ struct ProfileOptions {
   int value_bytes = 4;        // bytes of a gradient element
   Granularity granularity = Granularity::tensor;
   Attention attention = Attention::flash;
+  std::optional<Loss> loss;       // empty = not known, taken as eager
+  std::optional<Kernels> kernels; // empty = not known, taken as fused
   // Bytes of an activation: those of the formats that a GPU is estimated for, else value_bytes.
   [[nodiscard]] int activation_bytes() const { return estimate ? 2 : value_bytes; }
 };

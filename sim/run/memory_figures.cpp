@@ -61,17 +61,27 @@ std::vector<layers::LayerActivations> activations_of(const Scenario& scenario) {
                                                                    : workload.activations;
 }
 
+layers::Workload::ActivationRange activation_range(const Scenario& scenario) {
+  const layers::Workload& workload = scenario.workload;
+  return scenario.training.activation_bytes ? layers::Workload::ActivationRange{}
+         : casts(scenario)                  ? workload.autocast_range
+                                            : workload.activation_range;
+}
+
 bool knows_activations(const Scenario& scenario) {
   return scenario.training.activation_bytes || !scenario.workload.activations.empty();
 }
 
 // Whether gradients stay where they are from step to step.
 bool keeps_gradients(const Scenario& scenario) {
-  const Communication& communication = scenario.communication;
-  return scenario.training.algorithm != TrainingAlgorithm::sync_sgd ||
-         scenario.training.micro_batches > 1 ||
-         scenario.training.sharding.strategy != ShardingStrategy::none ||
-         communication.schedule_options.gradient_as_bucket_view;
+  return scenario.training.gradient_lifetime == GradientLifetime::always ||
+         !may_free_gradients(scenario);
+}
+
+// Whether the update of a layer frees its gradients inside the backward pass.
+bool frees_at_once(const Scenario& scenario) {
+  return scenario.training.gradient_lifetime == GradientLifetime::layer &&
+         may_free_gradients(scenario);
 }
 
 std::vector<double> layer_gradients(const Scenario& scenario) {
@@ -161,8 +171,17 @@ void use_update(const Scenario& scenario, double gradients, double updated, Memo
   const Training& training = scenario.training;
   const double temporary =
       layers::updates_by_copies(training.optimizer) ? updated * training.sharding.stored_bytes : 0;
-  const double now = parts.units + parts.activations.value_or(0) + parts.gradients;
-  if (gradients + temporary > now) {
+  const double activations = parts.activations.value_or(0);
+  const double now = parts.units + activations + parts.gradients;
+  const double update = gradients + temporary;
+  const auto [less, more] = activation_range(scenario);
+  // Gradients that stay from step to step lie beside all activations.
+  const double staying = parts.units + known_activations(scenario).value_or(0) * more + gradients;
+  const double most =
+      std::max(now + activations * (more - 1), has_units(training.sharding) ? 0 : staying);
+  parts.spared = std::max(now, update) - std::max(now - activations * (1 - less), update);
+  parts.further = std::max(most, update) - std::max(now, update);
+  if (update > now) {
     parts.gradients = gradients;
     parts.update = temporary;
     parts.units = 0;
@@ -201,7 +220,7 @@ void add_live(const Scenario& scenario, const ScenarioProgram& made,
 
 // Activations and gradients where backward goes through all layers.
 void add_step(const Scenario& scenario, MemoryParts& parts) {
-  const bool keeps = keeps_gradients(scenario);
+  const bool keeps = keeps_gradients(scenario) || frees_at_once(scenario);
   const std::vector<double> gradients =
       keeps ? std::vector<double>(scenario.workload.layers.size()) : layer_gradients(scenario);
   const layers::StepPeak peak = layers::step_peak(activations_of(scenario), gradients);
@@ -211,12 +230,20 @@ void add_step(const Scenario& scenario, MemoryParts& parts) {
   parts.gradients = keeps ? parts.gradients : peak.gradients;
 }
 
+MemoryParts parts_with_context(const Scenario& scenario) {
+  MemoryParts parts;
+  if (const auto& given = scenario.training.context_bytes) {
+    parts.context = parts.least_context = parts.most_context = *given;
+  }
+  return parts;
+}
+
 MemoryParts sharded_memory(const Scenario& scenario, const ScenarioProgram& made,
                            const programs::OperationTimes& times) {
   const Sharding& sharding = scenario.training.sharding;
   const double all = parameters_of_units(scenario, made);
   const double share = all / static_cast<double>(shard_ranks(scenario));
-  MemoryParts parts;
+  MemoryParts parts = parts_with_context(scenario);
   parts.optimizer = optimizer_bytes(scenario) * share;
   if (has_units(sharding)) {
     parts.parameters = sharding.stored_bytes * share;
@@ -240,15 +267,21 @@ MemoryParts sharded_memory(const Scenario& scenario, const ScenarioProgram& made
 
 MemoryParts unsharded_memory(const Scenario& scenario, std::int64_t ranks, const Summary& summary) {
   const auto all = static_cast<double>(scenario.workload.values());
-  MemoryParts parts;
+  MemoryParts parts = parts_with_context(scenario);
   add_unsharded(scenario, all, parts);
   parts.gradients = static_cast<double>(scenario.workload.bytes().value);
+  double updated = all; // parameters at a time
+  if (frees_at_once(scenario)) {
+    const std::vector<double> gradients = layer_gradients(scenario);
+    parts.gradients = *std::ranges::max_element(gradients);
+    updated = parts.gradients / scenario.workload.bytes_per_value();
+  }
   parts.buckets = buckets_of(scenario, ranks);
   parts.copies = copies_of(scenario, summary, all, parts.gradients);
   const double gradients = parts.gradients;
   add_step(scenario, parts);
   const bool elsewhere = scenario.training.algorithm == TrainingAlgorithm::parameter_server;
-  use_update(scenario, gradients, elsewhere ? 0 : all, parts);
+  use_update(scenario, gradients, elsewhere ? 0 : updated, parts);
   return parts;
 }
 
@@ -264,16 +297,18 @@ void fill_memory(const MemoryParts& parts, const Cluster& cluster, Summary& summ
   summary.memory_parts_activations_bytes = parts.activations;
   summary.memory_parts_update_bytes = parts.update;
   summary.memory_parts_allocator_bytes = lost;
-  summary.memory_parts_context_bytes = kContextBytes;
+  summary.memory_parts_context_bytes = parts.context;
   summary.memory_bytes = parts.all() + lost;
-  summary.memory_low_bytes = parts.all() - kContextBytes + kLeastContextBytes;
-  summary.memory_high_bytes =
-      parts.all() - kContextBytes + kMostContextBytes + kMostAllocatorShare * parts.come_and_go();
+  summary.memory_low_bytes = parts.all() - parts.spared + parts.least_context - parts.context;
+  summary.memory_high_bytes = parts.all() + parts.further + parts.most_context - parts.context +
+                              kMostAllocatorShare * (parts.come_and_go() + parts.further);
   if (cluster.gpu_memory_bytes) {
     summary.memory_capacity_bytes = static_cast<double>(*cluster.gpu_memory_bytes);
-    const bool fits = *summary.memory_bytes <= *summary.memory_capacity_bytes;
-    if (!fits || parts.activations) {
-      summary.memory_fits = fits;
+    const bool exceeds = *summary.memory_bytes > *summary.memory_capacity_bytes;
+    const bool surely =
+        parts.activations && *summary.memory_high_bytes <= *summary.memory_capacity_bytes;
+    if (exceeds || surely) {
+      summary.memory_fits = surely;
     }
   }
 }
@@ -288,7 +323,7 @@ void fill_memory(const Scenario& scenario, const ScenarioProgram& made,
 
 double least_memory(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
-  MemoryParts parts;
+  MemoryParts parts = parts_with_context(scenario);
   if (sharding.strategy == ShardingStrategy::none) {
     parts = unsharded_memory(scenario, scenario.cluster.ranks(), {});
   } else {
@@ -315,19 +350,19 @@ std::optional<double> known_activations(const Scenario& scenario) {
 std::string exceeds_text(const Summary& summary) {
   return summary.memory_fits.value_or(true)
              ? ""
-             : memory_verdict(summary.memory_bytes, summary.memory_capacity_bytes, false);
+             : memory_verdict(summary.memory_bytes, {}, summary.memory_capacity_bytes, false);
 }
 
-std::string memory_verdict(std::optional<double> bytes, std::optional<double> capacity,
-                           std::optional<bool> fits) {
+std::string memory_verdict(std::optional<double> bytes, std::optional<double> high,
+                           std::optional<double> capacity, std::optional<bool> fits) {
   if (!capacity || !bytes) {
     return "";
   }
   const auto gigabytes = [](double value) { return base::significant(value / 1e9, 3); };
   return "memory " + gigabytes(*bytes) + " of " + gigabytes(*capacity) + " GB: " +
-         (!fits   ? "activations are not known"
-          : *fits ? "fits"
-                  : "does not fit");
+         (fits                                ? *fits ? "fits" : "does not fit"
+          : high.value_or(*bytes) > *capacity ? "may not fit, up to " + gigabytes(*high) + " GB"
+                                              : "activations are not known");
 }
 
 } // namespace stepsim::study

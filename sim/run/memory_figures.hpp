@@ -35,12 +35,16 @@ inline constexpr double kMostContextBytes = 2e9;
 struct MemoryParts {
   double parameters{}, master{}, gradients{}, optimizer{}, buckets{}, copies{}, units{}, update{};
   std::optional<double> activations;
+  // What else would be there if kernels kept less or more, or gradients stayed between steps.
+  double spared{}, further{};
+  double context = kContextBytes, least_context = kLeastContextBytes,
+         most_context = kMostContextBytes;
 
   [[nodiscard]] double come_and_go() const {
     return buckets + units + update + activations.value_or(0);
   }
   [[nodiscard]] double all() const {
-    return parameters + master + gradients + optimizer + copies + come_and_go() + kContextBytes;
+    return parameters + master + gradients + optimizer + copies + come_and_go() + context;
   }
 };
 
@@ -60,8 +64,8 @@ void fill_memory(const Scenario& scenario, const ScenarioProgram& made,
 // The most activations of a micro-batch, bytes; empty if they are not known.
 [[nodiscard]] std::optional<double> known_activations(const Scenario& scenario);
 
-// "memory 131 of 80 GB: does not fit", or "fits"; empty without a capacity.
-[[nodiscard]] std::string memory_verdict(std::optional<double> bytes,
+// "memory 131 of 80 GB: does not fit", "fits", or that `high` does not; empty without a capacity.
+[[nodiscard]] std::string memory_verdict(std::optional<double> bytes, std::optional<double> high,
                                          std::optional<double> capacity, std::optional<bool> fits);
 // The same where it does not fit, else "".
 [[nodiscard]] std::string exceeds_text(const Summary& summary);

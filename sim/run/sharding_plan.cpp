@@ -97,7 +97,8 @@ buckets::UnitMemory unit_memory(const Scenario& scenario) {
   constexpr double kHeld = 1 + kAllocatorShare;
   return {.limit_bytes =
               capacity ? static_cast<double>(*capacity) : std::numeric_limits<double>::infinity(),
-          .fixed_bytes = shard + kContextBytes + kHeld * known_activations(scenario).value_or(0),
+          .fixed_bytes = shard + scenario.training.context_bytes.value_or(kContextBytes) +
+                         kHeld * known_activations(scenario).value_or(0),
           .parameter_bytes = kHeld * sharding.parameter_bytes,
           .reduce_bytes = kHeld * sharding.reduce_bytes,
           .parameters = static_cast<std::int64_t>(all),

@@ -278,15 +278,18 @@ inline constexpr std::array kAll{
         "Activations "
         "of a trace are not known and not counted."),
     row("memory_low_bytes", &Summary::memory_low_bytes,
-        "The same with an allocator that loses nothing, and a context of 0.5 GB."),
+        "The same with an allocator that loses nothing and a context of 0.5 GB, and, where "
+        "/workload/loss is not given, a loss in chunks."),
     row("memory_high_bytes", &Summary::memory_high_bytes,
-        "The same with an allocator that loses 20 % of what comes and goes, and a context of 2 "
-        "GB."),
+        "The same with an allocator that loses 20 % of what comes and goes, a context of 2 GB and "
+        "gradients that stay between steps, and, where /workload/kernels is not given, composed "
+        "kernels."),
     row("memory_capacity_bytes", &Summary::memory_capacity_bytes,
         "Memory of a GPU, bytes (/cluster/gpu_memory_bytes)."),
     row("memory_fits", &Summary::memory_fits,
-        "Whether memory_capacity_bytes hold memory_bytes; null where the capacity is not known, or "
-        "activations are not and the rest fits."),
+        "Whether memory_capacity_bytes hold the model: false where they do not hold memory_bytes, "
+        "true where they hold memory_high_bytes; null between, where the capacity is not known, "
+        "and where activations are not and the rest fits."),
     row("memory_parts_parameters_bytes", &Summary::memory_parts_parameters_bytes,
         "Parameters that stay, as they are stored or computed with, without gathered units.")
         .below("memory_parts"),

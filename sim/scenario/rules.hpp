@@ -14,10 +14,20 @@ namespace stepsim::study {
 
 // Keys of /workload that have a meaning for a model table only. The reader of the workload checks
 // this.
-inline constexpr std::array<std::string_view, 12> kModelKeys{
-    "device",           "measured",        "gpu",           "dtype",
-    "recompute",        "accept_estimate", "measured_step", "backward_factor",
-    "layer_overhead_s", "sequence_length", "value_bytes",   "attention"};
+inline constexpr std::array<std::string_view, 14> kModelKeys{"device",
+                                                             "measured",
+                                                             "gpu",
+                                                             "dtype",
+                                                             "recompute",
+                                                             "accept_estimate",
+                                                             "measured_step",
+                                                             "backward_factor",
+                                                             "layer_overhead_s",
+                                                             "sequence_length",
+                                                             "value_bytes",
+                                                             "attention",
+                                                             "loss",
+                                                             "kernels"};
 
 // Whether `tree` has a value other than null at `pointer`.
 [[nodiscard]] bool is_given(const io::Json& tree, std::string_view pointer);

@@ -176,6 +176,13 @@ enum class ServerMode { sync, async, ssp };
 inline constexpr auto kServerModes = base::words<ServerMode>(
     {{ServerMode::sync, "sync"}, {ServerMode::async, "async"}, {ServerMode::ssp, "ssp"}});
 
+// How long gradients stay in memory: until the update, always, or until the update of their layer.
+enum class GradientLifetime { step, always, layer };
+inline constexpr auto kGradientLifetimes =
+    base::words<GradientLifetime>({{GradientLifetime::step, "step"},
+                                   {GradientLifetime::always, "always"},
+                                   {GradientLifetime::layer, "layer"}});
+
 struct Training {
   TrainingAlgorithm algorithm = TrainingAlgorithm::sync_sgd;
   std::int64_t iterations = 10; // rounds for algorithms that train in rounds
@@ -194,7 +201,9 @@ struct Training {
   std::optional<bool> reduced_precision; // computing in 16 or 8 bits, if given
   layers::Optimizer optimizer{};
   std::optional<double> activation_bytes; // of a micro-batch; empty = as the workload says
-  std::int64_t micro_batches = 1;         // per update; the times of the workload are those of one
+  GradientLifetime gradient_lifetime{};
+  std::optional<double> context_bytes; // of a process; empty = assumed
+  std::int64_t micro_batches = 1;      // per update; the times of the workload are those of one
   AccumulationExchange accumulation_exchange = AccumulationExchange::last;
   Sharding sharding;
   LocalTraining local; // local_sgd, diloco

@@ -153,6 +153,13 @@ double optimizer_bytes(const Scenario& scenario) {
       layers::optimizer_bytes_per_parameter(training.optimizer, scenario.workload));
 }
 
+bool may_free_gradients(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  return training.algorithm == TrainingAlgorithm::sync_sgd && training.micro_batches == 1 &&
+         training.sharding.strategy == ShardingStrategy::none &&
+         !scenario.communication.schedule_options.gradient_as_bucket_view;
+}
+
 std::int64_t shard_ranks(const Scenario& scenario) {
   return scenario.training.sharding.strategy == ShardingStrategy::hybrid_shard
              ? joined_nodes(scenario.cluster).gpus

@@ -25,6 +25,9 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
 [[nodiscard]] double optimizer_bytes(const Scenario& scenario);
 // The number of ranks that share one copy of the parameters, gradients or optimizer: with
 // hybrid_shard those of a node, or of the nodes of an NVLink domain (joined_nodes()); else all.
+// Whether gradients are freed between steps unless gradient_lifetime says otherwise: nothing sums,
+// views, shards or delays them.
+[[nodiscard]] bool may_free_gradients(const Scenario& scenario);
 [[nodiscard]] std::int64_t shard_ranks(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -46,6 +46,12 @@ io::Json workload_tree(const WorkloadSource& source, const layers::Workload& wor
     if (source.has_attention) {
       tree.set("attention", layers::kAttentions[profile.attention]);
     }
+    if (profile.loss) {
+      tree.set("loss", layers::kLosses[*profile.loss]);
+    }
+    if (profile.kernels) {
+      tree.set("kernels", layers::kKernelWords[*profile.kernels]);
+    }
     if (profile.device) {
       tree.set("device", io::Object{{"flops_Ps", profile.device->flops.value},
                                     {"utilization", profile.device->utilization}});

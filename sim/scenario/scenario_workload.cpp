@@ -147,6 +147,8 @@ void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSour
   }
   profile.batch_size = fields.required_integer("batch_size");
   profile.attention = *layers::kAttentions.find(fields.word("attention"));
+  profile.loss = fields.optional_word("loss", layers::kLosses);
+  profile.kernels = fields.optional_word("kernels", layers::kKernelWords);
   profile.layer_overhead = {fields.number("layer_overhead_s")};
   profile.value_bytes = static_cast<int>(fields.integer("value_bytes"));
 }
@@ -161,6 +163,10 @@ void load_model(io::Fields& fields, const ParseContext& context, Scenario& scena
   source.has_attention = layers::has_attention(table);
   context.needs_meaning(fields, "attention", source.has_attention,
                         table.name + ", which has no such layers");
+  context.needs_meaning(fields, "kernels", source.has_attention,
+                        table.name + ", whose norms and activations are single kernels");
+  context.needs_meaning(fields, "loss", layers::has_output_head(table),
+                        table.name + ", which has no output head");
   if (source.profile.attention == layers::Attention::plain && !layers::has_heads(table)) {
     context.problems.add(fields.json(), "attention",
                          table.name + " does not say how many heads its attention layers have, "

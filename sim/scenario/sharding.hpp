@@ -66,7 +66,7 @@ struct Sharding {
   double parameter_bytes = 2, reduce_bytes = 4, stored_bytes = 4;
   std::optional<double> optimizer_bytes{}; // empty: those of the optimizer
   ValueCodec parameter_compression{};      // codec of gathered parameters
-  // The next two limit the planner of units (wrapping policy `optimal`, command plan-units): the
+  // The next two limit the planner of units (wrapping policy `optimal`, plan-training): the
   // size of a unit of several layers, and the number of partial divisions that it keeps.
   std::optional<std::int64_t> max_unit_parameters{};
   std::int64_t label_limit = 200'000;

@@ -57,6 +57,11 @@ constexpr std::array<std::string_view, 14> kUnitKeys{"/training/sharding/preset"
                                                      "/training/sharding/communicators"};
 
 constexpr std::array kShardingRules{
+    KeyRule{"/training/gradient_lifetime",
+            "nothing else keeps gradients: micro-batches, sharding, views of buckets, algorithms "
+            "that apply them late",
+            may_free_gradients,
+            [](const Scenario&) { return std::string("training that keeps gradients anyway"); }},
     KeyRule{"/training/micro_batches", "the algorithm is sync_sgd",
             [](const Scenario& s) { return accumulates(s.training.algorithm); }, training_word},
     KeyRule{"/training/sharding", "the algorithm is sync_sgd", is_sync, training_word},

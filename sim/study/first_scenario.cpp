@@ -207,10 +207,10 @@ std::string choose_sharding(io::Json& tree, Files& files) {
     const std::string word(kShardingStrategies[strategy]);
     io::assign(tree, kStrategy, word);
     const Summary summary = run(parse_scenario(tree, files)).summary;
-    if (summary.memory_fits.value_or(true) || strategy == ShardingStrategy::full_shard) {
-      found +=
-          " without sharding; sharding " + word + ": " +
-          memory_verdict(summary.memory_bytes, summary.memory_capacity_bytes, summary.memory_fits);
+    if (summary.memory_fits.value_or(false) || strategy == ShardingStrategy::full_shard) {
+      found += " without sharding; sharding " + word + ": " +
+               memory_verdict(summary.memory_bytes, summary.memory_high_bytes,
+                              summary.memory_capacity_bytes, summary.memory_fits);
       break;
     }
   }

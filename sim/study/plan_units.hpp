@@ -37,7 +37,7 @@ struct UnitPlanning {
 // The row `name`, which must exist.
 [[nodiscard]] const PlannedUnits& row_of(const UnitPlanning& planning, std::string_view name);
 
-// The object that `plan-units --json` prints.
+// The object that `plan-training --only units --json` prints.
 [[nodiscard]] io::Json unit_planning_tree(const Scenario& scenario, const UnitPlanning& planning);
 // The settings for PyTorch's FSDP, with a Python snippet that applies them and the SHA-256 of
 // `tree`, the scenario as it was read.

@@ -45,7 +45,8 @@ class Memory(unittest.TestCase):
     def summary(self, tree):
         return json.loads(self.stepsim("run", self.write(tree), "--json").stdout)["summary"]
 
-    def parts(self, tree):
+    def parts(self, tree, further=0):
+        """`further`: bytes that are there where gradients stay between steps."""
         summary = self.summary(tree)
         parts = {name: value or 0 for name, value in summary["memory_parts"].items()}
         self.assertAlmostEqual(sum(parts.values()), summary["memory_bytes"], delta=1)
@@ -54,7 +55,7 @@ class Memory(unittest.TestCase):
         self.assertAlmostEqual(parts["allocator_bytes"], 0.05 * come_and_go, delta=1)
         least, most = (summary[f"memory_{end}_bytes"] - summary["memory_bytes"] for end in ("low", "high"))
         self.assertAlmostEqual(least, -0.05 * come_and_go - 0.5e9, delta=1)
-        self.assertAlmostEqual(most, 0.15 * come_and_go + 1e9, delta=1)
+        self.assertAlmostEqual(most, 0.15 * come_and_go + 1.2 * further + 1e9, delta=1)
         self.assertEqual(parts["context_bytes"], CONTEXT)
         return parts
 
@@ -72,13 +73,41 @@ class Memory(unittest.TestCase):
         for optimizer, activations, gradients, update in (
                 ("sgd", 1e6, 4 * ALL, 0), ("sgd", 1e9, 4 * COUNTS[2], 0), ("adam", 1e9, 4 * COUNTS[2], 0),
                 ("sgd", 17e6, 4 * COUNTS[2], 0), ("adam", 17e6, 4 * ALL, 4 * ALL)):
-            parts = self.parts(scenario({"activation_bytes": activations, "optimizer": optimizer}))
             at_backward = gradients < 4 * ALL
+            held = activations + gradients if at_backward else gradients + update
+            parts = self.parts(scenario({"activation_bytes": activations, "optimizer": optimizer}),
+                               max(0, activations + 4 * ALL - held))
             self.near(parts, gradients=gradients, activations=activations if at_backward else 0, update=update)
         kept = self.parts(scenario({"activation_bytes": 1e9, "micro_batches": 2}))
         self.near(kept, gradients=4 * ALL, activations=1e9)
         viewed = scenario({"activation_bytes": 1e9}, {"schedule": "ddp", "gradient_as_bucket_view": True})
         self.near(self.parts(viewed), gradients=4 * ALL, activations=1e9, buckets=0)
+
+    def test_kept_gradients_and_a_measured_context(self):
+        kept = self.parts(scenario({"activation_bytes": 1e9, "gradient_lifetime": "always"}))
+        self.near(kept, gradients=4 * ALL, activations=1e9)
+        freed = self.parts(scenario({"activation_bytes": 0, "gradient_lifetime": "layer"}, {"schedule": "wfbp"}))
+        self.near(freed, gradients=4 * max(COUNTS), activations=0, update=4 * max(COUNTS))
+        self.stepsim("run", self.write(scenario({"gradient_lifetime": "always", "micro_batches": 2})), code=3)
+        summary = self.summary(scenario({"context_bytes": 1.4e9, "optimizer": "sgd"}))
+        self.assertEqual(summary["memory_parts"]["context_bytes"], 1.4e9)
+        self.assertEqual(summary["memory_low_bytes"], 1.4e9 + 12 * ALL)  # parameters, gradients, buckets
+
+    def test_the_range_holds_kernels_that_are_not_known(self):
+        tree = {"kind": "scenario", "cluster": {"nodes": 2, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e10}},
+                "workload": {"model": "gpt2", "gpu": "a100-80", "batch_size": 8}, "training": {"gradient_lifetime": "always"}}
+
+        def of(**more):
+            summary = self.summary({**tree, "workload": {**tree["workload"], **more}})
+            return {end: summary[f"memory{end}_bytes"] - summary["memory_parts"]["context_bytes"]
+                    for end in ("_low", "", "_high")}
+        unknown, chunked = of(), of(loss="chunked")
+        composed = of(loss="eager", kernels="composed")
+        self.assertEqual(unknown, {**of(loss="eager"), "_low": unknown["_low"], "_high": unknown["_high"]})
+        self.assertLess(chunked[""], of(loss="compiled")[""])
+        self.assertAlmostEqual(unknown["_low"], of(loss="chunked", kernels="fused")["_low"], delta=1)
+        self.assertAlmostEqual(unknown["_high"], composed["_high"], delta=1e-6 * composed["_high"])
+        self.assertLess(of(loss="eager", kernels="fused")["_high"], composed[""] * 1.2)
 
     def test_messages_of_several_gradients_are_copies(self):
         for communication, expected in (({"schedule": "ddp"}, 4 * ALL), ({"schedule": "wfbp"}, 0),
@@ -149,9 +178,10 @@ class Memory(unittest.TestCase):
 
     def test_the_verdict(self):
         needed = round(self.needed())
-        for capacity, fits in ((needed + 1, True), (needed - 1, False)):
+        high = round(self.summary(self.small(needed))["memory_high_bytes"])
+        for capacity, fits in ((high + 1, True), (high - 1, None), (needed + 1, None), (needed - 1, False)):
             self.assertIs(self.summary(self.small(capacity))["memory_fits"], fits)
-        unknown = scenario({}, {"schedule": "ddp"}, gpu_memory_bytes=needed + 1)
+        unknown = scenario({}, {"schedule": "ddp"}, gpu_memory_bytes=high + 1)
         self.assertIsNone(self.summary(unknown)["memory_fits"])
         self.assertIsNone(self.summary(scenario())["memory_capacity_bytes"])
 
@@ -166,19 +196,23 @@ class Memory(unittest.TestCase):
         self.stepsim("run", "s.json", "--set", "/cluster/gpu_memory_bytes=2e9", "--must-fit")
 
     def test_what_does_not_fit_is_never_the_best(self):
-        self.write(self.small(1_150_000_000))
+        self.write(self.small(1_170_000_000))
         words = ["compare", "s.json", "--over", "/training/optimizer=adam,sgd"]
         found = json.loads(self.stepsim(*words, "--json").stdout)
         best = found["rows"][found["best"]]
-        self.assertEqual((best["optimizer"], best["memory_fits"]), ("sgd", True))
-        self.assertEqual([row["memory_fits"] for row in found["rows"]], [True, False])
-        self.assertIn("memory 1.24 of 1.15 GB: does not fit", self.stepsim(*words, "--must-fit").stdout)
+        self.assertEqual((best["optimizer"], best["memory_fits"]), ("sgd", None))
+        self.assertEqual([row["memory_fits"] for row in found["rows"]], [None, False])
+        self.assertIn("memory 1.24 of 1.17 GB: does not fit", self.stepsim(*words, "--must-fit").stdout)
         none = json.loads(self.stepsim("compare", "s.json", "--over", "/training/optimizer=adam,momentum", "--set",
                                        "/cluster/gpu_memory_bytes=1e9", "--must-fit", "--json", code=4).stdout)
         self.assertIsNone(none["best"])
         table = self.stepsim("sweep", "s.json", "--over", "/cluster/nodes=2,4", "--over",
                              "/training/optimizer=adam,sgd").stdout
         self.assertIn("! = does not fit", table)
+        sweep = ["sweep", "s.json", "--over", "/training/optimizer=adam,sgd", "--must-fit"]
+        self.stepsim(*sweep)
+        for words in ([], ["-o", "p.jsonl"]):
+            self.stepsim(*sweep, "--set", "/cluster/gpu_memory_bytes=1e9", *words, code=4)
 
     def test_no_change_is_proposed_that_does_not_fit(self):
         tree = scenario({"sharding": "full_shard", "activation_bytes": 0, "optimizer": "adam_fused"})
@@ -194,7 +228,7 @@ class Memory(unittest.TestCase):
                 for name, each in changes[capacity].items():
                     words = [word for text in each for word in ("--set", text)]
                     run = json.loads(self.stepsim("run", "s.json", "--json", *words).stdout)
-                    self.assertIs(run["summary"]["memory_fits"], True, name)
+                    self.assertIsNot(run["summary"]["memory_fits"], False, name)
             self.assertIn("sharding none", set(changes[2_000_000_000]) - set(changes[1_120_000_000]))
 
     def test_solve_looks_for_what_fits(self):

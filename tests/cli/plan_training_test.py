@@ -125,7 +125,7 @@ class PlanTraining(unittest.TestCase):
                    .stdout.splitlines()]
         summaries = [answer["summary"] for answer in answers if "summary" in answer]
         self.assertTrue(summaries)
-        times = [one["iteration_time_s"] for one in summaries if one["memory_fits"]]
+        times = [one["iteration_time_s"] for one in summaries if one["memory_fits"] is not False]
         return min(times, default=None), len(summaries)
 
     def test_the_best_is_that_of_all_combinations(self):
@@ -143,7 +143,7 @@ class PlanTraining(unittest.TestCase):
                     continue
                 fits += 1
                 best = plan["rows"][plan["best"]]
-                self.assertIs(best["memory_fits"], True)
+                self.assertIsNot(best["memory_fits"], False)
                 self.assertLessEqual(abs(best["iteration_time_s"] - least), 1e-9 * least)
                 self.assertEqual(len(plan["rows"]) + plan["too_large"] + plan["too_slow"], count)
         self.assertGreater(fits, PROBLEMS // 2)

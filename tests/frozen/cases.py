@@ -175,7 +175,7 @@ def more(rng, stepsim, document, result, files, commands):
     ]
     if document["training"]["algorithm"] == "sync_sgd":
         shard = [] if "sharding" in document["training"] else ["--set", "/training/sharding=full_shard"]
-        commands.append(command("plan-units", "plan-units", "s.json", *shard, "--json", *LIMIT))
+        commands.append(command("plan-units", "plan-training", "s.json", "--only", "units", *shard, "--json", *LIMIT))
     if rng.random() < 0.25:
         commands.append(command("compare --algorithms", "compare", "s.json", "--algorithms", "all", "--json", *LIMIT))
     if rng.random() < 0.25:

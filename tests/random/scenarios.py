@@ -361,6 +361,9 @@ class Maker:
             work["recompute"] = rng.choice(["none", "selective", "full"])
         if rng.random() < 0.3:
             work["value_bytes"] = rng.choice([2, 4])
+        for key, words in (("loss", ["eager", "compiled", "chunked"]), ("kernels", ["fused", "composed"])):
+            if rng.random() < 0.3:
+                work[key] = rng.choice(words)
         if rng.random() < 0.2:
             work["measured_step"] = {"step_s": 0.3, "batch_size": rng.choice([1, 8]), "sequence_length": 512}
         return work

@@ -131,6 +131,8 @@ APPLIES = {
                                        and d["level"] == "alpha_beta"),
     "/training/convergence": lambda d: False,
     "/training/optimizer": lambda d: True,
+    "/training/gradient_lifetime": lambda d: False,
+    "/training/context_bytes": lambda d: True,
     "/training/activation_bytes": lambda d: True,
     "/training/micro_batches": lambda d: program(d),
     "/training/accumulation_exchange": lambda d: program(d),
@@ -165,6 +167,8 @@ APPLIES = {
     "/workload/layer_overhead_s": lambda d: d["workload"] == "model",
     "/workload/value_bytes": lambda d: d["workload"] == "model",
     "/workload/attention": lambda d: d["workload"] == "model",
+    "/workload/loss": lambda d: d["workload"] == "model",
+    "/workload/kernels": lambda d: d["workload"] == "model",
     "/variability": lambda d: False,
     "/job": lambda d: False,  # a dimension
     "/seed": lambda d: True,

@@ -223,7 +223,8 @@ TEST_CASE("sharding: what a GPU does not hold does not fit") {
   CHECK(*full.summary.memory_bytes == within(1e9 + 12e6, 1e-12));
   CHECK(full.summary.memory_fits == false);
   CHECK_FALSE(result("1012000000", "").summary.memory_fits.has_value()); // activations unknown
-  CHECK(result("1012000000", R"("activation_bytes": 0, )").summary.memory_fits == true);
+  CHECK_FALSE(result("2011999999", R"("activation_bytes": 0, )").summary.memory_fits.has_value());
+  CHECK(result("2012000000", R"("activation_bytes": 0, )").summary.memory_fits == true); // 2 GB
   CHECK(result("1012000000", R"("activation_bytes": 1000, )").summary.memory_fits == false);
 }
 

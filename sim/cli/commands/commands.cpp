@@ -38,7 +38,6 @@ constexpr std::array kCommands{
     Command{"Training steps", "converge", "loss over simulated time on a small problem", converge},
     Command{"Parts of a step", "program", "a step as operations on streams", program},
     Command{"Parts of a step", "plan", "all planners on one merge problem", plan},
-    Command{"Parts of a step", "plan-units", "the best sharding units of FSDP", plan_units},
     Command{"Parts of a step", "collective", "the cost of collective operations", collective},
     Command{"Parts of a step", "flows", "completion times of flows through a network", flows},
     Command{"Parts of a step", "semantics", "a sparse exchange on given vectors", semantics},

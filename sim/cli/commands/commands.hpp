@@ -59,7 +59,6 @@ struct Command {
 [[nodiscard]] int models(const Invocation& invocation);
 [[nodiscard]] int plan(const Invocation& invocation);
 [[nodiscard]] int plan_training(const Invocation& invocation);
-[[nodiscard]] int plan_units(const Invocation& invocation);
 [[nodiscard]] int plot_records(const Invocation& invocation);
 [[nodiscard]] int presets(const Invocation& invocation);
 [[nodiscard]] int program(const Invocation& invocation);

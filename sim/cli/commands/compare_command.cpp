@@ -245,7 +245,7 @@ int compare(const Invocation& invocation) {
                  "iteration_time, where the number of workers varies throughput")
       ->type_name("WORD");
   add_scenario_flags(app, flags);
-  add_must_fit_flag(app, flags, "exits with 4 if no row fits into the memory of its GPU");
+  add_must_fit_flag(app, flags.must_fit, "exits with 4 if no row fits into the memory of its GPU");
   add_job_flags(app, flags);
   app.footer(algorithms_help());
   Common common;

@@ -1,6 +1,6 @@
 #pragma once
 // stepsim tune SCENARIO --emit WHAT: settings of other programs, written to the output, with what
-// they gain next to it (print_beside).
+// they gain next to it (print_beside); and plan-training --only units, which one of them is of.
 #include <string>
 
 #include "cli/shell/app.hpp"
@@ -16,6 +16,11 @@ namespace stepsim::cli {
 // list of sizes. Throws UsageError for a format other than json, and as study::ddp_buckets() does.
 int emit_ddp(const io::Json& scenario, study::Files& files, const study::RowsOptions& options,
              const Common& common);
+
+// The best sharding units of `scenario`, read from `file`, beside those of its framework. Throws
+// UsageError for a scenario that does not shard parameters and a format other than json and table,
+// InputError for a memory that holds no units, SimulationError if a run fails.
+int plan_units(const study::Scenario& scenario, const std::string& file, const Common& common);
 
 // The sharding units of plan_units() as JSON, and its table. `tree` is the scenario as it was read,
 // of which the settings contain the hash. Throws UsageError for a format other than json and for a

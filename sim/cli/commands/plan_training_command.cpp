@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
+#include "cli/commands/emit.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
@@ -40,8 +41,9 @@ constexpr CommandText kPlanTrainingText = emitting(choosing_columns({
     "if nothing fits.",
     "stepsim plan-training examples/llama3-8b-h100.scenario.json\n"
     "stepsim plan-training s.json --nodes 2,4,8 --set /workload/batch_size=8\n"
-    "stepsim plan-training s.json --emit torchtitan -o planned.py",
-    "stepsim plan-units finds the best units for one of them, stepsim explain what bounds it.",
+    "stepsim plan-training s.json --emit torchtitan -o planned.py\n"
+    "stepsim plan-training examples/llama8b.scenario.json --only units",
+    "stepsim explain says what bounds a step, stepsim tune --emit fsdp writes units for PyTorch.",
     kTableFormats,
 }));
 
@@ -78,9 +80,11 @@ study::Scenario best_scenario(const io::Json& tree, const study::TrainingPlan& p
 
 // "a step takes 1937 ms (1539 to 2443, 80 %), memory 70.2 of 80.0 GB: fits"
 std::string prediction_text(const io::Json& best) {
-  const std::string memory =
-      study::memory_verdict(study::number_in(best, "memory_bytes"),
-                            study::number_in(best, "memory_capacity_bytes"), true);
+  const io::Json* fits = best.find("memory_fits");
+  const std::string memory = study::memory_verdict(
+      study::number_in(best, "memory_bytes"), study::number_in(best, "memory_high_bytes"),
+      study::number_in(best, "memory_capacity_bytes"),
+      fits != nullptr && fits->is_bool() ? std::optional(fits->as_bool()) : std::nullopt);
   return "stepsim plan-training: a step takes " +
          base::readable_seconds(*study::number_in(best, "iteration_time_s"), study::band_in(best)) +
          (memory.empty() ? "" : ", " + memory);
@@ -102,12 +106,17 @@ int plan_training(const Invocation& invocation) {
   std::string file;
   std::string nodes;
   std::string emitted;
+  std::string only;
   ScenarioFlags flags;
   CLI::App app;
   app.add_option("SCENARIO", file, "file of kind scenario; - = standard input")->required();
   app.add_option("--emit", emitted,
                  "writes the best as the settings of torchtitan (Python), deepspeed (JSON), "
                  "accelerate (YAML) or fsdp (PyTorch, Python)")
+      ->type_name("WHAT");
+  app.add_option("--only", only,
+                 "units: the sharding units with the shortest iteration, for the rest of the "
+                 "scenario as it is")
       ->type_name("WHAT");
   app.add_option("--nodes", nodes, "numbers of nodes to choose from; default the scenario's")
       ->type_name("LIST");
@@ -122,6 +131,12 @@ int plan_training(const Invocation& invocation) {
       throw UsageError("--emit writes the file of the framework, and no other format");
     }
   }
+  if (!only.empty()) {
+    require_word("--only", only, std::vector<std::string_view>{"units"});
+    if (!emitted.empty() || !nodes.empty()) {
+      throw UsageError("--only units takes neither --emit nor --nodes");
+    }
+  }
   study::TrainingPlanOptions options;
   options.max_seconds = max_seconds(flags);
   options.progress = counting(common);
@@ -132,7 +147,10 @@ int plan_training(const Invocation& invocation) {
   }
   const io::Json tree = read_scenario_tree(file, flags, invocation.data_folder, common);
   study::Files files(invocation.data_folder, {common.output});
-  (void)load_scenario(tree, files, flags, study::Leftovers::refuse);
+  const study::Scenario scenario = load_scenario(tree, files, flags, study::Leftovers::refuse);
+  if (!only.empty()) {
+    return plan_units(scenario, file, common);
+  }
   const study::TrainingPlan plan = study::plan_training(tree, files, options);
   const study::Comparison& found = plan.found;
   const std::vector<std::string> columns =

@@ -246,7 +246,8 @@ int run(const Invocation& invocation) {
   app.add_option("SCENARIO", options.file, "file of kind scenario or program; - = standard input")
       ->required();
   add_scenario_flags(app, options.flags);
-  add_must_fit_flag(app, options.flags, "exits with 4 if a GPU does not hold the training");
+  add_must_fit_flag(app, options.flags.must_fit,
+                    "exits with 4 if a GPU does not hold the training");
   add_job_flags(app, options.flags);
   app.add_option("--replications", options.replications,
                  "runs with so many seeds; the iteration time is their mean, with its interval")

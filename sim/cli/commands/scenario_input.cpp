@@ -150,8 +150,8 @@ void add_scenario_flags(CLI::App& app, ScenarioFlags& flags) {
       ->type_name("N");
 }
 
-void add_must_fit_flag(CLI::App& app, ScenarioFlags& flags, const std::string& meaning) {
-  app.add_flag("--must-fit", flags.must_fit, meaning);
+void add_must_fit_flag(CLI::App& app, bool& must_fit, const std::string& meaning) {
+  app.add_flag("--must-fit", must_fit, meaning);
 }
 
 // Short forms are expanded after every --set, because the next one may point into the object.

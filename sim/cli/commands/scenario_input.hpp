@@ -25,7 +25,7 @@ struct ScenarioFlags {
 void add_scenario_flags(CLI::App& app, ScenarioFlags& flags);
 
 // Adds --must-fit, whose sentence is `meaning`.
-void add_must_fit_flag(CLI::App& app, ScenarioFlags& flags, const std::string& meaning);
+void add_must_fit_flag(CLI::App& app, bool& must_fit, const std::string& meaning);
 
 // Adds the flags of /job, each short for --set; after add_scenario_flags().
 void add_job_flags(CLI::App& app, ScenarioFlags& flags);

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "cli/commands/imported.hpp"
+#include "cli/commands/scenario_input.hpp"
 #include "cli/report/study_page.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
@@ -54,7 +55,7 @@ struct StudyFlags {
   std::string cluster, network;
   std::string gpus = "8:512:x2";
   std::vector<std::string> logs;
-  bool ideal = false;
+  bool ideal = false, must_fit = false;
 };
 
 void add_flags(CLI::App& app, StudyFlags& flags) {
@@ -86,6 +87,8 @@ void add_flags(CLI::App& app, StudyFlags& flags) {
                  "name,elements[,dtype] of every parameter, where the file has no sizes")
       ->type_name("FILE.csv");
   app.add_flag("--ideal", flags.ideal, "kernel times over ideal links: nothing is carried");
+  add_must_fit_flag(app, flags.must_fit,
+                    "exits with 4 if a GPU of the largest cluster does not hold the training");
 }
 
 // An imported trace stays where it is; files of the profiler are imported into the folder.
@@ -197,7 +200,7 @@ int study_trace(const Invocation& invocation) {
                             .tree = [&] { return tree; },
                             .warnings = study.warnings});
   }
-  return kOk;
+  return flags.must_fit && !study.largest.summary.memory_fits.value_or(true) ? kTargetNotMet : kOk;
 }
 
 } // namespace stepsim::cli

@@ -214,7 +214,7 @@ void print_report(const study::SweepReport& report, const Common& common) {
 
 // The exit code, or the exception that makes it. An interruption counts first: points that were not
 // run are no failures.
-int finish(const study::SweepReport& report) {
+int finish(const study::SweepReport& report, bool must_fit) {
   if (report.interrupted) {
     return kInterrupted;
   }
@@ -223,14 +223,15 @@ int finish(const study::SweepReport& report) {
                           base::counted(report.points, "point") + " failed" +
                           (report.first_error.empty() ? "" : ", first: " + report.first_error));
   }
-  return kOk;
+  const bool none_fits = report.fitting == 0 && report.points > report.resumed;
+  return must_fit && none_fits ? kTargetNotMet : kOk;
 }
 
 // All rows at once, for people. The sweep runs into a text of JSON Lines like any other and the
 // table is made from these, so that it shows what a file would hold. The first line is the header
 // record.
 int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOptions options,
-                const Common& common) {
+                bool must_fit, const Common& common) {
   const std::int64_t points = options.shard.points(sweep.grid.points());
   if (points > kMostTableRows) {
     throw UsageError("a table of " + std::to_string(points) +
@@ -277,13 +278,13 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
   write_document(common, {.tables = tables, .records = [&] {
                             return records_in(io::Object{{"rows", rows}}, "rows");
                           }});
-  return finish(report);
+  return finish(report, must_fit);
 }
 
 // The normal way: records go to the file while the sweep runs, and memory does not grow with the
 // number of points.
 int write_records(const study::Sweep& sweep, study::Files& files, study::SweepOptions options,
-                  Format format, const Common& common) {
+                  Format format, bool must_fit, const Common& common) {
   options.format = format == Format::csv ? study::RecordFormat::csv : study::RecordFormat::jsonl;
   options.progress = counting(common);
   const study::SweepReport report = study::run_sweep(sweep, files, options);
@@ -298,7 +299,7 @@ int write_records(const study::Sweep& sweep, study::Files& files, study::SweepOp
         report.resumed > 0 ? ", " + std::to_string(report.resumed) + " of them from before" : "";
     print_note(options.output + ": " + base::counted(report.points, "point") + before, common);
   }
-  return finish(report);
+  return finish(report, must_fit);
 }
 
 // --resume and --force decide about an existing output. Without both an existing file is an error,
@@ -309,6 +310,8 @@ void add_flags(CLI::App& app, SweepFlags& flags) {
   add_over_flag(app, flags.over);
   add_scenario_flags(app, flags.scenario);
   add_job_flags(app, flags.scenario);
+  add_must_fit_flag(app, flags.scenario.must_fit,
+                    "exits with 4 if no point that was run fits into the memory of its GPU");
   constexpr const char* kGroup = "Work";
   app.add_option("--jobs", flags.jobs, "threads; default the number of cores")
       ->type_name("N")
@@ -380,8 +383,9 @@ int sweep(const Invocation& invocation) {
         options.jobs);
     const bool as_table =
         format == Format::table || format == Format::html || format == Format::markdown;
-    const int code = as_table ? print_table(sweep, files, options, common)
-                              : write_records(sweep, files, options, format, common);
+    const bool must_fit = flags.scenario.must_fit;
+    const int code = as_table ? print_table(sweep, files, options, must_fit, common)
+                              : write_records(sweep, files, options, format, must_fit, common);
     print_assumed(study::assumed_text(sweep, files), common);
     return code;
   } catch (const InputError& error) {

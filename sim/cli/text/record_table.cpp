@@ -217,7 +217,7 @@ Table table_of_rows(const RecordRows& records) {
     const std::string error = study::error_in(row);
     cells.push_back(!error.empty() ? "error: " + error
                     : study::exceeds_memory(row)
-                        ? study::memory_verdict(study::number_in(row, "memory_bytes"),
+                        ? study::memory_verdict(study::number_in(row, "memory_bytes"), {},
                                                 study::number_in(row, "memory_capacity_bytes"),
                                                 false)
                     : r == ranking.best ? "best"
@@ -288,7 +288,7 @@ std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
     const std::string error = study::error_in(row);
     const std::string open =
         study::exceeds_memory(row)
-            ? study::memory_verdict(study::number_in(row, "memory_bytes"),
+            ? study::memory_verdict(study::number_in(row, "memory_bytes"), {},
                                     study::number_in(row, "memory_capacity_bytes"), false)
             : undecided(row);
     cells.push_back(!error.empty()

@@ -50,6 +50,10 @@ std::string memory_text(const study::Summary& summary) {
   if (summary.memory_capacity_bytes) {
     text += " of " + base::readable_bytes(*summary.memory_capacity_bytes);
   }
+  if (summary.memory_capacity_bytes && !summary.memory_fits &&
+      *summary.memory_high_bytes > *summary.memory_capacity_bytes) {
+    text += " (may not fit: up to " + base::readable_bytes(*summary.memory_high_bytes) + ")";
+  }
   const std::array parts{std::pair{"parameters", summary.memory_parts_parameters_bytes},
                          std::pair{"master copy", summary.memory_parts_master_bytes},
                          std::pair{"gradients", summary.memory_parts_gradients_bytes},

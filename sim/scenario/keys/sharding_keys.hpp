@@ -111,7 +111,7 @@ inline constexpr std::array kSharding{
         .example("8"),
     integer("max_unit_parameters",
             "Most parameters of a unit of several layers where units are planned (wrapping "
-            "optimal, plan-units). gpu_memory_bytes limits them as well.")
+            "optimal, plan-training). gpu_memory_bytes limits them as well.")
         .in(io::at_least(1))
         .example("500000000"),
     integer("label_limit",

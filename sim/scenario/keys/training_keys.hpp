@@ -196,6 +196,21 @@ inline constexpr std::array kTrainingRows{
             .by_default(layers::kOptimizers[layers::Optimizer::adam])
             .example(R"("momentum")")
             .because("two moments for each parameter")),
+    bound<&Training::gradient_lifetime>(
+        word("gradient_lifetime", kGradientLifetimes,
+             "How long gradients stay in memory: until the update of their step, always, set to "
+             "zero between steps as PyTorch kept them before 2.0 (zero_grad(set_to_none=False)), "
+             "or until the update of their layer, which runs inside the backward pass. Times do "
+             "not depend on it.")
+            .by_default("step")
+            .example(R"("layer")")
+            .because("the gradients of a step are freed after its update")),
+    bound<&Training::context_bytes>(
+        number("context_bytes",
+               "Bytes that a process needs on its GPU before it trains: kernels, buffers of the "
+               "communication library. Measured processes need 0.5 to 2 GB; 1 GB is assumed.")
+            .in(io::at_least(0))
+            .example("1.4e9")),
     bound<&Training::activation_bytes>(
         number("activation_bytes",
                "Bytes of activations of a micro-batch on a worker. The default follows from the "

@@ -144,6 +144,17 @@ inline constexpr std::array kWorkload{
         .by_default(layers::kAttentions[layers::Attention::flash])
         .example(R"("plain")")
         .because("scores of attention are not stored"),
+    word("loss", layers::kLosses,
+         "How the loss over the words of a model's output head is computed, which decides its "
+         "memory: operation by operation (eager), by one compiled kernel, or in chunks of the "
+         "tokens (chunked, as Liger and torchtitan of 2026 do). Times do not depend on it.")
+        .example(R"("compiled")")
+        .because("not known: as eager, and the range of the memory holds the others"),
+    word("kernels", layers::kKernelWords,
+         "Whether norms and activation functions of a model are single kernels (fused), or made "
+         "of elementary ones that keep their results (composed). Times do not depend on it.")
+        .example(R"("composed")")
+        .because("not known: as fused, and the range of the memory holds the other"),
     boolean("accept_estimate",
             "Takes the estimate of a network without attention, such as a convolutional one, which "
             "was not compared with measured steps.")

@@ -29,7 +29,7 @@ double seconds_since(Clock::time_point begin) {
 struct Chunk {
   std::int64_t begin = 0, end = 0; // indices in the shard
   std::string lines;
-  std::int64_t failed = 0;
+  std::int64_t failed = 0, fitting = 0;
   std::string first_error;
   bool done = false;
 };
@@ -96,6 +96,8 @@ private:
         if (chunk.first_error.empty()) {
           chunk.first_error = outcome.error;
         }
+      } else if (outcome.summary.memory_fits.value_or(true)) {
+        ++chunk.fitting;
       }
     }
     return seconds_since(begin);
@@ -104,6 +106,7 @@ private:
   void write(const Chunk& chunk) {
     output_.write(chunk.lines);
     report_.failed += chunk.failed;
+    report_.fitting += chunk.fitting;
     if (report_.first_error.empty()) {
       report_.first_error = chunk.first_error;
     }
@@ -125,7 +128,7 @@ private:
       chunk.end = next_ = std::min(next_ + size.value(), report_.points);
       chunk.lines.clear();
       chunk.first_error.clear();
-      chunk.failed = 0;
+      chunk.failed = chunk.fitting = 0;
       size.took(compute(points, numbers, chunk));
       write(chunk);
       if (options_.progress) {

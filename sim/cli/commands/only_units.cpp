@@ -1,21 +1,14 @@
-// stepsim plan-units SCENARIO: the sharding units with the shortest iteration, next to the units of
-// the framework (TRN 6).
-#include "cli/commands/commands.hpp"
-
-#include <CLI/CLI.hpp>
+// stepsim plan-training SCENARIO --only units: the sharding units with the shortest iteration, next
+// to the units of the framework (TRN 6).
+#include "cli/commands/emit.hpp"
 
 #include <string>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "base/quantity.hpp"
-#include "cli/commands/emit.hpp"
-#include "cli/commands/scenario_input.hpp"
 #include "cli/shell/document.hpp"
-#include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
-#include "document/json_pointer.hpp"
 #include "run/sharding_plan.hpp"
 #include "study/plan_units.hpp"
 
@@ -23,25 +16,7 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr CommandText kPlanUnitsText{
-    "plan-units",
-    "SCENARIO",
-    "Groups the layers of a model into the sharding units (FSDP, ZeRO-3) with the shortest\n"
-    "iteration, under a limit of memory, and says what the units of the framework lose.",
-    "stepsim plan-units examples/llama8b.scenario.json\n"
-    "stepsim plan-units examples/llama8b.scenario.json --memory 80GB --json\n"
-    "stepsim tune llama8b.scenario.json --emit fsdp -o units.json",
-    "The keys of sharding: stepsim keys /training/sharding.",
-    kJsonOrTable,
-};
-
 constexpr std::string_view kMemoryKey = "/cluster/gpu_memory_bytes";
-
-struct PlanUnitsFlags {
-  std::string file;
-  std::string memory; // "" = the scenario's
-  ScenarioFlags scenario;
-};
 
 void require_units(const study::Scenario& scenario, std::string_view what) {
   if (!study::has_units(scenario.training.sharding)) {
@@ -51,16 +26,11 @@ void require_units(const study::Scenario& scenario, std::string_view what) {
 }
 
 // A device that does not hold what no division changes is an error of its number.
-void require_memory(const study::Scenario& scenario, const PlanUnitsFlags& flags) {
+void require_memory(const study::Scenario& scenario, const std::string& file) {
   const buckets::UnitMemory memory = study::unit_memory(scenario);
-  if (memory.fixed_bytes <= memory.limit_bytes) {
-    return;
+  if (memory.fixed_bytes > memory.limit_bytes) {
+    throw InputError(file, std::string(kMemoryKey), study::too_small(memory));
   }
-  const std::string text = study::too_small(memory);
-  if (!flags.memory.empty()) {
-    throw UsageError("--memory: " + text);
-  }
-  throw InputError(flags.file, std::string(kMemoryKey), text);
 }
 
 // "{1-2}{3}{4-34}", cut after 60 characters: JSON has all units.
@@ -100,26 +70,13 @@ std::string planning_text(const study::UnitPlanning& planning) {
 
 } // namespace
 
-int plan_units(const Invocation& invocation) {
-  PlanUnitsFlags flags;
-  CLI::App app;
-  app.add_option("SCENARIO", flags.file, "file of kind scenario; - = standard input")->required();
-  app.add_option("--memory", flags.memory, "memory of a device; replaces gpu_memory_bytes")
-      ->type_name("SIZE");
-  add_scenario_flags(app, flags.scenario);
-  Common common;
-  if (!parse(app, kPlanUnitsText, invocation, common)) {
-    return kOk;
+int plan_units(const study::Scenario& scenario, const std::string& file, const Common& common) {
+  const Format format = format_of(common, Format::table);
+  if (format != Format::json && format != Format::table) {
+    throw UsageError("--only units writes json or a table");
   }
-  io::Json tree = read_scenario_tree(flags.file, flags.scenario, invocation.data_folder, common);
-  study::Files files(invocation.data_folder, {common.output});
-  study::Scenario scenario = load_scenario(tree, files, flags.scenario, study::Leftovers::refuse);
-  require_units(scenario, "plan-units");
-  if (!flags.memory.empty()) {
-    scenario.cluster.gpu_memory_bytes = static_cast<std::int64_t>(
-        quantity("--memory", flags.memory, base::QuantityKind::size, io::between(1, 1e18)));
-  }
-  require_memory(scenario, flags);
+  require_units(scenario, "--only units");
+  require_memory(scenario, file);
   const study::UnitPlanning planning = study::plan_sharding_units(scenario);
   write_document(common, {.text = [&] { return planning_text(planning); },
                           .tree = [&] { return study::unit_planning_tree(scenario, planning); },
