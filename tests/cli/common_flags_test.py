@@ -31,7 +31,10 @@ COMMANDS = {
     "web": [],
     "solve": [TWO, "--for", "/cluster/network/bandwidth_Bps", "--between", "1Gbps,400Gbps",
               "--target", "scaling_efficiency=0.9"],
+    "plan-training": [TWO],
     "tune": [TWO, "--knob", "schedule"],
+    "fit-conditions": ["reproduce/overlap/v100-ib-56g.steps.json"],
+    "fit-overlap": ["reproduce/overlap/v100-ib-56g.steps.json"],
     "converge": ["--problem", "quadratic", "--pipeline-width", "2", "--step", "0.5"],
     "plan": ["examples/problem.json"],
     "collective": ["--op", "allreduce", "--algorithm", "ring", "--ranks", "4", "--bytes", "1MB",
@@ -88,7 +91,7 @@ class CommonFlags(unittest.TestCase):
         return done
 
     def test_every_command_has_a_row(self):
-        listed = re.findall(r"(?m)^  (\w+) {2,}\S", stepsim("--help").stdout)
+        listed = re.findall(r"(?m)^  (\w[\w-]*)(?: {2,}\S|$)", stepsim("--help").stdout)
         self.assertEqual(sorted({**COMMANDS, **self.not_built}), sorted(set(listed) - {"stepsim"}))
 
     def test_json_is_machine_readable(self):
