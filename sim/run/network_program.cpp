@@ -46,13 +46,16 @@ std::vector<programs::JobPiece> pieces_of(const Scenario& scenario, const Scenar
   return pieces;
 }
 
-// Whether the next iteration waits for all exchanges of one before it sends its own, and what is
-// sent slows no computing.
+// Whether the next iteration waits for all exchanges of one before it sends its own, which lengthen
+// no computing of their own iteration.
 bool one_iteration_at_a_time(const Scenario& scenario) {
   const Training& training = scenario.training;
   const bool merges_late = trains_in_rounds(training) &&
                            (training.local.overlap_steps > 0 || training.local.fragments > 1);
-  return !applies_late(training.algorithm) && !merges_late &&
+  const bool waits_inside = training.micro_batches > 1 &&
+                            training.accumulation_exchange == AccumulationExchange::each &&
+                            scenario.communication.next_forward == programs::NextForward::barrier;
+  return !applies_late(training.algorithm) && !merges_late && !waits_inside &&
          training.sharding.strategy == ShardingStrategy::none && !training.overlap.any();
 }
 

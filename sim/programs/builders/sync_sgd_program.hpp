@@ -5,7 +5,9 @@
 //     compute  U1 F1 U2 F2 U3 F3 | B3 B2 B1 ..wait..| U1 F1 ..
 //     reduce                          =X3==X2==X1===|
 //
-// The update of a layer waits for the exchanges of its buckets in the iteration before.
+// The update of a layer waits for the exchanges of its buckets in the iteration before. Behind a
+// barrier that of all layers waits for all of them, and so does the forward of the next micro-batch
+// where every micro-batch exchanges, as in PyTorch's DistributedDataParallel.
 #include <cstdint>
 #include <vector>
 
