@@ -139,9 +139,9 @@ Plan plan_within(const Problem& problem, DdpMode mode, Limits limits) {
 
 Bytes first_bucket_bytes(const ScheduleOptions& options) {
   constexpr Bytes kDefaultFirstBucket{1024 * 1024};
-  const bool is_default = options.bucket_bytes == kDefaultBucketBytes;
-  return options.first_bucket_bytes.value_or(is_default ? kDefaultFirstBucket
-                                                        : options.bucket_bytes);
+  const bool small =
+      options.bucket_bytes == kDefaultBucketBytes || options.framework == Framework::torch_1_13;
+  return options.first_bucket_bytes.value_or(small ? kDefaultFirstBucket : options.bucket_bytes);
 }
 
 Plan plan_ddp(const Problem& problem, const ScheduleOptions& options) {

@@ -27,6 +27,11 @@ inline constexpr auto kPriorityPresets =
     base::words<PriorityPreset>({{PriorityPreset::bytescheduler, "bytescheduler"},
                                  {PriorityPreset::p3, "p3"},
                                  {PriorityPreset::tictac, "tictac"}});
+// Releases of PyTorch. Those of 2026 make the first bucket as large as the others where a size was
+// given, before 2.x it has 1 MiB (torch/nn/parallel/distributed.py).
+enum class Framework { torch_2_x, torch_1_13 };
+inline constexpr auto kFrameworks = base::words<Framework>(
+    {{Framework::torch_2_x, "torch-2.x"}, {Framework::torch_1_13, "torch-1.13"}});
 inline constexpr auto kPrefetches =
     base::words<Prefetch>({{Prefetch::all, "all"}, {Prefetch::one, "one"}});
 
@@ -34,8 +39,10 @@ inline constexpr auto kPrefetches =
 // each.
 struct ScheduleOptions {
   Bytes bucket_bytes = kDefaultBucketBytes; // ddp, dear; >= 1
-  // ddp, >= 1; empty: 1 MiB if bucket_bytes has its default value, else bucket_bytes
+  // ddp, >= 1; empty: 1 MiB if bucket_bytes has its default value or the framework is torch-1.13,
+  // else bucket_bytes
   std::optional<Bytes> first_bucket_bytes;
+  Framework framework{};                // ddp
   bool gradient_as_bucket_view = false; // DDP: gradients are in the memory of the buckets
   DdpMode ddp_mode = DdpMode::rebuilt;
   Bytes fusion_bytes = kDefaultFusionBytes; // horovod, >= 0; 0 = no fusion

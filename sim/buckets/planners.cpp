@@ -14,8 +14,8 @@ namespace stepsim::buckets {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kDdpKeys{"bucket_bytes", "first_bucket_bytes", "ddp_mode",
-                                                   "gradient_as_bucket_view"};
+constexpr std::array<std::string_view, 5> kDdpKeys{
+    "bucket_bytes", "first_bucket_bytes", "framework", "ddp_mode", "gradient_as_bucket_view"};
 constexpr std::array<std::string_view, 4> kHorovodKeys{"fusion_bytes", "cycle_s", "phase_s",
                                                        "blocking"};
 

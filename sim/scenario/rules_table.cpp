@@ -136,6 +136,14 @@ constexpr std::array kRules{
     KeyRule{"/communication/contention", "the network model is alpha_beta",
             [](const Scenario& s) { return !is_simulated(s); },
             [](const Scenario& s) { return model_word(s) + ", whose links are shared"; }},
+    KeyRule{"/communication/framework", "bucket_bytes is given, and first_bucket_bytes is not",
+            [](const Scenario& s) {
+              const buckets::ScheduleOptions& options = s.communication.schedule_options;
+              return s.communication.schedule != buckets::Schedule::ddp ||
+                     (options.bucket_bytes != buckets::kDefaultBucketBytes &&
+                      !options.first_bucket_bytes);
+            },
+            [](const Scenario&) { return std::string("a first bucket of a known size"); }},
     KeyRule{"/communication/exchange", "the algorithm is sync_sgd", is_sync, training_word},
     KeyRule{"/communication/candidates", "the collective is auto", is_automatic, asked_collective},
     KeyRule{"/communication/library/name", kOfLibrary, is_library, asked_collective},

@@ -125,6 +125,17 @@ TEST_CASE("ddp: the buckets of ResNet-50 are those of the public profiler trace"
   CHECK(counts_of(plan) == Sizes{2, 15, 12, 51, 81});
   CHECK(elements_of(ddp(problem, limits(1'000'000, 25'000'000))) == traced);
 
+  // A size that is given is that of the first bucket, too, but not in PyTorch 1.13.
+  ScheduleOptions given;
+  given.bucket_bytes = Bytes{10'000'000};
+  CHECK(elements_of(ddp(problem, given)) ==
+        elements_of(ddp(problem, limits(10'000'000, 10'000'000))));
+  given.framework = Framework::torch_1_13;
+  CHECK(elements_of(ddp(problem, given)) == elements_of(ddp(problem, limits(1 << 20, 10'000'000))));
+  given.first_bucket_bytes = Bytes{5'000'000};
+  CHECK(elements_of(ddp(problem, given)) ==
+        elements_of(ddp(problem, limits(5'000'000, 10'000'000))));
+
   // Variants of the rule that are wrong do not give these.
   const Sizes moved = buckets_with_crossing_tensor_moved(problem);
   CHECK(moved == Sizes{1'000, 6'514'688, 4'462'592, 6'300'160, 6'112'256, 2'166'336});

@@ -68,6 +68,7 @@ APPLIES = {
     "/communication/buckets": lambda d: d["schedule"] == "fixed_count",
     "/communication/bucket_bytes": lambda d: d["schedule"] in ("ddp", "dear"),
     "/communication/first_bucket_bytes": lambda d: d["schedule"] == "ddp",
+    "/communication/framework": lambda d: False,
     "/communication/ddp_mode": lambda d: d["schedule"] in ("ddp", "caps"),
     "/communication/gradient_as_bucket_view": lambda d: d["schedule"] in ("ddp", "caps"),
     "/communication/caps_mib": lambda d: d["schedule"] == "caps",

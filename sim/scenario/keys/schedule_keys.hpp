@@ -47,9 +47,17 @@ inline constexpr std::array kScheduleOptions{
             .by_default(buckets::kDefaultBucketBytes.value)),
     bound<&buckets::ScheduleOptions::first_bucket_bytes>(
         integer("first_bucket_bytes",
-                "Size of the first bucket, bytes. The default is PyTorch's 1 MiB.")
+                "Size of the first bucket, bytes. The default is PyTorch's 1 MiB where "
+                "bucket_bytes is the default or the framework is torch-1.13, else bucket_bytes.")
             .in(io::at_least(1))
             .example("1048576")),
+    bound<&buckets::ScheduleOptions::framework>(
+        word("framework", buckets::kFrameworks,
+             "Release of PyTorch, whose first bucket DDP has: 2.x takes the size that is given for "
+             "the first bucket, too (from its source, not run), 1.13 always 1 MiB.")
+            .by_default("torch-2.x")
+            .example(R"("torch-1.13")")
+            .because("the newest releases")),
     bound<&buckets::ScheduleOptions::ddp_mode>(
         word("ddp_mode", buckets::kDdpModes, "When DDP fixes its buckets.").by_default("rebuilt")),
     bound<&buckets::ScheduleOptions::gradient_as_bucket_view>(
