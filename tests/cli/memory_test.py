@@ -202,6 +202,7 @@ class Memory(unittest.TestCase):
         best = found["rows"][found["best"]]
         self.assertEqual((best["optimizer"], best["memory_fits"]), ("sgd", None))
         self.assertEqual([row["memory_fits"] for row in found["rows"]], [None, False])
+        self.assertRegex(self.stepsim(*words).stdout, r"best; memory 1.1\d of 1.17 GB: may not fit, up to 2.\d+ GB")
         self.assertIn("memory 1.24 of 1.17 GB: does not fit", self.stepsim(*words, "--must-fit").stdout)
         none = json.loads(self.stepsim("compare", "s.json", "--over", "/training/optimizer=adam,momentum", "--set",
                                        "/cluster/gpu_memory_bytes=1e9", "--must-fit", "--json", code=4).stdout)

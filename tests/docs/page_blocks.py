@@ -4,6 +4,7 @@
     python      a fence: runs with the module python/stepsim.py
     json        a fence, or a block that begins with { or ": a file that `stepsim check` accepts, or keys
                 that the quickstart scenario takes
+    cpp         a fence: stands in a test that is compiled and run
     output      after <!-- output of: COMMAND -->: the command prints what the page shows
                 (docs/update_outputs.py renews it)
 
@@ -134,6 +135,10 @@ class Runner:
             shown = without_notes(block.text.split("\n", 1)[1])
             return "" if without_notes(done.stdout) == shown and done.returncode in (0, 4) else (
                 f"prints something else\n{done.stdout}{done.stderr}")
+        if block.kind == "cpp":
+            lines = "".join(block.text.split())
+            return "" if any(lines in "".join(each.read_text(encoding="utf-8").split())
+                             for each in (ROOT / "tests").rglob("*_test.cpp")) else "is in no test that is compiled"
         if block.kind == "shell":
             done = self.done("bash", "-euo", "pipefail", "-c", runnable(block.text))
         elif block.kind == "python":

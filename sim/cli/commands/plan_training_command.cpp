@@ -18,11 +18,11 @@
 #include "cli/shell/output.hpp"
 #include "cli/text/record_table.hpp"
 #include "document/json_pointer.hpp"
-#include "run/memory_figures.hpp"
 #include "scenario/leftover_keys.hpp"
 #include "study/plan_training.hpp"
 #include "study/sweep/assumed.hpp"
 #include "study/sweep/grid_text.hpp"
+#include "study/sweep/ranking.hpp"
 #include "study/sweep/rows.hpp"
 #include "study/training_settings.hpp"
 
@@ -80,11 +80,7 @@ study::Scenario best_scenario(const io::Json& tree, const study::TrainingPlan& p
 
 // "a step takes 1937 ms (1539 to 2443, 80 %), memory 70.2 of 80.0 GB: fits"
 std::string prediction_text(const io::Json& best) {
-  const io::Json* fits = best.find("memory_fits");
-  const std::string memory = study::memory_verdict(
-      study::number_in(best, "memory_bytes"), study::number_in(best, "memory_high_bytes"),
-      study::number_in(best, "memory_capacity_bytes"),
-      fits != nullptr && fits->is_bool() ? std::optional(fits->as_bool()) : std::nullopt);
+  const std::string memory = study::memory_verdict_of(best);
   return "stepsim plan-training: a step takes " +
          base::readable_seconds(*study::number_in(best, "iteration_time_s"), study::band_in(best)) +
          (memory.empty() ? "" : ", " + memory);

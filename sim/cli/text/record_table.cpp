@@ -14,7 +14,6 @@
 #include "cli/shell/document.hpp"
 #include "cli/text/conditions_text.hpp"
 #include "cli/text/record_cells.hpp"
-#include "run/memory_figures.hpp"
 #include "study/sweep/ranking.hpp"
 #include "study/sweep/rows.hpp"
 
@@ -53,6 +52,20 @@ std::string undecided(const io::Json& row) {
   return factor->as_string() == study::kRestOfInterval
              ? "not told apart: equal runs differ as much"
              : "not told apart: measure " + part_text(factor->as_string());
+}
+
+// What the row is beside the others: too large, the best, not told apart; and whether it may not
+// fit.
+std::string mark_of(const io::Json& row, bool is_best) {
+  if (study::exceeds_memory(row)) {
+    return study::memory_verdict_of(row);
+  }
+  const auto high = study::number_in(row, "memory_high_bytes");
+  const auto capacity = study::number_in(row, "memory_capacity_bytes");
+  const std::string standing = is_best ? "best" : undecided(row);
+  return !high || !capacity || *high <= *capacity
+             ? standing
+             : standing + (standing.empty() ? "" : "; ") + study::memory_verdict_of(row);
 }
 
 // A part of the iteration is 0 where it is below the rounding of the whole.
@@ -215,13 +228,7 @@ Table table_of_rows(const RecordRows& records) {
       cells.push_back(cell_of(row, column));
     }
     const std::string error = study::error_in(row);
-    cells.push_back(!error.empty() ? "error: " + error
-                    : study::exceeds_memory(row)
-                        ? study::memory_verdict(study::number_in(row, "memory_bytes"), {},
-                                                study::number_in(row, "memory_capacity_bytes"),
-                                                false)
-                    : r == ranking.best ? "best"
-                                        : undecided(row));
+    cells.push_back(!error.empty() ? "error: " + error : mark_of(row, r == ranking.best));
   }
   return table;
 }
@@ -286,11 +293,7 @@ std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
       cells.push_back(cell_of(row, column));
     }
     const std::string error = study::error_in(row);
-    const std::string open =
-        study::exceeds_memory(row)
-            ? study::memory_verdict(study::number_in(row, "memory_bytes"), {},
-                                    study::number_in(row, "memory_capacity_bytes"), false)
-            : undecided(row);
+    const std::string open = mark_of(row, false);
     cells.push_back(!error.empty()
                         ? "error: " + error
                         : (open.empty() ? "" : open + "; ") + in_full(row, {"assumes", "assumes"}));

@@ -7,6 +7,7 @@
 
 #include "base/number_text.hpp"
 #include "document/json_pointer.hpp"
+#include "run/memory_figures.hpp"
 #include "scenario/scenario.hpp"
 #include "study/sweep/grid.hpp"
 #include "study/sweep/rows.hpp"
@@ -82,9 +83,20 @@ std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t batc
   return std::nullopt;
 }
 
-bool exceeds_memory(const io::Json& row) {
+namespace {
+
+std::optional<bool> fits_in(const io::Json& row) {
   const io::Json* fits = row.find("memory_fits");
-  return fits != nullptr && fits->is_bool() && !fits->as_bool();
+  return fits != nullptr && fits->is_bool() ? std::optional(fits->as_bool()) : std::nullopt;
+}
+
+} // namespace
+
+bool exceeds_memory(const io::Json& row) { return !fits_in(row).value_or(true); }
+
+std::string memory_verdict_of(const io::Json& row) {
+  return memory_verdict(number_in(row, "memory_bytes"), number_in(row, "memory_high_bytes"),
+                        number_in(row, "memory_capacity_bytes"), fits_in(row));
 }
 
 // Of rows that are equal but for rounding the first is the best.

@@ -55,6 +55,8 @@ struct Ranking {
                                              bool has_samples);
 // Whether the run of a record needs more memory than a device has.
 [[nodiscard]] bool exceeds_memory(const io::Json& row);
+// memory_verdict() of a record; empty without a capacity.
+[[nodiscard]] std::string memory_verdict_of(const io::Json& row);
 // Whether every row that did not fail has samples_per_s.
 [[nodiscard]] bool has_samples(std::span<const io::Json> rows);
 
