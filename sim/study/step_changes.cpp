@@ -33,7 +33,7 @@ constexpr double kMostSeconds = 10;
 } // namespace
 
 std::optional<ChangedStep> changed_step(const io::Json& tree, std::vector<std::string> set,
-                                        Files& files, bool with_parts) {
+                                        Files& files, bool with_parts, bool* is_slow) {
   try {
     io::Json changed = tree;
     for (const std::string& text : set) {
@@ -48,6 +48,9 @@ std::optional<ChangedStep> changed_step(const io::Json& tree, std::vector<std::s
       set.push_back(key.pointer + "=null");
     }
     if (estimated_seconds(scenario) > kMostSeconds) {
+      if (is_slow != nullptr) {
+        *is_slow = true;
+      }
       return std::nullopt;
     }
     const bool plain = collectives::row(scenario.communication.compression.method).kind !=
@@ -84,12 +87,18 @@ std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario
       simulates_messages(scenario) ? std::span<const IntervalPart>() : options.parts;
   const auto total = std::ssize(changes);
   std::int64_t done = 0;
+  std::string slow;
   for (Change& change : changes) {
     if (options.progress) {
       options.progress(done++, total);
     }
-    std::optional<ChangedStep> step = changed_step(
-        tree, std::move(change.set), files, !parts.empty() || change.kind == ChangeKind::sharding);
+    bool is_slow = false;
+    std::optional<ChangedStep> step =
+        changed_step(tree, std::move(change.set), files,
+                     !parts.empty() || change.kind == ChangeKind::sharding, &is_slow);
+    if (is_slow) {
+      slow += (slow.empty() ? "" : ", ") + change.name;
+    }
     if (!step || (step->exceeds_memory && !options.exceeds_memory) || step_s <= 0 ||
         std::abs(step->step_s - step_s) <= kSameStep * step_s) {
       continue;
@@ -103,6 +112,10 @@ std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario
       line.is_sure = paired->is_stated();
     }
     lines.push_back(std::move(line));
+  }
+  if (!slow.empty() && options.warnings != nullptr) {
+    options.warnings->push_back("not tried, because each takes more than " +
+                                base::shortest(kMostSeconds) + " s: " + slow);
   }
   sort_by_gain(lines);
   return lines;

@@ -28,10 +28,12 @@ struct ChangedStep {
 // The scenario in `tree` with the assignments `set`. Keys that have no meaning beside them are
 // taken out by further assignments (POINTER=null). Empty if the changed scenario is invalid, its
 // run fails or it has no iteration time. In all functions here the short forms of `tree` must be
-// expanded (short_forms.hpp), because a change below one is invalid.
+// expanded (short_forms.hpp), because a change below one is invalid. Empty, too, and `is_slow` set,
+// if the run is estimated to take longer than 10 s.
 [[nodiscard]] std::optional<ChangedStep> changed_step(const io::Json& tree,
                                                       std::vector<std::string> set, Files& files,
-                                                      bool with_parts = false);
+                                                      bool with_parts = false,
+                                                      bool* is_slow = nullptr);
 
 struct WhatIfOptions {
   std::span<const ChangeKind> kinds{}; // only these; empty: all
@@ -39,6 +41,8 @@ struct WhatIfOptions {
   // simulated networks. Empty: none has.
   std::span<const IntervalPart> parts{};
   bool exceeds_memory{}; // the step without changes does: else a change must not
+  // Takes a sentence that names the changes that were not run because they take too long; or none.
+  std::vector<std::string>* warnings{};
   // Called before every run; may be empty.
   std::function<void(std::int64_t done, std::int64_t total)> progress{};
 };

@@ -113,3 +113,25 @@ TEST_CASE("every row of what-if is a run that its assignments give") {
   }
   CHECK(rows > 80);
 }
+
+TEST_CASE("changes: what would run for long is left out, and said") {
+  std::string layers;
+  for (int l = 0; l < 100; ++l) {
+    layers += std::string(l > 0 ? "," : "") + R"({"name": "l)" + std::to_string(l) +
+              R"(", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 40000000})";
+  }
+  const io::Json tree = study::with_short_forms_expanded(io::parse_json(
+      R"({"kind": "scenario", "workload": {"layers": [)" + layers +
+          R"(]}, "cluster": {"nodes": 2000, "network": {"model": "packet", "packet": {"transport": "reno"}},
+          "topology": {"preset": "star", "hosts": 2000, "bandwidth_Bps": 1e9, "latency_s": 1e-5}}})",
+      "test.json"));
+  study::Files files(STEPSIM_SOURCE_DIR);
+  const study::Scenario scenario = study::parse_scenario(tree, files);
+  const std::vector<study::ChangeKind> kinds{study::ChangeKind::network};
+  std::vector<std::string> warnings;
+  CHECK(study::what_if_lines(tree, scenario, 10, files, {.kinds = kinds, .warnings = &warnings})
+            .empty());
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings.front().starts_with("not tried, because each takes more than 10 s: "));
+  CHECK(warnings.front().find("twice the bandwidth") != std::string::npos);
+}

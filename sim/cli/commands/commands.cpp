@@ -3,6 +3,7 @@
 #include "cli/commands/commands.hpp"
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -55,6 +56,12 @@ constexpr std::array kCommands{
     Command{"Help", "help", "the help of a command, man pages and shell completion", help},
 };
 
+// Commands of earlier versions, and what does their work.
+constexpr std::pair<std::string_view, std::string_view> kFormerCommands[] = {
+    {"breakeven", "compare FILE --break-even"},
+    {"plan-units", "plan-training FILE --only units"},
+};
+
 } // namespace
 
 std::span<const Command> commands() { return kCommands; }
@@ -68,8 +75,10 @@ const Command& find_command(const std::string& name) {
     }
     known.push_back(command.name);
   }
-  if (name == "breakeven") {
-    throw UsageError("breakeven: is a part of compare now: stepsim compare FILE --break-even");
+  for (const auto& [old, now] : kFormerCommands) {
+    if (name == old) {
+      throw UsageError(name + ": is a part of another command now: stepsim " + std::string(now));
+    }
   }
   const std::string nearest = base::did_you_mean(name, known);
   throw UsageError(base::shown_value(name) + ": unknown command" +

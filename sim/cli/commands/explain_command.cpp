@@ -68,6 +68,7 @@ void add_runs(const ProgramInput& input, const std::string& measured, study::Fil
   explained.what_if = study::what_if_lines(input.tree, *input.scenario, explained.step_s, files,
                                            {.parts = result.summary.interval_parts,
                                             .exceeds_memory = !explained.exceeds.empty(),
+                                            .warnings = &explained.warnings,
                                             .progress = counting(common)});
   explained.measure_next = study::measure_next(input.tree, *input.scenario, result.summary, files);
   if (!measured.empty()) {
