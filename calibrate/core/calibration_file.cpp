@@ -191,7 +191,8 @@ io::Json link_tree(std::string_view link_class, io::Json latency_s, io::Json per
 
 // One latency, bandwidth and speed of adding for all groups whose time is a sum of counts. Empty
 // where no group has counts or the data do not determine the bandwidth. Counts are linear in the
-// three costs for every size or for none, so that the first size of a group decides.
+// three costs for every size or for none, so that the first size of a group decides. Start-ups in a
+// queue overlap, so that their times are no such sums.
 std::optional<LinkFit> fit_link(std::span<const GroupFit> fits, const std::string& assume) {
   LinkFit link;
   std::vector<JointRow> rows;
@@ -200,7 +201,8 @@ std::optional<LinkFit> fit_link(std::span<const GroupFit> fits, const std::strin
     const bool known =
         group.op == "pingpong" || collectives::parse_algorithm(group.algorithm).has_value();
     const std::string& algorithm = known ? group.algorithm : assume;
-    if (!cost_counts(group.op, algorithm, group.ranks, group.points.front().bytes)) {
+    if (group.start_up == links::StartUp::queue ||
+        !cost_counts(group.op, algorithm, group.ranks, group.points.front().bytes)) {
       continue;
     }
     for (const Datum& datum : group.data()) {
@@ -311,6 +313,9 @@ io::Json collective_tree(const GroupFit& fit) {
   }
   if (!group.dtype.empty()) {
     tree.set("dtype", group.dtype);
+  }
+  if (group.start_up != links::StartUp::alone) {
+    tree.set("start_up", links::kStartUps[group.start_up]);
   }
   return tree;
 }

@@ -22,7 +22,7 @@ struct Raw { // of one group
 // Devices and element types are compared later, where a difference is an error.
 bool same_group(const Group& group, const io::SampleSet& set) {
   return group.op == set.op && group.algorithm == set.algorithm && group.ranks == set.ranks &&
-         group.column == set.column;
+         group.column == set.column && group.start_up == set.start_up;
 }
 
 // Devices and element types must agree, or be unknown.
@@ -108,7 +108,8 @@ std::map<double, std::vector<double>> seconds_by_size(std::span<const Repetition
 
 std::string Group::text() const {
   const bool named = !algorithm.empty() && algorithm != "nccl";
-  return op + (named ? " " + algorithm : "") + " P=" + std::to_string(ranks);
+  return op + (named ? " " + algorithm : "") + " P=" + std::to_string(ranks) +
+         (start_up == links::StartUp::queue ? " queued" : "");
 }
 
 std::vector<Datum> Group::data() const {
@@ -131,6 +132,7 @@ std::vector<Group> group_samples(std::span<const io::Samples> files) {
         raw->group.algorithm = set.algorithm;
         raw->group.ranks = set.ranks;
         raw->group.column = set.column;
+        raw->group.start_up = set.start_up;
         raw->group.gpus_per_node = set.gpus_per_node;
       }
       unite(raw->group.device, set.device, "devices", file.file);

@@ -1,7 +1,7 @@
 #pragma once
-// Groups samples for a fit (CAL 4.1): one group per operation, algorithm, ranks and column, with
-// one point per size, the median of the repetitions. Messages of 0 bytes are kept apart: their
-// model time is 0 by definition, so they are only reported.
+// Groups samples for a fit (CAL 4.1): one group per operation, algorithm, ranks, column and
+// start-up, with one point per size, the median of the repetitions. Messages of 0 bytes are kept
+// apart: their model time is 0 by definition, so they are only reported.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -46,6 +46,7 @@ struct Group {
   std::int64_t ranks{};
   // Column of an NCCL log (in-place or not), or variant and launch of gpu_bench; "" = unknown.
   std::string column;
+  links::StartUp start_up{};
   std::string device, dtype; // "" = unknown
   // Value of the first set of samples in the group; empty = not given there.
   std::optional<std::int64_t> gpus_per_node;

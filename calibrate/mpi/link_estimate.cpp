@@ -37,7 +37,10 @@ double slope(const std::vector<Datum>& curve, const char* what) {
 
 io::SampleSet sample_set(std::span<const Repetition> samples, std::string op, std::string algorithm,
                          std::uint32_t ranks) {
-  io::SampleSet set{std::move(op), std::move(algorithm), ranks, "", "", "", std::nullopt, {}};
+  io::SampleSet set;
+  set.op = std::move(op);
+  set.algorithm = std::move(algorithm);
+  set.ranks = ranks;
   for (const Repetition& sample : samples) {
     set.samples.push_back(
         {sample.datum.bytes, sample.datum.seconds, static_cast<std::int64_t>(sample.pass)});

@@ -165,8 +165,10 @@ BucketCost BucketCosts::compressed(const buckets::Group& group) {
   const auto ranks = static_cast<std::uint32_t>(scenario_.cluster.exchange_ranks());
   const collectives::CompressedExchange exchange =
       collectives::compressed_exchange(compression, part, exchange_of(scenario_));
+  const std::optional<double> measured = measured_seconds(scenario_, exchange);
   const collectives::ExchangeTime wire =
-      collectives::exchange_time(exchange, compression, scenario_.method);
+      measured ? collectives::ExchangeTime{.seconds = *measured}
+               : collectives::exchange_time(exchange, compression, scenario_.method);
   // Methods are ordered from the closed form to events, so that the largest is the most faithful
   // one.
   used_ = std::max(used_, wire.method);

@@ -25,7 +25,8 @@ namespace {
 // the work of compressing.
 ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& plan,
                                 std::span<const ProgramUnit> units) {
-  if (scenario.cluster.fabric) { // whose latency and bandwidth are no two numbers
+  // Latency and bandwidth of a fabric or of a measured cost are no two numbers.
+  if (scenario.cluster.fabric || scenario.cluster.network.curve) {
     double wire = 0;
     double work = 0;
     for (const ProgramUnit& unit : units) {

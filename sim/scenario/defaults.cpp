@@ -28,8 +28,7 @@ namespace {
 using Rule = bool (*)(const Scenario&);
 
 bool exchanges_by_links(const Scenario& scenario) {
-  return exchanges(scenario) && !scenario.training.exchange &&
-         (!scenario.cluster.network.curve || is_compressed(scenario));
+  return exchanges(scenario) && !scenario.training.exchange && !scenario.cluster.network.curve;
 }
 
 // Worth a word, because a run whose additions cost nothing is too fast by exactly them.

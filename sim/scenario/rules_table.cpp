@@ -228,8 +228,12 @@ constexpr std::array kRules{
               return may_send_blocks(s.communication, s.communication.options.intra_algorithm);
             },
             collective_word},
-    KeyRule{"/cluster/network/cost", "gradients are not compressed",
-            [](const Scenario& s) { return !is_compressed(s); }, method_word},
+    KeyRule{"/cluster/network/cost", "gradients are dense: not compressed, or fp16",
+            [](const Scenario& s) {
+              return collectives::row(s.communication.compression.method).kind ==
+                     collectives::CompressionKind::dense;
+            },
+            method_word},
     KeyRule{"/cluster/network/cost", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/cluster/network/cost", "exchange_s is not given",
             [](const Scenario& s) { return !s.training.exchange; }, curve_word},

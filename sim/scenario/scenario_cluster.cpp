@@ -200,15 +200,17 @@ bool is_library(std::string_view algorithm) {
 } // namespace
 
 // The order decides which times win: a simulated network, then the links (where gradients are
-// compressed, since curves are measured for dense ones), then exchange_s, then a given cost, then a
-// curve of the calibration with the same number of ranks.
+// compressed, since curves are measured for dense ones; fp16 sends them as dense ones of half the
+// bytes), then exchange_s, then a given cost, then a curve of the calibration with the same number
+// of ranks.
 void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
   Network& network = scenario.cluster.network;
   if (network.model != NetworkModel::alpha_beta || scenario.communication.question) {
     return; // the topology counts, or the model of a library
   }
-  if (collectives::row(scenario.communication.compression.method).method !=
-      collectives::CompressionMethod::none) {
+  const bool dense = collectives::row(scenario.communication.compression.method).kind ==
+                     collectives::CompressionKind::dense;
+  if (!dense || (is_compressed(scenario) && scenario.training.exchange)) {
     network.curve.reset(); // measured for dense gradients
     scenario.training.exchange.reset();
     if (network.bandwidth_Bps <= 0 && scenario.cluster.ranks() > 1) {
@@ -248,18 +250,29 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
   }
   const links::NetworkProfile& profile = *network.profile;
   const std::string_view wanted = collectives::name(scenario.communication.collective);
+  // Messages of one step follow each other as in a queue.
+  const links::StartUp start_up = scenario.communication.schedule == buckets::Schedule::single
+                                      ? links::StartUp::alone
+                                      : links::StartUp::queue;
+  const links::CollectiveCurve* best = nullptr;
   std::string available;
   for (const links::CollectiveCurve& curve : profile.collectives) {
     const bool fits = calibrated ? is_library(curve.algorithm) : curve.algorithm == wanted;
     if (curve.op != "allreduce" || !fits || curve.segments.empty()) {
       continue;
     }
-    if (curve.ranks == scenario.cluster.ranks()) {
-      network.curve = curve_cost(curve);
-      network.curve_source = "calibration " + network.calibration + ", " + curve.algorithm;
-      return;
+    if (curve.ranks != scenario.cluster.ranks()) {
+      available += (available.empty() ? "" : ", ") + std::to_string(curve.ranks);
+    } else if (best == nullptr || (curve.algorithm == best->algorithm &&
+                                   best->start_up != start_up && curve.start_up == start_up)) {
+      best = &curve;
     }
-    available += (available.empty() ? "" : ", ") + std::to_string(curve.ranks);
+  }
+  if (best != nullptr) {
+    network.curve = curve_cost(*best);
+    network.curve_source = "calibration " + network.calibration + ", " + best->algorithm +
+                           (best->start_up == links::StartUp::queue ? ", queued" : "");
+    return;
   }
   if (calibrated) {
     context.problems.add(*place, "no allreduce curve of " +
@@ -273,12 +286,9 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
 
 namespace {
 
-// Messages of dense exchanges take what a curve says; compressed ones still use the links.
 // Whatever gives the time of a whole exchange makes the links inside a node superfluous.
 bool uses_links(const Scenario& scenario) {
-  return !scenario.training.exchange &&
-         (!scenario.cluster.network.curve ||
-          scenario.communication.compression.method != collectives::CompressionMethod::none);
+  return !scenario.training.exchange && !scenario.cluster.network.curve;
 }
 
 } // namespace

@@ -12,8 +12,8 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
 // given: exchange_s, `cost`, the calibration. A curve of the calibration counts only for its number
 // of ranks and, unless the collective is `calibrated`, without a latency_s, delay_s or
 // bandwidth_Bps next to it. Call it when cluster and communication are known. For compressed
-// gradients it removes curve and exchange_s, which were measured for dense gradients. On a
-// simulated network, or with the library model, it does nothing.
+// gradients it removes exchange_s and, except for fp16, the curve, which were measured for dense
+// ones. On a simulated network, or with the library model, it does nothing.
 void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 // Reports a missing network. GPUs of one node need a network inside the node: given, of the node
 // type, or of the calibration (its link class nvlink, pcie or host). This does not apply if a

@@ -279,3 +279,30 @@ TEST_CASE("compression: Pipe-SGD hides what is left of a sparse exchange") {
   CHECK(*summary.iteration_time_s == within(8, 1e-9));
   CHECK(*summary.closed_form_s == within(8, 1e-9));
 }
+
+// fp16 is the dense exchange of half the bytes, so that a cost that was measured for dense
+// gradients holds for it.
+TEST_CASE("compression: fp16 takes half the bytes of a measured cost") {
+  const auto step_of = [](int value_bytes, const std::string& schedule,
+                          const std::string& compression) {
+    const auto layer = [&](const char* name, int values) {
+      return std::string(R"({"name": ")") + name +
+             R"(", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": )" +
+             std::to_string(values * value_bytes) + "}";
+    };
+    return study::testing::run_text(R"({"workload": {"layers": [)" + layer("a", 1200000) + "," +
+                                    layer("b", 400000) + "," + layer("c", 2400000) +
+                                    R"(]}, "cluster": {"nodes": 4, "network": {"cost": {"table":
+               [[1000, 1e-4], [800000, 9e-4], [4800000, 0.004], [20000000, 0.03]]}}},
+               "communication": {"schedule": ")" +
+                                    schedule + R"(", "compression": ")" + compression + R"("}})")
+        .summary;
+  };
+  for (const char* schedule : {"wfbp", "single", "optimal"}) {
+    CAPTURE(schedule);
+    const study::Summary half = step_of(4, schedule, "fp16");
+    const study::Summary dense = step_of(2, schedule, "none");
+    CHECK(*half.iteration_time_s == within(*dense.iteration_time_s, 1e-12));
+    CHECK(half.bottleneck == dense.bottleneck);
+  }
+}

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "document/json_text.hpp"
+#include "document/temporary_folder.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
@@ -60,4 +61,33 @@ TEST_CASE("other numbers of ranks and other algorithms have no curve") {
         "bandwidth; use collective calibrated");
   CHECK(problem_of(text(4, "allgather-1gbe", "calibrated")) ==
         "test.json: /cluster/network/calibration: no allreduce curve of 16 ranks");
+}
+
+TEST_CASE("steps of several messages take the curve of a queue, one message that of a call alone") {
+  const io::TemporaryFolder folder;
+  int files = 0;
+  const auto curve = [](const std::string& start_up, const std::string& seconds) {
+    return R"({"op": "allreduce", "algorithm": "gloo", "ranks": 4, "start_up": ")" + start_up +
+           R"(", "points": [[1000, )" + seconds + R"(], [1000000, 1]]})";
+  };
+  const auto step = [&](const std::string& curves, const std::string& schedule) {
+    const std::string file =
+        folder.put(std::to_string(++files) + ".calibration.json", R"({"kind": "network_calibration",
+        "name": "n", "label": "calibrated", "collectives": [)" + curves +
+                                                                      "]}");
+    return run_text(R"({"workload": {"layers": [{"name": "a", "forward_s": 0, "backward_s": 0,
+        "gradient_bytes": 1000}]}, "cluster": {"nodes": 4, "network": {"calibration": ")" +
+                    file + R"("}}, "communication": {"schedule": ")" + schedule +
+                    R"(", "collective": "calibrated"}})");
+  };
+  const std::string both = curve("alone", "0.5") + "," + curve("queue", "0.25");
+  const std::string turned = curve("queue", "0.25") + "," + curve("alone", "0.5");
+  for (const std::string& curves : {both, turned}) {
+    CHECK(*step(curves, "single").summary.iteration_time_s == within(0.5, 1e-12));
+    CHECK(*step(curves, "wfbp").summary.iteration_time_s == within(0.25, 1e-12));
+  }
+  CHECK(step(both, "ddp").scenario.cluster.network.curve_source.ends_with(", gloo, queued"));
+  // Where there is one of them, it is taken.
+  CHECK(*step(curve("alone", "0.5"), "wfbp").summary.iteration_time_s == within(0.5, 1e-12));
+  CHECK(*step(curve("queue", "0.25"), "single").summary.iteration_time_s == within(0.25, 1e-12));
 }

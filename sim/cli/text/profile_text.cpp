@@ -102,15 +102,17 @@ std::string profile_text(const links::NetworkProfile& profile) {
                {}};
   std::string measured;
   for (const links::CollectiveCurve& curve : profile.collectives) {
+    const bool is_queued = curve.start_up == links::StartUp::queue;
+    const std::string algorithm = curve.algorithm + (is_queued ? ", queued" : "");
     if (!curve.points.empty()) { // its segments are no numbers of the file
-      measured += base::printable(curve.op + " " + curve.algorithm) +
+      measured += base::printable(curve.op + " " + algorithm) +
                   " P=" + std::to_string(curve.ranks) + ": " + std::to_string(curve.points.size()) +
                   " points from " + end_text(curve.points.front().bytes) + " to " +
                   end_text(curve.points.back().bytes) + ", straight lines between them\n";
       continue;
     }
     for (const links::CurveSegment& segment : curve.segments) {
-      curves.rows.push_back({curve.op, curve.algorithm, std::to_string(curve.ranks),
+      curves.rows.push_back({curve.op, algorithm, std::to_string(curve.ranks),
                              end_text(segment.from_bytes), end_text(segment.to_bytes),
                              base::significant(segment.startup_s * 1e6),
                              base::significant(segment.per_byte_s * 1e9)});

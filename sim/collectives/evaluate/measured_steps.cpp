@@ -85,7 +85,8 @@ std::vector<StepMessage> messages_of(const Collective& collective) {
 const links::CollectiveCurve* find_curve(const links::NetworkProfile& profile, std::string_view op,
                                          std::string_view algorithm) {
   const auto found = std::ranges::find_if(profile.collectives, [&](const auto& curve) {
-    return curve.op == op && curve.algorithm == algorithm;
+    return curve.op == op && curve.algorithm == algorithm &&
+           curve.start_up == links::StartUp::alone;
   });
   return found == profile.collectives.end() ? nullptr : &*found;
 }

@@ -36,10 +36,17 @@ struct CurvePoint {
   double seconds{}; // > 0
 };
 
+// How the start-up of a collective was measured: each one alone after a barrier, or several queued
+// at once as in a backward pass, where start-ups overlap.
+enum class StartUp { alone, queue };
+inline constexpr auto kStartUps =
+    base::words<StartUp>({{StartUp::alone, "alone"}, {StartUp::queue, "queue"}});
+
 struct CollectiveCurve {
   std::string op;
   std::string algorithm;
   std::int64_t ranks{};
+  StartUp start_up{};
   std::vector<CurveSegment> segments;
   // Set if the file gives points instead of segments: bytes ascend strictly, seconds do not fall.
   // The segments are then the lines between neighbouring points (curve_through).

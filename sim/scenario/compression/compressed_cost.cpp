@@ -16,6 +16,9 @@ namespace {
 // Seconds on the wire, by formula where there is one.
 double wire_seconds(const Scenario& scenario, const collectives::CompressedExchange& exchange,
                     const collectives::Collective& base) {
+  if (const auto measured = measured_seconds(scenario, exchange)) {
+    return *measured;
+  }
   if (const auto form = collectives::closed_form_seconds(exchange)) {
     return *form;
   }
@@ -62,6 +65,19 @@ buckets::Cost low_rank_cost(const Scenario& scenario, const collectives::Collect
 }
 
 } // namespace
+
+std::optional<double> measured_seconds(const Scenario& scenario,
+                                       const collectives::CompressedExchange& exchange) {
+  const auto& curve = scenario.cluster.network.curve;
+  if (!curve) {
+    return std::nullopt;
+  }
+  double seconds = 0;
+  for (const collectives::ExchangeStage& stage : exchange.stages) {
+    seconds += curve->seconds(stage.collective.bytes, 1);
+  }
+  return seconds;
+}
 
 ChannelTimes channel_times(const Scenario& scenario,
                            const collectives::CompressedExchange& exchange, double wire_s,

@@ -1,5 +1,7 @@
 #pragma once
 // The cost of a compressed exchange on the channel, for planners and for runs.
+#include <optional>
+
 #include "collectives/compress/compressed_exchange.hpp"
 #include "scenario/scenario_exchange.hpp"
 
@@ -13,6 +15,11 @@ struct ChannelTimes {
 [[nodiscard]] ChannelTimes channel_times(const Scenario& scenario,
                                          const collectives::CompressedExchange& exchange,
                                          double wire_s, double dense_bytes);
+
+// Wire seconds of the messages of `exchange` by the measured cost of the scenario, which stays only
+// where they are dense ones (fp16); empty without such a cost.
+[[nodiscard]] std::optional<double>
+measured_seconds(const Scenario& scenario, const collectives::CompressedExchange& exchange);
 
 // The cost of a compressed exchange for planners: channel seconds, with staging, merge and scatter,
 // as a function of the dense bytes of a bucket. It is a line for powersgd and, without a fabric,

@@ -207,6 +207,7 @@ void parse_collectives(Fields& fields, links::NetworkProfile& profile) {
     curve.op = collective.word("op");
     curve.algorithm = collective.text("algorithm");
     curve.ranks = collective.integer("ranks");
+    curve.start_up = collective.word("start_up", links::kStartUps);
     (void)collective.text("column");
     (void)collective.text("dtype");
     double after = 0;

@@ -17,8 +17,8 @@ namespace stepsim::io {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kColumns{"op",     "algorithm", "ranks", "bytes",
-                                                   "time_s", "pass",      "column"};
+constexpr std::array<std::string_view, 8> kColumns{"op",     "algorithm", "ranks",  "bytes",
+                                                   "time_s", "pass",      "column", "start_up"};
 
 // Bytes must be whole numbers: they come from buffers that somebody allocated.
 SampleSet parse_set(const Json& json, Problems& problems) {
@@ -30,6 +30,7 @@ SampleSet parse_set(const Json& json, Problems& problems) {
   set.device = fields.text("device");
   set.dtype = fields.text("dtype");
   set.column = fields.text("column");
+  set.start_up = fields.word("start_up", links::kStartUps);
   set.gpus_per_node = fields.optional_integer("gpus_per_node");
   for (const Json& entry : fields.list("points")) {
     Fields point(entry, problems, keys::kSample.front());
@@ -112,7 +113,7 @@ private:
 SampleSet& set_of(std::vector<SampleSet>& sets, SampleSet wanted) {
   const auto found = std::ranges::find_if(sets, [&](const SampleSet& set) {
     return set.op == wanted.op && set.algorithm == wanted.algorithm && set.ranks == wanted.ranks &&
-           set.column == wanted.column;
+           set.column == wanted.column && set.start_up == wanted.start_up;
   });
   return found != sets.end() ? *found : sets.emplace_back(std::move(wanted));
 }
@@ -140,8 +141,8 @@ Samples parse_samples(const Json& json) {
   return samples;
 }
 
-// A row belongs to a set by operation, algorithm, ranks and column, so that a file may list several
-// benchmarks mixed or one after the other. Device and element type have no columns.
+// A row belongs to a set by operation, algorithm, ranks, column and start-up, so that a file may
+// list several benchmarks mixed or one after the other. Device and element type have no columns.
 Samples parse_samples_csv(std::string_view text, const std::string& file) {
   const std::vector<CsvRow> rows = parse_csv(text, file);
   if (rows.empty()) {
@@ -163,6 +164,13 @@ Samples parse_samples_csv(std::string_view text, const std::string& file) {
     wanted.algorithm = columns.text(row, "algorithm");
     wanted.ranks = columns.integer(row, "ranks");
     wanted.column = columns.text(row, "column");
+    if (const std::string_view word = columns.text(row, "start_up"); !word.empty()) {
+      const auto start_up = links::kStartUps.find(word);
+      if (!start_up) {
+        columns.fail(row.line, base::unknown_word("start_up", word, links::kStartUps.all()));
+      }
+      wanted.start_up = *start_up;
+    }
     Sample sample{
         static_cast<double>(columns.integer(row, "bytes")), columns.number(row, "time_s"), {}};
     if (!columns.text(row, "pass").empty()) {
@@ -235,6 +243,9 @@ Json to_json(const Samples& samples) {
     if (!set.algorithm.empty()) {
       entry.set("algorithm", set.algorithm);
     }
+    if (set.start_up != links::StartUp::alone) {
+      entry.set("start_up", links::kStartUps[set.start_up]);
+    }
     if (set.gpus_per_node) {
       entry.set("gpus_per_node", *set.gpus_per_node);
     }
@@ -246,19 +257,6 @@ Json to_json(const Samples& samples) {
                 {"source", to_json(samples.source)},
                 {"sets", std::move(sets)},
                 {"warnings", Array(samples.warnings.begin(), samples.warnings.end())}};
-}
-
-// Numbers are the shortest texts that read back as the same double, so that no sample changes.
-std::string to_csv(const Samples& samples) {
-  std::string out = "op,algorithm,ranks,bytes,time_s,pass,column\n";
-  for (const SampleSet& set : samples.sets) {
-    for (const Sample& sample : set.samples) {
-      out += fmt::format("{},{},{},{},{},{},{}\n", set.op, set.algorithm, set.ranks,
-                         base::shortest(sample.bytes), base::shortest(sample.time_s),
-                         sample.pass ? std::to_string(*sample.pass) : "", set.column);
-    }
-  }
-  return out;
 }
 
 } // namespace stepsim::io

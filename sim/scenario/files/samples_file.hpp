@@ -1,12 +1,13 @@
 #pragma once
 // Measured times of collectives (kind samples, IO 6.3): sets of (bytes, seconds), as JSON, or as
-// CSV with the columns op, ranks, bytes, time_s and, if known, algorithm, pass, column, in any
-// order; its rows with equal op, algorithm, ranks and column are one set. Importers of logs write
-// them, `stepsim-calibrate fit` reads them. Sizes may repeat; `pass` numbers the repetitions if the
-// source does.
+// CSV with the columns op, ranks, bytes, time_s and, if known, algorithm, pass, column,
+// start_up, in any order; its rows with equal op, algorithm, ranks, column and start_up are one
+// set. Importers of logs write them, `stepsim-calibrate fit` reads them. Sizes may repeat; `pass`
+// numbers the repetitions if the source does.
 
 #include "document/reader.hpp"
 #include "layers/trace.hpp"
+#include "links/profile/profile.hpp"
 
 namespace stepsim::io {
 
@@ -29,6 +30,7 @@ struct SampleSet {
   // Column of an nccl-tests log, "in-place" or "out-of-place", or variant and launch of gpu_bench,
   // "copy_engine plain"; "" = unknown.
   std::string column;
+  links::StartUp start_up{};
   std::optional<std::int64_t> gpus_per_node; // empty = unknown
   std::vector<Sample> samples;
 };
@@ -61,7 +63,5 @@ struct Samples {
 [[nodiscard]] bool looks_like_samples(std::string_view head);
 
 [[nodiscard]] Json to_json(const Samples& samples);
-// Without name, source, device, dtype, gpus_per_node and warnings, which CSV does not have.
-[[nodiscard]] std::string to_csv(const Samples& samples);
 
 } // namespace stepsim::io

@@ -223,6 +223,11 @@ inline constexpr std::array kCurveKeys{
     integer("ranks", "Number of ranks.", at_least(1)).example("8").required(),
     text("column", "Column of the log.").example(R"("out-of-place")"),
     text("dtype", "Type of the elements.").example(R"("float32")"),
+    word("start_up", links::kStartUps,
+         "How the operation was measured: each one alone after a barrier, or several queued at "
+         "once. Steps of several messages take the curve of a queue where there is one.")
+        .by_default(links::kStartUps[links::StartUp::alone])
+        .example(R"("queue")"),
     list("segments", kCurveSegment, "Segments of the curve, ascending and disjoint.")
         .sizes(1)
         .example(

@@ -38,6 +38,11 @@ inline constexpr std::array kSampleSetKeys{
     text("column", "Column of the log, where it has several times per size.")
         .nullable()
         .example(R"("out-of-place")"),
+    word("start_up", links::kStartUps,
+         "Whether each call was alone, after a barrier, or one of several queued at once; its time "
+         "is then that of all, divided by their number.")
+        .by_default(links::kStartUps[links::StartUp::alone])
+        .example(R"("queue")"),
     integer("gpus_per_node", "Number of ranks that share a host.", at_least(1))
         .nullable()
         .example("8"),
