@@ -44,8 +44,8 @@ PRECISIONS = {
 STRATEGIES = {"none": None, "ddp": None, "zero1": ("zero1", "computed"), "zero2": ("zero2", "computed"),
               "zero3/full_shard": ("full_shard", "stored")}
 # LAMB has the two moments of Adam.
-OPTIMIZERS = {"Adam": "adam", "AdamW": "adam", "AdamW fused": "adam_fused", "LAMB": "adam",
-              "Adam 8-bit": "adam_8bit", "AdamW 8-bit": "adam_8bit", "Adafactor": "adafactor"}
+OPTIMIZERS = {"Adam": "adam", "AdamW": "adam", "AdamW fused": "adam_fused", "Adam fused": "adam_fused",
+              "Adam composed": "adam_composed", "LAMB composed": "adam_composed", "SGD": "sgd", "Adam 8-bit": "adam_8bit", "AdamW 8-bit": "adam_8bit", "Adafactor": "adafactor"}
 # All selective recomputation of the rows is torchtitan's, whose default is that of operations.
 RECOMPUTES = {"none": "none", "selective": "selective_op", "full": "full"}
 # SDPA of PyTorch stores no scores. Where the source does not say, the default of the program is taken.
@@ -53,6 +53,8 @@ ATTENTIONS = {"flash": "flash", "sdpa": "flash", "plain": "plain", "unknown": "f
 # What a source has to say, in this order.
 SAID = {"model": "model", "micro_batch": "batch", "sequence": "number of tokens", "precision": "precision",
         "optimizer": "optimizer", "recompute": "recomputation"}
+# What needs least where the source does not say it: a run that then does not fit had to end out of memory.
+LEAST = {"sequence": "1", "optimizer": "SGD", "recompute": "full"}
 # What a figure counts beside tensors: the context of the process, what the allocator loses.
 Kind = collections.namedtuple("Kind", "words context allocator")
 KINDS = {"peak_allocated": Kind("allocated", False, False), "peak_reserved": Kind("reserved", False, True),
@@ -135,12 +137,19 @@ def scenario_of(row):
             "training": training_of(row, precision)}
 
 
+def least(row):
+    """The row with the least that its source may mean, and the columns that were filled."""
+    filled = [column for column in LEAST if not row[column]] if row["out_of_memory"] == "yes" else []
+    return {**row, **{column: LEAST[column] for column in filled}}, filled
+
+
 def predictions(stepsim, rows):
     """(rows with the `summary` of their result, {reason: rows without one})."""
     asked, reasons = [], collections.defaultdict(list)
     for row in rows:
         try:
-            asked.append((row, scenario_of(row)))
+            filled, row["least"] = least(row)
+            asked.append((row, scenario_of(filled)))
         except NotPredicted as reason:
             reasons[str(reason)].append(row)
     lines = "".join(json.dumps(scenario) + "\n" for _, scenario in asked)
@@ -148,7 +157,10 @@ def predictions(stepsim, rows):
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     for (row, _), line in zip(asked, done.stdout.splitlines(), strict=True):
         row["summary"] = json.loads(line)["summary"]
-    return [row for row, _ in asked], reasons
+    for row, _ in asked:  # what fits with the least may fit, or not, with what was run
+        if row["least"] and row["summary"]["memory_fits"] is not False:
+            reasons[f"the source does not say the {SAID[row['least'][0]]}"].append(row)
+    return [row for row, _ in asked if not row["least"] or row["summary"]["memory_fits"] is False], reasons
 
 
 def compared(row):
@@ -211,8 +223,9 @@ VERDICTS = {True: "fits (wrong)", None: "may not fit", False: "does not fit (cor
 def verdict_cells(row):
     summary = row["summary"]
     low, high = (gigabytes(summary[f"memory_{end}_bytes"]) for end in ("low", "high"))
+    words = VERDICTS[summary["memory_fits"]]
     return [row["id"], source(row), gigabytes(summary["memory_capacity_bytes"]), gigabytes(summary["memory_bytes"]),
-            f"{low}..{high}", VERDICTS[summary["memory_fits"]]]
+            f"{low}..{high}", words + (f", with the least {' and '.join(row['least'])}" if row["least"] else "")]
 
 
 def section(stepsim):

@@ -342,3 +342,77 @@ def inception_v4_module(index, branches, pooled=False):
         yield "back"
         for convolution in branch.split(","):
             yield f"cb features.{index}.{convolution.strip()}"
+
+
+# The U-Net of Stable Diffusion XL, on latents of 4 channels and an eighth of the pixels
+
+
+def sdxl_unet(size=128, words=77):
+    """`words` rows of 2048 text features; a step of time and a text of 1280 features steer all blocks."""
+    widths, depths = (320, 640, 1280), (0, 2, 10)
+    yield "conv conv_in 4>320 k3 p1 +b"
+    for name, inputs in (("time_embedding", 320), ("add_embedding", 2816)):
+        yield f"fc {name}.linear_1 {inputs}>1280"
+        yield f"fc {name}.linear_2 1280>1280"
+    skips, channels = [320], 320
+    for stage, (width, depth) in enumerate(zip(widths, depths)):
+        inputs = (channels, width)
+        skips += [width, width]
+        yield from unet_stage(f"down_blocks.{stage}", inputs, width, depth, size, words)
+        channels = width
+        if stage < 2:
+            yield f"conv down_blocks.{stage}.downsamplers.0.conv {width}>{width} k3 s2 p1 +b"
+            skips.append(width)
+            size //= 2
+    steps = []
+    for stage, (width, depth) in enumerate(zip(reversed(widths), reversed(depths))):
+        inputs = []
+        for _ in range(3):
+            inputs.append(channels + skips.pop())
+            channels = width
+        steps += unet_stage(f"up_blocks.{stage}", inputs, width, depth, size, words)
+        if stage < 2:
+            size *= 2
+            steps += [f"resize {size}",
+                      f"conv up_blocks.{stage}.upsamplers.0.conv {width}>{width} k3 p1 +b"]
+    yield from steps
+    yield "resize 32"
+    yield from unet_stage("mid_block", (1280, 1280), 1280, 10, 32, words, attentions=1)
+    yield "resize 128"
+    yield "gn conv_norm_out 320"
+    yield "conv conv_out 320>4 k3 p1 +b"
+
+
+def unet_stage(name, inputs, width, depth, size, words, attentions=None):
+    """Residual blocks that read `inputs` channels each; transformers of `depth` blocks behind them."""
+    count = len(inputs) if attentions is None else attentions
+    for index in range(count if depth else 0):
+        yield from unet_transformer(f"{name}.attentions.{index}", width, depth, size**2, words)
+    for index, channels in enumerate(inputs):
+        block = f"{name}.resnets.{index}"
+        yield f"gn {block}.norm1 {channels}"
+        yield f"conv {block}.conv1 {channels}>{width} k3 p1 +b"
+        yield f"fc {block}.time_emb_proj 1280>{width}"
+        yield f"gn {block}.norm2 {width}"
+        yield f"conv {block}.conv2 {width}>{width} k3 p1 +b"
+        if channels != width:
+            yield f"conv {block}.conv_shortcut {channels}>{width} k1 +b"
+
+
+def unet_transformer(name, h, depth, rows, words):
+    """Blocks of attention to the image, attention to the text and a gated MLP."""
+    yield f"gn {name}.norm {h}"
+    yield f"fc {name}.proj_in {h}>{h} x{rows}"
+    for index in range(depth):
+        block = f"{name}.transformer_blocks.{index}"
+        for part, width, keys in ((1, h, rows), (2, 2048, words)):
+            yield f"ln {block}.norm{part} {h}"
+            yield f"lin {block}.attn{part}.to_q {h}>{h} x{rows}"
+            yield f"lin {block}.attn{part}.to_k {width}>{h} x{keys}"
+            yield f"lin {block}.attn{part}.to_v {width}>{h} x{keys}"
+            yield f"attn {block}.attn{part}.scores {h} a{h // 64} x{rows}x{keys}"
+            yield f"fc {block}.attn{part}.to_out.0 {h}>{h} x{rows}"
+        yield f"ln {block}.norm3 {h}"
+        yield f"fc {block}.ff.net.0.proj {h}>{8 * h} x{rows}"
+        yield f"fc {block}.ff.net.2 {4 * h}>{h} x{rows}"
+    yield f"fc {name}.proj_out {h}>{h} x{rows}"

@@ -6,7 +6,7 @@ One line is one operation; sizes are the image height x width, S is the sequence
   cb NAME ...                            conv NAME.conv without bias, then bn NAME.bn
   fc NAME i>o [xR]                       weight (o, i), bias (o); 1 row, or R
   lin NAME i>o [xR] [+b]                 weight (o, i), bias (o) only with +b; S rows, or R
-  bn NAME c, ln NAME c                   weight (c), bias (c)
+  bn NAME c, gn NAME c, ln NAME c        weight (c), bias (c): batch, group and layer norm
   rms NAME c                             weight (c)
   emb NAME v h                           weight (v, h); a look-up, 0 MACs
   attn NAME h aA [xQxK]                  no tensor; scores and weighted sum of A heads over all S x S,
@@ -133,6 +133,9 @@ class Network:
     def batch_norm(self, name, channels):
         self.norm("batchnorm", name, channels)
 
+    def group_norm(self, name, channels):
+        self.norm("groupnorm", name, channels)
+
     def layer_norm(self, name, channels):
         self.norm("layernorm", name, channels)
 
@@ -181,6 +184,7 @@ OPERATIONS = {
     "fc": Network.fully_connected,
     "lin": Network.linear,
     "bn": Network.batch_norm,
+    "gn": Network.group_norm,
     "ln": Network.layer_norm,
     "rms": Network.rms_norm,
     "emb": Network.embedding,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from image_networks import (alexnet, alexnet_caffe, densenet, efficientnet_b4, googlenet,
                             googlenet_caffe, inception_v4, mlp_mnist, resnet, resnet18, resnet20,
-                            softmax_cifar100, vgg16, vgg16_cifar)
+                            sdxl_unet, softmax_cifar100, vgg16, vgg16_cifar)
 from sequence_networks import bart, bert, dit, gpt2, llama, lstm_ptb, t5, vit, whisper
 
 
@@ -113,6 +113,17 @@ def seq2seq_order(layers, norm_first):
                 yield f"{name}.final_layer_norm", f"{name}.fc1"
 
 
+def unet_order():
+    """Transformers are registered before the residual blocks that they follow, the middle last."""
+    yield "time_embedding.", "conv_in"
+    yield "add_embedding.", "conv_in"
+    for name, count in (("down_blocks.1", 2), ("down_blocks.2", 2), ("up_blocks.0", 3),
+                        ("up_blocks.1", 3), ("mid_block", 1)):
+        for index in range(count):
+            yield f"{name}.resnets.{index}.", f"{name}.attentions.{index}."
+    yield "mid_block.", "up_blocks.0."
+
+
 # Where the fields of a config.json were read.
 TORCHTUNE = "torchtune/models of pytorch/torchtune bd2a0fc7c314"
 MEGATRON_BRIDGE = "mistral_provider.py of NVIDIA-NeMo/Megatron-Bridge 2afd2d34f7d7"
@@ -156,6 +167,9 @@ ALL = (
     Recipe("dit_xl_2", "dit", "DiT-XL/2 of facebookresearch/DiT ed81ce222909, 256 x 256 pixels",
            tuple(dit(28, 1152)), sequence_length=256, max_sequence_length=256,
            runs_before=tuple(dit_order(28))),
+    image_recipe("sdxl_unet", "unet", "UNet2DConditionModel of diffusers with the shape of "
+                 "sd_xl_base.yaml, Stability-AI/generative-models 3df5c81a2b58, 1024 x 1024 pixels",
+                 sdxl_unet(), image=(4, 128, 128), runs_before=tuple(unet_order())),
     *bert_recipes("bert_base", 12, 768),
     *bert_recipes("bert_large", 24, 1024),
     gpt2_recipe("gpt2", 12, 768),

@@ -11,7 +11,7 @@ namespace stepsim::layers {
 
 namespace {
 
-constexpr double kMaskBytes = 1;  // of dropout, per value
+constexpr double kMaskBytes = 1;  // of dropout, per value, in a kernel of its own
 constexpr double kFloatBytes = 4; // log-softmax, sums of a softmax
 constexpr double kChunks = 8;     // of a loss in chunks
 
@@ -49,7 +49,10 @@ public:
     const auto any = [&](std::string_view kind) {
       return std::ranges::find(table.layers, kind, &ModelLayer::kind) != table.layers.end();
     };
-    dropout_ = any("layernorm");
+    dropout_ = any("layernorm") && !table.image;
+    if (dropout_) {
+      mask_ = options.kernels == Kernels::tensorflow ? width_ : kMaskBytes;
+    }
     sequence_ = any("attention");
     rows_ = options.samples *
             (table.sequence ? static_cast<double>(table.sequence->sequence_length) : 1);
@@ -77,12 +80,14 @@ public:
       } else if (is_norm(layer) && !layer.tensors.empty()) {
         norm(l);
       } else if (layer.kind == "conv" && !layer.tensors.empty()) {
-        const double weights = elements_of(layer.tensors.front());
-        keep_input(l, options_.samples * outputs_);
-        outputs_ = static_cast<double>(layer.macs) / weights *
-                   static_cast<double>(layer.tensors.front().shape.front());
+        convolution(l);
       } else if (layer.kind == "batchnorm") {
         keep_input(l, options_.samples * outputs_);
+      } else if (layer.kind == "groupnorm" && !layer.tensors.empty()) {
+        // Of a U-Net: what it makes is read by an activation, unless a product follows.
+        const ModelLayer* after = behind(next_);
+        const bool activates = after != nullptr && after->kind == "conv";
+        keep_input(l, (activates ? 2 : 1) * options_.samples * dimension(layer, 0) * positions_);
       } else if (layer.kind == "lstm" && layer.tensors.size() > 1) {
         const double gates = dimension(layer, 1);
         keep_input(l, rows_ * dimension(layer, 0));
@@ -103,6 +108,16 @@ private:
   void keep_input(std::size_t l, double values) {
     made_[l].kept += width_ * values;
     made_[l].input = width_ * values;
+  }
+
+  // Where inputs are joined there are more channels than the last convolution made.
+  void convolution(std::size_t l) {
+    const ModelLayer& layer = *layers_[l];
+    const std::vector<std::int64_t>& shape = layer.tensors.front().shape;
+    positions_ = static_cast<double>(layer.macs) / elements_of(layer.tensors.front());
+    const double read = shape.size() > 1 ? static_cast<double>(shape[1]) * positions_ : 0;
+    keep_input(l, options_.samples * std::max(outputs_, read));
+    outputs_ = positions_ * static_cast<double>(shape.front());
   }
 
   // `logits`: number of values that the head makes.
@@ -144,11 +159,13 @@ private:
     if (one.tensors.front().shape == embedding_) {
       head(first, rows_ * dimension(one, 1));
     } else if (after != nullptr && is_norm(*after) && dimension(*after, 0) == dimension(one, 1)) {
-      made_[first].kept += dropout_ ? kMaskBytes * rows_ * dimension(one, 1) : 0;
+      made_[first].kept += mask_ * rows_ * dimension(one, 1);
     } else if (sequence_ && after != nullptr && after->kind != "tied_decoder") {
       keep_outputs(first, after->kind == "linear");
     }
   }
+
+  [[nodiscard]] bool is_composed() const { return options_.kernels != Kernels::fused; }
 
   void keep_outputs(std::size_t first, bool activates) {
     heads_from_ = first;
@@ -157,7 +174,7 @@ private:
     }
     if (activates && next_ - first > 1) { // gated: silu(gate) beside gate and up
       made_[first].kept += width_ * rows_ * dimension(*layers_[first], 1);
-    } else if (activates && options_.kernels == Kernels::composed) {
+    } else if (activates && is_composed()) {
       made_[first].kept += 2 * width_ * rows_ * dimension(*layers_[first], 1);
     }
   }
@@ -170,9 +187,9 @@ private:
                           dimension(*layers_[heads_from_], 1) != width;
     keep_input(l, rows_ * (of_heads ? dimension(*layers_[heads_from_], 1) : width));
     const double bytes = options_.autocast ? kFloatBytes : width_;
-    made_[l].kept *= (options_.kernels == Kernels::fused ? bytes
-                      : layers_[l]->kind == "layernorm"  ? 3 * bytes
-                                                         : kFloatBytes + bytes) /
+    made_[l].kept *= (!is_composed()                    ? bytes
+                      : layers_[l]->kind == "layernorm" ? 3 * bytes
+                                                        : kFloatBytes + bytes) /
                      width_;
     heads_from_ += of_heads ? 1 : 0;
   }
@@ -184,16 +201,16 @@ private:
     const auto heads = static_cast<double>(layer.heads);
     const bool known = after != nullptr && after->kind == "linear" && !after->tensors.empty();
     const double width = known ? dimension(*after, 0) : 1;
-    made_[l].input = width_ * rows_ * width;
+    const double rows = known ? rows_of(*after) : rows_; // keys may have others
+    made_[l].input = width_ * rows * width;
     if (options_.attention == Attention::flash) {
-      made_[l].kept += kFloatBytes * rows_ * heads;
+      made_[l].kept += kFloatBytes * rows * heads;
       made_[l].attention = made_[l].input + made_[l].kept;
       return;
     }
     const double scores = heads * macs(layer) / (2 * width);
     const double softmax = options_.autocast ? kFloatBytes : width_;
-    made_[l].scores = scores * (softmax + (dropout_ ? kMaskBytes : 0) +
-                                (dropout_ || options_.autocast ? width_ : 0));
+    made_[l].scores = scores * (softmax + mask_ + (dropout_ || options_.autocast ? width_ : 0));
     made_[l].kept += made_[l].scores;
   }
 
@@ -220,8 +237,10 @@ private:
   std::vector<const ModelLayer*> layers_; // in execution order
   std::vector<std::int64_t> embedding_;   // shape of the first one, vocabulary x width
   bool dropout_ = false, sequence_ = false;
+  double mask_{};              // of dropout, bytes per value
   double rows_{};              // of the last product, in all samples
   double outputs_{};           // values that the last convolution made of a sample
+  double positions_{};         // and in how many places
   std::size_t next_ = 0;       // layer after those that are done
   std::size_t heads_from_ = 0; // product whose output the next norm of heads reads
 };

@@ -17,6 +17,7 @@
 //
 // Composed kernels keep more: a norm the copies that it makes on its way (layer norm three of w,
 // RMS norm one of 4 bytes and one of w), an activation that is not gated two further outputs.
+// Those of TensorFlow are composed, and a mask of dropout takes w.
 //
 // A block of GPT keeps T h (34 + 5 a S / h) bytes of 16-bit values, which is equation 1 of
 // Korthikanti et al. 2022 (arXiv:2205.05198). Networks with layer norm are taken to have dropout.
@@ -40,9 +41,10 @@ inline constexpr auto kAttentions =
 enum class Loss { eager, compiled, chunked };
 inline constexpr auto kLosses = base::words<Loss>(
     {{Loss::eager, "eager"}, {Loss::compiled, "compiled"}, {Loss::chunked, "chunked"}});
-enum class Kernels { fused, composed };
-inline constexpr auto kKernelWords =
-    base::words<Kernels>({{Kernels::fused, "fused"}, {Kernels::composed, "composed"}});
+enum class Kernels { fused, composed, tensorflow };
+inline constexpr auto kKernelWords = base::words<Kernels>({{Kernels::fused, "fused"},
+                                                           {Kernels::composed, "composed"},
+                                                           {Kernels::tensorflow, "tensorflow"}});
 
 // Of one layer, bytes.
 struct LayerActivations {

@@ -102,7 +102,8 @@ public:
     if (layer.kind == "attention") {
       const bool causal = table_.sequence && table_.sequence->causal;
       parts.attention = 2 * macs / rates_.attention * (causal ? 0.5 : 1);
-      parts.elementwise = tokens * width(layer) * kValueBytes * rates_.elementwise / rates_.memory;
+      const double values = table_.sequence ? tokens * width(layer) : values_;
+      parts.elementwise = values * kValueBytes * rates_.elementwise / rates_.memory;
     } else if (layer.kind == "conv") {
       parts.products = convolution(layer, macs);
     } else if (layer.kind == "tied_decoder") {
@@ -110,7 +111,9 @@ public:
       parts.products = words > 0 ? rates_.product(tokens, words, macs / tokens / words)
                                  : 2 * macs / rates_.products;
       add_loss(parts, words, tokens);
-    } else if (layer.macs > 0) {
+    } else if (layer.macs == 0) {
+      values_ = 0;
+    } else {
       parts.products = products(layer, macs);
       if (!embedding_.empty() && !layer.tensors.empty() &&
           layer.tensors.front().shape == embedding_) {
@@ -137,7 +140,7 @@ private:
     parts.once += kLossBytes * tokens * words / rates_.memory;
   }
 
-  [[nodiscard]] double products(const ModelLayer& layer, double macs) const {
+  [[nodiscard]] double products(const ModelLayer& layer, double macs) {
     const double weights = weights_of(layer);
     if (weights == 0) {
       return 2 * macs / rates_.products;
@@ -152,6 +155,7 @@ private:
       const auto before_last = static_cast<double>(tensor.shape[tensor.shape.size() - 2]);
       const double count = static_cast<double>(tensor.elements()) / (last * before_last);
       seconds += count * rates_.product(rows, before_last, last);
+      values_ = std::max(values_, rows * before_last);
     }
     return seconds;
   }
@@ -172,6 +176,7 @@ private:
   double batch_, length_;
   std::vector<std::int64_t> embedding_; // shape of the first one, vocabulary x width
   double outputs_{};                    // values that the last convolution made of a sample
+  double values_{};                     // most that a product has made since the last norm
 };
 
 bool has_kind(const ModelTable& table, std::string_view kind) {
@@ -206,6 +211,7 @@ std::int64_t length_of(const ModelTable& table) {
 } // namespace
 
 bool has_attention(const ModelTable& table) { return has_kind(table, "attention"); }
+bool estimates_compared(const ModelTable& table) { return has_attention(table) && !table.image; }
 bool has_experts(const ModelTable& table) { return has_kind(table, "experts"); }
 
 EstimatedTimes estimated_times(const ModelTable& table, std::int64_t batch_size,
@@ -213,8 +219,9 @@ EstimatedTimes estimated_times(const ModelTable& table, std::int64_t batch_size,
   assert(estimate.gpu != nullptr && estimate.gpu->has(estimate.precision) &&
          "the reader has checked the part and its precision");
   EstimatedTimes times = bare_times(table, batch_size, estimate);
-  times.interval = has_attention(table) && !has_experts(table) ? estimate.gpu->constants().interval
-                                                               : kUnvalidatedInterval;
+  times.interval = estimates_compared(table) && !has_experts(table)
+                       ? estimate.gpu->constants().interval
+                       : kUnvalidatedInterval;
   if (!estimate.measured) {
     return times;
   }

@@ -60,10 +60,12 @@ struct EstimatedTimes {
   double scale = 1; // factor on all times by a measured step
 };
 
-// Whether the network has attention layers, and whether it has experts. Estimates were compared
-// with measurements only for networks with attention and without experts.
+// Whether the network has attention layers, and whether it has experts.
 [[nodiscard]] bool has_attention(const ModelTable& table);
 [[nodiscard]] bool has_experts(const ModelTable& table);
+// Whether estimates of networks like this, but for experts, were compared with measured steps:
+// attention on tokens.
+[[nodiscard]] bool estimates_compared(const ModelTable& table);
 
 // The estimated times for `batch_size` samples at the sequence length of the table. A measured step
 // scales all times by one factor; its sequence length must be in the range of the table (asserted).

@@ -56,7 +56,7 @@ struct Gpu {
   std::string_view name;
   Flops peak;            // peak speed of 16-bit matrix products
   BytesPerSecond memory; // memory bandwidth as specified
-  double memory_bytes{}; // memory as sold, in GB of 1e9 bytes; programs see up to 7 % more
+  double memory_bytes{}; // as the driver or PyTorch reports it, else as sold, in GB of 1e9 bytes
   double matrix_fraction{};
   GpuFamily family{};
   bool has_bf16 = true;

@@ -31,6 +31,7 @@ double optimizer_bytes_per_parameter(Optimizer optimizer, const Workload& worklo
   switch (optimizer) {
   case Optimizer::adam:
   case Optimizer::adam_fused:
+  case Optimizer::adam_composed:
     return 2 * kFloat;
   case Optimizer::adam_8bit:
     return 2 * (1 + kFloat / kBlock);

@@ -170,7 +170,7 @@ void add_unsharded(const Scenario& scenario, double all, MemoryParts& parts) {
 void use_update(const Scenario& scenario, double gradients, double updated, MemoryParts& parts) {
   const Training& training = scenario.training;
   const double temporary =
-      layers::updates_by_copies(training.optimizer) ? updated * training.sharding.stored_bytes : 0;
+      layers::update_copies(training.optimizer) * updated * training.sharding.stored_bytes;
   const double activations = parts.activations.value_or(0);
   const double now = parts.units + activations + parts.gradients;
   const double update = gradients + temporary;

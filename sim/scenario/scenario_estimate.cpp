@@ -62,11 +62,12 @@ std::optional<layers::GpuEstimate> parse_estimate(io::Fields& fields, const Pars
 
 void check_estimate(io::Fields& fields, const ParseContext& context,
                     const layers::ModelTable& table, const layers::GpuEstimate& estimate) {
-  if (!layers::has_attention(table) && !estimate.accepted) {
+  if (!layers::estimates_compared(table) && !estimate.accepted) {
     context.problems.add(
         fields.json(), "gpu",
-        table.name + " has no attention, and estimates of such networks were not compared with "
-                     "measured steps; import a trace, give measured, or set accept_estimate");
+        table.name + (layers::has_attention(table) ? " reads images" : " has no attention") +
+            ", and estimates of such networks were not compared with measured steps; import a "
+            "trace, give measured, or set accept_estimate");
   }
   if (estimate.measured) {
     check_sequence_length(*fields.any("measured_step"), context, table,

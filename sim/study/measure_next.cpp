@@ -65,7 +65,7 @@ std::optional<Shown> model_with_most_bytes(const Scenario& scenario, Files& file
     const auto elements = static_cast<double>(table.elements());
     const double ratio = elements / static_cast<double>(table.macs());
     if (elements >= least && (!best || ratio > best->ratio)) {
-      best = {name, !layers::has_attention(table), ratio};
+      best = {name, !layers::estimates_compared(table), ratio};
     }
   }
   return best;

@@ -247,8 +247,8 @@ class Memory(unittest.TestCase):
     def test_a_model_gets_the_least_sharding_that_fits(self):
         words = ["init", "--model", "llama3_8b", "--gpu", "h100", "--cluster", "dgx_h100", "--nodes", 2]
         self.assertRegex(self.stepsim(*words, "-o", "s.json").stdout.split("\n")[0],
-                         r"^memory \d+ of 80\.0 GB: does not fit without sharding; sharding zero2: "
-                         r"memory [\d.]+ of 80\.0 GB: fits$")
+                         r"^memory \d+ of 85\.5 GB: does not fit without sharding; sharding zero2: "
+                         r"memory [\d.]+ of 85\.5 GB: fits$")
         self.stepsim("run", "s.json", "--must-fit")
         self.assertNotIn("memory", self.stepsim("init", "--model", "bert_large", "--gpu", "h100", "--cluster", "dgx_h100",
                                                 "-o", "b.json").stdout)

@@ -129,6 +129,17 @@ TEST_CASE("activations: composed kernels keep the copies on their way") {
         within(kTokens * (4 * 2 * 2 * 32 + 2 * 2 * 128), 1e-12));
 }
 
+TEST_CASE("activations: masks of TensorFlow's dropout are as wide as its values") {
+  const auto kept_by = [](Kernels kernels) {
+    return kept(
+        layer_activations(gpt(), {.samples = 3, .attention = Attention::plain, .kernels = kernels}),
+        0, 7);
+  };
+  // Two masks of width 32 and one of the scores, each a byte wider.
+  CHECK(kept_by(Kernels::tensorflow) - kept_by(Kernels::composed) ==
+        within(kTokens * (2 * 32 + 4 * kLength), 1e-12));
+}
+
 TEST_CASE("activations: a gated block with fewer keys than queries has no dropout") {
   ModelTable table;
   table.sequence = SequenceInput{kLength, kLength, true};
@@ -178,6 +189,31 @@ TEST_CASE("activations: the head keeps log-softmax, convolutions their inputs") 
   const auto conv = layer_activations(image, {.samples = 5, .value_bytes = 4});
   CHECK(conv[0].kept == 4 * 5 * 3 * 64);
   CHECK(conv[1].kept == 4 * 5 * 16 * 64);
+  // Joined inputs have more channels than the convolution before made; an activation follows a
+  // group norm that a convolution reads.
+  image.layers = {image.layers[0], norm("gn", "groupnorm", 24), norm("up", "conv", 8)};
+  image.layers[2].macs = 64 * 9 * 24 * 8;
+  image.layers[2].tensors = {{"weight", {8, 24, 3, 3}}};
+  const auto joined = layer_activations(image, {.samples = 5, .value_bytes = 4});
+  CHECK(joined[1].kept == 2 * 4 * 5 * 24 * 64);
+  CHECK(joined[2].kept == 4 * 5 * 24 * 64);
+}
+
+TEST_CASE("activations: attention to a text keeps sums of its queries") {
+  ModelTable table;
+  table.image = ImageInput{4, 8, 8};
+  const auto product = [](const std::string& name, std::int64_t in, std::int64_t rows) {
+    ModelLayer layer = linear(name, in, 32);
+    layer.macs = in * 32 * rows;
+    return layer;
+  };
+  table.layers = {norm("norm2", "layernorm", 32), product("attn2.to_q", 32, 64),
+                  product("attn2.to_k", 16, 7),   product("attn2.to_v", 16, 7),
+                  scores("attn2.scores", 32, 4),  product("attn2.to_out.0", 32, 64)};
+  table.layers[4].macs = 2 * 64 * 7 * 32;
+  const auto layers = layer_activations(table, {.samples = 3});
+  CHECK(layers[4].kept == 3 * 64 * 4 * 4);
+  CHECK(layers[5].kept == 3 * 64 * 2 * 32);
 }
 
 TEST_CASE("activations: gradients come while activations go") {

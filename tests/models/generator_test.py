@@ -27,7 +27,7 @@ import generate
 from network import Network, RecipeError, windows
 from recipes import RECIPES, Recipe
 
-KINDS = {"conv", "linear", "batchnorm", "layernorm", "rmsnorm", "embedding", "attention",
+KINDS = {"conv", "linear", "batchnorm", "groupnorm", "layernorm", "rmsnorm", "embedding", "attention",
          "tied_decoder", "lstm"}
 MIB = 2**20
 
@@ -219,6 +219,36 @@ def seq2seq_blocks(blocks, h, f, key_bias=True):
             blocks * (3 * 5 + 2 * 3))
 
 
+def unet_summary(words=77, text=2048, time=1280):
+    """Residual blocks (in, out, positions) and transformers (width, blocks, positions) one by one."""
+    residual = ([(320, 320, 128)] * 2 + [(320, 640, 64), (640, 640, 64), (640, 1280, 32)]
+                + [(1280, 1280, 32)] * 3 + [(2560, 1280, 32)] * 2 + [(1920, 1280, 32)]
+                + [(1920, 640, 64), (1280, 640, 64), (960, 640, 64), (960, 320, 128)]
+                + [(640, 320, 128)] * 2)
+    convolutions = [(4, 320, 128), (320, 320, 64), (640, 640, 32), (1280, 1280, 64),
+                    (640, 640, 128), (320, 4, 128)]  # ends, halving and doubling
+    sizes = [(inputs * 1280, 1) for inputs in (320, 1280, 2816, 1280)] + [(1280, 0)] * 4
+    sizes += [(320, 0)] * 2
+    sizes += [size for i, o, n in convolutions for size in ((9 * i * o, n * n), (o, 0))]
+    for i, o, n in residual:
+        sizes += [(i, 0)] * 2 + [(o, 0)] * 5
+        sizes += [(9 * i * o, n * n), (9 * o * o, n * n), (time * o, 1)]
+        sizes += [(i * o, n * n), (o, 0)] if i != o else []
+    scores = layers = 0
+    for h, blocks, n in [(640, 2, 64)] * 5 + [(1280, 10, 32)] * 6:
+        rows = n * n
+        block = [(h * h, rows)] * 6 + [(text * h, words)] * 2 + [(8 * h * h, rows), (4 * h * h, rows)]
+        sizes += blocks * (block + [(8 * h, 0)] + [(h, 0)] * 9)
+        sizes += [(h * h, rows)] * 2 + [(h, 0)] * 4
+        scores += blocks * 2 * rows * (rows + words) * h
+        layers += blocks * 13 + 3
+    layers += 4 + len(convolutions) + 1 + sum(5 + (i != o) for i, o, _ in residual)
+    elements = [size for size, _ in sizes]
+    return (sum(elements), len(sizes), sum(rows > 0 for _, rows in sizes), layers, max(elements),
+            "up_blocks.0.resnets.0.conv1.weight", sum(map(is_small, elements)),
+            sum(size * rows for size, rows in sizes) + scores)
+
+
 def bart_summary(blocks, h, f, vocabulary, s=1024):
     elements, tensors, layers = seq2seq_blocks(blocks, h, f)
     elements += vocabulary * h + 2 * 1026 * h + 2 * 2 * h
@@ -299,6 +329,7 @@ EQUATIONS = {
     **{name: row for name, (row, _, _) in VIT.items()},
     **{name: row for name, (row, _, _) in SEQ2SEQ.items()},
     "dit_xl_2": dit_summary(28, 1152),
+    "sdxl_unet": unet_summary(),
     **{name: row for name, (row, _) in LLAMA.items()},
     "bert_base": bert_summary(12, 768, 30522, pretrain=False),
     "bert_base_pretrain": bert_summary(12, 768, 30522, pretrain=True),
@@ -320,11 +351,14 @@ EQUATIONS = {
 class Totals(unittest.TestCase):
     def test_every_table_has_a_pinned_row_or_an_equation(self):
         self.assertEqual(set(RECIPES), set(EXPECTED) | set(EQUATIONS))
-        self.assertEqual(len(RECIPES), 26 + 5 + len(LLAMA) + len(VIT) + len(SEQ2SEQ))
+        self.assertEqual(len(RECIPES), 26 + 6 + len(LLAMA) + len(VIT) + len(SEQ2SEQ))
 
     def test_decoders_have_their_number_of_parameters(self):
         for name, (_, parameters) in LLAMA.items():
             self.assertEqual(elements_of(TABLES[name]), parameters, name)
+
+    def test_the_unet_has_its_number_of_parameters(self):
+        self.assertEqual(elements_of(TABLES["sdxl_unet"]), 2_567_463_684)
 
     def test_encoders_with_decoders_have_their_number_of_parameters(self):
         for name, (_, parameters, fixed) in SEQ2SEQ.items():
@@ -507,11 +541,24 @@ class Orders(unittest.TestCase):
         for name, table in TABLES.items():
             with self.subTest(name):
                 indices = [layer.get("execution_index") for layer in table["layers"]]
-                if name in self.REORDERED | set(LLAMA) | set(SEQ2SEQ) | {"dit_xl_2"}:
+                if name in self.REORDERED | set(LLAMA) | set(SEQ2SEQ) | {"dit_xl_2", "sdxl_unet"}:
                     self.assertEqual(sorted(indices), list(range(1, len(indices) + 1)))
                     self.assertNotEqual(indices, sorted(indices))
                 else:
                     self.assertEqual(set(indices), {None})
+
+    def test_the_unet_runs_its_middle_between_the_halves_and_transformers_behind_convolutions(self):
+        stages = list(dict.fromkeys(
+            ".".join(name.split(".")[:4]) for name in self.executed("sdxl_unet")
+            if "resnets" in name or "attentions" in name))
+        middle = stages.index("mid_block.resnets.0.norm1")
+        self.assertEqual(stages[middle - 1], "down_blocks.2.attentions.1")
+        self.assertEqual([stage for stage in stages if stage.startswith("up_")], [
+            "up_blocks.0.resnets.0", "up_blocks.0.attentions.0", "up_blocks.0.resnets.1",
+            "up_blocks.0.attentions.1", "up_blocks.0.resnets.2", "up_blocks.0.attentions.2",
+            "up_blocks.1.resnets.0", "up_blocks.1.attentions.0", "up_blocks.1.resnets.1",
+            "up_blocks.1.attentions.1", "up_blocks.1.resnets.2", "up_blocks.1.attentions.2",
+            "up_blocks.2.resnets.0", "up_blocks.2.resnets.1", "up_blocks.2.resnets.2"])
 
     def test_auxiliary_heads_are_registered_before_fc_and_run_after_4a_and_4d(self):
         heads = [[f"aux{k}.conv.conv", f"aux{k}.conv.bn", f"aux{k}.fc1", f"aux{k}.fc2"]

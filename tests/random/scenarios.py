@@ -361,7 +361,7 @@ class Maker:
             work["recompute"] = rng.choice(["none", "selective", "full"])
         if rng.random() < 0.3:
             work["value_bytes"] = rng.choice([2, 4])
-        for key, words in (("loss", ["eager", "compiled", "chunked"]), ("kernels", ["fused", "composed"])):
+        for key, words in (("loss", ["eager", "compiled", "chunked"]), ("kernels", ["fused", "composed", "tensorflow"])):
             if rng.random() < 0.3:
                 work[key] = rng.choice(words)
         if rng.random() < 0.2:

@@ -191,8 +191,9 @@ inline constexpr std::array kTrainingRows{
             "optimizer", layers::kOptimizers,
             "Optimizer, whose state takes memory: adam (AdamW, too) has two moments, momentum one, "
             "adafactor a row and a column of each matrix. PyTorch's default adam updates all "
-            "parameters at once, which adam_fused does without a temporary copy of them. Times do "
-            "not depend on it.")
+            "parameters at once, which adam_fused does without a temporary copy of them; "
+            "adam_composed makes four copies, as TensorFlow's BERT does. Times do not depend on "
+            "it.")
             .by_default(layers::kOptimizers[layers::Optimizer::adam])
             .example(R"("momentum")")
             .because("two moments for each parameter")),

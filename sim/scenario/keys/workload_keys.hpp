@@ -152,12 +152,13 @@ inline constexpr std::array kWorkload{
         .because("not known: as eager, and the range of the memory holds the others"),
     word("kernels", layers::kKernelWords,
          "Whether norms and activation functions of a model are single kernels (fused), or made "
-         "of elementary ones that keep their results (composed). Times do not depend on it.")
+         "of elementary ones that keep their results (composed; tensorflow, whose dropout keeps "
+         "more than PyTorch's). Times do not depend on it.")
         .example(R"("composed")")
         .because("not known: as fused, and the range of the memory holds the other"),
     boolean("accept_estimate",
-            "Takes the estimate of a network without attention, such as a convolutional one, which "
-            "was not compared with measured steps.")
+            "Takes the estimate of a network without attention or on images, such as a "
+            "convolutional one, which was not compared with measured steps.")
         .by_default(false),
     object("measured_step", kMeasuredStep,
            "A measured step of this model on this GPU. All times of the estimate are multiplied by "

@@ -17,8 +17,8 @@ using namespace rows;
 
 // A weight of experts has three dimensions, the number of experts first; its multiply-accumulates
 // are those of the chosen experts only.
-inline constexpr std::array<std::string_view, 10> kLayerKinds{
-    "conv",      "linear",    "batchnorm",    "layernorm", "rmsnorm",
+inline constexpr std::array<std::string_view, 11> kLayerKinds{
+    "conv",      "linear",    "batchnorm",    "groupnorm", "layernorm", "rmsnorm",
     "embedding", "attention", "tied_decoder", "lstm",      "experts"};
 // The longest sequence that a table may have, in tokens.
 inline constexpr double kMaxTokens = 0x1p20;
