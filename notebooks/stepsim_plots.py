@@ -12,8 +12,10 @@ import re
 import shutil
 import subprocess
 import tempfile
+import textwrap
 
 from matplotlib.container import ErrorbarContainer
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 WORDS = {"wfbp": "one message per gradient", "single": "one message after backward",
@@ -132,6 +134,19 @@ def settings_of(header, point):
     return {axis["field"]: point[axis["field"].rsplit("/", 1)[1]] for axis in header["axes"]}
 
 
+def log_ticks(axis, places, text="{:g}"):
+    """A logarithmic axis with a tick at each of the places and nowhere else."""
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.set_major_locator(FixedLocator(places))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda place, _: text.format(place)))
+
+
+def wrapped(text, width):
+    """Lines of at most so many letters, for a narrow place."""
+    return "\n".join(textwrap.wrap(text, width))
+
+
 def compute_of(points):
     """The iteration time without any communication, seconds."""
     return min(point["compute_s"] for point in points)
@@ -159,10 +174,7 @@ def plot_sweep(figure, points, title):
         top.set_yscale("log")
         top.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
         for axis in (top, bottom):
-            axis.set_xscale("log")
-            axis.xaxis.set_major_locator(FixedLocator(nodes))
-            axis.xaxis.set_minor_locator(NullLocator())
-            axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+            log_ticks(axis.xaxis, nodes)
             axis.tick_params(axis="x", labelsize=8)
             axis.grid(True, which="major", color=COLOURS["grid"], linewidth=0.6)
             axis.set_axisbelow(True)
@@ -201,10 +213,7 @@ def plot_efficiency(axis, points, target=0.9):
                           arrowprops={"arrowstyle": "->", "color": "black"})
     axis.axhline(100 * target, color="black", linewidth=0.8, linestyle=":")
     axis.text(nodes[0], 100 * target - 1.5, f"{100 * target:g} %", va="top", fontsize=9)
-    axis.set_xscale("log")
-    axis.xaxis.set_major_locator(FixedLocator(nodes))
-    axis.xaxis.set_minor_locator(NullLocator())
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    log_ticks(axis.xaxis, nodes)
     axis.set_ylim(0, 104)
     axis.set_xlabel("nodes, one GPU each")
     axis.set_ylabel("scaling efficiency [%]")
@@ -213,6 +222,54 @@ def plot_efficiency(axis, points, target=0.9):
     beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)} # curves of networks can lie anywhere
     axis.legend(frameon=False, fontsize=9, handlelength=HANDLE_LENGTH,
                 **(beside if by_network else {"loc": "lower left"}))
+
+
+def edges(places):
+    """Borders of the cells around places on a logarithmic axis, halfway between them."""
+    between = [(a * b) ** 0.5 for a, b in zip(places, places[1:])]
+    return [places[0] ** 2 / between[0], *between, places[-1] ** 2 / between[-1]]
+
+
+def by_cell(points, x="bandwidth_Bps", y="nodes"):
+    """(values of x, values of y, {(x, y): the points there, fastest first})."""
+    cells = {}
+    for point in sorted(points, key=lambda point: point["iteration_time_s"]):
+        cells.setdefault((point[x], point[y]), []).append(point)
+    return sorted({place[0] for place in cells}), sorted({place[1] for place in cells}), cells
+
+
+def plot_winners(axis, cells, xs, ys, alike=0.02, unsure=()):
+    """A map of cells in the colour of the fastest schedule; grey where the next one takes at most
+    `alike` longer, hatched in the cells of `unsure`. Returns the patches of a legend."""
+    lefts, bottoms = edges(xs), edges(ys)
+    seen = {}
+    for (column, row), (best, *others) in cells.items():
+        ties = bool(others) and others[0]["iteration_time_s"] <= (1 + alike) * best["iteration_time_s"]
+        color = COLOURS["band"] if ties else look(best["schedule"])[0]
+        i, j = xs.index(column), ys.index(row)
+        corner, size = (lefts[i], bottoms[j]), (lefts[i + 1] - lefts[i], bottoms[j + 1] - bottoms[j])
+        axis.add_patch(Rectangle(corner, *size, facecolor=color, linewidth=0, alpha=1 if ties else 0.75))
+        seen.setdefault("" if ties else named(best["schedule"]), color)
+        if (column, row) in unsure and not ties:
+            axis.add_patch(Rectangle(corner, *size, fill=False, hatch="///", edgecolor="white", linewidth=0))
+    axis.set(xlim=(lefts[0], lefts[-1]), ylim=(bottoms[0], bottoms[-1]))
+    log_ticks(axis.xaxis, xs)
+    log_ticks(axis.yaxis, ys)
+    entries = [Patch(facecolor=color, alpha=0.75, label=f"fastest: {name}") for name, color in sorted(seen.items()) if name]
+    if "" in seen:
+        entries.append(Patch(facecolor=seen[""], label=f"grey: two or more within {100 * alike:g} %"))
+    if unsure:
+        entries.append(Patch(facecolor="grey", edgecolor="white", hatch="///", label="hatched: led by more, but not sure"))
+    return entries
+
+
+def plot_contours(axis, value, xs, ys, levels, text="{:g} %", color="black"):
+    """Lines of equal value({x, y}) with their numbers over a map of the same cells."""
+    drawn = axis.contour(xs, ys, [[value[column, row] for column in xs] for row in ys], levels=levels,
+                         colors=color, linewidths=1.4)
+    for label in axis.clabel(drawn, fmt=lambda level: text.format(level), fontsize=9, inline_spacing=1):
+        label.set(rotation=0, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
+    return drawn
 
 
 def slices(timeline):
