@@ -31,7 +31,7 @@ constexpr bool kHasCuda = STEPSIM_CALIBRATE_CUDA != 0; // CMakeLists.txt defines
 constexpr bool kHasMpi = STEPSIM_CALIBRATE_MPI != 0;
 
 // The discarded branches need no definition of the functions that they name.
-std::array<Command, 7> all_commands() {
+std::array<Command, 8> all_commands() {
   CommandFunction on_gpus = nullptr;
   CommandFunction by_mpi = nullptr;
   CommandFunction replayed = nullptr;
@@ -47,6 +47,7 @@ std::array<Command, 7> all_commands() {
       Command{"fit-library", "the model of NCCL from logs of several shapes", fit_library_model,
               ""},
       Command{"report", "predicted beside measured: errors, worst rows, plot", report, ""},
+      Command{"show", "what a calibration contains, and what is still assumed", show, ""},
       Command{"cuda", "collectives and kernels measured on the local GPUs", on_gpus, "CUDA"},
       Command{"mpi", "collectives predicted and measured between processes", by_mpi, "MPI"},
       Command{"replay", "a training step executed for real", replayed, "MPI"},

@@ -8,6 +8,7 @@ import csv
 import gzip
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -79,6 +80,34 @@ class ExampleTimes(unittest.TestCase):
             return [abs(json.loads(program("stepsim", "run", folder / "s.json", "--json", "--quiet", "--set",
                                            f"/communication/schedule={step['schedule']}"))["summary"]["iteration_time_s"]
                         / step["measured_s"] - 1) for step in steps]
+
+    def test_show_says_what_the_fit_said(self):
+        with tempfile.TemporaryDirectory() as name:
+            file = pathlib.Path(name, "c.json")
+            said = program("stepsim-calibrate", "fit", ROOT / "examples/osu_allreduce.log", "--ranks", "4", "--assume", "ring",
+                           "-o", file, code=4)
+            rows = json.loads(program("stepsim-calibrate", "show", file, "--json"))["rows"]
+            plain = program("stepsim-calibrate", "show", ROOT / "topologies/10g-tcp.calibration.json")
+        shown = {row["what"]: row["text"] for row in rows}
+        self.assertEqual(re.search(r"left out: .* 90th percentile (\S+ %)", said)[1], re.search(r"within (\S+ %)", shown["allreduce"])[1])
+        link = re.search(r"latency (.+ us) \[(.+), (.+)\], (.+/s) \[(.+), (.+)\], speed", said)
+        self.assertEqual(shown["link network"], "{} ({} to {}), {} ({} to {})".format(*link.groups()))
+        self.assertIn("ring assumed", shown["note"])
+        assumed = [row["text"] for row in rows if row["what"] == "assumed"]
+        self.assertEqual(assumed, ["adding takes no time of its own", "links are as fast while they carry the other direction, too",
+                                   "compressing costs what the scenario says"])
+        self.assertIn("collectives follow from latency and bandwidth", plain)
+
+    def test_show_of_a_damaged_file(self):
+        tree = json.loads((ROOT / "topologies/h100x8.calibration.json").read_text())
+        with tempfile.TemporaryDirectory() as name:
+            file = pathlib.Path(name, "c.json")
+            for key, value, code in [("source", "a text", 0), ("source", {"numbers": {"/a": 3}}, 3), ("source", {"format": 4}, 3), ("device", None, 0),
+                                     ("links", 3, 3), ("collectives", [{}], 3), ("kind", "scenario", 3), ("links", [], 0),
+                                     ("collectives", [{**tree["collectives"][0], "fit": {"left_out_p90_relative_error": "x"}}], 3),
+                                     ("links", [{**tree["links"][0], "per_byte_s": 0}], 3)]:
+                file.write_text(json.dumps({**tree, key: value}))
+                program("stepsim-calibrate", "show", file, code=code)
 
     def test_a_log_of_grade_fail_is_off_by_a_fifth(self):
         errors = self.errors_of_steps("osu_allreduce.log", "--ranks", "4", code=4, collective="calibrated")
