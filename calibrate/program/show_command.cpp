@@ -109,6 +109,8 @@ Rows network_rows(const io::Json& tree) {
   const auto row = [&rows](bool there, const char* what, const std::string& text) {
     there ? rows.push_back({what, text}) : void();
   };
+  const auto [least, most] = profile.valid_bytes.value_or(std::pair(0.0, 0.0));
+  row(most > 0, "sizes", base::readable_bytes(least) + " to " + base::readable_bytes(most));
   row(!methods.empty(), "costs of compression", methods);
   row(!profile.note.empty(), "note", profile.note);
   const io::Json* numbers = member(source, "numbers");

@@ -93,6 +93,7 @@ class ExampleTimes(unittest.TestCase):
         link = re.search(r"latency (.+ us) \[(.+), (.+)\], (.+/s) \[(.+), (.+)\], speed", said)
         self.assertEqual(shown["link network"], "{} ({} to {}), {} ({} to {})".format(*link.groups()))
         self.assertIn("ring assumed", shown["note"])
+        self.assertEqual(shown["sizes"], "4 B to 8.021 MB")
         assumed = [row["text"] for row in rows if row["what"] == "assumed"]
         self.assertEqual(assumed, ["adding takes no time of its own", "links are as fast while they carry the other direction, too",
                                    "compressing costs what the scenario says"])
