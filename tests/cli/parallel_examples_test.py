@@ -2,14 +2,16 @@
 """The scripts in examples/ that split a sweep, run as users run them: their merged file is that of
 one process. Exit 77 where the tool is not installed.
 
-usage: parallel_examples_test.py gnu_parallel|mpirun|slurm|slurm_requeue STEPSIM
-slurm_requeue kills a task of the array in the middle, and Slurm starts it again.
+usage: parallel_examples_test.py gnu_parallel|mpirun|slurm|slurm_srun|slurm_requeue|slurm_kill STEPSIM
+In the last two a task of the array is stopped in the middle, by Slurm or with SIGKILL, and started again.
 """
+import hashlib
 import json
 import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -126,6 +128,13 @@ class Slurm:
         return run([*self.as_user, *command], self.environment, cwd=self.folder)
 
     def __enter__(self):
+        try:
+            return self.started()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def started(self):
         f = self.folder
         self.run("munged", f"--key-file={f}/munge.key", f"--socket={f}/munge.sock",
                  f"--pid-file={f}/munged.pid", f"--log-file={f}/munged.log",
@@ -141,18 +150,25 @@ class Slurm:
             if time.monotonic() > give_up:
                 for log in (self.folder / "log").iterdir():
                     print(log.read_text())
-                self.__exit__()
                 sys.exit("FAILED: Slurm does not come up")
             time.sleep(0.2)
 
+    def processes(self):
+        """Of the daemons and of their jobs: all have the configuration of this folder."""
+        for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
+            try:
+                if f"SLURM_CONF={self.folder}/".encode() in path.read_bytes():
+                    yield int(path.parent.name)
+            except OSError:
+                pass
+
     def __exit__(self, *_):
         subprocess.run([*self.as_user, "scontrol", "shutdown"], env=self.environment, check=False)
-        pid = self.folder / "munged.pid"
-        if pid.exists():
-            subprocess.run([*self.as_user, "kill", pid.read_text().strip()], check=False)
         give_up = time.monotonic() + 10
         while (self.folder / "slurmctld.pid").exists() and time.monotonic() < give_up:
             time.sleep(0.1)
+        for process in self.processes():
+            os.kill(process, signal.SIGKILL)
 
 
 def wait_for(what, condition, seconds=150):
@@ -163,36 +179,52 @@ def wait_for(what, condition, seconds=150):
         time.sleep(0.05)
 
 
-def requeue_one(slurm, folder, job):
+def task_of(slurm, task):
+    """The process of a task of an array."""
+    return next(each for each in slurm.processes() if f"SLURM_ARRAY_TASK_ID={task}\0".encode() in
+                pathlib.Path(f"/proc/{each}/environ").read_bytes() and
+                b"\0sweep\0" in pathlib.Path(f"/proc/{each}/cmdline").read_bytes())
+
+
+def start_again(slurm, folder, job, kill):
     """Task 1 is stopped when it has written points, and is started again by Slurm."""
     shard = folder / "out.shard-1-of-4.jsonl"
     wait_for("the first points of task 1", lambda: shard.exists() and shard.read_bytes().count(b"\n") > 3)
+    if kill:
+        os.kill(task_of(slurm, 1), signal.SIGKILL)
+        wait_for("the end of task 1", lambda: "JobState=FAILED" in slurm.run("scontrol", "show", "job", f"{job}_1"))
     written = shard.read_bytes().count(b"\n")
     slurm.run("scontrol", "requeue", f"{job}_1")
     wait_for("the end of all tasks",
              lambda: not slurm.run("squeue", "-h", "-o", "%t").replace("CG", "").strip())
     restarts = re.search(r"Restarts=(\d+)", slurm.run("scontrol", "show", "job", f"{job}_1")).group(1)
-    if restarts != "1":
-        sys.exit(f"FAILED: task 1 was started again {restarts} times")
+    if restarts != "1" or written >= shard.read_bytes().count(b"\n"):
+        sys.exit(f"FAILED: task 1 was started again {restarts} times, after {written} lines")
     print(f"task 1 was killed after {written} lines and started again")
 
 
-def run_slurm(folder, environment, stepsim, kill):
-    output = folder / "out"
+def run_slurm(folder, environment, stepsim, kind):
+    output = folder / "out.jsonl"
+    stopped = kind in ("slurm_requeue", "slurm_kill")
     with Slurm(folder, environment) as slurm:
-        words = ["sbatch", "--parsable", "--array=0-3", f"--output={folder}/log/%a.log",
-                 *([] if kill else ["--wait"]), str(EXAMPLES / "slurm/array.sbatch"),
-                 str(folder / "sweep.json"), str(folder / "out.jsonl")]
-        job = slurm.run(*words).strip()
-        if kill:
-            requeue_one(slurm, folder, job)
+        if kind == "slurm_srun":
+            slurm.run("srun", "-n4", "--overcommit", stepsim, "sweep", str(folder / "sweep.json"), "-o", str(output),
+                      "--shard", "auto", "--jobs", "1", "--resume")
+        else:
+            job = slurm.run("sbatch", "--parsable", "--array=0-3", f"--output={folder}/log/%a.log",
+                            *([] if stopped else ["--wait"]), str(EXAMPLES / "slurm/array.sbatch"),
+                            str(folder / "sweep.json"), str(output)).strip()
+        if stopped:
+            start_again(slurm, folder, job, kind == "slurm_kill")
+    wait_for("the end of Slurm's processes", lambda: not list(slurm.processes()), 10)
     shards = sorted(folder.glob("out.shard-*-of-4.jsonl"))
     if len(shards) != 4:
         sys.exit(f"FAILED: {len(shards)} shards, expected 4")
-    run([stepsim, "merge", *map(str, shards), "-o", str(output) + ".jsonl"], environment)
+    run([stepsim, "merge", *map(str, shards), "-o", str(output)], environment)
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("FAILED: terminated"))
     kind, stepsim = sys.argv[1], os.path.abspath(sys.argv[2])
     environment = dict(os.environ, STEPSIM=stepsim)
     if kind == "gnu_parallel":
@@ -208,16 +240,17 @@ def main():
     with tempfile.TemporaryDirectory(prefix="stepsim-") as name:
         folder = pathlib.Path(name)
         folder.chmod(0o755)
-        (write_long_sweep if kind == "slurm_requeue" else write_sweep)(folder)
+        (write_long_sweep if kind in ("slurm_requeue", "slurm_kill") else write_sweep)(folder)
         run([stepsim, "sweep", str(folder / "sweep.json"), "-o", str(folder / "whole.jsonl")], environment)
         if kind.startswith("slurm"):
-            run_slurm(folder, environment, stepsim, kind == "slurm_requeue")
+            run_slurm(folder, environment, stepsim, kind)
         else:
             run([str(EXAMPLES / f"parallel/{kind}.sh"), str(folder / "sweep.json"),
                  str(folder / "out.jsonl")], environment, cwd=folder)
-        if (folder / "out.jsonl").read_bytes() != (folder / "whole.jsonl").read_bytes():
+        sums = [hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in ("out.jsonl", "whole.jsonl")]
+        if sums[0] != sums[1]:
             sys.exit("FAILED: the merged file differs from that of one process")
-    print(f"{kind}: the merged file is that of one process")
+    print(f"{kind}: the merged file is that of one process, SHA-256 {sums[0]}")
 
 
 if __name__ == "__main__":
