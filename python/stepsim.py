@@ -12,6 +12,7 @@ of `stepsim run --lines`, which threads share. The command is the one named by t
 variable STEPSIM, else the one installed with this module, else the one on PATH.
 """
 import atexit
+import functools
 import inspect
 import json
 import os
@@ -23,6 +24,7 @@ import subprocess
 import sysconfig
 import tempfile
 import threading
+import uuid
 
 __all__ = ["Error", "InputError", "Picture", "Result", "SimulationError", "Table", "UsageError",
            "collective", "compare", "explain", "import_trace", "init", "plan", "plot", "report", "run",
@@ -177,12 +179,7 @@ class _Lines:
             if not answer.endswith(b"\n"):
                 code = self.stop()
                 raise SimulationError(f"stepsim ended before it answered (exit code {code})", code)
-        record = json.loads(answer, object_pairs_hook=Result)
-        if record.get("kind") == "error":
-            for problem in record["problems"]:  # a scenario in memory has no file
-                problem["file"] = re.sub(r"^line \d+$", "", problem["file"])
-            raise _error(record["code"], record["problems"])
-        return record
+        return _record(answer)
 
     def running(self):
         place = (_command(), os.getcwd(), os.getpid())
@@ -221,6 +218,16 @@ _lines = _Lines()
 atexit.register(_lines.stop)
 
 
+def _record(line):
+    """The result that a line of `run --lines` holds; an error is raised."""
+    record = json.loads(line, object_pairs_hook=Result)
+    if record.get("kind") == "error":
+        for problem in record["problems"]:  # a scenario in memory has no file
+            problem["file"] = re.sub(r"^line \d+$", "", problem["file"])
+        raise _error(record["code"], record["problems"])
+    return record
+
+
 def _request(scenario, changes):
     if not isinstance(scenario, dict):
         scenario = os.fspath(scenario)
@@ -236,15 +243,21 @@ def run(scenario: Scenario, set: Changes = None) -> Result:
     return _lines.ask(_request(scenario, set))
 
 
-def run_many(scenarios, set: Changes = None, errors: str = "raise") -> list:
+def run_many(scenarios, set: Changes = None, errors: str = "raise", client=None) -> list:
     """The results of many scenarios in their order. errors="keep": errors stand among them.
+    `client`: a Dask client, whose workers run the scenarios in batches.
 
         [each.summary.speedup for each in run_many(["a.json", "b.json"])]
     """
+    if client is None:
+        answers = (functools.partial(run, each, set) for each in scenarios)
+    else:
+        lines = _batches(client, [json.dumps(_request(each, set), allow_nan=False) for each in scenarios])
+        answers = (functools.partial(_record, line) for line in lines)
     results = []
-    for scenario in scenarios:
+    for answer in answers:
         try:
-            results.append(run(scenario, set))
+            results.append(answer())
         except Error as error:
             if errors != "keep":
                 raise
@@ -271,14 +284,24 @@ def _axes(over):
 
 def _call(words, scenario=None, allowed=(0,)):
     """Standard output of a command; `scenario` is named last, a dict goes to standard input."""
-    given = None
+    words, given = _named(words, scenario)
+    return _output(_start(words, given), allowed)
+
+
+def _named(words, scenario):
+    """The words of a command with its scenario, and its standard input."""
     if isinstance(scenario, dict):
-        given = json.dumps(scenario, allow_nan=False)
-        words = [*words, "-"]
-    elif scenario is not None:
-        words = [*words, os.fspath(scenario)]
-    done = subprocess.run([_command(), *map(str, words)], input=given, capture_output=True,
-                          encoding="utf-8", check=False)
+        return [*words, "-"], json.dumps(scenario, allow_nan=False)
+    return words if scenario is None else [*words, os.fspath(scenario)], None
+
+
+def _start(words, given, folder=None):
+    return subprocess.run([_command(), *map(str, words)], input=given, capture_output=True,
+                          encoding="utf-8", check=False, cwd=folder)
+
+
+def _output(done, allowed=(0,)):
+    """Standard output of a command that has ended."""
     if done.returncode not in allowed:
         problems = []
         for line in done.stderr.splitlines():
@@ -289,6 +312,66 @@ def _call(words, scenario=None, allowed=(0,)):
         raise _error(done.returncode, problems or [
             {"file": "", "pointer": "", "message": f"exit code {done.returncode}"}])
     return done.stdout
+
+
+def _on_worker(words, given, folder):
+    """A command that a worker of Dask runs in the folder of the client. If a signal ended it, Dask
+    runs it again, as it does when the worker itself ends."""
+    done = _start(words, given, folder)
+    if done.returncode < 0:
+        raise SimulationError(f"signal {-done.returncode} ended stepsim on a worker", done.returncode)
+    return done
+
+
+def _spread(client, calls):
+    """(place, command that has ended) of calls that are futures of Dask, in the order of their ends."""
+    from distributed import as_completed
+    futures = client.map(_on_worker, *zip(*calls), folder=os.getcwd(), pure=False, retries=3)
+    places = {future.key: place for place, future in enumerate(futures)}
+    try:
+        for future in as_completed(futures):
+            yield places[future.key], future.result()
+            future.release()  # else the workers keep what is here already
+    finally:
+        client.cancel(futures)
+
+
+def _parts(client, most):
+    """Four per thread of the workers, which balances them; `merge` opens all files of a sweep at once."""
+    return max(1, min(most, 4 * sum(client.nthreads().values())))
+
+
+def _batches(client, requests):
+    """The lines that `run --lines` answers on the workers of a Dask client."""
+    count = _parts(client, len(requests))
+    answers = [None] * len(requests)
+    if requests:
+        for place, done in _spread(client, [(["run", "--lines", "-", "--quiet"], "\n".join(requests[k::count]))
+                                            for k in range(count)]):
+            answers[place::count] = _output(done, allowed=(0, 1, 3)).rstrip("\n").split("\n")
+    return answers
+
+
+def _merged(client, shards, words, scenario, target):
+    """What `merge` makes of the shards of a sweep, which run on the workers of a Dask client. Points
+    that fail raise their error when everything is merged, as in one process."""
+    count = shards or _parts(client, 512)
+    words, given = _named(words, scenario)
+    # Workers print names of files relative to the working folder, so that shards that are kept lie there.
+    stem = os.path.join("" if target else tempfile.gettempdir(), f".stepsim-{uuid.uuid4().hex}")
+    names = [f"{stem}.{k}.jsonl" for k in range(count)]
+    failed = None
+    try:
+        for place, done in _spread(client, [([*words, "--shard", f"{k}/{count}"], given) for k in range(count)]):
+            pathlib.Path(names[place]).write_text(_output(done, allowed=(0, 1) if done.stdout else (0,)),
+                                                  encoding="utf-8")
+            failed = failed or done.returncode and done
+        lines = _call(["merge", *names, "--format", "jsonl", "--quiet", *target])
+    finally:
+        for name in names:
+            pathlib.Path(name).unlink(missing_ok=True)
+    _output(failed or done)
+    return lines
 
 
 UNITS = {"_s": "s", "_Bps": "B/s", "_bytes": "B", "_Ps": "FLOP/s"}
@@ -310,19 +393,22 @@ def _table(rows, columns=None, **attrs):
 
 
 def sweep(scenario: Scenario, over: Axes = None, set: Changes = None, jobs: int | None = None,
-          file: Path | None = None):
+          file: Path | None = None, columns=None, client=None, shards: int | None = None):
     """Every point of a grid as a table with the columns of the command's CSV. `scenario` may be a
     file or dict of kind sweep. `over`: {POINTER: values}, the first varies slowest. `file`: where
     the records are kept as JSON Lines, for `plot` and `report`; one that exists is replaced.
+    `columns`: the figures of the records, all by default. `client`: a Dask client; its workers run
+    the shards, each with `jobs` threads (1), and the records are those of one process.
 
         sweep("s.json", over={"/cluster/nodes": "4:64:x2"}, file="nodes.jsonl")
+        sweep("s.json", over={"/cluster/nodes": "4:64:x2"}, client=Client("scheduler:8786"))
     """
-    words = ["sweep", "--format", "jsonl", "--quiet", *_axes(over), *_words(set)]
-    if jobs is not None:
-        words += ["--jobs", jobs]
-    if file is not None:
-        words += ["-o", os.fspath(file), "--force"]
-    lines = _call(words, scenario)
+    threads = 1 if jobs is None and client is not None else jobs
+    words = ["sweep", *_flags({"columns": columns, "jobs": threads}), "--format", "jsonl", "--quiet",
+             *_axes(over), *_words(set)]
+    target = [] if file is None else ["-o", os.fspath(file), "--force"]
+    lines = (_call([*words, *target], scenario) if client is None else
+             _merged(client, shards, words, scenario, target))
     if file is not None:
         lines = pathlib.Path(file).read_text(encoding="utf-8")
     header, *records = [json.loads(line) for line in lines.splitlines()]

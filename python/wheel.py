@@ -47,6 +47,7 @@ def files(build, folder):
         f"Metadata-Version: 2.1\nName: stepsim\nVersion: {version()}\n"
         "Summary: Simulator of distributed training of neural networks\nLicense: Apache-2.0\n"
         "Requires-Python: >=3.9\nProvides-Extra: pandas\nRequires-Dist: pandas; extra == 'pandas'\n"
+        "Provides-Extra: dask\nRequires-Dist: distributed; extra == 'dask'\n"
         "Description-Content-Type: text/markdown\n\n").encode() + (SOURCE / "README.md").read_bytes(), 0o644
     yield f"{base}.dist-info/WHEEL", (
         f"Wheel-Version: 1.0\nGenerator: stepsim\nRoot-Is-Purelib: false\nTag: {TAG}\n").encode(), 0o644

@@ -15,7 +15,7 @@ SKIP_LINE = re.compile(r"(?:^|\s)skipped: *(.*\S)")
 
 # Debian's package for what a reason says is missing, by a word of the reason.
 PACKAGES = {"zsh": "zsh", "fish": "fish", "sbatch": "slurm-wlm munge", "slurm": "slurm-wlm munge",
-            "parallel": "parallel", "mpirun": "openmpi-bin libopenmpi-dev", "strace": "strace",
+            "parallel": "parallel", "python3-distributed": "python3-distributed", "mpirun": "openmpi-bin libopenmpi-dev", "strace": "strace",
             "chromium": "chromium", "node": "nodejs", "emscripten": "emscripten", "matplotlib": "python3-matplotlib",
             "mmdebstrap": "mmdebstrap", "dpkg-deb": "dpkg", "dpkg-shlibdeps": "dpkg-dev", "ip": "iproute2",
             "tar": "tar", "groff": "groff", "clang-format-14": "clang-format-14",
