@@ -27,6 +27,7 @@ SlurmctldPort={port}
 SlurmdPort={port2}
 SlurmUser={user}
 SlurmdUser={user}
+SlurmdParameters=config_overrides
 AuthType=auth/munge
 AuthInfo=socket={folder}/munge.sock,cred_expire=5
 CredType=cred/munge
@@ -68,7 +69,7 @@ def write_long_sweep(folder):
                           "variability": {"compute_cv": 0.1}},
              "axes": [{"field": "/cluster/nodes", "from": 2, "to": 16, "steps": 15},
                       {"field": "/communication/schedule", "values": ["wfbp", "ddp"]}],
-             "replications": 20}
+             "replications": 100}
     (folder / "sweep.json").write_text(json.dumps(sweep))
 
 
@@ -103,7 +104,7 @@ def free_ports(count):
 class Slurm:
     """A single-node Slurm of its own, as an ordinary user (IO 14)."""
 
-    def __init__(self, folder, environment):
+    def __init__(self, folder, environment, cores=os.cpu_count()):
         self.folder = folder
         self.environment = dict(environment, SLURM_CONF=str(folder / "slurm.conf"),
                                 PATH=environment["PATH"] + ":/usr/sbin:/sbin")
@@ -115,7 +116,7 @@ class Slurm:
         host = socket.gethostname().split(".")[0]
         port, port2 = free_ports(2)
         (folder / "slurm.conf").write_text(SLURM_CONF.format(
-            host=host, port=port, port2=port2, user=user, folder=folder, cores=os.cpu_count()))
+            host=host, port=port, port2=port2, user=user, folder=folder, cores=cores))
         for name in ("state", "spool", "log"):
             (folder / name).mkdir()
         (folder / "munge.key").write_bytes(os.urandom(1024))
