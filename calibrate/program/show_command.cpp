@@ -65,8 +65,12 @@ void add_curves(const io::Json& collectives, Rows& rows) {
   std::map<std::string, std::pair<std::string, double>> operations;
   for (const io::Json& each : collectives.as_array()) {
     auto& [names, worst] = operations[each.find("op")->as_string()];
+    const io::Json* start_up = member(&each, "start_up");
+    const bool queued =
+        start_up != nullptr && start_up->as_string() == links::kStartUps[links::StartUp::queue];
     add_word(names, each.find("algorithm")->as_string() +
-                        " P=" + std::to_string(each.find("ranks")->as_integer()));
+                        " P=" + std::to_string(each.find("ranks")->as_integer()) +
+                        (queued ? " queued" : ""));
     const io::Json* p90 = member(member(&each, "fit"), "left_out_p90_relative_error");
     worst = std::max(worst, p90 != nullptr ? p90->as_double() : 0);
   }
@@ -107,7 +111,9 @@ Rows network_rows(const io::Json& tree) {
     add_word(methods, costs.method);
   }
   const auto row = [&rows](bool there, const char* what, const std::string& text) {
-    there ? rows.push_back({what, text}) : void();
+    if (there) {
+      rows.push_back({what, text});
+    }
   };
   const auto [least, most] = profile.valid_bytes.value_or(std::pair(0.0, 0.0));
   row(most > 0, "sizes", base::readable_bytes(least) + " to " + base::readable_bytes(most));

@@ -14,13 +14,16 @@
 //                        gradients; compiled w T V of logits, and as much for their gradient; in
 //                        chunks nothing, and 12 T V / 8 while one of 8 chunks is computed
 //     convolution, batch norm   w values of the input, before pooling
+//     group norm         w values of the input and, before a convolution, of the result, which an
+//                        activation reads
 //
 // Composed kernels keep more: a norm the copies that it makes on its way (layer norm three of w,
 // RMS norm one of 4 bytes and one of w), an activation that is not gated two further outputs.
 // Those of TensorFlow are composed, and a mask of dropout takes w.
 //
 // A block of GPT keeps T h (34 + 5 a S / h) bytes of 16-bit values, which is equation 1 of
-// Korthikanti et al. 2022 (arXiv:2205.05198). Networks with layer norm are taken to have dropout.
+// Korthikanti et al. 2022 (arXiv:2205.05198). Networks with layer norm, but not those on images,
+// are taken to have dropout.
 #include <vector>
 
 #include "base/words.hpp"

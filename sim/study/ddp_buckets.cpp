@@ -147,7 +147,7 @@ DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const RowsOptions
       standard != nullptr ? Seconds{*standard->point.iteration_time_s} : buckets.cap_step;
   if (standard != nullptr) {
     const double exposed = number_in(standard->point.record, "exposed_communication_s").value_or(0);
-    buckets.published_error = published_error(exposed / buckets.default_step.value);
+    buckets.published_error = published_error(parsed, exposed / buckets.default_step.value);
   }
   buckets.no_list = no_list_of(problem, keys.ddp_mode);
   if (!buckets.no_list.empty()) {

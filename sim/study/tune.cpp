@@ -11,7 +11,8 @@
 #include "document/fields/written.hpp"
 #include "document/json_pointer.hpp"
 #include "run/summary.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/scenario_conditions.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "study/sweep/grid.hpp"
 #include "study/sweep/standings.hpp"
@@ -176,14 +177,14 @@ void add_regrets(Tuning& tuning) {
 
 // The gain over what the scenario has now or, where it has no such value, over the default; and
 // the median error of published steps of its class (docs/accuracy.md).
-void add_advice(Tuning& tuning) {
+void add_advice(const Scenario& scenario, Tuning& tuning) {
   for (const TuneReference& reference : tuning.references) {
     if (reference.regret && (reference.name == "current" || reference.name == "default")) {
       const double step = *reference.point.iteration_time_s;
       const double exposed =
           number_in(reference.point.record, "exposed_communication_s").value_or(0);
       tuning.gain = 1 - base::comparable(*tuning.best->iteration_time_s / step);
-      tuning.published_error = published_error(exposed / step);
+      tuning.published_error = published_error(scenario, exposed / step);
       const double ratio = std::log(*tuning.best->iteration_time_s / step);
       if (const auto paired =
               paired_difference(tuning.best->record, reference.point.record, ratio)) {
@@ -297,6 +298,12 @@ io::Json point_tree(const TuneProblem& problem, const TunePoint& point) {
 } // namespace
 
 // Words have no order: their curve is sorted by time at the end.
+double published_error(const Scenario& scenario, double exposed_share) {
+  const bool measured =
+      scenario.workload_source.model.empty() && exchanges(scenario) && !links_lose(scenario);
+  return measured ? kMeasuredError : published_error(exposed_share);
+}
+
 Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
             const RowsOptions& options) {
   if (problem.knob == Knob::density) {
@@ -324,7 +331,7 @@ Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
   tuning.best = tuning.curve[best];
   add_references(problem, values, current, files, tuning);
   add_regrets(tuning);
-  add_advice(tuning);
+  add_advice(parse_scenario(values.scenario, files, Leftovers::ignore), tuning);
   if (values.near_default) {
     add_range(pointer, values, files, options, tuning);
   }

@@ -266,6 +266,13 @@ TEST_CASE("tune: a gain below the published error of its class is advised agains
   CHECK(*tuning.gain == testing::plus_minus(1 - *tuning.best->iteration_time_s / step, 1e-11));
   CHECK(*tuning.published_error == study::published_error(exposed / step));
   CHECK(tuning.worth_it() == (*tuning.gain >= *tuning.published_error));
+  // With measured times of layers and exchanges, those of steps predicted so.
+  io::Json measured = problem.scenario;
+  io::assign(measured, "/cluster/network/cost",
+             io::parse_json(R"({"startup_s": 1e-4, "per_byte_s": 1e-9})", "test.json"));
+  const study::Scenario parsed =
+      study::parse_scenario(measured, shipped_files(), study::Leftovers::ignore);
+  CHECK(study::published_error(parsed, 0.5) == study::kMeasuredError);
   // The medians of the two classes, as the page shows them.
   std::ifstream file(STEPSIM_SOURCE_DIR "/docs/accuracy.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};

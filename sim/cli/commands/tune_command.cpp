@@ -232,14 +232,14 @@ std::string best_text(const study::TuneProblem& problem, const study::Tuning& tu
       gain += " (" + percent_cell(tuning.gain_range->first) + " to " +
               percent_cell(tuning.gain_range->second) + " at 80 % of all sites)";
     }
-    text +=
-        tuning.gain_range ? (tuning.worth_it() ? "a gain of " + gain
-                                               : "leave it: the gain of " + gain + " may be none") +
-                                "\n"
-        : tuning.worth_it()
-            ? "a gain of " + gain + ", above the published error of such steps, " + error + "\n"
-            : "leave it: the gain of " + gain + " is below the published error of such steps, " +
-                  error + " (docs/accuracy.md)\n";
+    text += tuning.gain_range
+                ? (tuning.worth_it() ? "a gain of " + gain
+                                     : "leave it: the gain of " + gain + " may be none") +
+                      "\n"
+            : tuning.worth_it()
+                ? "a gain of " + gain + ", above the published error of such steps, " + error + "\n"
+                : "leave it: the gain of " + gain +
+                      " is below the published error of such steps, " + error + "\n";
   }
   if (tuning.range) {
     text += "from half to twice the latency: " + knob_text(problem, tuning.range->first) + " to " +
