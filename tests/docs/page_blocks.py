@@ -32,7 +32,7 @@ ELSEWHERE = {
     "./quickstart": "builds", "release/package.sh": "builds; tests/package runs it",
     "ctest": "a test itself", "mpirun": "measures a cluster", "srun": "measures a cluster",
     "sbatch": "measures a cluster", "ssh": "measures a cluster", "calibrate/gpu_check": "measures a GPU",
-    "tests/testbed": "measures; needs root", "docs/testbed_measure.sh": "half an hour",
+    "tests/testbed": "measures; needs root", "tests/torchbed/campaign.py": "measures; needs root", "docs/testbed_measure.sh": "half an hour",
     "docs/contention_study.py": "a minute; tests/claims runs it", "docs/dlcp_ablation.py": "10 minutes",
     "tests/bench/run.sh": "minutes", "tests/bench/growth.py": "minutes", "tests/bench/estimates.py": "minutes", "tests/bench/wide_sweep.py": "minutes",
     "traces/import_samples.sh": "needs the recordings, which are not part of the sources",

@@ -1,0 +1,218 @@
+#!/usr/bin/python3
+"""Measures steps of stock PyTorch in beds, and predicts them with stepsim.
+
+usage: tests/torchbed/campaign.py [--bin DIR] [--out FOLDER]             everything; writes the files below
+       tests/torchbed/campaign.py --quick                                five minutes; prints, writes nothing
+       tests/torchbed/campaign.py --list | --measure PIECE .. | --write  a part of it
+
+A piece that FOLDER (build/torchbed) has is not measured again. The files: tests/torchbed/measured.csv (a row per
+condition), calibrations.json (all_reduce alone by piece), docs/images/pytorch.png, and the tables of docs/pytorch.md.
+Needs root, ip, tc with tbf, and torch with gloo for /usr/bin/python3. Exit code 77 where something is missing.
+"""
+import argparse
+import csv
+import datetime
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import conditions  # noqa: E402
+import predict  # noqa: E402
+import tables  # noqa: E402
+from bed import Bed, MissingTool  # noqa: E402
+
+ROOT = HERE.parents[1]
+PYTHON = os.environ.get("TORCH_PYTHON", "/usr/bin/python3")
+WAIT_S = 45 * 60  # between a measurement and its repetition
+SHAPE = ("ranks", "rate_mbps", "slow", "uplink_mbps", "compute_s", "gradient_bytes")
+COLUMNS = ("piece", *SHAPE, "name", "kind", "model", "cap_mib", "settings", "started", "measured_s", "spread",
+           "predicted_s", "bucket_bytes", "predicted_bucket_bytes", "logged", "predicted_logged")
+
+
+def pieces():
+    return {**conditions.PIECES, **conditions.AGAIN, **conditions.QUICK, **conditions.LIVE}
+
+
+def measure(name, out):
+    """Measures one piece, and keeps {"shape", "started", "load", "calibration", "results"} in out/NAME.json."""
+    shape = pieces()[name]
+    calibrations = conditions.calibrations(shape)
+    parts = [(key, part) for key, measured in calibrations.items() for part in measured]
+    jobs = [*[part for _, part in parts], *[conditions.job(shape, each) for each in shape["conditions"]]]
+    started, begin, load = datetime.datetime.now(datetime.timezone.utc), time.monotonic(), os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as scratch:
+        path = pathlib.Path(scratch, "jobs.json")
+        path.write_text(json.dumps(jobs), encoding="utf-8")
+        with Bed(shape) as bed:
+            bed.run([PYTHON, HERE / "rank.py", path, pathlib.Path(scratch, "rank")], 600)
+        ranks = [[json.loads(line) for line in pathlib.Path(scratch, f"rank.{rank}.jsonl").open(encoding="utf-8")]
+                 for rank in range(shape["ranks"])]
+    by_job = list(zip(*ranks, strict=True))
+    found = {"shape": {key: shape[key] for key in SHAPE}, "started": started.isoformat(timespec="seconds"),
+             "load": load, "conditions": shape["conditions"],
+             "calibration": {key: sum((predict.medians(part["at_once"], [rank["spans"] for rank in results])
+                                       for (of, part), results in zip(parts, by_job) if of == key), [])
+                             for key in calibrations},
+             "results": by_job[len(parts):]}
+    out.mkdir(parents=True, exist_ok=True)
+    (out / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
+    print(f"{name}: {len(shape['conditions'])} conditions in {time.monotonic() - begin:.0f} s", flush=True)
+
+
+def figures(condition, results):
+    """Measured time of a step, its spread (quartiles), and of every bucket the medians [bytes, launch, end]."""
+    steps = [statistics.mean(each) for each in zip(*[rank["spans"] for rank in results])]
+    average = statistics.mean if condition["settings"].get("jitter_cv") else statistics.median
+    ordered = sorted(steps)
+    spread = (ordered[3 * len(ordered) // 4] - ordered[len(ordered) // 4]) / average(steps)
+    logged = [[rows[0][0], statistics.median(max(row[1] for row in rows) for rows in column),
+               statistics.median(max(row[2] for row in rows) for rows in column)]
+              for bucket in zip(*[zip(*rank["logged"]) for rank in results])
+              for rows, column in [(bucket[0], list(zip(*bucket)))]]
+    return average(steps), spread, logged
+
+
+def rows_of(names, out):
+    """Rows of the measured pieces without predictions, and {piece: calibration}."""
+    rows, calibrations = [], {}
+    for name in names:
+        found = json.loads((out / f"{name}.json").read_text("utf-8"))
+        calibrations[name] = found["calibration"]
+        for condition, results in zip(found["conditions"], found["results"], strict=True):
+            seconds, spread, logged = figures(condition, results)
+            rows.append({"piece": name, "shape": found["shape"], "condition": condition, "started": found["started"],
+                         "measured_s": seconds, "spread": spread, "bucket_bytes": results[0]["buckets"],
+                         "logged": logged})
+    return rows, calibrations
+
+
+def read():
+    """The committed rows, as rows_of gives them, with predictions."""
+    rows = []
+    with open(HERE / "measured.csv", newline="", encoding="utf-8") as file:
+        for line in csv.DictReader(file):
+            for key in line.keys() - {"piece", "name", "kind", "model", "started"}:
+                line[key] = json.loads(line[key])
+            row = {key: line[key] for key in COLUMNS if key not in SHAPE}
+            row["shape"] = {key: line[key] for key in SHAPE}
+            row["condition"] = {key: line[key] for key in ("name", "kind", "model", "cap_mib", "settings")}
+            rows.append(row)
+    return rows, json.loads((HERE / "calibrations.json").read_text("utf-8"))
+
+
+def predicted(rows, calibrations, stepsim):
+    for row, answer in zip(rows, predict.predicted(stepsim, rows, calibrations)):
+        row["predicted_s"] = answer["seconds"]
+        row["predicted_bucket_bytes"] = [bucket[0] for bucket in answer["buckets"]]
+        row["predicted_logged"] = answer["buckets"] if row["logged"] else []
+    return rows
+
+
+def written(rows, calibrations):
+    with open(HERE / "measured.csv", "w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(COLUMNS)
+        for row in rows:
+            flat = {**row, **row["shape"], **row["condition"]}
+            lines.writerow([flat[key] if isinstance(flat[key], str) else json.dumps(flat[key]) for key in COLUMNS])
+    text = ",\n".join(f"{json.dumps(name)}: {json.dumps(table)}" for name, table in calibrations.items())
+    (HERE / "calibrations.json").write_text("{\n" + text + "\n}\n", encoding="utf-8")
+
+
+def advise(stepsim, out):
+    """Writes what `stepsim tune --emit ddp` proposes for DDP's defaults, from the calibrations of two pieces."""
+    found = {}
+    for source in conditions.ADVISED:
+        calibration = json.loads((out / f"{source}.json").read_text("utf-8"))["calibration"]
+        for name in conditions.GAIN_MODELS:
+            asked = predict.scenario(pieces()[source], conditions.one(name, 25), calibration, queued=True)
+            done = subprocess.run([stepsim, "tune", "-", "--emit", "ddp"], input=json.dumps(asked), capture_output=True,
+                                  text=True, check=True)
+            answer = json.loads(done.stdout)
+            found.setdefault(source, {})[name] = {key: answer[key] for key in ("bucket_cap_mb", "bucket_cap_mb_list")}
+    conditions.ADVICE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    conditions.add_advised()
+
+
+def has_buckets(row):
+    """Averaged parameters, and buckets of PowerSGD, have no bytes to compare."""
+    return row["condition"]["kind"] not in ("local SGD", "PowerSGD")
+
+
+def shown(rows):
+    for row in rows:
+        same = "" if not has_buckets(row) else (
+            ", the same" if row["bucket_bytes"] == row["predicted_bucket_bytes"] else ", OTHERS PREDICTED")
+        print(f"{row['piece']:14} {row['condition']['name']:42} measured {row['measured_s']:.4f} s, predicted "
+              f"{row['predicted_s']:.4f} s, error {100 * tables.error(row):+6.2f} %, spread {100 * row['spread']:4.1f} %, "
+              f"{len(row['bucket_bytes'])} buckets{same}")
+    errors = [abs(tables.error(row)) for row in rows]
+    print(f"{len(errors)} conditions, |error|: median {tables.percent(statistics.median(errors))}, 90th percentile "
+          f"{tables.percent(tables.percentile(errors, 0.9))}, largest {tables.percent(max(errors))}")
+
+
+def time_of(row):
+    return datetime.datetime.fromisoformat(row["started"])
+
+
+def wait_for(name, out):
+    """Sleeps until WAIT_S have passed since the first measurement of what `name` repeats."""
+    source = pieces()[name].get("again")
+    if source:
+        first = datetime.datetime.fromisoformat(json.loads((out / f"{source}.json").read_text("utf-8"))["started"])
+        passed = (datetime.datetime.now(datetime.timezone.utc) - first).total_seconds()
+        time.sleep(max(0.0, WAIT_S - passed))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build", help="folder of stepsim")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build" / "torchbed", help="folder of results")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--measure", metavar="PIECE", nargs="+")
+    parser.add_argument("--show", metavar="PIECE", nargs="+")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    everything = [*conditions.PIECES, *conditions.AGAIN]
+    if options.list:
+        print("\n".join(everything))
+        return 0
+    wanted = options.measure or (list(conditions.QUICK) if options.quick else
+                               [] if options.show or options.write else everything)
+    try:
+        for name in wanted:
+            if options.measure or not (options.out / f"{name}.json").exists():
+                wait_for(name, options.out)
+                if name in conditions.ADVISED.values():
+                    advise(options.bin / "stepsim", options.out)
+                measure(name, options.out)
+    except MissingTool as problem:
+        print(f"skipped: {problem}", file=sys.stderr)
+        return 77
+    except KeyboardInterrupt:
+        return 130
+    if options.measure:
+        return 0
+    names = options.show or (list(conditions.QUICK) if options.quick else everything)
+    rows, calibrations = rows_of(names, options.out)
+    shown(predicted(rows, calibrations, options.bin / "stepsim"))
+    if not options.quick and not options.show:
+        written(rows, calibrations)
+        subprocess.run([sys.executable, HERE / "figure.py"], check=True)
+        subprocess.run([sys.executable, ROOT / "docs" / "update_outputs.py", "--bin", options.bin,
+                        ROOT / "docs" / "pytorch.md"], check=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+"""What is measured: pieces, each a bed with some conditions, which is measured within three minutes.
+
+A piece has the shape of its bed (ranks, rate_mbps, slow, uplink_mbps) and what models are scaled to in it
+(compute_s, gradient_bytes). A condition has name, kind, model, cap_mib and `settings`, those of rank.py that differ
+from PyTorch's defaults. Caps shrink by the same factor as the model.
+"""
+import json
+import pathlib
+
+import model
+
+MIB = 1 << 20
+RESNET, BERT, GPT2, GOOGLENET = "trace:resnet50.ddp.2xa100", "bert_base", "trace:gpt2.h100", "trace:googlenet.k80"
+STEPS, WARMUP = 6, 2
+ONE_BUCKET = 100000  # MiB
+
+
+def short(name):
+    return name.rpartition(":")[2].split(".")[0]
+
+
+def one(name, cap, kind="plain", label="", **settings):
+    caps = "one bucket" if cap == ONE_BUCKET else f"cap={cap}"
+    return {"name": " ".join(filter(None, (short(name), caps, label))), "kind": kind, "model": name,
+            "cap_mib": cap, "settings": settings}
+
+
+def grid(models, caps, kind="plain", label="", **settings):
+    return [one(name, cap, kind, label, **settings) for name in models for cap in caps]
+
+
+def piece(ranks, rate_mbps, conditions, compute_s=0.3, gradient_bytes=1.8e6, slow=None, uplink_mbps=None):
+    return {"ranks": ranks, "rate_mbps": rate_mbps, "slow": slow, "uplink_mbps": uplink_mbps, "compute_s": compute_s,
+            "gradient_bytes": int(gradient_bytes), "conditions": conditions}
+
+
+def options():
+    return [one(name, cap, "option", option, **{option: True})
+            for name, cap in ((RESNET, 25), (RESNET, 5), (BERT, 5))
+            for option in ("static_graph", "find_unused_parameters", "gradient_as_bucket_view")]
+
+
+def accumulated(name):
+    return [one(name, 25, "accumulation", "no_sync 2", micro_batches=2, steps=5),
+            one(name, 25, "accumulation", "no_sync 4", micro_batches=4, steps=4),
+            one(name, 25, "accumulation", "each 2", micro_batches=2, exchange_each=True, steps=5),
+            one(name, 5, "accumulation", "each 2", micro_batches=2, exchange_each=True, steps=5)]
+
+
+def late(name):
+    return [*[one(name, 25, "straggler", f"rank 1 x {factor}", straggler=[1, factor]) for factor in (1.2, 1.5, 2)],
+            *[one(name, 25, "jitter", f"cv {cv}", jitter_cv=cv, steps=36) for cv in (0.1, 0.2)]]
+
+
+def averaged(name, periods):
+    return [one(name, 25, "local SGD", f"period {period}", hook="post_local_sgd", period=period,
+                steps=3) for period in periods]
+
+
+def powersgd(name, ranks):
+    """One bucket: with two, PowerSGD's callbacks and gloo's two threads wait for each other for ever."""
+    return [one(name, ONE_BUCKET, "PowerSGD", f"rank {rank}", hook="powersgd", rank=rank) for rank in ranks]
+
+
+# What `stepsim tune --emit ddp` proposes for the calibration of a piece: {piece: {model: its answer}}.
+ADVICE = pathlib.Path(__file__).resolve().parent / "advice.json"
+GAIN_MODELS = (RESNET, "alexnet", BERT, GPT2, GOOGLENET)
+
+
+def advised(source):
+    """DDP's default, the advised cap, and the advised list of caps, per model. No answers: none are advised yet."""
+    answers = json.loads(ADVICE.read_text("utf-8")).get(source, {}) if ADVICE.exists() else {}
+    found = []
+    for name, answer in answers.items():
+        cap = max(1, int(answer["bucket_cap_mb"] * MIB))
+        limits = [max(1, round(limit * MIB)) for limit in answer["bucket_cap_mb_list"]]
+        found += [one(name, 25, "gain", "default"),
+                  one(name, "tuned", "gain", bucket_cap_mb=cap / MIB, bucket_bytes=cap),
+                  one(name, "list", "gain", bucket_list=limits)]
+    return found
+
+
+PIECES = {
+    "2x100 a": piece(2, 100, grid((RESNET, "alexnet", BERT), (1, 5, 25, 1000)), 0.4, 3.2e6),
+    "4x50 a": piece(4, 50, grid((RESNET, "alexnet", BERT), (1, 5, 25, 1000))),
+    "8x25 a": piece(8, 25, grid((RESNET, "alexnet", BERT), (1, 5, 25, 1000)), 0.4, 1.2e6),
+    "4x50 slow": piece(4, 50, grid((RESNET, BERT, "alexnet", "vgg16"), (5, 25), "slow link"), slow=[2, 25],
+                       gradient_bytes=1.2e6),
+    "4x50 uplink": piece(4, 50, grid((RESNET, BERT, "alexnet", GPT2), (5, 25), "slow uplink"), uplink_mbps=25,
+                         gradient_bytes=1.2e6),
+    "4x50 options": piece(4, 50, options() + averaged(RESNET, (2, 4)) + powersgd(RESNET, (1, 4))),
+    "4x50 hooks": piece(4, 50, grid((RESNET, BERT, "alexnet"), (5, 25), "fp16 hook", "fp16", hook="fp16") +
+                        grid((RESNET, BERT, "alexnet"), (25,)) + accumulated(RESNET)),
+    "4x50 single": piece(4, 50, grid((RESNET, BERT), (1, 5, 25), "one at a time", "threads=1", threads=1) +
+                         grid((RESNET,), (1, 5, 25), "logged", "log", hook="log") +
+                         grid((RESNET,), (1, 5, 25), "logged", "log threads=1", hook="log", threads=1)),
+    "2x200 b": piece(2, 200, grid((GPT2, "vgg16", GOOGLENET), (1, 5, 25, 1000)), gradient_bytes=4.8e6),
+    "4x100 b": piece(4, 100, grid((RESNET, "vit_b_16", BERT), (2, 10, 25, 100)), gradient_bytes=3e6),
+    "4x25 b": piece(4, 25, grid(("vgg16", GOOGLENET, GPT2), (2, 10, 50)), gradient_bytes=1.2e6),
+    "8x50 b": piece(8, 50, grid((RESNET, GPT2, GOOGLENET), (5, 25, 100)), gradient_bytes=1.5e6),
+    "4x50 b": piece(4, 50, grid((GPT2, "vit_b_16", "densenet161"), (5, 25, 1000))),
+    "2x100 slow": piece(2, 100, grid((RESNET, GPT2, "vgg16"), (5, 25), "slow link"), slow=[1, 50]),
+    "8x50 slow": piece(8, 50, grid((RESNET, BERT, "alexnet"), (5, 25), "slow link"), slow=[5, 25],
+                       gradient_bytes=1.2e6),
+    "8x50 uplink": piece(8, 50, grid((RESNET, BERT, "vgg16"), (5, 25), "slow uplink"), uplink_mbps=50,
+                         gradient_bytes=1.2e6),
+    "2x100 hooks": piece(2, 100, grid((BERT, GPT2), (5, 25), "fp16 hook", "fp16", hook="fp16") +
+                         powersgd(BERT, (1, 4)) + accumulated(BERT) + averaged(BERT, (4, 8)), gradient_bytes=2.4e6),
+    "4x50 late": piece(4, 50, late(RESNET)),
+    "8x25 late": piece(8, 25, late(BERT)[:4] + averaged(RESNET, (4,)), gradient_bytes=1.2e6),
+    "8x25 single": piece(8, 25, grid((RESNET, BERT), (1, 5, 25), "one at a time", "threads=1", threads=1),
+                         gradient_bytes=1.2e6),
+    "2x100 single": piece(2, 100, grid((GPT2, BERT), (1, 5), "one at a time", "threads=1", threads=1) +
+                          grid((BERT,), (1, 5), "logged", "log", hook="log"), gradient_bytes=2.4e6),
+}
+
+
+ADVISED = {"2x100 a": "2x100 gain", "4x50 a": "4x50 gain"}
+
+
+def add_advised():
+    for source, name in ADVISED.items():
+        PIECES[name] = dict(PIECES[source], conditions=advised(source))
+
+
+add_advised()
+RULE_WRITTEN_BEFORE = "2x200 b"  # docs/pytorch.md had the rule when this piece was measured
+
+
+def again(source, names):
+    """The same conditions in another bed, later: how far two measurements are from each other."""
+    found = dict(PIECES[source])
+    return dict(found, again=source, conditions=[each for each in found["conditions"] if each["name"] in names])
+
+
+AGAIN = {
+    "2x100 a again": again("2x100 a", ("resnet50 cap=1", "resnet50 cap=25", "alexnet cap=25", "bert_base cap=5")),
+    "4x50 a again": again("4x50 a", ("resnet50 cap=1", "resnet50 cap=25", "alexnet cap=5", "bert_base cap=25")),
+    "8x25 a again": again("8x25 a", ("resnet50 cap=1", "resnet50 cap=25", "alexnet cap=5", "bert_base cap=25")),
+}
+QUICK = {"quick": piece(2, 100, grid((RESNET, "alexnet", BERT), (5, 25)), gradient_bytes=2.4e6),
+         "quick, 4 ranks": piece(4, 50, grid((RESNET, BERT), (5, 25)))}
+LIVE = {"live": piece(2, 100, [one(RESNET, 25, steps=5)], compute_s=0.2, gradient_bytes=8e5)}
+
+
+def job(shape, condition):
+    """What rank.py takes for a condition."""
+    layers, factor = model.scaled(condition["model"], shape["compute_s"], shape["gradient_bytes"])
+    cap_mib = condition["cap_mib"] if isinstance(condition["cap_mib"], (int, float)) else 25
+    cap = max(1, int(cap_mib * factor * MIB))
+    return {"layers": layers, "bucket_cap_mb": cap / MIB, "bucket_bytes": cap, "steps": STEPS, "warmup": WARMUP,
+            "first_bucket_bytes": max(1, int(min(1, cap_mib) * factor * MIB)
+                                      if condition["settings"].get("hook") != "powersgd" else cap),
+            **condition["settings"]}
+
+
+SMALL = [4, 1024, 4096, 8192, 16384, 32768, 65536, 131072, 262144]
+LARGE = [524288, 1048576, 2097152, 4194304]
+
+
+def calibrations(shape):
+    """The measurements of all_reduce alone: one after another, and several asked for together, of which gloo has two
+    under way at a time; with one thread of gloo, too, where a condition has one."""
+    most = int(shape["gradient_bytes"] * 1.02) // 4 * 4
+    large = [size for size in LARGE if size < 0.75 * most] + [most]
+    queue = [{"at_once": 6, "sizes": [(size, 4) for size in SMALL]}, {"at_once": 2, "sizes": [(size, 3) for size in large]}]
+    found = {"alone": [{"at_once": 1, "sizes": [(size, 6) for size in SMALL] + [(size, 4) for size in large]}],
+             "queue": queue}
+    if any(condition["settings"].get("threads") == 1 for condition in shape["conditions"]):
+        found["queue, one thread"] = [dict(part, threads=1) for part in queue]
+    return found

@@ -1,0 +1,112 @@
+"""From measured collectives to costs, and from costs to predicted steps: the rule of docs/pytorch.md."""
+import json
+import statistics
+import subprocess
+
+import conditions
+import model
+
+def medians(at_once, ranks):
+    """[[bytes, seconds of one]] by size, of `at_once` collectives that were asked for together. A repetition lasts from
+    when the last rank asks until the last one has its results."""
+    by_size = {}
+    for spans in zip(*ranks):
+        seconds = max(span[2] for span in spans) - max(span[1] for span in spans)
+        by_size.setdefault(spans[0][0], []).append(seconds / at_once)
+    return [[size, statistics.median(by_size[size])] for size in sorted(by_size)]
+
+
+def cost_table(calibration, queued, threads=2):
+    """Points [bytes, seconds] that a scenario takes. Times of one all_reduce after another, or, where exchanges queue
+    up, of six asked for together, for all sizes that have both. A time is at most that of the next larger size."""
+    points = dict(map(tuple, calibration["alone"]))
+    if queued or threads == 1:
+        points.update(map(tuple, calibration["queue" if threads == 2 else "queue, one thread"]))
+    table = [[size, points[size]] for size in sorted(points)]
+    for k in reversed(range(len(table) - 1)):
+        table[k][1] = min(table[k][1], table[k + 1][1])
+    return table
+
+
+def ring(table, ranks):
+    """Latency and bandwidth of a ring all-reduce, 2 (P - 1) rounds of 1 / P of the bytes: least squares of
+    relative errors from 4 KiB on."""
+    used = [(size, seconds) for size, seconds in table if size >= 4096]
+    weights = [1 / seconds ** 2 for _, seconds in used]
+    total = sum(weights)
+    x = sum(w * size for w, (size, _) in zip(weights, used)) / total
+    y = sum(w * seconds for w, (_, seconds) in zip(weights, used)) / total
+    slope = (sum(w * (size - x) * (seconds - y) for w, (size, seconds) in zip(weights, used)) /
+             sum(w * (size - x) ** 2 for w, (size, _) in zip(weights, used)))
+    rounds = 2 * (ranks - 1)
+    return {"latency_s": max(0.0, y - slope * x) / rounds, "bandwidth_Bps": rounds / ranks / slope}
+
+
+def network(job, ranks, calibration, queued):
+    table = cost_table(calibration, queued, job.get("threads", 2))
+    if job.get("hook") in ("fp16", "bf16"):  # half of the bytes
+        return {"cost": {"table": [[2 * size, seconds] for size, seconds in table]}}
+    if job.get("hook") == "powersgd":
+        return ring(table, ranks)
+    return {"cost": {"table": table}}
+
+
+def scenario(shape, condition, calibration, queued):
+    job = conditions.job(shape, condition)
+    ranks = shape["ranks"]
+    communication = {"schedule": "ddp", "bucket_bytes": job["bucket_bytes"], "next_forward": "barrier",
+                     "first_bucket_bytes": job["first_bucket_bytes"]}
+    training, variability = {}, {}
+    if job.get("find_unused_parameters"):
+        communication["ddp_mode"] = "unused_parameters"
+    if job.get("hook") == "powersgd":
+        communication["compression"] = {"method": "powersgd", "rank": job["rank"]}
+    if job.get("bucket_list"):
+        communication.update(schedule="caps", caps_mib=[limit / conditions.MIB for limit in job["bucket_list"]])
+    if job.get("micro_batches"):
+        training = {"micro_batches": job["micro_batches"],
+                    "accumulation_exchange": "each" if job.get("exchange_each") else "last"}
+    if job.get("hook") == "post_local_sgd":
+        training, communication = {"algorithm": "local_sgd", "local_steps": job["period"]}, {}
+    if job.get("straggler"):
+        worker, factor = job["straggler"]
+        variability["stragglers"] = [{"worker": worker, "factor": factor}]
+    if job.get("jitter_cv"):
+        variability["compute_cv"] = job["jitter_cv"]
+        training["iterations"] = 800
+    found = {"schema_version": 1, "kind": "scenario", "name": condition["name"],
+             "workload": {"layers": model.scenario_layers(job["layers"])},
+             "cluster": {"nodes": ranks, "network": network(job, ranks, calibration, queued)},
+             "training": training, "communication": communication, "variability": variability}
+    return {key: value for key, value in found.items() if value != {}}
+
+
+def answers(stepsim, scenarios):
+    done = subprocess.run([stepsim, "run", "--lines", "-", "--quiet"], input="\n".join(map(json.dumps, scenarios)),
+                          capture_output=True, text=True, check=False)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    for asked, answer in zip(scenarios, found, strict=True):
+        if answer.get("kind") != "result":
+            raise ValueError(f"{asked['name']}: {answer.get('error', answer)}")
+    return found
+
+
+def queues_up(answer):
+    """Whether half of the exchanges or more wait for an earlier one."""
+    buckets = answer.get("buckets", [])
+    waiting = [bucket for bucket in buckets if bucket["start_s"] > bucket["ready_s"] + 1e-9]
+    return 0 < len(buckets) <= 2 * len(waiting)
+
+
+def predicted(stepsim, rows, calibrations):
+    """One {"seconds", "buckets": [[bytes, ready_s, end_s]]} per row; a row is {"piece", "shape", "condition"}. A first
+    prediction, with times of one all_reduce after another, says whether exchanges queue up."""
+    def asked(row, queued):
+        return scenario(row["shape"], row["condition"], calibrations[row["piece"]], queued)
+
+    first = answers(stepsim, [asked(row, False) for row in rows])
+    found = answers(stepsim, [asked(row, queues_up(answer)) for row, answer in zip(rows, first)])
+    return [{"seconds": answer["summary"]["iteration_time_s"] * row["condition"]["settings"].get("period", 1),
+             "buckets": [[round(bucket["bytes"]), bucket["ready_s"], bucket["end_s"]]
+                         for bucket in answer.get("buckets", []) if "bytes" in bucket]}
+            for row, answer in zip(rows, found)]

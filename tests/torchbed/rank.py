@@ -1,0 +1,222 @@
+#!/usr/bin/python3
+"""One rank of the bed: stock DistributedDataParallel over gloo, layers wait instead of computing.
+
+    rank.py JOBS.json OUT       JOBS.json: a list of jobs; OUT.RANK.jsonl: a line per job
+
+Layers have an absolute clock: a wait that ends late makes the next one shorter, as the queue of a GPU does, so that
+a busy machine hardly lengthens the computing. All ranks read the same clock of the machine.
+"""
+import ctypes
+import datetime
+import json
+import os
+import struct
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, post_localSGD_hook, powerSGD_hook
+from torch.distributed.algorithms.model_averaging.averagers import PeriodicModelAverager
+from torch.nn.parallel import DistributedDataParallel
+
+now = time.monotonic
+DDP_OPTIONS = ("bucket_cap_mb", "find_unused_parameters", "static_graph", "gradient_as_bucket_view")
+
+
+def ask_for_short_turns():
+    """Turns of 0.1 ms instead of 3 ms: a rank that wakes up for a message is served soon though others compute
+    (Linux 6.12 and later on x86-64; elsewhere nothing happens)."""
+    attributes = struct.pack("IIQiIQQQ", 48, 0, 0, os.getpriority(os.PRIO_PROCESS, 0), 0, 100_000, 0, 0)
+    ctypes.CDLL(None).syscall(314, 0, attributes, 0)  # sched_setattr
+
+
+class Clock:
+    def __init__(self):
+        self.at, self.factor = now(), 1.0
+
+    def spend(self, seconds):
+        self.at += seconds * self.factor
+        left = self.at - now()
+        if left > 2e-4:
+            time.sleep(left)
+
+
+clock = Clock()
+
+
+class Wait(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, forward_s, backward_s, *weights):
+        ctx.backward_s, ctx.shapes = backward_s, [weight.shape for weight in weights]
+        clock.spend(forward_s)
+        return x + 0
+
+    @staticmethod
+    def backward(ctx, gradient):
+        clock.spend(ctx.backward_s)
+        return (gradient, None, None, *[torch.zeros(shape) for shape in ctx.shapes])
+
+
+class Layer(nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        # Registered as PyTorch does (weight, bias), used in the order of the table.
+        self.names = [f"p{k}" for k in range(len(layer["tensors"]))]
+        for k in reversed(range(len(self.names))):
+            self.register_parameter(self.names[k], nn.Parameter(torch.zeros(layer["tensors"][k])))
+        self.forward_s, self.backward_s = layer["forward_s"], layer["backward_s"]
+
+    def forward(self, x):
+        return Wait.apply(x, self.forward_s, self.backward_s, *[getattr(self, name) for name in self.names])
+
+
+def group_of(job):
+    """The group of a job, which runs two collectives at once unless the job says how many."""
+    if "threads" not in job:
+        return dist.distributed_c10d._get_default_group()
+    options = dist.ProcessGroupGloo._Options()
+    options._devices = [dist.ProcessGroupGloo.create_device(interface=os.environ["GLOO_SOCKET_IFNAME"])]
+    options._threads = job["threads"]
+    group_of.made = getattr(group_of, "made", 0) + 1
+    store = dist.PrefixStore(f"own{group_of.made}", dist.distributed_c10d._get_default_store())
+    return dist.ProcessGroupGloo(store, dist.get_rank(), dist.get_world_size(), options)
+
+
+def collectives(job):
+    """all_reduce without training: `at_once` of them are asked for together. One [bytes, start, end] per repetition,
+    where start is when this rank asks and end when the last of them has its result."""
+    group = group_of(job)
+    found = []
+    for size, repeat in job["sizes"]:
+        tensors = [torch.zeros(max(1, size // 4)) for _ in range(job["at_once"])]
+        for k in range(repeat + 1):
+            dist.barrier()
+            time.sleep(0.002)
+            start = now()
+            for work in [group.allreduce([tensor]) for tensor in tensors]:
+                work.wait()
+            if k:
+                found.append([4 * tensors[0].numel(), start, now()])
+    return {"spans": found}
+
+
+class Log:
+    """A hook that does what DDP does without one, and writes down [bytes, launch, end] of every bucket."""
+
+    def __init__(self, group):
+        self.group, self.rows, self.start = group, [], 0.0
+
+    def __call__(self, _, bucket):
+        row = [4 * bucket.buffer().numel(), now() - self.start, None]
+        self.rows.append(row)
+        tensor = bucket.buffer().div_(dist.get_world_size())
+
+        def ended(future):
+            row[2] = now() - self.start
+            return future.value()[0]
+
+        return self.group.allreduce([tensor]).get_future().then(ended)
+
+
+def registered_hook(job, ddp, log):
+    """Registers the hook of the job, and returns the averager of post-local SGD."""
+    hook = job.get("hook")
+    if hook == "log":
+        ddp.register_comm_hook(None, log)
+    elif hook in ("fp16", "bf16"):
+        ddp.register_comm_hook(None, getattr(default_hooks, hook + "_compress_hook"))
+    elif hook == "powersgd":
+        state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=job["rank"], start_powerSGD_iter=2,
+                                            min_compression_rate=2, orthogonalization_epsilon=1e-8)
+        ddp.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
+    elif hook == "post_local_sgd":
+        alone = [dist.new_group([rank]) for rank in range(dist.get_world_size())][dist.get_rank()]
+        state = post_localSGD_hook.PostLocalSGDState(None, alone, start_localSGD_iter=1)
+        ddp.register_comm_hook(state, post_localSGD_hook.post_localSGD_hook)
+        return PeriodicModelAverager(period=job["period"], warmup_steps=0)
+    return None
+
+
+def factor_of_step(job, random):
+    """How much longer computing takes in this step on this rank."""
+    rank, factor = job.get("straggler", (-1, 1.0))
+    cv = job.get("jitter_cv", 0)
+    if cv:
+        square = torch.log(torch.tensor(1.0 + cv * cv))
+        drawn = float(torch.exp(torch.randn(1, generator=random) * square.sqrt() - square / 2))
+    return (factor if rank == dist.get_rank() else 1.0) * (drawn if cv else 1.0)
+
+
+def train(job):
+    model = nn.Sequential(*[Layer(layer) for layer in job["layers"]])
+    dist._DEFAULT_FIRST_BUCKET_BYTES = job["first_bucket_bytes"]  # PyTorch reads it when DDP is made
+    assign, limits = dist._compute_bucket_assignment_by_size, job.get("bucket_list")
+    options = {key: job[key] for key in DDP_OPTIONS if key in job}
+    if limits:  # PyTorch 1.13 takes no list: its own assignment is replaced, and without a rebuild it stays
+        options["find_unused_parameters"] = True
+        dist._compute_bucket_assignment_by_size = lambda tensors, *_: listed(tensors, limits)
+    group = group_of(job)
+    ddp = DistributedDataParallel(model, process_group=group, broadcast_buffers=False, **options)
+    dist._compute_bucket_assignment_by_size = assign
+    log = Log(group)
+    averager = registered_hook(job, ddp, log)
+    random = torch.Generator().manual_seed(1000 + dist.get_rank())
+    period, micro, each = job.get("period", 1), job.get("micro_batches", 1), job.get("exchange_each")
+    starts, logged = [], []
+    x = torch.zeros(1, requires_grad=True)
+    dist.barrier()
+    for _ in range((job["warmup"] + job["steps"]) * period):
+        starts.append(now())
+        clock.at, clock.factor = now(), factor_of_step(job, random)
+        log.rows, log.start = [], starts[-1]
+        for tensor in [x, *model.parameters()]:
+            tensor.grad = None
+        for k in range(micro):
+            if k < micro - 1 and not each:
+                with ddp.no_sync():
+                    ddp(x).sum().backward()
+            else:
+                ddp(x).sum().backward()
+            if each:  # the next micro-batch begins when the exchange of this one has ended
+                clock.at = max(clock.at, now())
+        if averager:
+            averager.average_parameters(ddp.parameters())
+        logged.append([list(row) for row in log.rows])
+    starts.append(now())
+    starts = starts[job["warmup"] * period::period]
+    data = ddp._get_ddp_logging_data()
+    sizes = data.get("rebuilt_bucket_sizes") if data.get("has_rebuilt_buckets") else data.get("bucket_sizes")
+    return {"spans": [end - start for start, end in zip(starts, starts[1:])],
+            "buckets": [int(size) for size in (sizes or "").split(",") if size.strip()],
+            "logged": logged[job["warmup"]:] if job.get("hook") == "log" else []}
+
+
+def listed(tensors, limits):
+    """DDP's form of buckets whose n-th holds gradients until their bytes reach limits[n], last gradient first."""
+    buckets, filled = [[]], 0
+    for index in reversed(range(len(tensors))):
+        buckets[-1].append(index)
+        filled += 4 * tensors[index].numel()
+        if filled >= limits[min(len(buckets), len(limits)) - 1] and index:
+            buckets.append([])
+            filled = 0
+    return list(reversed(buckets)), [0] * len(buckets)
+
+
+def main():
+    jobs, out = sys.argv[1:]
+    ask_for_short_turns()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=60))
+    with open(f"{out}.{dist.get_rank()}.jsonl", "w", buffering=1, encoding="utf-8") as file:
+        for job in json.loads(open(jobs, encoding="utf-8").read()):
+            dist.barrier()
+            file.write(json.dumps(collectives(job) if "sizes" in job else train(job)) + "\n")
+    dist.barrier()
+
+
+if __name__ == "__main__":
+    main()

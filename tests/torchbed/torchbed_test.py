@@ -1,0 +1,198 @@
+#!/usr/bin/python3
+"""The measurements of docs/pytorch.md are predicted again, and beds work.
+
+usage: torchbed_test.py committed|bed|live STEPSIM      (exit 77 where root, namespaces or torch are missing)
+"""
+import contextlib
+import copy
+import io
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import bed  # noqa: E402
+import campaign  # noqa: E402
+import conditions  # noqa: E402
+import predict  # noqa: E402
+
+STEPSIM = ""
+TOLERANCE = 1e-9
+
+
+def differences(rows, stepsim, calibrations):
+    """Names of the rows whose predictions differ from those that the rows have."""
+    def close(a, b):
+        return abs(a - b) <= TOLERANCE * max(abs(a), abs(b))
+
+    found = []
+    for old, new in zip(rows, campaign.predicted(copy.deepcopy(rows), calibrations, stepsim), strict=True):
+        same = (close(old["predicted_s"], new["predicted_s"]) and
+                old["predicted_bucket_bytes"] == new["predicted_bucket_bytes"] and
+                len(old["predicted_logged"]) == len(new["predicted_logged"]) and
+                all(close(a, b) for one, other in zip(old["predicted_logged"], new["predicted_logged"])
+                    for a, b in zip(one, other)))
+        if not same:
+            found.append(f"{old['piece']}: {old['condition']['name']}: {old['predicted_s']}, now {new['predicted_s']}")
+    return found
+
+
+class Committed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.rows, cls.calibrations = campaign.read()
+
+    def test_every_prediction_comes_out_again(self):
+        self.assertEqual(differences(self.rows, STEPSIM, self.calibrations), [])
+
+    def test_one_figure_that_is_off_is_found(self):
+        row = self.rows[0]
+        for key, value in (("predicted_s", row["predicted_s"] * (1 + 1e-8)),
+                           ("predicted_bucket_bytes", [size + 4 for size in row["predicted_bucket_bytes"]])):
+            self.assertEqual(len(differences([dict(row, **{key: value})], STEPSIM, self.calibrations)), 1)
+        other = {piece: {key: [[size, 1.01 * seconds] for size, seconds in table] for key, table in tables.items()}
+                 for piece, tables in self.calibrations.items()}
+        self.assertEqual(len(differences([row], STEPSIM, other)), 1)
+
+    def test_the_rows_are_those_of_the_conditions(self):
+        listed = {(name, each["name"]) for pieces in (conditions.PIECES, conditions.AGAIN)
+                  for name, piece in pieces.items() for each in piece["conditions"]}
+        rows = [(row["piece"], row["condition"]["name"]) for row in self.rows]
+        self.assertEqual(len(rows), len(set(rows)))
+        self.assertEqual(set(rows), listed)
+        different = {(str(sorted(piece.items(), key=str)), name) for piece, name in
+                     (({key: value for key, value in row["shape"].items()}, row["condition"]["name"])
+                      for row in self.rows if row["piece"] in conditions.PIECES)}
+        self.assertGreaterEqual(len(different), 150)
+
+    def test_buckets_of_pytorch_and_of_stepsim_are_equal(self):
+        compared = [row for row in self.rows if campaign.has_buckets(row)]
+        self.assertGreaterEqual(len(compared), 140)
+        for row in compared:
+            self.assertEqual(row["bucket_bytes"], row["predicted_bucket_bytes"], row["condition"]["name"])
+
+
+class Rule(unittest.TestCase):
+    def test_a_repetition_lasts_from_the_last_that_asks_to_the_last_that_ends(self):
+        ranks = [[[4, 1.0, 3.0], [8, 10.0, 14.0], [4, 5.0, 6.0]], [[4, 1.5, 2.5], [8, 9.0, 13.0], [4, 4.0, 8.0]]]
+        self.assertEqual(predict.medians(1, ranks), [[4, (1.5 + 3.0) / 2], [8, 4.0]])
+        self.assertEqual(predict.medians(2, ranks)[1], [8, 2.0])
+
+    def test_a_ring_has_its_latency_and_bandwidth_back(self):
+        latency, bandwidth, ranks = 3e-4, 5e6, 4
+        table = [[size, 2 * (ranks - 1) * (latency + size / ranks / bandwidth)] for size in (4096, 65536, 1 << 20)]
+        found = predict.ring([[4, 1.0], *table], ranks)
+        self.assertAlmostEqual(found["latency_s"], latency, delta=1e-9)
+        self.assertAlmostEqual(found["bandwidth_Bps"] / bandwidth, 1, delta=1e-9)
+
+    def test_times_of_a_table_do_not_fall_and_queued_ones_replace_others(self):
+        calibration = {"alone": [[4, 3.0], [8, 2.0], [16, 5.0]], "queue": [[8, 1.5]], "queue, one thread": [[8, 1.0]]}
+        self.assertEqual(predict.cost_table(calibration, False), [[4, 2.0], [8, 2.0], [16, 5.0]])
+        self.assertEqual(predict.cost_table(calibration, True), [[4, 1.5], [8, 1.5], [16, 5.0]])
+        self.assertEqual(predict.cost_table(calibration, False, 1), [[4, 1.0], [8, 1.0], [16, 5.0]])
+
+
+def namespaces():
+    return sorted(subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout.split("\n"))
+
+
+class Beds(unittest.TestCase):
+    def setUp(self):
+        self.before = namespaces()
+
+    def gone(self):
+        self.assertEqual(namespaces(), self.before)
+
+    def test_every_rank_has_its_namespace_and_links_are_shaped(self):
+        with bed.Bed({"ranks": 3, "rate_mbps": 100, "slow": [1, 40], "uplink_mbps": 60}) as made:
+            made.run(["sh", "-c", "ip -o addr show dev eth0 | grep -q 10.231.77.$((RANK + 1))/"], 60)
+            for namespace, device, rate in (("n0", "eth0", 100), ("n1", "eth0", 40), ("hub", "v1", 40), ("hub", "up0", 60)):
+                shown = subprocess.run(["tc", "-n", made.name + namespace, "qdisc", "show", "dev", device],
+                                       capture_output=True, text=True, check=True).stdout
+                self.assertRegex(shown, rf"tbf .* rate {rate}Mbit .* lat 400ms")
+            with self.assertRaises(RuntimeError):
+                made.run(["false"], 60)
+        self.gone()
+
+    def test_a_signal_ends_the_ranks_and_removes_the_bed(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            for wait_s in (0.05, 1.5):  # while it is built, and while ranks run
+                program = ("import sys; sys.path.insert(0, sys.argv[1]); import bed\n"
+                           "with bed.Bed({'ranks': 8, 'rate_mbps': 100}) as made: made.run(['sleep', '61'], 60)")
+                running = subprocess.Popen([sys.executable, "-c", program, HERE], stderr=subprocess.DEVNULL)
+                deadline = time.monotonic() + 20
+                while namespaces() == self.before and time.monotonic() < deadline:
+                    time.sleep(0.01)
+                time.sleep(wait_s)
+                running.send_signal(number)
+                self.assertNotEqual(running.wait(timeout=60), 0)
+                self.gone()
+
+    def test_a_bed_that_cannot_be_finished_is_removed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fake = pathlib.Path(folder, "tc")
+            fake.write_text('#!/bin/sh\n[ "$2" != "${2%n1}" ] && exit 1\nPATH=/usr/sbin:/usr/bin:/sbin:/bin exec tc "$@"\n',
+                            encoding="utf-8")
+            fake.chmod(0o755)
+            path = os.environ["PATH"]
+            os.environ["PATH"] = f"{folder}:{path}"
+            try:
+                with self.assertRaisesRegex(bed.MissingTool, "tbf not available"):
+                    with bed.Bed({"ranks": 3, "rate_mbps": 100}):
+                        self.fail("the bed came up")
+            finally:
+                os.environ["PATH"] = path
+        self.gone()
+
+
+class Live(unittest.TestCase):
+    def test_a_short_condition_is_measured_and_predicted(self):
+        before = namespaces()
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder)
+            with contextlib.redirect_stdout(io.StringIO()):
+                campaign.measure("live", out)
+            rows = campaign.predicted(*campaign.rows_of(["live"], out), STEPSIM)
+        self.assertEqual(namespaces(), before)
+        for row in rows:
+            self.assertEqual(row["bucket_bytes"], row["predicted_bucket_bytes"])
+            self.assertGreater(len(row["bucket_bytes"]), 2)
+            # A machine that does other things too makes the measured step longer.
+            self.assertLess(row["predicted_s"], 1.15 * row["measured_s"])
+            self.assertGreater(row["predicted_s"], 0.7 * row["measured_s"])
+
+
+def missing(part):
+    """What this machine lacks for a part of the test; "" if nothing."""
+    if part == "committed":
+        return ""
+    if os.geteuid():
+        return "no root"
+    try:
+        with bed.Bed({"ranks": 1, "rate_mbps": 100}):
+            pass
+    except (OSError, bed.MissingTool) as problem:
+        return f"no network namespaces: {problem}"
+    if part == "live" and subprocess.run([campaign.PYTHON, "-c", "import torch.distributed as d; assert d.is_gloo_available()"],
+                                         capture_output=True, check=False).returncode:
+        return "no torch with gloo"
+    return ""
+
+
+if __name__ == "__main__":
+    part, STEPSIM = sys.argv[1:]
+    reason = missing(part)
+    if reason:
+        print(f"skipped: {reason}")
+        sys.exit(77)
+    cases = {"committed": (Committed, Rule), "bed": (Beds,), "live": (Live,)}[part]
+    suite = unittest.TestSuite(map(unittest.defaultTestLoader.loadTestsFromTestCase, cases))
+    sys.exit(not unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful())
