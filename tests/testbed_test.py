@@ -133,6 +133,9 @@ class Testbed(unittest.TestCase):
     def test_wrong_use_is_refused(self):
         for arguments, message in ((("up", 0, "1Gbps"), "1..200"), (("up", 201, "1Gbps"), "1..200"),
                                    (("up", 2, "200mbps"), "200Mbps"), (("up", 2), "usage"),
+                                   (("up", 2, "1Gbps", "--slow", "2=1Gbps"), "rank below P"),
+                                   (("up", 2, "1Gbps", "--queue", "5"), "like 50ms"),
+                                   (("up", 2, "1Gbps", "--queue"), "usage"),
                                    (("down", "sst0"), "no bed"), (("run", 2), "usage"),
                                    (("down", "../x"), "no bed")):
             done = testbed(*arguments)

@@ -75,7 +75,7 @@ class Bed:
                 environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(self.shape["ranks"]),
                                    MASTER_ADDR=f"{SUBNET}.1", MASTER_PORT="29500", GLOO_SOCKET_IFNAME="eth0",
                                    OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1",
-                                   TORCH_CPP_LOG_LEVEL="ERROR")
+                                   GLOG_minloglevel="2")
                 started.append(subprocess.Popen(["ip", "netns", "exec", f"{self.name}n{rank}", *command],
                                                 env=environment, start_new_session=True))
             codes = [process.wait(timeout=seconds) for process in started]

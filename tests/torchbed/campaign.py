@@ -28,18 +28,23 @@ sys.path.insert(0, str(HERE))
 import conditions  # noqa: E402
 import predict  # noqa: E402
 import tables  # noqa: E402
-from bed import Bed, MissingTool  # noqa: E402
+from bed import Bed, MissingTool, Stopped  # noqa: E402
 
 ROOT = HERE.parents[1]
 PYTHON = os.environ.get("TORCH_PYTHON", "/usr/bin/python3")
-WAIT_S = 45 * 60  # between a measurement and its repetition
 SHAPE = ("ranks", "rate_mbps", "slow", "uplink_mbps", "compute_s", "gradient_bytes")
-COLUMNS = ("piece", *SHAPE, "name", "kind", "model", "cap_mib", "settings", "started", "measured_s", "spread",
-           "predicted_s", "bucket_bytes", "predicted_bucket_bytes", "logged", "predicted_logged")
+COLUMNS = ("piece", *SHAPE, "name", "kind", "model", "cap_mib", "settings", "started", "measured_s", "spread", "busy",
+           "predicted_s", "alone_s", "bucket_bytes", "predicted_bucket_bytes", "logged", "predicted_logged")
+
+TEXT = ("piece", "name", "kind", "model", "started")  # every other column is JSON
+
+
+def campaign_pieces():
+    return {**conditions.PIECES, **conditions.BESIDE, **conditions.AGAIN}
 
 
 def pieces():
-    return {**conditions.PIECES, **conditions.AGAIN, **conditions.QUICK, **conditions.LIVE}
+    return {**campaign_pieces(), **conditions.QUICK, **conditions.LIVE}
 
 
 def measure(name, out):
@@ -90,7 +95,8 @@ def rows_of(names, out):
         for condition, results in zip(found["conditions"], found["results"], strict=True):
             seconds, spread, logged = figures(condition, results)
             rows.append({"piece": name, "shape": found["shape"], "condition": condition, "started": found["started"],
-                         "measured_s": seconds, "spread": spread, "bucket_bytes": results[0]["buckets"],
+                         "measured_s": seconds, "spread": spread, "busy": results[0].get("busy"),
+                         "bucket_bytes": results[0]["buckets"],
                          "logged": logged})
     return rows, calibrations
 
@@ -100,7 +106,7 @@ def read():
     rows = []
     with open(HERE / "measured.csv", newline="", encoding="utf-8") as file:
         for line in csv.DictReader(file):
-            for key in line.keys() - {"piece", "name", "kind", "model", "started"}:
+            for key in line.keys() - set(TEXT):
                 line[key] = json.loads(line[key])
             row = {key: line[key] for key in COLUMNS if key not in SHAPE}
             row["shape"] = {key: line[key] for key in SHAPE}
@@ -111,7 +117,7 @@ def read():
 
 def predicted(rows, calibrations, stepsim):
     for row, answer in zip(rows, predict.predicted(stepsim, rows, calibrations)):
-        row["predicted_s"] = answer["seconds"]
+        row["predicted_s"], row["alone_s"] = answer["seconds"], answer["alone_s"]
         row["predicted_bucket_bytes"] = [bucket[0] for bucket in answer["buckets"]]
         row["predicted_logged"] = answer["buckets"] if row["logged"] else []
     return rows
@@ -123,7 +129,7 @@ def written(rows, calibrations):
         lines.writerow(COLUMNS)
         for row in rows:
             flat = {**row, **row["shape"], **row["condition"]}
-            lines.writerow([flat[key] if isinstance(flat[key], str) else json.dumps(flat[key]) for key in COLUMNS])
+            lines.writerow([flat[key] if key in TEXT else json.dumps(flat[key]) for key in COLUMNS])
     text = ",\n".join(f"{json.dumps(name)}: {json.dumps(table)}" for name, table in calibrations.items())
     (HERE / "calibrations.json").write_text("{\n" + text + "\n}\n", encoding="utf-8")
 
@@ -165,12 +171,25 @@ def time_of(row):
 
 
 def wait_for(name, out):
-    """Sleeps until WAIT_S have passed since the first measurement of what `name` repeats."""
+    """Sleeps until it is late enough after the first measurement of what `name` repeats."""
     source = pieces()[name].get("again")
     if source:
         first = datetime.datetime.fromisoformat(json.loads((out / f"{source}.json").read_text("utf-8"))["started"])
         passed = (datetime.datetime.now(datetime.timezone.utc) - first).total_seconds()
-        time.sleep(max(0.0, WAIT_S - passed))
+        time.sleep(max(0.0, pieces()[name]["wait_s"] - passed))
+
+
+def measured(name, options):
+    """Measures one piece when its time has come; whether that worked."""
+    wait_for(name, options.out)
+    if name in conditions.ADVISED.values():
+        advise(options.bin / "stepsim", options.out)
+    try:
+        measure(name, options.out)
+    except (RuntimeError, subprocess.TimeoutExpired) as problem:
+        print(f"{name}: {problem}", file=sys.stderr)
+        return False
+    return True
 
 
 def main():
@@ -183,26 +202,24 @@ def main():
     parser.add_argument("--show", metavar="PIECE", nargs="+")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    everything = [*conditions.PIECES, *conditions.AGAIN]
+    everything = list(campaign_pieces())
     if options.list:
         print("\n".join(everything))
         return 0
     wanted = options.measure or (list(conditions.QUICK) if options.quick else
-                               [] if options.show or options.write else everything)
+                                 [] if options.show or options.write else everything)
+    failed = False
     try:
         for name in wanted:
             if options.measure or not (options.out / f"{name}.json").exists():
-                wait_for(name, options.out)
-                if name in conditions.ADVISED.values():
-                    advise(options.bin / "stepsim", options.out)
-                measure(name, options.out)
+                failed |= not measured(name, options)
     except MissingTool as problem:
         print(f"skipped: {problem}", file=sys.stderr)
         return 77
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Stopped):
         return 130
-    if options.measure:
-        return 0
+    if options.measure or failed:
+        return int(failed)
     names = options.show or (list(conditions.QUICK) if options.quick else everything)
     rows, calibrations = rows_of(names, options.out)
     shown(predicted(rows, calibrations, options.bin / "stepsim"))

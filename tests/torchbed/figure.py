@@ -17,7 +17,8 @@ import matplotlib.pyplot as plt
 import campaign
 import tables
 
-GROUPS = (("equal links", "o", "tab:blue", {"plain", "option", "logged"}), ("slow link or uplink", "s", "tab:orange", {"slow link", "slow uplink"}),
+GROUPS = (("equal links", "o", "tab:blue", {"plain", "option", "logged", "gain"}),
+          ("slow link or uplink", "s", "tab:orange", {"slow link", "slow uplink"}),
           ("hooks: fp16, PowerSGD", "^", "tab:green", {"fp16 hook", "PowerSGD"}),
           ("accumulation, local SGD", "D", "tab:red", {"accumulation", "local SGD"}),
           ("slow or varying ranks, one collective at a time", "x", "0.2", {"straggler", "jitter", "one at a time"}))
@@ -41,7 +42,7 @@ def main():
              title="Steps of PyTorch, measured and predicted")
     right.set(xscale="log", xlabel="measured step [s]", ylabel="predicted / measured - 1 [%]", title="Error of the prediction")
     right.axhline(0, color="0.5", linewidth=0.8)
-    ticks = [each for each in (0.2, 0.4, 0.6, 1, 2, 4, 6) if low < each < high]
+    ticks = [each for each in (0.2, 0.3, 0.4, 0.6, 0.8, 1, 1.5, 2, 3) if low < each < high]
     for axis in (left.xaxis, left.yaxis, right.xaxis):
         axis.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
         axis.set_minor_formatter(lambda *_: "")

@@ -20,7 +20,7 @@ def cost_table(calibration, queued, threads=2):
     """Points [bytes, seconds] that a scenario takes. Times of one all_reduce after another, or, where exchanges queue
     up, of six asked for together, for all sizes that have both. A time is at most that of the next larger size."""
     points = dict(map(tuple, calibration["alone"]))
-    if queued or threads == 1:
+    if queued:
         points.update(map(tuple, calibration["queue" if threads == 2 else "queue, one thread"]))
     table = [[size, points[size]] for size in sorted(points)]
     for k in reversed(range(len(table) - 1)):
@@ -62,7 +62,8 @@ def scenario(shape, condition, calibration, queued):
     if job.get("hook") == "powersgd":
         communication["compression"] = {"method": "powersgd", "rank": job["rank"]}
     if job.get("bucket_list"):
-        communication.update(schedule="caps", caps_mib=[limit / conditions.MIB for limit in job["bucket_list"]])
+        communication = {"schedule": "caps", "caps_mib": [limit / conditions.MIB for limit in job["bucket_list"]],
+                         "next_forward": "barrier"}
     if job.get("micro_batches"):
         training = {"micro_batches": job["micro_batches"],
                     "accumulation_exchange": "each" if job.get("exchange_each") else "last"}
@@ -99,14 +100,19 @@ def queues_up(answer):
 
 
 def predicted(stepsim, rows, calibrations):
-    """One {"seconds", "buckets": [[bytes, ready_s, end_s]]} per row; a row is {"piece", "shape", "condition"}. A first
-    prediction, with times of one all_reduce after another, says whether exchanges queue up."""
+    """One {"seconds", "alone_s", "buckets": [[bytes, ready_s, end_s]]} per row; a row is {"piece", "shape",
+    "condition"}. A first prediction, alone_s, has times of one all_reduce after another, and says whether exchanges
+    queue up."""
     def asked(row, queued):
         return scenario(row["shape"], row["condition"], calibrations[row["piece"]], queued)
 
+    def seconds(row, answer):
+        return answer["summary"]["iteration_time_s"] * row["condition"]["settings"].get("period", 1)
+
     first = answers(stepsim, [asked(row, False) for row in rows])
-    found = answers(stepsim, [asked(row, queues_up(answer)) for row, answer in zip(rows, first)])
-    return [{"seconds": answer["summary"]["iteration_time_s"] * row["condition"]["settings"].get("period", 1),
+    queued = [row["condition"]["settings"].get("threads") == 1 or queues_up(answer) for row, answer in zip(rows, first)]
+    found = answers(stepsim, [asked(row, many) for row, many in zip(rows, queued)])
+    return [{"seconds": seconds(row, answer), "alone_s": seconds(row, alone),
              "buckets": [[round(bucket["bytes"]), bucket["ready_s"], bucket["end_s"]]
                          for bucket in answer.get("buckets", []) if "bytes" in bucket]}
-            for row, answer in zip(rows, found)]
+            for row, answer, alone in zip(rows, found, first)]

@@ -32,6 +32,12 @@ def ask_for_short_turns():
     ctypes.CDLL(None).syscall(314, 0, attributes, 0)  # sched_setattr
 
 
+def idle_and_all():
+    """Time in which the processors of the machine were idle or ran programs of low priority, and all time, in ticks."""
+    ticks = list(map(int, open("/proc/stat", encoding="ascii").readline().split()[1:9]))
+    return ticks[1] + ticks[3] + ticks[4], sum(ticks)
+
+
 class Clock:
     def __init__(self):
         self.at, self.factor = now(), 1.0
@@ -44,6 +50,7 @@ class Clock:
 
 
 clock = Clock()
+own_groups = []  # kept to the end: the thread of a group that drops it last would wait for itself
 
 
 class Wait(torch.autograd.Function):
@@ -79,36 +86,44 @@ def group_of(job):
     options = dist.ProcessGroupGloo._Options()
     options._devices = [dist.ProcessGroupGloo.create_device(interface=os.environ["GLOO_SOCKET_IFNAME"])]
     options._threads = job["threads"]
-    group_of.made = getattr(group_of, "made", 0) + 1
-    store = dist.PrefixStore(f"own{group_of.made}", dist.distributed_c10d._get_default_store())
-    return dist.ProcessGroupGloo(store, dist.get_rank(), dist.get_world_size(), options)
+    store = dist.PrefixStore(f"own{len(own_groups)}", dist.distributed_c10d._get_default_store())
+    own_groups.append(dist.ProcessGroupGloo(store, dist.get_rank(), dist.get_world_size(), options))
+    return own_groups[-1]
 
 
 def collectives(job):
-    """all_reduce without training: `at_once` of them are asked for together. One [bytes, start, end] per repetition,
-    where start is when this rank asks and end when the last of them has its result."""
+    """all_reduce without training: `at_once` of them are asked for together, while this rank does nothing else or, with
+    `layers`, goes through them forward and backward. One [bytes, start, end] per repetition, where start is when this
+    rank asks and end when the last of them has its result."""
     group = group_of(job)
+    beside = nn.Sequential(*[Layer(layer) for layer in job.get("layers", [])])
+    x = torch.zeros(1, requires_grad=True)
     found = []
     for size, repeat in job["sizes"]:
         tensors = [torch.zeros(max(1, size // 4)) for _ in range(job["at_once"])]
         for k in range(repeat + 1):
             dist.barrier()
             time.sleep(0.002)
-            start = now()
-            for work in [group.allreduce([tensor]) for tensor in tensors]:
-                work.wait()
+            ends = []
+            start = clock.at = now()
+            works = [group.allreduce([tensor]) for tensor in tensors]
+            noted = [work.get_future().then(lambda _: ends.append(now())) for work in works]
+            while len(beside) and len(ends) < len(works):
+                beside(x).sum().backward()
+            for future in noted:
+                future.wait()
             if k:
-                found.append([4 * tensors[0].numel(), start, now()])
+                found.append([4 * tensors[0].numel(), start, max(ends)])
     return {"spans": found}
 
 
 class Log:
-    """A hook that does what DDP does without one, and writes down [bytes, launch, end] of every bucket."""
+    """Its hook does what DDP does without one, and writes down [bytes, launch, end] of every bucket."""
 
     def __init__(self, group):
         self.group, self.rows, self.start = group, [], 0.0
 
-    def __call__(self, _, bucket):
+    def hook(self, _, bucket):
         row = [4 * bucket.buffer().numel(), now() - self.start, None]
         self.rows.append(row)
         tensor = bucket.buffer().div_(dist.get_world_size())
@@ -124,7 +139,7 @@ def registered_hook(job, ddp, log):
     """Registers the hook of the job, and returns the averager of post-local SGD."""
     hook = job.get("hook")
     if hook == "log":
-        ddp.register_comm_hook(None, log)
+        ddp.register_comm_hook(None, log.hook)
     elif hook in ("fp16", "bf16"):
         ddp.register_comm_hook(None, getattr(default_hooks, hook + "_compress_hook"))
     elif hook == "powersgd":
@@ -167,7 +182,9 @@ def train(job):
     starts, logged = [], []
     x = torch.zeros(1, requires_grad=True)
     dist.barrier()
-    for _ in range((job["warmup"] + job["steps"]) * period):
+    for step in range((job["warmup"] + job["steps"]) * period):
+        if step == job["warmup"] * period:
+            before = idle_and_all()
         starts.append(now())
         clock.at, clock.factor = now(), factor_of_step(job, random)
         log.rows, log.start = [], starts[-1]
@@ -185,12 +202,14 @@ def train(job):
             averager.average_parameters(ddp.parameters())
         logged.append([list(row) for row in log.rows])
     starts.append(now())
+    idle, everything = [new - old for new, old in zip(idle_and_all(), before)]
     starts = starts[job["warmup"] * period::period]
     data = ddp._get_ddp_logging_data()
     sizes = data.get("rebuilt_bucket_sizes") if data.get("has_rebuilt_buckets") else data.get("bucket_sizes")
     return {"spans": [end - start for start, end in zip(starts, starts[1:])],
             "buckets": [int(size) for size in (sizes or "").split(",") if size.strip()],
-            "logged": logged[job["warmup"]:] if job.get("hook") == "log" else []}
+            "logged": logged[job["warmup"]:] if job.get("hook") == "log" else [],
+            "busy": 1 - idle / max(1, everything)}
 
 
 def listed(tensors, limits):

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """The tables of docs/pytorch.md, from tests/torchbed/measured.csv.
 
-usage: tests/torchbed/tables.py kinds|beds|halves|worst|noise|logged|gain|beliefs
+usage: tests/torchbed/tables.py kinds|beds|halves|worst|cores|beside|noise|logged|gain|beliefs
 """
+import json
 import math
 import pathlib
 import statistics
@@ -15,7 +16,6 @@ import campaign  # noqa: E402
 import conditions  # noqa: E402
 
 WORSE = 0.10
-CAUSES = {}
 
 
 def error(row):
@@ -39,8 +39,10 @@ def bed_of(row):
 
 
 def computing(row):
-    return row["shape"]["compute_s"] * (row["condition"]["settings"].get("micro_batches", 1) *
-                                        row["condition"]["settings"].get("period", 1))
+    """Seconds of a step (of a round of local SGD) in which the slowest rank computes."""
+    settings = row["condition"]["settings"]
+    return (row["shape"]["compute_s"] * settings.get("micro_batches", 1) * settings.get("period", 1) *
+            settings.get("straggler", (0, 1))[1])
 
 
 def table(head, lines):
@@ -62,18 +64,30 @@ def grouped(name, key):
     lines = []
     for word, of in [*groups.items(), ("all", rows)]:
         errors = [abs(error(row)) for row in of]
+        alone = [abs(row["alone_s"] / row["measured_s"] - 1) for row in of]
         beyond = [row["measured_s"] / computing(row) - 1 for row in of]
+        of_beyond = [abs(row["predicted_s"] - row["measured_s"]) / (row["measured_s"] - computing(row)) for row in of]
         same = [row["bucket_bytes"] == row["predicted_bucket_bytes"] for row in of if campaign.has_buckets(row)]
         lines.append((word, len(of), percent(statistics.median(errors)), percent(percentile(errors, 0.9)),
                       percent(max(errors)), percent(statistics.median(map(error, of)), True),
                       percent(statistics.median(row["spread"] for row in of)), f"+ {100 * statistics.median(beyond):.0f} %",
+                      percent(statistics.median(of_beyond)),
+                      f"{percent(statistics.median(alone))} / {percent(percentile(alone, 0.9))}",
                       f"{sum(same)} of {len(same)}" if same else "-"))
     table((name, "conditions", "median", "90th percentile", "largest", "median with sign", "spread of steps",
-           "step over computing", "equal buckets"), lines)
+           "step over computing", "error of that part, median",
+           "without the queue, median / 90th percentile", "equal buckets"), lines)
+
+
+def different(rows):
+    """How many conditions differ in their bed, model, cap or settings."""
+    return len({json.dumps([row["shape"], row["condition"]["model"], row["condition"]["cap_mib"],
+                            row["condition"]["settings"]]) for row in rows})
 
 
 def kinds():
     grouped("kind", lambda row: row["condition"]["kind"])
+    print(f"\n{different(first_rows())} of these conditions are different.")
 
 
 def beds():
@@ -89,12 +103,34 @@ def halves():
 
 def worst():
     rows = [row for row in first_rows() if abs(error(row)) > WORSE]
-    table(("bed", "condition", "buckets", "predicted [ms]", "measured [ms]", "error", "cause"),
+    table(("bed", "condition", "buckets", "predicted [ms]", "measured [ms]", "error", "without the queue",
+           "spread"),
           [(bed_of(row), row["condition"]["name"], len(row["bucket_bytes"]) or "-", f"{1e3 * row['predicted_s']:.1f}",
-            f"{1e3 * row['measured_s']:.1f}", percent(error(row), True), CAUSES.get(row["condition"]["kind"], ""))
+            f"{1e3 * row['measured_s']:.1f}", percent(error(row), True),
+            percent(row["alone_s"] / row["measured_s"] - 1, True), percent(row["spread"]))
            for row in sorted(rows, key=lambda row: -abs(error(row)))])
-    if not rows:
-        print("\nNo condition is further off.")
+
+
+def cores():
+    """Two beds of eight ranks at 50 Mb/s: errors by how busy the cores were."""
+    rows = [row for row in first_rows() if row["piece"] in ("8x50 slow", "8x50 uplink")]
+    table(("cores busy", "bed", "condition", "error", "spread"),
+          [(f"{100 * row['busy']:.0f} %", bed_of(row), row["condition"]["name"], percent(error(row), True), percent(row["spread"]))
+           for row in sorted(rows, key=lambda row: row["busy"])])
+
+
+def beside():
+    """Conditions of beds whose cores are busy, predicted from all_reduce timed beside layers, too."""
+    rows = campaign.read()[0]
+    first = {(row["piece"], row["condition"]["name"]): row for row in rows}
+    lines = []
+    for row in rows:
+        if row["piece"] in conditions.BESIDE:
+            old = first[conditions.BESIDE[row["piece"]]["again"], row["condition"]["name"]]
+            lines.append((bed_of(row), row["condition"]["name"], f"{1e3 * old['measured_s']:.1f}", percent(error(old), True),
+                          f"{1e3 * row['measured_s']:.1f}", percent(error(row), True)))
+    table(("bed", "condition", "first [ms]", "error, all_reduce alone", "again [ms]", "error, all_reduce beside layers"),
+          lines)
 
 
 def noise():
@@ -107,12 +143,12 @@ def noise():
             old = first[conditions.AGAIN[row["piece"]]["again"], row["condition"]["name"]]
             change = row["measured_s"] / old["measured_s"] - 1
             moved.append(abs(change))
-            hours = (campaign.time_of(row) - campaign.time_of(old)).total_seconds() / 60
+            minutes = (campaign.time_of(row) - campaign.time_of(old)).total_seconds() / 60
             lines.append((bed_of(row), row["condition"]["name"], f"{1e3 * old['measured_s']:.1f}",
-                          f"{1e3 * row['measured_s']:.1f}", f"{hours:.0f}", percent(change, True), percent(error(old), True),
+                          f"{1e3 * row['measured_s']:.1f}", f"{minutes:.0f}", percent(change, True), percent(error(old), True),
                           percent(error(row), True)))
     table(("bed", "condition", "first [ms]", "again [ms]", "minutes later", "change", "error, first", "error, again"), lines)
-    print(f"\n|change|: median {percent(statistics.median(moved))}, largest {percent(max(moved))}, of {len(moved)} conditions")
+    print(f"\nChange: median {percent(statistics.median(moved))}, largest {percent(max(moved))}, of {len(moved)} conditions")
 
 
 def logged():
@@ -126,8 +162,8 @@ def logged():
                           f"{statistics.median(map(abs, launches)):.2f}", f"{max(launches, key=abs):+.2f}",
                           percent(statistics.median(map(abs, ends))), percent(max(ends, key=abs), True),
                           percent(ends[0], True), percent(ends[-1], True)))
-    table(("bed", "condition", "threads of gloo", "buckets", "launch, median |error| [ms]", "largest [ms]",
-           "end, median |error|", "largest", "first bucket", "last bucket"), lines)
+    table(("bed", "condition", "threads of gloo", "buckets", "launch, median error [ms]", "largest [ms]",
+           "end, median error", "largest", "first bucket", "last bucket"), lines)
 
 
 def by_name(piece):
@@ -185,5 +221,5 @@ def beliefs():
 
 
 if __name__ == "__main__":
-    {"kinds": kinds, "beds": beds, "halves": halves, "worst": worst, "noise": noise, "logged": logged, "gain": gain,
-     "beliefs": beliefs}[sys.argv[1]]()
+    {"kinds": kinds, "beds": beds, "halves": halves, "worst": worst, "cores": cores, "beside": beside, "noise": noise,
+     "logged": logged, "gain": gain, "beliefs": beliefs}[sys.argv[1]]()
