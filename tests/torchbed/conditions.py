@@ -85,7 +85,7 @@ PIECES = {
     "4x50 a": piece(4, 50, grid((RESNET, "alexnet", BERT), (1, 5, 25, 1000))),
     "8x25 a": piece(8, 25, grid((RESNET, "alexnet", BERT), (1, 5, 25, 1000)), 0.4, 1.2e6),
     "4x50 slow": piece(4, 50, grid((RESNET, BERT, "alexnet", "vgg16"), (5, 25), "slow link"), slow=[2, 25],
-                       gradient_bytes=1.2e6),
+                       compute_s=0.4, gradient_bytes=1.6e6),
     "4x50 uplink": piece(4, 50, grid((RESNET, BERT, "alexnet", GPT2), (5, 25), "slow uplink"), uplink_mbps=25,
                          gradient_bytes=1.2e6),
     "4x50 options": piece(4, 50, options() + averaged(RESNET, (2, 4)) + powersgd(RESNET, (1, 4))),

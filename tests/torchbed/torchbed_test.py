@@ -64,10 +64,11 @@ class Committed(unittest.TestCase):
         self.assertEqual(len(differences([row], STEPSIM, other)), 1)
 
     def test_the_rows_are_those_of_the_conditions(self):
-        listed = {(name, each["name"]) for name, piece in campaign.campaign_pieces().items() for each in piece["conditions"]}
-        rows = [(row["piece"], row["condition"]["name"]) for row in self.rows]
-        self.assertEqual(len(rows), len(set(rows)))
-        self.assertEqual(set(rows), listed)
+        listed = {(name, each["name"]): ({key: piece[key] for key in campaign.SHAPE}, each)
+                  for name, piece in campaign.campaign_pieces().items() for each in piece["conditions"]}
+        rows = {(row["piece"], row["condition"]["name"]): (row["shape"], row["condition"]) for row in self.rows}
+        self.assertEqual(len(rows), len(self.rows))
+        self.assertEqual(rows, listed)
         self.assertGreaterEqual(tables.different(self.rows), 150)
 
     def test_buckets_of_pytorch_and_of_stepsim_are_equal(self):
