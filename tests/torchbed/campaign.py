@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Measures steps of stock PyTorch in beds, and predicts them with stepsim.
 
-usage: tests/torchbed/campaign.py [--bin DIR] [--out FOLDER]             everything; writes the files below
-       tests/torchbed/campaign.py --quick                                five minutes; prints, writes nothing
-       tests/torchbed/campaign.py --list | --measure PIECE .. | --write  a part of it
+usage: tests/torchbed/campaign.py [--bin DIR] [--out FOLDER]             50 minutes; writes the files below
+       tests/torchbed/campaign.py --quick                                two minutes; prints, writes nothing
+       tests/torchbed/campaign.py --list | --measure PIECE .. | --show PIECE .. | --write
 
 A piece that FOLDER (build/torchbed) has is not measured again. The files: tests/torchbed/measured.csv (a row per
 condition), calibrations.json (all_reduce alone by piece), docs/images/pytorch.png, and the tables of docs/pytorch.md.
