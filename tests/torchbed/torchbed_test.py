@@ -177,7 +177,7 @@ def missing(part):
     try:
         with bed.Bed({"ranks": 1, "rate_mbps": 100}):
             pass
-    except (OSError, bed.MissingTool) as problem:
+    except (OSError, subprocess.CalledProcessError, bed.MissingTool) as problem:
         return f"no network namespaces: {problem}"
     if part == "live" and subprocess.run([campaign.PYTHON, "-c", "import torch.distributed as d; assert d.is_gloo_available()"],
                                          capture_output=True, check=False).returncode:
