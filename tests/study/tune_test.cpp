@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/number_text.hpp"
 #include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
 #include "document/json_parse.hpp"
@@ -273,6 +274,13 @@ TEST_CASE("tune: a gain below the published error of its class is advised agains
   const study::Scenario parsed =
       study::parse_scenario(measured, shipped_files(), study::Leftovers::ignore);
   CHECK(study::published_error(parsed, 0.5) == study::kMeasuredError);
+  std::ifstream steps(STEPSIM_SOURCE_DIR "/docs/pytorch.md");
+  const std::string text{std::istreambuf_iterator<char>(steps), {}};
+  const std::size_t all = text.find("\n| all |");
+  REQUIRE(all != std::string::npos);
+  CHECK(text.substr(all, text.find('\n', all + 1) - all)
+            .find(" % | " + base::significant(100 * study::kMeasuredError, 2) + " % | ") !=
+        std::string::npos);
   // The medians of the two classes, as the page shows them.
   std::ifstream file(STEPSIM_SOURCE_DIR "/docs/accuracy.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};

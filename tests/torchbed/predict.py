@@ -44,8 +44,6 @@ def ring(table, ranks):
 
 def network(job, ranks, calibration, queued):
     table = cost_table(calibration, queued, job.get("threads", 2))
-    if job.get("hook") in ("fp16", "bf16"):  # half of the bytes
-        return {"cost": {"table": [[2 * size, seconds] for size, seconds in table]}}
     if job.get("hook") == "powersgd":
         return ring(table, ranks)
     return {"cost": {"table": table}}
@@ -59,6 +57,8 @@ def scenario(shape, condition, calibration, queued):
     training, variability = {}, {}
     if job.get("find_unused_parameters"):
         communication["ddp_mode"] = "unused_parameters"
+    if job.get("hook") in ("fp16", "bf16"):
+        communication["compression"] = "fp16"
     if job.get("hook") == "powersgd":
         communication["compression"] = {"method": "powersgd", "rank": job["rank"]}
     if job.get("bucket_list"):
