@@ -19,6 +19,7 @@
 #include "scenario/node_counts.hpp"
 #include "scenario/node_switches.hpp"
 #include "scenario/rules.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_intra.hpp"
 #include "scenario/scenario_library.hpp"
 
