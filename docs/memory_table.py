@@ -53,7 +53,8 @@ ATTENTIONS = {"flash": "flash", "sdpa": "flash", "plain": "plain", "unknown": "f
 # What a source has to say, in this order.
 SAID = {"model": "model", "micro_batch": "batch", "sequence": "number of tokens", "precision": "precision",
         "optimizer": "optimizer", "recompute": "recomputation"}
-# What needs least where the source does not say it: a run that then does not fit had to end out of memory.
+# Where the source does not say a setting, the value that needs the least memory. If even that does not fit, the
+# run had to end out of memory.
 LEAST = {"sequence": "1", "optimizer": "SGD", "recompute": "full"}
 # What a figure counts beside tensors: the context of the process, what the allocator loses.
 Kind = collections.namedtuple("Kind", "words context allocator")

@@ -49,8 +49,8 @@ void add_select(io::Json& costs, const Kernels& kernels) {
   }
 }
 
-// Sets what an encoder costs, which reads every element once. A kernel `beside` it reads little, so
-// that only its constant time counts.
+// Sets the cost of an encoder, which reads every element once. A kernel `beside` it reads only a
+// few elements: only its constant time counts.
 void add_encode(io::Json& costs, const Kernels& kernels, const KernelFit* beside = nullptr) {
   if (!kernels.empty()) {
     costs.set("select_s",
