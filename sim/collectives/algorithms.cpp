@@ -256,13 +256,6 @@ bool has_level_algorithms(AlgorithmId id) {
   return id == Id::hierarchical || id == Id::hierarchical_leader;
 }
 
-// With two levels the blocks may be those of either level.
-bool sends_blocks(AlgorithmId id, const Options& options) {
-  return algorithm(id).block_streams > 0 ||
-         (has_level_algorithms(id) && algorithm(options.inter_algorithm).block_streams > 0) ||
-         (id == Id::hierarchical_leader && algorithm(options.intra_algorithm).block_streams > 0);
-}
-
 std::span<const AlgorithmRow> algorithm_table() { return kTable; }
 
 std::vector<AlgorithmId> valid_algorithms(Op op) {

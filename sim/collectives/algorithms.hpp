@@ -86,9 +86,6 @@ struct Algorithm {
 // Whether the algorithm runs a flat algorithm on each of two levels (COL 5.9): hierarchical and
 // hierarchical_leader.
 [[nodiscard]] bool has_level_algorithms(AlgorithmId id);
-// Whether the message, or the message of one level, is sent in blocks by an algorithm with
-// `block_streams`.
-[[nodiscard]] bool sends_blocks(AlgorithmId id, const Options& options);
 
 [[nodiscard]] std::span<const AlgorithmRow> algorithm_table();
 // Returns the algorithms that an operation offers (COL 4), in the order of the table.

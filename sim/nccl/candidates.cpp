@@ -177,10 +177,4 @@ PairChoice choose_pair(const LibraryModel& model, const Layout& layout, Operatio
   return choice;
 }
 
-OperationTime chosen_time(const LibraryModel& model, const Layout& layout, Operation operation,
-                          double bytes) {
-  const Pair pair = choose_pair(model, layout, operation, bytes).chosen;
-  return operation_time(layout, operation, bytes, pair, model.multipliers, model.collnet);
-}
-
 } // namespace stepsim::nccl

@@ -96,8 +96,4 @@ struct PairChoice {
 [[nodiscard]] PairChoice choose_pair(const LibraryModel& model, const Layout& layout,
                                      Operation operation, double bytes);
 
-// Returns the time of the chosen pair. Throws UsageError if the restrictions leave no pair.
-[[nodiscard]] OperationTime chosen_time(const LibraryModel& model, const Layout& layout,
-                                        Operation operation, double bytes);
-
 } // namespace stepsim::nccl

@@ -8,7 +8,6 @@
 //     zero       U waits R of the same iteration                     staleness 0
 //     pipe_sgd   U waits X of K iterations ago                       staleness K - 1
 #include <cstdint>
-#include <vector>
 
 #include "programs/training_program.hpp"
 
@@ -16,10 +15,5 @@ namespace stepsim::programs {
 
 // Returns the staleness of the gradients that `applied` names.
 [[nodiscard]] std::int32_t staleness(const Applied& applied);
-
-// Element k is the number of gradients of staleness k that are applied in `iterations` iterations
-// of a valid program. Gradients of iterations before the first one do not exist.
-[[nodiscard]] std::vector<std::int64_t> staleness_histogram(const Program& program,
-                                                            std::int64_t iterations);
 
 } // namespace stepsim::programs

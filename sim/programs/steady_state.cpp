@@ -181,10 +181,4 @@ Program without_warmup(Program program) {
   return program;
 }
 
-Seconds exposed_communication(const Program& program) {
-  const double period = steady_period(program).value;
-  const double alone = steady_period(without_exchanges(program)).value;
-  return {period - alone < 1e-12 * period ? 0 : period - alone};
-}
-
 } // namespace stepsim::programs

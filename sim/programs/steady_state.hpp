@@ -62,8 +62,4 @@ struct Derivative {
 // The program without the waits that end, which is how it runs once they have ended.
 [[nodiscard]] Program without_warmup(Program program);
 
-// The period minus the period of without_exchanges(), per iteration of the program; 0 if the
-// difference is below 1e-12 of the period (TRN 2.6).
-[[nodiscard]] Seconds exposed_communication(const Program& program);
-
 } // namespace stepsim::programs

@@ -4,6 +4,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "nccl/chosen_time.hpp"
 #include "nccl/library_record.hpp"
 
 namespace {

@@ -132,7 +132,4 @@ TEST_CASE("curve_seconds: the gap is cut at its geometric mean, where the next l
   CHECK(stepsim::links::curve_seconds(curve, 400) == 10 + 0.5 * 400);   // 210
   CHECK(stepsim::links::curve_seconds(curve, 2000) == 10 + 0.5 * 2000); // beyond
   CHECK(stepsim::links::curve_seconds(curve, 5) == 1 + 5);              // below
-  CHECK(stepsim::links::extrapolation_factor(curve, 5) == 10.0 / 5);
-  CHECK(stepsim::links::extrapolation_factor(curve, 2000) == 2000.0 / 1000);
-  CHECK(stepsim::links::extrapolation_factor(curve, 300) == 1);
 }

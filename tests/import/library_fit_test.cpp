@@ -12,6 +12,7 @@
 #include "base/statistics.hpp"
 #include "document/json_text.hpp"
 #include "import/nccl/library_measurements.hpp"
+#include "nccl/chosen_time.hpp"
 #include "nccl/library_fit.hpp"
 #include "nccl/library_record.hpp"
 #include "scenario/files/library_file.hpp"

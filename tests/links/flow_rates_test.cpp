@@ -19,28 +19,36 @@ using stepsim::testing::within;
 constexpr double kExact = 1e-9;
 constexpr double kNone = oracle::kInfinity; // no cap
 
-struct Lists { // flows as flow_rates takes them
-  std::vector<std::uint32_t> path_begin{0}, path;
-  std::vector<double> coefficient, weight, cap;
-  std::vector<std::uint8_t> priority;
-  explicit Lists(const std::vector<oracle::Flow>& flows) {
-    for (const oracle::Flow& flow : flows) {
-      path.insert(path.end(), flow.links.begin(), flow.links.end());
-      coefficient.insert(coefficient.end(), flow.parts.begin(), flow.parts.end());
-      path_begin.push_back(static_cast<std::uint32_t>(path.size()));
-      weight.push_back(flow.weight);
-      cap.push_back(flow.cap);
-      priority.push_back(static_cast<std::uint8_t>(flow.priority));
-    }
-  }
-  [[nodiscard]] FlowUses uses() const {
-    return {path_begin, path, coefficient, weight, cap, priority};
-  }
-};
-
+// The rates of all classes in turn: every class fills what the classes before it leave.
 std::vector<double> rates(const std::vector<double>& capacity,
                           const std::vector<oracle::Flow>& flows) {
-  return flow_rates(capacity, Lists(flows).uses());
+  std::vector<double> rates(flows.size()), left = capacity;
+  ProgressiveFilling filling(capacity.size());
+  int classes = 0;
+  for (const oracle::Flow& flow : flows) {
+    classes = std::max(classes, static_cast<int>(flow.priority) + 1);
+  }
+  for (int number = 0; number < classes; ++number) {
+    std::vector<ProgressiveFilling::Flow> members;
+    std::vector<std::size_t> ids;
+    for (std::size_t f = 0; f < flows.size(); ++f) {
+      if (static_cast<int>(flows[f].priority) == number) {
+        members.push_back({flows[f].links, flows[f].parts.data(), flows[f].weight,
+                           flows[f].cap / flows[f].weight});
+        ids.push_back(f);
+      }
+    }
+    std::vector<double> level(members.size());
+    filling.fill(left, capacity, members, level);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const oracle::Flow& flow = flows[ids[i]];
+      rates[ids[i]] = flow.weight * level[i];
+      for (std::size_t l = 0; l < flow.links.size(); ++l) {
+        left[flow.links[l]] -= flow.weight * flow.parts[l] * level[i];
+      }
+    }
+  }
+  return rates;
 }
 
 oracle::Flow on(std::vector<std::uint32_t> links) {
@@ -103,7 +111,7 @@ TEST_CASE("flow rates: no link and no cap is no limit; a link without capacity c
   CHECK(found[1] == 3);
   CHECK(found[2] == 0);
   CHECK(found[3] == 0);
-  CHECK(flow_rates(std::vector<double>{1}, FlowUses{}).empty());
+  CHECK(rates({1}, {}).empty());
 }
 
 // PKT 6.1, for each class given what the classes before use.

@@ -82,10 +82,4 @@ TEST_CASE("placement: what does not fit is said with its numbers") {
   CHECK(problem(two_leaves(), 2, 2, Hosts{1, 1}) == "more than 2 ranks on host \"h1\"");
 }
 
-TEST_CASE("placement: hosts by name; switches are none") {
-  CHECK(host_named(two_leaves(), "h7") == std::optional<NodeId>(7));
-  CHECK(host_named(two_leaves(), "leaf0") == std::nullopt);
-  CHECK(host_named(two_leaves(), "h8") == std::nullopt);
-}
-
 } // namespace stepsim::links

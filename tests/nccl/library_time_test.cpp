@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "nccl/chosen_time.hpp"
 #include "nccl/library_systems.hpp"
 #include "testing/tolerance.hpp"
 

@@ -10,6 +10,7 @@
 #include "programs/builders/sync_sgd_program.hpp"
 #include "programs/builders/zero_program.hpp"
 #include "programs/layers_g3.hpp"
+#include "programs/staleness_histogram.hpp"
 
 using namespace stepsim::programs;
 using stepsim::Seconds;

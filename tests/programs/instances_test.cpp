@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "programs/event_pass.hpp"
+#include "programs/exposed.hpp"
 #include "programs/operation_times.hpp"
 #include "programs/program_check.hpp"
 #include "programs/rank_vectors.hpp"

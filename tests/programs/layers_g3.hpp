@@ -10,6 +10,7 @@
 #include "programs/builders/step_parts.hpp"
 #include "programs/event_pass.hpp"
 #include "programs/event_period.hpp"
+#include "programs/exposed.hpp"
 #include "programs/operation_times.hpp"
 #include "programs/program_check.hpp"
 #include "programs/rank_vectors.hpp"

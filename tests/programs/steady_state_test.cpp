@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "programs/exposed.hpp"
 #include "programs/operation_times.hpp"
 #include "programs/program_draft.hpp"
 #include "programs/random_programs.hpp"

@@ -65,9 +65,8 @@ TEST_CASE(
   CHECK(step.messages[2].broadcast_end_s + 30 == 96);
   CHECK(step.messages[1].broadcast_end_s + 30 == 104);
   CHECK(step.messages[0].broadcast_end_s + 30 == 119);
-  CHECK(iteration_start_s(step, 1) == 96); // second forward
-  CHECK(step.period_s == 99);              // 30 waits: 119 + 10 - 30
-  input.update_s = 2;                      // at the root, between reduces and broadcasts
+  CHECK(step.period_s == 99); // 30 waits: 119 + 10 - 30
+  input.update_s = 2;         // at the root, between reduces and broadcasts
   CHECK(run_step(input).period_s == 99 + 2);
   input.update_s = 0;
   wait_for_backward(input);
@@ -126,20 +125,6 @@ TEST_CASE("input either hides behind the step or adds to it") {
   CHECK(run_step(input).period_s == std::max(9.0, 1.0 + 2 + 4) + 0.5);
   input.input_pipelined = false;
   CHECK(run_step(input).period_s == 9 + (1 + 2 + 4) + 0.5);
-}
-
-TEST_CASE("a run of K iterations lasts t_f + (K-1) period + finish + update") {
-  StepInput input = layer_by_layer({1, 2}, {3, 4}, {5, 6});
-  input.update_s = 0.25;
-  const StepTimes step = run_step(input);
-  for (const int iterations : {1, 2, 10}) {
-    CHECK(makespan_s(step, iterations) ==
-          within(3 + (iterations - 1) * step.period_s + step.finish_s + 0.25, 1e-14));
-  }
-  CHECK(iteration_start_s(step, 0) == 0);
-  CHECK(iteration_start_s(step, 3) - iteration_start_s(step, 2) == within(step.period_s, 1e-12));
-  // The first forward follows no update; later ones follow that of their own layer.
-  CHECK(iteration_start_s(step, 1) == within(step.period_s - 0.25 / 2, 1e-12));
 }
 
 TEST_CASE("without messages nothing is exposed and overlap does not matter") {

@@ -12,6 +12,7 @@
 #include "programs/builders/zero_program.hpp"
 #include "programs/gradient_age.hpp"
 #include "programs/layers_g3.hpp"
+#include "programs/staleness_histogram.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::programs;

@@ -12,6 +12,7 @@
 #include "document/json_text.hpp"
 #include "run/result_file.hpp"
 #include "scenario/files/measured_file.hpp"
+#include "scenario/files/measured_speed.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"

@@ -157,13 +157,6 @@ std::vector<NodeId> place_ranks(const Fabric& fabric, std::uint32_t nodes,
   return result;
 }
 
-std::optional<NodeId> host_named(const Fabric& fabric, std::string_view name) {
-  const auto end = fabric.node_names.begin() + fabric.hosts;
-  const auto at = std::find(fabric.node_names.begin(), end, name);
-  return at == end ? std::nullopt
-                   : std::optional(static_cast<NodeId>(at - fabric.node_names.begin()));
-}
-
 MachineLinks machine_links(const Fabric& fabric, std::span<const std::uint32_t> machine_of) {
   assert(machine_of.size() == fabric.hosts && "one machine per host");
   const bool gpus = has_gpus_as_hosts(machine_of);

@@ -32,9 +32,6 @@ using Placement = std::variant<PlacementRule, std::vector<NodeId>>;
                                             std::uint32_t gpus_per_node,
                                             const Placement& placement);
 
-// Returns the host; empty if no host has this name.
-[[nodiscard]] std::optional<NodeId> host_named(const Fabric& fabric, std::string_view name);
-
 // Ranks on a fabric: the fabric with its routes, shared by everything that runs on it, and the host
 // of every rank. Dedicated servers count as ranks. The connection from rank src to rank dst has
 // number src x hosts.size() + dst at the flow level, and for the first job at the packet level, so

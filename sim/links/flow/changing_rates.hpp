@@ -14,7 +14,7 @@
 //
 // Flows that share no link are handled directly. If many other flows start or end at once, or
 // corrections take more work than computing all rates, all rates are computed from scratch. Either
-// way, the rates equal those of flow_rates() to about 1e-12.
+// way, the rates equal those of ProgressiveFilling to about 1e-12.
 
 #include "links/flow/flow_path.hpp"
 #include "links/flow/flow_rates.hpp"

@@ -186,40 +186,4 @@ void ProgressiveFilling::fill(std::span<const double> left, std::span<const doub
   }
 }
 
-std::vector<double> flow_rates(std::span<const double> capacity_Bps, const FlowUses& flows) {
-  const std::size_t count = flows.path_begin.empty() ? 0 : flows.path_begin.size() - 1;
-  std::vector<double> rates(count), left(capacity_Bps.begin(), capacity_Bps.end());
-  ProgressiveFilling filling(capacity_Bps.size());
-  std::vector<ProgressiveFilling::Flow> members;
-  std::vector<std::uint32_t> ids;
-  std::vector<double> level;
-  const std::uint32_t classes =
-      flows.priority.empty() ? 1U
-                             : 1U + *std::max_element(flows.priority.begin(), flows.priority.end());
-  for (std::uint32_t number = 0; number < classes; ++number) {
-    members.clear();
-    ids.clear();
-    for (std::uint32_t flow = 0; flow < count; ++flow) {
-      if (!flows.priority.empty() && flows.priority[flow] != number) {
-        continue;
-      }
-      const std::uint32_t begin = flows.path_begin[flow];
-      const double weight = flows.weight.empty() ? 1 : flows.weight[flow];
-      members.push_back({flows.path.subspan(begin, flows.path_begin[flow + 1] - begin),
-                         flows.coefficient.empty() ? nullptr : &flows.coefficient[begin], weight,
-                         flows.cap_Bps.empty() ? kNever : flows.cap_Bps[flow] / weight});
-      ids.push_back(flow);
-    }
-    level.resize(members.size());
-    filling.fill(left, capacity_Bps, members, level);
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      rates[ids[i]] = members[i].weight * level[i];
-      for (std::size_t place = 0; place < members[i].links.size(); ++place) {
-        left[members[i].links[place]] -= share_of(members[i], place) * level[i];
-      }
-    }
-  }
-  return rates;
-}
-
 } // namespace stepsim::links

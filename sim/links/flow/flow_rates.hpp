@@ -14,21 +14,6 @@
 
 namespace stepsim::links {
 
-// Empty spans mean coefficient 1, weight 1, no cap and class 0.
-struct FlowUses {
-  std::span<const std::uint32_t> path_begin; // [flows + 1]
-  std::span<const std::uint32_t> path;       // links, each once per flow
-  std::span<const double> coefficient;       // [path], > 0
-  std::span<const double> weight;            // [flows], > 0
-  std::span<const double> cap_Bps;           // [flows], infinity = none
-  std::span<const std::uint8_t> priority;    // [flows], 0 is served first
-};
-
-// Returns one rate per flow in bytes/s; infinity for a flow with neither link nor cap. Capacities
-// must be >= 0.
-[[nodiscard]] std::vector<double> flow_rates(std::span<const double> capacity_Bps,
-                                             const FlowUses& flows);
-
 // A link with at most this fraction of its capacity left has none for the next class.
 inline constexpr double kNothingLeft = 1e-9;
 

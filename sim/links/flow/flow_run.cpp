@@ -165,10 +165,6 @@ std::vector<FlowPath> flow_paths(const Fabric& fabric, const Routes& routes,
   return paths;
 }
 
-double FlowRun::utilization(const Fabric& fabric, LinkId link) const {
-  return finish_s > 0 ? links[link].bytes / (fabric.links[link].bandwidth_Bps * finish_s) : 0;
-}
-
 FlowRun run_flows(const Fabric& fabric, std::span<const FlowPath> paths,
                   std::span<const FlowSpec> flows, const FlowRunOptions& options) {
   assert(paths.size() == flows.size());

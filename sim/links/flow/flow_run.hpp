@@ -86,8 +86,6 @@ struct FlowRun {
   std::uint64_t solves{};      // number of times that rates were computed
   std::uint64_t full_solves{}; // number of times that all rates of a class were recomputed
   std::uint64_t events{};      // begins and ends of flows
-  // Returns the fraction of the link's capacity used until finish_s; 0 if finish_s is 0.
-  [[nodiscard]] double utilization(const Fabric& fabric, LinkId link) const;
 };
 
 // Runs the flows. Throws SimulationError naming up to 10 flows that are stalled, or unfinished at

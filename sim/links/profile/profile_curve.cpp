@@ -87,14 +87,6 @@ std::vector<CurveSegment> curve_through(std::span<const CurvePoint> points) {
   return segments;
 }
 
-double extrapolation_factor(std::span<const CurveSegment> segments, double bytes) {
-  assert(!segments.empty() && "a curve has a segment");
-  if (bytes <= 0) {
-    return 1;
-  }
-  return std::max({1.0, segments.front().from_bytes / bytes, bytes / segments.back().to_bytes});
-}
-
 double dense_inflation(const NetworkProfile& profile, std::int64_t ranks) {
   assert(ranks >= 1 && "dense inflation: at least one rank");
   const auto& [known, factor] = profile.dense_inflation;

@@ -25,10 +25,6 @@ namespace stepsim::links {
 // bytes strictly ascending, seconds not falling (asserted).
 [[nodiscard]] std::vector<CurveSegment> curve_through(std::span<const CurvePoint> points);
 
-// The smallest measured size / `bytes`, or `bytes` / the largest measured size, whichever is above
-// 1; 1 within the measured sizes and for 0 bytes.
-[[nodiscard]] double extrapolation_factor(std::span<const CurveSegment> segments, double bytes);
-
 // The factor by which dense all-reduces took longer than the alpha-beta model of a profile's
 // network, for a number of ranks; and warnings for runs outside the measured range.
 //

@@ -121,12 +121,4 @@ Attribution attribution(const Program& program, const BindingPath& path,
   return {kinds.sorted(), units.sorted(), layers.sorted(), links.sorted()};
 }
 
-double stretched_s(const BindingPath& path) {
-  double sum = 0;
-  for (const PathStep& step : path.steps) {
-    sum += step.stretch_s;
-  }
-  return sum / path.iterations;
-}
-
 } // namespace stepsim::programs

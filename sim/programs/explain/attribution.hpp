@@ -55,8 +55,4 @@ inline constexpr std::string_view kWaitingShare = "waiting";
 [[nodiscard]] Attribution attribution(const Program& program, const BindingPath& path,
                                       const ProgramLabels& labels = {});
 
-// Seconds per iteration by which the operations of the path take longer than their own seconds; 0
-// without interference and contention.
-[[nodiscard]] double stretched_s(const BindingPath& path);
-
 } // namespace stepsim::programs

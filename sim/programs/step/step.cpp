@@ -206,20 +206,4 @@ double exposed_communication_s(double end_s, double forward_s, double backward_s
   return left > kRounding * end_s ? left : 0.0;
 }
 
-double backward_start_s(const StepTimes& step, std::int64_t index) {
-  return step.forward_s + static_cast<double>(index) * step.period_s;
-}
-
-double iteration_start_s(const StepTimes& step, std::int64_t index) {
-  if (index == 0 || step.next_forward_s.empty()) {
-    return static_cast<double>(index) * step.period_s;
-  }
-  return backward_start_s(step, index - 1) + step.next_forward_s.front();
-}
-
-double makespan_s(const StepTimes& step, std::int64_t iterations) {
-  assert(iterations >= 1 && "a run has at least one iteration");
-  return backward_start_s(step, iterations - 1) + step.drained_s;
-}
-
 } // namespace stepsim::programs

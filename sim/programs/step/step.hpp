@@ -106,10 +106,4 @@ struct Sent {
 [[nodiscard]] double exposed_communication_s(double end_s, double forward_s, double backward_s,
                                              double update_s);
 
-// These functions return times from the start of the run: the start of forward and the start of
-// backward in iteration `index` (from 0), and the end of a run of `iterations` iterations.
-[[nodiscard]] double iteration_start_s(const StepTimes& step, std::int64_t index);
-[[nodiscard]] double backward_start_s(const StepTimes& step, std::int64_t index);
-[[nodiscard]] double makespan_s(const StepTimes& step, std::int64_t iterations);
-
 } // namespace stepsim::programs

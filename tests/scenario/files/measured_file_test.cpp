@@ -7,6 +7,7 @@
 
 #include "document/json_parse.hpp"
 #include "document/problem_text.hpp"
+#include "scenario/files/measured_speed.hpp"
 #include "scenario/files/model_file.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
