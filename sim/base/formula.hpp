@@ -4,7 +4,6 @@
 //     formula    numbers, variables, + - * / ( ), min(a, b, ..), max(a, b, ..), ceil(a), log2(a)
 //
 // A formula is parsed once into a list of steps on a stack, and evaluated often.
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

@@ -1,5 +1,4 @@
 // stepsim COMMAND ...: finds the command and runs it.
-#include <string_view>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"

@@ -18,7 +18,6 @@
 // for networks without attention were not compared with measurements.
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "base/units.hpp"

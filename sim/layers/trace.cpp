@@ -2,7 +2,6 @@
 #include "layers/trace.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace stepsim::layers {
 

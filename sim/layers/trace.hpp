@@ -4,7 +4,6 @@
 // weight). docs/file-formats.md describes the file format, scenario/files/trace_file.hpp reads and
 // writes it, the importers in import/ make it, and scenario/files/keys/trace_keys.hpp explains
 // every member.
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -1,6 +1,5 @@
 #include "layers/variability.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <numbers>

@@ -10,9 +10,7 @@
 //
 // cv is the coefficient of variation, u uniform in [0, 1).
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "base/words.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 // The ranges of values that the axes of a figure have to cover, and the check that they can.
-#include <span>
 
 #include "plot/figure.hpp"
 

@@ -6,7 +6,6 @@
 // Every cycle must have distance > 0. The result is computed from the weights of one cycle. Node
 // potentials v prove that no other cycle has a larger ratio: on every arc,
 // v[to] >= v[from] + weight[from] - ratio x distance.
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

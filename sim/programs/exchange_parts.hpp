@@ -2,7 +2,6 @@
 // Part of the evaluator `events`: the ranks that take part in an exchange together, and how many of
 // them have entered. A group divides the ranks into parts; the ranks of one part exchange together
 // (Group in training_program.hpp).
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "programs/live_bytes.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <limits>
 #include <tuple>
 #include <utility>

@@ -1,6 +1,5 @@
 #include "programs/message_channels.hpp"
 
-#include <algorithm>
 #include <cassert>
 
 namespace stepsim::programs {

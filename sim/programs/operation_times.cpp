@@ -1,8 +1,6 @@
 #include "programs/operation_times.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cstddef>
 #include <span>
 
 #include "programs/rank_loops.hpp"

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "programs/operation_layout.hpp"
 #include "programs/rank_loops.hpp"
 #include "programs/recurrence.hpp"
 

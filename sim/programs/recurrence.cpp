@@ -8,8 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "programs/operation_layout.hpp"
-
 namespace stepsim::programs {
 namespace {
 

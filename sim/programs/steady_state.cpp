@@ -4,7 +4,6 @@
 #include <cassert>
 #include <cstddef>
 #include <iterator>
-#include <limits>
 #include <optional>
 #include <utility>
 

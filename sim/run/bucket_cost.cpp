@@ -5,9 +5,6 @@
 #include "run/bucket_cost.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <utility>
-#include <variant>
 
 #include "collectives/choose.hpp"
 #include "collectives/compress/compressed_exchange.hpp"

@@ -8,7 +8,6 @@
 #include <charconv>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"

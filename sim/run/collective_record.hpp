@@ -1,9 +1,6 @@
 #pragma once
 // The record of a collective as JSON, with the keys of COL 14. `stepsim collective` writes it, and
 // a sweep of collectives has its keys in every record.
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/record.hpp"

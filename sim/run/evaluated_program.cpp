@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/error.hpp"
 #include "collectives/method.hpp"

@@ -2,7 +2,6 @@
 // The keys of a file of kind flows (PKT 7.1). The packet block and the topology have the same keys
 // as in a scenario.
 #include <array>
-#include <string_view>
 
 #include "document/fields/schema.hpp"
 #include "links/packet/time.hpp"

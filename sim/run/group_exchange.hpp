@@ -6,7 +6,6 @@
 // reduce_scatter or allgather takes half the time of the all-reduce if the algorithm does not have
 // the operation, or if the time is from a measured curve, which is for all-reduces.
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 

@@ -3,7 +3,6 @@
 #include "run/library_record_tree.hpp"
 
 #include <array>
-#include <cmath>
 #include <string_view>
 
 #include "base/number_text.hpp"

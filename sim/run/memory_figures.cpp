@@ -3,7 +3,6 @@
 #include "run/memory_figures.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "base/number_text.hpp"

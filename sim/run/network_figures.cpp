@@ -2,7 +2,6 @@
 #include "run/network_figures.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 

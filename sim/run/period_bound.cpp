@@ -4,7 +4,6 @@
 #include "run/period_bound.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <span>
 #include <variant>
 

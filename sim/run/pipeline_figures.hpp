@@ -1,8 +1,6 @@
 #pragma once
 // What a result says of pipelined training that runs as a program (PIP 8, 10, 11): the pipeline
 // width, the gradients that iterations apply, and the gradients that are left at the end.
-#include <cstdint>
-#include <string>
 
 #include "programs/operation_times.hpp"
 #include "programs/step/pipeline.hpp"

@@ -8,9 +8,7 @@
 
 #include "base/error.hpp"
 #include "buckets/omgs.hpp"
-#include "buckets/planners.hpp"
 #include "collectives/compress/compressed_exchange.hpp"
-#include "run/bucket_cost.hpp"
 #include "run/merge_search.hpp"
 
 namespace stepsim::study {

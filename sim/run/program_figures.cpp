@@ -7,8 +7,6 @@
 #include <cstddef>
 #include <numeric>
 #include <optional>
-#include <span>
-#include <vector>
 
 #include "layers/staleness.hpp"
 #include "programs/builders/step_parts.hpp"

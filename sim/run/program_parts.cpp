@@ -13,7 +13,6 @@
 #include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
 #include "programs/step/message_gates.hpp"
-#include "run/group_exchange.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_exchange.hpp"

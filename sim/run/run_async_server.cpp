@@ -9,7 +9,6 @@
 
 #include "buckets/planners.hpp"
 #include "collectives/formula/uniform.hpp"
-#include "programs/step/parameter_server.hpp"
 #include "run/memory_figures.hpp"
 #include "run/network_figures.hpp"
 #include "run/network_setup.hpp"

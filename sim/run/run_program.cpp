@@ -3,14 +3,11 @@
 #include "run/run_program.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/quantity.hpp"
 #include "programs/event_pass.hpp"

@@ -1,13 +1,11 @@
 #include "run/sharded_units.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "layers/layer_units.hpp"
-#include "programs/builders/fsdp_program.hpp"
 #include "run/group_exchange.hpp"
 #include "run/program_parts.hpp"
 #include "run/sharding_plan.hpp"

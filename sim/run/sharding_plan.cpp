@@ -7,8 +7,6 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "buckets/unit_search.hpp"

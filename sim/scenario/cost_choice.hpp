@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "document/reader.hpp"
 #include "scenario/files.hpp"

@@ -1,13 +1,10 @@
 #include "scenario/file_names.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <system_error>
 #include <utility>
-#include <vector>
 
-#include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "document/file.hpp"
 #include "document/json_pointer.hpp"

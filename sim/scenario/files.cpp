@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <cassert>
 #include <chrono>
-#include <cstdint>
-#include <utility>
 
 #include "base/error.hpp"
 #include "base/nearest.hpp"
@@ -22,10 +20,8 @@
 #include "links/fabric/topology.hpp"
 #include "scenario/conditions_file.hpp"
 #include "scenario/cost_choice.hpp"
-#include "scenario/files/cost_file.hpp"
 #include "scenario/files/library_file.hpp"
 #include "scenario/files/model_file.hpp"
-#include "scenario/files/node_file.hpp"
 #include "scenario/files/profile_file.hpp"
 #include "scenario/files/topology_file.hpp"
 #include "scenario/files/trace_file.hpp"

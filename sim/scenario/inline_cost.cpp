@@ -1,6 +1,5 @@
 #include "scenario/inline_cost.hpp"
 
-#include <string>
 #include <utility>
 
 #include "scenario/files/cost_file.hpp"

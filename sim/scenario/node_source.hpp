@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "document/json.hpp"
 #include "nccl/library_record.hpp"

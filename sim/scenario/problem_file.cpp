@@ -3,11 +3,9 @@
 #include "scenario/problem_file.hpp"
 
 #include <cmath>
-#include <string>
 
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
-#include "buckets/planner_options.hpp"
 #include "document/reader.hpp"
 #include "scenario/cost_choice.hpp"
 #include "scenario/inline_cost.hpp"

@@ -7,7 +7,6 @@
 //              to G parts that share its R interfaces, so that bytes count ceil(G / R) times.
 //
 // A group of the file with one of these names replaces it; collectives over it are refused.
-#include <cstdint>
 #include <string>
 #include <vector>
 

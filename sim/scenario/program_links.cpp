@@ -3,7 +3,6 @@
 #include "scenario/program_links.hpp"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "collectives/validate.hpp"

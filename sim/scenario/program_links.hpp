@@ -1,8 +1,6 @@
 #pragma once
 // Times the collectives of a program file on the cluster that the file describes.
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
 #include "document/checked.hpp"
 #include "document/json.hpp"

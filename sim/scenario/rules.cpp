@@ -3,7 +3,6 @@
 #include "scenario/rules.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/nearest.hpp"
 #include "buckets/planners.hpp"

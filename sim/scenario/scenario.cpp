@@ -3,13 +3,7 @@
 // check may rely on what the earlier ones found right.
 #include "scenario/scenario.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cassert>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "buckets/schedules.hpp"
 #include "document/json_pointer.hpp"

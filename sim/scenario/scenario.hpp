@@ -3,12 +3,10 @@
 // filled in. parse_scenario() makes it from a JSON tree, scenario_tree() (scenario_tree.hpp) writes
 // it back, fully resolved. The file format is a stable interface (schemas/scenario.schema.json).
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <numeric>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/units.hpp"

@@ -3,8 +3,6 @@
 #include "scenario/scenario_cluster.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <string>
 #include <utility>
 

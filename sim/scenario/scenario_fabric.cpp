@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/number_text.hpp"
 #include "buckets/planners.hpp"

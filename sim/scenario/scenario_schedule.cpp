@@ -2,15 +2,12 @@
 #include "scenario/scenario_schedule.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string>
 #include <vector>
 
 #include "base/number_text.hpp"
 #include "buckets/bounds.hpp"
 #include "buckets/planner_options.hpp"
-#include "buckets/planners.hpp"
 #include "buckets/priority.hpp"
 #include "collectives/compress/compression.hpp"
 #include "document/json_pointer.hpp"

@@ -3,7 +3,6 @@
 #include "scenario/scenario_sharding.hpp"
 
 #include <algorithm>
-#include <string>
 #include <string_view>
 
 #include "base/number_text.hpp"

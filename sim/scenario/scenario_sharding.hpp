@@ -1,7 +1,6 @@
 #pragma once
 // Micro-batches and sharding of a scenario (TRN 4.3 to 4.5, 8.1): reading, writing and checking
 // their keys.
-#include <string>
 
 #include "document/json.hpp"
 #include "scenario/parse_context.hpp"

@@ -3,11 +3,8 @@
 #include "scenario/scenario_tree.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cassert>
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <utility>
 
 #include "buckets/planners.hpp"

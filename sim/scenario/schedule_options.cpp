@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "buckets/planner_options.hpp"
 #include "buckets/priority.hpp"
 #include "scenario/keys/schedule_keys.hpp"
 

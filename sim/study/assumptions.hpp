@@ -6,7 +6,6 @@
 //
 // "by default" marks values that `compare --algorithms` fills in because the scenario lacks them.
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "document/json.hpp"

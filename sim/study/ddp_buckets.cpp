@@ -3,7 +3,6 @@
 #include "study/ddp_buckets.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "base/number_text.hpp"

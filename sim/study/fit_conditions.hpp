@@ -6,7 +6,6 @@
 //
 // with every z in [-2, 2]: what the rows tell, and what is known of other sites. Rows of which
 // communication takes at most 10 % move the losses of computing (l_0, l_1, l_low) alone.
-#include <cstdint>
 #include <string>
 #include <vector>
 

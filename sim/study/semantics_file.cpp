@@ -5,9 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
-#include <utility>
 
 #include "base/nearest.hpp"
 #include "document/reader.hpp"

@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string_view>
-#include <utility>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"

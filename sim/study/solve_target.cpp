@@ -3,7 +3,6 @@
 #include "study/solve_target.hpp"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "base/error.hpp"

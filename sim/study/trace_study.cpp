@@ -16,7 +16,6 @@
 #include "scenario/short_forms.hpp"
 #include "study/first_scenario.hpp"
 #include "study/fit_conditions.hpp"
-#include "study/measure_next.hpp"
 #include "study/step_changes.hpp"
 
 namespace stepsim::study {

@@ -2,11 +2,9 @@
 #include "study/tune_buckets.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "buckets/planner_options.hpp"
-#include "buckets/planners.hpp"
 namespace stepsim::study {
 
 namespace {

@@ -3,7 +3,6 @@
 #include "cli/collective/collective_params.hpp"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "base/error.hpp"

@@ -3,11 +3,9 @@
 #include "cli/collective/collective_table.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/document.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {

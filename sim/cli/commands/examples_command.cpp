@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <string_view>
-#include <system_error>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"

@@ -5,8 +5,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <optional>
-
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands/program_input.hpp"

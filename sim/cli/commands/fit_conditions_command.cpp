@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <cmath>
 #include <vector>
 
 #include "base/number_text.hpp"

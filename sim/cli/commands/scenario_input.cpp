@@ -10,7 +10,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands/scenario_source.hpp"
 #include "cli/shell/flag_values.hpp"

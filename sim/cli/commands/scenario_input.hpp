@@ -1,6 +1,5 @@
 #pragma once
 // Reads the scenario of a command: a file, changed by --set, --method, --seed and --conditions.
-#include <span>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #pragma once
 // Finds the tree of a scenario in a file of kind scenario, in a result, or at one point of a
 // sweep's output.
-#include <optional>
 #include <string>
 #include <string_view>
 

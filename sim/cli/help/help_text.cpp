@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "cli/commands/commands.hpp"
-#include "cli/help/command_page.hpp"
 
 namespace stepsim::cli {
 

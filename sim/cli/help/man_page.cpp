@@ -3,7 +3,6 @@
 #include "cli/help/completion.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include "cli/shell/version.hpp"

@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
-#include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "document/json_text.hpp"
 #include "plot/knee.hpp"

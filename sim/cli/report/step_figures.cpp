@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"

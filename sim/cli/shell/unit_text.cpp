@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
-#include <span>
 
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/number_text.hpp"
-#include "links/fabric/fabric.hpp"
 
 namespace stepsim::cli {
 

@@ -1,7 +1,6 @@
 #pragma once
 // Describes keys of files as text and as JSON, for `stepsim keys` and the pages made from it.
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "document/fields/key.hpp"

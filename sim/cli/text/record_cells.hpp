@@ -2,7 +2,6 @@
 // Shows the varied fields of flat records in readable units, for the cells and headings of tables.
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/shell/document.hpp"

@@ -6,7 +6,6 @@
 #include <array>
 #include <iterator>
 #include <optional>
-#include <set>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
@@ -14,7 +13,6 @@
 #include "cli/shell/document.hpp"
 #include "cli/text/conditions_text.hpp"
 #include "cli/text/record_cells.hpp"
-#include "study/sweep/ranking.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {

@@ -7,10 +7,8 @@
 #include <algorithm>
 
 #include "base/number_text.hpp"
-#include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "buckets/planners.hpp"
-#include "cli/shell/table.hpp"
 #include "run/memory_figures.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_exchange.hpp"

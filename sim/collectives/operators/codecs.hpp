@@ -11,7 +11,6 @@
 //
 // In a ring all-reduce the sum is decoded, added to and encoded again at each of the P-1 hops. All
 // ranks decode the same encoded sum, so that replicas are bit-equal.
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <variant>

@@ -3,7 +3,6 @@
 #include "import/nccl/library_measurements.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <tuple>

@@ -9,7 +9,6 @@
 // packed uses machines in the order of the fabric; spread takes one machine from each switch in
 // turn. A machine belongs to the first switch of its first host.
 #include <memory>
-#include <string_view>
 #include <utility>
 #include <variant>
 

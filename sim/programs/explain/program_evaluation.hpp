@@ -1,7 +1,6 @@
 #pragma once
 // Chooses and runs the evaluator of a program: the cheapest one that is exact for it (TRN 2.3).
 #include <cstdint>
-#include <string_view>
 
 #include "base/words.hpp"
 #include "programs/operation_times.hpp"

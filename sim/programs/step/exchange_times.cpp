@@ -1,12 +1,9 @@
 #include "programs/step/exchange_times.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "base/shared_value.hpp"
 #include "collectives/algorithms.hpp"

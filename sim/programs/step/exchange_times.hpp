@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "buckets/cost.hpp"

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <queue>
 #include <span>
-#include <vector>
 
 #include "programs/step/staleness_bound.hpp"
 

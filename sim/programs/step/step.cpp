@@ -1,5 +1,4 @@
 #include "programs/step/step.hpp"
-#include "buckets/sending.hpp"
 
 #include <algorithm>
 #include <cassert>

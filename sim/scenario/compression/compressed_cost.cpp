@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "collectives/compress/compressed_exchange.hpp"
 #include "collectives/method.hpp"
 #include "programs/step/exchange_times.hpp"
 

@@ -4,9 +4,7 @@
 #include <array>
 #include <bit>
 #include <limits>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "buckets/planners.hpp"
 #include "links/profile/profile.hpp"

@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cmath>
 #include <functional>
-#include <utility>
 
 #include "base/number_text.hpp"
 #include "document/file.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 // The keys of /cluster of a scenario: machines, network and topology.
 #include <array>
-#include <cstdint>
 #include <string_view>
 
 #include "scenario/files/keys/cost_keys.hpp"

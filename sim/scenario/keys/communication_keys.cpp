@@ -2,11 +2,7 @@
 // word here.
 #include "scenario/keys/communication_keys.hpp"
 
-#include "collectives/schedule/two_level.hpp"
-
 #include <algorithm>
-
-#include "collectives/algorithms.hpp"
 
 namespace stepsim::study::keys {
 

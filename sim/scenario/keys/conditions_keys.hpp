@@ -1,7 +1,6 @@
 #pragma once
 // The keys of /conditions of a scenario, and of a file of kind conditions (CON 1).
 #include <array>
-#include <string_view>
 
 #include "document/fields/schema.hpp"
 #include "scenario/conditions.hpp"

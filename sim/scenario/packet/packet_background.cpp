@@ -2,11 +2,9 @@
 #include "scenario/packet/packet_background.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/number_text.hpp"
 #include "base/units.hpp"
-#include "document/reader.hpp"
 #include "scenario/keys/packet_keys.hpp"
 #include "scenario/parse_context.hpp"
 

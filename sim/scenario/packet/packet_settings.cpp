@@ -9,7 +9,6 @@
 
 #include "base/nearest.hpp"
 #include "base/number_text.hpp"
-#include "document/reader.hpp"
 #include "links/packet/ports.hpp"
 #include "links/packet/thresholds.hpp"
 #include "scenario/keys/packet_keys.hpp"

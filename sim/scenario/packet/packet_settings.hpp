@@ -4,7 +4,6 @@
 // flows use only the push bound of `dlcp`; the other members of BoundedLoss are for training jobs.
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "document/reader.hpp"
 #include "scenario/keys/packet_keys.hpp"
 #include "scenario/parse_context.hpp"
 

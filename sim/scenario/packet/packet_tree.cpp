@@ -3,8 +3,6 @@
 #include "scenario/packet/packet_tree.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <string>
 #include <utility>
 
 #include "links/packet/thresholds.hpp"

@@ -1,10 +1,7 @@
 #include "study/reproduce/paper_page.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <map>
-#include <set>
 
 #include "base/number_text.hpp"
 #include "base/shell_word.hpp"

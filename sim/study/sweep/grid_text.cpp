@@ -4,14 +4,12 @@
 #include "study/sweep/grid_text.hpp"
 
 #include <cctype>
-#include <cmath>
 #include <optional>
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "document/json_parse.hpp"
 #include "document/json_pointer.hpp"
-#include "study/sweep/grid.hpp"
 
 namespace stepsim::study {
 

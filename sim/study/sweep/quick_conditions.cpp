@@ -6,7 +6,6 @@
 #include <array>
 #include <functional>
 
-#include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "scenario/compression/compressed_cost.hpp"

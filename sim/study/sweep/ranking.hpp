@@ -4,11 +4,9 @@
 // or the size varies, the highest number of samples per second of all workers is best, because the
 // shortest iteration would mostly be the one with the fewest workers. A run that needs more memory
 // than a device has is never best.
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "base/words.hpp"

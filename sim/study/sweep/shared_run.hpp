@@ -4,7 +4,6 @@
 // computed once. Each point is then planned and timed as by run(), with bit-identical results.
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -11,7 +11,6 @@
 
 #include "document/json_pointer.hpp"
 #include "document/reader.hpp"
-#include "scenario/files.hpp"
 #include "scenario/keys/named_file_keys.hpp"
 #include "scenario/named_files.hpp"
 

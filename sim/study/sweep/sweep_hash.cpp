@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include "base/error.hpp"
@@ -16,7 +15,6 @@
 #include "run/collective_keys.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
-#include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::study {
 

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "document/file_write.hpp"
 #include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 

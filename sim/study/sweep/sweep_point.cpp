@@ -17,7 +17,6 @@
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/unusual.hpp"
 #include "study/sweep/shared_run.hpp"
-#include "study/sweep/sweep_quick.hpp"
 
 namespace stepsim::study {
 

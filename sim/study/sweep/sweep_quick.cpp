@@ -2,9 +2,7 @@
 #include "study/sweep/sweep_quick.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>

@@ -8,7 +8,6 @@
 //           point,status,<varied>[,replication],<summary, sorted>,method,error        RFC 4180
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
