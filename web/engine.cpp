@@ -18,7 +18,7 @@
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/report/result_page.hpp"
-#include "cli/text/conditions_text.hpp"
+#include "cli/text/run_text.hpp"
 #include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "layers/gpu_table.hpp"

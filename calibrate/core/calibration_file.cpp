@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "base/percent.hpp"
+#include "base/number_text.hpp"
 #include "collectives/collective.hpp"
 #include "scenario/files/source_json.hpp"
 

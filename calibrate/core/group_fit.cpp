@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "base/number_text.hpp"
-#include "base/percent.hpp"
 #include "base/random.hpp"
 #include "base/statistics.hpp"
 #include "links/profile/profile_curve.hpp"

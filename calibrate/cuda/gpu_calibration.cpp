@@ -3,7 +3,6 @@
 #include "calibrate/cuda/gpu_calibration.hpp"
 
 #include "base/number_text.hpp"
-#include "base/percent.hpp"
 #include "calibrate/core/calibration_file.hpp"
 #include "calibrate/cuda/codec_math.hpp"
 #include "scenario/files/source_json.hpp"

@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "base/number_text.hpp"
-#include "base/percent.hpp"
 #include "base/statistics.hpp"
 
 namespace stepsim::calibrate::gpu {

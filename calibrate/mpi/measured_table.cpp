@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/execute/sampling.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/run.hpp"
 
 namespace stepsim::calibrate::mpi {

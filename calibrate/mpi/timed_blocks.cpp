@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/percent.hpp"
+#include "base/number_text.hpp"
 
 namespace stepsim::calibrate::mpi {
 

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "calibrate/core/calibration_file.hpp"
 #include "calibrate/program/fit_parts.hpp"

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "calibrate/cuda/gpu_samples.hpp"
 #include "calibrate/program/fit_library_text.hpp"
 #include "calibrate/program/targets.hpp"

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/number_text.hpp"
-#include "base/percent.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/table.hpp"
 #include "nccl/published_constants.hpp"

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/number_text.hpp"
-#include "base/percent.hpp"
 #include "cli/shell/table.hpp"
 #include "document/file.hpp"
 #include "import/import_detect.hpp"

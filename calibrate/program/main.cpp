@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "calibrate/program/program.hpp"
 #include "cli/commands/help_command.hpp"
 #include "cli/shell/entry.hpp"

@@ -12,7 +12,6 @@
 #include <ctime>
 
 #include "base/number_text.hpp"
-#include "base/percent.hpp"
 #include "calibrate/core/group_fit.hpp"
 #include "calibrate/mpi/pairs.hpp"
 #include "calibrate/mpi/wire.hpp"

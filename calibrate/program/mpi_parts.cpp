@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/number_text.hpp"
-#include "base/percent.hpp"
 #include "base/printable.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/program/program.hpp"

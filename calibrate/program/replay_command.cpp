@@ -10,7 +10,6 @@
 #include <filesystem>
 
 #include "base/number_text.hpp"
-#include "base/percent.hpp"
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/mpi/replay_run.hpp"

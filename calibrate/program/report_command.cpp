@@ -8,7 +8,7 @@
 
 #include <filesystem>
 
-#include "base/percent.hpp"
+#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "calibrate/core/error_table.hpp"
 #include "calibrate/program/targets.hpp"

@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "base/percent.hpp"
+#include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/document.hpp"

@@ -1,11 +1,9 @@
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 
 #include <algorithm>
 #include <array>
 #include <tuple>
 #include <utility>
-
-#include "base/error.hpp"
 
 namespace stepsim::base {
 

@@ -1,8 +1,6 @@
-#include "base/percent.hpp"
+#include "base/number_text.hpp"
 
 #include <cmath>
-
-#include "base/number_text.hpp"
 
 namespace stepsim::base {
 

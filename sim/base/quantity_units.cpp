@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "base/number_text.hpp"
-#include "base/percent.hpp"
 
 namespace stepsim::base {
 

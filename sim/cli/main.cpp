@@ -1,7 +1,6 @@
 // stepsim COMMAND ...: finds the command and runs it.
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/entry.hpp"

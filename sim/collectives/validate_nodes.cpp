@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/compress/compressed_formulas.hpp"

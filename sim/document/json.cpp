@@ -1,11 +1,12 @@
 // Members of an object are found by going through all of them: objects of files have few keys, and
 // keep their order.
 #include "document/json.hpp"
-#include "document/json_pointer.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <unordered_map>
+
+#include "document/json_text.hpp"
 
 namespace stepsim::io {
 

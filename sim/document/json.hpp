@@ -2,7 +2,7 @@
 // Our own JSON tree. Every value read from a file remembers the file, its JSON pointer and its
 // line, so that an error can name them. Values made in memory have no file. Numbers keep whether
 // they were written as integers. Object members keep file order when read and are sorted when
-// written. json_parse.hpp reads, json_text.hpp writes, json_pointer.hpp walks.
+// written. json_parse.hpp reads, json_text.hpp writes and walks.
 #include <concepts>
 #include <cstdint>
 #include <map>

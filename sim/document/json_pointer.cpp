@@ -1,6 +1,6 @@
 // One walk for reading and writing. Indexes of lists are strict ("01" is none), so that a pointer
 // has one spelling.
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 
 #include <fmt/core.h>
 

@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
-#include "document/json_pointer.hpp"
 
 namespace stepsim::io {
 

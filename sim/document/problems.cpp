@@ -2,10 +2,11 @@
 // rest counted. What several readers of one value find is one problem.
 #include "document/checked.hpp"
 
-#include "document/json_pointer.hpp"
 #include <fmt/core.h>
 
 #include <algorithm>
+
+#include "document/json_text.hpp"
 
 namespace stepsim::io {
 

@@ -9,7 +9,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 
 namespace stepsim::io {
 

@@ -10,7 +10,6 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 
 namespace stepsim::io {
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "document/csv.hpp"
 #include "import/kineto/kineto_events.hpp"
 

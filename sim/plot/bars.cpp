@@ -1,12 +1,12 @@
 // A group takes the same width per bar, and half a bar lies between groups. Names that do not fit
 // under their bars are turned.
-#include "plot/bars.hpp"
+#include "plot/frame.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "plot/rank_look.hpp"
+#include "plot/colours.hpp"
 
 namespace stepsim::plot {
 

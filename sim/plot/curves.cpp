@@ -1,12 +1,11 @@
 // Bands lie below guides, curves above them, reported points on top, the text of a mark where it
 // covers the fewest points. Markers of a dense curve stand on some of its points only.
-#include "plot/curves.hpp"
+#include "plot/frame.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "plot/colours.hpp"
-#include "plot/rank_look.hpp"
 
 namespace stepsim::plot {
 

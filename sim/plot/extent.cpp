@@ -1,4 +1,4 @@
-#include "plot/extent.hpp"
+#include "plot/frame.hpp"
 
 #include <algorithm>
 #include <cmath>

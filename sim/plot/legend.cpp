@@ -1,10 +1,8 @@
-#include "plot/legend.hpp"
+#include "plot/frame.hpp"
 
 #include <algorithm>
 
 #include "plot/colours.hpp"
-#include "plot/curves.hpp"
-#include "plot/rank_look.hpp"
 
 namespace stepsim::plot {
 

@@ -1,9 +1,8 @@
-#include "plot/rank_look.hpp"
+#include "plot/colours.hpp"
 
 #include <array>
 #include <cassert>
 
-#include "plot/colours.hpp"
 #include "plot/figure.hpp"
 
 namespace stepsim::plot {

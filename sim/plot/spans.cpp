@@ -1,8 +1,8 @@
-#include "plot/spans.hpp"
+#include "plot/frame.hpp"
 
 #include <algorithm>
 
-#include "plot/rank_look.hpp"
+#include "plot/colours.hpp"
 
 namespace stepsim::plot {
 

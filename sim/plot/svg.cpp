@@ -7,15 +7,9 @@
 #include <cassert>
 #include <cmath>
 
-#include "plot/bars.hpp"
 #include "plot/canvas.hpp"
 #include "plot/colours.hpp"
-#include "plot/curves.hpp"
-#include "plot/extent.hpp"
 #include "plot/frame.hpp"
-#include "plot/legend.hpp"
-#include "plot/rank_look.hpp"
-#include "plot/spans.hpp"
 
 namespace stepsim::plot {
 

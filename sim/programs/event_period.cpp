@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include "programs/event_pass.hpp"
-#include "programs/fifo_pass.hpp"
 #include "programs/steady_state.hpp"
 
 namespace stepsim::programs {

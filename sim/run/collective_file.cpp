@@ -10,20 +10,15 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
 #include "collectives/validate.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "document/reader.hpp"
 #include "run/collective_keys.hpp"
-#include "run/collective_network.hpp"
-#include "run/collective_rules.hpp"
-#include "run/collective_system.hpp"
-#include "scenario/compression/custom_fields.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/files/links_file.hpp"
-#include "scenario/scenario_communication.hpp"
+#include "scenario/scenario_parts.hpp"
 #include "scenario/unusual.hpp"
 
 namespace stepsim::study {

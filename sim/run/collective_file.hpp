@@ -1,6 +1,7 @@
 #pragma once
 // One collective operation as a file (kind collective), as flags or as a point of a sweep: read,
 // checked and ready for the evaluators. The keys are in collective_keys.hpp.
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,9 +12,11 @@
 #include "collectives/compress/compression.hpp"
 #include "collectives/record.hpp"
 #include "document/checked.hpp"
+#include "document/reader.hpp"
 #include "scenario/files.hpp"
-#include "scenario/library_settings.hpp"
+#include "scenario/parse_context.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/scenario_library.hpp"
 
 namespace stepsim::study {
 
@@ -52,7 +55,7 @@ struct CollectiveFile {
 
 // Throws InputError with all problems (COL 15, SPA 14). Each problem has a pointer into `tree` or
 // into a file that `tree` names. With Leftovers::refuse, keys that the algorithm does not use are
-// problems, too: by refuse_meaningless() below and refuse_unused_keys() (collective_rules.hpp).
+// problems, too: by refuse_meaningless() below and refuse_unused_keys().
 [[nodiscard]] CollectiveFile parse_collective(const io::Json& tree, Files& files,
                                               Leftovers leftovers = Leftovers::refuse);
 
@@ -66,5 +69,56 @@ exchange_method(const io::Json& algorithm);
 void refuse_meaningless(const io::Json& compression,
                         std::span<const collectives::CompressionMethod> methods,
                         io::Problems& problems);
+
+// Reads the links of a collective, which are one of: one cost for all pairs of ranks, a list of
+// links, two levels (inside a node and between nodes), a topology.
+
+// Reads network, links, topology, the keys of nodes (gpus_per_node, nics_per_node,
+// nvlink_domain_nodes, intra_network) and of switches (nvls_Bps, nvls_startup_s, switch_latency_s)
+// into `file`, whose ranks and options must be set already. Problems are added to the context.
+// Throws InputError if a file that a key names is invalid.
+void parse_collective_network(io::Fields& fields, const ParseContext& context,
+                              CollectiveFile& file);
+
+// Refuses keys of a collective that its algorithm does not read. refuse_meaningless()
+// (collective_file.hpp) does the same for the keys of compressions.
+
+// Adds a problem if nics_per_node > 1 is given for an algorithm that sends through one interface of
+// each node (a flat ring or lp on several nodes), and if intra_algorithm is given for collnet but
+// is not nvls.
+void refuse_unused_keys(const CollectiveFile& file, const io::Json& tree, io::Problems& problems);
+
+// Reads the keys of a collective that describe its cluster: the shape, the node type, whose values
+// replace missing keys, and the input of the algorithm `library` (CLU 10).
+
+// Parses "10x8" as 10 nodes of 8 GPUs; empty for any text of another form and for 0 of either.
+[[nodiscard]] std::optional<nccl::Shape> parse_shape(std::string_view text);
+
+// Reads preset, library, shape, ranks_per_node and ranks into `file`, whose algorithm must be set
+// already. A shape or ranks_per_node that contradicts ranks or gpus_per_node is a problem.
+void parse_system(io::Fields& fields, const ParseContext& context, CollectiveFile& file);
+
+// GPUs of a node, by the first of these that is given: ranks_per_node (the largest), gpus_per_node,
+// the shape, the machines of a topology (`machine_gpus`, 0 = none), the node type; else 1. This and
+// nics_per_node() note a given number that differs from the node type (note_override).
+[[nodiscard]] std::uint32_t gpus_per_node(io::Fields& fields, std::uint32_t machine_gpus,
+                                          CollectiveFile& file);
+// Network interfaces of a node of `gpus` GPUs: nics_per_node if given, else as many as the node
+// type has but at most one per GPU, else 1. The node type is ignored with a topology, which
+// describes the interfaces itself.
+[[nodiscard]] std::uint32_t nics_per_node(io::Fields& fields, std::uint32_t gpus,
+                                          CollectiveFile& file);
+// Sets the cost of the network inside a node (two_level->intra of the links) from the key
+// intra_network, and from the node type for values that the key lacks. `file` must have two_level
+// links and a node type.
+void fill_intra(io::Fields& fields, const ParseContext& context, CollectiveFile& file);
+
+// Adds `key` of `object` to the overrides of `file` if the key is given and its value differs from
+// the node type (`differs`).
+void note_override(CollectiveFile& file, io::Fields& object, std::string_view key, bool differs);
+
+// Completes the question of the algorithm `library`. Throws InputError if the model of the library
+// has no answer (CLU 13).
+void ask_library(const io::Json& tree, CollectiveFile& file);
 
 } // namespace stepsim::study

@@ -1,7 +1,7 @@
 // Latency and bandwidth are required unless links or a topology give the times of messages. What
 // only a file tells, such as the GPUs of a machine, is read after the keys themselves are known to
 // be right.
-#include "run/collective_network.hpp"
+#include "run/collective_file.hpp"
 
 #include <algorithm>
 #include <string>
@@ -13,12 +13,10 @@
 #include "links/fabric/placement.hpp"
 #include "links/profile/profile_curve.hpp"
 #include "run/collective_keys.hpp"
-#include "run/collective_system.hpp"
 #include "scenario/files/links_file.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/node_switches.hpp"
-#include "scenario/scenario_intra.hpp"
-#include "scenario/topology_field.hpp"
+#include "scenario/scenario_fabric.hpp"
+#include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
 

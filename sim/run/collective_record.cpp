@@ -13,7 +13,6 @@
 #include "collectives/work.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
-#include "run/library_record_tree.hpp"
 #include "run/work_estimate.hpp"
 #include "scenario/keys/library_model_keys.hpp"
 

@@ -2,6 +2,8 @@
 // The record of a collective as JSON, with the keys of COL 14. `stepsim collective` writes it, and
 // a sweep of collectives has its keys in every record.
 
+#include <string>
+
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/record.hpp"
 #include "document/json.hpp"
@@ -45,5 +47,19 @@ struct RecordOptions {
 // compute with 1 / rate, and 1 / (1 / rate) may differ in the last digit. The tree must have
 // reduction_Bps.
 void set_written_rates(const CollectiveFile& file, io::Json& tree);
+
+// The record of a collective with the algorithm `library`, as JSON (CLU 11): the keys of every
+// record of a collective, and further keys for the model of a library.
+
+// Adds the further keys, all null, to a record of another algorithm, so that all records of one
+// output have the same keys.
+void add_library_keys(io::Json& record);
+
+// The record of `file`, whose `system.question` must be complete (ask_library()).
+[[nodiscard]] io::Json library_record(const CollectiveFile& file);
+
+// The record in words: "NCCL would use nvls_tree/simple (estimate 6229 us; next tree/simple
+// 6444 us). The network cards limit it."
+[[nodiscard]] std::string library_sentence(const io::Json& record);
 
 } // namespace stepsim::study

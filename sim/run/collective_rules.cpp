@@ -1,4 +1,4 @@
-#include "run/collective_rules.hpp"
+#include "run/collective_file.hpp"
 
 #include <string>
 #include <tuple>
@@ -6,7 +6,7 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
 #include "collectives/schedule/two_level.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::study {
 

@@ -1,4 +1,4 @@
-#include "run/collective_system.hpp"
+#include "run/collective_file.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "document/checked.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/collective_keys.hpp"
 
 namespace stepsim::study {

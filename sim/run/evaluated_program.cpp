@@ -9,7 +9,6 @@
 #include "collectives/method.hpp"
 #include "programs/event_pass.hpp"
 #include "programs/event_period.hpp"
-#include "programs/fifo_pass.hpp"
 #include "programs/program_check.hpp"
 #include "programs/rank_vectors.hpp"
 #include "programs/recurrence.hpp"

@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "links/flow/flow_run.hpp"
 #include "run/flows_keys.hpp"

@@ -1,6 +1,6 @@
 // One table of rows per object of the result. A row that is required is written whatever the level
 // is, as null where only the other level has a value.
-#include "run/flows_result.hpp"
+#include "run/flows_run.hpp"
 
 #include <array>
 #include <string_view>
@@ -8,7 +8,7 @@
 #include "document/fields/written.hpp"
 #include "links/packet/options.hpp"
 #include "scenario/keys/packet_keys.hpp"
-#include "scenario/packet/packet_tree.hpp"
+#include "scenario/packet/packet_settings.hpp"
 
 namespace stepsim::study {
 

@@ -9,7 +9,6 @@
 
 #include "links/flow/flow_run.hpp"
 #include "links/packet/packet_flows.hpp"
-#include "run/incast_risk.hpp"
 
 namespace stepsim::study {
 

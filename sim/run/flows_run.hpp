@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "document/fields/schema.hpp"
+#include "document/json.hpp"
+#include "events/timeline.hpp"
 #include "links/flow/flow_path.hpp"
 #include "links/packet/core.hpp"
 #include "run/flows_file.hpp"
@@ -58,5 +61,33 @@ struct FlowsResult {
 // [id] the path of every flow: the one that `via` or `path` names, else all shortest paths at once
 // if the load balancing sprays packets, else the one that ECMP gives its connection.
 [[nodiscard]] std::vector<links::FlowPath> flow_list_paths(const FlowsFile& file);
+
+// The output of `stepsim flows --json`. One table of keys, in flows_result.cpp, makes both the
+// writer and the JSON Schema of kind flows_result.
+
+// The output without the key `meta`, which the command adds.
+[[nodiscard]] io::Json flows_tree(const FlowsFile& file, const FlowsResult& result);
+
+[[nodiscard]] io::FileKind flows_result_kind();
+
+// Draws a list of flows as a timeline: one span per flow at its source, and counters of the flows
+// in flight on the busiest links.
+
+// The timeline of `result`. Its nodes are the nodes of the fabric, by number; times are seconds
+// from the start of the run. Flows whose completion time is missing or 0 have no span.
+[[nodiscard]] events::Timeline flows_timeline(const FlowsFile& file, const FlowsResult& result);
+
+// Warns of packet losses by incast, which the flow level does not simulate. If N hosts start a TCP
+// flow to the same host together, their first windows overflow the buffer of the last port if
+//
+//     W (N - 1) + 1 > Q        W packets per first window, Q packets of buffer
+//
+// One window does not fill the buffer, because packets of one host arrive no faster than the port
+// sends them. Source: PKT 4, 6.4.
+
+// The warning for the host whose buffer overflows most. Packets that the port has sent before the
+// next flow starts no longer count. Empty if no buffer overflows, if the file names no transport or
+// one other than reno and dctcp, and if the buffer has no limit.
+[[nodiscard]] std::optional<std::string> incast_risk(const FlowsFile& file);
 
 } // namespace stepsim::study

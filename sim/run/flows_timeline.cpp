@@ -1,6 +1,6 @@
 // Spans of one lane must not overlap in the trace format, so that flows which a host sends at the
 // same time are spread over lanes.
-#include "run/flows_timeline.hpp"
+#include "run/flows_run.hpp"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "links/flow/flow_run.hpp"
-#include "run/link_counters.hpp"
+#include "run/run_timeline.hpp"
 
 namespace stepsim::study {
 

@@ -1,7 +1,7 @@
 // One pass over the flows by their start, with the packets of first windows that wait before each
 // host. Between starts the port sends the oldest ones at its rate. Later windows are not followed:
 // whether they overflow too depends on the losses of the first ones.
-#include "run/incast_risk.hpp"
+#include "run/flows_run.hpp"
 
 #include <algorithm>
 #include <cmath>

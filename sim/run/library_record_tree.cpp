@@ -1,13 +1,12 @@
 // The keys of all collectives come first, then those of the model. What a schedule has and the
 // model does not, such as messages and steps, is null.
-#include "run/library_record_tree.hpp"
+#include "run/collective_record.hpp"
 
 #include <array>
 #include <string_view>
 
 #include "base/number_text.hpp"
 #include "document/fields/written.hpp"
-#include "run/collective_record.hpp"
 
 namespace stepsim::study {
 

@@ -1,6 +1,6 @@
 // Counters are kept as changes: +1 and -1 where messages start and end, or plus and minus a share
 // of the capacity. Sorted by time and summed up they give the value at every instant.
-#include "run/link_counters.hpp"
+#include "run/run_timeline.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "run/local_rounds.hpp"
+#include "run/scenario_program.hpp"
 
 #include <algorithm>
 #include <cmath>

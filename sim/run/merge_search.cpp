@@ -5,8 +5,13 @@
 #include <algorithm>
 #include <array>
 
+#include "buckets/bounds.hpp"
+#include "buckets/planners.hpp"
+#include "collectives/choose.hpp"
+#include "collectives/formula/closed_form.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
@@ -71,6 +76,101 @@ std::optional<buckets::Schedule> faster_merge(const Scenario& scenario) {
     }
   }
   return best;
+}
+
+namespace {
+
+// Every message is asked, as with `auto` the algorithm depends on its size, and a closed form may
+// be an upper bound for some sizes only.
+template <class Ask> bool any_form(const Scenario& scenario, const buckets::Plan& plan, Ask ask) {
+  collectives::Collective collective = exchange_of(scenario);
+  return exchanges(scenario) && std::ranges::any_of(plan.groups, [&](const buckets::Group& group) {
+           collective.bytes = static_cast<double>(group.bytes.value);
+           const collectives::Collective asked = collectives::with_chosen_algorithm(collective);
+           return collective.bytes > 0 &&
+                  ask(asked.homogeneous() ? collectives::closed_form(asked) : std::nullopt);
+         });
+}
+
+bool has_formula(const Scenario& scenario, const buckets::Plan& plan) {
+  return !any_form(scenario, plan, [](const auto& form) { return !form; });
+}
+
+bool formula_is_bound(const Scenario& scenario, const buckets::Plan& plan) {
+  return any_form(scenario, plan, [](const auto& form) { return form && form->upper_bound; });
+}
+
+} // namespace
+
+bool has_merge_figures(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  const bool in_step =
+      training.algorithm == TrainingAlgorithm::sync_sgd ||
+      (training.algorithm == TrainingAlgorithm::parameter_server && !training.async());
+  return in_step && !accumulates_or_shards(scenario) && !simulates_messages(scenario) &&
+         !is_compressed(scenario);
+}
+
+void fill_greedy(const Scenario& scenario, const buckets::Problem& problem,
+                 const buckets::Plan& plan, Summary& summary) {
+  const buckets::Schedule schedule = scenario.communication.schedule;
+  const bool linear = !scenario.communication.question; // else the tangent of the library's cost
+  if (buckets::planner(schedule).needs_linear_cost()) {
+    summary.merge_linear = linear;
+  }
+  if (schedule == buckets::Schedule::mg_wfbp) {
+    summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
+    summary.merge_certified_optimal = linear && buckets::certified_optimal(problem, plan);
+  }
+}
+
+// The best merge is planned by the cost that planners see and run as the run's own: as whole
+// all-reduces, one after the other.
+void fill_optimum(const Scenario& scenario, Summary& summary) {
+  const buckets::Schedule schedule = scenario.communication.schedule;
+  if (scenario.communication.reduce_broadcast || scenario.variability.varies() ||
+      scenario.training.overlap.any()) {
+    return; // the planner's cost is not that of the run: no optimum of the whole exchange
+  }
+  Scenario best = scenario;
+  best.communication.schedule = buckets::Schedule::optimal;
+  best.communication.merge_of = buckets::Schedule::optimal;
+  best.communication.plan_cost.reset();
+  const double period = *summary.iteration_time_s;
+  const double best_s = schedule == buckets::Schedule::optimal ? period : period_of(best);
+  // The gap is given only to schedules that plan with a cost alone: others send several messages at
+  // once, halves of them, or buckets that somebody else has cut, so that they solve another
+  // problem.
+  const bool one_channel = buckets::planner(schedule).needs == buckets::Needs::cost;
+  // Planners see equal parts and formulas where evaluators may know better.
+  const double best_of_both = one_channel ? std::min(best_s, period) : best_s;
+  summary.merge_optimal_iteration_time_s = best_of_both;
+  if (one_channel) {
+    summary.merge_gap_to_optimal = best_of_both > 0 ? period / best_of_both - 1 : 0;
+  }
+}
+
+void fill_closed_form(const Scenario& scenario, const buckets::Plan& plan, Result& result) {
+  const Training& training = scenario.training;
+  const Network& network = scenario.cluster.network;
+  Summary& summary = result.summary;
+  if (summary.closed_form_s || scenario.variability.random() || simulates_messages(scenario) ||
+      network.curve || scenario.cluster.fabric) {
+    return;
+  }
+  const bool by_formula = *result.exchange_method == collectives::Method::closed_form;
+  if (by_formula && (!scenario.method || is_compressed(scenario))) {
+    summary.closed_form_s = summary.iteration_time_s;
+    return;
+  }
+  if (is_compressed(scenario) || training.sharding.strategy != ShardingStrategy::none ||
+      trains_in_rounds(training) || !has_formula(scenario, plan)) {
+    return;
+  }
+  Scenario formula = scenario;
+  formula.method = collectives::Method::closed_form;
+  summary.closed_form_s = by_formula ? *summary.iteration_time_s : period_of(formula);
+  summary.closed_form_is_bound = formula_is_bound(scenario, plan);
 }
 
 } // namespace stepsim::study

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/number_text.hpp"
-#include "run/largest_part.hpp"
 #include "run/network_setup.hpp"
 #include "run/run_figures.hpp"
+#include "run/verdict.hpp"
 
 namespace stepsim::study {
 

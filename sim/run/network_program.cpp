@@ -1,7 +1,7 @@
 // A program becomes a job: its operations keep their numbers, the stages of its units' exchanges
 // become the collectives of operations or what is sent to servers, and a unit has the message class
 // of its first layer.
-#include "run/network_program.hpp"
+#include "run/evaluated_program.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "run/pipeline_figures.hpp"
+#include "run/run_program.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -7,7 +7,6 @@
 #include "layers/variability.hpp"
 #include "run/period_bound.hpp"
 #include "run/run_figures.hpp"
-#include "run/run_program.hpp"
 #include "scenario/scenario_overlap.hpp"
 
 namespace stepsim::study {

@@ -1,4 +1,4 @@
-#include "run/program_bottleneck.hpp"
+#include "run/run_program.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,7 +7,6 @@
 #include "programs/explain/program_evaluation.hpp"
 #include "programs/recurrence.hpp"
 #include "programs/steady_state.hpp"
-#include "run/largest_part.hpp"
 #include "run/network_figures.hpp"
 #include "run/run_figures.hpp"
 #include "run/verdict.hpp"

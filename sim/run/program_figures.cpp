@@ -1,5 +1,5 @@
 // Figures of a program that follow from its operations and the scenario.
-#include "run/program_figures.hpp"
+#include "run/run_program.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "programs/live_bytes.hpp"
-#include "run/result_lists.hpp"
 
 namespace stepsim::study {
 

@@ -4,9 +4,11 @@
 // with Record::all (not checked). The times of buckets, units and layers are seconds from the start
 // of the last iteration.
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "buckets/problem.hpp"
 #include "programs/operation_times.hpp"
 #include "run/result.hpp"
 #include "run/scenario_program.hpp"
@@ -46,5 +48,15 @@ void add_spans(const programs::Program& program, const programs::OperationTimes&
                                       const programs::OperationTimes& times, std::int64_t first,
                                       double from_s, double to_s, std::string_view stream,
                                       std::size_t ranks = 1);
+
+// Makes the lists of a result: buckets, layers, iterations and links.
+
+// The buckets of a plan, without times.
+[[nodiscard]] std::vector<Bucket> plain_buckets(const Scenario& scenario, const buckets::Plan& plan,
+                                                std::span<const ProgramUnit> units);
+
+// Sets result.links, the use of every link by all iterations, and result.heat, if buckets were
+// exchanged over a fabric one after the other. The makespan must be set.
+void fill_links(const Scenario& scenario, std::span<const ProgramUnit> units, Result& result);
 
 } // namespace stepsim::study

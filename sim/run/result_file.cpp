@@ -12,7 +12,6 @@
 #include "base/error.hpp"
 
 #include "document/fields/written.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "document/object_text.hpp"
 #include "run/estimate_rows.hpp"

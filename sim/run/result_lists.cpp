@@ -1,4 +1,4 @@
-#include "run/result_lists.hpp"
+#include "run/program_lists.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Buckets first, which must be the same ones, then times of computing, then those of exchanges.
-#include "run/retimed_program.hpp"
+#include "run/run_program.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // parameter_server, modes async and ssp: nobody waits for anybody (PIP 3.3), or only for workers
 // that are too far behind (TRN 4.7).
-#include "run/run_async_server.hpp"
+#include "run/run_program.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,6 @@
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
 #include "run/run_figures.hpp"
-#include "run/server_exchange.hpp"
 #include "run/verdict.hpp"
 #include "scenario/packet/message_class.hpp"
 #include "scenario/scenario_exchange.hpp"

@@ -4,11 +4,22 @@
 // evaluators of programs give the result (TRN 2.3). If all workers are equal, one rank stands for
 // all of them and the period is exact; with random factors or stragglers every rank is evaluated.
 // On a simulated network the period is a mean over iterations.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "programs/operation_times.hpp"
+#include "programs/step/parameter_server.hpp"
+#include "programs/step/pipeline.hpp"
+#include "run/evaluated_program.hpp"
+#include "run/program_memory.hpp"
 #include "run/result.hpp"
+#include "run/scenario_program.hpp"
+#include "run/summary.hpp"
+#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
-
-struct ProgramMemory; // program_memory.hpp
 
 // Throws SimulationError where scenario_program() or evaluated() throws it, for example if there
 // are more operations times ranks times iterations than can be recorded.
@@ -20,5 +31,99 @@ struct ProgramMemory; // program_memory.hpp
 // period_of().
 [[nodiscard]] double program_period(const Scenario& scenario, ProgramMemory* memory = nullptr,
                                     const ProgramMemory* like = nullptr);
+
+// Runs training with an asynchronous parameter server, which applies the push of every worker when
+// it arrives, so that a gradient is applied to weights that other workers have changed meanwhile
+// (staleness). In mode async no worker waits for another; in mode ssp one that is too far ahead
+// waits for the slowest.
+
+// The result of the run. The times in the summary are means over all workers; the list of
+// iterations shows worker 0. Throws SimulationError where the evaluator of its exchange throws it.
+[[nodiscard]] Result run_async_server(const Scenario& scenario);
+
+// The input that run_async_server() passes to programs::run_async(), for callers that need the
+// single updates.
+[[nodiscard]] programs::AsyncInput async_input(const Scenario& scenario);
+
+// Runs training with a synchronous parameter server whose workers differ. Every push is timed
+// separately, because a late worker finds the server idle.
+
+// Whether pushes can be timed separately and it matters. All of these must hold:
+//   - a synchronous parameter server with schedule single
+//   - /variability changes some time
+//   - more than one worker, and bytes to send
+//   - /communication/cost_form exact and no measured curve
+[[nodiscard]] bool has_server_rounds(const Scenario& scenario);
+// Whether this kind of run applies: has_server_rounds(), and `method` is `events` or not given.
+[[nodiscard]] bool needs_server_rounds(const Scenario& scenario);
+// Needs has_server_rounds(). The method of the result is closed_form if one pass over the pushes
+// gives their end (one server, no two levels), else events.
+[[nodiscard]] Result run_server_rounds(const Scenario& scenario);
+
+// What a result says of pipelined training that runs as a program (PIP 8, 10, 11): the pipeline
+// width, the gradients that iterations apply, and the gradients that are left at the end.
+
+// Whether pipeline_width is "optimal".
+[[nodiscard]] bool searches_width(const Scenario& scenario);
+
+// The scenario with the best width (PIP 10).
+[[nodiscard]] Scenario with_best_width(const Scenario& scenario);
+// Runs the program of that scenario, whose width a warning names.
+[[nodiscard]] Result run_with_best_width(const Scenario& scenario, Detail detail);
+
+// Sets pipeline_width, the figures of staleness, in_flight_gradients and, with /training/drain,
+// makespan_drained_s, the formulas of the period unless messages are simulated, and the gradient
+// that each of result.iterations applies. `times` has all operations of `made`.
+void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
+                   const programs::OperationTimes& times, Result& result);
+
+// Gives a program that a run made the times of the next run, without making it anew.
+
+// Retimes memory.made, which must be set, for a scenario that differs as ProgramMemory says. False,
+// with the program to be made anew, where the scenario may have other operations: where costs or
+// times choose other buckets, messages are simulated, or the number of ranks counts in what the
+// operations compute. What moved factors leave as it is in the run that is `like` this one, if not
+// null (period_of()), is taken from there.
+[[nodiscard]] bool retime(const Scenario& scenario, MadeFor made_for, const ProgramMemory* like,
+                          ProgramMemory& memory);
+
+// The word for what bounds the step of a program: the workers it waits for, or what verdict() says
+// of its binding path.
+
+// `found` is the evaluation of `made` with `factors`; `summary` has its times.
+[[nodiscard]] std::string program_bottleneck(const Scenario& scenario, const ScenarioProgram& made,
+                                             const EvaluatedProgram& found,
+                                             const programs::Factors& factors,
+                                             const Summary& summary);
+
+// Figures of a run that was evaluated as a program, which follow from its operations and from the
+// scenario. All times are seconds per step of the optimizer.
+
+// What a rank sends in a step.
+[[nodiscard]] double bytes_sent(const ScenarioProgram& made);
+// A step of one worker alone in the iterations of the window, of `steps` steps each: it trains with
+// all micro-batches, and updates what a rank of the run updates.
+[[nodiscard]] double alone_seconds_of(const Scenario& scenario, const Window& window,
+                                      std::int64_t steps);
+
+// Sets the parts of the period that computing takes, `alone_s` together: as much longer as the
+// slowest ranks are. Without selections on a stream of their own it takes `unselected_s`.
+void fill_computing(const Scenario& scenario, const ScenarioProgram& made, double alone_s,
+                    double unselected_s, Summary& summary);
+// [rank]: seconds of computing per step, the mean over the iterations of the window.
+[[nodiscard]] std::vector<double> mean_compute_s(const programs::Program& made,
+                                                 const programs::Factors& factors,
+                                                 const Window& window);
+// Sets straggler_wait_s and, for lists, result.workers.
+void fill_workers(std::span<const double> compute_s, double alone_s, Detail detail, Result& result);
+// Sets staleness and the gradients that iterations apply, of updates that all apply the gradients
+// of the same number of iterations ago, in a run of `iterations`.
+void fill_delays(const programs::Program& made, std::int64_t iterations, Result& result);
+void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summary& summary);
+// Sets lower_bound_s of dense all-reduces, and warns where factors make the iteration shorter than
+// mean times allow. The iteration time must be set.
+void fill_bound(const Scenario& scenario, const ScenarioProgram& made,
+                const EvaluatedProgram& found, const programs::Factors& factors,
+                const Window& window, Result& result);
 
 } // namespace stepsim::study

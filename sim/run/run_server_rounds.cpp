@@ -4,7 +4,7 @@
 //
 //   worker w   |lead|...weights are back...| rest |push ...        lead: next forward of layers
 //   server                                        |take, add, send|      without a gradient
-#include "run/run_server_rounds.hpp"
+#include "run/run_program.hpp"
 
 #include <algorithm>
 
@@ -12,11 +12,10 @@
 #include "collectives/evaluate/evaluation.hpp"
 #include "programs/step/parameter_server.hpp"
 #include "run/bucket_cost.hpp"
+#include "run/network_setup.hpp"
 #include "run/period_bound.hpp"
 #include "run/run.hpp"
 #include "run/run_figures.hpp"
-#include "run/run_program.hpp"
-#include "run/server_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

@@ -1,6 +1,7 @@
 #pragma once
 // Draws a run as a timeline: compute and messages of every worker, and the busiest links.
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "events/timeline.hpp"
@@ -18,5 +19,39 @@ struct TimelineFilter {
 // The same for a program without a scenario, whose ranks take the place of nodes. `run` holds the
 // times of all operations (programs::Record::all).
 [[nodiscard]] events::Timeline timeline(const ProgramRun& run, const TimelineFilter& filter);
+
+// The timeline of a run that was evaluated as a program (programs/training_program.hpp): one track
+// per stream, one span per operation.
+
+// Adds the iterations first..last of rank `rank` (numbered from 0, both included) as tracks of node
+// `node`. If all ranks are equal, the run holds the times of rank 0 only, which are taken for every
+// `rank`. Operations of length 0 are left out.
+void draw_program(const ProgramRun& run, std::uint32_t node, std::uint32_t rank, std::int64_t first,
+                  std::int64_t last, events::Timeline& timeline);
+
+// Adds an arrow from the end of the last exchange of iteration `gradient` to the start of
+// `iteration`, which applies that gradient. Nothing without exchanges.
+void draw_gradient(const ProgramRun& run, std::uint32_t node, std::uint32_t rank,
+                   std::int64_t gradient, std::int64_t iteration, events::Timeline& timeline);
+
+// Adds counters to the timelines of runs and of lists of flows, which show the use of links over
+// time. Times are seconds from the start of the run.
+
+struct LinkChange {
+  double time_s{};
+  double by{}; // added to the counter at time_s
+};
+
+// Adds a counter with one point per instant at which it changes. `changes` may be in any order.
+void add_counter(std::uint32_t node, const std::string& name, std::vector<LinkChange> changes,
+                 events::Timeline& timeline);
+
+// Adds counters for the busiest links of a run in the iterations first .. last (from 0, both
+// included), under a new node "network" of the timeline. If the run simulates every message, they
+// count messages in flight; otherwise they show the part of the capacity that exchanges take, in
+// percent, which is known only if all iterations are copies of one step. Adds no counter if it is
+// not known, or if the run has no links.
+void add_link_counters(const Result& result, std::int64_t first, std::int64_t last,
+                       events::Timeline& timeline);
 
 } // namespace stepsim::study

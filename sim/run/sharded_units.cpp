@@ -1,4 +1,4 @@
-#include "run/sharded_units.hpp"
+#include "run/sharding_plan.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -8,7 +8,6 @@
 #include "layers/layer_units.hpp"
 #include "run/group_exchange.hpp"
 #include "run/program_parts.hpp"
-#include "run/sharding_plan.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

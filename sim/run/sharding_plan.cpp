@@ -13,7 +13,6 @@
 #include "programs/recurrence.hpp"
 #include "run/group_exchange.hpp"
 #include "run/memory_figures.hpp"
-#include "run/sharded_units.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

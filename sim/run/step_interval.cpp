@@ -1,4 +1,4 @@
-#include "run/step_interval.hpp"
+#include "run/run_figures.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,6 @@
 
 #include "run/program_memory.hpp"
 #include "run/run.hpp"
-#include "run/run_figures.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_library.hpp"
 

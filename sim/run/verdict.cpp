@@ -2,6 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "collectives/choose.hpp"
+#include "collectives/formula/blocks.hpp"
+#include "collectives/formula/closed_form.hpp"
+#include "programs/step/exchange_times.hpp"
+#include "scenario/compression/compressed_cost.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 
@@ -35,6 +45,171 @@ std::string largest_of(const ExchangeShares& parts) {
 std::string_view subject_of(std::string_view bottleneck) {
   const auto* found = std::ranges::find(kSubjects, bottleneck, &Subject::word);
   return found == kSubjects.end() ? std::string_view() : found->subject;
+}
+
+// Each part is found from the planner's cost of the messages with the other parts set to zero or,
+// where a cost cannot be taken apart so, from differences. The parts need not add up exactly: only
+// their order matters.
+
+namespace {
+
+// Wire time without latency and without bytes tells the parts of a compressed exchange; the rest is
+// the work of compressing.
+ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& plan,
+                                std::span<const ProgramUnit> units) {
+  // Latency and bandwidth of a fabric or of a measured cost are no two numbers.
+  if (scenario.cluster.fabric || scenario.cluster.network.curve) {
+    double wire = 0;
+    double work = 0;
+    for (const ProgramUnit& unit : units) {
+      const BucketCost& cost = unit.cost;
+      wire += cost.wire_s;
+      work += cost.compress_s() + cost.encode_s + cost.decode_s + cost.merge_s + cost.scatter_s;
+    }
+    return {.bandwidth_s = wire, .compression_s = work};
+  }
+  const collectives::Collective whole = exchange_of(scenario);
+  const auto total = [&](double latency_factor, double bandwidth_factor) {
+    collectives::Collective part = whole;
+    collectives::LinkCost& link = part.links.all;
+    link.latency_s *= latency_factor;
+    link.delay_s *= latency_factor;
+    link.block_latency_s *= latency_factor;
+    link.per_byte_s /= bandwidth_factor;
+    const buckets::Cost cost = compressed_cost(scenario, part);
+    double sum = 0;
+    for (const buckets::Group& group : plan.groups) {
+      sum += cost.seconds(static_cast<double>(group.bytes.value), 1);
+    }
+    return sum;
+  };
+  constexpr double kFast = 1e12; // times the bandwidth: bytes cost nothing
+  const double all = total(1, 1);
+  const double latency = all - total(0, 1);
+  const double bandwidth = all - total(1, kFast);
+  double work = all - latency - bandwidth;
+  for (const ProgramUnit& unit : units) {
+    work += unit.cost.compress_s() + unit.cost.encode_s + unit.cost.decode_s;
+  }
+  return {.latency_s = latency, .bandwidth_s = bandwidth, .compression_s = work};
+}
+
+// On a fabric: messages of one byte take the latency, all others more by what their bytes cost, and
+// what adding costs is a difference. The times of the messages are those of the run.
+ExchangeShares fabric_parts(const Scenario& scenario, const buckets::Plan& plan,
+                            std::span<const ProgramUnit> units) {
+  collectives::Collective collective = exchange_of(scenario);
+  const auto total = [&](const collectives::Collective& asked, std::int64_t most_bytes) {
+    programs::ExchangeTimes exchange(asked, scenario.method, std::nullopt);
+    double sum = 0;
+    for (const buckets::Group& group : plan.groups) {
+      sum += exchange(Bytes{std::min(most_bytes, group.bytes.value)}).seconds;
+    }
+    return sum;
+  };
+  double all = 0;
+  for (const ProgramUnit& unit : units) {
+    all += unit.cost.wire_s + unit.cost.broadcast_s;
+  }
+  double reduction = 0;
+  collectives::Collective cut_finely = collective; // a byte is no whole element
+  cut_finely.options.chunking = collectives::Chunking::real;
+  const double latency = total(cut_finely, 1);
+  if (collective.reduction_s_per_byte > 0) {
+    collective.reduction_s_per_byte = 0;
+    reduction = all - total(collective, std::numeric_limits<std::int64_t>::max());
+  }
+  return {.latency_s = latency, .bandwidth_s = all - reduction - latency, .reduction_s = reduction};
+}
+
+// Latency and transfer as the model of the library has them.
+ExchangeShares library_parts(const nccl::LibraryQuestion& asked, const buckets::Plan& plan) {
+  nccl::LibraryQuestion question = asked;
+  double latency = 0;
+  double transfer = 0;
+  for (const buckets::Group& group : plan.groups) {
+    question.bytes = static_cast<double>(group.bytes.value);
+    const nccl::LibraryRecord record = nccl::predict(question);
+    latency += record.latency_part_s;
+    transfer += record.transfer_part_s;
+  }
+  return {.latency_s = latency, .bandwidth_s = transfer};
+}
+
+// The algorithm and the block are those of the first message.
+ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& plan,
+                              std::span<const ProgramUnit> units) {
+  if (is_compressed(scenario)) {
+    return compressed_parts(scenario, plan, units);
+  }
+  if (const auto& question = scenario.communication.question) {
+    return library_parts(*question, plan);
+  }
+  if (scenario.cluster.network.curve) {
+    double all = units.empty() ? 1 : 0; // a measured curve has no parts
+    for (const ProgramUnit& unit : units) {
+      all += unit.cost.on_wire_s;
+    }
+    return {.bandwidth_s = all};
+  }
+  if (scenario.cluster.fabric) {
+    return fabric_parts(scenario, plan, units);
+  }
+  collectives::Collective collective = exchange_of(scenario);
+  const auto total = [&](bool latency, bool bandwidth, bool reduction) {
+    collectives::Collective part = collective;
+    const auto keep = [&](collectives::LinkCost& cost) {
+      cost.latency_s *= latency ? 1 : 0;
+      cost.delay_s *= latency ? 1 : 0;
+      cost.block_latency_s *= latency ? 1 : 0;
+      cost.per_byte_s *= bandwidth ? 1 : 0;
+    };
+    keep(part.links.all);
+    if (part.links.two_level) {
+      keep(part.links.two_level->intra);
+      if (auto& nvls = part.links.two_level->nvls) {
+        nvls->startup_s *= latency ? 1 : 0;
+        nvls->per_byte_s *= bandwidth ? 1 : 0;
+      }
+    }
+    part.reduction_s_per_byte *= reduction ? 1 : 0;
+    double sum = 0;
+    const buckets::Cost cost = programs::planner_cost(part);
+    for (const buckets::Group& group : plan.groups) {
+      sum += cost.seconds(static_cast<double>(group.bytes.value), 1);
+    }
+    return sum;
+  };
+  collective.bytes = static_cast<double>(plan.groups.front().bytes.value);
+  // Without this, `auto` could choose another algorithm, and an optimal block another size, once a
+  // part is taken away, so that the parts would be those of different exchanges.
+  collective = collectives::with_chosen_algorithm(collective);
+  if (const auto blocks = collectives::resolve_blocks(collective)) {
+    collective.options.block = Bytes{static_cast<std::int64_t>(blocks->block_bytes)};
+  }
+  return {.latency_s = total(true, false, false),
+          .bandwidth_s = total(false, true, false),
+          .reduction_s = collective.reduction_s_per_byte > 0 ? total(false, false, true) : 0.0};
+}
+
+} // namespace
+
+std::string largest_part(const Scenario& scenario, const buckets::Plan& plan,
+                         std::span<const ProgramUnit> units) {
+  ExchangeShares parts = exchange_parts(scenario, plan, units);
+  // What every message and its copies through the host take beside the network. Times of compressed
+  // exchanges and those of a fabric hold it.
+  const buckets::LinearCost extra = extra_cost(scenario);
+  const bool fabric = scenario.cluster.fabric != nullptr;
+  const double startup = extra.startup_s * static_cast<double>(plan.groups.size());
+  double copies = 0;
+  for (const buckets::Group& group : plan.groups) {
+    copies += extra.per_byte_s * static_cast<double>(group.bytes.value);
+  }
+  parts.latency_s += startup;
+  parts.bandwidth_s += copies - (fabric ? startup : 0);
+  parts.compression_s -= is_compressed(scenario) ? copies + (fabric ? 0 : startup) : 0;
+  return largest_of(parts);
 }
 
 } // namespace stepsim::study

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "scenario/fabric_rates.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/words.hpp"
+#include "document/checked.hpp"
+#include "document/json.hpp"
 
 namespace stepsim::study {
 
@@ -109,5 +111,13 @@ struct Conditions {
   // longer one of a run without the former and a run without the latter.
   bool hides_transfers = false;
 };
+
+// Files of kind conditions (CON 1, 3; keys in keys/conditions_keys.hpp).
+
+// Reads one factor: a number that is taken as known, or a value with its range. Problems are added.
+[[nodiscard]] FactorValue read_factor(const io::Json& json, Factor factor, io::Problems& problems);
+
+// The factors of a file, which must have all of them. Throws InputError with all problems.
+[[nodiscard]] FactorValues parse_conditions_file(const io::Json& json);
 
 } // namespace stepsim::study

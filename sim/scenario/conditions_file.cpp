@@ -1,11 +1,11 @@
-#include "scenario/conditions_file.hpp"
+#include "scenario/conditions.hpp"
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "document/reader.hpp"
 #include "scenario/keys/conditions_keys.hpp"
 

@@ -11,7 +11,6 @@
 
 #include "base/number_text.hpp"
 #include "buckets/planners.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/node_counts.hpp"

@@ -1,4 +1,4 @@
-#include "scenario/fabric_rates.hpp"
+#include "scenario/scenario_conditions.hpp"
 
 #include <algorithm>
 #include <cstdint>

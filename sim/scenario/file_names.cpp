@@ -5,9 +5,9 @@
 #include <system_error>
 #include <utility>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "document/file.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::study {
 

@@ -10,7 +10,6 @@
 #include <chrono>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/shared_value.hpp"
 #include "document/file.hpp"
 #include "document/file_write.hpp"
@@ -18,7 +17,7 @@
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 #include "links/fabric/topology.hpp"
-#include "scenario/conditions_file.hpp"
+#include "scenario/conditions.hpp"
 #include "scenario/cost_choice.hpp"
 #include "scenario/files/library_file.hpp"
 #include "scenario/files/model_file.hpp"

@@ -1,5 +1,4 @@
 // The two runs of a scenario whose starts of messages and transfers hide behind each other.
-#include "scenario/fabric_rates.hpp"
 #include "scenario/scenario_conditions.hpp"
 
 namespace stepsim::study {

@@ -1,4 +1,4 @@
-#include "scenario/inline_cost.hpp"
+#include "scenario/scenario_parts.hpp"
 
 #include <utility>
 

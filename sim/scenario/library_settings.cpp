@@ -1,9 +1,8 @@
-#include "scenario/library_settings.hpp"
+#include "scenario/scenario_library.hpp"
 
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "document/checked.hpp"
 #include "scenario/files.hpp"
 #include "scenario/keys/library_model_keys.hpp"

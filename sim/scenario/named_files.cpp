@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "document/file_write.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "document/sha256.hpp"
 
 namespace stepsim::study {

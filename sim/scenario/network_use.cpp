@@ -1,11 +1,11 @@
-#include "scenario/network_use.hpp"
+#include "scenario/scenario_fabric.hpp"
 
 #include <string>
 #include <string_view>
 
 #include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 

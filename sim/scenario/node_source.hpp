@@ -1,6 +1,6 @@
 #pragma once
 // The machine of a cluster and its collective library, as plain values of a scenario or a
-// collective. library_settings.hpp reads them.
+// collective. scenario_library.hpp reads them.
 #include <memory>
 #include <optional>
 #include <string>

@@ -2,8 +2,11 @@
 // The context of all functions that read a scenario: where to report problems, the files that the
 // scenario names, and how to treat keys without effect. Lists of flows, merge problems and
 // break-even problems are read with it, too.
+#include <functional>
 #include <string_view>
+#include <vector>
 
+#include "document/json.hpp"
 #include "document/reader.hpp"
 #include "scenario/scenario.hpp"
 
@@ -19,5 +22,15 @@ struct ParseContext {
   void needs_meaning(io::Fields& fields, std::string_view key, bool meaningful,
                      std::string_view where) const;
 };
+
+// Takes keys out of a scenario that lost their meaning when another key was changed.
+
+// Drops from `tree` the keys that parse_scenario() refuses because they have no meaning there, one
+// after the other, as one may have none only because of another one, and adds them to `dropped`.
+// Only keys at pointers for which `may` is true are dropped. Returns the scenario; throws what
+// parse_scenario() throws about the rest.
+Scenario without_leftovers(io::Json& tree, Files& files,
+                           const std::function<bool(std::string_view pointer)>& may,
+                           std::vector<MeaninglessKey>& dropped);
 
 } // namespace stepsim::study

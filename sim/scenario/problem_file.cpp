@@ -4,13 +4,13 @@
 
 #include <cmath>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "document/reader.hpp"
 #include "scenario/cost_choice.hpp"
-#include "scenario/inline_cost.hpp"
 #include "scenario/keys/problem_keys.hpp"
 #include "scenario/parse_context.hpp"
+#include "scenario/scenario_parts.hpp"
 #include "scenario/scenario_schedule.hpp"
 
 namespace stepsim::study {

@@ -1,4 +1,4 @@
-#include "scenario/profile_warnings.hpp"
+#include "scenario/scenario_parts.hpp"
 
 #include <optional>
 #include <string>

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "collectives/algorithms.hpp"
 #include "document/reader.hpp"
@@ -16,7 +16,6 @@
 #include "programs/program_draft.hpp"
 #include "scenario/program_keys.hpp"
 #include "scenario/program_links.hpp"
-#include "scenario/program_objects.hpp"
 
 namespace stepsim::study {
 

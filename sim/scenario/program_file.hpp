@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "document/checked.hpp"
 #include "document/json.hpp"
 #include "programs/explain/program_evaluation.hpp"
 #include "programs/explain/sensitivity.hpp"
@@ -31,5 +32,25 @@ struct ProgramFile {
 
 // Throws InputError with all problems (TRN 8.4).
 [[nodiscard]] ProgramFile parse_program(const io::Json& tree, Files& files);
+
+// Reads parts of a file of kind program that do not depend on the rest of the file.
+
+// Reads the object `overlap`: the slowdowns of compute (one number, or one per kind) and exchanges.
+[[nodiscard]] programs::Interference parse_interference(const io::Json& overlap,
+                                                        io::Problems& problems);
+
+// Reads the object `groups`. programs::check() checks later that every rank is in exactly one part.
+[[nodiscard]] std::vector<programs::Group> parse_groups(const io::Json& groups,
+                                                        io::Problems& problems);
+
+// Appends a warning if there are operations for which nothing waits, not even through the order of
+// their fifo stream.
+void add_unawaited(const programs::Program& program, std::vector<std::string>& warnings);
+
+// Writes a program as a file of kind program.
+
+// The tree of the file. parse_program() reads it back as the same program, bit by bit. All times
+// are written as seconds, so that the file needs no cluster.
+[[nodiscard]] io::Json program_tree(const ProgramFile& file);
 
 } // namespace stepsim::study

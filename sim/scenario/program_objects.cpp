@@ -1,6 +1,6 @@
-#include "scenario/program_objects.hpp"
+#include "scenario/program_file.hpp"
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "document/reader.hpp"
 #include "programs/program_check.hpp"

@@ -1,5 +1,5 @@
 // Keys that hold their defaults are left out: files stay readable, and reading gives the same.
-#include "scenario/program_tree.hpp"
+#include "scenario/program_file.hpp"
 
 #include <utility>
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/node_counts.hpp"
 
 namespace stepsim::study {

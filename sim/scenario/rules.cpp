@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/compress/compression.hpp"
 #include "collectives/validate.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/compression/compression_words.hpp"
-#include "scenario/packet/packet_transport.hpp"
+#include "scenario/packet/packet_settings.hpp"
 #include "scenario/rules_table.hpp"
 #include "scenario/scenario_exchange.hpp"
 

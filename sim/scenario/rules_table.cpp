@@ -5,15 +5,9 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/two_level.hpp"
-#include "scenario/local_rules.hpp"
-#include "scenario/node_rules.hpp"
-#include "scenario/rule_words.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_job.hpp"
-#include "scenario/server_rules.hpp"
-#include "scenario/sharding_rules.hpp"
-#include "scenario/workload_rules.hpp"
+#include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
 

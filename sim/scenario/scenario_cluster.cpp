@@ -1,6 +1,6 @@
 // A number can come from three places: the key itself, a calibration, a topology. The key wins over
 // the calibration, and both win over the topology, which is measured later (resolve_fabric).
-#include "scenario/scenario_cluster.hpp"
+#include "scenario/scenario_parts.hpp"
 
 #include <algorithm>
 #include <string>
@@ -8,17 +8,13 @@
 
 #include "base/number_text.hpp"
 #include "collectives/algorithms.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "links/profile/profile_curve.hpp"
 #include "scenario/cost_choice.hpp"
-#include "scenario/inline_cost.hpp"
 #include "scenario/keys/cluster_keys.hpp"
-#include "scenario/library_settings.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/node_switches.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_intra.hpp"
 #include "scenario/scenario_library.hpp"
 
 namespace stepsim::study {

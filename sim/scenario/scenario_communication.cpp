@@ -1,20 +1,18 @@
 // Chunks are real numbers in closed forms and whole elements where messages are simulated; the
 // default follows the network model. Servers make parameter_server the collective, whatever
 // `collective` says.
-#include "scenario/scenario_communication.hpp"
+#include "scenario/scenario_parts.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/two_level.hpp"
 #include "collectives/validate.hpp"
-#include "scenario/compression/compression_tree.hpp"
-#include "scenario/compression/profile_costs.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/scenario_exchange.hpp"

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "document/json_pointer.hpp"
-#include "scenario/conditions_file.hpp"
+#include "document/json_text.hpp"
+#include "scenario/conditions.hpp"
 #include "scenario/keys/conditions_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
 

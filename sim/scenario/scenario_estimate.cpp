@@ -1,8 +1,8 @@
-#include "scenario/scenario_estimate.hpp"
+#include "scenario/scenario_parts.hpp"
 
 #include <string>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 
 namespace stepsim::study {
 

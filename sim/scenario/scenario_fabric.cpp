@@ -9,15 +9,13 @@
 
 #include "base/number_text.hpp"
 #include "buckets/planners.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "links/fabric/placement.hpp"
-#include "scenario/network_use.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/packet/packet_tree.hpp"
+#include "scenario/packet/packet_settings.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_intra.hpp"
-#include "scenario/topology_field.hpp"
+#include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
 

@@ -1,4 +1,4 @@
-#include "scenario/scenario_intra.hpp"
+#include "scenario/scenario_parts.hpp"
 
 #include <algorithm>
 #include <optional>

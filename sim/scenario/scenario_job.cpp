@@ -1,4 +1,4 @@
-#include "scenario/scenario_job.hpp"
+#include "scenario/scenario_parts.hpp"
 
 #include <array>
 #include <string>

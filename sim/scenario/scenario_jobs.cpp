@@ -1,7 +1,7 @@
 // Several training jobs on one fabric: `workload` is a list.
 // Only the first job has the full scenario around it; of the others the workload is kept and the
 // nodes, and run/network_setup.cpp makes scenarios of them when they run.
-#include "scenario/scenario_jobs.hpp"
+#include "scenario/scenario_parts.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "collectives/algorithms.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/keys/workload_keys.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/scenario_workload.hpp"
 
 namespace stepsim::study {
 

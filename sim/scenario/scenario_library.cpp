@@ -8,9 +8,8 @@
 
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/keys/library_model_keys.hpp"
-#include "scenario/library_settings.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {

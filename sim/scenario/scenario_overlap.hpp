@@ -1,6 +1,9 @@
 #pragma once
 // Reads and writes /training/overlap of a scenario and its short form compute_slowdown (TRN 3).
 #include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "scenario/parse_context.hpp"
 
@@ -18,5 +21,18 @@ void add_overlap(const Scenario& scenario, io::Json& tree);
 // The slowdown of compute, if it is the same for all kinds of compute and exchanges are not slowed;
 // else empty.
 [[nodiscard]] std::optional<double> one_slowdown(const programs::Interference& overlap);
+
+// Shipped slowdowns of compute next to an exchange (TRN 3.3), by the device and the library that
+// moves the data, with the source of each value.
+
+struct OverlapRow {
+  std::string_view name;   // DEVICE/LIBRARY
+  double compute{};        // factor on compute times during an exchange, >= 1
+  std::string_view label;  // "derived" or "measured"
+  std::string_view source; // what it was derived from
+};
+
+[[nodiscard]] std::span<const OverlapRow> overlap_rows();
+[[nodiscard]] std::vector<std::string_view> overlap_names();
 
 } // namespace stepsim::study

@@ -10,11 +10,10 @@
 #include "buckets/planner_options.hpp"
 #include "buckets/priority.hpp"
 #include "collectives/compress/compression.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_local.hpp"
-#include "scenario/schedule_options.hpp"
 
 namespace stepsim::study {
 

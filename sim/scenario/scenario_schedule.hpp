@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <string>
 
+#include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
+#include "document/reader.hpp"
 #include "scenario/parse_context.hpp"
 
 namespace stepsim::study {
@@ -35,5 +37,17 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
 // gives the times. If latency and bandwidth give them, two messages share the link and the default
 // is 1; a given value with which they move more data than the link can gets a warning.
 void resolve_contention(const io::Json& tree, Scenario& scenario);
+
+// Reads and writes the options of a schedule by the rows of keys/schedule_keys.hpp.
+
+// Reads all options; options that are not given have their defaults. `bytes_of_element` is the
+// bytes per parameter, because the presets of schedule `priority` have sizes in parameters.
+[[nodiscard]] buckets::ScheduleOptions read_schedule_options(io::Fields& fields,
+                                                             std::int64_t bytes_of_element);
+
+// Sets the keys of the planner to their values; an option without a value is left out, and so is
+// bucket_bytes if dear_layers has one.
+void add_schedule_options(const buckets::Planner& planner, const buckets::ScheduleOptions& options,
+                          io::Json& tree);
 
 } // namespace stepsim::study

@@ -9,7 +9,7 @@
 #include "buckets/planners.hpp"
 #include "collectives/compress/compression.hpp"
 #include "document/checked.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "programs/program_check.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/parse_value_codec.hpp"

@@ -1,7 +1,7 @@
 // /training and /variability of a scenario (PIP 2, 9).
 // Keys of all algorithms are read whatever the algorithm is, so that their values are checked; the
 // feature matrix (rules.hpp) refuses those that do not count.
-#include "scenario/scenario_training.hpp"
+#include "scenario/scenario_parts.hpp"
 
 #include <algorithm>
 #include <array>

@@ -10,17 +10,16 @@
 #include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/two_level.hpp"
-#include "scenario/compression/compression_tree.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/job_keys.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_estimate.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_local.hpp"
-#include "scenario/scenario_training.hpp"
-#include "scenario/schedule_options.hpp"
+#include "scenario/scenario_parts.hpp"
+#include "scenario/scenario_schedule.hpp"
 
 namespace stepsim::study {
 

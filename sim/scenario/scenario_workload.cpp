@@ -1,7 +1,7 @@
 // Whatever form a workload has, it ends as layers with times and gradients with sizes. Layers
 // written in the scenario become a small trace first, so that only traces and model tables have
 // code of their own.
-#include "scenario/scenario_workload.hpp"
+#include "scenario/scenario_parts.hpp"
 
 #include <algorithm>
 #include <string>
@@ -9,7 +9,6 @@
 
 #include "base/number_text.hpp"
 #include "scenario/rules.hpp"
-#include "scenario/scenario_estimate.hpp"
 
 namespace stepsim::study {
 

@@ -1,4 +1,4 @@
-#include "scenario/schedule_options.hpp"
+#include "scenario/scenario_schedule.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,10 +1,8 @@
-#include "scenario/sharding_rules.hpp"
+#include "scenario/rules_table.hpp"
 
 #include <array>
 #include <string>
 #include <string_view>
-
-#include "scenario/rule_words.hpp"
 
 namespace stepsim::study {
 

@@ -1,9 +1,10 @@
 #include "scenario/short_forms.hpp"
-#include "document/json_pointer.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string>
+
+#include "document/json_text.hpp"
 
 namespace stepsim::study {
 

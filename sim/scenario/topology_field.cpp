@@ -1,4 +1,4 @@
-#include "scenario/topology_field.hpp"
+#include "scenario/scenario_fabric.hpp"
 
 #include "base/number_text.hpp"
 #include "scenario/files/topology_file.hpp"

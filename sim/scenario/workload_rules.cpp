@@ -1,4 +1,4 @@
-#include "scenario/workload_rules.hpp"
+#include "scenario/rules_table.hpp"
 
 #include <array>
 #include <string>

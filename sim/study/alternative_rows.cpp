@@ -1,5 +1,5 @@
 // Every row is a sweep over the axes of a scenario of its own.
-#include "study/alternative_rows.hpp"
+#include "study/alternatives.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,12 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/shared_value.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
-#include "study/assumptions.hpp"
 #include "study/solve.hpp"
 #include "study/sweep/assumed.hpp"
 #include "study/sweep/ranking.hpp"

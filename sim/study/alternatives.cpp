@@ -6,11 +6,9 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "buckets/planners.hpp"
 #include "collectives/compress/compression.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "scenario/short_forms.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 // Named ways to exchange gradients, each of them a few changes to a scenario. `compare
 // --algorithms` runs them on one workload and network, and lists the assumptions of each
-// (assumptions.hpp).
+// (assumptions() below).
 //
 //   ddp        /communication/schedule = ddp
 //   topk       /communication/compression/method = topk, /communication/schedule = single
@@ -11,6 +11,8 @@
 // schedules (buckets/planners.hpp) and of compression methods
 // (collectives/compress/compression.hpp) whose `compared` is true is an alternative;
 // alternatives.cpp lists a few more.
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +20,8 @@
 #include <vector>
 
 #include "document/json.hpp"
+#include "scenario/scenario.hpp"
+#include "study/compare.hpp"
 #include "study/sweep/grid.hpp"
 
 namespace stepsim::study {
@@ -59,5 +63,53 @@ filled_in(const io::Json& scenario, const Alternative& alternative, std::span<co
 
 // Whether the scenario names a known compression method other than "none".
 [[nodiscard]] bool has_compression(const io::Json& scenario);
+
+// The assumptions behind a row of `compare --algorithms`, in words. The text is made from the
+// scenario as it was run, with every default filled in:
+//
+//   "one message after backward; error feedback; density 0.001 by default; compressing is free"
+//
+// "by default" marks values that `compare --algorithms` fills in because the scenario lacks them.
+
+// The text above for one run; empty if there is nothing to list. `record` is the flat summary of
+// the run. `filled_in` has the names of the keys, such as "density", that got a default.
+[[nodiscard]] std::string assumptions(const Scenario& scenario, const io::Json& record,
+                                      const std::vector<std::string>& filled_in);
+
+// The table of `compare --algorithms` and `compare --rows`: alternatives of a base scenario
+// (alternatives.hpp) and further whole scenarios, each run at every combination of the axes.
+
+// A scenario of `compare --rows`, which does not derive from the base scenario.
+struct NamedScenario {
+  std::string name;
+  io::Json tree; // short forms expanded
+};
+
+struct AlternativesOptions {
+  int jobs = 1;                     // threads
+  double max_seconds = kMaxSeconds; // limit of the estimated time, as in SweepOptions
+  bool break_even = false;          // also find the bandwidths at which compression is faster
+  // Called with the number of rows that are finished; may be empty.
+  std::function<void(std::int64_t done, std::int64_t total)> progress = {};
+};
+
+// Runs all of `chosen` and `others` at every combination of `axes`, which may be empty. A row has
+//   algorithm          name of the alternative or scenario
+//   the varied fields and the summary keys; staleness_mean is 0 for synchronous training
+//   ratio              time of a batch / the least time of a batch of the same combination
+//   assumes            the assumptions of the run in words (assumptions() below)
+// and with options.break_even the comparison with overlapped dense training at 10 Mb/s to 10 Tb/s
+// (null for rows without compression and rows that failed):
+//   break_even_Bps     [bandwidth at which both are equally fast, ..]
+//   compression_wins   [{from_Bps, to_Bps}, ..] open intervals in which compression is faster;
+//                      from_Bps 0: from 10 Mb/s on, to_Bps null: up to 10 Tb/s
+// Rows are sorted by combination, then by the time of a batch; failed rows come last in their
+// combination, with null for `ratio` and `assumes`. `ranking` and `batches` of the Comparison stay
+// empty. Throws InputError if, for one of the rows' scenarios, none of a sample of combinations can
+// be parsed.
+[[nodiscard]] Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes,
+                                              std::span<const Alternative> chosen,
+                                              std::span<const NamedScenario> others, Files& files,
+                                              const AlternativesOptions& options);
 
 } // namespace stepsim::study

@@ -1,4 +1,4 @@
-#include "study/assumptions.hpp"
+#include "study/alternatives.hpp"
 
 #include <fmt/core.h>
 

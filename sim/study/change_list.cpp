@@ -6,7 +6,7 @@
 
 #include "base/number_text.hpp"
 #include "buckets/planners.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "run/run.hpp"
-#include "run/run_async_server.hpp"
+#include "run/run_program.hpp"
 #include "run/work_estimate.hpp"
 
 namespace stepsim::study {

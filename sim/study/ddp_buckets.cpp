@@ -6,10 +6,8 @@
 #include <tuple>
 
 #include "base/number_text.hpp"
-#include "base/percent.hpp"
 #include "buckets/planners.hpp"
 #include "buckets/schedules.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 #include "scenario/merge_problem.hpp"

@@ -9,9 +9,14 @@
 #include <vector>
 
 #include "base/quantity.hpp"
+#include "document/fields/schema.hpp"
+#include "document/json.hpp"
+#include "programs/explain/attribution.hpp"
 #include "programs/explain/explanation.hpp"
 #include "programs/training_program.hpp"
+#include "run/verdict.hpp"
 #include "scenario/program_file.hpp"
+#include "scenario/scenario.hpp"
 #include "study/measure_next.hpp"
 
 namespace stepsim::study {
@@ -85,5 +90,39 @@ struct Explained {
 // start-ups, twice the bandwidth, compute twice as fast and, if the program has interference, no
 // interference. Their `set` is empty.
 void add_program_changes(const ProgramFile& file, Explained& explained);
+
+// Makes the program of a scenario with the input of an explanation: the factors of variability, the
+// names of layers and buckets, and the cost of an exchange per start-up and per byte.
+
+struct ExplainableScenario {
+  ProgramFile file;
+  programs::ProgramLabels labels;
+};
+
+// Returns the program with the settings of its evaluation: for a scenario with variability its own
+// number of iterations (at least 2), else 400 iterations of which the first 200 are discarded. A
+// period that is the ratio of a critical cycle does not depend on them. Throws SimulationError if
+// the scenario has no program (run/scenario_program.hpp).
+[[nodiscard]] ExplainableScenario explainable(const Scenario& scenario);
+
+// Puts an explanation into sentences that an engineer understands without the tables.
+
+// The parts of the binding path, and what bounds the program by them (run/verdict.hpp).
+[[nodiscard]] PathParts path_parts(const Explained& explained);
+[[nodiscard]] std::string bottleneck_of(const Explained& explained);
+
+// Returns the sentences, usually three to six: the step time, what bounds it, the exposed
+// communication, the interference, the change that helps most, and the difference to a measured
+// step.
+[[nodiscard]] std::vector<std::string> sentences_of(const Explained& explained);
+
+// The output of `stepsim explain --json`, and of `stepsim run --json` for a file of kind program.
+// One table of keys, in explained_tree.cpp, makes both the writer and the JSON Schema of kind
+// explanation.
+
+// The output without the key `meta`, which the command adds.
+[[nodiscard]] io::Json explained_tree(const Explained& explained);
+
+[[nodiscard]] io::FileKind explanation_kind();
 
 } // namespace stepsim::study

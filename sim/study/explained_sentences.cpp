@@ -1,4 +1,4 @@
-#include "study/explained_sentences.hpp"
+#include "study/explained.hpp"
 
 #include <algorithm>
 

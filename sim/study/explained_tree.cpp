@@ -1,6 +1,6 @@
 // One table of rows per object. Lists that have nothing to say are empty, and objects that do not
 // exist are null.
-#include "study/explained_tree.hpp"
+#include "study/explained.hpp"
 
 #include <array>
 #include <string_view>

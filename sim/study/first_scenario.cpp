@@ -11,7 +11,6 @@
 
 #include "document/file_write.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "run/memory_figures.hpp"
 #include "run/run.hpp"
@@ -20,7 +19,7 @@
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/short_forms.hpp"
-#include "study/sweep/sweep_base.hpp"
+#include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::study {
 

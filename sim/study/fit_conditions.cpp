@@ -9,7 +9,7 @@
 #include "base/cholesky.hpp"
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "study/measured_rows.hpp"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "document/reader.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/measured_steps_keys.hpp"

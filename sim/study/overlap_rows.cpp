@@ -1,4 +1,4 @@
-#include "study/overlap_rows.hpp"
+#include "study/fit_overlap.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "buckets/planners.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/merge_problem.hpp"

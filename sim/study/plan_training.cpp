@@ -9,10 +9,9 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "run/memory_figures.hpp"
-#include "scenario/leftover_keys.hpp"
+#include "scenario/parse_context.hpp"
 #include "scenario/scenario_sharding.hpp"
 #include "study/sweep/rows.hpp"
 

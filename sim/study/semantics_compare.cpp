@@ -1,12 +1,11 @@
 // Walks through `expected` and the output side by side and stops at the first difference. The
 // output may hold more than is expected, never less.
-#include "study/semantics_compare.hpp"
+#include "study/semantics_result.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "document/reader.hpp"
 
 namespace stepsim::study {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "document/reader.hpp"
 #include "study/semantics_keys.hpp"
 

@@ -4,14 +4,32 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "collectives/operators/error_feedback.hpp"
 #include "document/fields/schema.hpp"
 #include "document/json.hpp"
-#include "study/semantics_compare.hpp"
 #include "study/semantics_file.hpp"
 
 namespace stepsim::study {
+
+// Compares `expected` of a sparse_semantics file with the output of the run (SPA 7).
+//
+// `expected` may be any part of the output: keys may be missing, null matches anything, and the
+// list `iterations` may end early. All other lists must be complete. A vector is given by all its
+// values or by its entries. Whole numbers must be equal; other numbers may differ by 1e-12 of the
+// larger one.
+
+struct Difference {
+  std::string pointer; // JSON pointer into the file: /expected/iterations/0/final/index/1
+  std::string message; // "expected 1, got 2"
+};
+
+// The first difference in the order of the file; empty if there is none. Throws InputError if
+// `expected` has a key that no output has.
+[[nodiscard]] std::optional<Difference> first_difference(const SemanticsFile& file,
+                                                         const io::Json& output);
 
 namespace keys {
 
@@ -30,5 +48,17 @@ void add_comparison(io::Json& tree, const SemanticsFile& file,
                     const std::optional<Difference>& difference);
 
 [[nodiscard]] io::FileKind semantics_result_kind();
+
+// Runs the iterations of a sparse_semantics file with the simulator's own operators, so that the
+// checked exchange is the one that simulations assume (collectives/operators/error_feedback.hpp,
+// SPA 7).
+
+// Returns one step per iteration of the file. The first step starts with the file's initial
+// residuals, every other one with those that the residual mask left after the step before. Throws
+// SimulationError if a sum overflows a double.
+[[nodiscard]] std::vector<collectives::FeedbackStep> run_semantics(const SemanticsFile& file);
+
+// Returns warnings about messages that the exchange needs on a cluster but no model counts.
+[[nodiscard]] std::vector<std::string> semantics_warnings(const SemanticsFile& file);
 
 } // namespace stepsim::study

@@ -11,11 +11,9 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario.hpp"
 #include "study/crossings.hpp"
-#include "study/solve_target.hpp"
 #include "study/sweep/assumed.hpp"
 #include "study/sweep/grid.hpp"
 #include "study/sweep/ranking.hpp"

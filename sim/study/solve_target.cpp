@@ -1,12 +1,11 @@
 // Which runs have a number is a list here, because the summary itself only knows that a number is
 // null.
-#include "study/solve_target.hpp"
+#include "study/solve.hpp"
 
 #include <algorithm>
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/quantity.hpp"
 #include "run/summary_fields.hpp"
 

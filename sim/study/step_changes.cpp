@@ -10,16 +10,16 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "run/work_estimate.hpp"
-#include "scenario/leftover_keys.hpp"
+#include "scenario/parse_context.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/change_list.hpp"
-#include "study/sweep/grid_text.hpp"
-#include "study/sweep/standings.hpp"
+#include "study/sweep/grid.hpp"
+#include "study/sweep/ranking.hpp"
 
 namespace stepsim::study {
 

@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "scenario/files/trace_file.hpp"

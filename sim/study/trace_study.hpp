@@ -12,17 +12,37 @@
 
 #include "base/quantity.hpp"
 #include "base/words.hpp"
+#include "document/fields/schema.hpp"
 #include "document/json.hpp"
 #include "import/nccl/library_measurements.hpp"
+#include "layers/trace.hpp"
 #include "run/result.hpp"
 #include "scenario/files.hpp"
 #include "study/ddp_buckets.hpp"
 #include "study/explained.hpp"
 #include "study/measure_next.hpp"
 #include "study/trace_gap.hpp"
-#include "study/trace_machine.hpp"
 
 namespace stepsim::study {
+
+// The machines on which a trace was recorded: the node type with its GPU, and how many GPUs of how
+// many machines its ranks were.
+
+struct TraceMachine {
+  std::string node_type; // a shipped node type, or a file
+  std::int64_t nodes = 1, gpus_per_node = 1;
+  std::vector<std::string> others; // further node types with the same GPU
+  [[nodiscard]] std::int64_t gpus() const { return nodes * gpus_per_node; }
+};
+
+// The shipped node types with the GPU that the profiler named ("NVIDIA A100-SXM4-80GB"), those of
+// the maker's reference design first. Empty if none has it.
+[[nodiscard]] std::vector<std::string> node_types_of_gpu(const std::string& device, Files& files);
+
+// `node_type`: the user's word; "": the first of node_types_of_gpu(). Ranks fill machine by
+// machine. Empty if no node type is known, or if the ranks fill no whole number of machines.
+[[nodiscard]] std::optional<TraceMachine> machine_of(const layers::Trace& trace,
+                                                     const std::string& node_type, Files& files);
 
 struct StudyOptions {
   std::string trace;              // path of a trace with kernel times
@@ -94,5 +114,11 @@ enum class Effort { free, software, hardware };
 inline constexpr auto kEfforts = base::words<Effort>(
     {{Effort::free, "free"}, {Effort::software, "software"}, {Effort::hardware, "hardware"}});
 [[nodiscard]] Effort effort_of(ChangeKind kind);
+
+// The output of `stepsim study --json` (kind study). One table of keys makes the writer and the
+// schema.
+[[nodiscard]] io::Json study_tree(const TraceStudy& study);
+
+[[nodiscard]] io::FileKind study_kind();
 
 } // namespace stepsim::study

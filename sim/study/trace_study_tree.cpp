@@ -1,4 +1,4 @@
-#include "study/trace_study_tree.hpp"
+#include "study/trace_study.hpp"
 
 #include <array>
 #include <string_view>

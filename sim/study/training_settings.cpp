@@ -195,29 +195,29 @@ std::string fsdp(const Facts& facts) {
                      checkpoint);
 }
 
-struct Target {
+struct SettingsTarget {
   std::string_view name, mark; // mark: begins a comment; "" = there are none
   std::string (*settings)(const Facts& facts);
   std::string_view keys; // whose keys they are: tests/cli/framework_keys.json
   std::string_view note; // what the file cannot say
 };
 constexpr std::array kTargets{
-    Target{"torchtitan", "# ", torchtitan, "torchtitan b5bcd76", ""},
-    Target{"deepspeed", "", deepspeed, "DeepSpeed edaa722",
-           "train_batch_size is GPUs x micro-batches x samples; bucket sizes count values; "
-           "mics_shard_size GPUs share one copy, where the model is made inside "
-           "deepspeed.zero.MiCS_Init; what backward computes again is set in the model"},
-    Target{
+    SettingsTarget{"torchtitan", "# ", torchtitan, "torchtitan b5bcd76", ""},
+    SettingsTarget{"deepspeed", "", deepspeed, "DeepSpeed edaa722",
+              "train_batch_size is GPUs x micro-batches x samples; bucket sizes count values; "
+              "mics_shard_size GPUs share one copy, where the model is made inside "
+              "deepspeed.zero.MiCS_Init; what backward computes again is set in the model"},
+    SettingsTarget{
         "accelerate", "# ", accelerate, "Accelerate 16cb6eb",
         "micro-batches are gradient_accumulation_steps of Accelerator(); what computes a part of a "
         "block again is set in the model"},
-    Target{"fsdp", "# ", fsdp, "PyTorch from 2.6", ""}};
+    SettingsTarget{"fsdp", "# ", fsdp, "PyTorch from 2.6", ""}};
 
 } // namespace
 
 std::vector<std::string_view> training_targets() {
   std::vector<std::string_view> names;
-  for (const Target& each : kTargets) {
+  for (const SettingsTarget& each : kTargets) {
     names.push_back(each.name);
   }
   return names;
@@ -226,7 +226,7 @@ std::vector<std::string_view> training_targets() {
 TrainingSettings training_settings(std::string_view target, const Scenario& best,
                                    std::string_view prediction) {
   const Facts facts = facts_of(best);
-  const auto* found = std::ranges::find(kTargets, target, &Target::name);
+  const auto* found = std::ranges::find(kTargets, target, &SettingsTarget::name);
   const std::string head = found->mark.empty() ? ""
                                                : fmt::format("{0}{1}\n{0}Keys of {2}.\n",
                                                              found->mark, prediction, found->keys);

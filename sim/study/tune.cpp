@@ -8,13 +8,13 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "document/fields/written.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/summary.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "study/sweep/grid.hpp"
-#include "study/sweep/standings.hpp"
+#include "study/sweep/ranking.hpp"
 #include "study/tune_density.hpp"
 
 namespace stepsim::study {

@@ -33,7 +33,6 @@
 #include "scenario/files.hpp"
 #include "scenario/scenario.hpp"
 #include "study/sweep/rows.hpp"
-#include "study/tune_points.hpp"
 #include "study/tune_values.hpp"
 
 namespace stepsim::study {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {

@@ -6,14 +6,13 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/two_level.hpp"
 #include "collectives/validate.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/communication_keys.hpp"
@@ -25,7 +24,6 @@
 #include "scenario/short_forms.hpp"
 #include "study/crossings.hpp"
 #include "study/sweep/grid.hpp"
-#include "study/tune_buckets.hpp"
 #include "study/tune_density.hpp"
 
 namespace stepsim::study {

@@ -1,20 +1,57 @@
 #pragma once
 // Chooses the values of a knob that are tried, and the scenario they are tried in:
-//   bucket sizes            the values at which the buckets change (tune_buckets.hpp) or, if there
+//   bucket sizes            the values at which the buckets change or, if there
 //                           are many, whole MiB that are evenly spaced on a logarithmic scale
 //   pipeline_width          every width
 //   collective, schedule    every word that the scenario can have
 //   all other knobs         values that are evenly spaced on a logarithmic scale
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "buckets/planners.hpp"
+#include "buckets/problem.hpp"
 #include "document/json.hpp"
 #include "programs/step/compression_gain.hpp"
 #include "scenario/files.hpp"
 #include "scenario/scenario.hpp"
-#include "study/tune_knobs.hpp"
+#include "study/sweep/rows.hpp"
 
 namespace stepsim::study {
+
+// The table of knobs of `stepsim tune`: one row per knob, in the order of the enumerators. A knob
+// is one key of a scenario, which only some schedules, collectives or training algorithms read.
+
+enum class Knob {
+  bucket_bytes,
+  fusion_bytes,
+  cycle_s,
+  partition_bytes,
+  credit_bytes,
+  block_bytes,
+  pipeline_width,
+  density,
+  collective,
+  schedule,
+};
+
+struct KnobRow {
+  Knob knob;
+  std::string_view name;
+  std::string_view pointer; // JSON pointer of the key in a scenario
+  std::string_view summary; // one line of help
+};
+
+// All rows, in the order in which help prints them.
+[[nodiscard]] std::span<const KnobRow> knobs();
+[[nodiscard]] const KnobRow& row(Knob knob);
+// The knob of this name. Throws UsageError, with the nearest name, if it is unknown.
+[[nodiscard]] Knob parse_knob(std::string_view name);
 
 struct TuneProblem {
   io::Json scenario;
@@ -38,5 +75,43 @@ struct TuneValues {
 // The values for `problem`. Throws InputError if the scenario is invalid, and UsageError if it
 // cannot have the knob.
 [[nodiscard]] TuneValues tune_values(const TuneProblem& problem, Files& files);
+
+// The values of a bucket size at which the buckets change (MER 5.2, 5.3, 6.3). Every value between
+// two neighbours in the list makes the same plan, so that trying the values of the list finds the
+// best value exactly.
+
+// Values of fusion_bytes for `horovod`, of bucket_bytes for `ddp` and `dear`: ascending, with at
+// least one value for every plan that any value makes. `schedule` must be one of these, with
+// gradients of one element type for `horovod` and without dear_layers for `dear` (not checked).
+// These schedules close a bucket by comparing a sum of neighbouring gradients with the value, so
+// that the plan stays the same until the value passes the next sum that was compared. Ends once it
+// has more than `most` values.
+[[nodiscard]] std::vector<std::int64_t>
+plan_changes(const buckets::Problem& problem, buckets::Schedule schedule,
+             const buckets::ScheduleOptions& options,
+             std::size_t most = std::numeric_limits<std::size_t>::max());
+
+// The points of a knob's curve: one run of the scenario per value of the knob.
+
+struct TunePoint {
+  io::Json value;                         // value of the knob; null for a reference without it
+  std::optional<double> iteration_time_s; // empty if the run failed
+  io::Json record;                        // flat record as in a sweep; null if nothing was run
+  std::string error;                      // empty if the run did not fail
+};
+
+// The point of `value`. `record` is the flat record of the run, as rows_of() and row_of()
+// (sweep/rows.hpp) return it.
+[[nodiscard]] TunePoint tune_point(io::Json record, io::Json value);
+
+// Runs the scenario with each of `values` at `pointer` and returns one point per value, in the same
+// order. A value with which the scenario cannot be parsed, or whose run fails, gives a point with
+// an error. Each new warning is appended to `warnings` once. Throws InputError if the scenario can
+// be parsed with none of up to 16 values that are spread over the list (check_some_point()).
+[[nodiscard]] std::vector<TunePoint> run_points(const io::Json& scenario,
+                                                const std::string& pointer,
+                                                const std::vector<io::Json>& values, Files& files,
+                                                const RowsOptions& options,
+                                                std::vector<std::string>& warnings);
 
 } // namespace stepsim::study

@@ -1,4 +1,4 @@
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <limits>
 
-#include "base/percent.hpp"
 #include "base/random.hpp"
 
 using namespace stepsim::base;

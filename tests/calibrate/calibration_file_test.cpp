@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "calibrate/curves.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "links/profile/profile_curve.hpp"
 #include "scenario/files/profile_file.hpp"

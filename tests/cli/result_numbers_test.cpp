@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "run/flows_text.hpp"
-#include "run/link_counters.hpp"
 #include "run/network_result.hpp"
+#include "run/run_timeline.hpp"
 #include "scenario/packet/message_class.hpp"
 #include "scenario/scenario_text.hpp"
 #include "study/solve.hpp"

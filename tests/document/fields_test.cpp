@@ -4,7 +4,6 @@
 #include "document/fields/schema.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "document/reader.hpp"
 

@@ -3,7 +3,6 @@
 #include "base/error.hpp"
 #include "document/json.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 
 using namespace stepsim;

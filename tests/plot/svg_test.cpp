@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "plot/curves.hpp"
+#include "plot/frame.hpp"
 #include "testing/paths.hpp"
 
 namespace stepsim::plot {

@@ -1,4 +1,4 @@
-#include "programs/fifo_pass.hpp"
+#include "programs/event_pass.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,6 @@
 
 #include "base/random.hpp"
 #include "programs/builders/pipe_sgd_program.hpp"
-#include "programs/event_pass.hpp"
 #include "programs/random_programs.hpp"
 
 using namespace stepsim::programs;

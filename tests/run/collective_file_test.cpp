@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "links/fabric/placement.hpp"
 #include "run/collective_keys.hpp"
 #include "run/collective_record.hpp"

@@ -1,4 +1,4 @@
-#include "run/library_record_tree.hpp"
+#include "run/collective_record.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,11 +6,10 @@
 #include <string>
 
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "nccl/library_record.hpp"
 #include "nccl/node_links.hpp"
-#include "run/collective_record.hpp"
-#include "run/collective_system.hpp"
+#include "run/collective_file.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
 

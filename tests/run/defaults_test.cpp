@@ -9,7 +9,6 @@
 
 #include "buckets/planners.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "run/measured_exchanges.hpp"
 #include "scenario/defaults.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "study/sweep/sweep_file.hpp"

@@ -7,11 +7,8 @@
 #include <set>
 
 #include "base/random.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
-#include "run/flows_result.hpp"
 #include "run/flows_text.hpp"
-#include "run/flows_timeline.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/flows_run.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/short_forms.hpp"

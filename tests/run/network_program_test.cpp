@@ -1,5 +1,5 @@
 // Training programs whose messages go through a simulated network one by one.
-#include "run/network_program.hpp"
+#include "run/evaluated_program.hpp"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "document/json.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/random.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "run/result_file.hpp"
 #include "scenario/scenario_schedule.hpp"

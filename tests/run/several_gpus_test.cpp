@@ -8,7 +8,6 @@
 #include "base/number_text.hpp"
 #include "document/file.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "document/temporary_folder.hpp"
 #include "scenario/scenario_text.hpp"

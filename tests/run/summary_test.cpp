@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/summary_fields.hpp"
 
 using namespace stepsim;

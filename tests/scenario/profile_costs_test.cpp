@@ -1,4 +1,4 @@
-#include "scenario/compression/profile_costs.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 
 #include <doctest/doctest.h>
 

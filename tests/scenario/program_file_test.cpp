@@ -9,14 +9,12 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "programs/builders/fsdp_program.hpp"
 #include "programs/instances.hpp"
 #include "programs/program_check.hpp"
 #include "programs/random_programs.hpp"
 #include "programs/steady_state.hpp"
-#include "scenario/program_tree.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

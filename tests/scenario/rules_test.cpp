@@ -6,10 +6,9 @@
 
 #include "buckets/planners.hpp"
 #include "collectives/compress/compression.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "scenario/keys/scenario_keys.hpp"
-#include "scenario/packet/packet_transport.hpp"
+#include "scenario/packet/packet_settings.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/rules_table.hpp"
 #include "scenario/scenario_text.hpp"

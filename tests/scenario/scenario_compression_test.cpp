@@ -7,7 +7,6 @@
 #include "buckets/planners.hpp"
 #include "document/json_parse.hpp"
 #include "document/json_text.hpp"
-#include "scenario/compression/compression_tree.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/scenario_text.hpp"
 

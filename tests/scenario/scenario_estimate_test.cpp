@@ -1,5 +1,5 @@
 // A workload whose times are estimated for a named GPU (INP 3).
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"

@@ -1,4 +1,3 @@
-#include "study/alternative_rows.hpp"
 #include "study/alternatives.hpp"
 
 #include <doctest/doctest.h>
@@ -8,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 

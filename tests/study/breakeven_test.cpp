@@ -10,7 +10,7 @@
 #include "base/number_text.hpp"
 #include "collectives/compress/compression.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "study/sweep/sweep_helpers.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"

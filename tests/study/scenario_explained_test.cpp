@@ -1,5 +1,5 @@
 // What an explanation of a scenario adds up to is the period that its run reports.
-#include "study/scenario_explained.hpp"
+#include "study/explained.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "study/semantics_run.hpp"
+#include "study/semantics_result.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,6 @@
 #include "base/random.hpp"
 #include "document/json_parse.hpp"
 #include "document/json_text.hpp"
-#include "study/semantics_compare.hpp"
-#include "study/semantics_result.hpp"
 
 using namespace stepsim;
 using study::SemanticsFile;

@@ -1,5 +1,4 @@
 #include "study/solve.hpp"
-#include "study/solve_target.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
 

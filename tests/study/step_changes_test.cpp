@@ -7,12 +7,12 @@
 #include <string>
 
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "document/temporary_folder.hpp"
 #include "run/run.hpp"
 #include "scenario/files.hpp"
 #include "scenario/short_forms.hpp"
-#include "study/sweep/grid_text.hpp"
+#include "study/sweep/grid.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "scenario/files.hpp"
 #include "study/trace_gap.hpp"
-#include "study/trace_machine.hpp"
+#include "study/trace_study.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 

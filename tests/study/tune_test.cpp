@@ -14,10 +14,10 @@
 #include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/scenario_text.hpp"
-#include "study/tune_buckets.hpp"
 #include "study/tune_density.hpp"
+#include "study/tune_values.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 

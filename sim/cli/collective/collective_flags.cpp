@@ -9,14 +9,13 @@
 #include <array>
 #include <optional>
 
-#include "base/nearest.hpp"
-#include "cli/collective/collective_params.hpp"
-#include "cli/commands/scenario_source.hpp"
+#include "base/error.hpp"
+#include "cli/commands/scenario_input.hpp"
 #include "cli/shell/app.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
 #include "document/checked.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/collective_keys.hpp"
 
 namespace stepsim::cli {

@@ -3,10 +3,15 @@
 // of flags, each with one key, and --param, which names its key. A list or range is an axis of the
 // sweep, in the order of the table of flags; a single value is set in the collective itself.
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/quantity.hpp"
+#include "document/fields/key.hpp"
+#include "document/json.hpp"
 #include "run/collective_file.hpp"
 #include "study/sweep/sweep_file.hpp"
 
@@ -49,5 +54,23 @@ void refuse_meaningless_keys(const study::Sweep& sweep);
 // Throws a UsageError in terms of flags if the first problem is about a value that a flag has set
 // or, without FILE, could have set; otherwise returns.
 void blame_flags(const InputError& error, const CollectiveFlags& flags, const study::Sweep& sweep);
+
+// `--param NAME=VALUE` sets rare keys of a collective, which have no flag. The row of the key
+// decides which values NAME may have.
+
+struct Param {
+  std::string pointer; // pointer of the key in a collective: "/options/cost_form"
+  const io::Key* row;
+};
+
+// Sets one NAME=VALUE in `tree`; a later value of the same name replaces an earlier one. Throws
+// UsageError with the nearest known name or word, or with the range of the number.
+void set_param(io::Json& tree, std::string_view text, std::span<const Param> params);
+// The help of --param in one sentence: every name, its words and its default.
+[[nodiscard]] std::string params_description(std::span<const Param> params);
+
+// The kind of quantity of a key whose value is a number, and a number as the JSON value of the key.
+[[nodiscard]] base::QuantityKind quantity_of(const io::Key& row);
+[[nodiscard]] io::Json number_json(const io::Key& row, double value);
 
 } // namespace stepsim::cli

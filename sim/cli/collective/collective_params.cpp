@@ -1,16 +1,15 @@
 // Values are texts without a type: the kind of the row says whether one is a word, a switch, a
 // number or a list of shapes.
-#include "cli/collective/collective_params.hpp"
+#include "cli/collective/collective_flags.hpp"
 
 #include <algorithm>
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::cli {
 

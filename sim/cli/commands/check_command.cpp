@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/printable.hpp"
 #include "cli/commands/check_lines.hpp"
 #include "cli/shell/document.hpp"
@@ -18,7 +17,7 @@
 #include "document/reader.hpp"
 #include "run/collective_file.hpp"
 #include "run/flows_file.hpp"
-#include "scenario/conditions_file.hpp"
+#include "scenario/conditions.hpp"
 #include "scenario/files/cost_file.hpp"
 #include "scenario/files/library_file.hpp"
 #include "scenario/files/links_file.hpp"
@@ -36,11 +35,9 @@
 #include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/breakeven_file.hpp"
-#include "study/overlap_rows.hpp"
+#include "study/fit_overlap.hpp"
 #include "study/reproduce/reproduction_file.hpp"
-#include "study/semantics_compare.hpp"
 #include "study/semantics_result.hpp"
-#include "study/semantics_run.hpp"
 #include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_point.hpp"
 

@@ -10,7 +10,7 @@
 #include "document/json.hpp"
 #include "document/json_parse.hpp"
 #include "import/import_detect.hpp"
-#include "study/sweep/sweep_base.hpp"
+#include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_records.hpp"
 
 namespace stepsim::cli {

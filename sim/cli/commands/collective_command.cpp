@@ -7,7 +7,6 @@
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "cli/collective/collective_flags.hpp"
-#include "cli/collective/collective_sums.hpp"
 #include "cli/collective/collective_table.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/document.hpp"
@@ -19,7 +18,6 @@
 #include "document/csv.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_record.hpp"
-#include "run/library_record_tree.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "cli/commands/help_command.hpp"
 
 namespace stepsim::cli {

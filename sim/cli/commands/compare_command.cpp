@@ -3,6 +3,7 @@
 // alternative (study/alternatives.hpp), and what an alternative sets must not be varied by hand.
 #include "cli/commands/commands.hpp"
 
+#include "study/alternatives.hpp"
 #include "study/compare.hpp"
 
 #include <CLI/CLI.hpp>
@@ -11,7 +12,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "cli/commands/over_flags.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/document.hpp"
@@ -20,11 +20,10 @@
 #include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
-#include "study/alternative_rows.hpp"
 #include "study/breakeven_file.hpp"
 #include "study/sweep/assumed.hpp"
-#include "study/sweep/grid_text.hpp"
-#include "study/sweep/sweep_estimate.hpp"
+#include "study/sweep/grid.hpp"
+#include "study/sweep/sweep.hpp"
 
 namespace stepsim::cli {
 

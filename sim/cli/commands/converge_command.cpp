@@ -13,7 +13,6 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/commands/over_flags.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"

@@ -7,7 +7,6 @@
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
-#include "cli/commands/program_input.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
@@ -16,9 +15,6 @@
 #include "run/memory_figures.hpp"
 #include "run/run.hpp"
 #include "study/explained.hpp"
-#include "study/explained_sentences.hpp"
-#include "study/explained_tree.hpp"
-#include "study/scenario_explained.hpp"
 #include "study/step_changes.hpp"
 #include "study/sweep/assumed.hpp"
 

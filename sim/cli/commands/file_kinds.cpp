@@ -5,7 +5,7 @@
 #include "cli/report/result_page.hpp"
 #include "run/collective_keys.hpp"
 #include "run/flows_keys.hpp"
-#include "run/flows_result.hpp"
+#include "run/flows_run.hpp"
 #include "run/result_file.hpp"
 #include "scenario/files/keys/cost_keys.hpp"
 #include "scenario/files/keys/library_keys.hpp"
@@ -23,13 +23,13 @@
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/program_keys.hpp"
 #include "study/breakeven_keys.hpp"
-#include "study/explained_tree.hpp"
+#include "study/explained.hpp"
 #include "study/measured_steps_keys.hpp"
 #include "study/reproduce/reproduction_keys.hpp"
 #include "study/semantics_keys.hpp"
 #include "study/semantics_result.hpp"
 #include "study/sweep/sweep_keys.hpp"
-#include "study/trace_study_tree.hpp"
+#include "study/trace_study.hpp"
 
 namespace stepsim::cli {
 

@@ -6,7 +6,7 @@
 #include "run/result_file.hpp"
 #include "scenario/defaults.hpp"
 #include "scenario/named_files.hpp"
-#include "study/sweep/sweep_base.hpp"
+#include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::cli {
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/number_text.hpp"
-#include "base/percent.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/table.hpp"

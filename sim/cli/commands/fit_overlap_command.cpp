@@ -7,9 +7,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/number_text.hpp"
-#include "base/percent.hpp"
 #include "base/printable.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"

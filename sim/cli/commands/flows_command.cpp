@@ -18,8 +18,7 @@
 #include "document/file_write.hpp"
 #include "document/json_text.hpp"
 #include "plot/chrome_trace.hpp"
-#include "run/flows_result.hpp"
-#include "run/flows_timeline.hpp"
+#include "run/flows_run.hpp"
 
 namespace stepsim::cli {
 

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/words.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/help/completion.hpp"

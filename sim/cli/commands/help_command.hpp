@@ -3,7 +3,7 @@
 // completion scripts or JSON.
 #include <string>
 
-#include "cli/help/program_page.hpp"
+#include "cli/help/command_page.hpp"
 #include "cli/shell/app.hpp"
 
 namespace stepsim::cli {

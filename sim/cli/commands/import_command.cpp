@@ -9,7 +9,6 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"

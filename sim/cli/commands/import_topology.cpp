@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"

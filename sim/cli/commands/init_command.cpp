@@ -1,5 +1,5 @@
 // stepsim init: a first scenario that runs, from a trace, from a model on a GPU, or from defaults.
-// Every flag is one key of the scenario (cli/shell/key_flags.hpp), set as --set would: the reader
+// Every flag is one key of the scenario (cli/shell/flag_values.hpp), set as --set would: the reader
 // of scenarios checks the values, and its problems go back to the flags.
 #include "cli/commands/commands.hpp"
 
@@ -13,14 +13,14 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "cli/shell/key_flags.hpp"
+#include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "document/file_write.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "import/import_detect.hpp"
 #include "study/first_scenario.hpp"
-#include "study/sweep/grid_text.hpp"
+#include "study/sweep/grid.hpp"
 
 namespace stepsim::cli {
 

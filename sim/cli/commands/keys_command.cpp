@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/printable.hpp"
 #include "cli/commands/file_kinds.hpp"
 #include "cli/shell/document.hpp"

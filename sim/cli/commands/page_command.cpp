@@ -11,8 +11,6 @@
 #include "base/error.hpp"
 #include "base/shell_word.hpp"
 #include "cli/commands/scenario_input.hpp"
-#include "cli/commands/scenario_source.hpp"
-#include "cli/report/records_page.hpp"
 #include "cli/report/result_page.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/version.hpp"
@@ -24,10 +22,9 @@
 #include "run/work_estimate.hpp"
 #include "scenario/named_files.hpp"
 #include "scenario/scenario_tree.hpp"
-#include "study/explained_sentences.hpp"
-#include "study/scenario_explained.hpp"
+#include "study/explained.hpp"
 #include "study/step_changes.hpp"
-#include "study/sweep/sweep_base.hpp"
+#include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_records.hpp"
 
 namespace stepsim::cli {

@@ -11,18 +11,14 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
-#include "cli/commands/own_speeds.hpp"
 #include "cli/commands/reproduced_runs.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/output_folder.hpp"
 #include "cli/shell/table.hpp"
 #include "document/file.hpp"
 #include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "plot/svg.hpp"
-#include "study/reproduce/drawing.hpp"
 #include "study/reproduce/paper_page.hpp"
 #include "study/reproduce/reproduction_file.hpp"
 #include "study/reproduce/scoreboard_tables.hpp"

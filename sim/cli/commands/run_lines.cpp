@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "cli/commands/scenario_source.hpp"
+#include "cli/commands/scenario_input.hpp"
 #include "cli/shell/output.hpp"
 #include "document/file_write.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "run/work_estimate.hpp"
 #include "scenario/files.hpp"

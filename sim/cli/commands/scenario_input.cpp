@@ -10,21 +10,22 @@
 #include <optional>
 #include <utility>
 
+#include "base/error.hpp"
 #include "base/quantity.hpp"
-#include "cli/commands/scenario_source.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/key_flags.hpp"
 #include "cli/shell/output.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/run.hpp"
+#include "run/scenario_program.hpp"
+#include "run/work_estimate.hpp"
 #include "scenario/keys/scenario_keys.hpp"
-#include "scenario/leftover_keys.hpp"
+#include "scenario/parse_context.hpp"
 #include "scenario/program_file.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/short_forms.hpp"
+#include "study/explained.hpp"
 #include "study/sweep/grid.hpp"
-#include "study/sweep/grid_text.hpp"
 
 namespace stepsim::cli {
 
@@ -238,6 +239,80 @@ study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree
     }
     throw InputError(std::string(tree.file()), place, error.what());
   }
+}
+
+// An axis given by hand can hold a value that no scenario takes. Such an error is found when a
+// point is parsed, far from the flag; it is turned back into one of the flag here.
+
+CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over) {
+  return app
+      .add_option(
+          "--over", over,
+          "values to vary, e.g. /cluster/nodes=4,8,16 or 4:64:x2; numbers may carry units, "
+          "bare ones are in the SI unit of the key; repeatable, all combinations, the first "
+          "varies slowest")
+      ->type_name("POINTER=VALUES")
+      ->allow_extra_args(false);
+}
+
+// In the order typed, which is the order in which axes vary.
+std::vector<study::Axis> parse_over_flags(const std::vector<std::string>& over) {
+  std::vector<study::Axis> axes;
+  for (const std::string& text : over) {
+    try {
+      axes.push_back(study::parse_over(text));
+    } catch (const UsageError& error) {
+      throw UsageError(std::string("--over ") + error.what());
+    }
+  }
+  return axes;
+}
+
+// The first problem decides. It is the flag's if it lies at or below the pointer of an axis, in the
+// scenario itself: a file that the scenario names has pointers of its own.
+void rethrow_for_flags(const InputError& error, const io::Json& scenario,
+                       const std::vector<std::string>& over) {
+  const base::Problem& problem = error.problems().front();
+  for (const std::string& text : over) {
+    const std::string pointer = text.substr(0, text.find('='));
+    const bool is_at = problem.where == pointer || problem.where.starts_with(pointer + "/");
+    if (is_at && (problem.file == scenario.file() || problem.file.empty())) {
+      throw UsageError("--over " + base::shown_value(text, 80) + ": " + problem.message);
+    }
+  }
+  throw InputError(error);
+}
+
+study::ProgramFile load_program(const io::Json& tree, study::Files& files,
+                                const ScenarioFlags& flags) {
+  try {
+    return study::parse_program(tree, files);
+  } catch (const InputError& error) {
+    blame_flag(error, tree, flags);
+    throw;
+  }
+}
+
+ProgramInput read_program(const std::string& file, study::Files& files, const ScenarioFlags& flags,
+                          int runs, const Common& common) {
+  ProgramInput input;
+  input.tree = read_scenario_tree(file, flags, files.data_folder(), common);
+  if (study::is_program(input.tree)) {
+    input.file = load_program(input.tree, files, flags);
+    return input;
+  }
+  const auto leftovers = flags.point.empty() ? study::Leftovers::refuse : study::Leftovers::ignore;
+  input.scenario = load_scenario(input.tree, files, flags, leftovers);
+  if (const std::string reason = study::why_no_program(*input.scenario); !reason.empty()) {
+    throw InputError(file, "", reason);
+  }
+  const double estimate_s = study::estimated_seconds(*input.scenario) * static_cast<double>(runs);
+  study::refuse_long_work(estimate_s, max_seconds(flags));
+  common.work.estimate(estimate_s);
+  study::ExplainableScenario made = study::explainable(study::deciding(*input.scenario));
+  input.file = std::move(made.file);
+  input.labels = std::move(made.labels);
+  return input;
 }
 
 } // namespace stepsim::cli

@@ -1,12 +1,24 @@
 #pragma once
 // Reads the scenario of a command: a file, changed by --set, --method, --seed and --conditions.
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"
 #include "cli/shell/app.hpp"
+#include "document/json.hpp"
+#include "programs/explain/attribution.hpp"
 #include "run/result.hpp"
+#include "scenario/files.hpp"
+#include "scenario/program_file.hpp"
 #include "scenario/scenario.hpp"
+#include "study/sweep/grid.hpp"
+
+namespace CLI {
+class App;
+class Option;
+} // namespace CLI
 
 namespace stepsim::cli {
 
@@ -61,5 +73,60 @@ void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFla
 // throws UsageError that names the flag, or InputError for the file.
 [[nodiscard]] study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree,
                                          const ScenarioFlags& flags, std::int64_t replications = 1);
+
+// `--over POINTER=V1,V2,...`, the flag of `compare`, `sweep` and `converge`.
+
+// Adds the flag and returns its option, so that a command can put it into a group.
+CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over);
+// The axes of the flags. Throws UsageError that names the flag.
+[[nodiscard]] std::vector<study::Axis> parse_over_flags(const std::vector<std::string>& over);
+
+// Throws UsageError that names the flag if the first problem lies at, or inside, a field that
+// --over varies; else throws `error` again.
+[[noreturn]] void rethrow_for_flags(const InputError& error, const io::Json& scenario,
+                                    const std::vector<std::string>& over);
+
+// Reads the program on which a command works, from a file of kind program or made from a scenario.
+
+struct ProgramInput {
+  io::Json tree; // content of the file, with the flags applied
+  study::ProgramFile file;
+  programs::ProgramLabels labels;          // empty for a file of kind program
+  std::optional<study::Scenario> scenario; // empty for a file of kind program
+};
+
+// The program of a tree of kind program. Throws InputError, or UsageError that names the flag if a
+// flag has set the wrong value.
+[[nodiscard]] study::ProgramFile load_program(const io::Json& tree, study::Files& files,
+                                              const ScenarioFlags& flags);
+
+// Reads a file of kind program or scenario, or a result or point of a sweep, and makes the program.
+// `runs` is the number of runs of the scenario that the command will do; the progress shows their
+// estimated time. Throws InputError `s.json: REASON` if the scenario cannot become a program
+// (why_no_program), and SimulationError if the estimated time is above --max-seconds.
+[[nodiscard]] ProgramInput read_program(const std::string& file, study::Files& files,
+                                        const ScenarioFlags& flags, int runs, const Common& common);
+
+// Finds the tree of a scenario in a file of kind scenario, in a result, or at one point of a
+// sweep's output.
+
+struct ScenarioSource {
+  io::Json tree; // short forms expanded
+  // For a point of a sweep: its record (null if the file lacks it or is CSV) and its replication,
+  // from 0.
+  io::Json record;
+  std::int64_t replication = 0;
+  // For a result or a point: the digests of the files it was made from (scenario/named_files.hpp).
+  io::Json files{};
+};
+
+// `point`: number of a point of a sweep's output, from 0, as typed; "" = not given. Throws
+// UsageError for a point that is missing, not allowed or out of range, and InputError for a file
+// that must be imported first: `FILE: this is a Kineto trace: stepsim import kineto FILE -o
+// T.json`, and for a file of a kind that is not a scenario, unless it is `other_kind`. Files that a
+// result or a point names are found again (find_named_files()).
+[[nodiscard]] ScenarioSource read_scenario_source(const std::string& file, const std::string& point,
+                                                  const std::string& data_folder,
+                                                  std::string_view other_kind = {});
 
 } // namespace stepsim::cli

@@ -1,6 +1,6 @@
 // A result holds its scenario fully resolved, and a sweep its base scenario and axes in the header:
 // both can be run again from the file alone.
-#include "cli/commands/scenario_source.hpp"
+#include "cli/commands/scenario_input.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include "scenario/named_files.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/sweep/grid.hpp"
-#include "study/sweep/sweep_base.hpp"
+#include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_output.hpp"
 
 namespace stepsim::cli {

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "cli/commands/file_kinds.hpp"
 #include "cli/shell/output.hpp"
 

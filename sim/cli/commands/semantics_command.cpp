@@ -13,9 +13,7 @@
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
 #include "document/json_parse.hpp"
-#include "study/semantics_compare.hpp"
 #include "study/semantics_result.hpp"
-#include "study/semantics_run.hpp"
 
 namespace stepsim::cli {
 

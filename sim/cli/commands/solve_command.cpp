@@ -19,13 +19,10 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "study/crossings.hpp"
-#include "study/solve_target.hpp"
 #include "study/sweep/assumed.hpp"
 #include "study/sweep/grid.hpp"
-#include "study/sweep/grid_text.hpp"
 
 namespace stepsim::cli {
 

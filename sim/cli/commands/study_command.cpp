@@ -10,11 +10,10 @@
 #include "base/error.hpp"
 #include "cli/commands/imported.hpp"
 #include "cli/commands/scenario_input.hpp"
-#include "cli/report/study_page.hpp"
+#include "cli/report/result_page.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/output_folder.hpp"
 #include "cli/shell/version.hpp"
 #include "cli/text/study_text.hpp"
 #include "document/file_write.hpp"
@@ -26,7 +25,6 @@
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/trace_file.hpp"
 #include "study/trace_study.hpp"
-#include "study/trace_study_tree.hpp"
 
 namespace stepsim::cli {
 

@@ -5,7 +5,6 @@
 
 #include "study/sweep/assumed.hpp"
 #include "study/sweep/sweep.hpp"
-#include "study/sweep/sweep_estimate.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -19,7 +18,6 @@
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/collective/collective_table.hpp"
-#include "cli/commands/over_flags.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"

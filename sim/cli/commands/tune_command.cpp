@@ -18,12 +18,11 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
-#include "cli/text/record_cells.hpp"
+#include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/assumed.hpp"
 #include "study/sweep/rows.hpp"
 #include "study/sweep/sweep.hpp"
-#include "study/sweep/sweep_estimate.hpp"
 #include "study/tune.hpp"
 
 namespace stepsim::cli {

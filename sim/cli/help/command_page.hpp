@@ -1,6 +1,7 @@
 #pragma once
 // The options and texts of a command as values. --help, man pages and shell completion are all
 // written from these values, so that they agree.
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,5 +34,22 @@ struct CommandPage {
 
 // The groups of the options in their order; groups that all commands have come last.
 [[nodiscard]] std::vector<std::string> groups_of(const CommandPage& page);
+
+// The texts of a program and its commands, for `help`. stepsim and stepsim-calibrate each make one.
+
+struct ProgramPage {
+  struct Row {
+    std::string_view name;
+    std::string_view summary;
+  };
+  std::string_view name; // "stepsim"
+  // What the program does, without its name.
+  std::string_view summary;
+  std::string help;                                         // the text of --help
+  std::vector<Row> commands;                                // the commands of this build
+  std::function<CommandPage(const std::string& name)> page; // throws UsageError for an unknown name
+  std::string data_folder{};                                // holds models/; "" = none
+  bool has_pages_of_commands = false; // whether each command has a separate man page
+};
 
 } // namespace stepsim::cli

@@ -1,6 +1,6 @@
 // Most options set a key of a file, and the row of the key has the words. The others have a row
 // here, which names their table.
-#include "cli/help/value_words.hpp"
+#include "cli/help/completion.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include "buckets/planners.hpp"
 #include "cli/collective/collective_flags.hpp"
 #include "cli/commands/file_kinds.hpp"
-#include "cli/shell/key_flags.hpp"
+#include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
 #include "layers/workload.hpp"
 #include "run/collective_keys.hpp"
@@ -19,7 +19,7 @@
 #include "scenario/files/node_file.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "study/alternatives.hpp"
-#include "study/tune_knobs.hpp"
+#include "study/tune_values.hpp"
 
 namespace stepsim::cli {
 

@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
-#include "base/percent.hpp"
 #include "base/quantity.hpp"
 #include "run/memory_figures.hpp"
 #include "run/verdict.hpp"

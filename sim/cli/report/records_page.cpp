@@ -1,6 +1,5 @@
 // The figure shows one varied field on x and at most one more as curves; all others stay at the
 // values of the best point, which its grey line names.
-#include "cli/report/records_page.hpp"
 #include "cli/report/result_page.hpp"
 
 #include <algorithm>
@@ -20,7 +19,7 @@
 #include "run/summary_fields.hpp"
 #include "scenario/named_files.hpp"
 #include "study/sweep/rows.hpp"
-#include "study/sweep/sweep_base.hpp"
+#include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::cli {
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/plot/plot_rows.hpp"
 #include "document/fields/schema.hpp"
 #include "document/json.hpp"
 #include "events/timeline.hpp"
@@ -11,6 +12,7 @@
 #include "run/result.hpp"
 #include "run/summary.hpp"
 #include "study/explained.hpp"
+#include "study/trace_study.hpp"
 
 namespace stepsim::cli {
 
@@ -58,5 +60,29 @@ struct RecordsFacts {
 [[nodiscard]] io::Json report_facts(const RecordsFacts& records);
 [[nodiscard]] io::FileKind report_result_kind();  // the kind of file with the facts of a run
 [[nodiscard]] io::FileKind report_records_kind(); // the kind of file with the facts of records
+
+// The page of HTML that `stepsim study` writes.
+
+// The step by the number of GPUs with its band, and the measured one.
+[[nodiscard]] plot::Figure step_curve(const study::TraceStudy& study);
+
+// The page asks for no other file. `footer`: version and command.
+[[nodiscard]] std::string study_page(const study::TraceStudy& study, const std::string& footer);
+
+// The page for the records of a sweep, a comparison or collectives: the best point in a sentence,
+// one figure with its knee, a table of two varied fields, and all points.
+
+struct RecordsPage {
+  std::string html;
+  io::Json facts; // answer, points, failed, varied fields, knee
+};
+
+inline constexpr std::size_t kMostListedPoints = 5000; // "all points" lists the first ones only
+
+// `file`: name of the file that `rows` were read from, for texts and errors. `output`: path of the
+// page, to which file names in the scenario are made relative. `footer`: plain text. Throws
+// InputError if there are no records.
+[[nodiscard]] RecordsPage records_page(const PlotRows& rows, const std::string& file,
+                                       const std::string& output, const std::string& footer);
 
 } // namespace stepsim::cli

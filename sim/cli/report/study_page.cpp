@@ -1,6 +1,6 @@
 // The recorded step as a bar, the step by the number of GPUs with its band, and the tables behind
 // both.
-#include "cli/report/study_page.hpp"
+#include "cli/report/result_page.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,6 @@
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/report/html_page.hpp"
-#include "cli/report/result_page.hpp"
 #include "cli/text/explain_text.hpp"
 #include "cli/text/study_text.hpp"
 #include "document/json_text.hpp"

@@ -1,4 +1,5 @@
 #include "cli/shell/app.hpp"
+#include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 
 #include <CLI/CLI.hpp>
@@ -9,11 +10,8 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "cli/help/command_page.hpp"
 #include "cli/help/help_text.hpp"
-#include "cli/shell/key_flags.hpp"
-#include "cli/shell/output_flags.hpp"
 #include "cli/shell/version.hpp"
 
 namespace stepsim::cli {

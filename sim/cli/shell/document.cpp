@@ -6,7 +6,6 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "cli/shell/output.hpp"
 #include "document/csv.hpp"
 #include "document/json_text.hpp"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/quantity.hpp"
 #include "base/words.hpp"
 #include "document/reader.hpp"
@@ -66,5 +65,12 @@ std::vector<double> words(std::string_view flag, std::string_view noun, std::str
   return words<Enum>(flag, noun, text, table.all(),
                      [&](std::string_view word) { return table.find(word); });
 }
+
+// Flags that set one key of a scenario: --nodes 4 means --set /cluster/nodes=4. `init` has some of
+// these flags. If a user types such a flag for a command that only has --set, the error names the
+// key for --set.
+
+// "--nodes" -> "/cluster/nodes"; "" for a flag without a key.
+[[nodiscard]] std::string_view pointer_of_flag(std::string_view flag);
 
 } // namespace stepsim::cli

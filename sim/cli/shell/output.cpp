@@ -2,7 +2,10 @@
 // to standard error. Text that users wrote is made printable on its way to a terminal.
 #include "cli/shell/output.hpp"
 
+#include <unistd.h>
+
 #include <iostream>
+#include <system_error>
 
 #include "base/error.hpp"
 #include "base/printable.hpp"
@@ -84,6 +87,26 @@ int report_error(std::string_view message, int code, std::string_view choice) {
 void write_tree(const Common& common, const io::Json& tree) {
   io::require_finite(tree);
   write_output(common, io::pretty(tree));
+}
+
+namespace fs = std::filesystem;
+
+ScratchFolder::ScratchFolder()
+    : path_(fs::temp_directory_path() / ("stepsim-" + std::to_string(::getpid()))) {
+  fs::create_directories(path_);
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code error;
+  fs::remove_all(path_, error);
+}
+
+void require_parent(const fs::path& folder) {
+  const fs::path parent = fs::absolute(folder).lexically_normal().parent_path();
+  std::error_code error;
+  if (!fs::is_directory(parent, error)) {
+    throw SimulationError(folder.string() + ": cannot be made: no folder " + parent.string());
+  }
 }
 
 } // namespace stepsim::cli

@@ -2,10 +2,12 @@
 // Writes the results and messages of a command. Results are complete or absent: a file is written
 // next to its final name and then renamed, so that an interrupted command leaves the old file.
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/shell/app.hpp"
 #include "document/json.hpp"
@@ -63,5 +65,46 @@ void refuse_other_kind(const Common& common, const std::string& path, std::strin
 [[nodiscard]] io::Json simulation_meta(const Invocation& invocation, std::uint64_t events,
                                        std::optional<std::uint64_t> packet_hops,
                                        double simulation_s);
+
+// Folders of commands that write several files.
+
+// A folder for files that nobody asked to keep; it goes with the object.
+class ScratchFolder {
+public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+private:
+  std::filesystem::path path_;
+};
+
+// A folder in a place that does not exist is a slip of the pen: throws SimulationError if the
+// folder that is to hold `folder` is missing.
+void require_parent(const std::filesystem::path& folder);
+
+// Checks the flags for the file and format of the result, for `parse` (app.hpp). Only .cpp files
+// include CLI11.
+
+// "json, jsonl, csv or table".
+[[nodiscard]] std::string words_of(std::span<const Format> formats);
+// "stepsim run".
+[[nodiscard]] std::string full_name(const CommandText& text);
+
+// Throws UsageError for a format, by --format or by the ending of -o, that the command does not
+// write. Sets the format to table if -o ends in .md and the command writes tables but no Markdown.
+void require_format(const CommandText& text, const CLI::App& app, Common& common);
+// Throws UsageError for a further output file, such as --timeline, whose ending does not fit.
+void require_endings(const CLI::App& app);
+// The arguments of the command with paths of shipped files, as the documentation writes them
+// (examples/quickstart.scenario.json), in the data folder where there is no such file here; a note
+// for each tells which file was taken. Outputs stay as they are.
+[[nodiscard]] std::vector<std::string> with_shipped_files(const CLI::App& app,
+                                                          const Invocation& invocation,
+                                                          std::vector<std::string>& notes);
+// Throws UsageError if an output is also an input or another output.
+void refuse_common_files(const CLI::App& app);
 
 } // namespace stepsim::cli

@@ -1,6 +1,6 @@
 // A result has the format that a flag or the name of its file asks for; a name that asks for
 // something else, such as a picture, is refused before any work.
-#include "cli/shell/output_flags.hpp"
+#include "cli/shell/output.hpp"
 
 #include <CLI/CLI.hpp>
 

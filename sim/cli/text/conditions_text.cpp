@@ -1,4 +1,4 @@
-#include "cli/text/conditions_text.hpp"
+#include "cli/text/run_text.hpp"
 
 #include <algorithm>
 

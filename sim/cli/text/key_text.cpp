@@ -6,10 +6,10 @@
 #include <cmath>
 #include <set>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "document/reader.hpp"
 
 namespace stepsim::cli {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/percent.hpp"
+#include "base/number_text.hpp"
 #include "document/checked.hpp"
 #include "scenario/files/keys/node_keys.hpp"
 #include "scenario/files/node_file.hpp"

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/quantity.hpp"
-#include "cli/text/record_cells.hpp"
 #include "study/sweep/ranking.hpp"
 #include "study/sweep/rows.hpp"
 

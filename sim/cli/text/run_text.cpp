@@ -2,7 +2,6 @@
 // what that means, and the details (buckets, trace, jobs, links). Numbers that a result lacks leave
 // out their line; nothing is computed here but shares and ratios.
 #include "cli/text/run_text.hpp"
-#include "cli/text/conditions_text.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "base/number_text.hpp"
-#include "base/percent.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "run/memory_figures.hpp"

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 
 namespace stepsim::collectives {
 namespace {

@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 
 namespace stepsim::io {
 

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <tuple>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "document/csv.hpp"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "document/csv.hpp"
 
 namespace stepsim::io {

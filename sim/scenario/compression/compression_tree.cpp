@@ -1,5 +1,5 @@
 // /communication/compression back to io's tree, and the dense run that it is compared with.
-#include "scenario/compression/compression_tree.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "scenario/compression/custom_fields.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -9,7 +9,6 @@
 #include "buckets/planners.hpp"
 #include "links/profile/profile.hpp"
 #include "scenario/compression/compression_words.hpp"
-#include "scenario/compression/custom_fields.hpp"
 #include "scenario/keys/compression_keys.hpp"
 
 namespace stepsim::study {

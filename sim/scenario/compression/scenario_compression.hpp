@@ -4,9 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collectives/compress/compression.hpp"
+#include "document/json.hpp"
+#include "document/reader.hpp"
+#include "links/profile/profile.hpp"
 #include "scenario/parse_context.hpp"
 
 namespace stepsim::study {
@@ -42,5 +46,45 @@ struct CompressionUse {
 void read_exchange(io::Fields& fields, collectives::Compression& out);
 // Only the method, to look up its default costs; `none` if it is unknown.
 [[nodiscard]] collectives::CompressionMethod compression_method(const io::Json& json);
+
+// Writes /communication/compression as a tree, and the dense run that a compressed run is compared
+// with.
+
+// The keys of /communication of the dense run that speedup_vs_dense_overlapped compares with.
+// `json` is the value of /communication/compression. They are its key `baseline`, or without that
+// key the schedule ddp with buckets of 25 MiB.
+[[nodiscard]] io::Json compression_baseline(const io::Json& json);
+// The resolved value of /communication/compression: the keys that the method uses, without
+// `baseline`.
+[[nodiscard]] io::Json compression_tree(const collectives::Compression& compression);
+
+// Reads the keys of a custom compressor, which a scenario describes by formulas
+// (collectives/compress/custom_compressor.hpp).
+
+// The value of `key`, which may be a number >= 0, a quantity such as "5us" or "1MB", or a formula
+// in the variables n, P and density (collectives::kCustomVariables); 0 if the key is left out.
+// Anything else adds a problem.
+[[nodiscard]] base::Formula read_formula(io::Fields& fields, std::string_view key);
+
+// Adds a problem if
+//   - bytes_per_worker is missing
+//   - a formula uses the density and none is given, or a density is given and no formula uses it
+//   - the value of a formula for the whole gradient is negative or not finite; this is checked only
+//     if `elements` (of the whole gradient) and `ranks` are known
+void check_custom(io::Fields& fields, const collectives::Compression& compression,
+                  std::optional<std::int64_t> elements, std::optional<std::int64_t> ranks);
+
+// The compression costs in `compression_costs` of a profile (SPA 9):
+//
+//   {"any": {"select_s_per_element": 6.1e-9}, "topk": {"scatter_s_per_entry": 1.63e-6}}
+//
+// `any` applies to every method of kind sparse or encoded (CompressionKind). A method has the keys
+// of `any` and its own keys; if both have a key, the value of the method counts. The key `costs` of
+// a scenario's compression overrides the result in the same way, key by key.
+
+// The costs of a method; a cost that the profile does not give is 0. `any` does not apply to dense
+// methods and codecs.
+[[nodiscard]] collectives::CompressCosts costs_of(const links::NetworkProfile& profile,
+                                                  collectives::CompressionMethod method);
 
 } // namespace stepsim::study

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "document/json_parse.hpp"
 #include "scenario/files/keys/library_keys.hpp"
 

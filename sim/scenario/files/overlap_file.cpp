@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "scenario/files/keys/overlap_keys.hpp"
 
 namespace stepsim::io {

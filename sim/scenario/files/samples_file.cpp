@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "document/csv.hpp"
 #include "document/json_parse.hpp"
 #include "scenario/files/import_source.hpp"

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "document/reader.hpp"
 #include "links/fabric/topology.hpp"

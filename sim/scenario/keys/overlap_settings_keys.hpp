@@ -3,7 +3,7 @@
 #include <array>
 
 #include "scenario/files/keys/overlap_keys.hpp"
-#include "scenario/overlap_table.hpp"
+#include "scenario/scenario_overlap.hpp"
 
 namespace stepsim::study::keys {
 

@@ -1,5 +1,5 @@
 // `background` of the packet block (PKT 7.5).
-#include "scenario/packet/packet_background.hpp"
+#include "scenario/packet/packet_settings.hpp"
 
 #include <algorithm>
 

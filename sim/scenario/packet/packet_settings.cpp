@@ -7,13 +7,11 @@
 #include <array>
 #include <cmath>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "links/packet/ports.hpp"
 #include "links/packet/thresholds.hpp"
 #include "scenario/keys/packet_keys.hpp"
-#include "scenario/packet/packet_background.hpp"
-#include "scenario/packet/packet_transport.hpp"
 #include "scenario/parse_context.hpp"
 
 namespace stepsim::study {

@@ -67,4 +67,35 @@ struct PacketSettings {
 named_or_numbered(const io::Json& value, std::string_view noun,
                   const std::vector<std::string>& names, std::size_t count, io::Problems& problems);
 
+// Writes the packet block as a tree.
+
+// The resolved block. Thresholds that follow from the bandwidth of a port are left out if the
+// switch ports have different bandwidths, or if the buffer of a port is too small to reach the
+// threshold. Reading the result gives the same settings on the same fabric.
+[[nodiscard]] io::Json packet_tree(const PacketSettings& settings, const links::Fabric& fabric);
+
+// `transport` of the packet block: the protocol of the messages, with its keys (PKT 3.8, 5).
+
+// Reads `transport`, a word or an object. A key that the transport does not use is a problem,
+// unless leftovers are ignored.
+void parse_transport(io::Fields& fields, const ParseContext& context, PacketSettings& settings);
+
+// Sets the kind of the transport and the keys that it uses.
+void add_transport(const PacketSettings& settings, io::Json& tree);
+
+// The transports that use a key of the transport block, in the order of the words; empty if none
+// does.
+[[nodiscard]] std::vector<std::string_view> transports_with(std::string_view key);
+
+// `background` of the packet block: random flows that load the network in addition to the training
+// job (PKT 7.5).
+
+// Reads `background`. Call it after parse_transport(), because both transports must fit together.
+// The load is a fraction of the bandwidth of each host, which `fabric` gives. Problems are
+// reported, among them a load that would send a host more than its links carry.
+void parse_background(io::Fields& fields, const ParseContext& context, const links::Fabric& fabric,
+                      PacketSettings& settings);
+// The resolved block, for a load above 0.
+[[nodiscard]] io::Json background_tree(const links::BackgroundOptions& background);
+
 } // namespace stepsim::study

@@ -1,6 +1,6 @@
 // One table says which key belongs to which transports; the reader, the errors and the feature
 // matrix (rules.hpp) ask it.
-#include "scenario/packet/packet_transport.hpp"
+#include "scenario/packet/packet_settings.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,14 +1,12 @@
 // The tree has every value with its default filled in, except for thresholds: these follow from the
 // bandwidth of a port and have no single value where ports differ.
-#include "scenario/packet/packet_tree.hpp"
+#include "scenario/packet/packet_settings.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "links/packet/thresholds.hpp"
 #include "scenario/keys/packet_keys.hpp"
-#include "scenario/packet/packet_background.hpp"
-#include "scenario/packet/packet_transport.hpp"
 
 namespace stepsim::study {
 

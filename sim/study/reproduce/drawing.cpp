@@ -1,4 +1,4 @@
-#include "study/reproduce/drawing.hpp"
+#include "study/reproduce/paper_page.hpp"
 
 #include <algorithm>
 

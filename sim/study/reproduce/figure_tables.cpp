@@ -1,4 +1,4 @@
-#include "study/reproduce/figure_tables.hpp"
+#include "study/reproduce/paper_page.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,6 @@
 #include <set>
 
 #include "base/number_text.hpp"
-#include "base/percent.hpp"
 #include "study/reproduce/series.hpp"
 
 namespace stepsim::reproduce {

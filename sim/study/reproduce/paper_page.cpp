@@ -5,8 +5,6 @@
 
 #include "base/number_text.hpp"
 #include "base/shell_word.hpp"
-#include "study/reproduce/drawing.hpp"
-#include "study/reproduce/figure_tables.hpp"
 #include "study/reproduce/series.hpp"
 
 namespace stepsim::reproduce {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "plot/figure.hpp"
 #include "study/reproduce/paper_records.hpp"
-#include "study/reproduce/verdicts.hpp"
 
 namespace stepsim::reproduce {
 
@@ -37,5 +37,46 @@ struct PaperClaims {
 [[nodiscard]] std::string counts_text(const Counts& counts);
 // Returns one row per claim: figure, verdict, our numbers, the paper's numbers, label and text.
 [[nodiscard]] std::vector<std::vector<std::string>> claim_rows(const std::vector<Decided>& decided);
+
+// Makes the drawing of a figure of a reproduction: series become curves, bars and spans, and a box
+// gives the reason if a claim of the figure is not met.
+
+// Returns the drawing of `figure`. `decided` are the verdicts of the paper's claims. Reported
+// points and bars from tables that may not be drawn (may_be_drawn()) are left out. Throws
+// InputError if a series cannot be evaluated (series.hpp).
+[[nodiscard]] plot::Figure drawing(const FigureOf& figure, const Reproduction& paper,
+                                   const AllRecords& all, const std::vector<Decided>& decided);
+
+// Returns the label of a table in words, such as "reported (repository)"; "" for tables of our own
+// numbers and for runs. `run` is the id of a run or table.
+[[nodiscard]] std::string evidence(const Reproduction& paper, const std::string& run);
+// Whether the numbers of this run or table may be drawn: all but those of tables whose label is
+// `recalled` or `unreadable`.
+[[nodiscard]] bool may_be_drawn(const Reproduction& paper, const std::string& run);
+
+// Returns the points of a curve, by ascending x. `file` is the name of figures.json in errors.
+// Throws InputError if the series cannot be evaluated (series.hpp).
+[[nodiscard]] std::vector<plot::Point> points_of(const Curve& curve, const AllRecords& all,
+                                                 const std::string& file);
+
+// The tables of a figure's page in Markdown. They are made of its curves and bars, so that a page
+// cannot say other numbers than the picture beside it.
+
+using Row = std::vector<std::string>;
+
+[[nodiscard]] std::string markdown_table(const Row& heading, const std::vector<Row>& rows);
+// Lines as columns over x, reported ones among them with their label.
+[[nodiscard]] std::string curve_table(const PanelOf& panel, const FigureOf& figure,
+                                      const Reproduction& paper, const AllRecords& all);
+// A row per bar; a part that a bar does not have is an empty cell.
+[[nodiscard]] std::string bar_table(const PanelOf& panel, const plot::Panel& drawn,
+                                    const Reproduction& paper);
+[[nodiscard]] std::string lane_table(const plot::Panel& drawn);
+// The columns of records; a number that a record lacks is an empty cell.
+[[nodiscard]] std::string record_table(const RecordTable& table, const Reproduction& paper,
+                                       const AllRecords& all);
+// Ours, theirs, label and difference, a row per record.
+[[nodiscard]] std::string comparison_table(const Comparison& comparison, const Reproduction& paper,
+                                           const AllRecords& all);
 
 } // namespace stepsim::reproduce

@@ -9,7 +9,6 @@
 #include "document/csv.hpp"
 #include "document/file.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/measured_file.hpp"
 

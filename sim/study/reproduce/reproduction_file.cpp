@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "base/nearest.hpp"
+#include "base/error.hpp"
 #include "document/reader.hpp"
 #include "study/reproduce/reproduction_keys.hpp"
-#include "study/reproduce/scoreboard_file.hpp"
 
 namespace stepsim::reproduce {
 

@@ -2,11 +2,19 @@
 // Reads files of kind reproduction (reproduction.hpp). Besides types and ranges, it checks that the
 // names of runs, tables and figures are unique, and that references name an existing one.
 #include "document/json.hpp"
+#include "document/reader.hpp"
 #include "study/reproduce/reproduction.hpp"
+#include "study/reproduce/speed_rules.hpp"
 
 namespace stepsim::reproduce {
 
 // Throws InputError with all problems found.
 [[nodiscard]] Reproduction parse_reproduction(const io::Json& tree);
+
+// Reads the rules that predict measured speeds (speed_rules.hpp) from figures.json.
+
+// Returns the rules in `fields`, the object `predict` of a table, and adds what is wrong to the
+// problems of `fields`. The caller sets Scoreboard::rows.
+[[nodiscard]] Scoreboard read_scoreboard(io::Fields& fields);
 
 } // namespace stepsim::reproduce

@@ -1,4 +1,4 @@
-#include "study/reproduce/scoreboard_file.hpp"
+#include "study/reproduce/reproduction_file.hpp"
 
 #include "study/reproduce/scoreboard_keys.hpp"
 

@@ -1,6 +1,6 @@
 // Every row is run four times: with the links of the rules, with links that are slower and faster
 // by the factor of the interval, and under typical conditions, which have an interval of their own.
-#include "study/reproduce/scoreboard_records.hpp"
+#include "study/reproduce/scoreboard_tables.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "base/formula.hpp"
-#include "base/nearest.hpp"
 #include "base/statistics.hpp"
 #include "document/json_text.hpp"
 

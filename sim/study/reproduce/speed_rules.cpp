@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 #include "study/reproduce/series.hpp"

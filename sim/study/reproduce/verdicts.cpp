@@ -1,4 +1,4 @@
-#include "study/reproduce/verdicts.hpp"
+#include "study/reproduce/paper_records.hpp"
 
 #include <algorithm>
 #include <cmath>

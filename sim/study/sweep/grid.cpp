@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "document/reader.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/files.hpp"

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "document/json.hpp"
@@ -54,5 +55,14 @@ struct Grid {
 // files in the values remain relative to the file of the axis, or to the working directory if the
 // axis is from a flag.
 [[nodiscard]] io::Json scenario_at(const io::Json& base, const Grid& grid, std::int64_t point);
+
+// Parses axes and values from the command line.
+
+// These parse the argument of a flag: `--over POINTER=V1,V2,..` and `--set POINTER=VALUE`. A value
+// is JSON, else a quantity whose unit suits the suffix of the key (_s, _Bps, _bytes, _Ps), else a
+// string. --over also takes lists and ranges of quantities (base/quantity.hpp). Both throw
+// UsageError if the text is invalid.
+[[nodiscard]] Axis parse_over(std::string_view text);
+[[nodiscard]] std::pair<std::string, io::Json> parse_set(std::string_view text);
 
 } // namespace stepsim::study

@@ -1,7 +1,7 @@
 // Values of flags have no quotes and no types, so that their kind is guessed in a fixed order:
 // JSON, then a number with a unit that the key allows, then a text. A value that begins like JSON
 // and is none is an error instead of a text, because it is a typing error.
-#include "study/sweep/grid_text.hpp"
+#include "study/sweep/grid.hpp"
 
 #include <cctype>
 #include <optional>
@@ -9,7 +9,7 @@
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::study {
 

@@ -1,6 +1,6 @@
 // Every condition is one that QuickRun relies on. It is asked of the scenario of a point and not of
 // the grid, so that a sweep may go both ways.
-#include "study/sweep/quick_conditions.hpp"
+#include "study/sweep/sweep_quick.hpp"
 
 #include <algorithm>
 #include <array>

@@ -37,4 +37,51 @@ collectives::PreparedForm::Answer QuickCurves::send(std::size_t lane, double byt
   return answer;
 }
 
+// A startup is all latency, and bandwidth and reduction have no startup. On equal links the startup
+// of a ring does not depend on the bandwidth, nor does what additions take, so that both are those
+// of the last call if ranks and latency are.
+FormParts PartsOfForms::operator()(collectives::Collective& probe,
+                                   const collectives::ClosedForm& whole) {
+  const collectives::Links links = probe.links;
+  const double reduction = probe.reduction_s_per_byte;
+  const auto without = [](collectives::LinkCost& cost, bool latency) {
+    (latency ? cost.latency_s : cost.per_byte_s) = 0;
+    cost.block_latency_s *= latency ? 0 : 1;
+    cost.delay_s *= latency ? 0 : 1;
+  };
+  const auto strip = [&](bool latency) {
+    without(probe.links.all, latency);
+    if (probe.links.two_level) {
+      without(probe.links.two_level->intra, latency);
+      if (auto& nvls = probe.links.two_level->nvls) {
+        (latency ? nvls->startup_s : nvls->per_byte_s) = 0;
+      }
+    }
+  };
+  const bool ring = probe.algorithm == collectives::AlgorithmId::ring && !links.two_level;
+  const bool same = ring && probe.ranks == ranks_ && links.all.latency_s == link_.latency_s &&
+                    links.all.delay_s == link_.delay_s;
+  probe.reduction_s_per_byte = 0;
+  if (!same) {
+    strip(false);
+    parts_.latency_s = *collectives::closed_form(probe)->startup_s;
+    probe.links = links;
+  }
+  if (ring && reduction == 0) { // nothing but bandwidth is per byte
+    parts_.bandwidth_s_per_byte = *whole.per_byte_s;
+  } else {
+    strip(true);
+    parts_.bandwidth_s_per_byte = *collectives::closed_form(probe)->per_byte_s;
+  }
+  if (!same) {
+    strip(true);
+    strip(false);
+    probe.reduction_s_per_byte = reduction;
+    parts_.reduction_s_per_byte = *collectives::closed_form(probe)->per_byte_s;
+  }
+  ranks_ = probe.ranks;
+  link_ = links.all;
+  return parts_;
+}
+
 } // namespace stepsim::study

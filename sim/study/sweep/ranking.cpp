@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/number_text.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/memory_figures.hpp"
 #include "scenario/scenario.hpp"
 #include "study/sweep/grid.hpp"

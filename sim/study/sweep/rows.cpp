@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "study/sweep/sweep.hpp"
 
 namespace stepsim::study {

@@ -9,7 +9,7 @@
 #include "run/work_estimate.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "study/sweep/quick_conditions.hpp"
+#include "study/sweep/sweep_quick.hpp"
 
 namespace stepsim::study {
 

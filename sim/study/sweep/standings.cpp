@@ -1,4 +1,4 @@
-#include "study/sweep/standings.hpp"
+#include "study/sweep/ranking.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,8 @@
 #include "study/sweep/sweep.hpp"
 
 #include "base/error.hpp"
-#include "study/sweep/sweep_base.hpp"
-#include "study/sweep/sweep_hash.hpp"
+#include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_point.hpp"
-#include "study/sweep/sweep_runner.hpp"
 
 namespace stepsim::study {
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "run/work_estimate.hpp"
+#include "scenario/files.hpp"
 #include "study/sweep/shard.hpp"
 #include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_output.hpp"
@@ -64,5 +65,46 @@ SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& opti
 // `if_exists` is ignored; names in the header are relative to the folder of `output`.
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options,
                       std::string& text);
+
+// The hash that identifies a sweep. It is equal for equal work, independent of the location of the
+// files and of the number of shards. Resuming and merging compare it, so that records of two grids
+// are never mixed in one file.
+
+// 16 hex digits: 64-bit FNV-1a of the canonical (sorted keys, compact, shortest numbers) scenario
+// with its defaults resolved, the contents of the files it names, the axes, zips and replications,
+// and the schema version. Paths, jobs, shards and output do not change it; a key that no point
+// reads may change it. A file that cannot be read is hashed by name, and its points fail later.
+[[nodiscard]] std::string grid_hash(const Sweep& sweep, Files& files);
+
+// The main loop of a sweep: threads take chunks of points, and whoever finishes the next one in
+// order writes it, with all finished chunks behind it. The calling thread waits, reports the
+// progress and asks for interruptions.
+
+// Runs the points of the shard from index `first` up to report.points, which the caller has set.
+// Sets report.interrupted, leaves report.points and report.resumed unchanged, and adds to all other
+// members of the report. Throws SimulationError if the output cannot be written.
+void run_points(const Sweep& sweep, Files& files, const SweepOptions& options,
+                const Records& records, SweepOutput& output, std::int64_t first,
+                SweepReport& report);
+
+// Estimates how long a sweep will take: by running three of its points, or without running any.
+
+struct SweepEstimate {
+  double seconds{};     // wall-clock time for all points of the shard with `jobs` threads
+  std::int64_t timed{}; // number of points that were timed: the first, the middle and the last
+  // How many of the timed points QuickRun evaluates (a point together with all that differ from it
+  // in nodes, latency and bandwidth only), and how many SharedRun evaluates. For every other point
+  // the scenario is parsed anew.
+  std::int64_t by_formula{};
+  std::int64_t sharing{};
+};
+// Runs the three points. Throws InputError if none of a sample of points can be parsed
+// (check_some_point()).
+[[nodiscard]] SweepEstimate estimate(const Sweep& sweep, Files& files, const SweepOptions& options);
+
+// Approximate CPU seconds for `points` points of the sweep: `points` times the mean of the
+// estimated seconds (work_estimate.hpp) of the first, the middle and the last point. No point is
+// run. A point that cannot be parsed counts as 0 s.
+[[nodiscard]] double expected_seconds(const Sweep& sweep, Files& files, std::int64_t points);
 
 } // namespace stepsim::study

@@ -1,7 +1,7 @@
 // The header of an output holds the scenario, so that one point can be run again with the output
 // file alone. Files that it names may lie anywhere; their names are rewritten relative to the
 // output, so that a folder can be moved as a whole.
-#include "study/sweep/sweep_base.hpp"
+#include "study/sweep/sweep_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "document/reader.hpp"
 #include "scenario/keys/named_file_keys.hpp"
 #include "scenario/named_files.hpp"

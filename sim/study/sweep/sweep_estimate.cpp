@@ -1,4 +1,4 @@
-#include "study/sweep/sweep_estimate.hpp"
+#include "study/sweep/sweep.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -9,10 +9,9 @@
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "document/reader.hpp"
 #include "run/collective_record.hpp"
-#include "run/library_record_tree.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/sweep/sweep_keys.hpp"

@@ -1,7 +1,7 @@
 // The hash is of a canonical text of the work: contents of files instead of names, numbers in one
 // form, keys sorted, defaults filled in. But for collisions two sweeps with one hash have the same
 // points with the same results.
-#include "study/sweep/sweep_hash.hpp"
+#include "study/sweep/sweep.hpp"
 
 #include <array>
 #include <cmath>
@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
 #include "run/collective_keys.hpp"

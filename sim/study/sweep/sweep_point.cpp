@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/collective_record.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_conditions.hpp"

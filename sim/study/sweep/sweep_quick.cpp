@@ -14,13 +14,11 @@
 #include "collectives/method.hpp"
 #include "programs/step/step.hpp"
 #include "run/job_figures.hpp"
-#include "run/largest_part.hpp"
 #include "run/merge_search.hpp"
 #include "run/period_bound.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_figures.hpp"
 #include "run/verdict.hpp"
-#include "study/sweep/quick_conditions.hpp"
 
 namespace stepsim::study {
 std::unique_ptr<QuickRun> QuickRun::make(const Scenario& first, bool latency_is_block_latency) {

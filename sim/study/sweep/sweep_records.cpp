@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/nearest.hpp"
 #include "base/number_text.hpp"
 #include "base/random.hpp"
 #include "document/csv.hpp"

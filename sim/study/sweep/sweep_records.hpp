@@ -57,7 +57,7 @@ public:
   Records(const Sweep& sweep, RecordFormat format, std::span<const std::string> chosen = {});
 
   // The first line, for CSV the first two lines, with line ends. `tool` has the name and version of
-  // the program, `base` further members of the header (sweep_base.hpp).
+  // the program, `base` further members of the header (sweep_file.hpp).
   [[nodiscard]] std::string header(std::string_view tool, std::string_view grid_hash,
                                    const Shard& shard, const io::Object& base = {}) const;
   // Appends the record of a point, with its line end.

@@ -1,4 +1,4 @@
-#include "study/sweep/sweep_runner.hpp"
+#include "study/sweep/sweep.hpp"
 
 #include <algorithm>
 #include <chrono>

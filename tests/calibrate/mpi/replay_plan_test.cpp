@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "document/file.hpp"
 #include "document/file_write.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "study/reproduce/reproduction_keys.hpp"
 
 using namespace stepsim;

@@ -1,5 +1,5 @@
 // Verdicts of claims, by their label and their limits.
-#include "study/reproduce/verdicts.hpp"
+#include "study/reproduce/paper_records.hpp"
 
 #include <doctest/doctest.h>
 

@@ -10,7 +10,7 @@
 #include "document/json_text.hpp"
 #include "run/collective_record.hpp"
 #include "study/sweep/rows.hpp"
-#include "study/sweep/sweep_hash.hpp"
+#include "study/sweep/sweep.hpp"
 #include "study/sweep/sweep_helpers.hpp"
 #include "study/sweep/sweep_merge.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "study/sweep/sweep_helpers.hpp"
 #include "study/sweep/sweep_point.hpp"
 

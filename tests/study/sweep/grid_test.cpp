@@ -6,10 +6,8 @@
 
 #include "base/error.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files.hpp"
-#include "study/sweep/grid_text.hpp"
 
 using namespace stepsim;
 using study::Axis;

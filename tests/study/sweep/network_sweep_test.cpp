@@ -6,7 +6,7 @@
 #include <string>
 
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/network_result.hpp"
 #include "run/run.hpp"
 #include "run/run_timeline.hpp"

@@ -1,5 +1,5 @@
 // Orders that are stated or withheld (CON 4): by hand, and with every factor moved in the scenario.
-#include "study/sweep/standings.hpp"
+#include "study/sweep/ranking.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/scenario_text.hpp"
-#include "study/sweep/ranking.hpp"
 #include "study/sweep/rows.hpp"
 #include "testing/tolerance.hpp"
 

@@ -4,9 +4,8 @@
 
 #include "base/error.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
-#include "study/sweep/sweep_hash.hpp"
+#include "study/sweep/sweep.hpp"
 #include "study/sweep/sweep_helpers.hpp"
 #include "testing/paths.hpp"
 

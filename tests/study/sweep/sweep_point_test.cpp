@@ -8,7 +8,7 @@
 
 #include "collectives/method.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "study/sweep/sweep_helpers.hpp"
 #include "study/sweep/sweep_quick.hpp"

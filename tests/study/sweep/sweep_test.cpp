@@ -1,5 +1,4 @@
 #include "study/sweep/sweep.hpp"
-#include "study/sweep/sweep_estimate.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,10 +8,8 @@
 
 #include "base/error.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
-#include "study/sweep/sweep_hash.hpp"
 #include "study/sweep/sweep_helpers.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"

@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "study/sweep/assumed.hpp"

@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "document/json_parse.hpp"
-#include "document/json_pointer.hpp"
+#include "document/json_text.hpp"
 #include "run/collective_file.hpp"
 #include "run/collective_record.hpp"
 #include "scenario/scenario.hpp"
