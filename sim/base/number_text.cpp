@@ -64,4 +64,11 @@ std::string counted(std::int64_t count, std::string_view noun, std::string_view 
   return std::to_string(count).append(" ").append(noun).append(count == 1 ? "" : plural);
 }
 
+std::string percent_number(double ratio, int digits) {
+  constexpr double kRounding = 1e-12;
+  return significant(std::abs(ratio) < kRounding ? 0 : 100 * ratio, digits);
+}
+
+std::string percent(double ratio, int digits) { return percent_number(ratio, digits) + " %"; }
+
 } // namespace stepsim::base

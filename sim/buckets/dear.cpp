@@ -11,7 +11,7 @@
 #include <cassert>
 
 #include "base/quantity.hpp"
-#include "buckets/groups.hpp"
+#include "buckets/problem.hpp"
 #include "buckets/sending.hpp"
 
 namespace stepsim::buckets {

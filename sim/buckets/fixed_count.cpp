@@ -7,8 +7,8 @@
 // fall as j rises, so a row of the table is filled by halves: O(buckets n log n).
 #include "buckets/schedules.hpp"
 
-#include "buckets/groups.hpp"
 #include "buckets/planner_options.hpp"
+#include "buckets/problem.hpp"
 
 namespace stepsim::buckets {
 

@@ -1,4 +1,4 @@
-#include "buckets/groups.hpp"
+#include "buckets/problem.hpp"
 
 #include <algorithm>
 #include <cassert>

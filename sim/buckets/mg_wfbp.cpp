@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include "buckets/groups.hpp"
 #include "buckets/planner_options.hpp"
+#include "buckets/problem.hpp"
 
 namespace stepsim::buckets {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "buckets/groups.hpp"
 #include "buckets/planners.hpp"
+#include "buckets/problem.hpp"
 
 namespace stepsim::buckets {
 

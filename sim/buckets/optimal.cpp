@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "buckets/groups.hpp"
 #include "buckets/planner_options.hpp"
+#include "buckets/problem.hpp"
 #include "buckets/size_pieces.hpp"
 
 namespace stepsim::buckets {

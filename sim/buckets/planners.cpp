@@ -5,8 +5,8 @@
 
 #include "base/error.hpp"
 #include "buckets/batch.hpp"
-#include "buckets/groups.hpp"
 #include "buckets/priority.hpp"
+#include "buckets/problem.hpp"
 #include "buckets/schedules.hpp"
 #include "buckets/sending.hpp"
 

@@ -1,8 +1,8 @@
 // One message of everything, after backward (SyncEASGD). MER 5.1.
 #include "buckets/schedules.hpp"
 
-#include "buckets/groups.hpp"
 #include "buckets/planner_options.hpp"
+#include "buckets/problem.hpp"
 
 namespace stepsim::buckets {
 

@@ -1,8 +1,8 @@
 // One message per gradient (Poseidon, and the authors' baseline with a threshold of 0). MER 5.1.
 #include "buckets/schedules.hpp"
 
-#include "buckets/groups.hpp"
 #include "buckets/planner_options.hpp"
+#include "buckets/problem.hpp"
 
 namespace stepsim::buckets {
 

@@ -1,4 +1,4 @@
-#include "programs/critical_graph.hpp"
+#include "programs/steady_state.hpp"
 
 #include <algorithm>
 #include <cmath>

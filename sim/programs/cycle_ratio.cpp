@@ -1,7 +1,7 @@
 // Binding arcs: parent[i] is the arc that raised node i last. A cycle of parents has a ratio above
 // the present one, because every one of its arcs improved something; following it replaces the
 // ratio, until no arc improves anything.
-#include "programs/cycle_ratio.hpp"
+#include "programs/steady_state.hpp"
 
 #include <algorithm>
 #include <cmath>

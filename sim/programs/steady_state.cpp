@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "programs/critical_graph.hpp"
 #include "programs/issue_order.hpp"
 #include "programs/recurrence.hpp"
 

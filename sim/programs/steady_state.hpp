@@ -9,14 +9,46 @@
 //     the cycle a b c takes 12 s and spans 2 iterations, hence the period is 6 s, although the ends
 //     of a differ by 5, 7, 5, 7, .. s (cyclicity 2)
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/units.hpp"
-#include "programs/cycle_ratio.hpp"
 #include "programs/training_program.hpp"
 
 namespace stepsim::programs {
+
+// The maximum cycle ratio of a graph whose nodes have weights and whose arcs have distances:
+//
+//     max over directed cycles of  sum of weights of the nodes / sum of distances of the arcs
+//
+// Every cycle must have distance > 0. The result is computed from the weights of one cycle. Node
+// potentials v prove that no other cycle has a larger ratio: on every arc,
+// v[to] >= v[from] + weight[from] - ratio x distance.
+
+// A graph whose arcs are stored by the node that they lead to: the arcs into node i have the
+// positions first[i] .. first[i + 1] - 1 of `from` and `distance`. Arcs of distance 0 must lead to
+// nodes of larger number, and a node with an outgoing arc must have an incoming arc.
+struct CycleGraph {
+  std::vector<std::uint32_t> first = {0};
+  std::vector<std::uint32_t> from;
+  std::vector<std::uint32_t> distance;
+  [[nodiscard]] std::uint32_t nodes() const { return static_cast<std::uint32_t>(first.size() - 1); }
+};
+
+struct CycleRatio {
+  double ratio{};
+  std::vector<std::uint32_t> cycle; // nodes in the direction of the arcs, smallest number first
+  std::uint64_t distance{};         // sum of the distances of the cycle
+  std::vector<double> potential;    // [node]: v
+};
+
+// The maximum cycle ratio; empty if the graph has no cycle. weight[node] may have any sign. The
+// method (derived, after Burns and Howard) makes Bellman-Ford passes in node order and raises the
+// ratio whenever the binding arcs contain a better cycle. A pass is O(arcs) and follows all arcs of
+// distance 0, so that few passes are needed.
+[[nodiscard]] std::optional<CycleRatio> maximum_cycle_ratio(const CycleGraph& graph,
+                                                            std::span<const double> weight);
 
 struct SteadyState {
   Seconds period;
@@ -61,5 +93,31 @@ struct Derivative {
 
 // The program without the waits that end, which is how it runs once they have ended.
 [[nodiscard]] Program without_warmup(Program program);
+
+// The critical cycles of a graph, which are the cycles with the maximum cycle ratio
+// (cycle_ratio.hpp): their arcs, the number of iterations after which the times of a max-plus
+// system repeat, and a shortest critical cycle to show.
+
+// The graph of all arcs that lie on a critical cycle; the nodes are the same. An arc is critical if
+// its potential inequality (cycle_ratio.hpp) holds with equality, up to 1e-12 of the ratio or of
+// the largest weight, and the arc lies on a cycle of such arcs. All cycles of the new graph are
+// critical.
+[[nodiscard]] CycleGraph critical_arcs(const CycleGraph& graph, std::span<const double> weight,
+                                       const CycleRatio& solution);
+
+// [node]: its strongly connected component; components are numbered in no particular order.
+[[nodiscard]] std::vector<std::uint32_t> components(const CycleGraph& graph);
+
+// The number of iterations after which the times of a max-plus system with these critical arcs
+// repeat: the least common multiple, over the strongly connected components, of the greatest common
+// divisor of the distances of their cycles. 1 if there is no cycle; at most 2^62.
+[[nodiscard]] std::int64_t cyclicity(const CycleGraph& critical);
+
+// A cycle with the fewest nodes; among several, one whose first node has the smallest `rank`
+// (`rank` gives the order of nodes: [node]). The search visits at most 2e7 arcs and then returns
+// the best cycle so far, which is `first` at the start.
+[[nodiscard]] std::vector<std::uint32_t> shortest_cycle(const CycleGraph& critical,
+                                                        std::span<const std::uint32_t> rank,
+                                                        std::vector<std::uint32_t> first);
 
 } // namespace stepsim::programs

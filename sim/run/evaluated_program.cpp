@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "collectives/method.hpp"
 #include "programs/event_pass.hpp"
-#include "programs/event_period.hpp"
 #include "programs/program_check.hpp"
 #include "programs/rank_vectors.hpp"
 #include "programs/recurrence.hpp"

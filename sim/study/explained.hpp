@@ -11,7 +11,7 @@
 #include "base/quantity.hpp"
 #include "document/fields/schema.hpp"
 #include "document/json.hpp"
-#include "programs/explain/attribution.hpp"
+#include "programs/explain/binding_path.hpp"
 #include "programs/explain/explanation.hpp"
 #include "programs/training_program.hpp"
 #include "run/verdict.hpp"

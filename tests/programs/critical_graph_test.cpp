@@ -1,4 +1,4 @@
-#include "programs/critical_graph.hpp"
+#include "programs/steady_state.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,6 @@
 #include <optional>
 #include <utility>
 #include <vector>
-
-#include "programs/cycle_ratio.hpp"
 
 using namespace stepsim::programs;
 

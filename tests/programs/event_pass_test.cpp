@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "programs/event_period.hpp"
 #include "programs/operation_times.hpp"
 #include "programs/program_check.hpp"
 #include "programs/program_draft.hpp"

@@ -1,4 +1,4 @@
-#include "programs/event_period.hpp"
+#include "programs/event_pass.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,6 @@
 
 #include "base/random.hpp"
 #include "programs/builders/pipe_sgd_program.hpp"
-#include "programs/event_pass.hpp"
 #include "programs/operation_times.hpp"
 #include "programs/program_draft.hpp"
 #include "programs/random_programs.hpp"

@@ -9,7 +9,6 @@
 #include "programs/builders/pipe_sgd_program.hpp"
 #include "programs/builders/step_parts.hpp"
 #include "programs/event_pass.hpp"
-#include "programs/event_period.hpp"
 #include "programs/exposed.hpp"
 #include "programs/operation_times.hpp"
 #include "programs/program_check.hpp"

@@ -7,7 +7,7 @@
 
 #include "base/random.hpp"
 #include "programs/builders/sync_sgd_program.hpp"
-#include "programs/event_period.hpp"
+#include "programs/event_pass.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::programs;

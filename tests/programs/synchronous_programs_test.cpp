@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "programs/builders/dear_program.hpp"
-#include "programs/builders/input_reading.hpp"
 #include "programs/builders/od_sgd_program.hpp"
+#include "programs/builders/step_parts.hpp"
 #include "programs/builders/sync_sgd_program.hpp"
 #include "programs/builders/zero_program.hpp"
 #include "programs/gradient_age.hpp"

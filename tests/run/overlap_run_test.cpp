@@ -6,7 +6,6 @@
 
 #include "document/json_text.hpp"
 #include "programs/event_pass.hpp"
-#include "programs/event_period.hpp"
 #include "programs/steady_state.hpp"
 #include "run/run_timeline.hpp"
 #include "run/scenario_program.hpp"

@@ -10,7 +10,7 @@
 
 #include "document/json_text.hpp"
 #include "programs/builders/sync_sgd_program.hpp"
-#include "programs/event_period.hpp"
+#include "programs/event_pass.hpp"
 #include "programs/program_check.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/scenario_text.hpp"

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "cli/shell/app.hpp"
 #include "document/json.hpp"
-#include "programs/explain/attribution.hpp"
+#include "programs/explain/binding_path.hpp"
 #include "run/result.hpp"
 #include "scenario/files.hpp"
 #include "scenario/program_file.hpp"

@@ -1,6 +1,6 @@
 // The operations are copied to a new draft, so that reading stands at its place in the issue order;
 // waits are added when all operations have their new numbers.
-#include "programs/builders/input_reading.hpp"
+#include "programs/builders/step_parts.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "programs/builders/step_parts.hpp"
 #include "programs/program_draft.hpp"
 
 namespace stepsim::programs {

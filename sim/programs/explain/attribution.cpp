@@ -1,4 +1,4 @@
-#include "programs/explain/attribution.hpp"
+#include "programs/explain/binding_path.hpp"
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,6 @@
 // the derivatives with respect to links and compute (TRN 7.1 to 7.3).
 #include <vector>
 
-#include "programs/explain/attribution.hpp"
 #include "programs/explain/binding_path.hpp"
 #include "programs/explain/program_evaluation.hpp"
 #include "programs/explain/sensitivity.hpp"

@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "programs/event_pass.hpp"
-#include "programs/event_period.hpp"
 #include "programs/recurrence.hpp"
 #include "programs/steady_state.hpp"
 

@@ -3,10 +3,13 @@
 #include "scenario/compression/compressed_cost.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "collectives/method.hpp"
 #include "programs/step/exchange_times.hpp"
+#include "scenario/compression/compression_words.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 
 namespace stepsim::study {
 
@@ -126,6 +129,43 @@ buckets::Cost compressed_cost(const Scenario& scenario, const collectives::Colle
   };
   return known ? buckets::Cost{.base = buckets::CurveCost{seconds}}
                : programs::sampled_cost(seconds);
+}
+
+namespace {
+
+using collectives::CompressCosts;
+
+void apply(const links::CompressionCosts& given, CompressCosts& costs) {
+  if (!given.form.empty()) {
+    costs.n_log_n = given.form == "n_log_n";
+  }
+  for (const auto& [key, value] : given.values) {
+    const auto* const known = std::ranges::find(kCostKeys, key, &CostKey::key);
+    assert(known != kCostKeys.end() && "a profile holds known costs only");
+    costs.*known->value = value;
+  }
+}
+
+} // namespace
+
+collectives::CompressCosts costs_of(const links::NetworkProfile& profile,
+                                    collectives::CompressionMethod method) {
+  const collectives::CompressionRow& row = collectives::row(method);
+  const bool selects = row.kind == collectives::CompressionKind::sparse ||
+                       row.kind == collectives::CompressionKind::encoded;
+  CompressCosts costs;
+  const auto apply_all = [&](std::string_view name) {
+    for (const links::CompressionCosts& given : profile.compression_costs) {
+      if (given.method == name) {
+        apply(given, costs);
+      }
+    }
+  };
+  if (selects) {
+    apply_all("any");
+  }
+  apply_all(row.name);
+  return costs;
 }
 
 } // namespace stepsim::study

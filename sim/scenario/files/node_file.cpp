@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "document/json_parse.hpp"
+#include "nccl/node_links.hpp"
 #include "scenario/files/keys/library_keys.hpp"
 
 namespace stepsim::io {
@@ -253,6 +254,20 @@ NodePreset parse_node_preset(const Json& given) {
   fields.no_more();
   problems.throw_if_any();
   return preset;
+}
+
+links::NetworkProfile profile_of_node(const NodePreset& preset) {
+  const nccl::NodeLinks links = nccl::node_links(preset.node);
+  links::NetworkProfile profile;
+  profile.name = preset.node.name;
+  profile.note = preset.note;
+  profile.latency_s = links.network_latency_s;
+  profile.bandwidth_Bps = links.network_Bps;
+  links::LinkClass& inner = profile.links.emplace_back();
+  inner.name = nccl::kInnerLinks[preset.node.link];
+  inner.latency_s = links.inner_latency_s;
+  inner.per_byte_s = 1 / links.inner_Bps;
+  return profile;
 }
 
 } // namespace stepsim::io

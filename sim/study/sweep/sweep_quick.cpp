@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "buckets/bounds.hpp"
-#include "buckets/groups.hpp"
 #include "buckets/planners.hpp"
+#include "buckets/problem.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
 #include "programs/step/step.hpp"

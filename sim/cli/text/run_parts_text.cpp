@@ -1,0 +1,194 @@
+#include "cli/text/run_text.hpp"
+
+#include <array>
+#include <utility>
+
+#include "base/number_text.hpp"
+#include "base/printable.hpp"
+#include "base/quantity.hpp"
+#include "cli/shell/table.hpp"
+#include "cli/text/topology_text.hpp"
+#include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_local.hpp"
+#include "scenario/scenario_schedule.hpp"
+#include "scenario/scenario_sharding.hpp"
+
+namespace stepsim::cli {
+
+std::string sharding_text(const study::Result& result) {
+  const study::Training& training = result.scenario.training;
+  const study::Sharding& sharding = training.sharding;
+  std::string text;
+  if (sharding.strategy != study::ShardingStrategy::none) {
+    text = std::string(study::kShardingStrategies[sharding.strategy]);
+  }
+  if (!result.units.empty()) {
+    const std::size_t count = result.units.size();
+    text += " (" + std::string(study::kShardingPresets[sharding.preset]) + "), " +
+            std::to_string(count) + (count == 1 ? " unit" : " units");
+  }
+  if (training.micro_batches > 1) {
+    text +=
+        (text.empty() ? "" : ", ") + std::to_string(training.micro_batches) +
+        " micro-batches, exchanged after " +
+        (training.accumulation_exchange == study::AccumulationExchange::each ? "each" : "the last");
+  }
+  return text;
+}
+
+std::string sharded_exchange_text(const study::Result& result) {
+  const study::Sharding& sharding = result.scenario.training.sharding;
+  const study::CodecMethod codec = sharding.parameter_compression.method;
+  const std::string gather =
+      "all-gather of " + base::shortest(sharding.parameter_bytes) + "-byte parameters" +
+      (codec == study::CodecMethod::none ? ""
+                                         : " (" + std::string(study::kCodecMethods[codec]) + ")");
+  const std::string reduce =
+      "reduce-scatter of " + base::shortest(sharding.reduce_bytes) + "-byte gradients";
+  return result.units.empty() ? reduce + ", " + gather : gather + ", " + reduce;
+}
+
+std::string memory_text(const study::Summary& summary) {
+  if (!summary.memory_capacity_bytes && summary.memory_parts_units_bytes.value_or(0) == 0) {
+    return "";
+  }
+  std::string text = base::readable_bytes(*summary.memory_bytes) + " a worker";
+  if (summary.memory_capacity_bytes) {
+    text += " of " + base::readable_bytes(*summary.memory_capacity_bytes);
+  }
+  if (summary.memory_capacity_bytes && !summary.memory_fits &&
+      *summary.memory_high_bytes > *summary.memory_capacity_bytes) {
+    text += " (may not fit: up to " + base::readable_bytes(*summary.memory_high_bytes) + ")";
+  }
+  const std::array parts{std::pair{"parameters", summary.memory_parts_parameters_bytes},
+                         std::pair{"master copy", summary.memory_parts_master_bytes},
+                         std::pair{"gradients", summary.memory_parts_gradients_bytes},
+                         std::pair{"optimizer", summary.memory_parts_optimizer_bytes},
+                         std::pair{"buckets", summary.memory_parts_buckets_bytes},
+                         std::pair{"further copies", summary.memory_parts_copies_bytes},
+                         std::pair{"temporaries of the update", summary.memory_parts_update_bytes},
+                         std::pair{"gathered units", summary.memory_parts_units_bytes},
+                         std::pair{"activations", summary.memory_parts_activations_bytes}};
+  std::string list;
+  for (const auto& [name, bytes] : parts) {
+    if (bytes.value_or(0) > 0) {
+      list += (list.empty() ? ": " : ", ") + std::string(name) + " " + base::readable_bytes(*bytes);
+    }
+  }
+  return text + list +
+         (summary.memory_parts_activations_bytes
+              ? ""
+              : "; activations are not known (/training/activation_bytes)");
+}
+
+// The interval of the step carries over in proportion.
+std::string job_text(const study::Result& result) {
+  const study::Summary& summary = result.summary;
+  const study::Job& job = result.scenario.job;
+  constexpr std::size_t kLabel = 14;
+  std::string out;
+  if (summary.time_to_finish_s) {
+    auto band = study::band_of(summary);
+    if (band) {
+      const double steps = *summary.time_to_finish_s / *summary.iteration_time_s;
+      band->low *= steps;
+      band->high *= steps;
+    }
+    std::string text =
+        base::readable_amount(static_cast<double>(job.tokens ? *job.tokens : *job.samples)) +
+        (job.tokens ? " tokens: " : " samples: ") +
+        base::readable_duration(*summary.time_to_finish_s, band);
+    if (summary.cost_usd) {
+      text += ", " + base::readable_amount(*summary.cost_usd) + " USD at " +
+              base::shortest(base::rounded_to(*job.price_per_gpu_hour, 4)) + " USD per GPU hour";
+    }
+    append_labelled(out, "to finish", kLabel, text);
+  }
+  if (summary.goodput) {
+    append_labelled(out, "failures", kLabel,
+                    "goodput " + base::significant(*summary.goodput) + ", a checkpoint every " +
+                        base::readable_duration(*summary.checkpoint_interval_s));
+  }
+  return out;
+}
+
+namespace {
+
+// Rates in GB/s with the spread of what was measured, counts as they are.
+std::string sourced_text(const io::SourcedNumber& number) {
+  if (!number.key.ends_with("_Bps")) {
+    return base::shortest(number.value);
+  }
+  const auto rate = [](double Bps) { return base::significant(Bps / 1e9); };
+  return rate(number.value) + " GB/s" +
+         (number.low < number.high ? " (" + rate(number.low) + " to " + rate(number.high) + ")"
+                                   : "");
+}
+
+} // namespace
+
+std::string node_text(const io::NodePreset& preset) {
+  const nccl::NodeType& node = preset.node;
+  std::string out = base::printable(node.name) + ": node type, label " + preset.label + "\n";
+  out += preset.gpu.empty() ? "" : base::printable(preset.gpu) + "\n";
+  out += preset.note.empty() ? "" : base::printable(preset.note) + "\n";
+  out += "link " + std::string(nccl::kInnerLinks[node.link]) + ", constants of " +
+         std::string(nccl::kGenerations[node.generation]) + " GPUs on " +
+         std::string(nccl::kHosts[node.host]) + " hosts, " +
+         (node.in_switch_reduction ? "the switch of a node adds (NVLS)"
+                                   : "no switch inside a node adds") +
+         (node.ll128 ? "" : ", no LL128") + "\n\n";
+  Table table{{"key", "value", "label", "source"}, {}};
+  for (const io::SourcedNumber& number : preset.numbers) {
+    table.rows.push_back({number.key, sourced_text(number),
+                          number.label.empty() ? "-" : number.label,
+                          number.source.empty() ? "-" : base::printable(number.source)});
+  }
+  return out + table_text(table);
+}
+
+std::string rounds_text(const study::Result& result) {
+  const study::Training& training = result.scenario.training;
+  if (!study::trains_in_rounds(training)) {
+    return "";
+  }
+  const study::LocalTraining& local = training.local;
+  return std::string(study::kTrainingAlgorithms[training.algorithm]) + ", rounds of " +
+         base::counted(local.local_steps, "step") +
+         (study::has_islands(training)
+              ? " inside islands of " + std::to_string(result.scenario.cluster.gpus_per_node)
+              : "") +
+         (local.fragments > 1 ? ", " + base::counted(local.fragments, "fragment") : "") +
+         (local.overlap_steps > 0
+              ? ", " + base::counted(local.overlap_steps, "step") + " overlapped"
+              : "");
+}
+
+std::string outer_exchange_text(const study::Result& result) {
+  const study::Scenario& scenario = result.scenario;
+  const study::LocalTraining& local = scenario.training.local;
+  const bool islands = study::has_islands(scenario.training);
+  const auto messages = static_cast<std::int64_t>(local.outer_gate == programs::OuterGate::layer
+                                                      ? scenario.workload.layers.size()
+                                                      : static_cast<std::size_t>(local.fragments));
+  const double bytes = local.outer_value_bytes * static_cast<double>(scenario.workload.values());
+  const bool averages = scenario.training.algorithm != study::TrainingAlgorithm::diloco;
+  const bool servers = study::needs_servers(scenario.training.algorithm);
+  return std::string(study::collective_word(scenario.communication)) +
+         (servers ? ", push and pull of " : " allreduce of ") +
+         (averages ? "parameters" : "outer gradients") +
+         (local.outer_compression.method == study::CodecMethod::none
+              ? ""
+              : " (" + std::string(study::kCodecMethods[local.outer_compression.method]) + ")") +
+         ", " + base::counted(messages, "message") + ", " + base::readable_bytes(bytes) +
+         (islands ? "; in islands schedule " + study::schedule_name(scenario.communication) : "");
+}
+
+std::string round_times_text(const study::Result& result) {
+  const study::Summary& summary = result.summary;
+  return base::readable_seconds(*summary.period_s) + ", outer exchanges " +
+         base::readable_seconds(*summary.outer_communication_s) + ", utilization " +
+         percent_cell(summary.utilization);
+}
+
+} // namespace stepsim::cli
