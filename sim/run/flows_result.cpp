@@ -104,9 +104,9 @@ using Background = FlowsResult::Background;
 
 constexpr auto kBackground = std::to_array<Written<Background>>({
     {count("started", "Background flows that started before the last flow of the list ended."),
-     [](const Background& background) { return Json(background.started); }},
+     io::value_of<&Background::started>},
     {count("completed", "Background flows that were complete by then."),
-     [](const Background& background) { return Json(background.completed); }},
+     io::value_of<&Background::completed>},
 });
 constexpr std::array kBackgroundKeys = io::written_keys(kBackground);
 
@@ -169,8 +169,8 @@ constexpr auto kFlowsNetwork = std::to_array<Written<FlowsFile>>({
      [](const FlowsFile& file) {
        return Json(links::kLoadBalancings[file.packet.options.load_balancing]);
      }},
-    {boolean("count_headers", "Flows had the bytes on the wire instead of the payload.").required(),
-     [](const FlowsFile& file) { return Json(file.count_headers); }},
+    io::row<&FlowsFile::count_headers>("count_headers",
+                                       "Flows had the bytes on the wire instead of the payload."),
     {object("packet", keys::kPacket, "The packet block of the file with its defaults.").required(),
      [](const FlowsFile& file) { return packet_tree(file.packet, file.fabric); }},
 });

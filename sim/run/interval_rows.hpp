@@ -13,21 +13,21 @@ inline constexpr auto kIntervalPart = std::to_array<io::Written<IntervalPart>>({
                     "model of a library, rest what differs between runs whose factors are known.")
          .example(R"("c_cloud")")
          .required(),
-     [](const IntervalPart& p) -> io::Json { return p.factor; }},
+     io::value_of<&IntervalPart::factor>},
     {io::rows::number("share", "Its share of the squared width above the iteration time.")
          .example("0.7")
          .required(),
-     [](const IntervalPart& p) -> io::Json { return p.share; }},
+     io::value_of<&IntervalPart::share>},
     {io::rows::number("at_high",
                       "Logarithm of the iteration time with the factor one standard deviation "
                       "above its value, over that with its value.")
          .example("0.21")
          .required(),
-     [](const IntervalPart& p) -> io::Json { return p.at_high; }},
+     io::value_of<&IntervalPart::at_high>},
     {io::rows::number("at_low", "The same one standard deviation below.")
          .example("-0.08")
          .required(),
-     [](const IntervalPart& p) -> io::Json { return p.at_low; }},
+     io::value_of<&IntervalPart::at_low>},
 });
 inline constexpr std::array kIntervalPartKeys = io::written_keys(kIntervalPart);
 inline constexpr std::array kOneIntervalPart{

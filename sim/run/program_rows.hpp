@@ -10,28 +10,21 @@ namespace stepsim::study {
 inline constexpr std::array kUnitLayer{
     io::rows::integer("layers", "Number of a layer.").in(io::at_least(1))};
 inline constexpr auto kUnit = std::to_array<io::Written<UnitResult>>({
-    {io::rows::integer("index", "Forward order, from 0.").required(),
-     [](const UnitResult& u) -> io::Json { return u.index; }},
+    io::row<&UnitResult::index>("index", "Forward order, from 0."),
     {io::rows::list("layers", kUnitLayer, "First and last layer, from 1 in forward order.")
          .sizes(2, 2)
          .required(),
      [](const UnitResult& u) -> io::Json {
        return io::Array{u.first, u.last};
      }},
-    {io::rows::integer("parameters",
-                       "Parameters, rounded up to a multiple of the ranks that share them.")
-         .required(),
-     [](const UnitResult& u) -> io::Json { return u.parameters; }},
-    {io::rows::number("gather_s", "All-gather of its parameters, s.").required(),
-     [](const UnitResult& u) -> io::Json { return u.gather_s; }},
-    {io::rows::number("reduce_s", "Reduce-scatter of its gradients, s.").required(),
-     [](const UnitResult& u) -> io::Json { return u.reduce_s; }},
-    {io::rows::number("live_from_s",
-                      "When its parameters are gathered first, s from the start of the iteration.")
-         .required(),
-     [](const UnitResult& u) -> io::Json { return u.live_from_s; }},
-    {io::rows::number("live_to_s", "When they are freed last, s.").required(),
-     [](const UnitResult& u) -> io::Json { return u.live_to_s; }},
+    io::row<&UnitResult::parameters>(
+        "parameters", "Parameters, rounded up to a multiple of the ranks that share them."),
+    io::row<&UnitResult::gather_s>("gather_s", "All-gather of its parameters, s."),
+    io::row<&UnitResult::reduce_s>("reduce_s", "Reduce-scatter of its gradients, s."),
+    io::row<&UnitResult::live_from_s>(
+        "live_from_s",
+        "When its parameters are gathered first, s from the start of the iteration."),
+    io::row<&UnitResult::live_to_s>("live_to_s", "When they are freed last, s."),
 });
 
 inline constexpr auto kProgramSize = std::to_array<io::Written<programs::Program>>({

@@ -52,76 +52,66 @@ Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json
 
 constexpr std::array<std::string_view, 2> kParts{"gradient", "parameter"};
 constexpr auto kTensor = std::to_array<Written<TensorResult>>({
-    {integer("bucket", "Bucket that the message belongs to.").required(),
-     [](const TensorResult& t) -> Json { return t.bucket; }},
+    io::row<&TensorResult::bucket>("bucket", "Bucket that the message belongs to."),
     {word("part", kParts, "Gradients, or parameters on their way back.").required(),
      [](const TensorResult& t) -> Json { return kParts[t.gradient ? 0 : 1]; }},
-    {integer("size_bytes", "Bytes to send.").required(),
-     [](const TensorResult& t) -> Json { return t.size_bytes; }},
-    {integer("packets", "Packets to send.").required(),
-     [](const TensorResult& t) -> Json { return t.packets; }},
-    {integer("delivered_packets", "Packets that arrived.").required(),
-     [](const TensorResult& t) -> Json { return t.delivered_packets; }},
+    io::row<&TensorResult::size_bytes>("size_bytes", "Bytes to send."),
+    io::row<&TensorResult::packets>("packets", "Packets to send."),
+    io::row<&TensorResult::delivered_packets>("delivered_packets", "Packets that arrived."),
     {number("delivered_fraction", "Bytes that arrived over bytes to send; null for no bytes.")
          .nullable()
          .required(),
      [](const TensorResult& t) { return or_null(t.delivered_fraction()); }},
-    {integer("lost_network_bytes", "Bytes that the network lost and nobody sent again.").required(),
-     [](const TensorResult& t) -> Json { return t.lost_network_bytes; }},
-    {integer("lost_stopped_bytes", "Bytes that were not sent because the sender was stopped.")
-         .required(),
-     [](const TensorResult& t) -> Json { return t.lost_stopped_bytes; }},
-    {integer("wasted_bytes", "Bytes that arrived and were of no use.").required(),
-     [](const TensorResult& t) -> Json { return t.wasted_bytes; }},
-    {integer("retransmissions", "Packets sent again.").required(),
-     [](const TensorResult& t) -> Json { return t.retransmissions; }},
-    {integer("timeouts", "Timers that ran out.").required(),
-     [](const TensorResult& t) -> Json { return t.timeouts; }},
-    {integer("duplicates", "Packets that arrived more than once.").required(),
-     [](const TensorResult& t) -> Json { return t.duplicates; }},
-    {integer("probe_rounds", "Rounds in which the sender asked what is missing.").required(),
-     [](const TensorResult& t) -> Json { return t.probe_rounds; }},
-    {number("complete_s", "When the message was complete, s from the start of the iteration.")
-         .required(),
-     [](const TensorResult& t) -> Json { return t.complete_s; }},
+    io::row<&TensorResult::lost_network_bytes>(
+        "lost_network_bytes", "Bytes that the network lost and nobody sent again."),
+    io::row<&TensorResult::lost_stopped_bytes>(
+        "lost_stopped_bytes", "Bytes that were not sent because the sender was stopped."),
+    io::row<&TensorResult::wasted_bytes>("wasted_bytes", "Bytes that arrived and were of no use."),
+    io::row<&TensorResult::retransmissions>("retransmissions", "Packets sent again."),
+    io::row<&TensorResult::timeouts>("timeouts", "Timers that ran out."),
+    io::row<&TensorResult::duplicates>("duplicates", "Packets that arrived more than once."),
+    io::row<&TensorResult::probe_rounds>("probe_rounds",
+                                         "Rounds in which the sender asked what is missing."),
+    io::row<&TensorResult::complete_s>(
+        "complete_s", "When the message was complete, s from the start of the iteration."),
 });
 
 constexpr auto kDefault = std::to_array<Written<DefaultValue>>({
     {text("pointer", "Where it stands in the resolved scenario.")
          .example(R"("/communication/schedule")")
          .required(),
-     [](const DefaultValue& d) -> Json { return d.pointer; }},
+     io::value_of<&DefaultValue::pointer>},
     {any("value", "What was taken.").example(R"("trace")").required(),
-     [](const DefaultValue& d) -> Json { return d.value; }},
+     io::value_of<&DefaultValue::value>},
     {text("reason", "Why this value.").example(R"("5 measured buckets")").required(),
-     [](const DefaultValue& d) -> Json { return d.reason; }},
+     io::value_of<&DefaultValue::reason>},
 });
 
 constexpr auto kOverride = std::to_array<Written<Override>>({
     {text("pointer", "Where it stands in the scenario.")
          .example(R"("/cluster/network/bandwidth_Bps")")
          .required(),
-     [](const Override& o) -> Json { return o.pointer; }},
+     io::value_of<&Override::pointer>},
     {any("value", "What the scenario says.").example("1.25e10").required(),
-     [](const Override& o) -> Json { return o.value; }},
+     io::value_of<&Override::value>},
     {any("of_node", "What the node type says; null where a calibration stands for several values.")
          .example("4.8e10")
          .required(),
-     [](const Override& o) -> Json { return o.of_node; }},
+     io::value_of<&Override::of_node>},
 });
 
 constexpr auto kMeasured = std::to_array<Written<MeasuredExchange>>({
     {integer("index", "Launch order in the trace, from 0.").in(io::at_least(0)).required(),
-     [](const MeasuredExchange& m) -> Json { return m.index; }},
+     io::value_of<&MeasuredExchange::index>},
     {integer("bytes", "Size.").in(io::at_least(0)).required(),
      [](const MeasuredExchange& m) -> Json { return m.bytes.value; }},
     {number("measured_s",
             "Median over the steps of the trace, s; it holds waiting for the slowest rank.")
          .in(io::at_least(0))
          .required(),
-     [](const MeasuredExchange& m) -> Json { return m.measured_s; }},
+     io::value_of<&MeasuredExchange::measured_s>},
     {number("simulated_s", "Here, with as many ranks, s.").in(io::at_least(0)).required(),
-     [](const MeasuredExchange& m) -> Json { return m.simulated_s; }},
+     io::value_of<&MeasuredExchange::simulated_s>},
 });
 
 constexpr auto kCalibration = std::to_array<Written<Result>>({
@@ -138,7 +128,7 @@ constexpr auto kCalibration = std::to_array<Written<Result>>({
     {number("extrapolation_factor", "How far they lie outside, as a ratio; 1 inside.")
          .nullable()
          .required(),
-     [](const Result& r) { return or_null(r.extrapolation_factor); }},
+     io::value_of<&Result::extrapolation_factor>},
 });
 
 bool is_packets(const Network& network) { return network.model == NetworkModel::packet; }
@@ -252,8 +242,7 @@ constexpr auto kResult = std::to_array<Written<Result>>({
          .example("{}")
          .required(),
      [](const Result& r) { return scenario_tree(r.scenario); }},
-    {word("method", evaluators_used, "Evaluator used.").required(),
-     [](const Result& r) -> Json { return r.method; }},
+    {word("method", evaluators_used, "Evaluator used.").required(), io::value_of<&Result::method>},
     {word("provenance", layers::kProvenances, "Origin of the layer times.").required(),
      [](const Result& r) -> Json { return layers::kProvenances[r.scenario.workload.provenance]; }},
     {object("estimate", kEstimateKeys, "The estimate of the layer times; left out without one."),
@@ -297,12 +286,12 @@ constexpr auto kResult = std::to_array<Written<Result>>({
     {list("jobs", kOneJob, "Jobs, where the workload is a list of them.").required(),
      [](const Result& r) { return each(kJob, r.jobs); }},
     {integer("events", "Events simulated.").in(io::at_least(0)).required(),
-     [](const Result& r) -> Json { return r.events; }},
+     io::value_of<&Result::events>},
     {integer("packet_hops", "Packets times links passed; null without packets.")
          .in(io::at_least(0))
          .nullable()
          .required(),
-     [](const Result& r) { return or_null(r.packet_hops); }},
+     io::value_of<&Result::packet_hops>},
     {list("defaults", kOneDefault,
           "Values that the scenario leaves out and that decide a time here.")
          .required(),

@@ -55,10 +55,9 @@ constexpr std::array kStepKeys = io::written_keys(kStep);
 constexpr std::array kStepObject{object("critical_cycle", kStepKeys, "An operation.")};
 
 constexpr auto kShare = std::to_array<Written<programs::Share>>({
-    {text("name", "What the seconds belong to.").required(),
-     [](const programs::Share& share) { return Json(share.name); }},
+    io::row<&programs::Share::name>("name", "What the seconds belong to."),
     {seconds("seconds", "Seconds per iteration of the program."),
-     [](const programs::Share& share) { return Json(share.seconds); }},
+     io::value_of<&programs::Share::seconds>},
 });
 constexpr std::array kShareKeys = io::written_keys(kShare);
 constexpr std::array kShareObject{object("shares", kShareKeys, "A share of the period.")};
@@ -83,40 +82,34 @@ constexpr std::array kAttributionKeys = io::written_keys(kAttribution);
 
 using programs::Sensitivity;
 constexpr auto kSensitivity = std::to_array<Written<Sensitivity>>({
-    {text("parameter", "latency_s, seconds_per_byte, a factor on start-ups, data or computing, or "
-                       "seconds of an operation.")
-         .required(),
-     [](const Sensitivity& each) { return Json(each.parameter); }},
-    {number("left", "Change of the period per unit, where the parameter falls.").required(),
-     [](const Sensitivity& each) { return Json(each.left); }},
-    {number("right", "Change of the period per unit, where the parameter rises.").required(),
-     [](const Sensitivity& each) { return Json(each.right); }},
-    {boolean("exact", "By critical cycles; otherwise numeric, by a relative step of 1e-6.")
-         .required(),
-     [](const Sensitivity& each) { return Json(each.exact); }},
+    io::row<&Sensitivity::parameter>(
+        "parameter", "latency_s, seconds_per_byte, a factor on start-ups, data or computing, or "
+                     "seconds of an operation."),
+    io::row<&Sensitivity::left>("left",
+                                "Change of the period per unit, where the parameter falls."),
+    io::row<&Sensitivity::right>("right",
+                                 "Change of the period per unit, where the parameter rises."),
+    io::row<&Sensitivity::exact>(
+        "exact", "By critical cycles; otherwise numeric, by a relative step of 1e-6."),
 });
 constexpr std::array kSensitivityKeys = io::written_keys(kSensitivity);
 constexpr std::array kSensitivityObject{
     object("derivatives", kSensitivityKeys, "The derivatives of the period by a parameter.")};
 
 constexpr auto kCause = std::to_array<Written<Cause>>({
-    {text("cause", "What may make steps longer.").required(),
-     [](const Cause& each) { return Json(each.cause); }},
+    io::row<&Cause::cause>("cause", "What may make steps longer."),
     {list("set", kSetText, "Flags --set of a run with the cause.").required(),
      [](const Cause& each) { return set_tree(each.set); }},
-    {seconds("step_s", "Time of a step with this cause alone, s."),
-     [](const Cause& each) { return Json(each.step_s); }},
+    {seconds("step_s", "Time of a step with this cause alone, s."), io::value_of<&Cause::step_s>},
     {seconds("explains_s", "Seconds of the gap that the cause alone explains."),
-     [](const Cause& each) { return Json(each.explains_s); }},
+     io::value_of<&Cause::explains_s>},
 });
 constexpr std::array kCauseKeys = io::written_keys(kCause);
 constexpr std::array kCauseObject{object("causes", kCauseKeys, "A cause, run alone.")};
 
 constexpr auto kMeasured = std::to_array<Written<Measured>>({
-    {seconds("step_s", "Measured time of a step, s."),
-     [](const Measured& each) { return Json(each.step_s); }},
-    {seconds("gap_s", "Measured minus predicted time, s."),
-     [](const Measured& each) { return Json(each.gap_s); }},
+    {seconds("step_s", "Measured time of a step, s."), io::value_of<&Measured::step_s>},
+    {seconds("gap_s", "Measured minus predicted time, s."), io::value_of<&Measured::gap_s>},
     {list("causes", kCauseObject, "Causes, each alone; they need not add up to the gap.")
          .required(),
      [](const Measured& each) {
@@ -124,7 +117,7 @@ constexpr auto kMeasured = std::to_array<Written<Measured>>({
                                   [](const Cause& cause) { return io::write(kCause, cause); }));
      }},
     {seconds("unexplained_s", "The gap without what all causes explain, at least 0, s."),
-     [](const Measured& each) { return Json(each.unexplained_s); }},
+     io::value_of<&Measured::unexplained_s>},
 });
 constexpr std::array kMeasuredKeys = io::written_keys(kMeasured);
 
@@ -133,8 +126,7 @@ constexpr auto kSummary = std::to_array<Written<Explained>>({
      [](const Explained& each) { return Json(each.explanation.path.period_s); }},
     {integer("steps", "Optimizer steps of an iteration.").in(io::at_least(1)).required(),
      [](const Explained& each) { return Json(std::int64_t{each.program.steps}); }},
-    {seconds("step_s", "Time of a step, s: period / steps."),
-     [](const Explained& each) { return Json(each.step_s); }},
+    {seconds("step_s", "Time of a step, s: period / steps."), io::value_of<&Explained::step_s>},
     {seconds("exposed_communication_s",
              "Period minus that with exchanges that take no time, per step, s."),
      [](const Explained& each) { return Json(each.explanation.exposed_s / each.program.steps); }},
@@ -150,9 +142,9 @@ constexpr auto kSummary = std::to_array<Written<Explained>>({
        return Json(each.explanation.interference_s / each.program.steps);
      }},
     {integer("iterations", "Iterations of the run.").in(io::at_least(1)).required(),
-     [](const Explained& each) { return Json(each.iterations); }},
+     io::value_of<&Explained::iterations>},
     {seconds("makespan_s", "Time of all iterations with what follows the last one, s."),
-     [](const Explained& each) { return Json(each.makespan_s); }},
+     io::value_of<&Explained::makespan_s>},
 });
 constexpr std::array kSummaryKeys = io::written_keys(kSummary);
 

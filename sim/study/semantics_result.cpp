@@ -72,7 +72,7 @@ constexpr auto kLost = std::to_array<Written<collectives::LostEntry>>({
     {count("index", "Index of the entry."),
      [](const collectives::LostEntry& lost) { return Json(std::int64_t{lost.index}); }},
     {number("value", "Value of the entry.").example("3").required(),
-     [](const collectives::LostEntry& lost) { return Json(lost.value); }},
+     io::value_of<&collectives::LostEntry::value>},
 });
 constexpr std::array kLostKeys = io::written_keys(kLost);
 constexpr std::array kLostObject{object("lost", kLostKeys, "A lost entry.")};
@@ -188,10 +188,8 @@ constexpr auto kSemanticsRows = std::to_array<Written<SemanticsRun>>({
 });
 
 constexpr auto kDifference = std::to_array<Written<Difference>>({
-    {text("pointer", "JSON pointer into the file.").required(),
-     [](const Difference& found) { return Json(found.pointer); }},
-    {text("message", "What was expected there, and what came out.").required(),
-     [](const Difference& found) { return Json(found.message); }},
+    io::row<&Difference::pointer>("pointer", "JSON pointer into the file."),
+    io::row<&Difference::message>("message", "What was expected there, and what came out."),
 });
 constexpr std::array kDifferenceKeys = io::written_keys(kDifference);
 

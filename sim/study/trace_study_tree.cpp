@@ -18,18 +18,16 @@ using io::Written;
 constexpr Key time_row(std::string_view name, std::string_view sentence) {
   return number(name, sentence).required();
 }
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 Json end_of(const PredictedStep& step, double base::Band::*end) {
   return step.band ? Json((*step.band).*end) : Json();
 }
 Json texts(const std::vector<std::string>& lines) { return io::Array(lines.begin(), lines.end()); }
 
 constexpr auto kPart = std::to_array<Written<GapPart>>({
-    {text("part", "host, input, waiting, exchange, other_collectives or rest.").required(),
-     [](const GapPart& each) { return Json(each.key); }},
-    {text("words", "What it is.").required(), [](const GapPart& each) { return Json(each.words); }},
+    io::row<&GapPart::key>("part", "host, input, waiting, exchange, other_collectives or rest."),
+    io::row<&GapPart::words>("words", "What it is."),
     {time_row("seconds", "Seconds of the step; below 0 where the step has less than predicted."),
-     [](const GapPart& each) { return Json(each.seconds); }},
+     io::value_of<&GapPart::seconds>},
 });
 constexpr std::array kPartKeys = io::written_keys(kPart);
 constexpr std::array kPartObject{object("gap", kPartKeys, "One part.")};
@@ -58,7 +56,7 @@ constexpr auto kAnswer = std::to_array<Written<TraceAnswer>>({
     {time_row("input_s", "Carried: input that nothing hides, s."),
      [](const TraceAnswer& each) { return Json(each.carried.input_s); }},
     {time_row("sync_s", "Carried: time of each exchange that nothing else explains, s."),
-     [](const TraceAnswer& each) { return Json(each.sync_s); }},
+     io::value_of<&TraceAnswer::sync_s>},
     {time_row("step_s", "Step that is predicted of the same machine with what is carried, s."),
      [](const TraceAnswer& each) { return Json(each.predicted.step_s); }},
     {number("step_low_s", "Low end of the interval of 80 %, s; null under ideal conditions.")
@@ -70,11 +68,11 @@ constexpr auto kAnswer = std::to_array<Written<TraceAnswer>>({
     {number("second_half_s", "Mean of the second half of the steps, s; null of one step.")
          .nullable()
          .required(),
-     [](const TraceAnswer& each) { return or_null(each.other_half_s); }},
+     io::value_of<&TraceAnswer::other_half_s>},
     {number("second_half_predicted_s", "What the first half alone predicts of it, s.")
          .nullable()
          .required(),
-     [](const TraceAnswer& each) { return or_null(each.predicted_half_s); }},
+     io::value_of<&TraceAnswer::predicted_half_s>},
 });
 constexpr std::array kAnswerKeys = io::written_keys(kAnswer);
 
@@ -90,7 +88,7 @@ constexpr std::array kLibraryKeys = io::written_keys(kLibrary);
 
 constexpr auto kStudyPoint = std::to_array<Written<StudyPoint>>({
     {integer("gpus", "Number of GPUs.").in(io::at_least(1)).required(),
-     [](const StudyPoint& each) { return Json(each.gpus); }},
+     io::value_of<&StudyPoint::gpus>},
     {time_row("step_s", "Time of a step, s."),
      [](const StudyPoint& each) { return Json(each.step.step_s); }},
     {number("step_low_s", "Low end of the interval of 80 %, s; null under ideal conditions.")
@@ -102,11 +100,10 @@ constexpr auto kStudyPoint = std::to_array<Written<StudyPoint>>({
     {number("samples_per_s", "Samples of all GPUs per second; null without a batch size.")
          .nullable()
          .required(),
-     [](const StudyPoint& each) { return or_null(each.samples_per_s); }},
+     io::value_of<&StudyPoint::samples_per_s>},
     {number("efficiency", "Speed-up per GPU.").nullable().required(),
-     [](const StudyPoint& each) { return or_null(each.efficiency); }},
-    {text("bottleneck", "What bounds the step.").required(),
-     [](const StudyPoint& each) { return Json(each.bottleneck); }},
+     io::value_of<&StudyPoint::efficiency>},
+    io::row<&StudyPoint::bottleneck>("bottleneck", "What bounds the step."),
 });
 constexpr std::array kStudyPointKeys = io::written_keys(kStudyPoint);
 constexpr std::array kPointObject{object("points", kStudyPointKeys, "One number of GPUs.")};
@@ -118,8 +115,7 @@ constexpr auto kStudy = std::to_array<Written<TraceStudy>>({
     {integer("schema_version", "Version of the format.").in(io::between(1, 1)).required(),
      [](const TraceStudy&) { return Json(1); }},
     {text("kind", "study").required(), [](const TraceStudy&) { return Json("study"); }},
-    {text("name", "Name of the trace.").required(),
-     [](const TraceStudy& each) { return Json(each.name); }},
+    io::row<&TraceStudy::name>("name", "Name of the trace."),
     {object("trace", kAnswerKeys,
             "The recorded step on its own machine; null where machine or steps are unknown.")
          .nullable()
@@ -133,8 +129,7 @@ constexpr auto kStudy = std::to_array<Written<TraceStudy>>({
      [](const TraceStudy& each) {
        return each.library ? io::write(kLibrary, *each.library) : Json();
      }},
-    {text("cluster", "Machines of the largest number of GPUs.").required(),
-     [](const TraceStudy& each) { return Json(each.cluster); }},
+    io::row<&TraceStudy::cluster>("cluster", "Machines of the largest number of GPUs."),
     {list("points", kPointObject, "The step by the number of GPUs.").required(),
      [](const TraceStudy& each) {
        return Json(io::write_each(

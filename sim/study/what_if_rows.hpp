@@ -15,15 +15,12 @@ inline constexpr std::array kSetText{io::rows::text("set", "POINTER=VALUE, as --
 }
 
 inline constexpr auto kWhatIf = std::to_array<io::Written<WhatIf>>({
-    {io::rows::text("change", "What changes.").required(),
-     [](const WhatIf& each) { return io::Json(each.change); }},
+    io::row<&WhatIf::change>("change", "What changes."),
     {io::rows::list("set", kSetText, "Flags --set of a run with the change; empty for a program.")
          .required(),
      [](const WhatIf& each) { return set_tree(each.set); }},
-    {io::rows::number("step_s", "Time of a step with the change, s.").required(),
-     [](const WhatIf& each) { return io::Json(each.step_s); }},
-    {io::rows::number("gain", "1 - new / old.").required(),
-     [](const WhatIf& each) { return io::Json(each.gain); }},
+    io::row<&WhatIf::step_s>("step_s", "Time of a step with the change, s."),
+    io::row<&WhatIf::gain>("gain", "1 - new / old."),
     {io::rows::number("gain_low", "Low end of what the gain is at 80 % of all sites; left out "
                                   "where it was not asked for."),
      [](const WhatIf& each) {
@@ -42,17 +39,14 @@ inline constexpr std::array kWhatIfObject{
 }
 
 inline constexpr auto kNext = std::to_array<io::Written<MeasureNext>>({
-    {io::rows::text("what", "What to measure.").required(),
-     [](const MeasureNext& each) { return io::Json(each.what); }},
+    io::row<&MeasureNext::what>("what", "What to measure."),
     {io::rows::list("set", kSetText,
                     "Flags --set of the run to measure; empty: the scenario as it is.")
          .required(),
      [](const MeasureNext& each) { return set_tree(each.set); }},
-    {io::rows::number("low_s", "Low end of the interval of the step that would be left, s.")
-         .required(),
-     [](const MeasureNext& each) { return io::Json(each.low_s); }},
-    {io::rows::number("high_s", "High end of that interval, s.").required(),
-     [](const MeasureNext& each) { return io::Json(each.high_s); }},
+    io::row<&MeasureNext::low_s>("low_s",
+                                 "Low end of the interval of the step that would be left, s."),
+    io::row<&MeasureNext::high_s>("high_s", "High end of that interval, s."),
 });
 inline constexpr std::array kNextKeys = io::written_keys(kNext);
 inline constexpr std::array kNextObject{

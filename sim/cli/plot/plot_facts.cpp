@@ -14,10 +14,8 @@ using io::Key;
 using io::Written;
 
 constexpr auto kAxis = std::to_array<Written<plot::Axis>>({
-    {text("title", "Title of the axis.").required(),
-     [](const plot::Axis& axis) { return Json(axis.title); }},
-    {text("unit", "Unit of its numbers; empty where they have none.").required(),
-     [](const plot::Axis& axis) { return Json(axis.unit); }},
+    io::row<&plot::Axis::title>("title", "Title of the axis."),
+    io::row<&plot::Axis::unit>("unit", "Unit of its numbers; empty where they have none."),
     {word("scale", plot::kScales, "Scale of the axis.").required(),
      [](const plot::Axis& axis) { return Json(plot::kScales[axis.scale]); }},
 });
@@ -27,9 +25,8 @@ constexpr std::array kCoordinate{number("points", "A value on x, then one on y."
 constexpr std::array kPoint{list("points", kCoordinate, "A point.").sizes(2, 2)};
 
 constexpr auto kKnee = std::to_array<Written<plot::Point>>({
-    {number("x", "Where it is.").required(), [](const plot::Point& knee) { return Json(knee.x); }},
-    {number("y", "Value of the curve there.").required(),
-     [](const plot::Point& knee) { return Json(knee.y); }},
+    io::row<&plot::Point::x>("x", "Where it is."),
+    io::row<&plot::Point::y>("y", "Value of the curve there."),
 });
 constexpr std::array kKneeKeys = io::written_keys(kKnee);
 

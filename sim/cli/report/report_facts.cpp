@@ -19,12 +19,10 @@ Json texts_of(const std::vector<std::string>& lines) {
 }
 
 constexpr auto kDefault = std::to_array<Written<study::DefaultValue>>({
-    {text("pointer", "JSON pointer of the key.").required(),
-     [](const study::DefaultValue& each) { return Json(each.pointer); }},
+    io::row<&study::DefaultValue::pointer>("pointer", "JSON pointer of the key."),
     {any("value", "The value that was taken.").required(),
-     [](const study::DefaultValue& each) { return each.value; }},
-    {text("reason", "What it takes for granted.").required(),
-     [](const study::DefaultValue& each) { return Json(each.reason); }},
+     io::value_of<&study::DefaultValue::value>},
+    io::row<&study::DefaultValue::reason>("reason", "What it takes for granted."),
 });
 constexpr std::array kDefaultKeys = io::written_keys(kDefault);
 constexpr std::array kDefaultObject{object("defaults", kDefaultKeys, "One default.")};
@@ -51,27 +49,25 @@ constexpr auto kRun = std::to_array<Written<ReportedRun>>({
          .open()
          .required()
          .example("{}"),
-     [](const ReportedRun& run) { return run.scenario; }},
+     io::value_of<&ReportedRun::scenario>},
 });
 constexpr std::array kRunKeys = io::written_keys(kRun);
 constexpr Key kReportResult =
     object("report_result", kRunKeys, "What stepsim report --json writes of a result or scenario.");
 
 constexpr auto kPageKnee = std::to_array<Written<plot::Point>>({
-    {number("x", "Where it is.").required(), [](const plot::Point& knee) { return Json(knee.x); }},
-    {number("y", "Value of the first curve there, in the unit of the figure.").required(),
-     [](const plot::Point& knee) { return Json(knee.y); }},
+    io::row<&plot::Point::x>("x", "Where it is."),
+    io::row<&plot::Point::y>("y", "Value of the first curve there, in the unit of the figure."),
 });
 constexpr std::array kPageKneeKeys = io::written_keys(kPageKnee);
 constexpr std::array kVaried{text("varied", "Name of a field.")};
 
 constexpr auto kRecords = std::to_array<Written<RecordsFacts>>({
-    {text("answer", "How many points there are, and the best of them.").required(),
-     [](const RecordsFacts& facts) { return Json(facts.answer); }},
+    io::row<&RecordsFacts::answer>("answer", "How many points there are, and the best of them."),
     {integer("points", "Points without an error.").in(io::at_least(0)).required(),
-     [](const RecordsFacts& facts) { return Json(facts.points); }},
+     io::value_of<&RecordsFacts::points>},
     {integer("failed", "Points with an error.").in(io::at_least(0)).required(),
-     [](const RecordsFacts& facts) { return Json(facts.failed); }},
+     io::value_of<&RecordsFacts::failed>},
     {list("varied", kVaried, "Fields that differ between points.").required(),
      [](const RecordsFacts& facts) { return texts_of(facts.varied); }},
     {object("knee", kPageKneeKeys, "Knee of the figure; null where it has none.")

@@ -3,13 +3,13 @@
 // function that gets its value. Writer and JSON Schema use the same rows, so they always agree.
 //
 //     constexpr auto kPoint = std::to_array<Written<Point>>({
-//         {number("time_s", "Time, s.").required(),
-//          [](const Point& p) -> Json { return p.time_s; }},
-//         {text("note", "A remark."),
-//          [](const Point& p) { return p.note ? Json(*p.note) : Json(); }}});
+//         {number("time_s", "Time, s.").required(), value_of<&Point::time_s>},
+//         {text("note", "A remark."), value_of<&Point::note>}});
 //     constexpr std::array kPointKeys = written_keys(kPoint);
 //
 //     write(kPoint, Point{1.5, {}})      {"time_s": 1.5}
+
+#include <type_traits>
 
 #include "document/fields/key.hpp"
 
@@ -21,6 +21,46 @@ template <class Source> struct Written {
   Key key;
   Json (*value)(const Source&);
 };
+
+// The value, or null if there is none.
+template <class Value> [[nodiscard]] Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
+}
+
+// The value of a member for a row, null where the member is empty: value_of<&Point::time_s>.
+template <auto Member, class Source> [[nodiscard]] Json value_of(const Source& source) {
+  if constexpr (requires { (source.*Member).has_value(); }) {
+    return or_null(source.*Member);
+  } else {
+    return Json(source.*Member);
+  }
+}
+
+template <class Member> struct MemberOf;
+template <class Owner, class Value> struct MemberOf<Value Owner::*> {
+  using Source = Owner;
+  using Type = Value;
+};
+
+// The row of a member that always has a value; the kind of the key follows from its type.
+template <auto Member>
+[[nodiscard]] constexpr auto row(std::string_view name, std::string_view sentence) {
+  using Of = MemberOf<decltype(Member)>;
+  using Type = typename Of::Type;
+  constexpr auto key = [](std::string_view n, std::string_view s) {
+    if constexpr (std::is_same_v<Type, bool>) {
+      return rows::boolean(n, s);
+    } else if constexpr (std::is_integral_v<Type>) {
+      return rows::integer(n, s);
+    } else if constexpr (std::is_floating_point_v<Type>) {
+      return rows::number(n, s);
+    } else {
+      return rows::text(n, s);
+    }
+  };
+  return Written<typename Of::Source>{key(name, sentence).required(),
+                                      value_of<Member, typename Of::Source>};
+}
 
 // The keys of a table of rows, as plain numbers: written numbers are never texts with units.
 template <class Source, std::size_t N>
@@ -61,11 +101,6 @@ template <class Range, class WriteOne>
     all.push_back(write_one(each));
   }
   return all;
-}
-
-// The value, or null if there is none.
-template <class Value> [[nodiscard]] Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json();
 }
 
 } // namespace stepsim::io

@@ -11,11 +11,11 @@ inline constexpr auto kNamedFile = std::to_array<io::Written<NamedFile>>({
     {io::rows::text("pointer", "Where the scenario names it.")
          .example(R"("/workload/trace")")
          .required(),
-     [](const NamedFile& f) -> io::Json { return f.pointer; }},
+     io::value_of<&NamedFile::pointer>},
     {io::rows::text("sha256", "SHA-256 of its content, 64 hexadecimal digits.")
          .example(R"("00")")
          .required(),
-     [](const NamedFile& f) -> io::Json { return f.sha256; }},
+     io::value_of<&NamedFile::sha256>},
 });
 inline constexpr std::array kNamedFileKeys = io::written_keys(kNamedFile);
 inline constexpr std::array kOneNamedFile{
