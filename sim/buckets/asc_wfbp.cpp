@@ -10,7 +10,6 @@
 #include "base/number_text.hpp"
 #include "buckets/batch.hpp"
 #include "buckets/bounds.hpp"
-#include "buckets/problem.hpp"
 #include "buckets/sending.hpp"
 
 namespace stepsim::buckets {

@@ -11,7 +11,6 @@
 #include <cassert>
 
 #include "base/quantity.hpp"
-#include "buckets/problem.hpp"
 #include "buckets/sending.hpp"
 
 namespace stepsim::buckets {

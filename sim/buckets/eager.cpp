@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "buckets/planner_options.hpp"
-#include "buckets/problem.hpp"
 
 namespace stepsim::buckets {
 

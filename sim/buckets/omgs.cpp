@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "buckets/planners.hpp"
-#include "buckets/problem.hpp"
 
 namespace stepsim::buckets {
 

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "buckets/planner_options.hpp"
-#include "buckets/problem.hpp"
 #include "buckets/size_pieces.hpp"
 
 namespace stepsim::buckets {

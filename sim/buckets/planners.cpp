@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 #include "buckets/batch.hpp"
 #include "buckets/priority.hpp"
-#include "buckets/problem.hpp"
 #include "buckets/schedules.hpp"
 #include "buckets/sending.hpp"
 

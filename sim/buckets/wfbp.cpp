@@ -2,7 +2,6 @@
 #include "buckets/schedules.hpp"
 
 #include "buckets/planner_options.hpp"
-#include "buckets/problem.hpp"
 
 namespace stepsim::buckets {
 

@@ -1,7 +1,6 @@
 #include "plot/colours.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <span>
 

@@ -4,7 +4,6 @@
 #include <cassert>
 #include <cstddef>
 #include <iterator>
-#include <optional>
 #include <utility>
 
 #include "programs/issue_order.hpp"

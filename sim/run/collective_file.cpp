@@ -14,7 +14,6 @@
 #include "collectives/method.hpp"
 #include "collectives/validate.hpp"
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
 #include "run/collective_keys.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/files/links_file.hpp"

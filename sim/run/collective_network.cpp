@@ -4,10 +4,8 @@
 #include "run/collective_file.hpp"
 
 #include <algorithm>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"

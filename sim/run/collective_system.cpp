@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
-#include <string>
 
 #include "base/error.hpp"
-#include "base/printable.hpp"
-#include "document/checked.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_keys.hpp"
 

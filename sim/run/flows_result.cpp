@@ -2,7 +2,6 @@
 // is, as null where only the other level has a value.
 #include "run/flows_run.hpp"
 
-#include <array>
 #include <string_view>
 
 #include "document/fields/written.hpp"

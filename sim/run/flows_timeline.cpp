@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <string>
 
 #include "links/flow/flow_run.hpp"
 #include "run/run_timeline.hpp"

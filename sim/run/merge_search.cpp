@@ -6,7 +6,6 @@
 #include <array>
 
 #include "buckets/bounds.hpp"
-#include "buckets/planners.hpp"
 #include "collectives/choose.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "run/run.hpp"

@@ -1,7 +1,6 @@
 #include "run/run_program.hpp"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "programs/explain/binding_path.hpp"
 #include "programs/explain/program_evaluation.hpp"

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "buckets/planners.hpp"
 #include "collectives/compress/compression.hpp"

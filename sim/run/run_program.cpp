@@ -4,21 +4,16 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "base/quantity.hpp"
 #include "programs/event_pass.hpp"
-#include "run/evaluated_program.hpp"
 #include "run/memory_figures.hpp"
 #include "run/merge_search.hpp"
 #include "run/network_setup.hpp"
 #include "run/program_lists.hpp"
-#include "run/program_memory.hpp"
 #include "run/run_figures.hpp"
-#include "run/scenario_program.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/scenario_local.hpp"
 #include "scenario/scenario_sharding.hpp"

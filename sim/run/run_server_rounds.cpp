@@ -10,7 +10,6 @@
 
 #include "buckets/planners.hpp"
 #include "collectives/evaluate/evaluation.hpp"
-#include "programs/step/parameter_server.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/network_setup.hpp"
 #include "run/period_bound.hpp"

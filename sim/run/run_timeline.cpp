@@ -7,9 +7,7 @@
 #include <cstddef>
 #include <numeric>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "run/run.hpp"
 #include "scenario/node_counts.hpp"

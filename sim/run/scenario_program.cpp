@@ -14,7 +14,6 @@
 #include "programs/builders/dear_program.hpp"
 #include "programs/builders/od_sgd_program.hpp"
 #include "programs/builders/pipe_sgd_program.hpp"
-#include "programs/builders/step_parts.hpp"
 #include "programs/builders/sync_sgd_program.hpp"
 #include "programs/builders/zero_program.hpp"
 #include "programs/program_check.hpp"

@@ -1,11 +1,9 @@
 #include "run/sharding_plan.hpp"
 
 #include <cstddef>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "layers/layer_units.hpp"
 #include "run/group_exchange.hpp"
 #include "run/program_parts.hpp"
 #include "scenario/scenario_sharding.hpp"

@@ -2,13 +2,8 @@
 // cannot be in one and missing in the other.
 #include "run/summary.hpp"
 
-#include "buckets/bounds.hpp"
 #include "buckets/planners.hpp"
-#include "collectives/choose.hpp"
-#include "collectives/formula/blocks.hpp"
-#include "collectives/formula/closed_form.hpp"
 #include "document/fields/written.hpp"
-#include "programs/step/exchange_times.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/compression/compressed_cost.hpp"

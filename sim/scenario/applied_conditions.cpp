@@ -7,10 +7,8 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
-#include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"

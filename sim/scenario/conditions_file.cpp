@@ -1,10 +1,5 @@
 #include "scenario/conditions.hpp"
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "base/error.hpp"
 #include "document/reader.hpp"
 #include "scenario/keys/conditions_keys.hpp"

@@ -9,7 +9,6 @@
 #include <array>
 #include <string_view>
 
-#include "base/number_text.hpp"
 #include "buckets/planners.hpp"
 #include "document/json_text.hpp"
 #include "scenario/keys/scenario_keys.hpp"

@@ -5,7 +5,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/error.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 

@@ -17,7 +17,6 @@
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 #include "links/fabric/topology.hpp"
-#include "scenario/conditions.hpp"
 #include "scenario/cost_choice.hpp"
 #include "scenario/files/library_file.hpp"
 #include "scenario/files/model_file.hpp"

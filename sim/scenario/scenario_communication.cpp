@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <string>
-#include <vector>
 
 #include "base/error.hpp"
 #include "buckets/planners.hpp"

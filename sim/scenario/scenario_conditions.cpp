@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "document/json_text.hpp"
 #include "links/fabric/placement.hpp"

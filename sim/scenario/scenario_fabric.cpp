@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/number_text.hpp"
 #include "buckets/planners.hpp"
 #include "document/json_text.hpp"
 #include "links/fabric/placement.hpp"

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "collectives/algorithms.hpp"
 #include "document/json_text.hpp"

@@ -7,7 +7,6 @@
 
 #include "base/number_text.hpp"
 #include "buckets/bounds.hpp"
-#include "buckets/planner_options.hpp"
 #include "buckets/priority.hpp"
 #include "collectives/compress/compression.hpp"
 #include "document/json_text.hpp"

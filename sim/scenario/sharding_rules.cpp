@@ -1,8 +1,6 @@
 #include "scenario/rules_table.hpp"
 
 #include <array>
-#include <string>
-#include <string_view>
 
 namespace stepsim::study {
 

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <string_view>
-#include <utility>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"

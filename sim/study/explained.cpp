@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 
 #include "programs/event_pass.hpp"
 #include "programs/explain/program_evaluation.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/number_text.hpp"
-#include "base/quantity.hpp"
 
 namespace stepsim::study {
 

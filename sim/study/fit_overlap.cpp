@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/nelder_mead.hpp"

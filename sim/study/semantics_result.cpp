@@ -1,9 +1,7 @@
 // One table of rows per object of the result, from the innermost outwards.
 #include "study/semantics_result.hpp"
 
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "document/fields/written.hpp"
 #include "study/vector_keys.hpp"

@@ -3,7 +3,6 @@
 #include "study/solve.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"

@@ -29,7 +29,6 @@
 #include <vector>
 
 #include "document/json.hpp"
-#include "programs/step/compression_gain.hpp"
 #include "scenario/files.hpp"
 #include "scenario/scenario.hpp"
 #include "study/sweep/rows.hpp"

@@ -2,7 +2,6 @@
 #include "study/tune_values.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "buckets/planner_options.hpp"
 namespace stepsim::study {

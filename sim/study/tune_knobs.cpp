@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <utility>
-#include <vector>
 
 #include "base/error.hpp"
 #include "study/sweep/grid.hpp"

@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "buckets/planner_options.hpp"
-#include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/two_level.hpp"
 #include "collectives/validate.hpp"

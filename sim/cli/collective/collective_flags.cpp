@@ -9,7 +9,6 @@
 #include <array>
 #include <optional>
 
-#include "base/error.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/app.hpp"
 #include "cli/shell/flag_values.hpp"

@@ -3,9 +3,7 @@
 #include "cli/collective/collective_flags.hpp"
 
 #include <algorithm>
-#include <vector>
 
-#include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"

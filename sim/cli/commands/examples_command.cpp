@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <map>
-#include <string_view>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"

@@ -4,20 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/app.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/version.hpp"
 #include "document/file_write.hpp"
 #include "document/json_text.hpp"
-#include "import/kineto/import_kineto.hpp"
 #include "scenario/files/cost_file.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/source_json.hpp"

@@ -3,7 +3,6 @@
 #include "cli/commands/imported.hpp"
 
 #include <array>
-#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"

@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"

@@ -2,8 +2,6 @@
 // to the units of the framework (TRN 6).
 #include "cli/commands/emit.hpp"
 
-#include <string>
-
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "cli/shell/document.hpp"

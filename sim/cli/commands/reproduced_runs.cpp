@@ -11,7 +11,6 @@
 #include "cli/commands/commands.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/interrupts.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/shell/table.hpp"
 #include "document/file.hpp"
 #include "document/json_parse.hpp"

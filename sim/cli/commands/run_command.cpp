@@ -13,7 +13,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"

@@ -5,17 +5,14 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "base/error.hpp"
-#include "cli/commands/scenario_input.hpp"
 #include "cli/shell/output.hpp"
 #include "document/file_write.hpp"
 #include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "run/work_estimate.hpp"
-#include "scenario/files.hpp"
 #include "scenario/short_forms.hpp"
 
 namespace stepsim::cli {

@@ -7,10 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <optional>
 #include <utility>
 
-#include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
@@ -20,12 +18,10 @@
 #include "run/work_estimate.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/parse_context.hpp"
-#include "scenario/program_file.hpp"
 #include "scenario/rules.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/explained.hpp"
-#include "study/sweep/grid.hpp"
 
 namespace stepsim::cli {
 

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <array>
 
-#include "base/error.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "document/json_parse.hpp"
 #include "import/import_detect.hpp"
 #include "scenario/named_files.hpp"
 #include "scenario/short_forms.hpp"
-#include "study/sweep/grid.hpp"
 #include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_output.hpp"
 

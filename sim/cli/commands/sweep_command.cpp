@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <string>
 #include <utility>
 
 #include "base/error.hpp"

@@ -7,8 +7,6 @@
 
 #include <array>
 #include <map>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/error.hpp"

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <filesystem>
-#include <string_view>
 
 #include "base/error.hpp"
 #include "cli/shell/document.hpp"

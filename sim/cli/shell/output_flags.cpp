@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <optional>
 #include <system_error>
 
 #include "base/error.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/number_text.hpp"
-#include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "scenario/conditions.hpp"
 

@@ -3,9 +3,7 @@
 #include "cli/text/run_text.hpp"
 
 #include "base/number_text.hpp"
-#include "base/printable.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/table.hpp"
 
 namespace stepsim::cli {
 

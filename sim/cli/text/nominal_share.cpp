@@ -6,7 +6,6 @@
 #include "base/number_text.hpp"
 #include "document/checked.hpp"
 #include "scenario/files/keys/node_keys.hpp"
-#include "scenario/files/node_file.hpp"
 
 namespace stepsim::cli {
 

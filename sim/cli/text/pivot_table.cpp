@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/quantity.hpp"
-#include "study/sweep/ranking.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {

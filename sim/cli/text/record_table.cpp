@@ -10,8 +10,6 @@
 #include "base/error.hpp"
 #include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/document.hpp"
-#include "cli/shell/table.hpp"
 #include "cli/text/run_text.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/rows.hpp"

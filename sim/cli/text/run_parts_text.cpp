@@ -4,9 +4,7 @@
 #include <utility>
 
 #include "base/number_text.hpp"
-#include "base/printable.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/table.hpp"
 #include "cli/text/topology_text.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_local.hpp"

@@ -5,11 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
-#include <string>
 #include <utility>
-#include <vector>
-
-#include "programs/program_draft.hpp"
 
 namespace stepsim::programs {
 namespace {

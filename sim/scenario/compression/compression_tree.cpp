@@ -7,7 +7,6 @@
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
-#include "links/profile/profile.hpp"
 #include "scenario/compression/compression_words.hpp"
 
 namespace stepsim::study {

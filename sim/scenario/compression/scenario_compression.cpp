@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "buckets/planners.hpp"
-#include "links/profile/profile.hpp"
 #include "scenario/compression/compression_words.hpp"
 #include "scenario/keys/compression_keys.hpp"
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "buckets/planners.hpp"
-#include "scenario/keys/communication_keys.hpp"
 #include "scenario/keys/problem_keys.hpp"
 #include "scenario/keys/schedule_keys.hpp"
 

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "document/reader.hpp"
 #include "study/reproduce/reproduction_keys.hpp"
 
 namespace stepsim::reproduce {

@@ -4,7 +4,6 @@
 #include "study/sweep/grid.hpp"
 
 #include <cctype>
-#include <optional>
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"

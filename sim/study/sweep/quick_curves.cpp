@@ -1,7 +1,6 @@
 
 #include "study/sweep/quick_curves.hpp"
 
-#include "collectives/formula/closed_form.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "study/sweep/sweep_quick.hpp"
 

@@ -9,7 +9,6 @@
 #include "run/work_estimate.hpp"
 #include "scenario/merge_problem.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "study/sweep/sweep_quick.hpp"
 
 namespace stepsim::study {
 

@@ -1,7 +1,6 @@
 #include "study/sweep/sweep.hpp"
 
 #include "base/error.hpp"
-#include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_point.hpp"
 
 namespace stepsim::study {

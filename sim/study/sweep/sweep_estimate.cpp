@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string>
 
 #include "base/error.hpp"
 #include "run/collective_record.hpp"
-#include "run/work_estimate.hpp"
 #include "study/sweep/sweep_point.hpp"
-#include "study/sweep/sweep_records.hpp"
 
 namespace stepsim::study {
 

@@ -12,7 +12,6 @@
 
 #include "base/error.hpp"
 #include "document/file_write.hpp"
-#include "document/json.hpp"
 #include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/grid.hpp"

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "buckets/bounds.hpp"
-#include "buckets/planners.hpp"
 #include "buckets/problem.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
