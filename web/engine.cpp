@@ -15,11 +15,9 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/report/result_page.hpp"
 #include "cli/text/run_text.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "layers/gpu_table.hpp"
 #include "plot/colours.hpp"

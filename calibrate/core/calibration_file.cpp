@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "collectives/collective.hpp"
 #include "scenario/files/source_json.hpp"
 

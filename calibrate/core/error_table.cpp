@@ -8,12 +8,12 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "base/units.hpp"
 #include "calibrate/core/calibration_file.hpp"
 #include "calibrate/core/points.hpp"
 #include "document/file.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "document/reader.hpp"
 #include "plot/svg.hpp"
 #include "scenario/files/import_source.hpp"

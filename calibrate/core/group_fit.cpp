@@ -6,7 +6,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "base/random.hpp"
 #include "base/statistics.hpp"
 #include "links/profile/profile_curve.hpp"

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "base/statistics.hpp"
 
 namespace stepsim::calibrate::gpu {

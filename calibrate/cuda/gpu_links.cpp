@@ -1,6 +1,6 @@
 #include "calibrate/cuda/gpu_fit.hpp"
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "base/statistics.hpp"
 
 namespace stepsim::calibrate::gpu {

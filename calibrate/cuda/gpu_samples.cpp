@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate::gpu {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <set>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/cuda/device.cuh"
 #include "calibrate/cuda/measure.hpp"

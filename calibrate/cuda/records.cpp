@@ -5,7 +5,7 @@
 #include <concepts>
 #include <type_traits>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 
 namespace stepsim::calibrate::gpu {
 

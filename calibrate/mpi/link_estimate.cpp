@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/core/calibration_file.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 
 namespace stepsim::calibrate::mpi {
 

@@ -7,7 +7,7 @@
 #include <cassert>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "base/random.hpp"
 #include "base/statistics.hpp"
 #include "collectives/operators/global_top_k.hpp"

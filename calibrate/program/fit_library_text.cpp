@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/table.hpp"
+#include "cli/shell/document.hpp"
 #include "nccl/published_constants.hpp"
 #include "scenario/files/library_file.hpp"
 

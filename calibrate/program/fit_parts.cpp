@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "base/number_text.hpp"
-#include "cli/shell/table.hpp"
+#include "base/quantity.hpp"
+#include "cli/shell/document.hpp"
 #include "document/file.hpp"
 #include "import/import_detect.hpp"
 #include "import/import_osu.hpp"

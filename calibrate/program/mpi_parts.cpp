@@ -4,12 +4,12 @@
 
 #include <cmath>
 
-#include "base/number_text.hpp"
 #include "base/printable.hpp"
+#include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/program/program.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/table.hpp"
 
 namespace stepsim::calibrate {
 

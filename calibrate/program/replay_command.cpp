@@ -9,14 +9,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/mpi/replay_run.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::calibrate {
 

@@ -8,13 +8,12 @@
 
 #include <filesystem>
 
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "calibrate/core/error_table.hpp"
 #include "calibrate/program/targets.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/table.hpp"
 #include "document/file.hpp"
 
 namespace stepsim::calibrate {

@@ -9,11 +9,10 @@
 #include <map>
 #include <set>
 
-#include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "scenario/files/library_file.hpp"
 #include "scenario/files/profile_file.hpp"
 

@@ -1,6 +1,6 @@
 #include "calibrate/program/targets.hpp"
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "calibrate/cuda/gpu_calibration.hpp"
 #include "calibrate/program/program.hpp"
 #include "cli/shell/flag_values.hpp"

@@ -1,6 +1,6 @@
 // std::to_chars is independent of the locale and gives the shortest decimal that reads back to the
 // same double; printf and streams do neither.
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 
 namespace stepsim::base {
 

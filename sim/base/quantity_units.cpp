@@ -6,8 +6,6 @@
 #include <cctype>
 #include <cmath>
 
-#include "base/number_text.hpp"
-
 namespace stepsim::base {
 
 namespace {

@@ -7,7 +7,7 @@
 #include <cassert>
 #include <tuple>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "buckets/batch.hpp"
 #include "buckets/bounds.hpp"
 #include "buckets/sending.hpp"

@@ -11,8 +11,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "base/number_text.hpp"
-
 #include "base/quantity.hpp"
 #include "buckets/planner_options.hpp"
 

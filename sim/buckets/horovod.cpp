@@ -8,7 +8,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "buckets/planner_options.hpp"
 

@@ -2,7 +2,7 @@
 #include "collectives/method.hpp"
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/choose.hpp"
 #include "collectives/evaluate/few_ranks.hpp"

@@ -1,11 +1,11 @@
 #include "collectives/record.hpp"
 
+#include "base/quantity.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/method.hpp"
 #include "collectives/schedule/two_level.hpp"
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 
 namespace stepsim::collectives {
 namespace {

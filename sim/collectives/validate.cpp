@@ -4,7 +4,7 @@
 
 #include <initializer_list>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "links/fabric/placement.hpp"

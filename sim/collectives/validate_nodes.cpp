@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/compress/compressed_formulas.hpp"
 #include "collectives/node_ranks.hpp"

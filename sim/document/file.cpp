@@ -17,7 +17,6 @@
 #include <system_error>
 #include <utility>
 
-#include "base/error.hpp"
 #include "document/sha256.hpp"
 #include "document/tar.hpp"
 #include "document/zlib_bytes.hpp"

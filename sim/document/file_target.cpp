@@ -18,7 +18,7 @@
 #include <system_error>
 #include <utility>
 
-#include "document/file_write.hpp"
+#include "document/file.hpp"
 
 namespace stepsim::io {
 

@@ -1,7 +1,7 @@
 // Content that replaces a file goes to a temporary one first and is on the
 // disk before the rename, so that a power failure leaves the old content or the new. A growing file
 // is written in place, under a lock that its process holds to the end.
-#include "document/file_write.hpp"
+#include "document/file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

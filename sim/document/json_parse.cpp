@@ -1,6 +1,6 @@
 // The parser: nlohmann's lexer and grammar, fed character by character from chunks by a
 // cursor that knows where each word starts and stops endless ones.
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 
 #include <fmt/core.h>
 

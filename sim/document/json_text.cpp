@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/printable.hpp"
+#include "base/quantity.hpp"
 
 namespace stepsim::io {
 

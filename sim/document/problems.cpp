@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/number_text.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::io {

@@ -10,7 +10,7 @@
 #include <ranges>
 #include <utility>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "layers/model_activations.hpp"
 
 namespace stepsim::layers {

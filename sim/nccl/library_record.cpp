@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/quantity.hpp"
 #include "nccl/published_constants.hpp"
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 
 namespace stepsim::nccl {
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "base/number_text.hpp"
 #include "base/printable.hpp"
+#include "base/quantity.hpp"
 
 namespace stepsim::plot {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "document/json.hpp"
 #include "document/json_text.hpp"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 
 namespace stepsim::plot {
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <span>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 
 namespace stepsim::plot {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "programs/issue_order.hpp"
 
 namespace stepsim::programs {

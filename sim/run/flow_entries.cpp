@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "links/flow/flow_run.hpp"
 #include "run/flows_keys.hpp"
 

@@ -12,7 +12,6 @@
 #include "nccl/library_record.hpp"
 #include "run/bucket_cost.hpp"
 #include "scenario/keys/communication_keys.hpp"
-#include "scenario/merge_problem.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"

@@ -8,7 +8,7 @@
 #include <deque>
 #include <map>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "links/packet/ports.hpp"
 
 namespace stepsim::study {

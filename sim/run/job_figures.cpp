@@ -1,4 +1,4 @@
-#include "run/job_figures.hpp"
+#include "run/run_figures.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "document/fields/written.hpp"
 
 namespace stepsim::study {

@@ -12,7 +12,7 @@
 #include "run/group_exchange.hpp"
 #include "run/merge_search.hpp"
 #include "run/program_parts.hpp"
-#include "scenario/scenario_local.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "programs/live_bytes.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_sharding.hpp"

@@ -10,7 +10,6 @@
 #include "collectives/formula/closed_form.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

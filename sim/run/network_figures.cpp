@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "run/network_setup.hpp"
 #include "run/run_figures.hpp"
 #include "run/verdict.hpp"

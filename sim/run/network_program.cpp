@@ -11,7 +11,7 @@
 #include "run/network_figures.hpp"
 #include "run/network_setup.hpp"
 #include "scenario/packet/message_class.hpp"
-#include "scenario/scenario_local.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <variant>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "buckets/bounds.hpp"
 #include "buckets/planners.hpp"
 #include "collectives/formula/closed_form.hpp"

@@ -9,7 +9,7 @@
 #include "buckets/planners.hpp"
 #include "programs/step/step.hpp"
 #include "run/bucket_cost.hpp"
-#include "scenario/merge_problem.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

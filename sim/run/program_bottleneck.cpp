@@ -9,7 +9,7 @@
 #include "run/network_figures.hpp"
 #include "run/run_figures.hpp"
 #include "run/verdict.hpp"
-#include "scenario/scenario_local.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -14,7 +14,6 @@
 #include "collectives/algorithms.hpp"
 #include "programs/step/message_gates.hpp"
 #include "run/planned_messages.hpp"
-#include "scenario/merge_problem.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 

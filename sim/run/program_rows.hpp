@@ -1,6 +1,7 @@
 #pragma once
 // The keys of a result about its program: the sharding units, and the size of the program.
 #include <array>
+#include <string_view>
 
 #include "document/fields/written.hpp"
 #include "run/result.hpp"
@@ -41,5 +42,62 @@ inline constexpr auto kProgramSize = std::to_array<io::Written<programs::Program
        return static_cast<std::int64_t>(p.waits.size());
      }},
 });
+
+// The keys of a result about estimated compute times of a GPU (INP 3).
+
+// The origin of the interval in which a measured time is expected.
+inline constexpr std::array<std::string_view, 3> kEstimateLabels{"validated", "unvalidated",
+                                                                 "measured_step"};
+
+// The keys of the object `estimate`, which scenarios with estimated times have.
+inline constexpr auto kEstimate = std::to_array<io::Written<Scenario>>({
+    {io::rows::word("gpu", layers::gpu_words, "GPU of the estimate.").required(),
+     [](const Scenario& s) -> io::Json { return s.workload_source.profile.estimate->gpu->name; }},
+    {io::rows::word("dtype", layers::kPrecisions, "Number format of the matrix products.")
+         .required(),
+     [](const Scenario& s) -> io::Json {
+       return layers::kPrecisions[s.workload_source.profile.estimate->precision];
+     }},
+    {io::rows::word("label", kEstimateLabels,
+                    "Whether estimates of such models on such a GPU were compared with measured "
+                    "steps, or whether times are scaled to a measured step.")
+         .required(),
+     [](const Scenario& s) -> io::Json {
+       return s.workload_source.profile.estimate->measured ? kEstimateLabels[2]
+              : s.workload.interval->validated             ? kEstimateLabels[0]
+                                                           : kEstimateLabels[1];
+     }},
+    {io::rows::number("low", "Measured times are at least this many times the estimate.")
+         .required(),
+     [](const Scenario& s) -> io::Json { return s.workload.interval->low; }},
+    {io::rows::number("high", "Measured times are at most this many times the estimate.")
+         .required(),
+     [](const Scenario& s) -> io::Json { return s.workload.interval->high; }},
+    {io::rows::number("scale", "Factor on all times by a measured step; 1 without one.").required(),
+     [](const Scenario& s) -> io::Json { return s.workload.estimate_scale; }},
+});
+
+// The keys of a result about a measured step that corrects it (CON 5).
+
+inline constexpr std::array kAtText{io::rows::text("at", "POINTER=VALUE.")};
+inline constexpr auto kMeasuredTotal = std::to_array<io::Written<MeasuredTotal>>({
+    {io::rows::list("at", kAtText, "What the scenario had when its step was measured.").required(),
+     [](const MeasuredTotal& m) -> io::Json { return io::Array(m.at.begin(), m.at.end()); }},
+    io::row<&MeasuredTotal::measured_s>("measured_s", "The measured step, s."),
+    io::row<&MeasuredTotal::predicted_s>("predicted_s", "The prediction of that step, s."),
+    io::row<&MeasuredTotal::step_s>(
+        "iteration_time_s", "The iteration time of this scenario, corrected by the same ratio, s."),
+    {io::rows::number("iteration_time_low_s",
+                      "Low end of the interval that holds 80 % of real runs, s; null under ideal "
+                      "conditions.")
+         .nullable()
+         .required(),
+     io::value_of<&MeasuredTotal::low_s>},
+    {io::rows::number("iteration_time_high_s", "High end of that interval, s.")
+         .nullable()
+         .required(),
+     io::value_of<&MeasuredTotal::high_s>},
+});
+inline constexpr std::array kMeasuredTotalKeys = io::written_keys(kMeasuredTotal);
 
 } // namespace stepsim::study

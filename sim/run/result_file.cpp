@@ -1,7 +1,6 @@
 // Rows are in the order of the file's description. Every key is always there: null, or an empty
 // list, where a run has nothing to say.
 #include "run/result_file.hpp"
-#include "run/measured_total_rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +13,6 @@
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "document/object_text.hpp"
-#include "run/estimate_rows.hpp"
 #include "run/network_result.hpp"
 #include "run/program_rows.hpp"
 #include "run/step_rows.hpp"

@@ -10,9 +10,7 @@
 #include "programs/step/message_gates.hpp"
 #include "run/merge_search.hpp"
 #include "run/planned_messages.hpp"
-#include "scenario/merge_problem.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

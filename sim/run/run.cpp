@@ -12,12 +12,10 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "base/random.hpp"
 #include "base/statistics.hpp"
 #include "buckets/planners.hpp"
-#include "run/job_figures.hpp"
 #include "run/merge_search.hpp"
 #include "run/planned_messages.hpp"
 #include "run/program_memory.hpp"

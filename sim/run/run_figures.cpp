@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
@@ -18,8 +17,8 @@
 #include "run/bucket_cost.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/scenario_conditions.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
-#include "scenario/scenario_local.hpp"
 
 namespace stepsim::study {
 

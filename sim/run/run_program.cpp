@@ -15,7 +15,7 @@
 #include "run/program_lists.hpp"
 #include "run/run_figures.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/scenario_local.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

@@ -11,10 +11,7 @@
 #include "buckets/planners.hpp"
 #include "buckets/sending.hpp"
 #include "layers/variability.hpp"
-#include "programs/builders/dear_program.hpp"
-#include "programs/builders/od_sgd_program.hpp"
-#include "programs/builders/pipe_sgd_program.hpp"
-#include "programs/builders/sync_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 #include "programs/builders/zero_program.hpp"
 #include "programs/program_check.hpp"
 #include "run/network_setup.hpp"
@@ -22,9 +19,7 @@
 #include "run/program_parts.hpp"
 #include "run/run_program.hpp"
 #include "run/sharding_plan.hpp"
-#include "scenario/merge_problem.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

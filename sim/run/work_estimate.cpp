@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "buckets/planners.hpp"
 #include "collectives/choose.hpp"
 #include "collectives/compress/compressed_exchange.hpp"
@@ -20,10 +20,8 @@
 #include "programs/job/network_job.hpp"
 #include "run/run_figures.hpp"
 #include "run/sharding_plan.hpp"
-#include "scenario/merge_problem.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_local.hpp"
 
 namespace stepsim::study {
 

@@ -13,7 +13,6 @@
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
-#include "scenario/scenario_local.hpp"
 
 namespace stepsim::study {
 

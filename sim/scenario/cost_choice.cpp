@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "scenario/files/cost_file.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/scenario_parts.hpp"

@@ -14,7 +14,6 @@
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {

@@ -12,8 +12,6 @@
 #include "base/error.hpp"
 #include "base/shared_value.hpp"
 #include "document/file.hpp"
-#include "document/file_write.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 #include "links/fabric/topology.hpp"

@@ -1,6 +1,6 @@
 // Gradients become ready as backward passes their layers, from the last to the first. A gradient
 // waits for the whole backward pass where communication may not overlap with it.
-#include "scenario/merge_problem.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 #include <algorithm>
 #include <map>

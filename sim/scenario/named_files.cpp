@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "document/file_write.hpp"
+#include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 

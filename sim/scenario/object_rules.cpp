@@ -6,7 +6,6 @@
 #include "collectives/method.hpp"
 #include "collectives/schedule/two_level.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_local.hpp"
 
 namespace stepsim::study {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "document/reader.hpp"
 #include "scenario/cost_choice.hpp"
 #include "scenario/keys/problem_keys.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "collectives/algorithms.hpp"
 #include "document/reader.hpp"
 #include "programs/program_check.hpp"

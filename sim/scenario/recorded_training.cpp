@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "scenario/node_counts.hpp"
 

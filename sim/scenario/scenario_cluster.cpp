@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "collectives/algorithms.hpp"
 #include "document/json_text.hpp"
 #include "links/profile/profile_curve.hpp"

@@ -16,7 +16,6 @@
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
-#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_schedule.hpp"
 
 namespace stepsim::study {

@@ -15,7 +15,6 @@
 #include "links/profile/profile_curve.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_library.hpp"
-#include "scenario/scenario_local.hpp"
 
 namespace stepsim::study {
 

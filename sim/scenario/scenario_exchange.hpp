@@ -8,6 +8,8 @@
 #include "buckets/problem.hpp"
 #include "collectives/collective.hpp"
 #include "collectives/compress/compressed_exchange.hpp"
+#include "document/json.hpp"
+#include "scenario/parse_context.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {
@@ -77,5 +79,56 @@ struct CodecTimes {
 [[nodiscard]] inline bool has_curve(const Scenario& scenario) {
   return scenario.cluster.network.curve.has_value();
 }
+
+// Local SGD and DiLoCo in a scenario (TRN 4.8, 4.9, 8.1): reading, writing and checking their keys,
+// and the two networks of a round as separate scenarios.
+
+// Whether the algorithm is local_sgd, diloco or easgd.
+[[nodiscard]] bool trains_in_rounds(const Training& training);
+// Whether the steps of a round are synchronous training inside islands.
+[[nodiscard]] bool has_islands(const Training& training);
+// Whether the outer exchange has one part per rank of an island, parameters / ranks of the island
+// each, which the ranks with the same place in all islands exchange over the network of the
+// cluster. With islands and a link of outer_network it is one exchange of all parameters between
+// the islands instead.
+[[nodiscard]] bool has_replicas(const Training& training);
+// Whether gradients are exchanged in the buckets of a schedule.
+[[nodiscard]] bool has_buckets(const Training& training);
+
+// Reads the keys. For other algorithms the values are checked, but not used.
+void parse_local(io::Fields& fields, const ParseContext& context, Scenario& scenario);
+// Writes the keys of a resolved scenario.
+void add_local(const Scenario& scenario, io::Json& tree);
+// Checks the requirements on the rest of the scenario, which must be known.
+void check_local(const io::Json& tree, io::Problems& problems, const Scenario& scenario);
+
+// Synchronous training of one island: a cluster of one node.
+[[nodiscard]] Scenario island_of(const Scenario& scenario);
+// The scenario whose cluster runs the outer exchanges: `scenario` itself if it has no
+// outer_network, or an exchange_s. Otherwise a copy, in which a ring replaces an algorithm that its
+// cluster cannot run. If outer_network has a link, the cluster is one node of one GPU per
+// participant on that link; participants are the islands, else the `ranks` of outer_network, else
+// all ranks. If outer_network has only `ranks`, the cluster is so many nodes of one GPU on the
+// network of `scenario`.
+[[nodiscard]] Scenario outer_cluster_of(const Scenario& scenario);
+
+// Makes the merge problem that the planner of a scenario solves: gradients with their ready times,
+// and the cost of a message by its bytes. Times are in seconds.
+
+// The items of the problem are the gradients in the order of the workload; if there are none, a
+// single item of 0 bytes. Ready times count from the start of backward; without overlap_backward
+// all gradients are ready at its end.
+[[nodiscard]] buckets::Problem merge_problem(const Scenario& scenario);
+// The two parts of merge_problem(). The items do not depend on the network.
+[[nodiscard]] std::vector<buckets::Item> merge_items(const Scenario& scenario);
+[[nodiscard]] buckets::Cost merge_cost(const Scenario& scenario);
+// The scenario with the latency and bandwidth of its network and nothing simulated.
+[[nodiscard]] Scenario on_alpha_beta(const Scenario& scenario);
+// A cost whose start-up is that of the messages that `cost` times, where it can be told. `cost` is
+// merge_cost(). Messages that are flows of a star have the start-up of alpha_beta, those of a
+// topology that of the tangent at the mean gradient.
+[[nodiscard]] buckets::Cost startup_cost(const Scenario& scenario, const buckets::Cost& cost);
+// The problem with its cost replaced by /communication/plan_cost; unchanged without that key.
+[[nodiscard]] buckets::Problem as_planned(const Scenario& scenario, buckets::Problem problem);
 
 } // namespace stepsim::study

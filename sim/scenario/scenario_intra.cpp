@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "scenario/scenario_library.hpp"
 
 namespace stepsim::study {

@@ -1,4 +1,4 @@
-#include "scenario/scenario_local.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -12,7 +12,6 @@
 #include "programs/program_check.hpp"
 #include "scenario/keys/local_training_keys.hpp"
 #include "scenario/parse_value_codec.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "buckets/planners.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/overlap_file.hpp"

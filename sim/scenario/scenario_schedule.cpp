@@ -5,14 +5,13 @@
 #include <cmath>
 #include <vector>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "buckets/bounds.hpp"
 #include "buckets/priority.hpp"
 #include "collectives/compress/compression.hpp"
 #include "document/json_text.hpp"
 #include "scenario/keys/communication_keys.hpp"
-#include "scenario/merge_problem.hpp"
-#include "scenario/scenario_local.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

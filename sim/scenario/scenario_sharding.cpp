@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "buckets/planners.hpp"
 #include "collectives/compress/compression.hpp"
 #include "document/checked.hpp"

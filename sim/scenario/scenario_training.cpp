@@ -11,10 +11,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "scenario/keys/training_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_overlap.hpp"
 #include "scenario/scenario_sharding.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "scenario/rules.hpp"
 
 namespace stepsim::study {

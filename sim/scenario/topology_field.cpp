@@ -1,6 +1,6 @@
 #include "scenario/scenario_fabric.hpp"
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "scenario/files/topology_file.hpp"
 
 namespace stepsim::study {

@@ -1,6 +1,6 @@
 #include "scenario/unusual.hpp"
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 
 namespace stepsim::study {
 

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "base/shared_value.hpp"
 #include "document/json_text.hpp"
 #include "study/solve.hpp"

@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "buckets/planners.hpp"
 #include "collectives/compress/compression.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "scenario/short_forms.hpp"
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"

@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 
 namespace stepsim::study {

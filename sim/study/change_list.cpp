@@ -4,13 +4,12 @@
 #include <string_view>
 #include <utility>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "buckets/planners.hpp"
 #include "document/json_text.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_local.hpp"
 #include "study/tune_values.hpp"
 
 namespace stepsim::study {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/number_text.hpp"
-#include "document/json_parse.hpp"
+#include "base/quantity.hpp"
+#include "document/json_text.hpp"
 #include "study/sweep/sweep.hpp"
 
 namespace stepsim::study {

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "buckets/planners.hpp"
 #include "buckets/schedules.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
-#include "scenario/merge_problem.hpp"
 #include "scenario/scenario.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "study/tune.hpp"
 
 namespace stepsim::study {

@@ -10,7 +10,6 @@
 #include "run/run_figures.hpp"
 #include "run/scenario_program.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_local.hpp"
 #include "study/step_changes.hpp"
 
 namespace stepsim::study {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/number_text.hpp"
-
 namespace stepsim::study {
 
 namespace {

@@ -9,8 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "document/file_write.hpp"
-#include "document/json_parse.hpp"
+#include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "run/memory_figures.hpp"
 #include "run/run.hpp"

@@ -8,11 +8,11 @@
 
 #include "base/cholesky.hpp"
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "study/measured_rows.hpp"
+#include "study/fit_overlap.hpp"
 
 namespace stepsim::study {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 #include "run/run.hpp"

@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario.hpp"
 #include "study/crossings.hpp"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "scenario/files/trace_file.hpp"

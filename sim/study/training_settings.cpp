@@ -204,9 +204,9 @@ struct SettingsTarget {
 constexpr std::array kTargets{
     SettingsTarget{"torchtitan", "# ", torchtitan, "torchtitan b5bcd76", ""},
     SettingsTarget{"deepspeed", "", deepspeed, "DeepSpeed edaa722",
-              "train_batch_size is GPUs x micro-batches x samples; bucket sizes count values; "
-              "mics_shard_size GPUs share one copy, where the model is made inside "
-              "deepspeed.zero.MiCS_Init; what backward computes again is set in the model"},
+                   "train_batch_size is GPUs x micro-batches x samples; bucket sizes count values; "
+                   "mics_shard_size GPUs share one copy, where the model is made inside "
+                   "deepspeed.zero.MiCS_Init; what backward computes again is set in the model"},
     SettingsTarget{
         "accelerate", "# ", accelerate, "Accelerate 16cb6eb",
         "micro-batches are gradient_accumulation_steps of Accelerator(); what computes a part of a "

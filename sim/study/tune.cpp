@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "run/summary.hpp"

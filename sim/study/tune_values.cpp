@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "buckets/planner_options.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/two_level.hpp"
@@ -15,10 +15,8 @@
 #include "run/run.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/communication_keys.hpp"
-#include "scenario/merge_problem.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
-#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_schedule.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/crossings.hpp"

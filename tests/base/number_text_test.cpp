@@ -1,4 +1,4 @@
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "base/number_text.hpp"
 #include "base/random.hpp"
 
 using namespace stepsim::base;

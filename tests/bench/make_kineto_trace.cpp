@@ -7,7 +7,7 @@
 #include <iostream>
 #include <string_view>
 
-#include "document/file_write.hpp"
+#include "document/file.hpp"
 #include "import/kineto_generator.hpp"
 
 int main(int count, char** arguments) {

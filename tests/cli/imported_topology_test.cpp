@@ -7,7 +7,6 @@
 #include <string>
 
 #include "document/file.hpp"
-#include "document/file_write.hpp"
 #include "document/json_text.hpp"
 #include "document/temporary_folder.hpp"
 #include "import/nccl/import_nccl_topology.hpp"

@@ -5,11 +5,9 @@
 #include "base/error.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/progress.hpp"
-#include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/topology_text.hpp"
 #include "document/csv.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 
 using namespace stepsim;

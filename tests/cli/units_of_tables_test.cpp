@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/shell/table.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
 #include "study/sweep/ranking.hpp"

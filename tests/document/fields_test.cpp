@@ -3,7 +3,6 @@
 
 #include "document/fields/schema.hpp"
 #include "document/fields/written.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "document/reader.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "document/file_write.hpp"
 #include "document/sha256.hpp"
 #include "document/temporary_folder.hpp"
 

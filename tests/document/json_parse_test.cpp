@@ -6,9 +6,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "document/file.hpp"
-#include "document/file_write.hpp"
 #include "document/json.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "document/temporary_folder.hpp"
 

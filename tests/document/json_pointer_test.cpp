@@ -2,7 +2,6 @@
 
 #include "base/error.hpp"
 #include "document/json.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 
 using namespace stepsim;

@@ -6,7 +6,6 @@
 
 #include "base/random.hpp"
 #include "document/json.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 
 using namespace stepsim;

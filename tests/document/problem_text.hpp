@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "document/json.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::io {
 

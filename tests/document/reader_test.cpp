@@ -1,4 +1,3 @@
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "document/reader.hpp"
 

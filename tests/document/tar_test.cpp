@@ -5,7 +5,6 @@
 
 #include "base/error.hpp"
 #include "document/file.hpp"
-#include "document/file_write.hpp"
 #include "document/tar_builder.hpp"
 #include "document/temporary_folder.hpp"
 

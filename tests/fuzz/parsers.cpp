@@ -12,7 +12,6 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "import/chakra/import_chakra.hpp"
 #include "import/import_astra_text.hpp"

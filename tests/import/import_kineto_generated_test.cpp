@@ -4,7 +4,6 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "document/file.hpp"
-#include "document/file_write.hpp"
 #include "document/json_text.hpp"
 #include "document/temporary_folder.hpp"
 #include "import/kineto/import_kineto.hpp"

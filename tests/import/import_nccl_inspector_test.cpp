@@ -7,7 +7,6 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "document/temporary_folder.hpp"
 #include "import/import_detect.hpp"

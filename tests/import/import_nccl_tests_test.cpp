@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "document/temporary_folder.hpp"
 #include "import/import_samples.hpp"

@@ -5,8 +5,6 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "document/file.hpp"
-#include "document/file_write.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "document/temporary_folder.hpp"
 #include "import/import_samples.hpp"

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "document/temporary_folder.hpp"
 #include "import/import_samples.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "document/json.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "layers/model_table.hpp"
 #include "scenario/files/model_file.hpp"
 #include "testing/paths.hpp"

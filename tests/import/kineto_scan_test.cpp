@@ -18,7 +18,6 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "document/file.hpp"
-#include "document/file_write.hpp"
 #include "document/temporary_folder.hpp"
 #include "import/import_samples.hpp"
 #include "import/kineto/kineto_read.hpp"

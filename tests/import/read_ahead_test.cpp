@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "document/file_write.hpp"
+#include "document/file.hpp"
 #include "document/temporary_folder.hpp"
 
 using namespace stepsim;

@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "document/json.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 
 namespace {
 

@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "programs/builders/dear_program.hpp"
 #include "programs/builders/fsdp_program.hpp"
 #include "programs/builders/local_sgd_program.hpp"
-#include "programs/builders/sync_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 #include "programs/builders/zero_program.hpp"
 #include "programs/instances.hpp"
 #include "programs/layers_g3.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/random.hpp"
-#include "programs/builders/pipe_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 #include "programs/operation_times.hpp"
 #include "programs/program_draft.hpp"
 #include "programs/random_programs.hpp"

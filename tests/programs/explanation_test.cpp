@@ -7,10 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "programs/builders/dear_program.hpp"
 #include "programs/builders/fsdp_program.hpp"
-#include "programs/builders/pipe_sgd_program.hpp"
-#include "programs/builders/sync_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 #include "programs/instances.hpp"
 #include "programs/layers_g3.hpp"
 #include "programs/program_draft.hpp"

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/random.hpp"
-#include "programs/builders/pipe_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 #include "programs/random_programs.hpp"
 
 using namespace stepsim::programs;

@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "programs/builders/dear_program.hpp"
 #include "programs/builders/fsdp_program.hpp"
-#include "programs/builders/sync_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 #include "programs/builders/zero_program.hpp"
 #include "programs/layers_g3.hpp"
 #include "programs/staleness_histogram.hpp"

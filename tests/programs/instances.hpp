@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "document/json.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "programs/operation_times.hpp"
 #include "programs/program_draft.hpp"
 #include "programs/training_program.hpp"

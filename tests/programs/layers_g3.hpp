@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "programs/builders/pipe_sgd_program.hpp"
 #include "programs/builders/step_parts.hpp"
+#include "programs/builders/step_programs.hpp"
 #include "programs/event_pass.hpp"
 #include "programs/exposed.hpp"
 #include "programs/operation_times.hpp"

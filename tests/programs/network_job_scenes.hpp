@@ -16,7 +16,7 @@
 
 #include "layers/variability.hpp"
 #include "links/fabric/topology.hpp"
-#include "programs/builders/sync_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 #include "programs/job/network_job.hpp"
 #include "programs/operation_times.hpp"
 #include "testing/tolerance.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "programs/builders/sync_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 #include "programs/event_pass.hpp"
 #include "testing/tolerance.hpp"
 

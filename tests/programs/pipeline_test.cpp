@@ -7,7 +7,7 @@
 
 #include "base/random.hpp"
 #include "collectives/method.hpp"
-#include "programs/builders/pipe_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 #include "programs/event_pass.hpp"
 #include "programs/factors.hpp"
 #include "programs/rank_vectors.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "programs/builders/local_sgd_program.hpp"
-#include "programs/builders/sync_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 #include "programs/steady_state.hpp"
 #include "testing/tolerance.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "programs/builders/fsdp_program.hpp"
 #include "programs/builders/local_sgd_program.hpp"
-#include "programs/builders/sync_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 #include "programs/layers_g3.hpp"
 #include "programs/steady_state.hpp"
 #include "testing/tolerance.hpp"

@@ -6,7 +6,7 @@
 
 #include "base/random.hpp"
 #include "programs/builders/local_sgd_program.hpp"
-#include "programs/builders/sync_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 #include "programs/layers_g3.hpp"
 #include "testing/tolerance.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "programs/builders/sync_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 #include "programs/recurrence.hpp"
 #include "testing/tolerance.hpp"
 

@@ -5,10 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "programs/builders/dear_program.hpp"
-#include "programs/builders/od_sgd_program.hpp"
 #include "programs/builders/step_parts.hpp"
-#include "programs/builders/sync_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 #include "programs/builders/zero_program.hpp"
 #include "programs/gradient_age.hpp"
 #include "programs/layers_g3.hpp"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "links/fabric/placement.hpp"
 #include "run/collective_keys.hpp"

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <string>
 
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "nccl/library_record.hpp"
 #include "nccl/node_links.hpp"

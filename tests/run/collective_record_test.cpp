@@ -5,7 +5,6 @@
 
 #include "collectives/point.hpp"
 #include "collectives/record.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/links_file.hpp"
 #include "testing/tolerance.hpp"

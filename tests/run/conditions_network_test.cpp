@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
-#include "base/number_text.hpp"
-#include "document/json_parse.hpp"
+#include "base/quantity.hpp"
+#include "document/json_text.hpp"
 #include "document/temporary_folder.hpp"
 #include "run/scenario_program.hpp"
 #include "scenario/scenario_conditions.hpp"

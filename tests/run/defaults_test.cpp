@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "buckets/planners.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "run/measured_exchanges.hpp"
 #include "scenario/defaults.hpp"

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <string>
 
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "run/result_file.hpp"
 #include "scenario/files/measured_file.hpp"

@@ -1,6 +1,6 @@
 // The whole training: the formula of checkpoints against other ways to the same numbers, and the
 // figures of /job against those of the step.
-#include "run/job_figures.hpp"
+#include "run/run_figures.hpp"
 
 #include <doctest/doctest.h>
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "document/json_text.hpp"
-#include "programs/builders/sync_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 #include "programs/event_pass.hpp"
 #include "programs/program_check.hpp"
 #include "run/planned_messages.hpp"

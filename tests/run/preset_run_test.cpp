@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string>
 
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "nccl/calibration.hpp"
 #include "nccl/library_record.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "run/period_figures.hpp"
 #include "scenario/scenario_text.hpp"

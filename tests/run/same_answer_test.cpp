@@ -13,7 +13,6 @@
 
 #include "base/random.hpp"
 #include "document/json.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "run/merge_search.hpp"
 #include "run/random_scenarios.hpp"

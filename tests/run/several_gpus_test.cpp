@@ -5,9 +5,8 @@
 #include <cmath>
 #include <string>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "document/file.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "document/temporary_folder.hpp"
 #include "scenario/scenario_text.hpp"

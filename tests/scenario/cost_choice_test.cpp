@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "document/json_parse.hpp"
-#include "scenario/merge_problem.hpp"
+#include "document/json_text.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_text.hpp"
 
 using namespace stepsim;

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "scenario/files/profile_file.hpp"
 
 using namespace stepsim;

@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "programs/builders/fsdp_program.hpp"
 #include "programs/instances.hpp"

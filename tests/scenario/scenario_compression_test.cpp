@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "buckets/planners.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/scenario_text.hpp"

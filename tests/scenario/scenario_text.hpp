@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "document/json.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "scenario/files.hpp"
 #include "scenario/scenario.hpp"

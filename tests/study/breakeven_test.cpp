@@ -7,9 +7,8 @@
 #include <random>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "collectives/compress/compression.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"

@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/statistics.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 

@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 
 using namespace stepsim;

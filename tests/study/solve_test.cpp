@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <string>
 
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "document/temporary_folder.hpp"
 #include "run/run.hpp"

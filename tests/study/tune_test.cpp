@@ -10,10 +10,9 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario_text.hpp"
 #include "study/tune_density.hpp"

@@ -12,7 +12,7 @@
 #include <limits>
 #include <string>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 
 namespace {
 

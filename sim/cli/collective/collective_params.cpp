@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/number_text.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
 #include "document/json_text.hpp"

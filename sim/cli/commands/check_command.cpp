@@ -13,7 +13,7 @@
 #include "base/printable.hpp"
 #include "cli/commands/check_lines.hpp"
 #include "cli/shell/document.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "document/reader.hpp"
 #include "run/collective_file.hpp"
 #include "run/flows_file.hpp"

@@ -8,7 +8,7 @@
 
 #include "document/file.hpp"
 #include "document/json.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "import/import_detect.hpp"
 #include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_records.hpp"

@@ -3,6 +3,7 @@
 // simulated time of one or more scenarios. A flag of the other problem is refused.
 #include "cli/commands/commands.hpp"
 
+#include "cli/shell/document.hpp"
 #include "study/converge_scenario.hpp"
 
 #include <CLI/CLI.hpp>
@@ -11,11 +12,9 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/converge_text.hpp"
 #include "document/json_text.hpp"

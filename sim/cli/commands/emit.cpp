@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
+#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/table.hpp"
 #include "cli/shell/version.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
 #include "nccl/tuner_table.hpp"

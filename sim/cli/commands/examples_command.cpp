@@ -8,11 +8,10 @@
 #include <map>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "base/shell_word.hpp"
 #include "cli/shell/document.hpp"
 #include "document/file.hpp"
-#include "document/file_write.hpp"
 
 namespace stepsim::cli {
 

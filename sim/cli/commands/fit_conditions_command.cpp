@@ -6,11 +6,10 @@
 
 #include <vector>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
-#include "cli/shell/table.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "study/fit_conditions.hpp"
 
 namespace stepsim::cli {

@@ -7,12 +7,11 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/printable.hpp"
+#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
-#include "cli/shell/table.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "study/fit_overlap.hpp"
 
 namespace stepsim::cli {

@@ -15,7 +15,6 @@
 #include "cli/shell/output.hpp"
 #include "cli/text/flows_text.hpp"
 #include "document/file.hpp"
-#include "document/file_write.hpp"
 #include "document/json_text.hpp"
 #include "plot/chrome_trace.hpp"
 #include "run/flows_run.hpp"

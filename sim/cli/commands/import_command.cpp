@@ -9,13 +9,12 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands/imported.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "import/import_caffe_log.hpp"
 #include "import/import_detect.hpp"
 #include "import/import_layer_table.hpp"

@@ -8,11 +8,10 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/version.hpp"
-#include "document/file_write.hpp"
+#include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/cost_file.hpp"
 #include "scenario/files/import_source.hpp"

@@ -7,7 +7,6 @@
 #include <system_error>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "import/import_detect.hpp"

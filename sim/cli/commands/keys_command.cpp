@@ -11,7 +11,6 @@
 #include "base/printable.hpp"
 #include "cli/commands/file_kinds.hpp"
 #include "cli/shell/document.hpp"
-#include "cli/shell/table.hpp"
 #include "cli/text/key_text.hpp"
 #include "document/fields/schema.hpp"
 #include "document/json_text.hpp"

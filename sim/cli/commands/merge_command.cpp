@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/shell_word.hpp"
 #include "cli/shell/output.hpp"
-#include "document/file_write.hpp"
+#include "document/file.hpp"
 #include "import/import_detect.hpp"
 #include "study/sweep/sweep_merge.hpp"
 

@@ -8,11 +8,9 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
-#include "cli/shell/table.hpp"
 #include "document/json_text.hpp"
 #include "layers/gpu_table.hpp"
 #include "layers/workload.hpp"

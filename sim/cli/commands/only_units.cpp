@@ -3,10 +3,9 @@
 #include "cli/commands/emit.hpp"
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/table.hpp"
 #include "run/sharding_plan.hpp"
 #include "study/plan_units.hpp"
 

@@ -14,7 +14,7 @@
 #include "cli/report/result_page.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/version.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "import/import_detect.hpp"
 #include "run/measured_exchanges.hpp"
 #include "run/run.hpp"

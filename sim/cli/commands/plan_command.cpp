@@ -9,13 +9,11 @@
 #include <chrono>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "buckets/bounds.hpp"
 #include "buckets/planners.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/document.hpp"
-#include "cli/shell/table.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "scenario/problem_file.hpp"
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands/emit.hpp"
 #include "cli/commands/scenario_input.hpp"

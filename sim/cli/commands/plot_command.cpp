@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "cli/plot/rows_figure.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"

@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/printable.hpp"
+#include "base/quantity.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/interrupts.hpp"
-#include "cli/shell/table.hpp"
 #include "document/file.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "scenario/files.hpp"
 #include "study/reproduce/reproduction_file.hpp"
 #include "study/reproduce/scoreboard_tables.hpp"

@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands/finished_run.hpp"
 #include "cli/commands/scenario_input.hpp"
@@ -29,7 +28,6 @@
 #include "cli/text/run_text.hpp"
 #include "document/fields/written.hpp"
 #include "document/file.hpp"
-#include "document/file_write.hpp"
 #include "document/json_text.hpp"
 #include "plot/chrome_trace.hpp"
 #include "run/measured_exchanges.hpp"

@@ -9,8 +9,7 @@
 
 #include "base/error.hpp"
 #include "cli/shell/output.hpp"
-#include "document/file_write.hpp"
-#include "document/json_parse.hpp"
+#include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "run/work_estimate.hpp"
 #include "scenario/short_forms.hpp"

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "cli/shell/flag_values.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "import/import_detect.hpp"
 #include "scenario/named_files.hpp"
 #include "scenario/short_forms.hpp"

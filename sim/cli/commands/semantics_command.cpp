@@ -7,12 +7,12 @@
 
 #include <algorithm>
 
-#include "base/number_text.hpp"
 #include "base/printable.hpp"
+#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "study/semantics_result.hpp"
 
 namespace stepsim::cli {
@@ -35,8 +35,8 @@ constexpr CommandText kSemanticsText{
 // Cells of a block of text, one inner list per line; lines may have different lengths.
 using Rows = std::vector<std::vector<std::string>>;
 
-// Left-aligned columns, two blanks between them. Tables with headings (cli/shell/table.hpp) would
-// align numbers to the right, where lists of entries are hard to compare.
+// Left-aligned columns, two blanks between them. Tables with headings (cli/shell/document.hpp)
+// would align numbers to the right, where lists of entries are hard to compare.
 std::string columns(const Rows& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {

@@ -4,6 +4,7 @@
 // as sentences, with a sample of the scanned curve below them.
 #include "cli/commands/commands.hpp"
 
+#include "base/quantity.hpp"
 #include "study/solve.hpp"
 
 #include <CLI/CLI.hpp>
@@ -11,13 +12,11 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "document/json_text.hpp"
 #include "study/crossings.hpp"

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/collective/collective_table.hpp"
 #include "cli/commands/scenario_input.hpp"
@@ -25,8 +24,6 @@
 #include "cli/shell/version.hpp"
 #include "cli/text/record_table.hpp"
 #include "document/file.hpp"
-#include "document/file_write.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
 

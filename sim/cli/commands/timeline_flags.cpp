@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
-#include "document/file_write.hpp"
+#include "document/file.hpp"
 #include "plot/chrome_trace.hpp"
 
 namespace stepsim::cli {

@@ -8,7 +8,6 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/commands/emit.hpp"
 #include "cli/commands/scenario_input.hpp"
@@ -16,7 +15,6 @@
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"

@@ -12,7 +12,6 @@
 #include "cli/shell/entry.hpp"
 #include "cli/shell/version.hpp"
 #include "document/file.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files.hpp"
 

@@ -9,7 +9,6 @@
 #include "base/quantity.hpp"
 #include "document/csv.hpp"
 #include "document/file.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::cli {

@@ -8,7 +8,6 @@
 #include <span>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/statistics.hpp"
 #include "document/json_text.hpp"
 #include "plot/knee.hpp"

@@ -1,4 +1,4 @@
-#include "cli/report/html_page.hpp"
+#include "cli/report/result_page.hpp"
 
 #include <utility>
 

@@ -7,10 +7,8 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/plot/rows_figure.hpp"
-#include "cli/report/html_page.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"

@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <string_view>
 
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/report/html_page.hpp"
 #include "cli/text/explain_text.hpp"
 #include "cli/text/run_text.hpp"
 #include "document/json_text.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "plot/colours.hpp"
 

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/report/html_page.hpp"
 #include "cli/text/explain_text.hpp"
 #include "cli/text/study_text.hpp"
 #include "document/json_text.hpp"

@@ -2,7 +2,6 @@
 // table.cpp.
 #include "cli/shell/document.hpp"
 
-#include <optional>
 #include <set>
 
 #include "base/error.hpp"

@@ -16,7 +16,7 @@
 #include "base/shell_word.hpp"
 #include "cli/shell/app.hpp"
 #include "cli/shell/interrupts.hpp"
-#include "document/file_write.hpp"
+#include "document/file.hpp"
 
 namespace stepsim::cli {
 

@@ -12,7 +12,6 @@
 #include "base/printable.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "document/file.hpp"
-#include "document/file_write.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::cli {

@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
-#include "document/file_write.hpp"
+#include "document/file.hpp"
 #include "scenario/file_names.hpp"
 
 namespace stepsim::cli {

@@ -9,7 +9,7 @@
 #include <iostream>
 #include <system_error>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 
 namespace stepsim::cli {
 

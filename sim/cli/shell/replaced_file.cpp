@@ -7,7 +7,6 @@
 
 #include "base/error.hpp"
 #include "document/file.hpp"
-#include "document/file_write.hpp"
 
 namespace stepsim::cli {
 

@@ -1,13 +1,13 @@
 // The same cells are laid out for each format: widths for the terminal, tags for HTML, bars for
 // Markdown. A column of words is aligned to the left and one of numbers to the right.
-#include "cli/shell/table.hpp"
+#include "cli/shell/document.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 
-#include "base/number_text.hpp"
 #include "base/printable.hpp"
+#include "base/quantity.hpp"
 
 namespace stepsim::cli {
 

@@ -8,9 +8,8 @@
 #include <cmath>
 #include <optional>
 
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/table.hpp"
+#include "cli/shell/document.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::cli {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "scenario/conditions.hpp"
 

@@ -7,9 +7,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/table.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "study/sweep/rows.hpp"
 

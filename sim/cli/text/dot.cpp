@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 
 namespace stepsim::cli {

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 
-#include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/table.hpp"
+#include "cli/shell/document.hpp"
 
 namespace stepsim::cli {
 

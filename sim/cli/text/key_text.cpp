@@ -7,7 +7,6 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "document/reader.hpp"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "document/checked.hpp"
 #include "scenario/files/keys/node_keys.hpp"
 

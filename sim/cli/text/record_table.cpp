@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/text/run_text.hpp"
 #include "document/json_text.hpp"

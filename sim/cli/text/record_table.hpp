@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cli/shell/document.hpp"
-#include "cli/shell/table.hpp"
 #include "document/json.hpp"
 #include "study/sweep/ranking.hpp"
 

@@ -3,11 +3,9 @@
 #include <array>
 #include <utility>
 
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "cli/text/topology_text.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_local.hpp"
 #include "scenario/scenario_schedule.hpp"
 #include "scenario/scenario_sharding.hpp"
 

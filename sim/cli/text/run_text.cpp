@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "base/number_text.hpp"
 #include "base/quantity.hpp"
 #include "buckets/planners.hpp"
 #include "run/memory_figures.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/printable.hpp"
-#include "cli/shell/table.hpp"
+#include "cli/shell/document.hpp"
 #include "run/result.hpp"
 
 namespace stepsim::cli {

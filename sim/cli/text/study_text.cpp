@@ -4,7 +4,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 #include "run/memory_figures.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/shell/table.hpp"
+#include "cli/shell/document.hpp"
 #include "study/trace_study.hpp"
 
 namespace stepsim::cli {

@@ -5,10 +5,9 @@
 #include <map>
 #include <tuple>
 
-#include "base/number_text.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/table.hpp"
+#include "cli/shell/document.hpp"
 #include "links/fabric/fabric.hpp"
 #include "links/fabric/topology.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "document/reader.hpp"
 
 namespace stepsim::io {

@@ -8,7 +8,7 @@
 #include <initializer_list>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

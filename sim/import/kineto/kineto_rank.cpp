@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "scenario/files/import_source.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "import/kineto/kineto_found.hpp"
 #include "import/kineto/kineto_names.hpp"
 

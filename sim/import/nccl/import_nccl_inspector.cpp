@@ -9,7 +9,7 @@
 #include <set>
 #include <tuple>
 
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "scenario/files/keys/samples_keys.hpp"
 
 namespace stepsim::io {

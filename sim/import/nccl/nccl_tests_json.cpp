@@ -2,7 +2,7 @@
 // of devices; numbers may be the text "nan", truth values are texts. `env` is not looked at.
 #include "import/nccl/import_nccl_tests.hpp"
 
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::io {
 

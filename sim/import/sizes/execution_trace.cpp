@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::io {
 

@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/statistics.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::io {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 
 namespace stepsim::links {
 

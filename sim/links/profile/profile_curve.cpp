@@ -3,7 +3,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 
 namespace stepsim::links {
 

@@ -1,7 +1,6 @@
-#include "programs/builders/od_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 
 #include <cstddef>
-#include <cstdint>
 
 #include "programs/program_draft.hpp"
 

@@ -1,4 +1,4 @@
-#include "programs/builders/pipe_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 
 #include <cstddef>
 

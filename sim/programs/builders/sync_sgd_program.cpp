@@ -1,4 +1,4 @@
-#include "programs/builders/sync_sgd_program.hpp"
+#include "programs/builders/step_programs.hpp"
 
 #include <cstddef>
 

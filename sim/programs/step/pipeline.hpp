@@ -1,6 +1,6 @@
 #pragma once
 // The bookkeeping of Pipe-SGD: which gradient every step applies (PIP 8), their staleness (PIP 11),
-// and the width of the pipeline (PIP 4, 10). programs/builders/pipe_sgd_program.hpp has the program
+// and the width of the pipeline (PIP 4, 10). programs/builders/step_programs.hpp has the program
 // itself.
 #include <cstdint>
 

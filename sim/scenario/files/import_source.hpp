@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "document/file.hpp"
 #include "layers/trace.hpp"
 

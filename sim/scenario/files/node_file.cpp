@@ -4,7 +4,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "nccl/node_links.hpp"
 #include "scenario/files/keys/library_keys.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "base/error.hpp"
 #include "document/csv.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/keys/samples_keys.hpp"
 #include "scenario/files/source_json.hpp"

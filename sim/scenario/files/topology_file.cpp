@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "document/reader.hpp"
 #include "links/fabric/topology.hpp"
 #include "scenario/files/keys/topology_keys.hpp"

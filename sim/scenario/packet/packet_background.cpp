@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "base/units.hpp"
 #include "scenario/keys/packet_keys.hpp"
 #include "scenario/parse_context.hpp"

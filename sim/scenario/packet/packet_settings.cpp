@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "links/packet/ports.hpp"
 #include "links/packet/thresholds.hpp"
 #include "scenario/keys/packet_keys.hpp"

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "study/reproduce/series.hpp"
 
 namespace stepsim::reproduce {

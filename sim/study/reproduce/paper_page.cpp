@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "base/shell_word.hpp"
 #include "study/reproduce/series.hpp"
 

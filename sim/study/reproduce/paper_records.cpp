@@ -4,11 +4,10 @@
 #include <charconv>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "document/csv.hpp"
 #include "document/file.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/measured_file.hpp"
 

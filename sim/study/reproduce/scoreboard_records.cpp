@@ -10,8 +10,6 @@
 #include "base/error.hpp"
 #include "base/shared_value.hpp"
 #include "document/file.hpp"
-#include "document/file_write.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario.hpp"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "document/csv.hpp"
 #include "study/reproduce/series.hpp"

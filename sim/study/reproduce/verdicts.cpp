@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "study/reproduce/series.hpp"
 
 namespace stepsim::reproduce {

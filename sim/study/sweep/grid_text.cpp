@@ -7,7 +7,6 @@
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::study {

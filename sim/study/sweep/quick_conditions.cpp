@@ -9,7 +9,6 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "scenario/compression/compressed_cost.hpp"
-#include "scenario/merge_problem.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"

@@ -1,4 +1,4 @@
-#include "study/sweep/quick_lanes.hpp"
+#include "study/sweep/quick_curves.hpp"
 
 #include "base/vector_clones.hpp"
 

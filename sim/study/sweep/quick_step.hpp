@@ -2,8 +2,13 @@
 // The step of QuickRun around its messages: compute, update and input, which are the same on every
 // network, and the parts of the summary that follow from them (programs/step/step.hpp). Times in
 // seconds, from the start of backward.
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "buckets/planners.hpp"
@@ -12,7 +17,7 @@
 #include "programs/step/step.hpp"
 #include "run/result.hpp"
 #include "scenario/scenario.hpp"
-#include "study/sweep/quick_lanes.hpp"
+#include "study/sweep/quick_curves.hpp"
 
 namespace stepsim::study {
 
@@ -87,6 +92,34 @@ private:
   std::vector<double> ready_s_;         // [message]
   std::vector<std::uint32_t> layers_;   // of all messages, one list after another
   std::vector<std::size_t> layers_end_; // [message]: end of its list
+};
+
+// The largest number of bytes that any rank sends in one exchange of gradients, cached by size and
+// number of ranks.
+
+class WireBytes {
+public:
+  // The bytes that the rank that sends most sends in the exchange of `scenario` by `algorithm`,
+  // with `bytes` bytes among `ranks` ranks; 0 for one rank. All calls must give the same scenario,
+  // because the cache does not tell scenarios apart.
+  [[nodiscard]] double most(const Scenario& scenario, collectives::AlgorithmId algorithm,
+                            double bytes, double ranks);
+
+  // The sum of most() over the messages g of `bytes[g]` bytes: total() by the algorithm of the
+  // scenario, total_by() by algorithm_of(g). All calls of one object must give the same `bytes`,
+  // because the caches are not keyed by them.
+  [[nodiscard]] double total(const Scenario& scenario, std::span<const double> bytes, double ranks);
+  [[nodiscard]] double
+  total_by(const Scenario& scenario,
+           const std::function<collectives::AlgorithmId(std::size_t message)>& algorithm_of,
+           std::span<const double> bytes, double ranks);
+
+private:
+  std::map<double, double> totals_; // key: number of ranks
+  // [message] by algorithm and number of ranks; no number where it is not known yet.
+  std::map<std::pair<collectives::AlgorithmId, double>, std::vector<double>> messages_;
+  // Key: algorithm, number of ranks, bytes.
+  std::map<std::tuple<collectives::AlgorithmId, double, double>, double> known_;
 };
 
 } // namespace stepsim::study

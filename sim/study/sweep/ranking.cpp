@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "run/memory_figures.hpp"
 #include "scenario/scenario.hpp"

@@ -7,8 +7,8 @@
 #include "buckets/planners.hpp"
 #include "run/run.hpp"
 #include "run/work_estimate.hpp"
-#include "scenario/merge_problem.hpp"
 #include "scenario/scenario_conditions.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "document/reader.hpp"
 #include "run/collective_record.hpp"

@@ -11,8 +11,7 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "document/file_write.hpp"
-#include "document/json_parse.hpp"
+#include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/grid.hpp"
 #include "study/sweep/sweep_file.hpp"

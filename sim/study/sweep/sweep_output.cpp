@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::study {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "document/file.hpp"
-#include "document/file_write.hpp"
 #include "study/sweep/shard.hpp"
 #include "study/sweep/sweep_records.hpp"
 

@@ -17,9 +17,7 @@
 #include "run/result.hpp"
 #include "scenario/scenario.hpp"
 #include "study/sweep/quick_curves.hpp"
-#include "study/sweep/quick_lanes.hpp"
 #include "study/sweep/quick_step.hpp"
-#include "study/sweep/wire_bytes.hpp"
 
 namespace stepsim::study {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/number_text.hpp"
+#include "base/quantity.hpp"
 #include "base/random.hpp"
 #include "document/csv.hpp"
 #include "document/json_text.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "links/profile/profile_curve.hpp"
 #include "scenario/files/profile_file.hpp"

@@ -8,7 +8,7 @@
 #include "calibrate/mpi/fabric_estimate.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/record.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "run/collective_file.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"

@@ -9,7 +9,6 @@
 
 #include "base/error.hpp"
 #include "document/file.hpp"
-#include "document/file_write.hpp"
 #include "document/json_text.hpp"
 #include "testing/tolerance.hpp"
 

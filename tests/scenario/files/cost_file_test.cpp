@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "document/problem_text.hpp"
 

@@ -6,7 +6,6 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/cost_file.hpp"
 #include "scenario/files/library_file.hpp"

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "document/problem_text.hpp"
 #include "scenario/files/measured_speed.hpp"
 #include "scenario/files/model_file.hpp"

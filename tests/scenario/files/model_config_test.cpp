@@ -6,7 +6,6 @@
 
 #include <map>
 
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "document/problem_text.hpp"
 #include "testing/paths.hpp"

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "document/problem_text.hpp"
 #include "testing/paths.hpp"

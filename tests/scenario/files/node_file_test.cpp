@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "document/problem_text.hpp"
 #include "testing/paths.hpp"
 

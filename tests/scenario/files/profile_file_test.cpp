@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "document/problem_text.hpp"
 #include "links/profile/profile_curve.hpp"
 #include "testing/tolerance.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "document/problem_text.hpp"
 #include "links/fabric/topology.hpp"

@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "study/reproduce/reproduction_keys.hpp"
 

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::reproduce;

@@ -11,7 +11,6 @@
 
 #include "base/error.hpp"
 #include "buckets/planners.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario_text.hpp"
 #include "study/sweep/rows.hpp"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_record.hpp"
 #include "study/sweep/rows.hpp"

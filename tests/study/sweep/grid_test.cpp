@@ -5,7 +5,6 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files.hpp"
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "run/network_result.hpp"
 #include "run/run.hpp"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "document/json_parse.hpp"
+#include "document/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

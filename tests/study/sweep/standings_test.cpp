@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario_text.hpp"
 #include "study/sweep/rows.hpp"

@@ -13,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/sweep.hpp"
 #include "testing/paths.hpp"

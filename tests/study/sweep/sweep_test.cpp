@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "study/sweep/sweep_helpers.hpp"

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
-#include "document/json_parse.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
 #include "run/collective_record.hpp"
