@@ -235,9 +235,8 @@ void set_late(io::Json& tree, std::string_view flag, std::string_view text) {
 
 void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
   app.add_option("FILE", flags.file, "file of kind collective; flags change its values");
-  app.add_option("--point", flags.point,
-                 "the file is the output of a sweep of collectives: its point N, from 0")
-      ->type_name("N");
+  add_value(app, "--point", flags.point, "N",
+            "the file is the output of a sweep of collectives: its point N, from 0");
   flags.texts.resize(kFlags.size());
   for (std::size_t i = 0; i < kFlags.size(); ++i) {
     if (kFlags[i].pointer == "/late_s") { // of one rank each

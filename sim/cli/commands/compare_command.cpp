@@ -224,25 +224,21 @@ int compare(const Invocation& invocation) {
   CLI::App app;
   app.add_option("SCENARIO", file, "file of kind scenario; - = standard input")->required();
   add_over_flag(app, over);
-  app.add_option(
-         "--algorithms", algorithms.names,
-         "ways of exchanging gradients, each a set of changes to the scenario: all, or some "
-         "of those below")
-      ->type_name("LIST")
+  add_value(app, "--algorithms", algorithms.names, "LIST",
+            "ways of exchanging gradients, each a set of changes to the scenario: all, or some "
+            "of those below")
       ->delimiter(',');
-  app.add_option("--rows", algorithms.rows,
-                 "further rows: scenarios of their own, with --set and --over as SCENARIO; a row "
-                 "goes by the name in its file")
-      ->type_name("FILE,...")
+  add_value(app, "--rows", algorithms.rows, "FILE,...",
+            "further rows: scenarios of their own, with --set and --over as SCENARIO; a row "
+            "goes by the name in its file")
       ->delimiter(',');
   app.add_flag("--break-even", algorithms.break_even,
                "also finds the bandwidths between 10 Mb/s and 10 Tb/s at which each compression is "
                "faster than dense training that overlaps with backward; SCENARIO may be a file of "
                "kind compression_breakeven");
-  app.add_option("--best", best,
-                 "what makes a row the best: iteration_time, throughput or efficiency; default "
-                 "iteration_time, where the number of workers varies throughput")
-      ->type_name("WORD");
+  add_value(app, "--best", best, "WORD",
+            "what makes a row the best: iteration_time, throughput or efficiency; default "
+            "iteration_time, where the number of workers varies throughput");
   add_scenario_flags(app, flags);
   add_must_fit_flag(app, flags.must_fit, "exits with 4 if no row fits into the memory of its GPU");
   add_job_flags(app, flags);

@@ -4,6 +4,7 @@
 #include "cli/commands/commands.hpp"
 
 #include "cli/shell/document.hpp"
+#include "document/fields/written.hpp"
 #include "study/converge_scenario.hpp"
 
 #include <CLI/CLI.hpp>
@@ -60,35 +61,26 @@ struct ConvergeFlags {
 
 void add_flags(CLI::App& app, ConvergeFlags& flags) {
   app.add_option("SCENARIO", flags.file, "logistic: file of kind scenario; - = standard input");
-  app.add_option("--problem", flags.problem, "quadratic or logistic")
-      ->type_name("NAME")
-      ->required();
-  app.add_option("--step", flags.step,
-                 "quadratic: learning rate times curvature, required; logistic: learning rate, "
-                 "default 1")
-      ->type_name("X");
-  app.add_option("--iterations", flags.iterations,
-                 "steps; default 1000, logistic 300 (in place of the scenario's)")
-      ->type_name("T");
+  add_value(app, "--problem", flags.problem, "NAME", "quadratic or logistic")->required();
+  add_value(app, "--step", flags.step, "X",
+            "quadratic: learning rate times curvature, required; logistic: learning rate, "
+            "default 1");
+  add_value(app, "--iterations", flags.iterations, "T",
+            "steps; default 1000, logistic 300 (in place of the scenario's)");
   constexpr const char* kQuadratic = "Problem quadratic";
-  app.add_option("--pipeline-width", flags.width,
-                 "a step applies the gradient of K steps before; default 2")
-      ->type_name("K")
+  add_value(app, "--pipeline-width", flags.width, "K",
+            "a step applies the gradient of K steps before; default 2")
       ->group(kQuadratic);
-  app.add_option("--warmup-iterations", flags.warmup, "synchronous steps before; default 0")
-      ->type_name("W")
+  add_value(app, "--warmup-iterations", flags.warmup, "W", "synchronous steps before; default 0")
       ->group(kQuadratic);
-  app.add_option("--warmup-switch", flags.warmup_switch, "skip or block; default skip")
-      ->type_name("NAME")
+  add_value(app, "--warmup-switch", flags.warmup_switch, "NAME", "skip or block; default skip")
       ->group(kQuadratic);
   constexpr const char* kLogistic = "Problem logistic";
-  app.add_option("--batch-size", flags.batch,
-                 "samples of the small problem per worker and iteration; default 8")
-      ->type_name("N")
+  add_value(app, "--batch-size", flags.batch, "N",
+            "samples of the small problem per worker and iteration; default 8")
       ->group(kLogistic);
-  app.add_option("--target-loss", flags.target_loss,
-                 "also the time to reach it; exit code 4 if no curve does")
-      ->type_name("LOSS")
+  add_value(app, "--target-loss", flags.target_loss, "LOSS",
+            "also the time to reach it; exit code 4 if no curve does")
       ->group(kLogistic);
   add_over_flag(app, flags.over)->group(kLogistic);
   add_scenario_flags(app, flags.scenario);

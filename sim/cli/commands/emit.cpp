@@ -125,17 +125,15 @@ std::string gains_text(const std::vector<TunerLine>& lines) {
 
 void add_tuner_flags(CLI::App& app, TunerFlags& flags) {
   constexpr const char* kGroup = "With --emit nccl-tuner";
-  app.add_option("--from", flags.from,
-                 "model (default), or logs of nccl-tests of forced runs with what they were "
-                 "forced to: LOG@ring/simple,LOG@tree/ll,...")
-      ->type_name("SOURCE")
+  add_value(app, "--from", flags.from, "SOURCE",
+            "model (default), or logs of nccl-tests of forced runs with what they were "
+            "forced to: LOG@ring/simple,LOG@tree/ll,...")
       ->group(kGroup);
-  app.add_option("--min-gain", flags.min_gain,
-                 "a change from NCCL's own choice gains at least this; default 0 %")
-      ->type_name("RATIO")
+  add_value(app, "--min-gain", flags.min_gain, "RATIO",
+            "a change from NCCL's own choice gains at least this; default 0 %")
       ->group(kGroup);
-  app.add_option("--max-bytes", flags.max_bytes, "where the last line ends; default 4294967295")
-      ->type_name("SIZE")
+  add_value(app, "--max-bytes", flags.max_bytes, "SIZE",
+            "where the last line ends; default 4294967295")
       ->group(kGroup);
 }
 

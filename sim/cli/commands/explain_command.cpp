@@ -80,10 +80,9 @@ int explain(const Invocation& invocation) {
   CLI::App app;
   app.add_option("SCENARIO", name, "file of kind scenario or program; - = standard input")
       ->required();
-  app.add_option("--measured", measured,
-                 "time of a step that was measured, e.g. 182ms; lists what may explain the "
-                 "difference")
-      ->type_name("TIME");
+  add_value(app, "--measured", measured, "TIME",
+            "time of a step that was measured, e.g. 182ms; lists what may explain the "
+            "difference");
   add_scenario_flags(app, flags);
   Common common;
   if (!parse(app, kExplainText, invocation, common)) {

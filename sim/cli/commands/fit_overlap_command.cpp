@@ -80,10 +80,9 @@ int fit_overlap_command(const Invocation& invocation) {
   std::vector<std::string> keep;
   CLI::App app;
   app.add_option("MEASURED", name, "file of kind measured_steps; - = standard input")->required();
-  app.add_option("--leave-out", leave_out,
-                 "key of the scenarios: each of its values is also predicted by constants fitted "
-                 "to the rows of the others, e.g. /workload/model")
-      ->type_name("POINTER");
+  add_value(app, "--leave-out", leave_out, "POINTER",
+            "key of the scenarios: each of its values is also predicted by constants fitted "
+            "to the rows of the others, e.g. /workload/model");
   app.add_option("--keep", keep,
                  "constants that are not fitted: startup_s and per_byte_s stay as in the network "
                  "of the scenarios, compute stays 1")

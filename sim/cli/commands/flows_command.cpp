@@ -73,17 +73,14 @@ int flows(const Invocation& invocation) {
   std::string timeline;
   CLI::App app;
   app.add_option("FLOWS", name, "file of kind flows; - = standard input")->required();
-  app.add_option("--set", flags.set,
-                 "changes one value of the file, e.g. /network/model=packet; a number with a unit "
-                 "is converted, a bare one is in the SI unit of the key; repeatable")
-      ->type_name("POINTER=VALUE")
+  add_value(app, "--set", flags.set, "POINTER=VALUE",
+            "changes one value of the file, e.g. /network/model=packet; a number with a unit "
+            "is converted, a bare one is in the SI unit of the key; repeatable")
       ->allow_extra_args(false);
-  app.add_option("--seed", flags.seed,
-                 "integer; of paths, permutations, jitter and random losses; default the file's")
-      ->type_name("N");
-  app.add_option("--timeline", timeline,
-                 "also writes what happened when, as Chrome trace events; .gz compresses")
-      ->type_name("FILE.json[.gz]");
+  add_value(app, "--seed", flags.seed, "N",
+            "integer; of paths, permutations, jitter and random losses; default the file's");
+  add_value(app, "--timeline", timeline, "FILE.json[.gz]",
+            "also writes what happened when, as Chrome trace events; .gz compresses");
   Common common;
   if (!parse(app, kFlowsText, invocation, common)) {
     return kOk;

@@ -180,8 +180,8 @@ int keys(const Invocation& invocation) {
   CLI::App app;
   app.add_option("POINTER", pointer,
                  "JSON pointer of a key, such as /cluster/nodes, or a part of its name");
-  app.add_option("--kind", kind, "kind of file, as stepsim schema lists them; default scenario")
-      ->type_name("KIND");
+  add_value(app, "--kind", kind, "KIND",
+            "kind of file, as stepsim schema lists them; default scenario");
   app.add_flag("--rules", rules, "list when each key of a scenario counts");
   Common common;
   if (!parse(app, kKeysText, invocation, common)) {

@@ -315,15 +315,12 @@ int models(const Invocation& invocation) {
   app.add_option(
       "NAME", options.name,
       "of a shipped table, a FILE of kind model, or the config.json of a Hugging Face model");
-  app.add_option("--granularity", options.granularity,
-                 "one row per tensor, layer or weight; default tensor")
-      ->type_name("WORD");
-  app.add_option("--order", options.order,
-                 "of the rows: registration or execution; default registration")
-      ->type_name("WORD");
-  app.add_option("--sequence-length", options.sequence_length,
-                 "tokens per sample, rescales the MACs; default the table's")
-      ->type_name("S");
+  add_value(app, "--granularity", options.granularity, "WORD",
+            "one row per tensor, layer or weight; default tensor");
+  add_value(app, "--order", options.order, "WORD",
+            "of the rows: registration or execution; default registration");
+  add_value(app, "--sequence-length", options.sequence_length, "S",
+            "tokens per sample, rescales the MACs; default the table's");
   Common common;
   if (!parse(app, kModelsText, invocation, common)) {
     return kOk;

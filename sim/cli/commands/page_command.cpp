@@ -175,9 +175,8 @@ int report_page(const Invocation& invocation) {
   CLI::App app;
   app.add_option("FILE", file, "result, scenario, records of a sweep or collectives, or comparison")
       ->required();
-  app.add_option("--date", date,
-                 "text that the page ends with; without it equal runs give equal pages")
-      ->type_name("TEXT");
+  add_value(app, "--date", date, "TEXT",
+            "text that the page ends with; without it equal runs give equal pages");
   add_scenario_flags(app, flags);
   Common common;
   if (!parse(app, kReportText, invocation, common)) {

@@ -105,16 +105,14 @@ int plan_training(const Invocation& invocation) {
   ScenarioFlags flags;
   CLI::App app;
   app.add_option("SCENARIO", file, "file of kind scenario; - = standard input")->required();
-  app.add_option("--emit", emitted,
-                 "writes the best as the settings of torchtitan (Python), deepspeed (JSON), "
-                 "accelerate (YAML) or fsdp (PyTorch, Python)")
-      ->type_name("WHAT");
-  app.add_option("--only", only,
-                 "units: the sharding units with the shortest iteration, for the rest of the "
-                 "scenario as it is")
-      ->type_name("WHAT");
-  app.add_option("--nodes", nodes, "numbers of nodes to choose from; default the scenario's")
-      ->type_name("LIST");
+  add_value(app, "--emit", emitted, "WHAT",
+            "writes the best as the settings of torchtitan (Python), deepspeed (JSON), "
+            "accelerate (YAML) or fsdp (PyTorch, Python)");
+  add_value(app, "--only", only, "WHAT",
+            "units: the sharding units with the shortest iteration, for the rest of the "
+            "scenario as it is");
+  add_value(app, "--nodes", nodes, "LIST",
+            "numbers of nodes to choose from; default the scenario's");
   add_scenario_flags(app, flags);
   Common common;
   if (!parse(app, kPlanTrainingText, invocation, common)) {

@@ -57,38 +57,37 @@ std::optional<plot::Scale> scale(std::string_view flag, const std::string& text)
 
 void add_plot_flags(CLI::App& app, PlotFlags& flags) {
   PlotRequest& request = flags.request;
-  const auto text = [&](const char* name, std::string& target, const char* type,
-                        const char* sentence) {
-    return app.add_option(name, target, sentence)->type_name(type);
-  };
   app.add_option("FILE", flags.file, "records: JSON Lines, CSV or JSON; - = standard input")
       ->required();
-  text("--x", request.x, "KEY", "key of the horizontal axis")->required();
-  text("--y", request.y, "KEY", "key of the vertical axis")->required();
-  text("--by", request.by, "KEY", "a curve per value of this key");
-  app.add_option("--where", flags.where, "only records with this value; repeatable")
-      ->type_name("KEY=VALUE")
+  add_value(app, "--x", request.x, "KEY", "key of the horizontal axis")->required();
+  add_value(app, "--y", request.y, "KEY", "key of the vertical axis")->required();
+  add_value(app, "--by", request.by, "KEY", "a curve per value of this key");
+  add_value(app, "--where", flags.where, "KEY=VALUE", "only records with this value; repeatable")
       ->expected(1)
       ->take_all();
-  text("--band", flags.band, "KEY=VALUE",
-       "records with this value as a band about the first curve, 5th to 95th percentile");
+  add_value(app, "--band", flags.band, "KEY=VALUE",
+            "records with this value as a band about the first curve, 5th to 95th percentile");
   app.add_flag("--ideal", request.ideal,
                "a line with every worker at the pace of one worker alone");
   app.add_flag("--knee", request.knee,
                "marks the largest x up to which every doubling gave at least 1.6 times the "
                "throughput of the first curve of each panel");
-  text("--x-scale", flags.x_scale, "WORD", "linear, log2 or log10; default by the values");
-  text("--y-scale", flags.y_scale, "WORD", "linear, log2 or log10; default by the values");
+  add_value(app, "--x-scale", flags.x_scale, "WORD",
+            "linear, log2 or log10; default by the values");
+  add_value(app, "--y-scale", flags.y_scale, "WORD",
+            "linear, log2 or log10; default by the values");
   constexpr const char* kWordsGroup = "Words";
-  text("--title", request.title, "TEXT", "question or sentence above the picture")
+  add_value(app, "--title", request.title, "TEXT", "question or sentence above the picture")
       ->group(kWordsGroup);
-  text("--setting", request.setting, "TEXT", "grey line under it; default the scenario's name")
+  add_value(app, "--setting", request.setting, "TEXT",
+            "grey line under it; default the scenario's name")
       ->group(kWordsGroup);
-  text("--x-title", request.x_title, "TEXT", "default from the key")->group(kWordsGroup);
-  text("--y-title", request.y_title, "TEXT", "default from the key")->group(kWordsGroup);
-  text("--band-label", request.band_label, "TEXT", "of the band in the legend")->group(kWordsGroup);
-  app.add_option("--label", flags.labels, "name of the curve of a value of --by; repeatable")
-      ->type_name("VALUE=TEXT")
+  add_value(app, "--x-title", request.x_title, "TEXT", "default from the key")->group(kWordsGroup);
+  add_value(app, "--y-title", request.y_title, "TEXT", "default from the key")->group(kWordsGroup);
+  add_value(app, "--band-label", request.band_label, "TEXT", "of the band in the legend")
+      ->group(kWordsGroup);
+  add_value(app, "--label", flags.labels, "VALUE=TEXT",
+            "name of the curve of a value of --by; repeatable")
       ->expected(1)
       ->take_all()
       ->group(kWordsGroup);

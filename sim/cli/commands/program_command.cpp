@@ -39,8 +39,8 @@ int program(const Invocation& invocation) {
   CLI::App app;
   app.add_option("SCENARIO", name, "file of kind scenario or program; - = standard input")
       ->required();
-  app.add_option("--dot", dot, "also writes the graph for Graphviz, the critical cycle bold")
-      ->type_name("FILE.dot");
+  add_value(app, "--dot", dot, "FILE.dot",
+            "also writes the graph for Graphviz, the critical cycle bold");
   add_scenario_flags(app, flags);
   Common common;
   if (!parse(app, kProgramText, invocation, common)) {

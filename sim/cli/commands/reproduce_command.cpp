@@ -252,23 +252,20 @@ int reproduce(const Invocation& invocation) {
   CLI::App app;
   app.add_option("PAPER", flags.paper, "mg-wfbp, gtopk, lp, pipe-sgd, dlcp, scoreboard or all")
       ->required();
-  app.add_option("--figure", flags.figure, "draws and decides only this figure")->type_name("ID");
+  add_value(app, "--figure", flags.figure, "ID", "draws and decides only this figure");
   app.add_flag("--check", flags.check,
                "compares with the committed page and pictures byte for byte; exit 4 and the first "
                "difference where they differ");
   app.add_flag("--update", flags.update,
                "writes the page and pictures in docs/ of the data folder");
   app.add_flag("--quick", flags.quick, "takes stored records of runs that take minutes");
-  app.add_option("--jobs", flags.jobs, "threads of each sweep; default those of this machine")
-      ->type_name("N");
-  app.add_option("--rows", flags.rows,
-                 "predicts these measured speeds, with the columns of "
-                 "reproduce/scoreboard/rows.csv, instead of the shipped ones; no figures")
-      ->type_name("FILE");
+  add_value(app, "--jobs", flags.jobs, "N", "threads of each sweep; default those of this machine");
+  add_value(app, "--rows", flags.rows, "FILE",
+            "predicts these measured speeds, with the columns of "
+            "reproduce/scoreboard/rows.csv, instead of the shipped ones; no figures");
   Common common;
-  app.add_option("-o,--output", common.output,
-                 "folder for records, pictures and page; default results/reproduce/PAPER")
-      ->type_name("FOLDER")
+  add_value(app, "-o,--output", common.output, "FOLDER",
+            "folder for records, pictures and page; default results/reproduce/PAPER")
       ->group(kOutputGroup);
   if (!parse(app, kReproduceText, invocation, common)) {
     return kOk;

@@ -242,31 +242,27 @@ int run(const Invocation& invocation) {
   add_must_fit_flag(app, options.flags.must_fit,
                     "exits with 4 if a GPU does not hold the training");
   add_job_flags(app, options.flags);
-  app.add_option("--replications", options.replications,
-                 "runs with so many seeds; the iteration time is their mean, with its interval")
-      ->type_name("N");
+  add_value(app, "--replications", options.replications, "N",
+            "runs with so many seeds; the iteration time is their mean, with its interval");
   app.add_flag("--lines", options.lines,
                "reads JSON Lines, a scenario in each or {\"scenario\": .., \"set\": {POINTER: "
                "VALUE}}, and answers each with its result on one line before it reads the next; "
                "errors are records");
   constexpr const char* kEstimate = "Estimate for a GPU";
-  app.add_option("--measured-step", options.measured_step,
-                 "scale the times to this step of one GPU, without communication; short for --set "
-                 "/workload/measured_step/step_s=TIME")
-      ->type_name("TIME")
+  add_value(app, "--measured-step", options.measured_step, "TIME",
+            "scale the times to this step of one GPU, without communication; short for --set "
+            "/workload/measured_step/step_s=TIME")
       ->group(kEstimate);
   app.add_flag("--accept-estimate", options.accept_estimate,
                "take the estimate of a network without attention; short for --set "
                "/workload/accept_estimate=true")
       ->group(kEstimate);
-  app.add_option("--measured-total", options.measured_total,
-                 "measured step of this scenario, or of the one with the values of --at: the "
-                 "result says what it corrects")
-      ->type_name("TIME");
-  app.add_option("--at", options.at,
-                 "what the scenario had when --measured-total was measured, e.g. /cluster/nodes=4; "
-                 "repeatable")
-      ->type_name("POINTER=VALUE")
+  add_value(app, "--measured-total", options.measured_total, "TIME",
+            "measured step of this scenario, or of the one with the values of --at: the "
+            "result says what it corrects");
+  add_value(app, "--at", options.at, "POINTER=VALUE",
+            "what the scenario had when --measured-total was measured, e.g. /cluster/nodes=4; "
+            "repeatable")
       ->allow_extra_args(false);
   add_timeline_flags(app, options.timeline);
   Common common;

@@ -128,22 +128,19 @@ void add_job_flags(CLI::App& app, ScenarioFlags& flags) {
 }
 
 void add_scenario_flags(CLI::App& app, ScenarioFlags& flags) {
-  app.add_option("--set", flags.set,
-                 "changes one value of the scenario, e.g. /cluster/nodes=64; a number with a unit "
-                 "is converted, a bare one is in the SI unit of the key; repeatable")
-      ->type_name("POINTER=VALUE")
+  add_value(app, "--set", flags.set, "POINTER=VALUE",
+            "changes one value of the scenario, e.g. /cluster/nodes=64; a number with a unit "
+            "is converted, a bare one is in the SI unit of the key; repeatable")
       ->allow_extra_args(false);
-  app.add_option("--method", flags.method,
-                 "auto, closed_form, max_plus or events; default the scenario's")
-      ->type_name("WORD");
-  app.add_option("--seed", flags.seed, "integer; default the scenario's")->type_name("N");
-  app.add_option("--conditions", flags.conditions,
-                 "ideal or typical; default the scenario's; typical: with what real runs lose, and "
-                 "an interval")
-      ->type_name("WORD");
+  add_value(app, "--method", flags.method, "WORD",
+            "auto, closed_form, max_plus or events; default the scenario's");
+  add_value(app, "--seed", flags.seed, "N", "integer; default the scenario's");
+  add_value(app, "--conditions", flags.conditions, "WORD",
+            "ideal or typical; default the scenario's; typical: with what real runs lose, and "
+            "an interval");
   add_max_seconds_flag(app, flags.max_seconds);
-  app.add_option("--point", flags.point, "the file is the output of a sweep: its point N, from 0")
-      ->type_name("N");
+  add_value(app, "--point", flags.point, "N",
+            "the file is the output of a sweep: its point N, from 0");
 }
 
 void add_must_fit_flag(CLI::App& app, bool& must_fit, const std::string& meaning) {

@@ -61,26 +61,21 @@ struct SolveFlags {
 // Values of --between and --target stay texts: their units follow from the field and the metric.
 void add_flags(CLI::App& app, SolveFlags& flags) {
   app.add_option("SCENARIO", flags.file, "file of kind scenario; - = standard input")->required();
-  app.add_option("--for", flags.pointer, "the field to vary, e.g. /cluster/nodes")
-      ->type_name("POINTER")
+  add_value(app, "--for", flags.pointer, "POINTER", "the field to vary, e.g. /cluster/nodes")
       ->required();
-  app.add_option("--between", flags.between,
-                 "bounds; with units, or in the SI unit of the field, e.g. 1Gbps,400Gbps")
-      ->type_name("LO,HI")
+  add_value(app, "--between", flags.between, "LO,HI",
+            "bounds; with units, or in the SI unit of the field, e.g. 1Gbps,400Gbps")
       ->required();
-  app.add_option("--target", flags.target,
-                 "key of the result's summary and the value to reach, e.g. scaling_efficiency=0.9, "
-                 "iteration_time_s=200ms, time_to_finish_s<=3d; memory = what a GPU has")
-      ->type_name("METRIC=VALUE")
+  add_value(app, "--target", flags.target, "METRIC=VALUE",
+            "key of the result's summary and the value to reach, e.g. scaling_efficiency=0.9, "
+            "iteration_time_s=200ms, time_to_finish_s<=3d; memory = what a GPU has")
       ->required();
-  app.add_option("--minimize", flags.minimize,
-                 "tries every integer between the bounds and finds, of those that meet the target, "
-                 "the one with the least of this key, e.g. cost_usd")
-      ->type_name("METRIC");
-  app.add_option("--points", flags.points,
-                 "most values tried first, evenly on a logarithmic scale if LO > 0; default 129, "
-                 "and all integers where there are at most 1024")
-      ->type_name("N");
+  add_value(app, "--minimize", flags.minimize, "METRIC",
+            "tries every integer between the bounds and finds, of those that meet the target, "
+            "the one with the least of this key, e.g. cost_usd");
+  add_value(app, "--points", flags.points, "N",
+            "most values tried first, evenly on a logarithmic scale if LO > 0; default 129, "
+            "and all integers where there are at most 1024");
   add_scenario_flags(app, flags.scenario);
   add_job_flags(app, flags.scenario);
 }

@@ -60,29 +60,23 @@ void add_flags(CLI::App& app, StudyFlags& flags) {
                  "files of the profiler, one per rank; or one trace that was imported, or the name "
                  "of a shipped one")
       ->required();
-  app.add_option("--cluster", flags.cluster,
-                 "node type to answer for; default the one with the trace's GPU")
-      ->type_name("NAME|FILE");
-  app.add_option("--network", flags.network,
-                 "network between its machines; default that of the node type")
-      ->type_name("NAME|FILE");
-  app.add_option("--logs", flags.logs,
-                 "logs of nccl-tests, folders of them or CSV, from the cluster to answer for: the "
-                 "library's times are fitted to them")
-      ->type_name("FILE...")
+  add_value(app, "--cluster", flags.cluster, "NAME|FILE",
+            "node type to answer for; default the one with the trace's GPU");
+  add_value(app, "--network", flags.network, "NAME|FILE",
+            "network between its machines; default that of the node type");
+  add_value(app, "--logs", flags.logs, "FILE...",
+            "logs of nccl-tests, folders of them or CSV, from the cluster to answer for: the "
+            "library's times are fitted to them")
       ->delimiter(',');
-  app.add_option("--gpus", flags.gpus, "numbers of GPUs, a list or range; default 8:512:x2")
-      ->type_name("LIST");
-  app.add_option("--batch-size", flags.import.batch_size,
-                 "samples per GPU; not in the profiler's file; default unknown")
-      ->type_name("N");
-  app.add_option("--parameters", flags.import.parameters,
-                 "elements of all gradients, e.g. 110M, where the file has no sizes (assumed "
-                 "spread)")
-      ->type_name("N");
-  app.add_option("--sizes", flags.import.sizes,
-                 "name,elements[,dtype] of every parameter, where the file has no sizes")
-      ->type_name("FILE.csv");
+  add_value(app, "--gpus", flags.gpus, "LIST",
+            "numbers of GPUs, a list or range; default 8:512:x2");
+  add_value(app, "--batch-size", flags.import.batch_size, "N",
+            "samples per GPU; not in the profiler's file; default unknown");
+  add_value(app, "--parameters", flags.import.parameters, "N",
+            "elements of all gradients, e.g. 110M, where the file has no sizes (assumed "
+            "spread)");
+  add_value(app, "--sizes", flags.import.sizes, "FILE.csv",
+            "name,elements[,dtype] of every parameter, where the file has no sizes");
   app.add_flag("--ideal", flags.ideal, "kernel times over ideal links: nothing is carried");
   add_must_fit_flag(app, flags.must_fit,
                     "exits with 4 if a GPU of the largest cluster does not hold the training");
@@ -155,10 +149,9 @@ int study_trace(const Invocation& invocation) {
   CLI::App app;
   add_flags(app, flags);
   Common common;
-  app.add_option("-o,--output", common.output,
-                 "folder for the scenario, the points, the result and the page; default none is "
-                 "kept")
-      ->type_name("FOLDER")
+  add_value(app, "-o,--output", common.output, "FOLDER",
+            "folder for the scenario, the points, the result and the page; default none is "
+            "kept")
       ->group(kOutputGroup);
   if (!parse(app, kStudyText, invocation, common)) {
     return kOk;

@@ -306,14 +306,10 @@ void add_flags(CLI::App& app, SweepFlags& flags) {
   add_must_fit_flag(app, flags.scenario.must_fit,
                     "exits with 4 if no point that was run fits into the memory of its GPU");
   constexpr const char* kGroup = "Work";
-  app.add_option("--jobs", flags.jobs, "threads; default the number of cores")
-      ->type_name("N")
-      ->group(kGroup);
-  app.add_option(
-         "--shard", flags.shard,
-         "points k with k mod n = i only; auto reads the variables of Slurm arrays and MPI "
-         "launchers. The name of -o gets .shard-i-of-n, or the place {shard} in it is filled")
-      ->type_name("i/n|auto")
+  add_value(app, "--jobs", flags.jobs, "N", "threads; default the number of cores")->group(kGroup);
+  add_value(app, "--shard", flags.shard, "i/n|auto",
+            "points k with k mod n = i only; auto reads the variables of Slurm arrays and MPI "
+            "launchers. The name of -o gets .shard-i-of-n, or the place {shard} in it is filled")
       ->group(kGroup);
   app.add_flag("--resume", flags.resume,
                "continues an unfinished -o; failed points are tried again")

@@ -18,17 +18,14 @@ namespace stepsim::cli {
 
 void add_timeline_flags(CLI::App& app, TimelineFlags& flags) {
   constexpr const char* kGroup = "Timeline";
-  app.add_option("--timeline", flags.file,
-                 "also writes what happened when, as Chrome trace events; .gz compresses")
-      ->type_name("FILE.json[.gz]")
+  add_value(app, "--timeline", flags.file, "FILE.json[.gz]",
+            "also writes what happened when, as Chrome trace events; .gz compresses")
       ->group(kGroup);
-  app.add_option("--timeline-nodes", flags.nodes,
-                 "only these, as 0,1 or 0:8:+2; default the first 8; of a program, its ranks")
-      ->type_name("LIST")
+  add_value(app, "--timeline-nodes", flags.nodes, "LIST",
+            "only these, as 0,1 or 0:8:+2; default the first 8; of a program, its ranks")
       ->group(kGroup);
-  app.add_option("--timeline-iterations", flags.iterations,
-                 "only these, from 0; default the last 3")
-      ->type_name("A-B")
+  add_value(app, "--timeline-iterations", flags.iterations, "A-B",
+            "only these, from 0; default the last 3")
       ->group(kGroup);
 }
 

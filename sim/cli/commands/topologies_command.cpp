@@ -206,8 +206,8 @@ int topologies(const Invocation& invocation) {
   bool all = false;
   app.add_flag("--all", all, "list profiles of test beds and recalled numbers, too");
   std::string dot;
-  app.add_option("--dot", dot, "write a topology as a Graphviz drawing (- = to standard output)")
-      ->type_name("FILE");
+  add_value(app, "--dot", dot, "FILE",
+            "write a topology as a Graphviz drawing (- = to standard output)");
   Common common;
   if (!parse(app, kTopologiesText, invocation, common)) {
     return kOk;

@@ -60,15 +60,13 @@ constexpr std::array<std::string_view, 3> kEmitted{"ddp", "fsdp", "nccl-tuner"};
 // The knobs are listed from their table, below the options.
 void add_flags(CLI::App& app, TuneFlags& flags) {
   app.add_option("SCENARIO", flags.file, "file of kind scenario; - = standard input")->required();
-  app.add_option("--knob", flags.knob, "one of those below")->type_name("NAME");
-  app.add_option("--baseline", flags.baseline,
-                 "of density: dense training that exchanges after backward (sequential, the "
-                 "default) or behind it (overlapped: /communication/compression/baseline)")
-      ->type_name("WORD");
-  app.add_option("--emit", flags.emit,
-                 "in place of a knob: ddp, bucket sizes for PyTorch; fsdp, its sharding units; "
-                 "nccl-tuner, a table of algorithms and protocols by size")
-      ->type_name("WORD");
+  add_value(app, "--knob", flags.knob, "NAME", "one of those below");
+  add_value(app, "--baseline", flags.baseline, "WORD",
+            "of density: dense training that exchanges after backward (sequential, the "
+            "default) or behind it (overlapped: /communication/compression/baseline)");
+  add_value(app, "--emit", flags.emit, "WORD",
+            "in place of a knob: ddp, bucket sizes for PyTorch; fsdp, its sharding units; "
+            "nccl-tuner, a table of algorithms and protocols by size");
   add_tuner_flags(app, flags.tuner);
   app.add_flag("--dry-run", flags.dry_run, "only lists the values and how long they may take");
   add_scenario_flags(app, flags.scenario);

@@ -68,10 +68,9 @@ std::string embedded_trace(const Invocation& invocation, const std::string& file
 int web_page(const Invocation& invocation) {
   std::string trace;
   CLI::App app;
-  app.add_option("--trace", trace,
-                 "layer times of your training, as stepsim import writes them: the page starts "
-                 "with them")
-      ->type_name("FILE");
+  add_value(app, "--trace", trace, "FILE",
+            "layer times of your training, as stepsim import writes them: the page starts "
+            "with them");
   Common common;
   if (!parse(app, kWebText, invocation, common)) {
     return kOk;

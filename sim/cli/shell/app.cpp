@@ -29,9 +29,8 @@ bool has_progress(const CommandText& text) {
 void add_common(CLI::App& app, const CommandText& text, Common& common) {
   app.add_flag("--json", common.json, "machine-readable result")->group(kOutputGroup);
   if (app.get_option_no_throw("--output") == nullptr) { // some commands write a folder
-    app.add_option("-o,--output", common.output,
-                   "where the result goes; default -, standard output")
-        ->type_name("FILE")
+    add_value(app, "-o,--output", common.output, "FILE",
+              "where the result goes; default -, standard output")
         ->group(kOutputGroup);
   }
   if (app.get_option_no_throw("--format") == nullptr) { // help has other formats
@@ -44,10 +43,9 @@ void add_common(CLI::App& app, const CommandText& text, Common& common) {
         ->group(kOutputGroup);
   }
   if (text.chooses) {
-    app.add_option("--columns", common.columns,
-                   "keys of the figures that CSV, JSON Lines and tables show, as in the JSON; "
-                   "varied fields always stand")
-        ->type_name("NAME,..")
+    add_value(app, "--columns", common.columns, "NAME,..",
+              "keys of the figures that CSV, JSON Lines and tables show, as in the JSON; "
+              "varied fields always stand")
         ->delimiter(',')
         ->group(kOutputGroup);
   }
@@ -57,12 +55,10 @@ void add_common(CLI::App& app, const CommandText& text, Common& common) {
   }
   app.add_flag("--quiet", common.quiet, "no progress and no notes; warnings stay")
       ->group(kOutputGroup);
-  app.add_option("--color", common.color, "always, never or auto; default auto")
-      ->type_name("WORD")
+  add_value(app, "--color", common.color, "WORD", "always, never or auto; default auto")
       ->group(kOutputGroup);
   if (has_progress(text)) {
-    app.add_option("--progress", common.progress, "auto, plain or none; default auto")
-        ->type_name("WORD")
+    add_value(app, "--progress", common.progress, "WORD", "auto, plain or none; default auto")
         ->group(kOutputGroup);
   }
   app.set_help_flag("-h,--help", "this text")->group(kOutputGroup);

@@ -119,6 +119,13 @@ constexpr CommandText emitting(CommandText text) {
   return text;
 }
 
+// Adds an option whose value the help calls `type`.
+template <class App, class Value>
+auto* add_value(App& app, const char* names, Value& value, const char* type,
+                const std::string& sentence) {
+  return app.add_option(names, value, sentence)->type_name(type);
+}
+
 // Adds the common options and reads the arguments into the variables to which the options of `app`
 // are bound. Returns false if the command has nothing more to do, because --help was printed or
 // `invocation.described` was called. Options that the command should list in a group carry

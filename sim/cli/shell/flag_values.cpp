@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "cli/shell/app.hpp"
 #include "run/work_estimate.hpp"
 
 namespace stepsim::cli {
@@ -55,9 +56,8 @@ std::int64_t count(std::string_view flag, std::string_view text, io::Range range
 }
 
 void add_max_seconds_flag(CLI::App& app, std::string& text, const char* group) {
-  app.add_option("--max-seconds", text,
-                 "refuses a run whose estimated CPU time is longer; default 600")
-      ->type_name("TIME")
+  add_value(app, "--max-seconds", text, "TIME",
+            "refuses a run whose estimated CPU time is longer; default 600")
       ->group(group);
 }
 
