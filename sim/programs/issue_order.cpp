@@ -1,7 +1,6 @@
-#include "programs/issue_order.hpp"
+#include "programs/operation_layout.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <numeric>
 
 namespace stepsim::programs {

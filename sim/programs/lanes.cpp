@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "programs/issue_order.hpp"
+#include "programs/operation_layout.hpp"
 
 namespace stepsim::programs {
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "programs/issue_order.hpp"
-
 namespace stepsim::programs {
 
 OperationLayout layout_of(const Program& program) {

@@ -13,7 +13,7 @@
 #include <variant>
 
 #include "base/quantity.hpp"
-#include "programs/issue_order.hpp"
+#include "programs/operation_layout.hpp"
 
 namespace stepsim::programs {
 namespace {

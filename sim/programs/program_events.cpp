@@ -9,7 +9,6 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "programs/operation_layout.hpp"
 
 namespace stepsim::programs {
 

@@ -1,4 +1,4 @@
-#include "programs/rank_vectors.hpp"
+#include "programs/recurrence.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "programs/rank_loops.hpp"
-#include "programs/recurrence.hpp"
 
 namespace stepsim::programs {
 namespace {

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "programs/issue_order.hpp"
+#include "programs/operation_layout.hpp"
 #include "programs/recurrence.hpp"
 
 namespace stepsim::programs {

@@ -16,9 +16,9 @@
 #include "document/json_text.hpp"
 #include "run/collective_keys.hpp"
 #include "scenario/compression/scenario_compression.hpp"
+#include "scenario/defaults.hpp"
 #include "scenario/files/links_file.hpp"
 #include "scenario/scenario_parts.hpp"
-#include "scenario/unusual.hpp"
 
 namespace stepsim::study {
 

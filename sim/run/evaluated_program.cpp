@@ -9,10 +9,9 @@
 #include "collectives/method.hpp"
 #include "programs/event_pass.hpp"
 #include "programs/program_check.hpp"
-#include "programs/rank_vectors.hpp"
 #include "programs/recurrence.hpp"
 #include "programs/steady_state.hpp"
-#include "run/network_setup.hpp"
+#include "run/network_figures.hpp"
 #include "run/program_lists.hpp"
 #include "run/run_figures.hpp"
 

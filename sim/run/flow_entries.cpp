@@ -1,6 +1,6 @@
 // Entries are read in the order of the file, so that ids are positions. Where an entry has a
 // problem, generated flows are no longer made: nothing will run, and the lists may be long.
-#include "run/flow_entries.hpp"
+#include "run/flows_file.hpp"
 
 #include <fmt/core.h>
 
@@ -9,7 +9,6 @@
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
-#include "links/flow/flow_run.hpp"
 #include "run/flows_keys.hpp"
 
 namespace stepsim::study {

@@ -9,13 +9,10 @@
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "document/json_text.hpp"
-#include "links/fabric/topology.hpp"
 #include "links/packet/time.hpp"
-#include "run/flow_entries.hpp"
 #include "run/flows_keys.hpp"
-#include "scenario/parse_context.hpp"
+#include "scenario/defaults.hpp"
 #include "scenario/scenario_fabric.hpp"
-#include "scenario/unusual.hpp"
 
 namespace stepsim::study {
 

@@ -13,11 +13,14 @@
 
 #include "base/words.hpp"
 #include "document/json.hpp"
+#include "document/reader.hpp"
 #include "links/fabric/fabric.hpp"
 #include "links/fabric/routes.hpp"
+#include "links/fabric/topology.hpp"
 #include "links/flow/flow_run.hpp"
 #include "scenario/files.hpp"
 #include "scenario/packet/packet_settings.hpp"
+#include "scenario/parse_context.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {
@@ -43,5 +46,20 @@ struct FlowsFile {
 // block that the transport does not read are problems.
 [[nodiscard]] FlowsFile parse_flows(const io::Json& tree, Files& files,
                                     Leftovers leftovers = Leftovers::refuse);
+
+// Reads the entries of a list of flows: single flows, and rules that generate many (PKT 7.1).
+
+// incast: hosts 0 .. senders - 1 send to host `senders`; permutation: every host sends to one other
+// host and receives from one, drawn with the seed of the file; all_to_all: every host sends to
+// every other.
+enum class FlowRule { incast, permutation, all_to_all };
+inline constexpr auto kFlowRules = base::words<FlowRule>({{FlowRule::incast, "incast"},
+                                                          {FlowRule::permutation, "permutation"},
+                                                          {FlowRule::all_to_all, "all_to_all"}});
+
+// Reads the keys `flows` and `start_jitter_s` into `file`, whose fabric, network and seed must be
+// set already. Problems are added to the context.
+void parse_flow_entries(io::Fields& top, const ParseContext& context, FlowsFile& file,
+                        const links::Topology& topology);
 
 } // namespace stepsim::study

@@ -5,7 +5,6 @@
 
 #include "document/fields/schema.hpp"
 #include "links/packet/time.hpp"
-#include "run/flow_entries.hpp"
 #include "run/flows_file.hpp"
 #include "scenario/files/keys/topology_keys.hpp"
 #include "scenario/keys/cluster_keys.hpp"

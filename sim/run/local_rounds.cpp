@@ -10,8 +10,7 @@
 #include "layers/layer_units.hpp"
 #include "programs/builders/local_sgd_program.hpp"
 #include "run/group_exchange.hpp"
-#include "run/merge_search.hpp"
-#include "run/program_parts.hpp"
+#include "run/planned_messages.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {

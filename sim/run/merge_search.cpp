@@ -1,6 +1,6 @@
 // Every schedule that merges by a cost alone is tried by a run of its own: where the planner's cost
 // is not the run's, none of them is the best by construction.
-#include "run/merge_search.hpp"
+#include "run/planned_messages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,6 @@
 #include "collectives/choose.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "run/run.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/quantity.hpp"
-#include "run/network_setup.hpp"
 #include "run/run_figures.hpp"
 #include "run/verdict.hpp"
 

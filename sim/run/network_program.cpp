@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "run/network_figures.hpp"
-#include "run/network_setup.hpp"
 #include "scenario/packet/message_class.hpp"
 #include "scenario/scenario_exchange.hpp"
 

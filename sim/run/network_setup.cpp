@@ -1,7 +1,7 @@
 // Several jobs become scenarios of their own first, so that everything behind that knows one job
 // only.
 
-#include "run/network_setup.hpp"
+#include "run/network_figures.hpp"
 
 #include <algorithm>
 #include <utility>

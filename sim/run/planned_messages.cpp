@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "base/error.hpp"
 #include "buckets/omgs.hpp"
 #include "collectives/compress/compressed_exchange.hpp"
-#include "run/merge_search.hpp"
 
 namespace stepsim::study {
 

@@ -1,13 +1,12 @@
 // What a step computes and sends is that of `step_input`, so that a program and a run see the same
 // times.
-#include "run/program_parts.hpp"
+#include "run/group_exchange.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "buckets/planners.hpp"

@@ -8,7 +8,6 @@
 #include "buckets/planners.hpp"
 #include "collectives/compress/compression.hpp"
 #include "programs/step/message_gates.hpp"
-#include "run/merge_search.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"

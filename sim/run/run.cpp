@@ -16,7 +16,6 @@
 #include "base/random.hpp"
 #include "base/statistics.hpp"
 #include "buckets/planners.hpp"
-#include "run/merge_search.hpp"
 #include "run/planned_messages.hpp"
 #include "run/program_memory.hpp"
 #include "run/run_figures.hpp"

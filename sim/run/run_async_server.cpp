@@ -10,7 +10,6 @@
 #include "collectives/formula/uniform.hpp"
 #include "run/memory_figures.hpp"
 #include "run/network_figures.hpp"
-#include "run/network_setup.hpp"
 #include "run/period_bound.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"

@@ -11,7 +11,7 @@
 #include "buckets/planners.hpp"
 #include "collectives/evaluate/evaluation.hpp"
 #include "run/bucket_cost.hpp"
-#include "run/network_setup.hpp"
+#include "run/network_figures.hpp"
 #include "run/period_bound.hpp"
 #include "run/run.hpp"
 #include "run/run_figures.hpp"

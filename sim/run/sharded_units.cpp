@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "run/group_exchange.hpp"
-#include "run/program_parts.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

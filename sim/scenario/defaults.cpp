@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "buckets/planners.hpp"
 #include "document/json_text.hpp"

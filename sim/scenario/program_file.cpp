@@ -15,7 +15,6 @@
 #include "programs/program_check.hpp"
 #include "programs/program_draft.hpp"
 #include "scenario/program_keys.hpp"
-#include "scenario/program_links.hpp"
 
 namespace stepsim::study {
 

@@ -1,9 +1,8 @@
 // The cluster is read as that of a scenario with one layer, so that its keys, defaults and errors
 // are the same.
-#include "scenario/program_links.hpp"
+#include "scenario/program_file.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "collectives/validate.hpp"
 #include "programs/step/exchange_times.hpp"

@@ -12,7 +12,6 @@
 #include "document/json_text.hpp"
 #include "scenario/compression/compression_words.hpp"
 #include "scenario/packet/packet_settings.hpp"
-#include "scenario/rules_table.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {

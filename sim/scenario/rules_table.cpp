@@ -1,7 +1,5 @@
 // The rows of the feature matrix: one per key and condition that depends on the whole scenario.
-#include "scenario/rules_table.hpp"
-
-#include <array>
+#include "scenario/rules.hpp"
 
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/two_level.hpp"

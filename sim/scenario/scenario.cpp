@@ -8,6 +8,7 @@
 #include "buckets/schedules.hpp"
 #include "document/json_text.hpp"
 #include "document/reader.hpp"
+#include "scenario/defaults.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/recorded_training.hpp"
 #include "scenario/rules.hpp"
@@ -20,7 +21,6 @@
 #include "scenario/scenario_schedule.hpp"
 #include "scenario/scenario_sharding.hpp"
 #include "scenario/short_forms.hpp"
-#include "scenario/unusual.hpp"
 
 namespace stepsim::study {
 

@@ -7,7 +7,7 @@
 #include "document/reader.hpp"
 #include "scenario/losses.hpp"
 #include "scenario/parse_context.hpp"
-#include "scenario/rules_table.hpp"
+#include "scenario/rules.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {

@@ -11,7 +11,7 @@
 #include "document/json.hpp"
 #include "document/reader.hpp"
 #include "scenario/parse_context.hpp"
-#include "scenario/rules_table.hpp"
+#include "scenario/rules.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/quantity.hpp"
-#include "scenario/rules.hpp"
 
 namespace stepsim::study {
 

@@ -1,6 +1,4 @@
-#include "scenario/rules_table.hpp"
-
-#include <array>
+#include "scenario/rules.hpp"
 
 namespace stepsim::study {
 

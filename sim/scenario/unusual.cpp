@@ -1,4 +1,4 @@
-#include "scenario/unusual.hpp"
+#include "scenario/defaults.hpp"
 
 #include "base/quantity.hpp"
 

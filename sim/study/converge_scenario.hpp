@@ -1,5 +1,5 @@
 #pragma once
-// Loss over simulated time: the small logistic problem (logistic_problem.hpp) trained with the
+// Loss over simulated time: the small logistic problem (converge.hpp) trained with the
 // updates of a scenario's algorithm, each at its time in the scenario's run. The small problem
 // gives the losses and the scenario gives the times. Curves therefore differ by what an algorithm
 // does to updates (staleness, sparsity, coding) and by how long updates take, not by what a model

@@ -1,6 +1,6 @@
 // Gauss-Newton with the weights of the pseudo-Huber loss. Factors at a bound that would leave it
 // stay there for a step; a step that is no gain is halved.
-#include "study/fit_conditions.hpp"
+#include "study/fits.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,6 @@
 #include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "study/fit_overlap.hpp"
 
 namespace stepsim::study {
 

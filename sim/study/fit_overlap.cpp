@@ -1,4 +1,4 @@
-#include "study/fit_overlap.hpp"
+#include "study/fits.hpp"
 
 #include <algorithm>
 #include <cmath>

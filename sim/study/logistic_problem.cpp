@@ -1,7 +1,7 @@
 // Data, batches and labels are drawn by counters, so that a sample is the same whoever asks for it
 // and in whatever order. Features are stored as the numbers of the words that a sample has, so that
 // a gradient touches few rows.
-#include "study/logistic_problem.hpp"
+#include "study/converge.hpp"
 
 #include <algorithm>
 #include <cassert>

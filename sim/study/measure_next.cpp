@@ -7,7 +7,7 @@
 #include "layers/gpu_estimate.hpp"
 #include "scenario/file_names.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "study/fit_conditions.hpp"
+#include "study/fits.hpp"
 #include "study/step_changes.hpp"
 
 namespace stepsim::study {

@@ -1,6 +1,6 @@
 // Vectors are judged by the number of ranks and their length, so gradients are read only where both
 // are right: otherwise every vector would have a problem.
-#include "study/semantics_file.hpp"
+#include "study/semantics_result.hpp"
 
 #include <fmt/core.h>
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "document/fields/written.hpp"
-#include "study/vector_keys.hpp"
+#include "study/semantics_keys.hpp"
 
 namespace stepsim::study {
 

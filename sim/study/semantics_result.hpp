@@ -2,6 +2,7 @@
 // The output of `stepsim semantics --json`. One table of keys makes the writer, the JSON Schema of
 // kind sparse_semantics_result, and the schema of `expected` in a file of kind sparse_semantics.
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,9 +11,32 @@
 #include "collectives/operators/error_feedback.hpp"
 #include "document/fields/schema.hpp"
 #include "document/json.hpp"
-#include "study/semantics_file.hpp"
 
 namespace stepsim::study {
+
+// A sparse exchange with error feedback on given gradients (a file of kind sparse_semantics,
+// SPA 7), and its expected result:
+//
+//   {"method", "ranks", "dims", "k", "residual_mask"?, "gradients": [iteration][rank],
+//    "initial_residual"?: [rank], "expected"?}
+//
+// A vector is a list of `dims` numbers or {"index": [..], "value": [..]}.
+
+struct SemanticsFile {
+  std::string name;
+  collectives::SparseMethod method{};
+  std::uint32_t ranks = 1;
+  std::int64_t dims = 1; // length of a dense vector
+  std::uint32_t k = 1;   // entries that a rank selects and a merge keeps, <= dims
+  collectives::ResidualMask mask =
+      collectives::ResidualMask::final; // entries that return to the residual
+  std::vector<std::vector<collectives::SparseVector>> gradients; // [iteration][rank]
+  std::vector<collectives::SparseVector> initial_residual; // [rank]; empty vectors if not given
+  io::Json expected;                                       // null if not given
+};
+
+// Throws InputError with all problems (SPA 14).
+[[nodiscard]] SemanticsFile parse_semantics(const io::Json& tree);
 
 // Compares `expected` of a sparse_semantics file with the output of the run (SPA 7).
 //

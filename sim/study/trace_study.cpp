@@ -13,7 +13,7 @@
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/first_scenario.hpp"
-#include "study/fit_conditions.hpp"
+#include "study/fits.hpp"
 #include "study/step_changes.hpp"
 
 namespace stepsim::study {

@@ -12,7 +12,6 @@
 #include "programs/program_check.hpp"
 #include "programs/program_draft.hpp"
 #include "programs/random_programs.hpp"
-#include "programs/rank_vectors.hpp"
 #include "programs/recurrence.hpp"
 #include "programs/steady_state.hpp"
 #include "testing/tolerance.hpp"

@@ -12,7 +12,6 @@
 #include "programs/exposed.hpp"
 #include "programs/operation_times.hpp"
 #include "programs/program_check.hpp"
-#include "programs/rank_vectors.hpp"
 #include "programs/recurrence.hpp"
 #include "programs/steady_state.hpp"
 #include "testing/tolerance.hpp"

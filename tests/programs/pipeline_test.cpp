@@ -10,7 +10,7 @@
 #include "programs/builders/step_programs.hpp"
 #include "programs/event_pass.hpp"
 #include "programs/factors.hpp"
-#include "programs/rank_vectors.hpp"
+#include "programs/recurrence.hpp"
 #include "programs/step/pipeline.hpp"
 #include "testing/tolerance.hpp"
 

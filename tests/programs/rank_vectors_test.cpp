@@ -1,4 +1,4 @@
-#include "programs/rank_vectors.hpp"
+#include "programs/recurrence.hpp"
 
 #include <doctest/doctest.h>
 

@@ -11,7 +11,6 @@
 
 #include "base/random.hpp"
 #include "programs/builders/fsdp_program.hpp"
-#include "programs/rank_vectors.hpp"
 #include "programs/recurrence.hpp"
 #include "testing/tolerance.hpp"
 

@@ -14,7 +14,7 @@
 #include "base/random.hpp"
 #include "document/json.hpp"
 #include "document/json_text.hpp"
-#include "run/merge_search.hpp"
+#include "run/planned_messages.hpp"
 #include "run/random_scenarios.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_text.hpp"

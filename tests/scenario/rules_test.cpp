@@ -10,7 +10,6 @@
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/packet/packet_settings.hpp"
 #include "scenario/rules.hpp"
-#include "scenario/rules_table.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 

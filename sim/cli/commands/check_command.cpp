@@ -35,7 +35,7 @@
 #include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/breakeven_file.hpp"
-#include "study/fit_overlap.hpp"
+#include "study/fits.hpp"
 #include "study/reproduce/reproduction_file.hpp"
 #include "study/semantics_result.hpp"
 #include "study/sweep/sweep_file.hpp"

@@ -4,6 +4,7 @@
 #include "cli/commands/commands.hpp"
 
 #include "cli/shell/document.hpp"
+#include "cli/text/answer_texts.hpp"
 #include "document/fields/written.hpp"
 #include "study/converge_scenario.hpp"
 
@@ -17,7 +18,6 @@
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/unit_text.hpp"
-#include "cli/text/converge_text.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/rows.hpp"
 #include "study/sweep/sweep_file.hpp"

@@ -11,7 +11,7 @@
 #include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/text/explain_text.hpp"
+#include "cli/text/answer_texts.hpp"
 #include "run/memory_figures.hpp"
 #include "run/run.hpp"
 #include "study/explained.hpp"

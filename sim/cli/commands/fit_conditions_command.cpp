@@ -10,7 +10,7 @@
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "document/json_text.hpp"
-#include "study/fit_conditions.hpp"
+#include "study/fits.hpp"
 
 namespace stepsim::cli {
 

@@ -13,7 +13,7 @@
 #include "cli/shell/document.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/text/flows_text.hpp"
+#include "cli/text/answer_texts.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "plot/chrome_trace.hpp"

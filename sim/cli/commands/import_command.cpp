@@ -24,7 +24,7 @@
 #include "import/sizes/size_files.hpp"
 #include "scenario/files.hpp"
 #include "scenario/files/import_source.hpp"
-#include "scenario/files/model_config.hpp"
+#include "scenario/files/model_file.hpp"
 #include "scenario/files/trace_file.hpp"
 
 namespace stepsim::cli {

@@ -24,7 +24,7 @@
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/text/explain_text.hpp"
+#include "cli/text/answer_texts.hpp"
 #include "cli/text/run_text.hpp"
 #include "document/fields/written.hpp"
 #include "document/file.hpp"

@@ -15,7 +15,7 @@
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
-#include "cli/text/study_text.hpp"
+#include "cli/text/answer_texts.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "import/import_detect.hpp"

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "base/quantity.hpp"
-#include "cli/text/explain_text.hpp"
+#include "cli/text/answer_texts.hpp"
 #include "cli/text/run_text.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"

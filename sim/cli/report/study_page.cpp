@@ -6,8 +6,7 @@
 #include <array>
 
 #include "base/quantity.hpp"
-#include "cli/text/explain_text.hpp"
-#include "cli/text/study_text.hpp"
+#include "cli/text/answer_texts.hpp"
 #include "document/json_text.hpp"
 #include "plot/colours.hpp"
 #include "run/memory_figures.hpp"

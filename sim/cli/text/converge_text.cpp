@@ -1,6 +1,6 @@
 // Curves of different lengths are compared at the time at which the first of them ends; each also
 // shows its own last loss.
-#include "cli/text/converge_text.hpp"
+#include "cli/text/answer_texts.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,10 @@
 // Tables are cut to the largest rows; --json has all of them. Shares are parts of the period.
-#include "cli/text/explain_text.hpp"
+#include "cli/text/answer_texts.hpp"
 
 #include <algorithm>
 
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/text/run_text.hpp"
 
 namespace stepsim::cli {

@@ -1,11 +1,10 @@
 // Long lists are cut to what matters: the slowest flows and the most used links.
-#include "cli/text/flows_text.hpp"
+#include "cli/text/answer_texts.hpp"
 
 #include <algorithm>
 
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
-#include "cli/shell/document.hpp"
 
 namespace stepsim::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/text/study_text.hpp"
+#include "cli/text/answer_texts.hpp"
 
 #include <algorithm>
 #include <cmath>

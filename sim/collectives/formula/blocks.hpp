@@ -4,7 +4,6 @@
 // A + alpha_blk m + X / m, where A and X depend on the algorithm and the bytes. It is least at
 // m* = sqrt(X / alpha_blk).
 #include "collectives/formula/block_times.hpp"
-#include "collectives/formula/node_shape.hpp"
 #include "collectives/formula/uniform.hpp"
 #include "collectives/schedule/double_tree.hpp"
 

@@ -4,7 +4,6 @@
 #include <cassert>
 #include <initializer_list>
 
-#include "collectives/formula/node_shape.hpp"
 #include "collectives/formula/uniform.hpp"
 
 namespace stepsim::collectives {

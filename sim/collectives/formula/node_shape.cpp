@@ -1,8 +1,7 @@
-#include "collectives/formula/node_shape.hpp"
+#include "collectives/formula/uniform.hpp"
 
 #include <algorithm>
 
-#include "collectives/formula/uniform.hpp"
 #include "collectives/node_ranks.hpp"
 
 namespace stepsim::collectives {

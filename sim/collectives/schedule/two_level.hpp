@@ -36,7 +36,7 @@ void two_level_phases(Schedule& schedule, const Collective& collective);
 // reduce.
 [[nodiscard]] double two_level_parts(const Collective& collective);
 
-// With N nodes of G ranks (collectives/formula/node_shape.hpp), the times of a chunk inside nodes
+// With N nodes of G ranks (collectives/formula/uniform.hpp), the times of a chunk inside nodes
 // and across are
 //     t_in = (G-1) (alpha_i + (beta_i + g) n/(C G))
 //     t_out = (N-1) (alpha_e + (c beta_e + g) n/(C P)),  g = gamma if sums are made, else 0:

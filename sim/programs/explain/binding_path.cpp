@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "programs/exchange_parts.hpp"
-#include "programs/issue_order.hpp"
 #include "programs/operation_layout.hpp"
 
 namespace stepsim::programs {

@@ -5,7 +5,6 @@
 
 #include "programs/explain/binding_path.hpp"
 #include "programs/explain/program_evaluation.hpp"
-#include "programs/explain/sensitivity.hpp"
 #include "programs/training_program.hpp"
 
 namespace stepsim::programs {

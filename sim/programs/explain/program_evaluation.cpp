@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 
 #include "base/error.hpp"
 #include "programs/event_pass.hpp"
-#include "programs/recurrence.hpp"
-#include "programs/steady_state.hpp"
 
 namespace stepsim::programs {
 

@@ -1,4 +1,4 @@
-#include "programs/explain/sensitivity.hpp"
+#include "programs/explain/program_evaluation.hpp"
 
 #include <algorithm>
 #include <cstddef>

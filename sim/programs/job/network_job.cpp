@@ -15,7 +15,6 @@
 #include "base/error.hpp"
 #include "programs/job/network_job_async.hpp"
 #include "programs/job/network_job_flows.hpp"
-#include "programs/job/network_job_packets.hpp"
 #include "programs/job/network_job_program.hpp"
 
 namespace stepsim::programs {

@@ -1,6 +1,6 @@
 #pragma once
 // Sends the messages of jobs at the flow level: each message is a flow through the fabric. The
-// class for the packet level (network_job_packets.hpp) has the same interface:
+// class for the packet level below has the same interface:
 //   hand_over(now, job, message)   gives a message to the network and returns its id; the message
 //                                  may wait for earlier ones of its connection
 //   advance(until, done)           simulates to the next completions, at most to `until`; writes
@@ -18,6 +18,7 @@
 
 #include "links/flow/flow_level.hpp"
 #include "links/network_model.hpp"
+#include "links/packet/packet_network.hpp"
 #include "programs/job/network_job.hpp"
 
 namespace stepsim::programs {
@@ -61,6 +62,42 @@ private:
   // Key: connection number and class. Never iterated, so that its order affects no output.
   std::unordered_map<std::uint64_t, std::uint32_t> channel_of_;
   std::vector<Underway> messages_;
+};
+
+// Sends the messages of jobs at the packet level, next to background flows. network_job_flows.hpp
+// describes the interface.
+
+class PacketMessages {
+public:
+  PacketMessages(const JobNetwork& network, std::span<const NetworkJob> jobs);
+
+  std::uint32_t hand_over(double now, std::uint32_t job, const JobMessage& message);
+  double advance(double until, std::vector<std::uint32_t>& done);
+  [[nodiscard]] bool quiet() {
+    return no_more_arrivals() && packets_.next_time() == links::kNeverPs;
+  }
+  // Simulates until no packet is in flight, so that the counters of links have every packet as
+  // delivered or lost. Does nothing while background flows still arrive.
+  void drain();
+  void fill(std::uint32_t id, std::uint32_t job, JobMessage& message) const;
+  void fill(JobsResult& result) const;
+
+private:
+  [[nodiscard]] links::ConnectionId connection(std::uint32_t job, const JobMessage& message);
+  [[nodiscard]] bool no_more_arrivals() const { return arrivals_.none() || packets_.blocked(); }
+  [[nodiscard]] links::Picoseconds next_arrival() const;
+  void take_arrival();
+
+  const JobNetwork& network_;
+  std::span<const NetworkJob> jobs_;
+  std::vector<std::uint64_t> first_connections_;
+  links::PacketNetwork packets_;
+  links::BackgroundArrivals arrivals_;
+  // By the connection number of a message (network_job.hpp). Never iterated, because the order of
+  // this container must not reach a result.
+  std::unordered_map<std::uint64_t, links::ConnectionId> connections_;
+  std::vector<links::MessageId> background_; // ascending
+  std::uint64_t next_connection_;            // number of the next background flow
 };
 
 } // namespace stepsim::programs

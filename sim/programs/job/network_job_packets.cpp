@@ -1,5 +1,5 @@
 // Messages of jobs at the packet level, and the background load beside them.
-#include "programs/job/network_job_packets.hpp"
+#include "programs/job/network_job_flows.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "scenario/files/model_config.hpp"
+#include "scenario/files/model_file.hpp"
 
 #include <initializer_list>
 

@@ -1,6 +1,6 @@
 // Layers are listed in registration order, each with its place in the run of its block, because
 // norms are registered after the layers that they precede.
-#include "scenario/files/model_config.hpp"
+#include "scenario/files/model_file.hpp"
 
 #include <numeric>
 

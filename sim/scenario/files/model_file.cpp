@@ -9,7 +9,6 @@
 
 #include "document/reader.hpp"
 #include "scenario/files/keys/model_keys.hpp"
-#include "scenario/files/model_config.hpp"
 
 namespace stepsim::io {
 

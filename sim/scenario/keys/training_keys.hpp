@@ -51,7 +51,7 @@ inline constexpr std::array kConvergenceRows{
                                   .required())};
 inline constexpr auto kConvergence = io::keys_of(kConvergenceRows);
 
-// The keys of all training algorithms; rules.cpp and the rows of rules_table.hpp say which
+// The keys of all training algorithms; rules.cpp and the rows of rules.hpp say which
 // algorithms use each key.
 inline constexpr std::array kTrainingRows{
     bound<&Training::algorithm>(

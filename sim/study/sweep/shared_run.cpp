@@ -1,4 +1,4 @@
-#include "study/sweep/shared_run.hpp"
+#include "study/sweep/sweep_point.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,6 @@
 #include "base/error.hpp"
 #include "buckets/planners.hpp"
 #include "run/run.hpp"
-#include "run/work_estimate.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 

@@ -14,9 +14,8 @@
 #include "document/json_text.hpp"
 #include "run/collective_record.hpp"
 #include "run/run.hpp"
+#include "scenario/defaults.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/unusual.hpp"
-#include "study/sweep/shared_run.hpp"
 
 namespace stepsim::study {
 

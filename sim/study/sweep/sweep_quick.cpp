@@ -12,7 +12,6 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
 #include "programs/step/step.hpp"
-#include "run/merge_search.hpp"
 #include "run/period_bound.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_figures.hpp"

@@ -117,7 +117,7 @@ private:
 };
 
 // Decides which scenarios of a sweep the two fast paths support: QuickRun (sweep_quick.hpp), which
-// evaluates many points at once, and SharedRun (shared_run.hpp). All other points are parsed and
+// evaluates many points at once, and SharedRun (sweep_point.hpp). All other points are parsed and
 // run one by one, so that a condition that is too strict costs time but no correctness.
 
 // Whether QuickRun supports the scenario, with any latency, bandwidth and number of nodes:

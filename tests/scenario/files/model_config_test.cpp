@@ -1,5 +1,4 @@
 // The configuration of a Hugging Face model as a model table (INP 2.2).
-#include "scenario/files/model_config.hpp"
 #include "scenario/files/model_file.hpp"
 
 #include <doctest/doctest.h>

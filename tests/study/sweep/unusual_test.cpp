@@ -1,4 +1,4 @@
-#include "scenario/unusual.hpp"
+#include "scenario/defaults.hpp"
 
 #include <doctest/doctest.h>
 
