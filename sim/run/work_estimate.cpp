@@ -42,6 +42,8 @@ namespace {
 
 constexpr double kPacketHop = 2e-7; // s
 constexpr double kFlow = 1e-5;      // s per message at the flow level, rates of all others included
+constexpr double kPass = 2e-8;      // s per operation of a rank in an iteration
+constexpr double kEvent = 3e-7;     // the same where computing and exchanges slow each other
 
 // Evaluating an exchange of `bytes` of gradients once, as it is sent.
 double exchange_seconds(const Scenario& scenario, double bytes,
@@ -196,6 +198,19 @@ double unit_search_seconds(const Scenario& scenario) {
   return kSearch * std::pow(layers, 3) * static_cast<double>(training.micro_batches);
 }
 
+// The operations of all iterations, of one rank where all are equal.
+double program_seconds(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  const double ranks =
+      scenario.variability.varies() ? static_cast<double>(scenario.cluster.ranks()) : 1;
+  const double rounds =
+      static_cast<double>(training.iterations) *
+      static_cast<double>(trains_in_rounds(training) ? training.local.local_steps : 1);
+  const double passes = 1 + static_cast<double>(training.micro_batches);
+  return ranks * rounds * passes * static_cast<double>(scenario.workload.layers.size()) *
+         (training.overlap.any() || is_typical(scenario) ? kEvent : kPass);
+}
+
 // One run, without those that it is compared with.
 double run_seconds(const Scenario& scenario, double messages) {
   if (simulates_messages(scenario)) {
@@ -203,7 +218,7 @@ double run_seconds(const Scenario& scenario, double messages) {
   }
   const double bytes = static_cast<double>(scenario.workload.bytes().value) / messages;
   return exchange_seconds(scenario, bytes, scenario.method) * messages +
-         planning_seconds(scenario, bytes, messages);
+         planning_seconds(scenario, bytes, messages) + program_seconds(scenario);
 }
 
 // Every part of the interval is moved up and down; where transfers hide behind starts, or the

@@ -29,6 +29,8 @@ namespace {
 constexpr double kSameStep = 1e-9;
 // A change whose run is estimated to take longer is left out, s.
 constexpr double kMostSeconds = 10;
+// The intervals of changes are left out where that of the step is estimated to take longer, s.
+constexpr double kMostInterval = 1;
 
 } // namespace
 
@@ -82,9 +84,10 @@ std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario
     return !options.kinds.empty() &&
            std::ranges::find(options.kinds, change.kind) == options.kinds.end();
   });
-  // An interval takes about a dozen runs, which are long where messages are simulated.
+  // An interval takes a dozen runs or more, which are long where messages are simulated.
+  const bool is_long = simulates_messages(scenario) || estimated_seconds(scenario) > kMostInterval;
   const std::span<const IntervalPart> parts =
-      simulates_messages(scenario) ? std::span<const IntervalPart>() : options.parts;
+      is_long ? std::span<const IntervalPart>() : options.parts;
   const auto total = std::ssize(changes);
   std::int64_t done = 0;
   std::string slow;

@@ -99,6 +99,13 @@ public:
                              std::uint32_t index);
   void push_timer(TimerKind kind, ConnectionId connection, std::uint32_t index, Picoseconds time);
 
+  // Counts data that arrives for the first time.
+  void deliver(const Packet& packet) {
+    MessageResult& result = results[packet.message];
+    ++result.delivered_packets;
+    result.delivered_bytes += packet.payload;
+    last_delivery = event_count;
+  }
   void complete(MessageId message); // records that the receiver has enough of the message now
   // Ends a raw message that lost packets. The caller waits until none of its packets is in flight
   // (not checked). `last` is the time of its last delivery, kNeverPs if there was none.
@@ -127,6 +134,7 @@ public:
   std::vector<MessageId> done;  // messages that have ended and are not yet reported
   std::uint64_t unfinished = 0; // number of messages that have not ended
   std::uint64_t packet_hops = 0, event_count = 0;
+  std::uint64_t last_delivery = 0; // the event that last delivered data for the first time
 
 private:
   [[nodiscard]] std::uint32_t enqueue(LinkId link, std::uint32_t packet);

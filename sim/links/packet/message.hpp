@@ -60,10 +60,6 @@ struct MessageResult {
 
   bool settled = false; // complete, or (raw) nothing more will arrive
 
-  void deliver(std::int64_t payload) {
-    ++delivered_packets;
-    delivered_bytes += payload;
-  }
   // Whether the message has ended. True also for a settled raw message that lost packets, if any
   // packet was delivered.
   [[nodiscard]] bool complete() const { return end != kNeverPs; }

@@ -11,6 +11,9 @@ namespace stepsim::links {
 
 namespace {
 
+// Events without new data after which packets are taken to drop each other for ever.
+constexpr std::uint64_t kMostInVain = 20'000'000;
+
 void require(bool condition, const std::string& message) {
   if (!condition) {
     throw SimulationError("packet network: " + message);
@@ -113,6 +116,10 @@ bool PacketNetwork::go_on(Picoseconds until, std::vector<MessageId>& done) {
       if (time > limit_ && core_.unfinished > 0) {
         throw SimulationError("the simulated time passed the limit of " +
                               std::to_string(options_.simulated_s) + " s: " + unfinished_names());
+      }
+      if (core_.event_count - core_.last_delivery > kMostInVain && core_.unfinished > 0) {
+        throw SimulationError("nothing new was delivered in " + std::to_string(kMostInVain) +
+                              " events, because packets drop each other: " + unfinished_names());
       }
       core_.now = time;
     }

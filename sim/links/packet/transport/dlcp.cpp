@@ -218,7 +218,7 @@ void DlcpTransport::data(PacketCore& core, const Packet& packet) {
     ++result.duplicates;
   } else {
     own.received[packet.seq] = true;
-    result.deliver(packet.payload);
+    core.deliver(packet);
     if (own.dropped[packet.seq]) {
       result.lost_network_bytes -= packet.payload;
     }

@@ -26,7 +26,7 @@ RawTransport::State& RawTransport::state_of(MessageId message) {
 void RawTransport::ready(PacketCore& core, MessageId message) { core.send_all(message, false); }
 
 void RawTransport::delivered(PacketCore& core, const Packet& packet) {
-  core.results[packet.message].deliver(packet.payload);
+  core.deliver(packet);
   state_of(packet.message).last = core.now;
   settle_if_last(core, packet.message);
 }
@@ -86,7 +86,7 @@ void WindowTransport::delivered(PacketCore& core, const Packet& packet) {
   ack.seq = packet.seq;
   core.send(ack);
   MessageResult& result = core.results[packet.message];
-  result.deliver(packet.payload);
+  core.deliver(packet);
   if (result.delivered_packets == result.packets) {
     core.complete(packet.message);
   }
@@ -174,7 +174,7 @@ void PfabricTransport::data(PacketCore& core, const Packet& packet) {
     ++result.duplicates;
   } else {
     own.received[packet.seq] = true;
-    result.deliver(packet.payload);
+    core.deliver(packet);
     if (result.delivered_packets == result.packets) {
       std::vector<bool>().swap(own.received);
       core.complete(packet.message);

@@ -156,7 +156,7 @@ void RenoTransport::data(PacketCore& core, const Packet& packet, State& state) {
     if (core.options.transport.tcp.sack) {
       scoreboard(core, packet.connection).arrived(packet.seq);
     }
-    result.deliver(packet.payload);
+    core.deliver(packet);
     while (state.received[state.expected % state.received.size()]) {
       state.received[state.expected % state.received.size()] = false;
       ++state.expected;
