@@ -57,6 +57,11 @@ def averaged(name, periods):
                 steps=3) for period in periods]
 
 
+def sharded(names, cap=25):
+    """ZeroRedundancyOptimizer, which broadcasts single tensors or one view per rank."""
+    return [one(name, cap, "ZeRO", f"ZeRO {form}", zero=form) for name in names for form in ("tensors", "view")]
+
+
 def powersgd(name, ranks):
     """One bucket: with two, PowerSGD's callbacks and gloo's two threads wait for each other for ever."""
     return [one(name, ONE_BUCKET, "PowerSGD", f"rank {rank}", hook="powersgd", rank=rank) for rank in ranks]
@@ -144,6 +149,12 @@ BESIDE = {
     "8x50 b beside": again("8x50 b", ("resnet50 cap=5", "resnet50 cap=25", "gpt2 cap=25"), 0, beside=GPT2),
     "2x200 b beside": again("2x200 b", ("gpt2 cap=25", "vgg16 cap=5", "vgg16 cap=25"), 0, beside=GPT2),
 }
+# Optimizers whose broadcasts are predicted from two runs of stepsim; in tables of their own.
+SHARDED = {
+    "2x100 zero": piece(2, 100, sharded((RESNET, "alexnet", BERT)), 0.4, 3.2e6),
+    "4x50 zero": piece(4, 50, sharded((RESNET, "alexnet", BERT))),
+    "4x100 zero": piece(4, 100, sharded(("vgg16", GPT2)), gradient_bytes=3e6),
+}
 QUICK = {"quick": piece(2, 100, grid((RESNET, "alexnet", BERT), (5, 25)), gradient_bytes=2.4e6),
          "quick, 4 ranks": piece(4, 50, grid((RESNET, BERT), (5, 25)))}
 LIVE = {"live": piece(2, 100, [one(RESNET, 25, steps=5)], compute_s=0.2, gradient_bytes=8e5)}
@@ -160,6 +171,9 @@ def job(shape, condition):
             **condition["settings"]}
 
 
+# Calibrations of broadcasts: neighbours in the queue have one root, or the ranks in turn as roots.
+BROADCASTS = {"tensors": "broadcast, queue of one root", "view": "broadcast, queue of all roots"}
+BROADCAST_ALONE = "broadcast alone"
 SMALL = [4, 1024, 4096, 8192, 16384, 32768, 65536, 131072, 262144]
 LARGE = [524288, 1048576, 2097152, 4194304]
 
@@ -178,4 +192,8 @@ def calibrations(shape):
                       for part in parts] for key, parts in found.items()}
     if any(condition["settings"].get("threads") == 1 for condition in shape["conditions"]):
         found["queue, one thread"] = [dict(part, threads=1) for part in queue]
+    if any("zero" in condition["settings"] for condition in shape["conditions"]):
+        for key, in_turn in ((BROADCASTS["tensors"], False), (BROADCASTS["view"], True)):
+            found[key] = [dict(part, op="broadcast", in_turn=in_turn) for part in queue]
+        found[BROADCAST_ALONE] = [dict(part, op="broadcast", in_turn=False) for part in found["alone"]]
     return found

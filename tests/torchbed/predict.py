@@ -1,5 +1,6 @@
 """From measured collectives to costs, and from costs to predicted steps: the rule of docs/pytorch.md."""
 import json
+import math
 import statistics
 import subprocess
 
@@ -16,12 +17,12 @@ def medians(at_once, ranks):
     return [[size, statistics.median(by_size[size])] for size in sorted(by_size)]
 
 
-def cost_table(calibration, queued, threads=2):
+def cost_table(calibration, queued, threads=2, alone="alone", queue="queue"):
     """Points [bytes, seconds] that a scenario takes. Times of one all_reduce after another, or, where exchanges queue
     up, of six asked for together, for all sizes that have both. A time is at most that of the next larger size."""
-    points = dict(map(tuple, calibration["alone"]))
+    points = dict(map(tuple, calibration[alone]))
     if queued:
-        points.update(map(tuple, calibration["queue" if threads == 2 else "queue, one thread"]))
+        points.update(map(tuple, calibration[queue if threads == 2 else "queue, one thread"]))
     table = [[size, points[size]] for size in sorted(points)]
     for k in reversed(range(len(table) - 1)):
         table[k][1] = min(table[k][1], table[k + 1][1])
@@ -82,6 +83,42 @@ def scenario(shape, condition, calibration, queued):
     return {key: value for key, value in found.items() if value != {}}
 
 
+def shards(sizes, ranks):
+    """[[elements of a tensor, ..] by rank]: ZeroRedundancyOptimizer gives the tensors, largest first, to the rank that
+    has least so far, the first one of several."""
+    owned = [[] for _ in range(ranks)]
+    for size in sorted(sizes, reverse=True):
+        min(owned, key=sum).append(size)
+    return owned
+
+
+def broadcasts(shape, condition):
+    """Bytes of the broadcasts behind the update, in their order: of single tensors, or of a view per rank."""
+    layers = conditions.job(shape, condition)["layers"]
+    owned = shards([math.prod(tensor) for layer in layers for tensor in layer["tensors"]], shape["ranks"])
+    views = condition["settings"]["zero"] == "view"
+    return [4 * size for sizes in owned for size in ([sum(sizes)] if views else sizes)]
+
+
+def broadcast_scenario(shape, condition, calibration, queued):
+    """One message after another, each a broadcast, and no computing."""
+    table = cost_table(calibration, queued, alone=conditions.BROADCAST_ALONE,
+                       queue=conditions.BROADCASTS[condition["settings"]["zero"]])
+    layers = [{"name": str(k), "gradient_bytes": size, "forward_s": 0, "backward_s": 0}
+              for k, size in enumerate(broadcasts(shape, condition))]
+    return {"schema_version": 1, "kind": "scenario", "name": condition["name"], "workload": {"layers": layers},
+            "cluster": {"nodes": shape["ranks"], "network": {"cost": {"table": table}}},
+            "communication": {"schedule": "wfbp"}}
+
+
+def broadcast_seconds(stepsim, rows, calibrations, queued):
+    """[row]: seconds of all broadcasts of a step, which are asked for together; 0 of rows that have none."""
+    sharded = [row for row in rows if "zero" in row["condition"]["settings"]]
+    found = iter(answers(stepsim, [broadcast_scenario(row["shape"], row["condition"], calibrations[row["piece"]], queued)
+                                   for row in sharded]))
+    return [next(found)["summary"]["iteration_time_s"] if "zero" in row["condition"]["settings"] else 0 for row in rows]
+
+
 def answers(stepsim, scenarios):
     done = subprocess.run([stepsim, "run", "--lines", "-", "--quiet"], input="\n".join(map(json.dumps, scenarios)),
                           capture_output=True, text=True, check=False)
@@ -112,7 +149,8 @@ def predicted(stepsim, rows, calibrations):
     first = answers(stepsim, [asked(row, False) for row in rows])
     queued = [row["condition"]["settings"].get("threads") == 1 or queues_up(answer) for row, answer in zip(rows, first)]
     found = answers(stepsim, [asked(row, many) for row, many in zip(rows, queued)])
-    return [{"seconds": seconds(row, answer), "alone_s": seconds(row, alone),
+    behind, behind_alone = [broadcast_seconds(stepsim, rows, calibrations, many) for many in (True, False)]
+    return [{"seconds": seconds(row, answer) + more, "alone_s": seconds(row, alone) + more_alone,
              "buckets": [[round(bucket["bytes"]), bucket["ready_s"], bucket["end_s"]]
                          for bucket in answer.get("buckets", []) if "bytes" in bucket]}
-            for row, answer, alone in zip(rows, found, first)]
+            for row, answer, alone, more, more_alone in zip(rows, found, first, behind, behind_alone)]

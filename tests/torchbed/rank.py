@@ -19,6 +19,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, post_localSGD_hook, powerSGD_hook
 from torch.distributed.algorithms.model_averaging.averagers import PeriodicModelAverager
+from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.nn.parallel import DistributedDataParallel
 
 now = time.monotonic
@@ -91,10 +92,23 @@ def group_of(job):
     return own_groups[-1]
 
 
+def asked(job, group, tensors):
+    """The works of one all_reduce per tensor, or of one broadcast, from rank 0 or from all ranks in turn."""
+    if job.get("op") != "broadcast":
+        return [group.allreduce([tensor]) for tensor in tensors]
+    works = []
+    for k, tensor in enumerate(tensors):
+        options = dist.BroadcastOptions()
+        options.rootRank = k % dist.get_world_size() if job["in_turn"] else 0
+        options.rootTensor = 0
+        works.append(group.broadcast([tensor], options))
+    return works
+
+
 def collectives(job):
-    """all_reduce without training: `at_once` of them are asked for together, while this rank does nothing else or, with
-    `layers`, goes through them forward and backward. One [bytes, start, end] per repetition, where start is when this
-    rank asks and end when the last of them has its result."""
+    """all_reduce, or what `op` names, without training: `at_once` of them are asked for together, while this rank does
+    nothing else or, with `layers`, goes through them forward and backward. One [bytes, start, end] per repetition, where
+    start is when this rank asks and end when the last of them has its result."""
     group = group_of(job)
     beside = nn.Sequential(*[Layer(layer) for layer in job.get("layers", [])])
     x = torch.zeros(1, requires_grad=True)
@@ -106,7 +120,7 @@ def collectives(job):
             time.sleep(0.002)
             ends = []
             start = clock.at = now()
-            works = [group.allreduce([tensor]) for tensor in tensors]
+            works = asked(job, group, tensors)
             noted = [work.get_future().then(lambda _: ends.append(now())) for work in works]
             while len(beside) and len(ends) < len(works):
                 beside(x).sum().backward()
@@ -177,6 +191,10 @@ def train(job):
     dist._compute_bucket_assignment_by_size = assign
     log = Log(group)
     averager = registered_hook(job, ddp, log)
+    optimizer = None
+    if "zero" in job:
+        optimizer = ZeroRedundancyOptimizer(ddp.parameters(), torch.optim.SGD, process_group=group, lr=0.01,
+                                            parameters_as_bucket_view=job["zero"] == "view")
     random = torch.Generator().manual_seed(1000 + dist.get_rank())
     period, micro, each = job.get("period", 1), job.get("micro_batches", 1), job.get("exchange_each")
     starts, logged = [], []
@@ -198,6 +216,8 @@ def train(job):
                 ddp(x).sum().backward()
             if each:  # the next micro-batch begins when the exchange of this one has ended
                 clock.at = max(clock.at, now())
+        if optimizer:
+            optimizer.step()
         if averager:
             averager.average_parameters(ddp.parameters())
         logged.append([list(row) for row in log.rows])

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The tables of docs/pytorch.md, from tests/torchbed/measured.csv.
 
-usage: tests/torchbed/tables.py kinds|beds|halves|worst|cores|beside|noise|logged|gain|beliefs
+usage: tests/torchbed/tables.py kinds|beds|halves|worst|cores|beside|noise|logged|zero|gain|beliefs
 """
 import json
 import math
@@ -14,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import campaign  # noqa: E402
 import conditions  # noqa: E402
+import predict  # noqa: E402
 
 WORSE = 0.10
 
@@ -166,6 +167,18 @@ def logged():
            "end, median error", "largest", "first bucket", "last bucket"), lines)
 
 
+def zero():
+    """ZeroRedundancyOptimizer: the step of DDP and the broadcasts behind its update."""
+    rows = [row for row in campaign.read()[0] if row["piece"] in conditions.SHARDED]
+    table(("bed", "condition", "broadcasts", "predicted [ms]", "measured [ms]", "error", "all broadcasts alone", "spread"),
+          [(bed_of(row), row["condition"]["name"], len(predict.broadcasts(row["shape"], row["condition"])),
+            f"{1e3 * row['predicted_s']:.1f}", f"{1e3 * row['measured_s']:.1f}", percent(error(row), True),
+            percent(row["alone_s"] / row["measured_s"] - 1, True), percent(row["spread"])) for row in rows])
+    errors = [abs(error(row)) for row in rows]
+    print(f"\nError without sign: median {percent(statistics.median(errors))}, largest {percent(max(errors))}, of "
+          f"{len(rows)} conditions")
+
+
 def by_name(piece):
     return {row["condition"]["name"]: row for row in campaign.read()[0] if row["piece"] == piece}
 
@@ -222,4 +235,4 @@ def beliefs():
 
 if __name__ == "__main__":
     {"kinds": kinds, "beds": beds, "halves": halves, "worst": worst, "cores": cores, "beside": beside, "noise": noise,
-     "logged": logged, "gain": gain, "beliefs": beliefs}[sys.argv[1]]()
+     "logged": logged, "zero": zero, "gain": gain, "beliefs": beliefs}[sys.argv[1]]()

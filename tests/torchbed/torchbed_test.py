@@ -98,6 +98,32 @@ class Rule(unittest.TestCase):
         self.assertEqual(predict.cost_table(calibration, True, 1), [[4, 1.0], [8, 1.0], [16, 5.0]])
 
 
+    def test_tensors_go_largest_first_to_the_rank_that_has_least(self):
+        self.assertEqual(predict.shards([3, 9, 5, 4, 4], 2), [[9, 4], [5, 4, 3]])
+        self.assertEqual(predict.shards([7, 2], 3), [[7], [2], []])
+        self.assertEqual(predict.shards([6, 1, 2], 1), [[6, 2, 1]])
+
+    def test_broadcasts_are_those_of_tensors_or_of_views(self):
+        shape = conditions.SHARDED["4x50 zero"]
+        single, views = [predict.broadcasts(shape, each) for each in shape["conditions"][:2]]
+        self.assertEqual(len(views), 4)
+        self.assertEqual(sum(single), sum(views))
+        layers = conditions.job(shape, shape["conditions"][0])["layers"]
+        self.assertEqual(len(single), sum(len(layer["tensors"]) for layer in layers))
+
+    def test_a_step_ends_behind_the_sum_of_its_broadcasts(self):
+        shape = dict(conditions.SHARDED["4x50 zero"])
+        line = [[4, 1e-3], [1 << 20, 1.0]]
+        calibration = {key: line for key in ("alone", "queue", conditions.BROADCAST_ALONE, *conditions.BROADCASTS.values())}
+        for condition in shape["conditions"][:2]:
+            plain = dict(condition, settings={})
+            step, sharded = predict.predicted(STEPSIM, [{"piece": "p", "shape": shape, "condition": each}
+                                                        for each in (plain, condition)], {"p": calibration})
+            slope = (1.0 - 1e-3) / ((1 << 20) - 4)
+            told = sum(1e-3 + slope * (size - 4) for size in predict.broadcasts(shape, condition))
+            self.assertAlmostEqual(sharded["seconds"] - step["seconds"], told, delta=1e-9 * told)
+
+
 def namespaces():
     return sorted(subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout.split("\n"))
 
