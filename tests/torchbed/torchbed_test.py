@@ -6,8 +6,10 @@ usage: torchbed_test.py committed|bed|live STEPSIM      (exit 77 where root, nam
 import contextlib
 import copy
 import io
+import json
 import os
 import pathlib
+import random
 import signal
 import subprocess
 import sys
@@ -177,7 +179,31 @@ class Beds(unittest.TestCase):
         self.gone()
 
 
+PARTITION = """
+import json, sys, torch
+import torch.distributed as dist
+from torch.distributed.optim import ZeroRedundancyOptimizer
+dist.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=0, world_size=1)
+for sizes, ranks in json.load(sys.stdin):
+    made = ZeroRedundancyOptimizer([torch.nn.Parameter(torch.zeros(size)) for size in sizes], torch.optim.SGD, lr=0.1)
+    made.world_size = ranks
+    made._partition_parameters_cache.clear()
+    print(json.dumps([[each.numel() for group in groups for each in group["params"]]
+                      for groups in made._partition_parameters()]))
+"""
+
+
 class Live(unittest.TestCase):
+    def test_tensors_have_the_owners_that_pytorch_gives_them(self):
+        draw = random.Random(3)
+        asked = [([draw.choice([1, 2, 5, 64, draw.randint(1, 900)]) for _ in range(draw.randint(1, 40))], ranks)
+                 for ranks in range(1, 9) for _ in range(20)]
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([campaign.PYTHON, "-c", PARTITION, f"{folder}/store"], input=json.dumps(asked),
+                                  capture_output=True, text=True, check=True)
+        found = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual(found, [predict.shards(sizes, ranks) for sizes, ranks in asked])
+
     def test_a_short_condition_is_measured_and_predicted(self):
         before = namespaces()
         with tempfile.TemporaryDirectory() as folder:
