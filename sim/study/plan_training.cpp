@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -19,172 +18,189 @@ namespace stepsim::study {
 
 namespace {
 
-constexpr std::string_view kStrategyKey = "/training/sharding/strategy";
-constexpr std::string_view kRecomputeKey = "/workload/recompute";
-constexpr std::string_view kMicroBatchesKey = "/training/micro_batches";
-constexpr std::string_view kBatchSizeKey = "/workload/batch_size";
-constexpr std::string_view kBucketBytesKey = "/communication/bucket_bytes";
-constexpr std::string_view kNodesKey = "/cluster/nodes";
-
-// Keys of a row, which are also the fields that may vary.
-constexpr std::array<std::string_view, 6> kChosen{"nodes",         "strategy",   "recompute",
-                                                  "micro_batches", "batch_size", "bucket_bytes"};
-
 struct Candidate {
   io::Json tree;
   std::vector<std::string> set; // POINTER=VALUE
-  io::Object chosen;            // what a row says of it, by kChosen
+  io::Object chosen;            // what a row says of it, by kPlanAxes
   std::int64_t batches{};       // of an update
   double memory{};              // least_memory()
   double seconds{};             // least time of an update divided by its samples, or by its batches
 };
 
-// Every way to divide the samples of an update; {1} if their number is not known.
-std::vector<std::int64_t> divisions(const Scenario& scenario) {
-  const std::int64_t micro_batches = scenario.training.micro_batches;
-  if (scenario.workload_source.model.empty() || !scenario.workload.batch_size) {
-    return {micro_batches};
-  }
-  const std::int64_t samples = micro_batches * *scenario.workload.batch_size;
-  std::vector<std::int64_t> all;
-  for (std::int64_t n = 1; n <= samples; ++n) {
-    if (samples % n == 0) {
-      all.push_back(n);
+struct Question {
+  const io::Json& tree;
+  const Scenario& scenario; // of `tree`
+  std::vector<std::int64_t> nodes;
+};
+using Choices = std::vector<io::Json>;
+
+// One number or word that the search varies, and the key of a row that says it.
+struct PlanAxis {
+  std::string_view name, pointer;
+  io::Json (*value)(const Scenario& scenario); // null where it has no meaning
+  // After choices of the axes before, by name; null leaves the scenario as it is.
+  Choices (*choices)(const Question& question, const io::Json& before);
+};
+
+bool has_units_in(const io::Json& chosen) {
+  return has_units(*kShardingStrategies.find(chosen.find("strategy")->as_string()));
+}
+
+Choices words(auto&& all, auto&& keep) {
+  Choices choices;
+  for (const std::string_view word : all) {
+    if (keep(word)) {
+      choices.emplace_back(word);
     }
   }
-  return all;
+  return choices;
 }
+
+bool has_buckets(const Scenario& scenario) {
+  return !has_units(scenario.training.sharding) &&
+         scenario.communication.schedule == buckets::Schedule::ddp;
+}
+
+constexpr std::array kPlanAxes{
+    PlanAxis{"nodes", "/cluster/nodes", [](const Scenario& s) { return io::Json(s.cluster.nodes); },
+             [](const Question& question, const io::Json&) {
+               return question.nodes.empty()
+                          ? Choices(1)
+                          : Choices(question.nodes.begin(), question.nodes.end());
+             }},
+    PlanAxis{"strategy", "/training/sharding/strategy",
+             [](const Scenario& s) {
+               return io::Json(kShardingStrategies[s.training.sharding.strategy]);
+             },
+             [](const Question&, const io::Json&) {
+               return words(kShardingStrategies.all(), [](std::string_view) { return true; });
+             }},
+    // Only an estimate recomputes, and only plain attention stores scores.
+    PlanAxis{"recompute", "/workload/recompute",
+             [](const Scenario& s) {
+               const auto& estimate = s.workload_source.profile.estimate;
+               return estimate ? io::Json(layers::kRecomputes[estimate->recompute]) : io::Json();
+             },
+             [](const Question& question, const io::Json&) {
+               const layers::ProfileOptions& profile = question.scenario.workload_source.profile;
+               const bool scores = profile.attention == layers::Attention::plain;
+               return profile.estimate
+                          ? words(layers::kRecomputes.all(),
+                                  [scores](std::string_view word) {
+                                    return scores ||
+                                           word !=
+                                               layers::kRecomputes[layers::Recompute::selective];
+                                  })
+                          : Choices(1);
+             }},
+    // Every way to divide the samples of an update, where their number is known.
+    PlanAxis{"micro_batches", "/training/micro_batches",
+             [](const Scenario& s) { return io::Json(s.training.micro_batches); },
+             [](const Question& question, const io::Json&) {
+               const Scenario& scenario = question.scenario;
+               const auto& batch_size = scenario.workload.batch_size;
+               if (scenario.workload_source.model.empty() || !batch_size) {
+                 return Choices(1);
+               }
+               Choices choices;
+               const std::int64_t samples = scenario.training.micro_batches * *batch_size;
+               for (std::int64_t n = 1; n <= samples; ++n) {
+                 if (samples % n == 0) {
+                   choices.emplace_back(n);
+                 }
+               }
+               return choices;
+             }},
+    PlanAxis{"batch_size", "/workload/batch_size",
+             [](const Scenario& s) {
+               return s.workload.batch_size ? io::Json(*s.workload.batch_size) : io::Json();
+             },
+             [](const Question& question, const io::Json& before) {
+               const Scenario& scenario = question.scenario;
+               const io::Json& parts = *before.find("micro_batches");
+               return parts.is_null() ? Choices(1)
+                                      : Choices{scenario.training.micro_batches *
+                                                *scenario.workload.batch_size / parts.as_integer()};
+             }},
+    // The size of buckets as it is, and larger ones where it is that of PyTorch.
+    PlanAxis{"bucket_bytes", "/communication/bucket_bytes",
+             [](const Scenario& s) {
+               return has_buckets(s) ? io::Json(s.communication.schedule_options.bucket_bytes.value)
+                                     : io::Json();
+             },
+             [](const Question& question, const io::Json& before) {
+               constexpr std::int64_t kUsual = buckets::kDefaultBucketBytes.value;
+               const bool usual =
+                   question.scenario.communication.schedule_options.bucket_bytes.value == kUsual;
+               return has_units_in(before) || !usual ? Choices(1)
+                                                     : Choices{io::Json(), 4 * kUsual, 16 * kUsual};
+             }}};
 
 class Candidates {
 public:
-  Candidates(const io::Json& tree, const Scenario& scenario, Files& files)
-      : tree_(tree), scenario_(scenario), files_(files) {}
-
-  [[nodiscard]] std::vector<Candidate> all(std::vector<std::int64_t> nodes) {
-    if (nodes.empty()) {
-      nodes.push_back(scenario_.cluster.nodes);
-    }
-    const auto& batch_size = scenario_.workload.batch_size;
-    for (const std::int64_t count : nodes) {
-      for (const std::string_view strategy : kShardingStrategies.all()) {
-        for (const std::string_view recompute : layers::kRecomputes.all()) {
-          if (!makes_a_difference(recompute)) {
-            continue;
-          }
-          for (const std::int64_t parts : divisions(scenario_)) {
-            Set set{{kStrategyKey, strategy}};
-            if (count != scenario_.cluster.nodes) {
-              set.emplace_back(kNodesKey, count);
-            }
-            if (const auto& estimate = scenario_.workload_source.profile.estimate;
-                estimate && recompute != layers::kRecomputes[estimate->recompute]) {
-              set.emplace_back(kRecomputeKey, recompute);
-            }
-            if (parts != scenario_.training.micro_batches) {
-              set.emplace_back(kBatchSizeKey,
-                               scenario_.training.micro_batches * *batch_size / parts);
-              set.emplace_back(kMicroBatchesKey, parts);
-            }
-            add_buckets(std::move(set));
-          }
-        }
-      }
-    }
-    return std::move(found_);
+  Candidates(const Question& question, Files& files) : question_(question), files_(files) {
+    extend(0, io::Json(io::Object{}));
   }
+  [[nodiscard]] std::vector<Candidate> all() && { return std::move(found_); }
 
 private:
-  using Set = std::vector<std::pair<std::string_view, io::Json>>;
-
-  // Only an estimate recomputes, and only plain attention stores scores.
-  [[nodiscard]] bool makes_a_difference(std::string_view recompute) const {
-    const layers::ProfileOptions& profile = scenario_.workload_source.profile;
-    return recompute == layers::kRecomputes[layers::Recompute::none] ||
-           (profile.estimate && (recompute != layers::kRecomputes[layers::Recompute::selective] ||
-                                 profile.attention == layers::Attention::plain));
-  }
-
-  // The size of buckets as it is, and larger ones where it is that of PyTorch.
-  void add_buckets(Set set) {
-    const std::optional<Scenario> plain = add(set);
-    if (!plain || has_units(plain->training.sharding) ||
-        plain->communication.schedule != buckets::Schedule::ddp ||
-        plain->communication.schedule_options.bucket_bytes.value !=
-            buckets::kDefaultBucketBytes.value) {
+  void extend(std::size_t axis, const io::Json& before) {
+    if (axis == kPlanAxes.size()) {
+      add(before);
       return;
     }
-    for (const std::int64_t factor : {4, 16}) {
-      Set larger = set;
-      larger.emplace_back(kBucketBytesKey, factor * buckets::kDefaultBucketBytes.value);
-      (void)add(std::move(larger));
+    for (io::Json& choice : kPlanAxes[axis].choices(question_, before)) {
+      io::Json chosen = before;
+      chosen.set(std::string(kPlanAxes[axis].name), std::move(choice));
+      extend(axis + 1, chosen);
     }
   }
 
-  // Empty if the scenario does not allow it.
-  std::optional<Scenario> add(Set set) {
-    io::Json tree = tree_;
-    for (const auto& [pointer, value] : set) {
-      io::assign(tree, pointer, value);
+  // Nothing if the scenario does not allow it.
+  void add(const io::Json& chosen) {
+    Candidate candidate;
+    candidate.tree = question_.tree;
+    std::vector<std::string_view> set;
+    for (const PlanAxis& axis : kPlanAxes) {
+      const io::Json& value = *chosen.find(axis.name);
+      if (!value.is_null() && !(value == axis.value(question_.scenario))) {
+        io::assign(candidate.tree, axis.pointer, value);
+        set.push_back(axis.pointer);
+        candidate.set.push_back(std::string(axis.pointer) + "=" +
+                                (value.is_string() ? value.as_string() : io::compact(value)));
+      }
     }
     try {
       std::vector<MeaninglessKey> dropped;
-      Scenario scenario = without_leftovers(
-          tree, files_,
-          [&](std::string_view pointer) {
-            return std::ranges::none_of(set,
-                                        [&](const auto& each) { return each.first == pointer; });
-          },
+      const Scenario scenario = without_leftovers(
+          candidate.tree, files_,
+          [&](std::string_view pointer) { return std::ranges::find(set, pointer) == set.end(); },
           dropped);
-      const double computing =
-          static_cast<double>(scenario.training.micro_batches) *
-          (scenario.workload.forward().value + scenario.workload.backward().value);
-      const auto batches = scenario.cluster.ranks() * scenario.training.micro_batches;
-      const double samples =
-          static_cast<double>(batches * scenario.workload.batch_size.value_or(1));
-      found_.push_back({.tree = std::move(tree),
-                        .set = texts_of(set),
-                        .chosen = chosen(scenario),
-                        .batches = batches,
-                        .memory = least_memory(scenario),
-                        .seconds = scenario.variability.varies() ? 0 : computing / samples});
-      return scenario;
+      if (!chosen.find("bucket_bytes")->is_null() && !has_buckets(scenario)) {
+        return;
+      }
+      for (const PlanAxis& axis : kPlanAxes) {
+        candidate.chosen.emplace_back(std::string(axis.name), axis.value(scenario));
+      }
+      candidate.batches = scenario.cluster.ranks() * scenario.training.micro_batches;
+      candidate.memory = least_memory(scenario);
+      candidate.seconds = least_seconds(scenario);
+      found_.push_back(std::move(candidate));
     } catch (const InputError&) {
-      return std::nullopt;
+      // A combination that has no meaning.
     }
   }
 
-  static std::vector<std::string> texts_of(const Set& set) {
-    std::vector<std::string> texts;
-    for (const auto& [pointer, value] : set) {
-      texts.push_back(std::string(pointer) + "=" +
-                      (value.is_string() ? value.as_string() : io::compact(value)));
-    }
-    return texts;
+  // Of a sample, or of a batch.
+  static double least_seconds(const Scenario& scenario) {
+    const double computing = scenario.workload.forward().value + scenario.workload.backward().value;
+    return scenario.variability.varies()
+               ? 0
+               : computing / static_cast<double>(scenario.cluster.ranks() *
+                                                 scenario.workload.batch_size.value_or(1));
   }
 
-  static io::Object chosen(const Scenario& scenario) {
-    const Training& training = scenario.training;
-    const auto& estimate = scenario.workload_source.profile.estimate;
-    const auto& batch_size = scenario.workload.batch_size;
-    const bool buckets =
-        !has_units(training.sharding) && scenario.communication.schedule == buckets::Schedule::ddp;
-    const std::array<io::Json, kChosen.size()> values{
-        scenario.cluster.nodes,
-        kShardingStrategies[training.sharding.strategy],
-        estimate ? io::Json(layers::kRecomputes[estimate->recompute]) : io::Json(),
-        training.micro_batches,
-        batch_size ? io::Json(*batch_size) : io::Json(),
-        buckets ? io::Json(scenario.communication.schedule_options.bucket_bytes.value)
-                : io::Json()};
-    io::Object object;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      object.emplace_back(std::string(kChosen[i]), values[i]);
-    }
-    return object;
-  }
-
-  const io::Json& tree_;
-  const Scenario& scenario_;
+  const Question& question_;
   Files& files_;
   std::vector<Candidate> found_;
 };
@@ -219,7 +235,7 @@ TrainingPlan plan_training(const io::Json& tree, Files& files, const TrainingPla
                      "must be sync_sgd: others do not shard");
   }
   TrainingPlan plan;
-  std::vector<Candidate> all = Candidates(tree, scenario, files).all(options.nodes);
+  std::vector<Candidate> all = Candidates({tree, scenario, options.nodes}, files).all();
   plan.combinations = std::ssize(all);
   const auto& capacity = scenario.cluster.gpu_memory_bytes;
   const double most = capacity ? static_cast<double>(*capacity) : HUGE_VAL;
@@ -254,8 +270,8 @@ TrainingPlan plan_training(const io::Json& tree, Files& files, const TrainingPla
   if (found.rows.empty()) {
     throw SimulationError("no combination runs: " + reason);
   }
-  for (const std::string_view name : kChosen) {
-    const std::string key(name);
+  for (const PlanAxis& axis : kPlanAxes) {
+    const std::string key(axis.name);
     const bool varies = std::ranges::any_of(found.rows, [&](const io::Json& row) {
       return !(*row.find(key) == *found.rows.front().find(key));
     });
