@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/formula/lower_bound.hpp"
+#include "collectives/validate.hpp"
 #include "links/fabric/placement.hpp"
 #include "nccl/library_record.hpp"
 #include "run/bucket_cost.hpp"
@@ -15,48 +16,87 @@
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
+#include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
-// The first of the groups, on its hosts.
-auto fabric_of(const Cluster& cluster, bool node) {
-  auto fabric = std::make_shared<links::RankFabric>(*cluster.fabric);
-  const JoinedNodes joined = joined_nodes(cluster);
-  const auto stride = static_cast<std::size_t>(node ? 1 : joined.gpus);
-  const auto count = static_cast<std::size_t>(node ? joined.gpus : joined.nodes);
+// Neighbouring ranks that share one copy.
+std::int64_t copy_ranks(const Scenario& scenario) {
+  return scenario.training.sharding.strategy == ShardingStrategy::hybrid_shard
+             ? shard_ranks(scenario)
+             : joined_nodes(scenario.cluster).gpus;
+}
+
+// How a part lies on nodes of `gpus_of_node` ranks: on so many, with so many ranks and cards on
+// each. As many parts as `sharing` use each of these cards.
+struct PartShape {
+  std::int64_t nodes{}, gpus{}, nics{}, sharing = 1;
+};
+
+PartShape part_shape(const Scenario& scenario, RankGroup group, std::int64_t gpus_of_node,
+                     std::int64_t nics) {
+  const std::int64_t copy = copy_ranks(scenario);
+  const std::int64_t parts = std::min(copy, gpus_of_node); // of replicas on a node
+  const std::int64_t gpus = group == RankGroup::node ? parts : gpus_of_node / parts;
+  const std::int64_t ranks = group == RankGroup::node ? copy : scenario.cluster.ranks() / copy;
+  PartShape shape{.nodes = ranks / gpus, .gpus = gpus, .nics = nics};
+  if (group == RankGroup::replica) {
+    shape.nics = std::max<std::int64_t>(1, nics / parts);
+    shape.sharing = (parts + nics - 1) / nics;
+  }
+  return shape;
+}
+
+PartShape part_shape(const Scenario& scenario, RankGroup group) {
+  const JoinedNodes joined = joined_nodes(scenario.cluster);
+  return part_shape(scenario, group, joined.gpus, joined.nics);
+}
+
+// The first of the parts, on its hosts.
+auto fabric_of(const Scenario& scenario, RankGroup group) {
+  const links::RankFabric& all = *scenario.cluster.fabric;
+  auto fabric = std::make_shared<links::RankFabric>(all);
   fabric->hosts.clear();
-  for (std::size_t i = 0; i < count; ++i) {
-    fabric->hosts.push_back(cluster.fabric->hosts[i * stride]);
+  const programs::Group parts = rank_group(scenario, group);
+  for (const std::uint32_t rank : parts.parts.front()) {
+    fabric->hosts.push_back(all.hosts[rank]);
   }
   return fabric;
 }
 
-// The collective of a group: one level of links, and an algorithm that needs no more.
+// The collective of a part. Inside a node and among single ranks of nodes there is one level of
+// links, and an algorithm that needs no more.
 collectives::Collective collective_of(const Scenario& scenario, RankGroup group) {
   collectives::Collective collective = exchange_of(scenario);
   if (group == RankGroup::all) {
     return collective;
   }
-  const Cluster& cluster = scenario.cluster;
-  const bool node = group == RankGroup::node;
-  const JoinedNodes joined = joined_nodes(cluster);
-  collective.ranks = static_cast<std::uint32_t>(node ? joined.gpus : joined.nodes);
-  collective.links.two_level.reset();
-  if (node) {
-    collective.links.all = cluster.intra.value_or(collectives::LinkCost{});
+  const PartShape shape = part_shape(scenario, group);
+  collective.ranks = static_cast<std::uint32_t>(shape.nodes * shape.gpus);
+  auto& levels = collective.links.two_level;
+  if (shape.nodes == 1 || shape.gpus == 1) {
+    levels.reset();
+  } else if (levels) {
+    levels->gpus_per_node = static_cast<std::uint32_t>(shape.gpus);
+    levels->nics_per_node = static_cast<std::uint32_t>(shape.nics);
+    collective.links.all.per_byte_s *= static_cast<double>(shape.sharing);
+  }
+  if (shape.nodes == 1) {
+    collective.links.all = scenario.cluster.intra.value_or(collectives::LinkCost{});
   }
   if (is_simulated(scenario)) {
-    collective.links.fabric = fabric_of(cluster, node);
+    collective.links.fabric = fabric_of(scenario, group);
   }
   const collectives::AlgorithmId id = collective.algorithm;
   const bool automatic = id == collectives::AlgorithmId::automatic;
-  if (!automatic &&
-      (collectives::is_two_level(id) || !collectives::takes_ranks(id, collective.ranks))) {
+  if (!automatic && ((collectives::is_two_level(id) &&
+                      !(levels && collectives::validate_nodes(collective).empty())) ||
+                     !collectives::takes_ranks(id, collective.ranks))) {
     collective.algorithm = collectives::AlgorithmId::ring;
   }
-  if (automatic) {
+  if (automatic && !levels) {
     std::erase_if(collective.options.candidates, collectives::is_two_level);
   }
   return collective;
@@ -65,46 +105,54 @@ collectives::Collective collective_of(const Scenario& scenario, RankGroup group)
 nccl::LibraryQuestion question_of(const Scenario& scenario, RankGroup group, collectives::Op op) {
   nccl::LibraryQuestion question = *scenario.communication.question;
   question.operation = collectives::operation_of(op);
+  if (group == RankGroup::all) {
+    return question;
+  }
   const Cluster& cluster = scenario.cluster;
-  const JoinedNodes joined = joined_nodes(cluster);
-  if (group == RankGroup::node) { // of the machines of a domain
-    question.shape = {static_cast<std::uint32_t>(cluster.nodes / joined.nodes),
-                      static_cast<std::uint32_t>(cluster.gpus_per_node)};
-  } else if (group == RankGroup::replica) { // one rank of each domain
-    question.shape = {static_cast<std::uint32_t>(joined.nodes), 1};
-    question.node.domain_nodes = 1;
-    question.node.nic_Bps /= static_cast<double>(joined.gpus_per_nic());
+  const PartShape shape = // of the machines of a domain
+      part_shape(scenario, group, cluster.gpus_per_node, cluster.nics_per_node);
+  question.shape = {static_cast<std::uint32_t>(shape.nodes),
+                    static_cast<std::uint32_t>(shape.gpus)};
+  if (group == RankGroup::replica) {
+    const std::int64_t domain = joined_nodes(cluster).gpus;
+    question.node.domain_nodes = static_cast<std::uint32_t>(
+        std::max<std::int64_t>(1, domain / copy_ranks(scenario) / shape.gpus));
+    question.node.nics = static_cast<std::uint32_t>(shape.nics);
+    question.node.nic_Bps /= static_cast<double>(shape.sharing);
   }
   return question;
 }
 
 } // namespace
 
-programs::Group rank_group(const Cluster& cluster, RankGroup group) {
-  const JoinedNodes joined = joined_nodes(cluster);
-  const auto nodes = static_cast<std::uint32_t>(joined.nodes);
-  const auto gpus = static_cast<std::uint32_t>(joined.gpus);
+programs::Group rank_group(const Scenario& scenario, RankGroup group) {
+  const std::int64_t ranks = scenario.cluster.ranks();
+  const std::int64_t copy = copy_ranks(scenario);
   const bool node = group == RankGroup::node;
-  programs::Group parts{
-      .name = node                          ? "node"
-              : group == RankGroup::replica ? "replica"
-                                            : "all",
-      .parts = std::vector<std::vector<std::uint32_t>>(node                          ? nodes
-                                                       : group == RankGroup::replica ? gpus
-                                                                                     : 1)};
-  for (std::uint32_t rank = 0; rank < nodes * gpus; ++rank) {
-    const std::uint32_t part = node ? rank / gpus : group == RankGroup::replica ? rank % gpus : 0;
-    parts.parts[part].push_back(rank);
+  programs::Group parts{.name = "all", .parts = {}};
+  if (group != RankGroup::all) {
+    const bool whole = copy == joined_nodes(scenario.cluster).gpus;
+    parts.name = !node ? "replica" : whole ? "node" : "shard";
+  }
+  parts.parts.resize(static_cast<std::size_t>(group == RankGroup::all ? 1
+                                              : node                  ? ranks / copy
+                                                                      : copy));
+  for (std::int64_t rank = 0; rank < ranks; ++rank) {
+    const std::int64_t part = node ? rank / copy : group == RankGroup::replica ? rank % copy : 0;
+    parts.parts[static_cast<std::size_t>(part)].push_back(static_cast<std::uint32_t>(rank));
   }
   return parts;
 }
 
 GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collectives::Op op)
-    : scenario_(scenario), group_(group), op_(op), collective_(collective_of(scenario, group)) {
+    : scenario_(scenario), group_(group),
+      inside_(group != RankGroup::all && part_shape(scenario, group).nodes == 1), op_(op),
+      collective_(collective_of(scenario, group)) {
   const bool library = scenario.communication.question.has_value();
-  const bool measured = group != RankGroup::node && has_curve(scenario) && !library;
-  if (group == RankGroup::replica && !library) {
-    sharing_ = static_cast<double>(joined_nodes(scenario.cluster).gpus_per_nic());
+  const bool measured = !inside_ && has_curve(scenario) && !library;
+  if (group == RankGroup::replica && !library && !inside_ &&
+      (measured || !collective_.links.two_level)) {
+    sharing_ = static_cast<double>(part_shape(scenario, group).sharing);
   }
   std::erase_if(collective_.options.candidates, [op](collectives::AlgorithmId id) {
     return collectives::find_algorithm(op, id) == nullptr;
@@ -149,7 +197,7 @@ std::optional<buckets::Cost> GroupExchanges::curve() const {
                             error.what());
     }
   }
-  return group_ == RankGroup::node ? std::nullopt : scenario_.cluster.network.curve;
+  return inside_ ? std::nullopt : scenario_.cluster.network.curve;
 }
 
 // Latency of an exchange, known where its cost is a line.
@@ -182,7 +230,9 @@ collectives::Collective GroupExchanges::sent(double bytes,
                              ? algorithm
                              : collectives::AlgorithmId::ring;
   collective.bytes = std::ceil(bytes);
-  collective.links.two_level = exchange_of(scenario_).links.two_level;
+  if (!collective.links.two_level) {
+    collective.links.two_level = exchange_of(scenario_).links.two_level;
+  }
   return collective;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
-// The time of a collective among a part of the ranks: all ranks, the ranks of one node, or the
-// replicas, which are one rank of every node (TRN 2.1). It is computed with the scenario's
+// The time of a collective among a part of the ranks: all ranks, the neighbouring ranks that share
+// one copy, which are those of a node unless shard_ranks says otherwise, or the replicas, which are
+// one rank of every copy (TRN 2.1). It is computed with the scenario's
 // algorithm and evaluator, measured curve or library model. A measured curve is not used among the
-// ranks of one node, and among a part of the ranks an algorithm over nodes becomes a ring. A
+// ranks of one node, and an algorithm over nodes becomes a ring among a part of the ranks that lies
+// inside a node or has one rank of each. A
 // reduce_scatter or allgather takes half the time of the all-reduce if the algorithm does not have
 // the operation, or if the time is from a measured curve, which is for all-reduces.
 #include <cstdint>
@@ -20,13 +22,19 @@
 
 namespace stepsim::study {
 
-// The parts of the ranks. Each of the G ranks of a node is in another replica part; these G parts
-// share the network cards of the node. An NVLink domain is one node (node_counts.hpp).
+// The parts of the ranks, here for S ranks that share one copy and nodes of G. An NVLink domain is
+// one node (node_counts.hpp).
+//
+//     S      node: a part has                  replica: a part has
+//     <= G   S ranks of one node               G / S ranks of every node, S parts a node
+//     > G    all ranks of S / G nodes          a rank of one node in S / G, G parts a node
+//
+// The replica parts of a node share its network cards.
 enum class RankGroup { all, node, replica };
 
-// The parts of a group: one part of all ranks (all), one part per node (node), or one part per
-// place in a node (replica).
-[[nodiscard]] programs::Group rank_group(const Cluster& cluster, RankGroup group);
+// The parts of a group: one part of all ranks (all), one part per copy (node), or one part per
+// place in a copy (replica). It is called shard, not node, if a copy is not on one whole node.
+[[nodiscard]] programs::Group rank_group(const Scenario& scenario, RankGroup group);
 
 struct GroupExchange {
   programs::ExchangeTime time;   // includes sync_s, staging in host memory, buffer copies
@@ -64,6 +72,7 @@ private:
 
   const Scenario& scenario_;
   RankGroup group_;
+  bool inside_; // group_ is a part of one node
   collectives::Op op_;
   collectives::Collective collective_;
   bool halved_ = false; // `times_` has all-reduces, of which half the time is used

@@ -109,10 +109,10 @@ std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
 // place in their nodes where their messages are simulated.
 void keep_in_islands(const Scenario& scenario, std::size_t buckets, bool simulated,
                      programs::Program& made) {
-  made.groups = {rank_group(scenario.cluster, RankGroup::node)};
+  made.groups = {rank_group(scenario, RankGroup::node)};
   const bool replicas = simulated && has_replicas(scenario.training);
   if (replicas) {
-    made.groups.push_back(rank_group(scenario.cluster, RankGroup::replica));
+    made.groups.push_back(rank_group(scenario, RankGroup::replica));
   }
   for (programs::Operation& operation : made.operations) {
     if (operation.type != programs::OperationType::exchange || operation.unit < 0) {

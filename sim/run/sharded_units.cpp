@@ -42,8 +42,8 @@ std::vector<ProgramUnit> units_of(const Scenario& scenario, const layers::Wrappi
 
 // Shards are those of a node, replicas one rank of every node.
 void add_groups(const Scenario& scenario, programs::Program& program) {
-  program.groups = {rank_group(scenario.cluster, RankGroup::node),
-                    rank_group(scenario.cluster, RankGroup::replica)};
+  program.groups = {rank_group(scenario, RankGroup::node),
+                    rank_group(scenario, RankGroup::replica)};
   for (programs::Operation& operation : program.operations) {
     if (operation.type == programs::OperationType::exchange) {
       operation.group = operation.kind == programs::Kind::allreduce ? 1 : 0;

@@ -108,6 +108,7 @@ Sharding read_sharding(io::Fields& fields, const ParseContext& context, const Sc
   out.keep_last = fields.has("keep_last") ? fields.boolean("keep_last", false)
                                           : out.preset == ShardingPreset::torchtitan;
   out.communicators = fields.integer("communicators");
+  out.shard_ranks = fields.optional_integer("shard_ranks");
   out.gather = fields.word("gather", kParameterGathers);
   read_memory(fields, out);
   out.parameter_compression =
@@ -115,6 +116,39 @@ Sharding read_sharding(io::Fields& fields, const ParseContext& context, const Sc
   out.max_unit_parameters = fields.optional_integer("max_unit_parameters");
   out.label_limit = fields.integer("label_limit");
   return out;
+}
+
+// Whether `ranks` ranks are whole nodes of `gpus`, or equal parts of one.
+bool fits_nodes(std::int64_t ranks, std::int64_t gpus) {
+  return ranks % gpus == 0 || gpus % ranks == 0;
+}
+
+// Of hybrid_shard, which `place` names.
+void check_hybrid(const io::Json& place, io::Problems& problems, const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  const JoinedNodes joined = joined_nodes(cluster);
+  const auto& given = scenario.training.sharding.shard_ranks;
+  if (!given && (joined.nodes < 2 || joined.gpus < 2)) {
+    problems.add(place,
+                 "hybrid_shard needs at least 2 nodes and 2 ranks in each" +
+                     (joined.nodes < cluster.nodes
+                          ? "; nvlink_domain_nodes makes " + base::counted(joined.nodes, "node") +
+                                " of the " + std::to_string(cluster.nodes) + " machines"
+                          : std::string()));
+  } else if (!cluster.equal_nodes()) {
+    require_equal_nodes(cluster, "hybrid_shard", place, problems);
+  } else if (joined.gpus > 1 && !cluster.intra) {
+    problems.add(place, "hybrid_shard needs /cluster/intra_network");
+  } else if (given && !divides_into_groups(cluster, *given)) {
+    problems.add(place, "shard_ranks",
+                 "must divide the " + std::to_string(cluster.ranks()) +
+                     " ranks into at least 2 groups, and be a multiple or a divisor of the " +
+                     std::to_string(cluster.gpus_per_node) + " GPUs of a node" +
+                     (joined.gpus > cluster.gpus_per_node
+                          ? " and the " + std::to_string(joined.gpus) + " of an NVLink domain"
+                          : std::string()) +
+                     ", got " + std::to_string(*given));
+  }
 }
 
 std::string word_of(const Sharding& sharding) {
@@ -159,9 +193,15 @@ bool may_free_gradients(const Scenario& scenario) {
          !scenario.communication.schedule_options.gradient_as_bucket_view;
 }
 
+bool divides_into_groups(const Cluster& cluster, std::int64_t shard_ranks) {
+  return cluster.ranks() % shard_ranks == 0 && shard_ranks < cluster.ranks() &&
+         fits_nodes(shard_ranks, cluster.gpus_per_node) &&
+         fits_nodes(shard_ranks, joined_nodes(cluster).gpus);
+}
+
 std::int64_t shard_ranks(const Scenario& scenario) {
   return scenario.training.sharding.strategy == ShardingStrategy::hybrid_shard
-             ? joined_nodes(scenario.cluster).gpus
+             ? scenario.training.sharding.shard_ranks.value_or(joined_nodes(scenario.cluster).gpus)
              : scenario.cluster.ranks();
 }
 
@@ -238,6 +278,9 @@ void add_sharding(const Training& training, io::Json& tree) {
     part.set("reshard_after_backward", sharding.reshard_after_backward);
     part.set("keep_last", sharding.keep_last);
     part.set("communicators", sharding.communicators);
+    if (sharding.shard_ranks) {
+      part.set("shard_ranks", *sharding.shard_ranks);
+    }
     if (sharding.max_unit_parameters) {
       part.set("max_unit_parameters", *sharding.max_unit_parameters);
     }
@@ -301,19 +344,7 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
                  "is not defined with " + what + ", whose gathers and reductions differ");
   }
   if (training.sharding.strategy == ShardingStrategy::hybrid_shard) {
-    const JoinedNodes joined = joined_nodes(scenario.cluster);
-    if (joined.nodes < 2 || joined.gpus < 2) {
-      problems.add(place, key,
-                   "hybrid_shard needs at least 2 nodes and 2 ranks in each" +
-                       (joined.nodes < scenario.cluster.nodes
-                            ? "; nvlink_domain_nodes makes " + base::counted(joined.nodes, "node") +
-                                  " of the " + std::to_string(scenario.cluster.nodes) + " machines"
-                            : std::string()));
-    } else if (!scenario.cluster.equal_nodes()) {
-      require_equal_nodes(scenario.cluster, "hybrid_shard", *place.find(key), problems);
-    } else if (!scenario.cluster.intra) {
-      problems.add(place, key, "hybrid_shard needs /cluster/intra_network");
-    }
+    check_hybrid(*place.find(key), problems, scenario);
   }
 }
 

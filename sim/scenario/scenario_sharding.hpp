@@ -22,11 +22,15 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
 [[nodiscard]] bool accumulates_or_shards(const Scenario& scenario);
 // Bytes of the optimizer's state for a parameter: as given, or of the optimizer.
 [[nodiscard]] double optimizer_bytes(const Scenario& scenario);
-// The number of ranks that share one copy of the parameters, gradients or optimizer: with
-// hybrid_shard those of a node, or of the nodes of an NVLink domain (joined_nodes()); else all.
 // Whether gradients are freed between steps unless gradient_lifetime says otherwise: nothing sums,
 // views, shards or delays them.
 [[nodiscard]] bool may_free_gradients(const Scenario& scenario);
+// The number of ranks that share one copy of the parameters, gradients or optimizer: with
+// hybrid_shard as given, else those of a node, or of the nodes of an NVLink domain
+// (joined_nodes()); with other strategies all.
 [[nodiscard]] std::int64_t shard_ranks(const Scenario& scenario);
+// Whether so many neighbouring ranks may share a copy with hybrid_shard: there are several groups
+// of them, each of whole nodes or of an equal part of one. Nodes must be equal.
+[[nodiscard]] bool divides_into_groups(const Cluster& cluster, std::int64_t shard_ranks);
 
 } // namespace stepsim::study

@@ -14,7 +14,7 @@ namespace stepsim::study {
 
 // zero1 shards the optimizer state, zero2 also the gradients, full_shard also the parameters
 // (ZeRO-3, FSDP). shard_grad_op keeps parameters gathered until backward. hybrid_shard is
-// full_shard inside a node, with replicas between nodes (HSDP).
+// full_shard among shard_ranks ranks, by default those of a node, with replicas of that (HSDP).
 enum class ShardingStrategy { none, zero1, zero2, full_shard, shard_grad_op, hybrid_shard };
 inline constexpr auto kShardingStrategies =
     base::words<ShardingStrategy>({{ShardingStrategy::none, "none"},
@@ -60,6 +60,7 @@ struct Sharding {
   bool reshard_after_backward = true;
   bool keep_last = false;
   std::int64_t communicators = 1;
+  std::optional<std::int64_t> shard_ranks{}; // hybrid_shard: in one copy; empty = those of a node
   programs::NextForward gather = programs::NextForward::barrier; // zero1, zero2
   // Bytes per parameter: as computed with and gathered, as reduced, as stored, and of the optimizer
   // state.

@@ -60,6 +60,11 @@ constexpr std::array kShardingRules{
             [](const Scenario& s) { return accumulates(s.training.algorithm); }, training_word},
     KeyRule{"/training/sharding", "the algorithm is sync_sgd", is_sync, training_word},
     KeyRule{"/training/accumulation_exchange", "the algorithm is sync_sgd", is_sync, training_word},
+    KeyRule{"/training/sharding/shard_ranks", "sharding is hybrid_shard",
+            [](const Scenario& s) {
+              return s.training.sharding.strategy == ShardingStrategy::hybrid_shard;
+            },
+            sharding_word},
     KeyRule{"/training/accumulation_exchange", "micro_batches is above 1",
             [](const Scenario& s) { return s.training.micro_batches > 1 || !is_sync(s); },
             [](const Scenario&) { return std::string("one micro-batch"); }},

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "run/memory_figures.hpp"
+#include "scenario/node_counts.hpp"
 #include "scenario/parse_context.hpp"
 #include "scenario/scenario_sharding.hpp"
 #include "study/sweep/rows.hpp"
@@ -74,6 +75,32 @@ constexpr std::array kPlanAxes{
              },
              [](const Question&, const io::Json&) {
                return words(kShardingStrategies.all(), [](std::string_view) { return true; });
+             }},
+    // Every size of the groups of hybrid_shard.
+    PlanAxis{"shard_ranks", "/training/sharding/shard_ranks",
+             [](const Scenario& s) {
+               return s.training.sharding.strategy == ShardingStrategy::hybrid_shard
+                          ? io::Json(shard_ranks(s))
+                          : io::Json();
+             },
+             [](const Question& question, const io::Json& before) {
+               if (before.find("strategy")->as_string() !=
+                   kShardingStrategies[ShardingStrategy::hybrid_shard]) {
+                 return Choices(1);
+               }
+               Cluster cluster = question.scenario.cluster;
+               if (const io::Json& nodes = *before.find("nodes"); !nodes.is_null()) {
+                 cluster.nodes = nodes.as_integer();
+               }
+               const bool given = question.scenario.training.sharding.shard_ranks.has_value();
+               Choices choices;
+               for (std::int64_t ranks = 2; ranks <= cluster.ranks() / 2; ++ranks) {
+                 if (divides_into_groups(cluster, ranks)) {
+                   const bool usual = ranks == joined_nodes(cluster).gpus && !given;
+                   choices.push_back(usual ? io::Json() : io::Json(ranks));
+                 }
+               }
+               return choices;
              }},
     // Only an estimate recomputes, and only plain attention stores scores.
     PlanAxis{"recompute", "/workload/recompute",

@@ -20,13 +20,13 @@ import unittest.mock
 import framework_keys
 
 STEPSIM = None
-STRATEGIES = ["none", "zero1", "zero2", "full_shard", "shard_grad_op", "hybrid_shard"]
+STRATEGIES = ["none", "zero1", "zero2", "full_shard", "shard_grad_op"]
 PROBLEMS = 100
 
 
 def problem(draw):
     """Layers, or a model on a GPU, with a memory that some combinations exceed."""
-    nodes, gpus = draw.choice([2, 3, 4]), draw.choice([1, 2])
+    nodes, gpus = draw.choice([2, 3, 4]), draw.choice([1, 2, 4])
     cluster = {"nodes": nodes, "network": {"latency_s": 10 ** draw.uniform(-6, -4), "bandwidth_Bps": 10 ** draw.uniform(8, 11)}}
     if gpus > 1:
         cluster.update(gpus_per_node=gpus, intra_network={"latency_s": 1e-6, "bandwidth_Bps": 10 ** draw.uniform(9, 11)})
@@ -54,12 +54,15 @@ def combinations(scenario):
     recomputes = ["none", "selective_op", "full"] if samples else [None]
     divisions = [n for n in range(1, samples + 1) if samples % n == 0] if samples else [1]
     schedule = scenario["communication"]["schedule"]
-    for strategy, recompute, parts, factor in itertools.product(STRATEGIES, recomputes, divisions, [1, 4, 16]):
-        units = strategy in STRATEGIES[3:]
+    nodes, gpus = scenario["cluster"]["nodes"], scenario["cluster"].get("gpus_per_node", 1)
+    groups = [size for size in range(2, nodes * gpus) if nodes * gpus % size == 0 and (size % gpus == 0 or gpus % size == 0)]
+    ways = [(strategy, None) for strategy in STRATEGIES] + [("hybrid_shard", size) for size in groups]
+    for (strategy, group), recompute, parts, factor in itertools.product(ways, recomputes, divisions, [1, 4, 16]):
+        units = strategy not in STRATEGIES[:3]
         if factor > 1 and (units or schedule != "ddp"):
             continue
         one = json.loads(json.dumps(scenario))
-        one["training"]["sharding"] = {"strategy": strategy}
+        one["training"]["sharding"] = {"strategy": strategy, **({"shard_ranks": group} if group else {})}
         if recompute:
             one["workload"].update(recompute=recompute, batch_size=samples // parts)
             one["training"]["micro_batches"] = parts
@@ -130,7 +133,7 @@ class PlanTraining(unittest.TestCase):
 
     def test_the_best_is_that_of_all_combinations(self):
         draw = random.Random(20261127)
-        fits = 0
+        fits = hybrids = 0
         for number in range(PROBLEMS):
             scenario = problem(draw)
             (self.folder / "s.json").write_text(json.dumps(scenario))
@@ -143,11 +146,13 @@ class PlanTraining(unittest.TestCase):
                     continue
                 fits += 1
                 best = plan["rows"][plan["best"]]
+                hybrids += best["shard_ranks"] not in (None, scenario["cluster"].get("gpus_per_node", 1))
                 self.assertIsNot(best["memory_fits"], False)
                 self.assertLessEqual(abs(best["iteration_time_s"] - least), 1e-9 * least)
                 self.assertEqual(len(plan["rows"]) + plan["too_large"] + plan["too_slow"], count)
         self.assertGreater(fits, PROBLEMS // 2)
         self.assertLess(fits, PROBLEMS)
+        self.assertGreater(hybrids, 0)  # a group that is not a node
 
     def test_every_row_is_a_run(self):
         words = ["init", "--model", "llama3_8b", "--gpu", "h100", "--cluster", "dgx_h100", "--nodes", "2", "-o", "s.json"]
@@ -206,11 +211,11 @@ class PlanTraining(unittest.TestCase):
                     said = self.settings(target, best, ranks, gpus)
                     found.add(strategy)
                     if said is not None:
-                        getattr(self, f"check_{target}")(said, strategy, batch, parts, ranks, gpus, best["recompute"])
+                        getattr(self, f"check_{target}")(said, strategy, batch, parts, ranks, gpus, best)
         self.assertGreaterEqual(len(seen["fsdp"]), 3, seen)
 
-    def check_torchtitan(self, said, strategy, batch, parts, ranks, gpus, recompute):
-        shards = {"none": 1, "hybrid_shard": gpus}.get(strategy, ranks)
+    def check_torchtitan(self, said, strategy, batch, parts, ranks, gpus, best):
+        shards = 1 if strategy == "none" else best["shard_ranks"] or ranks
         training, parallelism = said["training"], said["parallelism"]
         self.assertEqual(training["num_tokens_per_microbatch_per_dp_rank"], batch * training["max_context_length"])
         self.assertEqual(training["num_tokens_per_train_step"], batch * parts * ranks * training["max_context_length"])
@@ -218,30 +223,30 @@ class PlanTraining(unittest.TestCase):
         self.assertEqual(parallelism["data_parallel_replicate_degree"], ranks // shards)
         self.assertEqual(parallelism.get("fsdp_reshard_after_forward") == "never", strategy == "shard_grad_op")
         self.assertEqual(said["activation_checkpoint"],
-                         {"none": None, "full": "FullAC", "selective_op": "SelectiveAC"}[recompute])
+                         {"none": None, "full": "FullAC", "selective_op": "SelectiveAC"}[best["recompute"]])
 
-    def check_deepspeed(self, said, strategy, batch, parts, ranks, gpus, recompute):
+    def check_deepspeed(self, said, strategy, batch, parts, ranks, gpus, best):
         self.assertEqual([said[key] for key in ("train_micro_batch_size_per_gpu", "gradient_accumulation_steps",
                                                 "train_batch_size")], [batch, parts, batch * parts * ranks])
         zero = said["zero_optimization"]
         self.assertEqual(zero["stage"], {"none": 0, "zero1": 1, "zero2": 2}.get(strategy, 3))
-        self.assertEqual(zero.get("mics_shard_size"), gpus if strategy == "hybrid_shard" else None)
+        self.assertEqual(zero.get("mics_shard_size"), best["shard_ranks"])
 
-    def check_accelerate(self, said, strategy, batch, parts, ranks, gpus, recompute):
+    def check_accelerate(self, said, strategy, batch, parts, ranks, gpus, best):
         self.assertEqual((said["num_processes"], said["num_machines"]), (ranks, ranks // gpus))
         self.assertEqual(said["distributed_type"], "MULTI_GPU" if strategy == "none" else "FSDP")
         if strategy != "none":
             self.assertIs(said["fsdp_config"]["fsdp_reshard_after_forward"], strategy != "shard_grad_op")
-            self.assertIs(said["fsdp_config"]["fsdp_activation_checkpointing"], recompute == "full")
-            shards = gpus if strategy == "hybrid_shard" else ranks
+            self.assertIs(said["fsdp_config"]["fsdp_activation_checkpointing"], best["recompute"] == "full")
+            shards = best["shard_ranks"] or ranks
             self.assertEqual([said["parallelism_config"][f"parallelism_config_dp_{name}_size"]
                               for name in ("shard", "replicate")], [shards, ranks // shards])
 
-    def check_fsdp(self, said, strategy, batch, parts, ranks, gpus, recompute):
+    def check_fsdp(self, said, strategy, batch, parts, ranks, gpus, best):
         if strategy == "none":
             self.assertIn("DistributedDataParallel(", said)
         else:
-            self.assertIn(f"({ranks // gpus}, {gpus})" if strategy == "hybrid_shard" else f"({ranks},)", said)
+            self.assertIn(f"({ranks // best['shard_ranks']}, {best['shard_ranks']})" if best["shard_ranks"] else f"({ranks},)", said)
             self.assertIn(f'"reshard_after_forward": {strategy != "shard_grad_op"}', said)
 
     def test_nothing_fits(self):

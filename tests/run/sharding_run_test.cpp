@@ -249,6 +249,43 @@ TEST_CASE("hybrid_shard: gathers on the links of a node, replicas on the network
   CHECK(*result.summary.memory_parts_parameters_bytes == 4.0 * 400 / 2);
 }
 
+TEST_CASE("hybrid_shard: groups of a part of a node, of a node and of two nodes") {
+  // 4 nodes of 4 GPUs with one card. Copies of S ranks gather 800 bytes and reduce 1600, and 16 / S
+  // of them all-reduce 1600 / S: a ring is as slow as its slowest link.
+  struct Expected {
+    int ranks;
+    double link_Bps; // of gathers
+    int sharing;     // replica parts that use the card of a node
+    std::string name;
+  };
+  for (const Expected& each :
+       {Expected{2, 800, 2, "shard"}, Expected{4, 800, 4, "node"}, Expected{8, 100, 4, "shard"}}) {
+    CAPTURE(each.ranks);
+    const Result result = run_text(
+        R"({"allow_unusual": true,
+            "workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 2,
+              "gradient_bytes": 1600}]},
+            "cluster": {"nodes": 4, "gpus_per_node": 4,
+              "network": {"latency_s": 0, "bandwidth_Bps": 100},
+              "intra_network": {"latency_s": 0, "bandwidth_Bps": 800}},
+            "training": {"sharding": {"strategy": "hybrid_shard", "communicators": 2,
+              "shard_ranks": )" +
+        std::to_string(each.ranks) + R"(}}, "communication": {"collective": "ring"}})");
+    const ScenarioProgram made = scenario_program(result.scenario);
+    const ProgramUnit& unit = made.units.front();
+    const double s = each.ranks;
+    const double copies = 16 / s;
+    CHECK(unit.gather.seconds == within((s - 1) / s * 800 / each.link_Bps, 1e-12));
+    CHECK(unit.reduce.seconds == within((s - 1) / s * 1600 / each.link_Bps, 1e-12));
+    CHECK(unit.replicate.seconds ==
+          within(2 * (copies - 1) / copies * 1600 / s * each.sharing / 100, 1e-12));
+    CHECK(made.program.groups.front().name == each.name);
+    CHECK(made.program.groups.front().parts.size() == static_cast<std::size_t>(copies));
+    CHECK(made.program.groups.back().parts.back().front() == each.ranks - 1);
+    CHECK(*result.summary.memory_parts_parameters_bytes == 4.0 * 400 / s);
+  }
+}
+
 TEST_CASE("hybrid_shard: an NVLink domain is one node") {
   // 8 machines of 4 GPUs in domains of 4 are 2 nodes of 16 GPUs and as many interfaces.
   const auto summary = [](const std::string& cluster) {
@@ -273,10 +310,10 @@ TEST_CASE("hybrid_shard: an NVLink domain is one node") {
           "cluster": {"nodes": 8, "gpus_per_node": 4, "nvlink_domain_nodes": 4,
             "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9},
             "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 3e11}}})");
-  const programs::Group nodes = rank_group(eight.cluster, RankGroup::node);
+  const programs::Group nodes = rank_group(eight, RankGroup::node);
   CHECK(nodes.parts.size() == 2);
   CHECK(nodes.parts.back().front() == 16);
-  CHECK(rank_group(eight.cluster, RankGroup::replica).parts.size() == 16);
+  CHECK(rank_group(eight, RankGroup::replica).parts.size() == 16);
 }
 
 TEST_CASE("hybrid_shard: one NVLink domain has no replicas") {

@@ -33,7 +33,8 @@ constexpr CommandText kPlanTrainingText = emitting(choosing_columns({
     "plan-training",
     "SCENARIO",
     "Finds the fastest way to train a model in the memory of its GPUs: the strategy of sharding,\n"
-    "what backward computes again, the micro-batches of an update, the size of buckets. Lists "
+    "the groups of hybrid_shard, what backward computes again, the micro-batches of an update, the "
+    "size of buckets. Lists "
     "what\n"
     "it ran, best first. An update keeps its number of samples. What needs more memory than a GPU\n"
     "has whatever the step, and what computes longer than the best takes, is not run. Exit code 4\n"

@@ -38,7 +38,7 @@ inline constexpr std::array kSharding{
     word("strategy", kShardingStrategies,
          "What is sharded: nothing, the state of the optimizer (zero1), gradients too (zero2), "
          "parameters too (full_shard; shard_grad_op keeps them from forward to backward), or the "
-         "same inside a node with replicas between nodes (hybrid_shard).")
+         "same among shard_ranks ranks, with replicas of that (hybrid_shard).")
         .by_default("none"),
     word("preset", kShardingPresets, "Framework whose defaults the other keys have.")
         .by_default("fsdp2")
@@ -88,6 +88,12 @@ inline constexpr std::array kSharding{
         .in(io::between(1, 2))
         .by_default(1)
         .because("one communicator runs one collective at a time"),
+    integer("shard_ranks",
+            "Neighbouring ranks that share one copy with hybrid_shard: they divide all ranks into "
+            "several groups, and are a multiple or a divisor of the GPUs of a node. The default is "
+            "the GPUs of a node, or of an NVLink domain.")
+        .in(io::at_least(2))
+        .example("16"),
     word("gather", kParameterGathers,
          "Whether the next forward waits for all gathered parameters or each layer for its own.")
         .by_default("barrier")
