@@ -52,7 +52,8 @@ def scenario(workload, gpu, gpus, batch, parts, recompute, cluster):
 
 def words(row):
     recompute = "" if row["recompute"] == "none" else f", recompute {row['recompute']}"
-    return f"{row['strategy']}, {row['micro_batches']} x {row['batch_size']}{recompute}"
+    groups = f" of {row['shard_ranks']}" if row["shard_ranks"] else ""
+    return f"{row['strategy']}{groups}, {row['micro_batches']} x {row['batch_size']}{recompute}"
 
 
 def cells(stepsim, name, workload, gpu, gpus, batch, parts, recompute, cluster):
