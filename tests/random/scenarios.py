@@ -192,6 +192,8 @@ class Maker:
         out = {"strategy": strategy, **self.some(keys, "/training/sharding", 0.25)}
         if rng.random() < 0.2:
             out["parameter_compression"] = self.codec()
+        if strategy == "hybrid_shard" and rng.random() < 0.5:
+            out["shard_ranks"] = rng.choice([2, 3, 4, 6, 8])
         if not strategy.startswith("zero") and rng.random() < 0.5:
             out["wrapping"] = {"policy": rng.choice(["layer", "block", "all", "optimal"])}
         return out
