@@ -341,7 +341,7 @@ class Maker:
             measured = "resnet50.ddp.2xa100.json"  # the one with the buckets that its DDP made
             return {"trace": str(schema.ROOT / "traces" / (measured if self.d["schedule"] == "trace" else
                                                            rng.choice([measured, "resnet50.1gpu.json",
-                                                                       "googlenet.k80.json"])))}
+                                                                       "googlenet.k80.json", "linear21.rtx2080ti.json"])))}
         if rng.random() < 0.3:
             return self.estimated()
         work = {"model": rng.choice(["resnet20", "alexnet", "lstm_ptb", "googlenet"]),
