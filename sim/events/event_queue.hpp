@@ -31,6 +31,10 @@ template <class Time> struct Event {
 template <class Time> class EventQueue {
 public:
   static constexpr std::uint32_t kMaxIds = 1U << 24;
+  // Later than every event.
+  static constexpr Time kNever = std::numeric_limits<Time>::has_infinity
+                                     ? std::numeric_limits<Time>::infinity()
+                                     : std::numeric_limits<Time>::max();
 
   [[nodiscard]] bool empty() const { return run_size_ == 0 && heap_.empty(); }
   [[nodiscard]] std::size_t size() const { return run_size_ + heap_.size(); }
@@ -40,6 +44,8 @@ public:
     assert(!empty() && "an empty queue has no next time");
     return run_is_next() ? run_[run_head_].time : event_of(heap_.front()).time;
   }
+  // The time of the next event, kNever without one.
+  [[nodiscard]] Time next_or_never() const { return empty() ? kNever : next_time(); }
 
   [[gnu::always_inline]] void push(Time time, std::uint32_t id) {
     assert(!(time < last_) && "an event must not lie in the past");
@@ -65,6 +71,14 @@ public:
     }
     last_ = first.time;
     return first;
+  }
+
+  // Takes out every event up to and including `now`, those that `handle(event)` pushes meanwhile
+  // too.
+  template <class Handle> [[gnu::always_inline]] void drain(Time now, const Handle& handle) {
+    while (!empty() && next_time() <= now) {
+      handle(pop());
+    }
   }
 
 private:

@@ -11,7 +11,7 @@
 
 namespace stepsim::links {
 
-inline constexpr double kNever = std::numeric_limits<double>::infinity();
+inline constexpr double kNever = events::EventQueue<double>::kNever;
 inline constexpr std::uint32_t kNoPort = 0xffffffff;
 
 // One message. It waits for latency_s, then moves at most 1 / per_byte_s bytes per second; with
@@ -42,11 +42,9 @@ public:
   void submit(double now, const Transfer& transfer) {
     ends_.push(now + transfer.latency_s + transfer.bytes * transfer.per_byte_s, transfer.id);
   }
-  [[nodiscard]] double next_time() const { return ends_.empty() ? kNever : ends_.next_time(); }
+  [[nodiscard]] double next_time() const { return ends_.next_or_never(); }
   void advance(double now, std::vector<std::uint32_t>& done) {
-    while (!ends_.empty() && ends_.next_time() <= now) {
-      done.push_back(ends_.pop().id());
-    }
+    ends_.drain(now, [&](const auto& end) { done.push_back(end.id()); });
   }
 
 private:

@@ -56,18 +56,17 @@ void ProgramEvents::advance(double now) {
   for (;;) {
     look_again();
     settle();
-    if (queue_.empty() || queue_.next_time() > now) {
+    if (queue_.next_or_never() > now) {
       break;
     }
     now_ = std::max(now_, queue_.next_time());
-    while (!queue_.empty() && queue_.next_time() <= now_) {
-      const auto event = queue_.pop();
+    queue_.drain(now_, [&](const auto& event) {
       if (due_[event.id()] == event.time) {
         due_[event.id()] = kNoEvent;
         ++events_;
         fire(event.id());
       }
-    }
+    });
   }
 }
 

@@ -53,7 +53,7 @@ public:
   ProgramEvents& operator=(const ProgramEvents&) = delete;
 
   // The time of the next event; infinity if there is none before an exchange_ended().
-  [[nodiscard]] double next_time() const { return queue_.empty() ? kNoEvent : queue_.next_time(); }
+  [[nodiscard]] double next_time() const { return queue_.next_or_never(); }
   // Processes all events up to and including `now`.
   void advance(double now);
   // The ranks that have entered since the owner last emptied the list.
@@ -92,7 +92,7 @@ private:
   [[nodiscard]] bool is_fifo(std::uint32_t cursor) const {
     return cursor < lanes_.fifo_lanes() * ranks_;
   }
-  [[nodiscard]] bool next_is_later() const { return queue_.empty() || queue_.next_time() > now_; }
+  [[nodiscard]] bool next_is_later() const { return queue_.next_or_never() > now_; }
 
   void set_timer(std::size_t timer, double time);
   void settle();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "base/random.hpp"
@@ -70,6 +71,26 @@ TEST_CASE("event queue: any mix of pushes and pops agrees with a linear search")
       REQUIRE(queue.size() == pending.size());
     }
   }
+}
+
+TEST_CASE("event queue: draining takes what is due, and what is pushed meanwhile") {
+  EventQueue<double> queue;
+  CHECK(queue.next_or_never() == std::numeric_limits<double>::infinity());
+  for (const double time : {1.0, 3.0, 2.0, 2.5}) {
+    queue.push(time, static_cast<std::uint32_t>(10 * time));
+  }
+  std::vector<std::uint32_t> ids;
+  queue.drain(2, [&](const auto& event) {
+    ids.push_back(event.id());
+    if (event.id() == 10) {
+      queue.push(2, 21); // due at once
+      queue.push(2.25, 22);
+    }
+  });
+  CHECK(ids == std::vector<std::uint32_t>{10, 20, 21});
+  CHECK(queue.next_or_never() == 2.25);
+  EventQueue<std::int64_t> whole;
+  CHECK(whole.next_or_never() == std::numeric_limits<std::int64_t>::max());
 }
 
 TEST_CASE("event queue: memory follows the pending events, not all that ever passed") {

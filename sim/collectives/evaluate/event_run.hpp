@@ -87,20 +87,18 @@ public:
   }
   // The time of the next end of a delay or addition, in run() also of the next entry; links::kNever
   // if there is none.
-  [[nodiscard]] double next_time() const {
-    return timers_.empty() ? links::kNever : timers_.next_time();
-  }
+  [[nodiscard]] double next_time() const { return timers_.next_or_never(); }
   void advance(double now) {
     now_ = now;
-    while (!timers_.empty() && timers_.next_time() <= now_) {
-      const std::uint32_t id = timers_.pop().id();
+    timers_.drain(now, [&](const auto& timer) {
+      const std::uint32_t id = timer.id();
       ++result_.events;
       if (id >= 2 * ports_.size()) {
         became_ready(id - 2 * static_cast<std::uint32_t>(ports_.size()));
       } else {
         id % 2 == kEntry ? enter(id / 2) : received(id / 2, kNone);
       }
-    }
+    });
   }
   [[nodiscard]] bool finished() const { return open_ == 0; } // every rank has done everything
   // The send that the port performs now or next.

@@ -84,8 +84,7 @@ public:
     }
     std::vector<std::uint32_t> done;
     for (;;) {
-      const double timer = timers_.empty() ? links::kNever : timers_.next_time();
-      now_ = std::min(network_.next_time(), timer);
+      now_ = std::min(network_.next_time(), timers_.next_or_never());
       if (now_ == links::kNever) {
         break;
       }
@@ -95,11 +94,10 @@ public:
         ++result_.events;
         transferred(id);
       }
-      while (!timers_.empty() && timers_.next_time() <= now_) {
-        const std::uint32_t id = timers_.pop().id();
+      timers_.drain(now_, [&](const auto& timer) {
         ++result_.events;
-        id < servers_.workers ? push_all(id) : added(id - servers_.workers);
-      }
+        timer.id() < servers_.workers ? push_all(timer.id()) : added(timer.id() - servers_.workers);
+      });
     }
     result_.ranks.finish_s = finish_;
     result_.seconds = *std::max_element(finish_.begin(), finish_.end());

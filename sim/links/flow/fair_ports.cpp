@@ -49,7 +49,7 @@ void FairPorts::submit(double now, const Transfer& transfer) {
 
 double FairPorts::next_time() {
   solve();
-  return begins_.empty() ? next_finish_ : std::min(next_finish_, begins_.next_time());
+  return std::min(next_finish_, begins_.next_or_never());
 }
 
 void FairPorts::advance(double now, std::vector<std::uint32_t>& done) {
@@ -58,9 +58,7 @@ void FairPorts::advance(double now, std::vector<std::uint32_t>& done) {
   if (next_finish_ <= now) {
     end_flows(now, done);
   }
-  while (!begins_.empty() && begins_.next_time() <= now) {
-    begin_bytes(now, begins_.pop().id());
-  }
+  begins_.drain(now, [&](const auto& begin) { begin_bytes(now, begin.id()); });
 }
 
 bool FairPorts::is_current(const End& end) const {

@@ -47,7 +47,7 @@ double FlowLevel::next_time() {
   if (stale_) {
     solve();
   }
-  return begins_.empty() ? next_finish_ : std::min(next_finish_, begins_.next_time());
+  return std::min(next_finish_, begins_.next_or_never());
 }
 
 // Ends by id, then begins; rates are found when the next time is asked for.
@@ -69,12 +69,11 @@ void FlowLevel::advance(double now, std::vector<std::uint32_t>& done) {
     next_finish_ = kNever;
     stale_ = true;
   }
-  while (!begins_.empty() && begins_.next_time() <= now) {
-    const std::uint32_t place = begins_.pop().id();
-    beginning_.push_back(waiting_[place]);
-    free_waiting_.push_back(place);
+  begins_.drain(now, [&](const auto& begin) {
+    beginning_.push_back(waiting_[begin.id()]);
+    free_waiting_.push_back(begin.id());
     stale_ = true;
-  }
+  });
 }
 
 // Bytes of links are counted when a flow ends, and of those under way in link_use().

@@ -77,14 +77,14 @@ void CollectiveMessages::enter(double now, std::uint32_t place) {
 }
 
 double CollectiveMessages::next_time() const {
-  return inside_.empty() ? run_.next_time() : std::min(inside_.next_time(), run_.next_time());
+  return std::min(inside_.next_or_never(), run_.next_time());
 }
 
 void CollectiveMessages::advance(double now) {
-  while (!inside_.empty() && inside_.next_time() <= now) {
+  inside_.drain(now, [&](const auto& end) {
     ++events_;
-    completed(now, inside_.pop().id());
-  }
+    completed(now, end.id());
+  });
   if (run_.next_time() <= now) {
     ++events_;
     run_.advance(now);

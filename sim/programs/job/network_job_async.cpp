@@ -51,22 +51,20 @@ AsyncServerJob::AsyncServerJob(const NetworkJob& job)
 }
 
 double AsyncServerJob::next_time() const {
-  const double computed = computing_.empty() ? links::kNever : computing_.next_time();
-  return additions_.empty() ? computed : std::min(computed, additions_.next_time());
+  return std::min(computing_.next_or_never(), additions_.next_or_never());
 }
 
 // Additions before pushes: what has arrived comes before what leaves now.
 void AsyncServerJob::advance(double now) {
   while (next_time() <= now) {
-    while (!additions_.empty() && additions_.next_time() <= now) {
+    additions_.drain(now, [&](const auto& addition) {
       ++events_;
-      const std::uint32_t id = additions_.pop().id();
-      added(now, id / servers_, id % servers_);
-    }
-    while (!computing_.empty() && computing_.next_time() <= now) {
+      added(now, addition.id() / servers_, addition.id() % servers_);
+    });
+    computing_.drain(now, [&](const auto& end) {
       ++events_;
-      push(now, computing_.pop().id());
-    }
+      push(now, end.id());
+    });
   }
 }
 

@@ -69,10 +69,7 @@ double ProgramJob::next_time() const {
   if (!begun_) {
     return 0;
   }
-  double next = program_.next_time();
-  if (!seconds_.empty()) {
-    next = std::min(next, seconds_.next_time());
-  }
+  double next = std::min(program_.next_time(), seconds_.next_or_never());
   for (const std::uint32_t place : active_) {
     next = std::min(next, running_[place].messages->next_time());
   }
@@ -92,11 +89,10 @@ void ProgramJob::advance(double now) {
       }
       i += i < active_.size() && active_[i] == place ? 1 : 0; // unless it has ended
     }
-    while (!seconds_.empty() && seconds_.next_time() <= now) {
+    seconds_.drain(now, [&](const auto& ended) {
       ++events_;
-      const std::uint32_t id = seconds_.pop().id();
-      servers_ ? end_on(now, resting_[id]) : end(now, id);
-    }
+      servers_ ? end_on(now, resting_[ended.id()]) : end(now, ended.id());
+    });
     if (servers_) {
       servers_->advance(now);
       take_received(now);

@@ -24,9 +24,7 @@ ServerTraffic::ServerTraffic(const NetworkJob& job, std::vector<std::uint32_t> p
   assert(spec_.credit_bytes > 0 && "something may be sent");
 }
 
-double ServerTraffic::next_time() const {
-  return additions_.empty() ? links::kNever : additions_.next_time();
-}
+double ServerTraffic::next_time() const { return additions_.next_or_never(); }
 
 // Even parts in whole values, the first ones a value longer; or the whole piece on one server.
 std::int64_t ServerTraffic::part_bytes(std::uint32_t exchange, std::uint32_t server) const {
@@ -52,11 +50,10 @@ bool ServerTraffic::on_one_host(std::uint32_t worker, std::uint32_t server) cons
 }
 
 void ServerTraffic::advance(double now) {
-  while (!additions_.empty() && additions_.next_time() <= now) {
+  additions_.drain(now, [&](const auto& addition) {
     ++events_;
-    const std::uint32_t part = additions_.pop().id();
-    pull(now, part / servers_, part % servers_);
-  }
+    pull(now, addition.id() / servers_, addition.id() % servers_);
+  });
 }
 
 // The part of a server on the worker's own host is there without a message.
