@@ -20,7 +20,6 @@ import page_section
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/accuracy.md"
-LEAST_CONTEXT, MOST_CONTEXT = 0.5e9, 2e9  # of memory_low_bytes and memory_high_bytes
 SAME_MODEL = 0.05  # how far the parameters of a table may be from those of the row, as a ratio
 
 MODELS = {"BERT-base": "bert_base", "BERT-large": "bert_large", "DiT-XL/2": "dit_xl_2", "GPT-2 1.5B": "gpt2_xl",
@@ -138,6 +137,10 @@ def scenario_of(row):
             "training": training_of(row, precision)}
 
 
+def without_context(scenario):
+    return {**scenario, "training": {**scenario["training"], "context_bytes": 0}}
+
+
 def least(row):
     """The row with the least that its source may mean, and the columns that were filled."""
     filled = [column for column in LEAST if not row[column]] if row["out_of_memory"] == "yes" else []
@@ -153,11 +156,14 @@ def predictions(stepsim, rows):
             asked.append((row, scenario_of(filled)))
         except NotPredicted as reason:
             reasons[str(reason)].append(row)
-    lines = "".join(json.dumps(scenario) + "\n" for _, scenario in asked)
+    # The second of each has no context, for figures that do not count it.
+    lines = "".join(json.dumps(each) + "\n" for _, scenario in asked for each in (scenario, without_context(scenario)))
     done = subprocess.run([stepsim, "run", "--lines", "-", "--quiet"], input=lines, text=True, check=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    for (row, _), line in zip(asked, done.stdout.splitlines(), strict=True):
-        row["summary"] = json.loads(line)["summary"]
+    summaries = [json.loads(line)["summary"] for line in done.stdout.splitlines()]
+    for (row, _), whole, tensors in zip(asked, summaries[::2], summaries[1::2], strict=True):
+        row["summary"] = whole
+        row["counted"] = whole if KINDS[row["kind"]].context else tensors
     for row, _ in asked:  # what fits with the least may fit, or not, with what was run
         if row["least"] and row["summary"]["memory_fits"] is not False:
             reasons[f"the source does not say the {SAID[row['least'][0]]}"].append(row)
@@ -166,13 +172,10 @@ def predictions(stepsim, rows):
 
 def compared(row):
     """(figure, model, low, high) in bytes, each with what the kind of the figure counts."""
-    summary, kind = row["summary"], KINDS[row["kind"]]
-    parts = summary["memory_parts"]
-    contexts = (0, 0, 0) if kind.context else (parts["context_bytes"], LEAST_CONTEXT, MOST_CONTEXT)
-    model = summary["memory_bytes"] - (0 if kind.allocator else parts["allocator_bytes"])
-    return (float(row["measured_bytes"]),
-            *(each - context for each, context in zip((model, summary["memory_low_bytes"], summary["memory_high_bytes"]),
-                                                      contexts, strict=True)))
+    summary = row["counted"]
+    lost = 0 if KINDS[row["kind"]].allocator else summary["memory_parts"]["allocator_bytes"]
+    return (float(row["measured_bytes"]), summary["memory_bytes"] - lost, summary["memory_low_bytes"],
+            summary["memory_high_bytes"])
 
 
 def error(row):

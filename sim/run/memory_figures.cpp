@@ -229,20 +229,12 @@ void add_step(const Scenario& scenario, MemoryParts& parts) {
   parts.gradients = keeps ? parts.gradients : peak.gradients;
 }
 
-MemoryParts parts_with_context(const Scenario& scenario) {
-  MemoryParts parts;
-  if (const auto& given = scenario.training.context_bytes) {
-    parts.context = parts.least_context = parts.most_context = *given;
-  }
-  return parts;
-}
-
 MemoryParts sharded_memory(const Scenario& scenario, const ScenarioProgram& made,
                            const programs::OperationTimes& times) {
   const Sharding& sharding = scenario.training.sharding;
   const double all = parameters_of_units(scenario, made);
   const double share = all / static_cast<double>(shard_ranks(scenario));
-  MemoryParts parts = parts_with_context(scenario);
+  MemoryParts parts = memory_before_training(scenario);
   parts.optimizer = optimizer_bytes(scenario) * share;
   if (has_units(sharding)) {
     parts.parameters = sharding.stored_bytes * share;
@@ -264,9 +256,23 @@ MemoryParts sharded_memory(const Scenario& scenario, const ScenarioProgram& made
 
 } // namespace
 
+MemoryParts memory_before_training(const Scenario& scenario) {
+  MemoryParts parts;
+  if (const auto& given = scenario.training.context_bytes) {
+    parts.context = parts.least_context = parts.most_context = *given;
+  } else if (const auto& capacity = scenario.cluster.gpu_memory_bytes;
+             capacity && scenario.workload_source.profile.kernels == layers::Kernels::tensorflow) {
+    const double reserved = kReservedShare * static_cast<double>(*capacity);
+    parts.context += reserved;
+    parts.least_context += std::min(reserved, kLeastReservedBytes);
+    parts.most_context += std::max(reserved, kMostReservedBytes);
+  }
+  return parts;
+}
+
 MemoryParts unsharded_memory(const Scenario& scenario, std::int64_t ranks, const Summary& summary) {
   const auto all = static_cast<double>(scenario.workload.values());
-  MemoryParts parts = parts_with_context(scenario);
+  MemoryParts parts = memory_before_training(scenario);
   add_unsharded(scenario, all, parts);
   parts.gradients = static_cast<double>(scenario.workload.bytes().value);
   double updated = all; // parameters at a time
@@ -322,7 +328,7 @@ void fill_memory(const Scenario& scenario, const ScenarioProgram& made,
 
 double least_memory(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
-  MemoryParts parts = parts_with_context(scenario);
+  MemoryParts parts = memory_before_training(scenario);
   if (sharding.strategy == ShardingStrategy::none) {
     parts = unsharded_memory(scenario, scenario.cluster.ranks(), {});
   } else {

@@ -30,6 +30,12 @@ inline constexpr double kMostAllocatorShare = 0.2;
 inline constexpr double kContextBytes = 1e9;
 inline constexpr double kLeastContextBytes = 0.5e9;
 inline constexpr double kMostContextBytes = 2e9;
+// Of the capacity, what TensorFlow's allocator leaves to the driver: a twentieth, and since 2020 by
+// the compute capability instead, with these ends (MinSystemMemory in its
+// gpu_device.cc).
+inline constexpr double kReservedShare = 0.05;
+inline constexpr double kLeastReservedBytes = 500.0 * (1 << 20);
+inline constexpr double kMostReservedBytes = 1800.0 * (1 << 20);
 
 // Bytes of a worker. Activations are empty where they are not known.
 struct MemoryParts {
@@ -47,6 +53,9 @@ struct MemoryParts {
     return parameters + master + gradients + optimizer + copies + come_and_go() + context;
   }
 };
+
+// What is taken on the GPU of a worker before it trains; nothing else.
+[[nodiscard]] MemoryParts memory_before_training(const Scenario& scenario);
 
 // Of training without sharding with so many workers; `summary` has the width of a pipeline.
 [[nodiscard]] MemoryParts unsharded_memory(const Scenario& scenario, std::int64_t ranks,

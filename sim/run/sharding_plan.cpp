@@ -94,7 +94,7 @@ buckets::UnitMemory unit_memory(const Scenario& scenario) {
   constexpr double kHeld = 1 + kAllocatorShare;
   return {.limit_bytes =
               capacity ? static_cast<double>(*capacity) : std::numeric_limits<double>::infinity(),
-          .fixed_bytes = shard + scenario.training.context_bytes.value_or(kContextBytes) +
+          .fixed_bytes = shard + memory_before_training(scenario).context +
                          kHeld * known_activations(scenario).value_or(0),
           .parameter_bytes = kHeld * sharding.parameter_bytes,
           .reduce_bytes = kHeld * sharding.reduce_bytes,

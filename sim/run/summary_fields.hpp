@@ -324,7 +324,9 @@ inline constexpr std::array kAll{
         "What the allocator loses, 5 % of what comes and goes (assumed; 0 to 20 %).")
         .below("memory_parts"),
     row("memory_parts_context_bytes", &Summary::memory_parts_context_bytes,
-        "Context of the GPU's driver, kernels and workspaces of libraries, 1 GB (assumed).")
+        "Context of the GPU's driver, kernels and workspaces of libraries, 1 GB (assumed), and "
+        "with "
+        "/workload/kernels tensorflow the 5 % of the capacity that its allocator does not take.")
         .below("memory_parts")};
 
 } // namespace figures

@@ -93,6 +93,23 @@ class Memory(unittest.TestCase):
         self.assertEqual(summary["memory_parts"]["context_bytes"], 1.4e9)
         self.assertEqual(summary["memory_low_bytes"], 1.4e9 + 12 * ALL)  # parameters, gradients, buckets
 
+    def test_tensorflow_leaves_a_part_of_the_gpu_to_the_driver(self):
+        tree = {"kind": "scenario", "cluster": {"nodes": 2, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e10}},
+                "workload": {"model": "bert_base", "gpu": "v100", "batch_size": 8, "kernels": "tensorflow"},
+                "training": {"gradient_lifetime": "always"}}
+        tiny = 2**20  # the reserve of a capacity that is next to nothing
+        free = self.summary({**tree, "cluster": {**tree["cluster"], "gpu_memory_bytes": tiny}})
+        for capacity, share, least, most in ((32e9, 0.05, 500 * 2**20, 1800 * 2**20), (80e9, 0.05, 500 * 2**20, 4e9),
+                                             (8e9, 0.05, 4e8, 1800 * 2**20)):
+            held = self.summary({**tree, "cluster": {**tree["cluster"], "gpu_memory_bytes": capacity}})
+            for name, more in (("", share * (capacity - tiny)), ("low_", least - share * tiny), ("high_", most - 1800 * 2**20)):
+                self.assertAlmostEqual(held[f"memory_{name}bytes"], free[f"memory_{name}bytes"] + more, delta=1)
+            self.assertAlmostEqual(held["memory_parts"]["context_bytes"], CONTEXT + share * capacity, delta=1)
+        for other in ({"workload": {**tree["workload"], "kernels": "composed"}},
+                      {"training": {"context_bytes": CONTEXT, **tree["training"]}}):
+            held = self.summary({**tree, **other, "cluster": {**tree["cluster"], "gpu_memory_bytes": 32e9}})
+            self.assertEqual(held["memory_parts"]["context_bytes"], CONTEXT)
+
     def test_the_range_holds_kernels_that_are_not_known(self):
         tree = {"kind": "scenario", "cluster": {"nodes": 2, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e10}},
                 "workload": {"model": "gpt2", "gpu": "a100-80", "batch_size": 8}, "training": {"gradient_lifetime": "always"}}

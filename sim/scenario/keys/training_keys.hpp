@@ -209,7 +209,9 @@ inline constexpr std::array kTrainingRows{
     bound<&Training::context_bytes>(
         number("context_bytes",
                "Bytes that a process needs on its GPU before it trains: kernels, buffers of the "
-               "communication library. Measured processes need 0.5 to 2 GB; 1 GB is assumed.")
+               "communication library. Measured processes need 0.5 to 2 GB; 1 GB is assumed, and 5 "
+               "% of the capacity more "
+               "with /workload/kernels tensorflow.")
             .in(io::at_least(0))
             .example("1.4e9")),
     bound<&Training::activation_bytes>(
