@@ -189,6 +189,14 @@ std::optional<double> gamma_of(const GpuFit& fit) {
              : std::nullopt;
 }
 
+// Bytes per second of which a bucket takes four: read and written when tensors are copied into it,
+// and again when they are copied back. Empty as gamma_of().
+std::optional<double> copies_of(const GpuFit& fit) {
+  const Kernels both = find_all(fit, {"bucket_flatten", "bucket_unflatten"}, "any");
+  const double per_element = sum(both, &KernelFit::c1_s_per_element);
+  return per_element > 0 ? std::optional(4 * sizeof(float) / per_element) : std::nullopt;
+}
+
 // The class of a message between two ranks follows from its bandwidth, as that of pairs does
 // (gpu_fit.hpp). With times of all pairs there is a link per class that was found, and the slowest
 // class is the network of flat collectives, whose ring crosses it.
@@ -264,6 +272,9 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
                                                samples.sm_clock_hz, samples.peer_access),
                                    valid_tree(samples, fit));
   set_links(tree, samples, fit);
+  if (const std::optional<double> copies = copies_of(fit)) {
+    tree.set("copy_bandwidth_Bps", *copies);
+  }
   io::Array curves;
   for (const GroupFit& curve : fit.curves) {
     if (curve.group.op != "pingpong") { // that is the link

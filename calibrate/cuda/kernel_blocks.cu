@@ -4,6 +4,7 @@
 // one kernel after the other, as a rank does with what it has gathered.
 #include <algorithm>
 #include <bit>
+#include <memory>
 
 #include "calibrate/cuda/kernel_blocks.cuh"
 #include "collectives/operators/global_top_k.hpp"
@@ -114,6 +115,30 @@ void add_lists(KernelBlocks& blocks, std::int64_t n, std::uint32_t k) {
   blocks.back().prepare = prepare;
 }
 
+// k tensors of about n elements together: a long one and one of a 64th of its length in turn, as
+// weights and biases of a network, of whole groups of four elements.
+void add_bucket(KernelBlocks& blocks, std::int64_t n, std::int64_t k) {
+  Arena* a = &blocks.arena;
+  const std::int64_t pair = 2 * n / k / 260 * 4; // elements of the short one
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t i = 0; i < k; i += 2) {
+    lengths.insert(lengths.end(), {64 * pair, pair});
+  }
+  const auto bucket = std::make_shared<const TensorBucket>(lengths);
+  const std::int64_t spread = bucket->spread;
+  if (pair == 0 || spread > a->most) {
+    return;
+  }
+  blocks.push_any("bucket_flatten", bucket->elements, k, kCold, [=](std::int64_t i) {
+    flatten(*bucket, a->data(Distribution::gaussian, spread, i), a->target_of(n, i),
+            a->stream.get());
+  });
+  blocks.push_any("bucket_unflatten", bucket->elements, k, kCold, [=](std::int64_t i) {
+    unflatten(*bucket, a->data(Distribution::gaussian, n, i), a->target_of(spread, i),
+              a->stream.get());
+  });
+}
+
 } // namespace
 
 void add_list_blocks(KernelBlocks& blocks, std::int64_t n) {
@@ -125,6 +150,9 @@ void add_list_blocks(KernelBlocks& blocks, std::int64_t n) {
   blocks.push_any("reduce_add", n, 0, kCold, [=](std::int64_t i) {
     add(a->target_of(n, i), a->data(Distribution::gaussian, n, i), n, a->stream.get());
   });
+  for (const std::int64_t tensors : {2, 16, 128}) {
+    add_bucket(blocks, n, tensors);
+  }
   for (const std::uint32_t k : selected_counts(n)) {
     add_lists(blocks, n, k);
   }

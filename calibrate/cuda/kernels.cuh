@@ -5,6 +5,8 @@
 // check_launches().
 #include <cuda_runtime.h>
 
+#include <span>
+
 #include "calibrate/cuda/codec_math.hpp"
 #include "calibrate/cuda/device.cuh"
 #include "calibrate/cuda/kernel_math.hpp"
@@ -16,6 +18,23 @@ namespace stepsim::calibrate::gpu {
 
 // x += y (fp32), with 128-bit accesses if both pointers have the same alignment modulo 16 bytes.
 void add(float* x, const float* y, std::int64_t n, cudaStream_t stream);
+
+// Tensors that one message sends: each begins at a multiple of kTensorAlignment elements in
+// `spread` elements of memory, as allocators place them, and in the bucket one follows the other.
+inline constexpr std::int64_t kTensorAlignment = 128;
+struct Piece {                     // of a tensor, of at most kMostPiece elements
+  std::int64_t tensor{}, bucket{}; // where it begins in the tensors' memory, and in the bucket
+  std::int64_t elements{};
+};
+inline constexpr std::int64_t kMostPiece = 4096;
+struct TensorBucket {
+  explicit TensorBucket(std::span<const std::int64_t> lengths); // elements of each tensor
+  std::int64_t spread{}, elements{};
+  Buffer<Piece> pieces;
+};
+// Copies all tensors into the bucket, or back, with one launch.
+void flatten(const TensorBucket& of, const float* tensors, float* bucket, cudaStream_t stream);
+void unflatten(const TensorBucket& of, const float* bucket, float* tensors, cudaStream_t stream);
 
 // The state of a selection on the device, and its result.
 struct SelectState {

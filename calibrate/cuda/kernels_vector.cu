@@ -37,6 +37,27 @@ __global__ void add_kernel(float* x, const float* y, std::int64_t n) {
   }
 }
 
+// A block per piece, 128 bits at a time where both ends have the same offset within 16 bytes.
+__global__ void copy_pieces_kernel(const Piece* pieces, std::int64_t count, bool to_bucket,
+                                   const float* from_all, float* to_all) {
+  for (std::int64_t index = blockIdx.x; index < count; index += gridDim.x) {
+    const Piece piece = pieces[index];
+    const float* from = from_all + (to_bucket ? piece.tensor : piece.bucket);
+    float* to = to_all + (to_bucket ? piece.bucket : piece.tensor);
+    const VectorSplit split = vector_split(reinterpret_cast<std::uintptr_t>(to),
+                                           reinterpret_cast<std::uintptr_t>(from), piece.elements);
+    const auto* wide_from = reinterpret_cast<const float4*>(from + split.head);
+    auto* wide_to = reinterpret_cast<float4*>(to + split.head);
+    for (std::int64_t i = threadIdx.x; i < split.vectors; i += blockDim.x) {
+      wide_to[i] = wide_from[i];
+    }
+    for (std::int64_t i = threadIdx.x; i < piece.elements - 4 * split.vectors; i += blockDim.x) {
+      const std::int64_t at = i < split.head ? i : i + 4 * split.vectors;
+      to[at] = from[at];
+    }
+  }
+}
+
 __global__ void sum_magnitudes_kernel(const float* x, std::int64_t n, double* sum) {
   double mine = 0;
   for (std::int64_t i = first_index(); i < n; i += index_stride()) {
@@ -151,6 +172,40 @@ int full_grid() {
 
 void add(float* x, const float* y, std::int64_t n, cudaStream_t stream) {
   add_kernel<<<grid_for((n + 3) / 4), kThreads, 0, stream>>>(x, y, n);
+}
+
+TensorBucket::TensorBucket(std::span<const std::int64_t> lengths) {
+  std::vector<Piece> all;
+  for (const std::int64_t length : lengths) {
+    for (std::int64_t done = 0; done < length; done += kMostPiece) {
+      all.push_back({spread + done, elements + done, std::min(kMostPiece, length - done)});
+    }
+    spread += (length + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+    elements += length;
+  }
+  pieces = Buffer<Piece>(all.size());
+  STEPSIM_CUDA(
+      cudaMemcpy(pieces.get(), all.data(), all.size() * sizeof(Piece), cudaMemcpyHostToDevice));
+  STEPSIM_CUDA(cudaDeviceSynchronize());
+}
+
+namespace {
+
+void copy_pieces(const TensorBucket& of, bool to_bucket, const float* from, float* to,
+                 cudaStream_t stream) {
+  const auto count = static_cast<std::int64_t>(of.pieces.size());
+  copy_pieces_kernel<<<grid_for(count * kThreads), kThreads, 0, stream>>>(of.pieces.get(), count,
+                                                                          to_bucket, from, to);
+}
+
+} // namespace
+
+void flatten(const TensorBucket& of, const float* tensors, float* bucket, cudaStream_t stream) {
+  copy_pieces(of, true, tensors, bucket, stream);
+}
+
+void unflatten(const TensorBucket& of, const float* bucket, float* tensors, cudaStream_t stream) {
+  copy_pieces(of, false, bucket, tensors, stream);
 }
 
 void sum_magnitudes(const float* x, std::int64_t n, double* sum, cudaStream_t stream) {

@@ -34,6 +34,46 @@ void verify_additions(KernelBench& bench, std::int64_t n) {
   }
 }
 
+// Tensors of lengths that are no multiples of four, and one longer than a piece, into a bucket and
+// back; what lies between tensors, and behind both, must stay as it was.
+void verify_bucket(KernelBench& bench, std::int64_t n) {
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t left = n; left > 0; left -= lengths.back()) {
+    const std::int64_t wanted = lengths.size() % 3 == 0 ? kMostPiece + 5 : 61;
+    lengths.push_back(std::min(left, wanted));
+  }
+  const TensorBucket bucket(lengths);
+  const auto spread = static_cast<std::size_t>(bucket.spread);
+  const std::vector<float> x = bench.data(n, Data::gaussian);
+  const std::string where = " n=" + std::to_string(n);
+  std::vector<float> tensors(spread + 8, 77.0F);
+  std::size_t begin = 0;
+  auto value = x.begin();
+  for (const std::int64_t length : lengths) {
+    std::copy_n(value, length, tensors.begin() + static_cast<std::ptrdiff_t>(begin));
+    value += length;
+    begin += static_cast<std::size_t>((length + kTensorAlignment - 1) / kTensorAlignment *
+                                      kTensorAlignment);
+  }
+  check(begin == spread && bucket.elements == n, "bucket" + where + ": lengths");
+  const Buffer<float> memory(tensors.size());
+  to_device(memory.get(), tensors);
+  std::vector<float> flat(x.size() + 8, -55.0F);
+  to_device(bench.y.get(), flat);
+  std::ranges::copy(x, flat.begin());
+  flatten(bucket, memory.get(), bench.y.get(), bench.stream.get());
+  bench.compare("bucket_flatten" + where, bench.y.get(), flat);
+  for (float& each : flat) {
+    each = -each;
+  }
+  to_device(bench.y.get(), flat);
+  for (std::size_t i = 0; i < spread; ++i) {
+    tensors[i] = tensors[i] == 77.0F ? 77.0F : -tensors[i];
+  }
+  unflatten(bucket, bench.y.get(), memory.get(), bench.stream.get());
+  bench.compare("bucket_unflatten" + where, memory.get(), tensors);
+}
+
 ListSpace on_device(const HostList& list) {
   ListSpace space(list.values.size());
   to_device(space.indices.get(), list.indices);
@@ -138,6 +178,7 @@ void verify_sums(KernelBench& bench, std::int64_t n) {
 void verify_lists(KernelBench& bench, std::int64_t n) {
   verify_additions(bench, n);
   verify_sums(bench, n);
+  verify_bucket(bench, n);
   // Two lists with common indices and sums that are exact, some of them 0; k of their sum.
   for (const std::int64_t stride : {1, 2, 7}) {
     HostList a;

@@ -117,6 +117,9 @@ Rows network_rows(const io::Json& tree) {
   const auto [least, most] = profile.valid_bytes.value_or(std::pair(0.0, 0.0));
   row(most > 0, "sizes", base::readable_bytes(least) + " to " + base::readable_bytes(most));
   row(!methods.empty(), "costs of compression", methods);
+  row(profile.copy_bandwidth_Bps.has_value(), "copies into buckets",
+      base::readable_rate(profile.copy_bandwidth_Bps.value_or(0)) +
+          ", of a scenario with \"copy_bandwidth_Bps\": \"calibrated\"");
   row(!profile.note.empty(), "note", profile.note);
   const io::Json* numbers = member(source, "numbers");
   for (const auto& [pointer, words] : numbers != nullptr ? numbers->as_object() : io::Object{}) {

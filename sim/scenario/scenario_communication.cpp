@@ -171,6 +171,18 @@ std::string one_of(const std::vector<AlgorithmId>& algorithms) {
 
 } // namespace
 
+double speed_or_calibrated(io::Fields& fields, std::string_view key,
+                           const std::optional<double>& measured, const ParseContext& context) {
+  const io::Json* given = fields.any(key);
+  if (given == nullptr || *given != io::Json(keys::kCalibrated)) {
+    return fields.optional_number(key).value_or(0);
+  }
+  if (!measured) {
+    context.problems.add(*given, "calibrated: /cluster/network names no calibration that has it");
+  }
+  return measured.value_or(0);
+}
+
 // The schedule comes before the compression, which depends on it (`k` needs the whole gradient in
 // one message).
 void parse_communication(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
@@ -196,7 +208,9 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   out.overlap_backward = fields.boolean("overlap_backward");
   out.host_reduction = fields.boolean("host_reduction");
   out.next_forward = fields.word("next_forward", programs::kNextForwards);
-  out.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps").value_or(0);
+  const auto& profile = scenario.cluster.network.profile;
+  out.copy_bandwidth_Bps = speed_or_calibrated(
+      fields, "copy_bandwidth_Bps", profile ? profile->copy_bandwidth_Bps : std::nullopt, context);
   if (fields.has("plan_cost")) {
     io::Fields cost(*fields.any("plan_cost"), context.problems, fields.row("plan_cost"));
     out.plan_cost = {cost.number("startup_s"), cost.number("per_byte_s")};

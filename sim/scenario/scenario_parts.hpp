@@ -42,6 +42,12 @@ void read_options(io::Fields& fields, collectives::Options& options);
 // Reads the object. Workload, cluster and training must be known, because defaults depend on them.
 void parse_communication(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 
+// Reads a speed [bytes/s], a number or the word `calibrated`: then it is `measured`, a value of the
+// calibration of the network, and it is a problem if that is empty. 0 without the key.
+[[nodiscard]] double speed_or_calibrated(io::Fields& fields, std::string_view key,
+                                         const std::optional<double>& measured,
+                                         const ParseContext& context);
+
 // Reads /cluster/intra_network of a scenario: the link inside a node, from its keys, a profile, or
 // the node type.
 

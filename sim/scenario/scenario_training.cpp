@@ -138,6 +138,9 @@ void parse_training(io::Fields& fields, const ParseContext& context, Scenario& s
                          "must be less than iterations (" + std::to_string(training.iterations) +
                              "), got " + std::to_string(*training.discard_iterations));
   }
+  const auto& profile = scenario.cluster.network.profile;
+  training.host_copy_Bps = speed_or_calibrated(
+      fields, "host_copy_Bps", profile ? profile->host_copy_Bps() : std::nullopt, context);
   // A trace times the update on its device; a number in the scenario is for another device or
   // optimizer.
   training.update = {fields.number_or("update_s", scenario.workload.update.value)};

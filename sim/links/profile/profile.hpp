@@ -106,9 +106,10 @@ struct NetworkProfile {
   std::string grade; // one of kGrades; "" if the file gives none
   // Empty if the file gives none.
   std::optional<double> latency_s, block_latency_s, bandwidth_Bps, reduction_Bps;
-  double delay_s{};               // as in LinkClass
-  std::optional<Carrier> carrier; // of a network between machines, if the file says it
-  std::optional<Bus> bus;         // of a network inside a machine, if the file says it
+  std::optional<double> copy_bandwidth_Bps; // of tensors into and out of merged messages
+  double delay_s{};                         // as in LinkClass
+  std::optional<Carrier> carrier;           // of a network between machines, if the file says it
+  std::optional<Bus> bus;                   // of a network inside a machine, if the file says it
   std::vector<LinkClass> links;
   std::vector<CollectiveCurve> collectives;
   // The measured or fitted ranges, both ends included; empty if the file gives none.
@@ -120,6 +121,16 @@ struct NetworkProfile {
   std::vector<CompressionCosts> compression_costs;
   std::vector<std::string> warnings;
 
+  // Returns the bandwidth of the link class `host`, between a GPU and the memory of its host; empty
+  // if the file gives none.
+  [[nodiscard]] std::optional<double> host_copy_Bps() const {
+    for (const LinkClass& link : links) {
+      if (link.name == "host" && link.per_byte_s > 0) {
+        return 1 / link.per_byte_s;
+      }
+    }
+    return std::nullopt;
+  }
   // Returns the link of the values above, for profiles without link classes; numbers that the file
   // does not give are 0.
   [[nodiscard]] LinkClass any_link() const {

@@ -259,6 +259,7 @@ links::NetworkProfile parse_profile(const Json& json) {
   parse_collectives(fields, profile);
   parse_dense_inflation(fields, profile);
   parse_compression_costs(fields, profile);
+  profile.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps");
   check_kernels(fields);
   object(fields, "identifiable", [](Fields& flags) {
     for (const Key& key : keys::kIdentifiable) {

@@ -43,6 +43,13 @@ inline constexpr std::array kBlockForms{
     integer("block_bytes", "Bytes of a block.").in(io::at_least(1)).example("65536"),
     word("block_bytes", kBestBlock, "The block with the shortest time.")};
 
+// What frameworks copy is theirs to say: a calibration only says how long it takes.
+inline constexpr std::array<std::string_view, 1> kMeasuredSpeed{kCalibrated};
+inline constexpr std::array kCopyForms{
+    number("copy_bandwidth_Bps", "Bytes per second.").in(io::above(0)).example("1e11"),
+    word("copy_bandwidth_Bps", kMeasuredSpeed,
+         "The speed that the calibration of the network has.")};
+
 inline constexpr std::array kChunkForms{
     integer("pipeline_chunks", "Number of chunks.")
         .in(io::between(1, collectives::kMostChunks))
@@ -118,9 +125,8 @@ inline constexpr std::array kCollectiveKeys{
          "Whether a layer of the next forward pass waits for its own gradients, or for all.")
         .by_default("per_layer")
         .because("a layer starts when its own gradients are there"),
-    number("copy_bandwidth_Bps",
+    either("copy_bandwidth_Bps", kCopyForms,
            "Speed of copies into and out of merged messages, bytes/s. The default is no copies.")
-        .in(io::above(0))
         .nullable()
         .example("1e11"),
     object(

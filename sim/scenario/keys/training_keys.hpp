@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "document/fields/bound.hpp"
+#include "scenario/keys/communication_keys.hpp"
 #include "scenario/keys/local_training_keys.hpp"
 #include "scenario/keys/overlap_settings_keys.hpp"
 #include "scenario/keys/sharding_keys.hpp"
@@ -18,6 +19,11 @@ inline constexpr std::array<std::string_view, 1> kOptimal{"optimal"};
 // Pairs of words for a boolean member. The first word of each pair is the default and means false.
 inline constexpr std::array<std::string_view, 2> kServing{"pipelined", "serial"};
 inline constexpr std::array<std::string_view, 2> kServerSplits{"even", "whole"};
+
+inline constexpr std::array kHostCopyForms{
+    number("host_copy_Bps", "Bytes per second.").in(io::at_least(0)).example("1.2e10"),
+    word("host_copy_Bps", kMeasuredSpeed,
+         "The speed that the calibration of the network has for links of class host.")};
 
 // A width, or the word to search for one. A width of 1 is synchronous training; every further one
 // makes gradients staler by one iteration.
@@ -104,15 +110,16 @@ inline constexpr std::array kTrainingRows{
             .by_default(0)
             .example("0.0001")
             .because("an exchange starts at once")),
-    bound<&Training::host_copy_Bps>(
-        number(
-            "host_copy_Bps",
-            "Speed of copies through host memory before and after every exchange, bytes/s; 0 means "
-            "that there are none.")
-            .in(io::at_least(0))
+    io::Bound<Training>{
+        either("host_copy_Bps", kHostCopyForms,
+               "Speed of copies through host memory before and after every exchange, bytes/s; 0 "
+               "means that there are none.")
             .by_default(0)
-            .example("1.2e10")
-            .because("nothing is copied through host memory")),
+            .because("nothing is copied through host memory"),
+        nullptr,
+        [](const io::Key& row, const Training& training) {
+          return io::binding::member_json(row, training.host_copy_Bps);
+        }},
     by_hand<Training>(either("pipeline_width", kPipelineWidthForms,
                              "Iteration t waits for the exchange of iteration t - K.")
                           .by_default(2)

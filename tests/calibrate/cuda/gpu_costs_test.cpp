@@ -148,3 +148,13 @@ TEST_CASE("gpu costs: a kernel that does not fit gives no cost") {
   REQUIRE(fit.warnings.size() == 1);
   CHECK(fit.warnings.front().starts_with("pack_signs (any): c0 + c1 n + c2 k is off by up to"));
 }
+
+TEST_CASE("gpu costs: a bucket reads and writes every byte on its way in and on its way out") {
+  const Kernel in{"bucket_flatten", 1e-6, 4e-12, 0};
+  const Kernel out{"bucket_unflatten", 2e-6, 6e-12, 0};
+  const File file = file_of({in, out});
+  REQUIRE(file.profile.copy_bandwidth_Bps.has_value());
+  const double bytes = 4.0 * 1e6; // 4e-12 s + 6e-12 s for each of a million elements
+  CHECK(4 * bytes / *file.profile.copy_bandwidth_Bps == within(1e-5, 1e-6));
+  CHECK(!file_of({in}).profile.copy_bandwidth_Bps);
+}

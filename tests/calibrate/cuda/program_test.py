@@ -31,6 +31,9 @@ def samples(kernels=False):
             lines.append({"record": "kernel", **SAME, "kernel": "radix_select", "distribution": "gaussian",
                           "n": n, "k": k, "achieved_k": k, "mass_kept": 1, "pass": 0, "repeats": 1,
                           "time_s": [2e-5 + 3e-12 * n] * 3})
+        for kernel, per_element in (("bucket_flatten", 8e-12), ("bucket_unflatten", 8e-12), ("copy_to_host_pinned", 4e-10)):
+            lines.append({"record": "kernel", **SAME, "kernel": kernel, "distribution": "any", "n": n, "k": 0, "achieved_k": 0,
+                          "mass_kept": None, "pass": 0, "repeats": 1, "time_s": [1e-6 + per_element * n] * 3})
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
@@ -75,6 +78,37 @@ def test_fit(folder):
     assert times["with"]["wire_s"] == times["without"]["wire_s"]
 
 
+def test_copies(folder):
+    """A scenario takes the speeds of copies that were measured where it says so, and nowhere else."""
+    (folder / "costs.jsonl").write_text(samples(kernels=True))
+    code, _, err = run(BUILD / "stepsim-calibrate", "fit", "costs.jsonl", "-o", "gpu.calibration.json", cwd=folder)
+    assert code == 0, err
+    code, out, err = run(BUILD / "stepsim-calibrate", "show", "gpu.calibration.json", cwd=folder)
+    assert code == 0 and "copies into buckets   1.000 TB/s, " in out and len(out.splitlines()) <= 12, out + err
+    scenario = json.loads((SOURCE / "examples/quickstart.scenario.json").read_text())
+    scenario["workload"]["trace"] = str(SOURCE / "traces/resnet50.ddp.2xa100.json")
+    scenario["communication"]["schedule"] = "single"
+    link = {"latency_s": 1e-5, "bandwidth_Bps": 1e9}
+    for part, key, number in (("communication", "copy_bandwidth_Bps", 1e12), ("training", "host_copy_Bps", 1e10)):
+        times = []
+        for network, value in ((True, None), (True, number), (True, "calibrated"), (False, "calibrated")):
+            scenario["cluster"] = {"nodes": 8, "network": {**link, **({"calibration": "gpu.calibration.json"} if network else {})}}
+            scenario.setdefault(part, {}).pop(key, None)
+            if value is not None:
+                scenario[part][key] = value
+            (folder / "x.scenario.json").write_text(json.dumps(scenario))
+            code, out, err = run(BUILD / "stepsim", "run", "x.scenario.json", "--json", cwd=folder)
+            if not network:
+                assert code == 3 and f"/{part}/{key}: calibrated: /cluster/network names no calibration" in err, (code, err)
+                continue
+            assert code == 0, err
+            times.append(json.loads(out)["summary"]["iteration_time_s"])
+            kept = json.loads(out)["scenario"][part].get(key)
+            assert value is None or abs(kept / number - 1) < 1e-6, kept
+        scenario[part].pop(key)
+        assert times[0] < times[1] and abs(times[2] / times[1] - 1) < 1e-6, (key, times)
+
+
 def test_without_gpu(folder):
     code, _, err = run(BUILD / "stepsim-calibrate", "cuda", "--only", "kernels", "--max-seconds", "5",
                        "-o", "c.calibration.json", cwd=folder)
@@ -100,7 +134,7 @@ def test_block(folder):
 
 
 def main():
-    tests = [test_fit, test_without_gpu]
+    tests = [test_fit, test_copies, test_without_gpu]
     if (BUILD / "gpu_bench").exists():  # built with CUDA
         tests.append(test_block)
     for test in tests:

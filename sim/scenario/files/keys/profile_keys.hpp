@@ -341,6 +341,12 @@ inline constexpr std::array kProfileKeys{
         .named(names_with_costs)
         .example(
             R"({"any": {"select_s_per_element": 6.1e-9}, "topk": {"scatter_s_per_entry": 1.63e-6}})"),
+    number("copy_bandwidth_Bps",
+           "Speed of copies into and out of merged messages, bytes/s, for scenarios that say "
+           "calibrated.",
+           above(0))
+        .nullable()
+        .example("6e11"),
     list("kernels", kKernel, "Kernels whose time was measured.").example("[]"),
     object("identifiable", kIdentifiable, "Which parameters the data determine.")
         .example(R"({"latency": true})"),
