@@ -1,7 +1,8 @@
 #pragma once
 // Arithmetic of the codecs, shared by host and device (PIP 6; SPA 8.3, 11).
 //
-//   upper half   the upper 16 bits of a float: sign, exponent and 7 bits of the mantissa
+//   upper half   the upper 16 bits of a float: sign, exponent and 7 bits of the mantissa, which is
+//                the type bfloat16
 //   code         an integer c of b bits in -L..L, L = 2^(b-1) - 1, for the value c / L * scale;
 //                values are rounded to the nearest code, ties to even. Codes are packed into 32-bit
 //                words from the lowest bits up: codes of 8 bits are the bytes of std::int8_t
@@ -25,6 +26,12 @@ namespace stepsim::calibrate::gpu {
 }
 [[nodiscard]] constexpr float from_upper_half(std::uint16_t half) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+}
+
+// The bfloat16 next to a float that is not NaN, ties to even; infinity beyond the largest.
+[[nodiscard]] constexpr std::uint16_t nearest_half(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
 }
 
 // The compression method whose costs are measured with this codec.

@@ -182,10 +182,10 @@ io::Json kernel_tree(const GpuSamples& samples, const KernelFit& fit) {
 
 // Seconds per byte of x += y, from seconds per element of the addition kernel. Empty where it was
 // not measured, did not fit, or is held at 0.
-std::optional<double> gamma_of(const GpuFit& fit) {
-  const KernelFit* add = fit.find("reduce_add", "any");
+std::optional<double> gamma_of(const GpuFit& fit, const AddedType& added) {
+  const KernelFit* add = fit.find(added.kernel, "any");
   return add != nullptr && add->grade != Grade::fail && add->c1_s_per_element > 0
-             ? std::optional(add->c1_s_per_element / sizeof(float))
+             ? std::optional(add->c1_s_per_element / added.bytes)
              : std::nullopt;
 }
 
@@ -200,7 +200,8 @@ std::optional<double> copies_of(const GpuFit& fit) {
 // The class of a message between two ranks follows from its bandwidth, as that of pairs does
 // (gpu_fit.hpp). With times of all pairs there is a link per class that was found, and the slowest
 // class is the network of flat collectives, whose ring crosses it.
-void set_links(io::Json& tree, const GpuSamples& samples, const GpuFit& fit) {
+void set_links(io::Json& tree, const GpuSamples& samples, const GpuFit& fit,
+               const std::optional<double>& gamma) {
   io::Array links;
   std::optional<Line> slowest; // of the network
   for (const DeviceLinks& each : fit.links) {
@@ -218,7 +219,6 @@ void set_links(io::Json& tree, const GpuSamples& samples, const GpuFit& fit) {
     slowest = samples.same_device ? std::nullopt : fit.message;
   }
   if (slowest) {
-    const std::optional<double> gamma = gamma_of(fit);
     tree.set("network",
              network_tree(slowest->startup_s, 1 / slowest->per_byte_s, gamma ? 1 / *gamma : 0.0));
   }
@@ -228,7 +228,8 @@ void set_links(io::Json& tree, const GpuSamples& samples, const GpuFit& fit) {
   tree.set("links", std::move(links));
 }
 
-std::string note_of(const GpuSamples& samples, const GpuFit& fit, const io::Json& costs) {
+std::string note_of(const GpuSamples& samples, const GpuFit& fit, const io::Json& costs,
+                    const AddedType& added) {
   std::string note = std::to_string(samples.ranks) + " ranks";
   note += samples.same_device ? " on " + std::to_string(samples.devices) +
                                     " device(s): times on the same device, no network"
@@ -239,6 +240,7 @@ std::string note_of(const GpuSamples& samples, const GpuFit& fit, const io::Json
   for (const DeviceLinks& links : fit.links) {
     note += "; " + text_of(links);
   }
+  note += added.name == kAddedTypes.front().name ? "" : "; adding " + std::string(added.name);
   note += costs.find("powersgd") != nullptr ? "; costs of powersgd at rank 4" : "";
   note += costs.find(kBucketCodec) != nullptr
               ? "; costs of " + std::string(kBucketCodec) + " at 8 bits"
@@ -267,11 +269,13 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
   const io::Json costs = compression_costs(fit);
   layers::Source source = samples.source;
   source.importer = names.importer;
-  io::Json tree = calibration_head(names.name, note_of(samples, fit, costs), io::to_json(source),
-                                   device_tree(samples.device, samples.devices, samples.driver,
-                                               samples.sm_clock_hz, samples.peer_access),
-                                   valid_tree(samples, fit));
-  set_links(tree, samples, fit);
+  io::Json tree =
+      calibration_head(names.name, note_of(samples, fit, costs, names.added), io::to_json(source),
+                       device_tree(samples.device, samples.devices, samples.driver,
+                                   samples.sm_clock_hz, samples.peer_access),
+                       valid_tree(samples, fit));
+  const std::optional<double> gamma = gamma_of(fit, names.added);
+  set_links(tree, samples, fit, gamma);
   if (const std::optional<double> copies = copies_of(fit)) {
     tree.set("copy_bandwidth_Bps", *copies);
   }
@@ -289,7 +293,7 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
   }
   tree.set("kernels", std::move(kernels));
   const bool message = !fit.links.empty() || (fit.message && fit.message->per_byte_s > 0);
-  set_end(tree, {message, message, gamma_of(fit).has_value()}, fit.grade, fit.warnings);
+  set_end(tree, {message, message, gamma.has_value()}, fit.grade, fit.warnings);
   return tree;
 }
 

@@ -1,17 +1,28 @@
 #pragma once
 // Writes the calibration of a GPU (CAL 5, 7.3) as a file and as tables for the terminal.
 
+#include <array>
+
 #include "calibrate/cuda/gpu_fit.hpp"
 #include "document/json.hpp"
 
 namespace stepsim::calibrate::gpu {
 
+// Types of gradients whose additions are timed: the kernel, and the bytes of a value.
+struct AddedType {
+  std::string_view name, kernel;
+  double bytes{};
+};
+inline constexpr std::array kAddedTypes{AddedType{"float32", "reduce_add", 4},
+                                        AddedType{"bfloat16", "reduce_add_bf16", 2}};
+
 struct GpuNames {
   std::string name;
   std::string importer;
+  AddedType added = kAddedTypes.front();
 };
 // The file of kind network_calibration. `name` is the name of the calibration, `importer` the
-// program and its version.
+// program and its version, `added` the type that the speed of adding is of.
 [[nodiscard]] io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit,
                                             const GpuNames& names);
 // The tables for the terminal: a line per curve and kernel with its largest relative error, the

@@ -150,6 +150,11 @@ void add_list_blocks(KernelBlocks& blocks, std::int64_t n) {
   blocks.push_any("reduce_add", n, 0, kCold, [=](std::int64_t i) {
     add(a->target_of(n, i), a->data(Distribution::gaussian, n, i), n, a->stream.get());
   });
+  const char* const cache = a->cache_of(2 * a->most);
+  blocks.push_any("reduce_add_bf16", n, 0, cache, [=](std::int64_t i) {
+    auto* const x = reinterpret_cast<std::uint16_t*>(a->target_of(n / 2, i));
+    add_bf16(x, a->halves.get() + window_offset(i, n, a->most), n, a->stream.get());
+  });
   for (const std::int64_t tensors : {2, 16, 128}) {
     add_bucket(blocks, n, tensors);
   }

@@ -107,20 +107,22 @@ struct Tally {
   return twice ? values[position] + values[position + 1] : values[position];
 }
 
-// Splits a loop over elements: `head` elements before the first 16-byte boundary one by one, then
-// `vectors` groups of four, then the rest one by one. There are no groups if the alignments of the
-// two pointers differ.
+// Splits a loop over elements of `size` bytes: `head` elements before the first 16-byte boundary
+// one by one, then `vectors` groups of 16 bytes, then the rest one by one. There are no groups if
+// the alignments of the two pointers differ.
 struct VectorSplit {
   std::int64_t head{};
   std::int64_t vectors{};
 };
 [[nodiscard]] constexpr VectorSplit vector_split(std::uintptr_t a, std::uintptr_t b,
-                                                 std::int64_t elements) {
+                                                 std::int64_t elements,
+                                                 std::int64_t size = sizeof(float)) {
   if ((a ^ b) % 16 != 0) {
     return {elements, 0};
   }
-  const auto head = static_cast<std::int64_t>((16 - a % 16) % 16 / sizeof(float));
-  return head < elements ? VectorSplit{head, (elements - head) / 4} : VectorSplit{elements, 0};
+  const std::int64_t head = static_cast<std::int64_t>((16 - a % 16) % 16) / size;
+  return head < elements ? VectorSplit{head, (elements - head) / (16 / size)}
+                         : VectorSplit{elements, 0};
 }
 
 // Start of repetition `repetition` of a measurement in a region of `region` elements. The windows

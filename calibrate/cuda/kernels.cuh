@@ -18,6 +18,8 @@ namespace stepsim::calibrate::gpu {
 
 // x += y (fp32), with 128-bit accesses if both pointers have the same alignment modulo 16 bytes.
 void add(float* x, const float* y, std::int64_t n, cudaStream_t stream);
+// The same with bfloat16 values, each sum made in fp32 and rounded once to the nearest.
+void add_bf16(std::uint16_t* x, const std::uint16_t* y, std::int64_t n, cudaStream_t stream);
 
 // Tensors that one message sends: each begins at a multiple of kTensorAlignment elements in
 // `spread` elements of memory, as allocators place them, and in the bucket one follows the other.

@@ -5,6 +5,7 @@
 #include <cub/device/device_select.cuh>
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "base/random.hpp"
@@ -34,6 +35,42 @@ __global__ void add_kernel(float* x, const float* y, std::int64_t n) {
   for (std::int64_t i = split.head + 4 * split.vectors + first_index(); i < n;
        i += index_stride()) {
     x[i] += y[i];
+  }
+}
+
+__device__ std::uint16_t sum_bf16(std::uint16_t x, std::uint16_t y) {
+  return nearest_half(from_upper_half(x) + from_upper_half(y));
+}
+
+// Two values of one word.
+__device__ float sums_bf16(float x, float y) {
+  const auto left = std::bit_cast<std::uint32_t>(x);
+  const auto right = std::bit_cast<std::uint32_t>(y);
+  const std::uint32_t low =
+      sum_bf16(static_cast<std::uint16_t>(left), static_cast<std::uint16_t>(right));
+  const std::uint32_t high =
+      sum_bf16(static_cast<std::uint16_t>(left >> 16), static_cast<std::uint16_t>(right >> 16));
+  return std::bit_cast<float>(high << 16 | low);
+}
+
+__global__ void add_bf16_kernel(std::uint16_t* x, const std::uint16_t* y, std::int64_t n) {
+  const VectorSplit split =
+      vector_split(reinterpret_cast<std::uintptr_t>(x), reinterpret_cast<std::uintptr_t>(y), n,
+                   sizeof(std::uint16_t));
+  auto* wide_x = reinterpret_cast<float4*>(x + split.head);
+  const auto* wide_y = reinterpret_cast<const float4*>(y + split.head);
+  for (std::int64_t i = first_index(); i < split.vectors; i += index_stride()) {
+    float4 sum = wide_x[i];
+    const float4 more = wide_y[i];
+    sum.x = sums_bf16(sum.x, more.x);
+    sum.y = sums_bf16(sum.y, more.y);
+    sum.z = sums_bf16(sum.z, more.z);
+    sum.w = sums_bf16(sum.w, more.w);
+    wide_x[i] = sum;
+  }
+  for (std::int64_t i = first_index(); i < n - 8 * split.vectors; i += index_stride()) {
+    const std::int64_t at = i < split.head ? i : i + 8 * split.vectors;
+    x[at] = sum_bf16(x[at], y[at]);
   }
 }
 
@@ -172,6 +209,10 @@ int full_grid() {
 
 void add(float* x, const float* y, std::int64_t n, cudaStream_t stream) {
   add_kernel<<<grid_for((n + 3) / 4), kThreads, 0, stream>>>(x, y, n);
+}
+
+void add_bf16(std::uint16_t* x, const std::uint16_t* y, std::int64_t n, cudaStream_t stream) {
+  add_bf16_kernel<<<grid_for((n + 7) / 8), kThreads, 0, stream>>>(x, y, n);
 }
 
 TensorBucket::TensorBucket(std::span<const std::int64_t> lengths) {

@@ -1,6 +1,7 @@
 // Adding vectors and lists, merging, and the residual beside those of the library.
 #include <algorithm>
 
+#include "base/random.hpp"
 #include "calibrate/cuda/kernel_bench.cuh"
 #include "collectives/operators/error_feedback.hpp"
 #include "collectives/operators/sparse_vector.hpp"
@@ -30,6 +31,48 @@ void verify_additions(KernelBench& bench, std::int64_t n) {
       bench.compare("add n=" + std::to_string(n) + " shifts " + std::to_string(x_shift) + ", " +
                         std::to_string(y_shift),
                     bench.x.get(), left);
+    }
+  }
+}
+
+// The nearest value of eight significant bits, ties to even; the quantum of the smallest is 2^-133.
+float rounded_bf16(double value) {
+  int exponent = 0;
+  (void)std::frexp(value, &exponent);
+  const int quantum = std::max(exponent - 8, -133);
+  return static_cast<float>(std::ldexp(std::nearbyint(std::ldexp(value, -quantum)), quantum));
+}
+
+// Values of all exponents, of which every second is added to one of nearly its own size, and ties;
+// at all offsets of both that a boundary of 16 bytes allows, alike and not.
+void verify_bf16(KernelBench& bench, std::int64_t n) {
+  const auto value_of_bits = [](std::uint64_t bits) { // finite
+    const auto half = static_cast<std::uint16_t>(bits);
+    return (half & 0x7f80U) == 0x7f80U ? static_cast<std::uint16_t>(half & 0xff7fU) : half;
+  };
+  const Buffer<std::uint16_t> on_x(n + 16);
+  const Buffer<std::uint16_t> on_y(n + 16);
+  for (const std::size_t x_shift : {0, 1, 7}) {
+    for (const std::size_t y_shift : {x_shift, x_shift + 1}) {
+      std::vector<std::uint16_t> x(static_cast<std::size_t>(n) + 16, 0x1234);
+      std::vector<std::uint16_t> y(x.size(), 0x4321);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+        const std::uint64_t bits = base::mix64(i + 1);
+        x[i + x_shift] = value_of_bits(bits);
+        y[i + y_shift] = value_of_bits(i % 2 == 0 ? bits >> 16 : bits ^ (bits >> 16 & 0x81ffU));
+      }
+      to_device(on_x.get(), x);
+      to_device(on_y.get(), y);
+      add_bf16(on_x.get() + x_shift, on_y.get() + y_shift, n, bench.stream.get());
+      for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+        const double sum =
+            static_cast<double>(from_upper_half(x[i + x_shift])) + from_upper_half(y[i + y_shift]);
+        // Once to fp32 and once to bfloat16, as the kernel.
+        x[i + x_shift] = upper_half(rounded_bf16(static_cast<float>(sum)));
+      }
+      bench.compare("add_bf16 n=" + std::to_string(n) + " shifts " + std::to_string(x_shift) +
+                        ", " + std::to_string(y_shift),
+                    on_x.get(), x);
     }
   }
 }
@@ -178,6 +221,7 @@ void verify_sums(KernelBench& bench, std::int64_t n) {
 void verify_lists(KernelBench& bench, std::int64_t n) {
   verify_additions(bench, n);
   verify_sums(bench, n);
+  verify_bf16(bench, n);
   verify_bucket(bench, n);
   // Two lists with common indices and sums that are exact, some of them 0; k of their sum.
   for (const std::int64_t stride : {1, 2, 7}) {

@@ -45,6 +45,7 @@ constexpr cli::CommandText kCudaText{
 struct CudaFlags { // as typed
   std::string ranks, backend = "own", only, block = "optimal", max_seconds, seed;
   std::string records, timeout = "120s";
+  GpuFlags gpu;
   bool mpi = false;
   bool dense = false;
   bool strict = false;
@@ -66,6 +67,7 @@ void add_flags(CLI::App& app, CudaFlags& flags) {
         "with --mpi: longest operation before all processes end; default 120s"},
        {"--records", flags.records, "FILE",
         "also writes every time as JSON Lines, which fit and fit-library take; default none"}});
+  add_gpu_flags(app, flags.gpu);
   app.add_flag("--dense-sizes", flags.dense, "twice as many sizes");
   app.add_flag("--strict", flags.strict, "fail where passes differ by more than 5 %");
   app.add_flag("--mpi", flags.mpi,
@@ -81,6 +83,7 @@ gpu::MeasureOptions options_of(const CudaFlags& flags) {
   constexpr double kMostRanks = 64;
   gpu::MeasureOptions options;
   cli::require_word("--backend", flags.backend, kBackends);
+  check(flags.gpu);
   options.nccl = flags.backend == "nccl";
   if (flags.mpi && !options.nccl) {
     throw UsageError("--mpi: processes exchange vectors by NCCL only: add --backend nccl. Without "
@@ -131,7 +134,7 @@ int write_files(const std::string& records, const CudaFlags& flags,
   fit.seed = options.seed;
   gpu::GpuSamples samples = gpu::parse_gpu_samples(records, "cuda");
   samples.source.format = "gpu_samples";
-  return write_gpu_calibration(samples, fit, {}, true, common); // whatever its grade
+  return write_gpu_calibration(samples, fit, {}, true, flags.gpu, common); // whatever its grade
 }
 
 // One process drives all GPUs: several processes without --mpi would measure each other.

@@ -45,6 +45,7 @@ struct FitFlags { // as typed; an empty text means that the flag was not given
   std::vector<std::string> files;
   std::string robust, assume, op, column = "out-of-place", link_class = "network", ranks, seed;
   std::string max_median, max_p90;
+  GpuFlags gpu;
   bool compare_ols = false;
   bool force = false;
 };
@@ -67,6 +68,7 @@ void add_flags(CLI::App& app, FitFlags& flags) {
               "largest median error of a curve on sizes left out, e.g. 5%"},
              {"--max-p90", flags.max_p90, "RATIO",
               "largest 90th percentile of the same errors, e.g. 25%"}});
+  add_gpu_flags(app, flags.gpu);
   app.add_flag("--compare-ols", flags.compare_ols, "also print ordinary least squares");
   app.add_flag("--force", flags.force, "exit 0 also where the grade is fail");
 }
@@ -79,6 +81,7 @@ void check_words(const FitFlags& flags) {
     cli::require_word("--robust", flags.robust, kRobust);
   }
   cli::require_word("--column", flags.column, kColumns);
+  check(flags.gpu);
   cli::require_word("--class", flags.link_class, links::kLinkClasses);
   if (!flags.op.empty()) {
     cli::require_word("--op", flags.op, io::kSampleOps);
@@ -162,7 +165,7 @@ int fit(const cli::Invocation& invocation) {
   if (flags.files.size() == 1 && flags.files.front() != "-" &&
       gpu::looks_like_gpu_samples(io::read_text(flags.files.front()))) {
     return write_gpu_calibration(gpu::read_gpu_samples(flags.files.front(), program_and_version()),
-                                 fit_options(flags), targets, flags.force, common);
+                                 fit_options(flags), targets, flags.force, flags.gpu, common);
   }
   CalibrationText text;
   text.importer = program_and_version();

@@ -65,8 +65,21 @@ bool refused(std::string_view grade, bool force) {
 // The file takes its name from the output, or from the samples where the output is standard output,
 // so that a calibration that is kept can be told from others by its name.
 
+void add_gpu_flags(CLI::App& app, GpuFlags& flags) {
+  add_texts(app, {{"--reduction", flags.reduction, "TYPE",
+                   "of the gradients whose speed of adding the file has: float32 or bfloat16; "
+                   "default float32"}});
+}
+
+void check(const GpuFlags& flags) {
+  constexpr std::array kWords{gpu::kAddedTypes[0].name, gpu::kAddedTypes[1].name};
+  cli::require_word("--reduction", flags.reduction, kWords);
+}
+
 int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& options,
-                          const CurveTargets& targets, bool force, const cli::Common& common) {
+                          const CurveTargets& targets, bool force, const GpuFlags& flags,
+                          const cli::Common& common) {
+  const auto added = std::ranges::find(gpu::kAddedTypes, flags.reduction, &gpu::AddedType::name);
   const gpu::GpuFit fit = gpu::fit_gpu(samples, options);
   cli::print_beside(gpu::gpu_text(samples, fit), common);
   cli::print_warnings(fit.warnings, common);
@@ -76,7 +89,7 @@ int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& opti
   cli::write_tree(common, gpu::gpu_calibration_tree(
                               samples, fit,
                               {io::stem_of(common.output == "-" ? samples.file : common.output),
-                               program_and_version()}));
+                               program_and_version(), *added}));
   const bool failed = refused(links::kGrades[fit.grade], force);
   return missed(fit.curves, targets) || failed ? cli::kTargetNotMet : cli::kOk;
 }

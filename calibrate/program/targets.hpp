@@ -3,7 +3,7 @@
 // among them, and the message for a limit that is missed.
 
 #include "calibrate/core/group_fit.hpp"
-#include "calibrate/cuda/gpu_fit.hpp"
+#include "calibrate/cuda/gpu_calibration.hpp"
 #include "cli/shell/app.hpp"
 
 namespace stepsim::calibrate {
@@ -34,11 +34,18 @@ struct CurveTargets {
 // Fits GPU samples, prints the tables and writes the calibration: the last part of both `cuda` and
 // `fit` on a file of gpu_bench.
 
+// What is made of GPU samples beside their fit, as typed.
+struct GpuFlags {
+  std::string reduction = std::string(gpu::kAddedTypes.front().name); // type of gradients
+};
+void add_gpu_flags(CLI::App& app, GpuFlags& flags);
+void check(const GpuFlags& flags); // throws UsageError for a word that is not allowed
+
 // Prints tables and warnings and writes the calibration to the output of `common`. Returns kOk, or
 // kTargetNotMet if a target is missed, if the grade is `fail` without `force`, or if there is
 // neither a curve nor a kernel; in the last case no file is written.
 [[nodiscard]] int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& options,
                                         const CurveTargets& targets, bool force,
-                                        const cli::Common& common);
+                                        const GpuFlags& flags, const cli::Common& common);
 
 } // namespace stepsim::calibrate

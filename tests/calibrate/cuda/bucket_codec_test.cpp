@@ -48,6 +48,27 @@ TEST_CASE("codec arithmetic: halves and codes of 8 bits are those of the library
   }
 }
 
+TEST_CASE("codec arithmetic: the nearest bfloat16, ties to even, over all exponents") {
+  const auto nearest = [](double value) {
+    return from_upper_half(nearest_half(static_cast<float>(value)));
+  };
+  CHECK(nearest(1 + 0x1p-8) == 1); // ties: 1 and 1 + 2^-7 are neighbours
+  CHECK(nearest(1 + 3 * 0x1p-8) == 1 + 4 * 0x1p-8);
+  CHECK(nearest(1 + 0x1p-8 + 0x1p-20) == 1 + 0x1p-7);
+  CHECK(nearest(0x1.ffp127) == std::numeric_limits<float>::infinity());
+  CHECK(nearest(0x1.fep127) == 0x1.fep127);
+  for (std::uint32_t half = 0; half < 0x7f80; ++half) { // and its neighbour
+    const double low = from_upper_half(static_cast<std::uint16_t>(half));
+    const double next =
+        half + 1 < 0x7f80 ? from_upper_half(static_cast<std::uint16_t>(half + 1)) : 0x1p128;
+    const double step = next - low;
+    REQUIRE(nearest(low) == low);
+    REQUIRE(nearest(-(low + 0.25 * step)) == -low);
+    REQUIRE(nearest_half(static_cast<float>(low + 0.75 * step)) == half + 1);
+    REQUIRE(nearest_half(static_cast<float>(low + 0.5 * step)) == half + half % 2);
+  }
+}
+
 TEST_CASE("codec arithmetic: codes come back from their words") {
   for (const int bits : {4, 8}) {
     const auto most = static_cast<std::int32_t>(levels_of(bits));

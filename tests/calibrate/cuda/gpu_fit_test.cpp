@@ -64,6 +64,9 @@ std::string records(bool same_device) {
       KernelRecord record{.kernel = "reduce_add", .distribution = "any", .n = n, .pass = pass};
       record.time_s = {1e-6 + 4 * 3e-13 * static_cast<double>(n)}; // gamma = 3e-13 s/B
       text += line(record, same_device);
+      record.kernel = "reduce_add_bf16";
+      record.time_s = {1e-6 + 2 * 4e-13 * static_cast<double>(n)};
+      text += line(record, same_device);
     }
   }
   return text + line(VerifiedRecord{"kernels", 12}, same_device) +
@@ -98,7 +101,7 @@ TEST_CASE("gpu samples: every line of a run on one device says so") {
     const std::string one = text.substr(begin, text.find('\n', begin) - begin);
     CHECK(one.find("\"where\": \"same device\"") != std::string::npos);
   }
-  CHECK(lines == 1 + 3 * (6 * 4 + 3 * 7) + 2);
+  CHECK(lines == 1 + 3 * (6 * 4 + 3 * 8) + 2);
   CHECK(records(false).find("same device") == std::string::npos);
   CHECK(looks_like_gpu_samples(text));
   CHECK(!looks_like_gpu_samples("op,algorithm\n"));
@@ -110,7 +113,7 @@ TEST_CASE("gpu samples: what was written is read") {
   CHECK(samples.ranks == 8);
   CHECK(samples.device == "NVIDIA Test");
   CHECK(samples.collectives.size() == 3 * 6 * 4);
-  CHECK(samples.kernels.size() == 3 * 3 * 7);
+  CHECK(samples.kernels.size() == 3 * 3 * 8);
   CHECK(samples.collectives[1].op == "allreduce");
   CHECK(samples.collectives[1].launch == "plain");
   CHECK(samples.collectives[1].time_s == std::vector<double>{kAlpha, kAlpha, kAlpha});
@@ -161,6 +164,17 @@ TEST_CASE("gpu fit: ranks of one device give no network, ranks of several do") {
     CHECK(profile.bandwidth_Bps.has_value() == !same_device);
     if (!same_device) {
       CHECK(*profile.reduction_Bps == within(1 / 3e-13, 1e-6));
+    }
+    for (const AddedType& added : kAddedTypes) { // one file per type of gradients
+      const links::NetworkProfile of_type =
+          io::parse_profile(gpu_calibration_tree(samples, fit, {"gpu", "test", added}));
+      const bool is_single = added.name == "float32";
+      CHECK(of_type.reduction_Bps.has_value() == !same_device);
+      CHECK(of_type.reduction_Bps.value_or(0) == within(same_device ? 0
+                                                        : is_single ? 1 / 3e-13
+                                                                    : 1 / 4e-13,
+                                                        1e-6));
+      CHECK((of_type.note.find("; adding bfloat16") != std::string::npos) == !is_single);
     }
     CHECK(profile.collectives.size() == 2); // plain and graph
     const std::string text = gpu_text(samples, fit);
