@@ -3,6 +3,7 @@
 #include "calibrate/cuda/gpu_calibration.hpp"
 
 #include "base/quantity.hpp"
+#include "base/statistics.hpp"
 #include "calibrate/core/calibration_file.hpp"
 #include "calibrate/cuda/codec_math.hpp"
 #include "scenario/files/source_json.hpp"
@@ -295,6 +296,27 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
   const bool message = !fit.links.empty() || (fit.message && fit.message->per_byte_s > 0);
   set_end(tree, {message, message, gamma.has_value()}, fit.grade, fit.warnings);
   return tree;
+}
+
+io::Json gpu_overlap_tree(const GpuSamples& samples, const OverlapRecord& record,
+                          const GpuNames& names) {
+  const auto slowdown = [](const std::vector<double>& beside, const std::vector<double>& alone) {
+    if (beside.empty() || alone.empty()) {
+      throw SimulationError("overlap: no samples");
+    }
+    return std::max(1.0, base::median(beside) / base::median(alone));
+  };
+  const std::string side = std::to_string(record.side);
+  return io::Object{{"schema_version", 1},
+                    {"kind", "overlap"},
+                    {"name", names.name},
+                    {"source", names.importer + ": " +
+                                   (samples.device.empty() ? "GPU" : samples.device) + ", GPU " +
+                                   std::to_string(record.device) + ", product of " + side + " x " +
+                                   side + " fp32 matrices next to " + record.exchange +
+                                   (samples.same_device ? ", " + std::string(kSameDevice) : "")},
+                    {"compute", slowdown(record.product_beside_s, record.product_s)},
+                    {"exchange", slowdown(record.exchange_beside_s, record.exchange_s)}};
 }
 
 std::string gpu_text(const GpuSamples& samples, const GpuFit& fit) {

@@ -30,6 +30,12 @@ struct GpuNames {
 // share a device.
 [[nodiscard]] std::string gpu_text(const GpuSamples& samples, const GpuFit& fit);
 
+// The file of kind overlap of one GPU: the median time of a product next to collectives over that
+// of a product alone (`compute`), and the same of the collective (`exchange`); never below 1.
+// Throws SimulationError without samples.
+[[nodiscard]] io::Json gpu_overlap_tree(const GpuSamples& samples, const OverlapRecord& record,
+                                        const GpuNames& names);
+
 // Turns fitted kernels into the compression costs of a scenario (SPA 8.2, 9).
 
 // The JSON of `compression.costs`: under `any` the costs that all methods share (residual, merge,

@@ -108,6 +108,8 @@ void read_record(const io::Json& json, GpuSamples& samples) {
     samples.kernels.push_back(read_keys<KernelRecord>(json));
   } else if (word == PairRecord::kWord) {
     samples.pairs.push_back(read_keys<PairRecord>(json));
+  } else if (word == OverlapRecord::kWord) {
+    samples.overlaps.push_back(read_keys<OverlapRecord>(json));
   } else if (word == "note") {
     samples.warnings.push_back(text_at(json, "text"));
   } else if (word == "unusable") {
@@ -119,7 +121,7 @@ void read_record(const io::Json& json, GpuSamples& samples) {
     }
   } else if (word != "verified") {
     throw InputError("", "/record",
-                     "must be collective, kernel, pair, verified, unusable, note or end");
+                     "must be collective, kernel, pair, overlap, verified, unusable, note or end");
   }
 }
 

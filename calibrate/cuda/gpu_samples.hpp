@@ -23,6 +23,7 @@ struct GpuSamples {
   std::vector<CollectiveRecord> collectives;
   std::vector<KernelRecord> kernels;
   std::vector<PairRecord> pairs;
+  std::vector<OverlapRecord> overlaps;
   std::vector<std::string> warnings;
 };
 

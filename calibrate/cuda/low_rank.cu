@@ -4,12 +4,6 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-void check_cublas(int status, const char* call) {
-  if (status != 0) {
-    throw CudaError(std::string(call) + ": error " + std::to_string(status) + " of cuBLAS");
-  }
-}
-
 // The upper triangle of the square becomes R with R^T R = square. One block, a thread per column. A
 // row whose pivot is not above 0, as where all values are 0, has 1 on the diagonal.
 __global__ void cholesky_kernel(int rank, float* square) {

@@ -11,6 +11,12 @@ namespace stepsim::calibrate::gpu {
 
 inline constexpr int kMostRank = 32;
 
+inline void check_cublas(int status, const char* call) { // throws CudaError for an error of cuBLAS
+  if (status != 0) {
+    throw CudaError(std::string(call) + ": error " + std::to_string(status) + " of cuBLAS");
+  }
+}
+
 struct LowRankShape { // rank <= rows, columns, kMostRank
   int rows{}, columns{}, rank{};
 };

@@ -151,6 +151,7 @@ void run_parts(Measurement& measurement) {
     const double of_pairs = measurement.same_device ? 0 : 0.2 * share * options.max_seconds;
     measure_pairs(measurement, of_pairs);
     measure_collectives(measurement, share * options.max_seconds - of_pairs);
+    measure_own_overlap(measurement);
   }
   if (kernels) {
     measure_kernels(measurement, share * options.max_seconds);

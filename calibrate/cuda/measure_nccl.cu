@@ -254,6 +254,13 @@ void verify_and_measure_nccl(Measurement& measurement, double seconds) {
                      base::significant(1e6 * seconds_of_no_call(ranks), 3) + " us");
   }
   time_blocks(measurement, ranks.main(), blocks, seconds - of_pairs, "nccl");
+  if (measurement.job.is_alone()) {
+    const std::int64_t n = std::min(kLargeMessage, capacity);
+    measure_overlap(
+        measurement,
+        {"allreduce nccl P=" + std::to_string(measurement.ranks) + " n=" + std::to_string(n),
+         n * kElement, &ranks.main(), [&] { ranks.enqueue(Op::allreduce, n); }});
+  }
 }
 
 } // namespace stepsim::calibrate::gpu

@@ -217,6 +217,18 @@ void measure_collectives(Measurement& measurement, double seconds);
 void measure_pairs(Measurement& measurement, double seconds);
 [[nodiscard]] bool verify_kernels(Measurement& measurement);
 void measure_kernels(Measurement& measurement, double seconds);
+// A collective that runs next to products of matrices: each `call` enqueues it once on `stream`, a
+// stream of device 0.
+struct Beside {
+  std::string exchange; // "allreduce nccl P=8 n=16777216"
+  std::int64_t bytes{};
+  const Stream* stream = nullptr;
+  std::function<void()> call;
+};
+// Times and records how much both slow each other down, on every device of this process. Without
+// cuBLAS it notes that. The second one takes our own ring.
+void measure_overlap(Measurement& measurement, const Beside& collective);
+void measure_own_overlap(Measurement& measurement);
 void verify_and_measure_nccl(Measurement& measurement, double seconds);
 
 } // namespace stepsim::calibrate::gpu

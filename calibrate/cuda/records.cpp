@@ -157,6 +157,7 @@ template <class Record> std::string line(const Record& record, bool same_device)
 template std::string line(const CollectiveRecord& record, bool same_device);
 template std::string line(const KernelRecord& record, bool same_device);
 template std::string line(const PairRecord& record, bool same_device);
+template std::string line(const OverlapRecord& record, bool same_device);
 template std::string line(const VerifiedRecord& record, bool same_device);
 template std::string line(const UnusableRecord& record, bool same_device);
 

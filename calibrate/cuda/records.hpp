@@ -164,6 +164,27 @@ struct PairRecord {
   std::vector<double> time_s{};
 };
 
+// Seconds of a product of two matrices of side x side values on a device, and of a collective of
+// all ranks, each alone and while the other runs without end; one of each per sample.
+struct OverlapRecord {
+  static constexpr std::string_view kWord = "overlap";
+  template <class Record, class See> static void keys(Record& record, const See& see) {
+    see("device", record.device);
+    see("exchange", record.exchange);
+    see("side", record.side, 1.0);
+    see("bytes", record.bytes, 1.0);
+    see("product_s", record.product_s);
+    see("product_beside_s", record.product_beside_s);
+    see("exchange_s", record.exchange_s);
+    see("exchange_beside_s", record.exchange_beside_s);
+  }
+  std::uint32_t device{};
+  std::string exchange; // "allreduce ring copy_engine graph P=2 n=16777216"
+  std::int64_t side{};
+  std::int64_t bytes{}; // of the collective
+  std::vector<double> product_s{}, product_beside_s{}, exchange_s{}, exchange_beside_s{};
+};
+
 // Number of cases of `what` (combinations such as size and number of ranks) whose results were
 // compared with the host before timing.
 struct VerifiedRecord {

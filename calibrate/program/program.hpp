@@ -51,8 +51,8 @@ void add_texts(CLI::App& app, std::initializer_list<TextFlag> flags);
 // plot of measured over predicted time is written next to it as SVG.
 [[nodiscard]] int report(const cli::Invocation& invocation);
 
-// show FILE: what a calibration contains, of kind network_calibration or library_calibration, and
-// what is still assumed: one row of text each.
+// show FILE: what a calibration contains, of kind network_calibration, library_calibration or
+// overlap, and what is still assumed: one row of text each.
 [[nodiscard]] int show(const cli::Invocation& invocation);
 
 // cuda -o CAL, in builds with CUDA: collectives and kernels measured on the local GPUs (CAL 7).

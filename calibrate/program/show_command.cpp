@@ -1,6 +1,7 @@
 // stepsim-calibrate show FILE: what a calibration contains and what is still assumed, in about ten
-// rows. The readers of scenarios check the file first, so that every key below has its type;
-// intervals and errors of fits, which no run needs, are taken from the tree.
+// rows; the same of a file of kind overlap. The readers of scenarios check the file first, so that
+// every key below has its type; intervals and errors of fits, which no run needs, are taken from
+// the tree.
 #include "calibrate/program/program.hpp"
 
 #include <CLI/CLI.hpp>
@@ -14,6 +15,7 @@
 #include "cli/shell/document.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/library_file.hpp"
+#include "scenario/files/overlap_file.hpp"
 #include "scenario/files/profile_file.hpp"
 
 namespace stepsim::calibrate {
@@ -161,6 +163,19 @@ Rows library_rows(const io::Json& tree) {
           {"assumed", "other numbers of nodes and GPUs, and other sizes, follow the model"}};
 }
 
+Rows overlap_rows(const io::Json& tree) {
+  const io::OverlapFile file = io::parse_overlap(tree);
+  const io::Json* name = member(&tree, "name");
+  const auto& [least, most] = std::ranges::minmax(file.interference.compute);
+  return {{name != nullptr ? name->as_string() : "overlap", file.source},
+          {"computing", base::significant(least) +
+                            (most > least ? " to " + base::significant(most) : "") +
+                            " times as long while an exchange of the rank is under way"},
+          {"exchanges", base::significant(file.interference.exchange) +
+                            " times as long while one of their ranks computes"},
+          {"assumed", "the same factors for other kernels, sizes and collectives"}};
+}
+
 } // namespace
 
 int show(const cli::Invocation& invocation) {
@@ -173,10 +188,12 @@ int show(const cli::Invocation& invocation) {
   }
   const io::Json tree = io::read_json(path);
   const io::Json* kind = member(&tree, "kind");
-  const bool library = kind != nullptr && *kind == io::Json("library_calibration");
+  const auto rows_of = kind != nullptr && *kind == io::Json("library_calibration") ? library_rows
+                       : kind != nullptr && *kind == io::Json("overlap")           ? overlap_rows
+                                                                                   : network_rows;
   cli::Table table{{"what", "text"}, {}};
   io::Array list;
-  for (const auto& [what, text] : library ? library_rows(tree) : network_rows(tree)) {
+  for (const auto& [what, text] : rows_of(tree)) {
     table.rows.push_back({what, base::printable(text)});
     list.push_back(io::Object{{"what", what}, {"text", text}});
   }

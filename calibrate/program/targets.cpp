@@ -5,6 +5,7 @@
 #include "calibrate/program/program.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
+#include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate {
@@ -66,9 +67,13 @@ bool refused(std::string_view grade, bool force) {
 // so that a calibration that is kept can be told from others by its name.
 
 void add_gpu_flags(CLI::App& app, GpuFlags& flags) {
-  add_texts(app, {{"--reduction", flags.reduction, "TYPE",
-                   "of the gradients whose speed of adding the file has: float32 or bfloat16; "
-                   "default float32"}});
+  add_texts(app,
+            {{"--reduction", flags.reduction, "TYPE",
+              "of the gradients whose speed of adding the file has: float32 or bfloat16; "
+              "default float32"},
+             {"--overlap", flags.overlap, "STEM",
+              "also writes STEM.gpu0.overlap.json and so on: how much a product of matrices and "
+              "an all-reduce slow each other down on each GPU; default none"}});
 }
 
 void check(const GpuFlags& flags) {
@@ -86,10 +91,22 @@ int write_gpu_calibration(const gpu::GpuSamples& samples, const FitOptions& opti
   if (fit.empty()) {
     return cli::report_error(samples.file + ": nothing to fit", cli::kTargetNotMet);
   }
-  cli::write_tree(common, gpu::gpu_calibration_tree(
-                              samples, fit,
-                              {io::stem_of(common.output == "-" ? samples.file : common.output),
-                               program_and_version(), *added}));
+  gpu::GpuNames names{io::stem_of(common.output == "-" ? samples.file : common.output),
+                      program_and_version(), *added};
+  cli::write_tree(common, gpu::gpu_calibration_tree(samples, fit, names));
+  if (!flags.overlap.empty() && samples.overlaps.empty()) {
+    return cli::report_error("--overlap: " + samples.file +
+                                 " has no times of a product next to a collective",
+                             cli::kTargetNotMet);
+  }
+  for (const gpu::OverlapRecord& record : samples.overlaps) {
+    if (!flags.overlap.empty()) {
+      const std::string file = flags.overlap + ".gpu" + std::to_string(record.device);
+      names.name = io::stem_of(file);
+      cli::write_named(file + ".overlap.json",
+                       io::pretty(gpu::gpu_overlap_tree(samples, record, names)));
+    }
+  }
   const bool failed = refused(links::kGrades[fit.grade], force);
   return missed(fit.curves, targets) || failed ? cli::kTargetNotMet : cli::kOk;
 }

@@ -37,6 +37,7 @@ struct CurveTargets {
 // What is made of GPU samples beside their fit, as typed.
 struct GpuFlags {
   std::string reduction = std::string(gpu::kAddedTypes.front().name); // type of gradients
+  std::string overlap; // files of kind overlap: STEM.gpu0.overlap.json and so on; "" = none
 };
 void add_gpu_flags(CLI::App& app, GpuFlags& flags);
 void check(const GpuFlags& flags); // throws UsageError for a word that is not allowed

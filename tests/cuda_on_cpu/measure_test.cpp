@@ -7,6 +7,7 @@
 #include "calibrate/cuda/gpu_calibration.hpp"
 #include "calibrate/cuda/measure.hpp"
 #include "calibrate/cuda/measurement.cuh"
+#include "scenario/files/overlap_file.hpp"
 #include "scenario/files/profile_file.hpp"
 #include "testing/tolerance.hpp"
 
@@ -85,6 +86,10 @@ Outcome timed(const cuda_on_cpu::Machine& machine, double seconds) { // of colle
   CHECK(cuda_on_cpu::violations().empty());
   return outcome;
 }
+
+const std::string kHeaderOfTwo =
+    R"({"schema_version": 1, "kind": "gpu_samples", "ranks": 2, "devices": []})"
+    "\n";
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -165,6 +170,43 @@ TEST_CASE("measure: classes of links, latency and both directions come back from
   const links::NetworkProfile profile =
       io::parse_profile(gpu_calibration_tree(samples, fit, {"gpu", "test"}));
   CHECK(*profile.bandwidth_Bps == within(10e9, 0.03));
+}
+
+TEST_CASE(
+    "measure: how much a product and an all-reduce slow each other down comes back, a file per "
+    "GPU") {
+  cuda_on_cpu::Machine machine = machine_of(2);
+  machine.product_beside = 4; // more than the calls beside are asked to last at first
+  machine.work_beside = 5;
+  machine.executes = false;
+  cuda_on_cpu::set_machine(machine);
+  MeasureOptions options;
+  std::string records;
+  const Sink keep = [&](const std::string& line) { records += line; };
+  const Sink nobody = [](const std::string&) {};
+  Measurement measurement{options, keep, nobody};
+  measurement.devices = 2;
+  measurement.ranks = 2;
+  measurement.free_bytes = kMuch;
+  measure_own_overlap(measurement);
+  CHECK(cuda_on_cpu::violations().empty());
+  GpuSamples samples;
+  samples.overlaps = parse_gpu_samples(kHeaderOfTwo + records, "g.jsonl").overlaps;
+  REQUIRE(samples.overlaps.size() == 2);
+  for (std::uint32_t device = 0; device < 2; ++device) {
+    const OverlapRecord& record = samples.overlaps[device];
+    CHECK(record.device == device);
+    CHECK(record.exchange == "allreduce ring copy_engine graph P=2 n=16777216");
+    const io::OverlapFile file =
+        io::parse_overlap(gpu_overlap_tree(samples, record, {"gpu", "test"}));
+    CHECK(file.interference.compute.front() == within(4, 0.01));
+    CHECK(file.interference.exchange == within(5, 0.01));
+    CHECK(contains(file.source, "GPU " + std::to_string(device) + ", product of 2048 x 2048"));
+  }
+  OverlapRecord faster = samples.overlaps.front(); // noise is no gain
+  std::swap(faster.product_s, faster.product_beside_s);
+  CHECK(io::parse_overlap(gpu_overlap_tree(samples, faster, {"gpu", "test"}))
+            .interference.compute.front() == 1);
 }
 
 TEST_CASE("measure: a run that is told to stop, or has no time left, closes its records") {

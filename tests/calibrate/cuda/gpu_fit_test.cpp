@@ -127,7 +127,8 @@ TEST_CASE("gpu samples: a cut last line is left out, a wrong one is named") {
   CHECK(cut.warnings.front() == "the last line is cut off: left out");
   const std::string header = whole.substr(0, whole.find('\n') + 1);
   CHECK(failure(header + "{\"record\": \"colective\"}\n") ==
-        "g.jsonl:2: record must be collective, kernel, pair, verified, unusable, note or end");
+        "g.jsonl:2: record must be collective, kernel, pair, overlap, verified, unusable, note or "
+        "end");
   CHECK(failure(header + "{\"record\": \"kernel\", \"kernel\": \"a\", \"distribution\": \"any\", "
                          "\"n\": 0, \"k\": 0, \"achieved_k\": 0, \"pass\": 0, \"repeats\": 1, "
                          "\"time_s\": [1]}\n") == "g.jsonl:2: n must be an integer >= 1, got 0");

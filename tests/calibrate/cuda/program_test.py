@@ -109,6 +109,32 @@ def test_copies(folder):
         assert times[0] < times[1] and abs(times[2] / times[1] - 1) < 1e-6, (key, times)
 
 
+def test_overlap(folder):
+    """A file per GPU, which a scenario takes as it takes the number in it."""
+    beside = [{"record": "overlap", **SAME, "device": gpu, "exchange": "allreduce ring copy_engine graph P=8 n=4", "side": 64,
+               "bytes": 16, "product_s": [1e-3, 1e-3, 9e-3], "product_beside_s": [slowed, 1e-3, slowed],
+               "exchange_s": [2e-3], "exchange_beside_s": [2e-3]} for gpu, slowed in ((0, 1.5e-3), (1, 2e-3))]
+    for count in (2, 0):
+        (folder / "gpu.jsonl").write_text(samples() + "".join(json.dumps(line) + "\n" for line in beside[:count]))
+        code, _, err = run(BUILD / "stepsim-calibrate", "fit", "gpu.jsonl", "--overlap", "test", "-o", "c.json", cwd=folder)
+        assert code == (0 if count else 4) and (count or "no times of a product" in err), (code, err)
+    assert sorted(file.name for file in folder.glob("*.overlap.json")) == ["test.gpu0.overlap.json", "test.gpu1.overlap.json"]
+    code, out, err = run(BUILD / "stepsim-calibrate", "show", "test.gpu0.overlap.json", cwd=folder)
+    assert code == 0 and "computing  1.500 times as long" in out and "exchanges  1.000 times" in out, out + err
+    scenario = json.loads((SOURCE / "examples/quickstart.scenario.json").read_text())
+    scenario["workload"]["trace"] = str(SOURCE / "traces/resnet50.ddp.2xa100.json")
+    scenario["cluster"] = {"nodes": 8, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e11}}  # computing decides
+    times = []
+    for overlap in ({"compute": 1}, {"compute": 2}, {"file": "test.gpu1.overlap.json"}):
+        scenario.setdefault("training", {})["overlap"] = overlap
+        (folder / "x.scenario.json").write_text(json.dumps(scenario))
+        code, out, err = run(BUILD / "stepsim", "run", "x.scenario.json", "--json", cwd=folder)
+        assert code == 0, err
+        times.append(json.loads(out)["summary"]["iteration_time_s"])
+    assert times[0] < times[1] == times[2], times
+    assert "NVIDIA Test, GPU 1, product of 64 x 64 fp32 matrices next to allreduce ring" in out, out
+
+
 def test_without_gpu(folder):
     code, _, err = run(BUILD / "stepsim-calibrate", "cuda", "--only", "kernels", "--max-seconds", "5",
                        "-o", "c.calibration.json", cwd=folder)
@@ -134,7 +160,7 @@ def test_block(folder):
 
 
 def main():
-    tests = [test_fit, test_copies, test_without_gpu]
+    tests = [test_fit, test_copies, test_overlap, test_without_gpu]
     if (BUILD / "gpu_bench").exists():  # built with CUDA
         tests.append(test_block)
     for test in tests:

@@ -89,6 +89,7 @@ struct State {
   std::map<std::uintptr_t, Allocation> allocations;
   cuda_on_cpu::Memory memory;
   std::map<int, double> link_free_s;
+  std::map<int, double> products_end_s, works_end_s; // the last ones of a device
   std::set<std::pair<int, int>> peers;
   CUstream_st* capture_origin = nullptr;
   std::unique_ptr<CUgraph_st> capture;
@@ -176,21 +177,39 @@ Link link_of(int from, int to) {
   return machine.link ? machine.link(from, to) : Link();
 }
 
-// When work ends that can start at `ready`.
-double end_of(const Work& work, double ready_s) {
+// When work of a kernel's device, or of a copy's two, ends that can start at `ready`.
+double end_of(const Work& work, double ready_s, int kernel_device) {
+  State& s = state();
+  const bool product = work.what == "product";
+  std::map<int, double>& same = product ? s.products_end_s : s.works_end_s;
+  const std::map<int, double>& other = product ? s.works_end_s : s.products_end_s;
+  double factor = 1;
+  const std::set<int> on = work.from == -2 ? std::set{kernel_device} : std::set{work.from, work.to};
+  for (const int device : on) {
+    const auto busy = other.find(device);
+    if (busy != other.end() && busy->second > ready_s) {
+      factor = product ? s.machine.product_beside : s.machine.work_beside;
+    }
+  }
+  const auto ends = [&](double end_s) {
+    for (const int device : on) {
+      same[device] = std::max(same[device], end_s);
+    }
+    return end_s;
+  };
   if (work.from == -2) {
-    return ready_s + work.seconds;
+    return ends(ready_s + factor * work.seconds);
   }
   const Link link = link_of(work.from, work.to);
   double begin = ready_s;
   for (const int shared : link.uses) {
     begin = std::max(begin, state().link_free_s[shared]);
   }
-  const double end = begin + static_cast<double>(work.bytes) / link.bandwidth_Bps;
+  const double end = begin + factor * static_cast<double>(work.bytes) / link.bandwidth_Bps;
   for (const int shared : link.uses) {
     state().link_free_s[shared] = end;
   }
-  return end + link.latency_s;
+  return ends(end + link.latency_s);
 }
 
 // Does everything that `roots` come after, and those, in a random order that is allowed.
@@ -284,7 +303,7 @@ void enqueue(CUstream_st& stream, std::size_t id, const Work& work, double ready
   if (s.machine.executes) {
     stream.last = {std::make_shared<Operation>(Operation{work.run, stream.last})};
   }
-  stream.time_s = end_of(work, ready_s);
+  stream.time_s = end_of(work, ready_s, device);
 }
 
 cudaError_t copy(void* to, const void* from, std::size_t bytes, CUstream_st* stream, bool as_peer) {
@@ -592,6 +611,10 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   state().host.join(event->clock);
   state().host_s = std::max(state().host_s, event->time_s);
   return cudaSuccess;
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  call();
+  return event->time_s > state().host_s ? cudaErrorNotReady : cudaSuccess;
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
   *milliseconds = static_cast<float>(1e3 * (end->time_s - begin->time_s));

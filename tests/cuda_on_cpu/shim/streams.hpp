@@ -43,6 +43,9 @@ struct Machine {
   double call_s = 2e-6;         // of a call of the host
   double kernel_s = 2e-6;       // of a kernel, and
   double kernel_s_per_thread{}; // per thread of its grid
+  // How much longer a product of matrices takes that starts while other work of its device is under
+  // way, and work that starts during a product.
+  double product_beside = 1, work_beside = 1;
   bool has_cublas = true;
   bool refuses_peer_copies = false; // cudaMemcpyPeerAsync within a capture
   bool refuses_captures = false;    // of copies between devices, however they are asked for
