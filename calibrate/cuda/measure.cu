@@ -142,6 +142,7 @@ void run_parts(Measurement& measurement) {
     return;
   }
   const bool collectives = options.collectives && is_right(measurement, verify_collectives);
+  const bool gtopk = collectives && is_right(measurement, verify_gtopk);
   const bool kernels = options.kernels && is_right(measurement, verify_kernels);
   if (!options.timing) {
     return;
@@ -152,6 +153,9 @@ void run_parts(Measurement& measurement) {
     measure_pairs(measurement, of_pairs);
     measure_collectives(measurement, share * options.max_seconds - of_pairs);
     measure_own_overlap(measurement);
+    if (gtopk) {
+      measure_gtopk(measurement, 0.1 * share * options.max_seconds);
+    }
   }
   if (kernels) {
     measure_kernels(measurement, share * options.max_seconds);

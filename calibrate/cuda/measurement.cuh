@@ -229,6 +229,8 @@ struct Beside {
 // cuBLAS it notes that. The second one takes our own ring.
 void measure_overlap(Measurement& measurement, const Beside& collective);
 void measure_own_overlap(Measurement& measurement);
+[[nodiscard]] bool verify_gtopk(Measurement& measurement);
+void measure_gtopk(Measurement& measurement, double seconds);
 void verify_and_measure_nccl(Measurement& measurement, double seconds);
 
 } // namespace stepsim::calibrate::gpu

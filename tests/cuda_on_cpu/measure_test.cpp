@@ -209,6 +209,33 @@ TEST_CASE(
             .interference.compute.front() == 1);
 }
 
+TEST_CASE(
+    "measure: gTop-k of one to eight ranks on three devices is that of the library, and is timed") {
+  for (const std::uint64_t order : {0, 1, 5}) { // of blocks and warps
+    cuda_on_cpu::set_order(order);
+    cuda_on_cpu::set_machine(machine_of(3));
+    const MeasureOptions options;
+    std::string records;
+    const Sink keep = [&](const std::string& line) { records += line; };
+    const Sink nobody = [](const std::string&) {};
+    Measurement measurement{options, keep, nobody};
+    measurement.devices = 3;
+    measurement.ranks = 3;
+    measurement.l2_bytes = 1 << 16;
+    measurement.free_bytes = kMuch;
+    CHECK_NOTHROW(CHECK(verify_gtopk(measurement)));
+    cuda_on_cpu::set_execution(false);
+    measure_gtopk(measurement, 1e9);
+    CHECK(cuda_on_cpu::violations().empty());
+    const GpuSamples samples = parse_gpu_samples(kHeaderOfTwo + records, "g.jsonl");
+    const GpuFit fit = fit_gpu(samples, {});
+    const KernelFit* timed = fit.find("gtopk_tree_p3", "gaussian");
+    REQUIRE(timed != nullptr);
+    CHECK(timed->points.size() >= 4);
+    CHECK(timed->points.back().k == timed->points.back().n / 100);
+  }
+}
+
 TEST_CASE("measure: a run that is told to stop, or has no time left, closes its records") {
   for (const bool stop : {true, false}) {
     MeasureOptions options = collectives_only();
