@@ -172,9 +172,7 @@ TEST_CASE("measure: classes of links, latency and both directions come back from
   CHECK(*profile.bandwidth_Bps == within(10e9, 0.03));
 }
 
-TEST_CASE(
-    "measure: how much a product and an all-reduce slow each other down comes back, a file per "
-    "GPU") {
+TEST_CASE("measure: how much a product and an all-reduce slow each other down, a file per GPU") {
   cuda_on_cpu::Machine machine = machine_of(2);
   machine.product_beside = 4; // more than the calls beside are asked to last at first
   machine.work_beside = 5;
