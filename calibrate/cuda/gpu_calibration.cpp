@@ -298,14 +298,26 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
   return tree;
 }
 
+namespace {
+
+// Never below 1: what is faster next to other work is noise.
+double slowdown(const std::vector<double>& beside, const std::vector<double>& alone) {
+  if (beside.empty() || alone.empty()) {
+    throw SimulationError("overlap: no samples");
+  }
+  return std::max(1.0, base::median(beside) / base::median(alone));
+}
+double of_product(const OverlapRecord& record) {
+  return slowdown(record.product_beside_s, record.product_s);
+}
+double of_exchange(const OverlapRecord& record) {
+  return slowdown(record.exchange_beside_s, record.exchange_s);
+}
+
+} // namespace
+
 io::Json gpu_overlap_tree(const GpuSamples& samples, const OverlapRecord& record,
                           const GpuNames& names) {
-  const auto slowdown = [](const std::vector<double>& beside, const std::vector<double>& alone) {
-    if (beside.empty() || alone.empty()) {
-      throw SimulationError("overlap: no samples");
-    }
-    return std::max(1.0, base::median(beside) / base::median(alone));
-  };
   const std::string side = std::to_string(record.side);
   return io::Object{{"schema_version", 1},
                     {"kind", "overlap"},
@@ -315,8 +327,8 @@ io::Json gpu_overlap_tree(const GpuSamples& samples, const OverlapRecord& record
                                    std::to_string(record.device) + ", product of " + side + " x " +
                                    side + " fp32 matrices next to " + record.exchange +
                                    (samples.same_device ? ", " + std::string(kSameDevice) : "")},
-                    {"compute", slowdown(record.product_beside_s, record.product_s)},
-                    {"exchange", slowdown(record.exchange_beside_s, record.exchange_s)}};
+                    {"compute", of_product(record)},
+                    {"exchange", of_exchange(record)}};
 }
 
 std::string gpu_text(const GpuSamples& samples, const GpuFit& fit) {
@@ -338,6 +350,11 @@ std::string gpu_text(const GpuSamples& samples, const GpuFit& fit) {
   }
   for (const DeviceLinks& links : fit.links) {
     text += text_of(links) + end;
+  }
+  for (const OverlapRecord& record : samples.overlaps) {
+    text += "GPU " + std::to_string(record.device) + ": a product takes " +
+            base::significant(of_product(record), 4) + " x its time next to " + record.exchange +
+            ", which takes " + base::significant(of_exchange(record), 4) + " x its time" + end;
   }
   for (const KernelFit& kernel : fit.kernels) {
     text += kernel.kernel + " (" + kernel.distribution +

@@ -26,8 +26,8 @@ struct GpuNames {
 [[nodiscard]] io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit,
                                             const GpuNames& names);
 // The tables for the terminal: a line per curve and kernel with its largest relative error, the
-// message between two ranks, and the cost of plain launches. Every line says `same device` if ranks
-// share a device.
+// message between two ranks, the cost of plain launches, and slowdowns. Every line says `same
+// device` if ranks share a device.
 [[nodiscard]] std::string gpu_text(const GpuSamples& samples, const GpuFit& fit);
 
 // The file of kind overlap of one GPU: the median time of a product next to collectives over that

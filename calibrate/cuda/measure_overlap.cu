@@ -184,7 +184,7 @@ void measure_overlap(Measurement& measurement, const Beside& collective) {
 void measure_own_overlap(Measurement& measurement) {
   const std::int64_t elements =
       std::min(kLargeMessage, fitting_capacity(measurement, measurement.ranks));
-  RankSet set(measurement.ranks, measurement.devices, elements, true);
+  RankSet set(measurement.ranks, measurement.devices, elements, measurement.devices > 1);
   const std::vector<Way> ways = usable_ways(measurement, set);
   if (ways.empty() || measurement.ranks < 2) {
     return;

@@ -116,7 +116,8 @@ def test_overlap(folder):
                "exchange_s": [2e-3], "exchange_beside_s": [2e-3]} for gpu, slowed in ((0, 1.5e-3), (1, 2e-3))]
     for count in (2, 0):
         (folder / "gpu.jsonl").write_text(samples() + "".join(json.dumps(line) + "\n" for line in beside[:count]))
-        code, _, err = run(BUILD / "stepsim-calibrate", "fit", "gpu.jsonl", "--overlap", "test", "-o", "c.json", cwd=folder)
+        code, out, err = run(BUILD / "stepsim-calibrate", "fit", "gpu.jsonl", "--overlap", "test", "-o", "c.json", cwd=folder)
+        assert out.count(" x its time next to allreduce ring") == count, out
         assert code == (0 if count else 4) and (count or "no times of a product" in err), (code, err)
     assert sorted(file.name for file in folder.glob("*.overlap.json")) == ["test.gpu0.overlap.json", "test.gpu1.overlap.json"]
     code, out, err = run(BUILD / "stepsim-calibrate", "show", "test.gpu0.overlap.json", cwd=folder)
