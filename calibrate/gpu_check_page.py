@@ -105,7 +105,7 @@ def collective_table(records, nccl):
     def medians(of):
         times = collections.defaultdict(list)
         for each in of:
-            if each.get("record") == "collective" and each["time_s"] and each["bytes"] > 0:
+            if each.get("record") == "collective" and each["time_s"] and each["bytes"] > 0 and each.get("dtype", "float") == "float":
                 times[each["op"], each["algorithm"], each["variant"], each["launch"], each["ranks"], each["bytes"]] += each["time_s"]
         return {key: statistics.median(value) for key, value in times.items()}
 

@@ -107,6 +107,8 @@ Nccl::Nccl() : library_("nccl", {"libnccl.so.2"}) {
   library_.load(functions_.all_reduce, "ncclAllReduce");
   library_.load(functions_.broadcast, "ncclBroadcast");
   library_.load(functions_.reduce, "ncclReduce");
+  library_.load(functions_.reduce_scatter, "ncclReduceScatter");
+  library_.load(functions_.all_gather, "ncclAllGather");
   library_.load(functions_.send, "ncclSend");
   library_.load(functions_.receive, "ncclRecv");
   check(functions_.get_version(&version_), "ncclGetVersion");
@@ -138,6 +140,7 @@ void Nccl::join(const NcclId& id, std::uint32_t rank, std::uint32_t ranks) {
   check(functions_.init_rank(&made, static_cast<int>(ranks), id, static_cast<int>(rank)),
         "ncclCommInitRank");
   communicators_ = {made};
+  first_rank_ = rank;
 }
 
 void Nccl::check(int result, const char* call) const {
@@ -172,34 +175,66 @@ private:
 
 // One thread may drive several devices. Without a group the first call would wait for ranks whose
 // calls this thread has not made yet; within a group all of them start at its end.
-void Nccl::run(collectives::Op op, const float* const* x, float* const* y, std::size_t n,
+void Nccl::run(const NcclCase& call, std::byte* const* x, std::byte* const* y,
                CUstream_st* const* streams) const {
-  using collectives::Op;
   Group group(*this);
   for (std::size_t i = 0; i < communicators_.size(); ++i) {
-    NcclCommunicator* comm = communicators_[i];
-    if (op == Op::allreduce) {
-      check(functions_.all_reduce(x[i], y[i], n, kNcclFloat, kNcclSum, comm, streams[i]),
-            "ncclAllReduce");
-    } else if (op == Op::broadcast) {
-      check(functions_.broadcast(x[i], y[i], n, kNcclFloat, 0, comm, streams[i]), "ncclBroadcast");
-    } else {
-      check(functions_.reduce(x[i], y[i], n, kNcclFloat, kNcclSum, 0, comm, streams[i]),
-            "ncclReduce");
-    }
+    enqueue(call, i, x[i], y[i], streams[i]);
   }
   group.end();
 }
 
-void Nccl::exchange(std::span<const Message> messages, std::size_t n, CUstream_st* stream) const {
-  Group group(*this);
+void Nccl::enqueue(const NcclCase& call, std::size_t communicator, std::byte* x, std::byte* y,
+                   CUstream_st* stream) const {
+  NcclCommunicator* comm = communicators_[communicator];
+  const std::uint32_t rank = first_rank_ + static_cast<std::uint32_t>(communicator);
+  const int type = call.type.number;
+  const auto n = static_cast<std::size_t>(call.elements);
+  const std::int64_t block = call.elements / call.ranks;
+  const auto part = static_cast<std::size_t>(block);
+  std::vector<Message> messages;
+  switch (call.call) {
+  case NcclCall::allreduce:
+    return check(functions_.all_reduce(x, y, n, type, kNcclSum, comm, stream), "ncclAllReduce");
+  case NcclCall::broadcast:
+    return check(functions_.broadcast(x, y, n, type, 0, comm, stream), "ncclBroadcast");
+  case NcclCall::reduce:
+    return check(functions_.reduce(x, y, n, type, kNcclSum, 0, comm, stream), "ncclReduce");
+  case NcclCall::reduce_scatter:
+    return check(functions_.reduce_scatter(x, y, part, type, kNcclSum, comm, stream),
+                 "ncclReduceScatter");
+  case NcclCall::allgather:
+    return check(functions_.all_gather(x, y, part, type, comm, stream), "ncclAllGather");
+  case NcclCall::alltoall:
+    for (std::uint32_t peer = 0; peer < call.ranks; ++peer) {
+      const std::int64_t place = peer * block * call.type.bytes;
+      messages.push_back({x + place, peer, true});
+      messages.push_back({y + place, peer, false});
+    }
+    return enqueue(messages, call.type, block, communicator, stream);
+  case NcclCall::sendrecv:
+    messages = {{x, (rank + 1) % call.ranks, true},
+                {y, (rank + call.ranks - 1) % call.ranks, false}};
+    return enqueue(messages, call.type, call.elements, communicator, stream);
+  }
+}
+
+void Nccl::enqueue(std::span<const Message> messages, const NcclType& type, std::int64_t n,
+                   std::size_t communicator, CUstream_st* stream) const {
+  NcclCommunicator* comm = communicators_[communicator];
+  const auto count = static_cast<std::size_t>(n);
   for (const Message& each : messages) {
     const auto peer = static_cast<int>(each.peer);
-    check(each.sends
-              ? functions_.send(each.data, n, kNcclFloat, peer, communicators_.front(), stream)
-              : functions_.receive(each.data, n, kNcclFloat, peer, communicators_.front(), stream),
+    check(each.sends ? functions_.send(each.data, count, type.number, peer, comm, stream)
+                     : functions_.receive(each.data, count, type.number, peer, comm, stream),
           each.sends ? "ncclSend" : "ncclRecv");
   }
+}
+
+void Nccl::exchange(std::span<const Message> messages, const NcclType& type, std::int64_t n,
+                    CUstream_st* stream) const {
+  Group group(*this);
+  enqueue(messages, type, n, 0, stream);
   group.end();
 }
 

@@ -6,24 +6,24 @@
 #include <initializer_list>
 #include <span>
 
+#include "calibrate/cuda/nccl_calls.hpp"
 #include "calibrate/cuda/records.hpp"
-#include "collectives/collective.hpp"
 
 struct CUstream_st;
 
 namespace stepsim::calibrate::gpu {
 
 // Prototypes of the functions of NCCL 2 that are used, without nccl.h: results and enumerations are
-// ints (0 = success, ncclFloat = 7, ncclSum = 0), handles are pointers, and the identifier of a
-// communicator is passed by value. These numbers do not change within NCCL 2. If nccl.h is
-// installed, a test compares them with it (tests/calibrate/cuda/library_headers_check.cpp).
+// ints (0 = success, ncclSum = 0, types in nccl_calls.hpp), handles are pointers, and the
+// identifier of a communicator is passed by value. These numbers do not change within NCCL 2. If
+// nccl.h is installed, a test compares them with it
+// (tests/calibrate/cuda/library_headers_check.cpp).
 
 struct NcclCommunicator;
 struct NcclId {
   std::array<char, 128> bytes{};
 };
 
-inline constexpr int kNcclFloat = 7;
 inline constexpr int kNcclSum = 0;
 
 struct NcclFunctions {
@@ -39,6 +39,8 @@ struct NcclFunctions {
   int (*all_reduce)(const void*, void*, std::size_t, int, int, Comm, CUstream_st*);
   int (*broadcast)(const void*, void*, std::size_t, int, int, Comm, CUstream_st*);
   int (*reduce)(const void*, void*, std::size_t, int, int, int, Comm, CUstream_st*);
+  int (*reduce_scatter)(const void*, void*, std::size_t, int, int, Comm, CUstream_st*);
+  int (*all_gather)(const void*, void*, std::size_t, int, Comm, CUstream_st*);
   int (*send)(const void*, std::size_t, int, int, Comm, CUstream_st*);
   int (*receive)(void*, std::size_t, int, int, Comm, CUstream_st*);
 };
@@ -107,29 +109,35 @@ public:
   [[nodiscard]] NcclId new_id() const;
   void join(const NcclId& id, std::uint32_t rank, std::uint32_t ranks);
 
-  // Enqueues `op`, a broadcast, reduce or all-reduce, on all communicators of this process at once
-  // and does not wait. Communicator i reads n floats from x[i] and writes y[i] on streams[i];
-  // reductions are sums, the root is rank 0. Throws SimulationError with NCCL's text if a call
-  // fails.
-  void run(collectives::Op op, const float* const* x, float* const* y, std::size_t n,
+  // Enqueues the call on all communicators of this process at once and does not wait.
+  // Communicator i reads x[i] and writes y[i] on streams[i]; reductions are sums, the root is rank
+  // 0. An all-to-all is a group of messages, as in nccl-tests and PyTorch: before NCCL 2.28 it had
+  // no function. Throws SimulationError with NCCL's text if a call fails.
+  void run(const NcclCase& call, std::byte* const* x, std::byte* const* y,
            CUstream_st* const* streams) const;
 
   struct Message {
-    float* data;
+    std::byte* data;
     std::uint32_t peer;
     bool sends;
   };
-  // Enqueues messages of n floats each on the first communicator, all at once, and does not wait.
+  // Enqueues messages of n elements each on the first communicator, all at once, and does not wait.
   // Throws SimulationError with NCCL's text if a call fails.
-  void exchange(std::span<const Message> messages, std::size_t n, CUstream_st* stream) const;
+  void exchange(std::span<const Message> messages, const NcclType& type, std::int64_t n,
+                CUstream_st* stream) const;
   [[nodiscard]] int version() const { return version_; } // of ncclGetVersion: 22005 = 2.20.5
 
 private:
   class Group;
+  void enqueue(const NcclCase& call, std::size_t communicator, std::byte* x, std::byte* y,
+               CUstream_st* stream) const;
+  void enqueue(std::span<const Message> messages, const NcclType& type, std::int64_t n,
+               std::size_t communicator, CUstream_st* stream) const;
   void check(int result, const char* call) const;
   Library library_;
   NcclFunctions functions_{};
   std::vector<NcclCommunicator*> communicators_;
+  std::uint32_t first_rank_ = 0; // of communicators_
   int version_ = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
+#include "calibrate/cuda/nccl_calls.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -17,9 +18,10 @@ namespace {
 constexpr std::string_view kOwnVariant = "copy_engine";
 
 // "copy_engine plain": how data is copied and how it is launched. It takes the place of the column
-// of a log, so that curves of different kinds are never mixed.
+// of a log, so that curves of different kinds are never mixed; so does a type that is not float.
 std::string column_of(const CollectiveRecord& record) {
-  return record.variant + " " + record.launch;
+  return record.variant + " " + record.launch +
+         (record.dtype == kNcclFloat.name ? "" : " " + record.dtype);
 }
 
 // One set of samples per curve that has two sizes; a curve of one size cannot be fitted and becomes
@@ -50,7 +52,7 @@ io::Samples sets_of(const GpuSamples& samples, std::vector<std::string>& warning
     set.ranks = record.ranks;
     set.column = column_of(record);
     set.device = samples.device;
-    set.dtype = "float";
+    set.dtype = record.dtype;
     for (const double each : record.time_s) {
       set.samples.push_back({static_cast<double>(record.bytes), each, record.pass});
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "calibrate/cuda/nccl_calls.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 
@@ -58,7 +59,7 @@ public:
     (void)fields.string("where", "");
   }
   void get(std::string_view key, std::string& to, Need need = Need::always) {
-    to = need == Need::always ? fields.string(key) : fields.string(key, "");
+    to = need == Need::always ? fields.string(key) : fields.string(key, to);
   }
   template <std::integral Number>
   void get(std::string_view key, Number& to, double least = 0, Need need = Need::always) {
@@ -147,14 +148,14 @@ io::Samples nccl_samples(const GpuSamples& samples) {
   out.source = samples.source;
   std::map<std::string, io::SampleSet> sets;
   for (const CollectiveRecord& record : samples.collectives) {
-    if (record.variant != "nccl") {
+    if (record.variant != "nccl" || record.dtype != kNcclFloat.name) {
       continue;
     }
     io::SampleSet& set = sets[record.op];
     set.op = record.op;
     set.ranks = record.ranks;
     set.device = samples.device;
-    set.dtype = "float";
+    set.dtype = kNcclFloat.name;
     set.gpus_per_node = gpus_per_host(samples);
     for (const double each : record.time_s) {
       set.samples.push_back({static_cast<double>(record.bytes), each, record.pass});

@@ -15,6 +15,7 @@ struct MeasureOptions {
   std::uint32_t ranks = 0;      // 0 = chosen by ranks_for(); `nccl` ignores it: one rank per device
   bool nccl = false;            // measure NCCL alone: no collectives of our own, no kernels. Always
                                 // set in a job, whose ranks exchange nothing without NCCL
+  std::string dtype = "all";    // of NCCL: the name of one of kNcclTypes, or all of them
   bool collectives = true;      // measure collectives
   bool kernels = true;          // measure kernels
   bool timing = true;           // false: only verify

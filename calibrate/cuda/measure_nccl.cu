@@ -1,6 +1,6 @@
-// The collectives of the library NCCL, one rank per device: verified, then timed. Alone this
-// process drives a rank on every device; in a job it drives its own rank, and messages between two
-// ranks are timed as well.
+// The operations of the library NCCL (nccl_calls.hpp), one rank per device: verified, then timed.
+// Alone this process drives a rank on every device; in a job it drives its own rank, and messages
+// between two ranks are timed as well.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -13,10 +13,6 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-using collectives::Op;
-
-constexpr Op kOps[] = {Op::allreduce, Op::broadcast, Op::reduce};
-
 // The ranks of this process, each with its device, vectors and stream. The main stream starts and
 // ends each call, as for our own collectives.
 class Ranks {
@@ -25,16 +21,16 @@ public:
     std::uint32_t rank{};
     int device{};
   };
-  // `nccl` has a communicator for each of them, in this order.
-  Ranks(const Nccl& nccl, std::uint32_t ranks, std::vector<Local> local, std::int64_t capacity)
-      : nccl_(nccl), ranks_(ranks), local_(std::move(local)), start_(Event::Use::order) {
+  // `nccl` has a communicator for each of them, in this order. Vectors have up to `capacity` bytes.
+  Ranks(const Nccl& nccl, std::vector<Local> local, std::int64_t capacity)
+      : nccl_(nccl), local_(std::move(local)), start_(Event::Use::order) {
     for (const Local& each : local_) {
       const DeviceGuard guard(each.device);
       const auto count = static_cast<std::size_t>(capacity);
       x_.emplace_back(count);
       y_.emplace_back(count);
       for (const auto* vector : {&x_.back(), &y_.back()}) {
-        STEPSIM_CUDA(cudaMemset(vector->get(), 0, count * sizeof(float)));
+        STEPSIM_CUDA(cudaMemset(vector->get(), 0, count));
       }
       STEPSIM_CUDA(cudaDeviceSynchronize());
       streams_.emplace_back();
@@ -44,17 +40,16 @@ public:
       raw_streams_.push_back(streams_.back().get());
     }
   }
-  [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] const Stream& main() const { return main_; }
 
-  // Without an operation: only what a call takes to start on all devices and to end.
-  void enqueue(std::optional<Op> op, std::int64_t n) const {
+  // Without a call: only what it takes to start one on all devices and to end it.
+  void enqueue(const std::optional<NcclCase>& call) const {
     start_.record(main_);
     for (const Stream& stream : streams_) {
       STEPSIM_CUDA(cudaStreamWaitEvent(stream.get(), start_.get(), 0));
     }
-    if (op) {
-      nccl_.run(*op, from_.data(), to_.data(), static_cast<std::size_t>(n), raw_streams_.data());
+    if (call) {
+      nccl_.run(*call, from_.data(), to_.data(), raw_streams_.data());
     }
     for (std::size_t i = 0; i < local_.size(); ++i) {
       const DeviceGuard guard(local_[i].device);
@@ -74,29 +69,28 @@ public:
       }
     }
     if (!messages.empty()) {
-      nccl_.exchange(messages, static_cast<std::size_t>(n), main_.get());
+      nccl_.exchange(messages, kNcclFloat, n, main_.get());
     }
   }
 
   // "" where the results of the ranks of this process are right.
-  [[nodiscard]] std::string problem_of(Op op, std::int64_t n) const {
-    const std::size_t bytes = bytes_of_floats(n);
+  [[nodiscard]] std::string problem_of(const NcclCase& call) const {
     for (std::size_t i = 0; i < local_.size(); ++i) {
-      const std::vector<float> x = initial_vector(local_[i].rank, n);
+      const std::vector<std::byte> x = coded(call.type, nccl_input(call, local_[i].rank));
       const DeviceGuard guard(local_[i].device);
-      STEPSIM_CUDA(cudaMemcpy(x_[i].get(), x.data(), bytes, cudaMemcpyHostToDevice));
+      STEPSIM_CUDA(cudaMemcpy(x_[i].get(), x.data(), x.size(), cudaMemcpyHostToDevice));
       STEPSIM_CUDA(cudaDeviceSynchronize());
     }
-    enqueue(op, n);
+    enqueue(call);
     main_.synchronize();
-    std::vector<float> got(static_cast<std::size_t>(n));
     for (std::size_t i = 0; i < local_.size(); ++i) {
+      const std::vector<float> expected = nccl_expected(call, local_[i].rank);
+      std::vector<std::byte> got(expected.size() * static_cast<std::size_t>(call.type.bytes));
       const DeviceGuard guard(local_[i].device);
-      STEPSIM_CUDA(cudaMemcpy(got.data(), y_[i].get(), bytes, cudaMemcpyDeviceToHost));
-      const std::string problem = first_difference(got, expected_vector(op, ranks_, n));
-      if (has_result(op, local_[i].rank) && !problem.empty()) {
-        return "nccl " + std::string(collectives::name(op)) + " P=" + std::to_string(ranks_) +
-               " n=" + std::to_string(n) + " rank=" + std::to_string(local_[i].rank) + problem;
+      STEPSIM_CUDA(cudaMemcpy(got.data(), y_[i].get(), got.size(), cudaMemcpyDeviceToHost));
+      const std::string problem = first_difference(decoded(call.type, got), expected);
+      if (!problem.empty()) {
+        return call.text() + " rank=" + std::to_string(local_[i].rank) + problem;
       }
     }
     return "";
@@ -104,15 +98,13 @@ public:
 
 private:
   const Nccl& nccl_;
-  std::uint32_t ranks_;
   std::vector<Local> local_;
   Stream main_;
   Event start_;
-  std::vector<Buffer<float>> x_, y_;
+  std::vector<Buffer<std::byte>> x_, y_;
   std::vector<Stream> streams_;
   std::vector<Event> ends_;
-  std::vector<const float*> from_;
-  std::vector<float*> to_;
+  std::vector<std::byte*> from_, to_;
   std::vector<CUstream_st*> raw_streams_;
 };
 
@@ -120,22 +112,20 @@ private:
 struct NcclBlock {
   Measurement* measurement;
   Ranks* ranks;
-  Op op;
-  std::int64_t elements{};
+  NcclCase call;
 
   [[nodiscard]] auto open() const {
-    return [ranks = ranks, op = op, n = elements](std::int64_t) { ranks->enqueue(op, n); };
+    return [ranks = ranks, call = call](std::int64_t) { ranks->enqueue(call); };
   }
-  [[nodiscard]] std::string text() const {
-    return "nccl " + std::string(collectives::name(op)) + " n=" + std::to_string(elements);
-  }
+  [[nodiscard]] std::string text() const { return call.text(); }
   void record(int pass, int repeats, const std::vector<double>& seconds) const {
     CollectiveRecord out;
-    out.op = std::string(collectives::name(op));
+    out.op = std::string(kNcclCalls[call.call]);
     out.algorithm = out.variant = "nccl";
     out.launch = "plain";
-    out.ranks = ranks->ranks();
-    out.bytes = elements * kElement;
+    out.dtype = std::string(call.type.name);
+    out.ranks = call.ranks;
+    out.bytes = call.elements * call.type.bytes;
     measurement->write_times(out, pass, repeats, seconds);
   }
 };
@@ -193,26 +183,50 @@ double seconds_of_no_call(const Ranks& ranks) {
   const Event begin(Event::Use::timing);
   const Event end(Event::Use::timing);
   std::int64_t repetition = 0;
-  const auto call = [&](std::int64_t) { ranks.enqueue(std::nullopt, 0); };
+  const auto call = [&](std::int64_t) { ranks.enqueue(std::nullopt); };
   (void)take_sample(ranks.main(), begin, end, kWarmUps, repetition, call);
   return take_sample(ranks.main(), begin, end, kWarmUps, repetition, call);
 }
 
+// Every call with every type that is asked for, on the longest vectors of at most so many bytes and
+// so many elements.
+std::vector<NcclCase> calls_of(const Measurement& measurement, std::int64_t bytes,
+                               std::int64_t elements) {
+  const std::string& dtype = measurement.options.dtype;
+  const std::uint32_t ranks = measurement.ranks;
+  std::vector<NcclCase> calls;
+  for (const NcclType& type : kNcclTypes) {
+    if (dtype != "all" && dtype != type.name) {
+      continue;
+    }
+    for (const std::string_view word : kNcclCalls.all()) {
+      const NcclCall call = *kNcclCalls.find(word);
+      const std::int64_t parts = has_blocks(call) ? ranks : 1;
+      const std::int64_t part = std::min(bytes / type.bytes, elements) / parts;
+      if (part > 0) {
+        calls.push_back({call, type, ranks, part * parts});
+      }
+    }
+  }
+  return calls;
+}
+
 } // namespace
 
-// Verified with one element, with one per device, and with 1,000,001, which no number of devices
-// from 2 to 100 divides: parts then have unequal sizes.
+// Verified with one element, with one per rank, and with 1,000,001, which no number of ranks from 2
+// to 100 divides: parts of the vectors then have unequal sizes.
 void verify_and_measure_nccl(Measurement& measurement, double seconds) {
   const std::unique_ptr<Nccl> nccl = library_of(measurement);
-  const std::int64_t capacity = std::min(kMostCollectiveBytes, measurement.free_bytes / 8) / 4;
-  Ranks ranks(*nccl, measurement.ranks, local_ranks(measurement), capacity);
+  const std::int64_t capacity =
+      std::min(kMostCollectiveBytes, measurement.free_bytes / 8) / kElement * kElement;
+  Ranks ranks(*nccl, local_ranks(measurement), capacity);
   measurement.say("nccl " + std::to_string(nccl->version()) + ": " +
                   std::to_string(measurement.ranks) + " devices");
   std::int64_t cases = 0;
-  for (const Op op : kOps) {
-    for (const std::int64_t n : {std::int64_t{1}, std::int64_t{measurement.ranks}, kMostChecked}) {
-      measurement.begin("verification of nccl " + std::string(collectives::name(op)));
-      throw_if_any(measurement.job, ranks.problem_of(op, std::min(n, capacity)));
+  for (const std::int64_t n : {std::int64_t{1}, std::int64_t{measurement.ranks}, kMostChecked}) {
+    for (const NcclCase& call : calls_of(measurement, capacity, n)) {
+      measurement.begin("verification of " + call.text());
+      throw_if_any(measurement.job, ranks.problem_of(call));
       ++cases;
     }
   }
@@ -235,16 +249,14 @@ void verify_and_measure_nccl(Measurement& measurement, double seconds) {
     };
     measure_traffic(measurement,
                     {"nccl", "plain", measurement.ranks, &ranks.main(),
-                     std::min(kLargeMessage, capacity), open},
+                     std::min(kLargeMessage, capacity / kElement), open},
                     of_pairs);
   }
   std::vector<NcclBlock> blocks;
   for (const std::int64_t size : collective_sizes(
-           4 * capacity, measurement.ranks, measurement.options.dense, measurement.options.seed)) {
-    for (const Op op : kOps) {
-      if (size > 0) {
-        blocks.push_back({&measurement, &ranks, op, size / 4});
-      }
+           capacity, measurement.ranks, measurement.options.dense, measurement.options.seed)) {
+    for (const NcclCase& call : calls_of(measurement, size, size)) {
+      blocks.push_back({&measurement, &ranks, call});
     }
   }
   if (measurement.job.is_alone()) {
@@ -255,11 +267,10 @@ void verify_and_measure_nccl(Measurement& measurement, double seconds) {
   }
   time_blocks(measurement, ranks.main(), blocks, seconds - of_pairs, "nccl");
   if (measurement.job.is_alone()) {
-    const std::int64_t n = std::min(kLargeMessage, capacity);
-    measure_overlap(
-        measurement,
-        {"allreduce nccl P=" + std::to_string(measurement.ranks) + " n=" + std::to_string(n),
-         n * kElement, &ranks.main(), [&] { ranks.enqueue(Op::allreduce, n); }});
+    const NcclCase call{NcclCall::allreduce, kNcclFloat, measurement.ranks,
+                        std::min(kLargeMessage, capacity / kElement)};
+    measure_overlap(measurement, {call.text(), call.elements * kElement, &ranks.main(),
+                                  [&] { ranks.enqueue(call); }});
   }
 }
 

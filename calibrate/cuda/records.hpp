@@ -76,6 +76,7 @@ struct CollectiveRecord {
     see("algorithm", record.algorithm);
     see("variant", record.variant);
     see("launch", record.launch);
+    see("dtype", record.dtype, Need::if_known);
     see("ranks", record.ranks, 1.0);
     see("bytes", record.bytes);
     see("block_bytes", record.block_bytes, 0.0, Need::if_known);
@@ -84,8 +85,9 @@ struct CollectiveRecord {
     see_times(record, see);
   }
   std::string op, algorithm;
-  std::string variant; // how data were copied: copy_engine, host_staged; nccl = by NCCL
-  std::string launch;  // plain, graph
+  std::string variant;         // how data were copied: copy_engine, host_staged; nccl = by NCCL
+  std::string launch;          // plain, graph
+  std::string dtype = "float"; // one of kNcclTypes
   std::uint32_t ranks = 1;
   std::int64_t bytes{};
   std::int64_t block_bytes{}; // lp only, else 0

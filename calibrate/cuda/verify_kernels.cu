@@ -4,6 +4,7 @@
 #include "calibrate/cuda/kernel_bench.cuh"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <set>
 

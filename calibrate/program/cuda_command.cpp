@@ -6,10 +6,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "base/quantity.hpp"
 #include "calibrate/cuda/collective_plan.hpp"
+#include "calibrate/cuda/nccl_calls.hpp"
 #include "calibrate/program/targets.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
@@ -43,7 +46,7 @@ constexpr cli::CommandText kCudaText{
 };
 
 struct CudaFlags { // as typed
-  std::string ranks, backend = "own", only, block = "optimal", max_seconds, seed;
+  std::string ranks, backend = "own", only, dtype = "all", block = "optimal", max_seconds, seed;
   std::string records, timeout = "120s";
   GpuFlags gpu;
   bool mpi = false;
@@ -57,6 +60,7 @@ void add_flags(CLI::App& app, CudaFlags& flags) {
       {{"--ranks", flags.ranks, "P",
         "rank r lives on device r mod devices; default: one per device, 8 on one device"},
        {"--backend", flags.backend, "WORD", "own or nccl (one rank per device); default own"},
+       {"--dtype", flags.dtype, "WORD", "of NCCL: float, bfloat16, half or all; default all"},
        {"--only", flags.only, "WORD", "collectives or kernels; default both"},
        {"--block", flags.block, "SIZE",
         "of lp, or optimal for what one message takes; default optimal"},
@@ -89,6 +93,10 @@ gpu::MeasureOptions options_of(const CudaFlags& flags) {
     throw UsageError("--mpi: processes exchange vectors by NCCL only: add --backend nccl. Without "
                      "NCCL, `cuda` on one host measures kernels, `mpi` the network");
   }
+  std::vector<std::string_view> types{"all"};
+  std::ranges::transform(gpu::kNcclTypes, std::back_inserter(types), &gpu::NcclType::name);
+  cli::require_word("--dtype", flags.dtype, types);
+  options.dtype = flags.dtype;
   if (!flags.only.empty()) {
     cli::require_word("--only", flags.only, kParts);
     options.collectives = flags.only == "collectives";

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""`stepsim-calibrate cuda --mpi` with several processes on the played machine (played_calibrate.cpp): who takes which
-GPU, NCCL over an identifier of rank 0, times of the slowest rank, and failures of one rank. 77 without mpirun.
+"""`stepsim-calibrate cuda --mpi` with several processes on the played machine
+(played_calibrate.cpp): who takes which GPU, NCCL over an identifier of rank 0, times of the slowest rank, and failures
+of one rank. 77 without mpirun.
 
     job_test.py BUILD_DIR FOLDER_OF_PLAYED_PROGRAMS
 """
+import itertools
 import json
 import os
 import pathlib
@@ -19,7 +21,23 @@ BUILD, PLAYED = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
 sys.argv[1:] = sys.argv[3:]
 MPIRUN = ["mpirun", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "--oversubscribe", "--bind-to", "none",
           "--mca", "mpi_yield_when_idle", "1"]
-OPERATIONS = {"allreduce", "broadcast", "reduce"}
+WHOLE = ["allreduce", "broadcast", "reduce", "sendrecv"]
+BLOCKS = ["reduce_scatter", "allgather", "alltoall"]
+BYTES = {"float": 4, "bfloat16": 2, "half": 2}
+
+
+def seconds_of(record):
+    """What the slowest rank takes on the played machine (libraries/played_nccl.cpp)."""
+    op, ranks, size = record["op"], record["ranks"], record["bytes"]
+    if op not in ("alltoall", "sendrecv"):
+        return 1e-3 * ranks + 1e-9 * size
+
+    def message(a, b, part):
+        return 1e-3 + (1e-9 if a // 2 == b // 2 else 4e-9) * part
+
+    if op == "sendrecv":
+        return max(message(r, (r + 1) % ranks, size) + message(r, (r - 1) % ranks, size) for r in range(ranks))
+    return max(sum(2 * message(r, peer, size / ranks) for peer in range(ranks)) for r in range(ranks))
 
 
 def program():
@@ -27,7 +45,7 @@ def program():
     return str(found[0])
 
 
-class Job(unittest.TestCase):
+class Measured(unittest.TestCase):
     def setUp(self):
         self.temporary = tempfile.TemporaryDirectory()
         self.addCleanup(self.temporary.cleanup)
@@ -35,6 +53,15 @@ class Job(unittest.TestCase):
         self.records = self.folder / "r.jsonl"
         self.output = self.folder / "c.calibration.json"
 
+    def lines(self):
+        return [json.loads(line) for line in self.records.read_text().splitlines()]
+
+    def is_complete(self, records):
+        """Whether there was time for everything, which a crowded machine may not have."""
+        return not any(r.get("record") == "note" and "left out" in r["text"] for r in records)
+
+
+class Job(Measured):
     def run_words(self, words, **environment):
         environment = {**os.environ, "LD_LIBRARY_PATH": str(PLAYED / "played_nccl"), **environment}
         done = subprocess.run([*MPIRUN, *map(str, words)], cwd=self.folder, env=environment, capture_output=True,
@@ -47,13 +74,6 @@ class Job(unittest.TestCase):
         return self.run_words(["-np", ranks, program(), devices, hosts, memory, "--mpi", *options, "-o", self.output],
                               **environment)
 
-    def lines(self):
-        return [json.loads(line) for line in self.records.read_text().splitlines()]
-
-    def is_complete(self, records):
-        """Whether there was time for everything, which a crowded machine may not have."""
-        return not any(r.get("record") == "note" and "left out" in r["text"] for r in records)
-
     def test_nccl(self):
         """Every time is that of the slowest rank; pairs of hosts are a class of links of their own."""
         code, _, text = self.cuda(3, 2, 2, "--backend", "nccl", "--max-seconds", "200", "--records", self.records,
@@ -61,17 +81,24 @@ class Job(unittest.TestCase):
         self.assertEqual(code, 0, text)
         header, *records = self.lines()
         self.assertEqual((header["ranks"], header["hosts"], len(header["devices"])), (3, [0, 0, 1], 3))
-        self.assertIn({"record": "verified", "what": "nccl", "cases": 9}, records)
+        # Vectors of 1, 3 and 8 elements; blocks are at least one element.
+        self.assertIn({"record": "verified", "what": "nccl", "cases": 3 * (3 * len(WHOLE) + 2 * len(BLOCKS))}, records)
         collectives = [r for r in records if r["record"] == "collective"]
         self.assertEqual({(r["variant"], r["ranks"]) for r in collectives}, {("nccl", 3)})
         for record in collectives:
-            slowest = 1e-3 * 3 + 1e-9 * record["bytes"]
-            self.assertLess(abs(statistics.median(record["time_s"]) / slowest - 1), 0.02, record)
+            self.assertLess(abs(statistics.median(record["time_s"]) / seconds_of(record) - 1), 0.02, record)
         self.assertEqual(records[-1]["record"], "end")
         if not self.is_complete(records):
             self.skipTest("not enough time: this machine is crowded")
         self.assertIsNone(records[-1]["early"])
-        self.assertEqual(len({(r["op"], r["bytes"]) for r in collectives}), 4 * len(OPERATIONS))
+        sizes = {}
+        for record in collectives:
+            sizes.setdefault((record["op"], record["dtype"]), set()).add(record["bytes"])
+        self.assertEqual(set(sizes), set(itertools.product(WHOLE + BLOCKS, BYTES)))
+        for (op, dtype), found in sizes.items():
+            parts = 3 * BYTES[dtype] if op in BLOCKS else 1
+            self.assertTrue(all(size % parts == 0 for size in found), (op, dtype, found))
+            self.assertGreaterEqual(len(found), 2, (op, dtype))
         links = {link["class"]: link for link in json.loads(self.output.read_text())["links"]}
         self.assertEqual(set(links), {"pcie", "network"})
 
@@ -80,7 +107,7 @@ class Job(unittest.TestCase):
         devices more the difference is what two devices cost."""
         extra = {}
         for devices in (2, 4, 6):
-            done = subprocess.run([program(), str(devices), "1", str(1 << 8), "--backend", "nccl", "--max-seconds", "200",
+            done = subprocess.run([program(), str(devices), "1", str(1 << 7), "--backend", "nccl", "--dtype", "half",
                                    "--records", self.records, "-o", self.output], cwd=self.folder,
                                   env={**os.environ, "LD_LIBRARY_PATH": str(PLAYED / "played_nccl")},
                                   capture_output=True, text=True, timeout=600)
@@ -98,8 +125,8 @@ class Job(unittest.TestCase):
         self.assertAlmostEqual(extra[6] - extra[4], extra[4] - extra[2], delta=0.2)  # three digits are said
 
     def test_fit_library_takes_the_records(self):
-        code, _, text = self.cuda(2, 1, 2, "--backend", "nccl", "--max-seconds", "200", "--records", self.records,
-                                  memory=1 << 8)
+        code, _, text = self.cuda(2, 1, 2, "--backend", "nccl", "--dtype", "float", "--max-seconds", "200",
+                                  "--records", self.records, memory=1 << 8)
         self.assertEqual(code, 0, text)
         done = subprocess.run([BUILD / "stepsim-calibrate", "fit-library", self.records, "--preset", "dgx_h100",
                                "-o", self.folder / "l.json"], capture_output=True, text=True, timeout=600)
@@ -134,7 +161,15 @@ class Job(unittest.TestCase):
     def test_wrong_result_of_one_rank(self):
         code, errors, text = self.cuda(4, 2, 2, "--backend", "nccl", "--records", self.records, PLAYED_NCCL="wrong=2")
         self.assertEqual((code, len(errors)), (1, 1), text)
-        self.assertIn("rank 2 (host 1): nccl allreduce P=4 n=1 rank=2 index=0: got 11", errors[0])
+        self.assertIn("rank 2 (host 1): nccl allreduce float P=4 n=1 rank=2 index=0: got 9975", errors[0])
+
+    def test_wrong_rounding_and_wrong_blocks(self):
+        """A sum of two short numbers that is cut off instead of rounded, and blocks in another order, are told."""
+        for how, call in {"truncates": "allreduce bfloat16", "sendrecv": "sendrecv float", "alltoall": "alltoall float",
+                          "reduce_scatter": "reduce_scatter float", "allgather": "allgather float"}.items():
+            code, errors, text = self.cuda(2, 2, 1, "--backend", "nccl", PLAYED_NCCL=f"{how}=1")
+            self.assertEqual((code, len(errors)), (1, 1), text)
+            self.assertIn(f"rank 1 (host 0): nccl {call} P=2", errors[0])
 
     def test_failed_call_leaves_no_group_open(self):
         code, errors, text = self.cuda(3, 3, 1, "--backend", "nccl", PLAYED_NCCL="call=1")

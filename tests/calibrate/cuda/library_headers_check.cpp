@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "calibrate/cuda/cublas.hpp"
+#include "calibrate/cuda/driver.hpp"
 
 #if __has_include(<nccl.h>)
 #include <nccl.h>
@@ -41,7 +42,9 @@ constexpr bool is_same = std::is_same_v<decltype(passed(function)), decltype(pas
 static_assert(sizeof(NcclId) == sizeof(ncclUniqueId) && alignof(NcclId) == alignof(ncclUniqueId));
 static_assert(std::is_trivially_copyable_v<NcclId>);
 static_assert(sizeof(ncclDataType_t) == sizeof(int) && sizeof(ncclResult_t) == sizeof(int));
-static_assert(ncclSuccess == 0 && int{ncclFloat} == kNcclFloat && int{ncclSum} == kNcclSum);
+static_assert(ncclSuccess == 0 && int{ncclSum} == kNcclSum &&
+              int{ncclFloat} == kNcclTypes[0].number && int{ncclBfloat16} == kNcclTypes[1].number &&
+              int{ncclHalf} == kNcclTypes[2].number);
 static_assert(is_same<&ncclGetVersion, decltype(NcclFunctions::get_version)>);
 static_assert(is_same<&ncclGetErrorString, decltype(NcclFunctions::error_text)>);
 static_assert(is_same<&ncclGetUniqueId, decltype(NcclFunctions::get_unique_id)>);
@@ -53,6 +56,8 @@ static_assert(is_same<&ncclGroupEnd, decltype(NcclFunctions::group_end)>);
 static_assert(is_same<&ncclAllReduce, decltype(NcclFunctions::all_reduce)>);
 static_assert(is_same<&ncclBroadcast, decltype(NcclFunctions::broadcast)>);
 static_assert(is_same<&ncclReduce, decltype(NcclFunctions::reduce)>);
+static_assert(is_same<&ncclReduceScatter, decltype(NcclFunctions::reduce_scatter)>);
+static_assert(is_same<&ncclAllGather, decltype(NcclFunctions::all_gather)>);
 static_assert(is_same<&ncclSend, decltype(NcclFunctions::send)>);
 static_assert(is_same<&ncclRecv, decltype(NcclFunctions::receive)>);
 #endif

@@ -4,20 +4,30 @@
 // per byte for a collective, so that the slowest rank is known, and 1 ms + 1 ns per byte for a
 // message, four times as much per byte between pairs of ranks (0, 1), (2, 3) .. .
 //
+// Messages of a group start at its end and follow each other. Sums are made in float and rounded to
+// the type at the end.
+//
 // The variable PLAYED_NCCL makes a rank fail: "start=2" when it joins, "wrong=2" by a wrong sum,
-// "call=2" by an all-reduce that cannot be enqueued, "id" in the identifier of rank 0.
+// "truncates=2" by sums that are cut off instead of rounded, "swaps=2" by results whose blocks
+// stand in another order, "call=2" by an all-reduce that cannot be enqueued, "id" in the identifier
+// of rank 0, "dies=2" by ending when it joins.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "shim/cuda_runtime.h"
@@ -26,7 +36,7 @@
 namespace {
 
 constexpr int kMostRanks = 8;
-constexpr std::size_t kMost = std::size_t{1} << 17; // elements
+constexpr std::size_t kMost = std::size_t{1} << 19; // bytes
 constexpr int kSystemError = 2;
 constexpr int kInvalidArgument = 4;
 
@@ -38,17 +48,26 @@ struct Region {
   std::atomic<int> arrived;
   std::atomic<int> generation;
   std::atomic<int> full[kMostRanks][kMostRanks]; // [src][dst]: a message waits to be read
-  float vectors[kMostRanks][kMost];
-  float messages[kMostRanks][kMostRanks][kMost];
+  char vectors[kMostRanks][kMost];
+  char messages[kMostRanks][kMostRanks][kMost];
 };
 
 using Results = std::vector<std::function<void()>>;
+
+struct Message {
+  void* data;
+  std::size_t bytes;
+  int peer;
+  bool sends;
+};
 
 struct Communicator {
   Region* region;
   int rank;
   int ranks;
   std::shared_ptr<Results> together{}; // in one process: the results of ranks that wait for others
+  std::vector<Message> group{};        // of the group that is open
+  CUstream_st* stream = nullptr;       // of these
 };
 
 void barrier(const Communicator& all) {
@@ -80,64 +99,160 @@ Region* region_of(const char* name, bool make) {
   return memory == MAP_FAILED ? nullptr : static_cast<Region*>(memory);
 }
 
-// Sends the vector of every rank to all, and what `result` makes of them to y.
-template <class Result>
-int collective(const void* x, void* y, std::size_t n, Communicator* all, CUstream_st* stream,
-               bool has_result, Result result) {
-  if (n > kMost) {
-    return kInvalidArgument;
+std::size_t size_of(int type) { return type == 7 ? 4 : type == 6 || type == 9 ? 2 : 0; }
+
+float value_at(const char* data, int type, std::size_t i) {
+  if (type == 7) {
+    return reinterpret_cast<const float*>(data)[i];
   }
-  cuda_on_cpu::Work work;
-  work.what = "collective";
-  work.reads = {{x, n * sizeof(float)}};
-  if (has_result) {
-    work.writes = {{y, n * sizeof(float)}};
+  const std::uint16_t bits = reinterpret_cast<const std::uint16_t*>(data)[i];
+  return type == 6 ? static_cast<float>(std::bit_cast<_Float16>(bits))
+                   : std::bit_cast<float>(std::uint32_t{bits} << 16);
+}
+
+void put_value(char* data, int type, std::size_t i, float value, bool cut) {
+  if (type == 7) {
+    reinterpret_cast<float*>(data)[i] = value;
+  } else if (type == 6) {
+    auto half = static_cast<_Float16>(value);
+    if (cut && static_cast<float>(half) > value) {
+      half = std::bit_cast<_Float16>(
+          static_cast<std::uint16_t>(std::bit_cast<std::uint16_t>(half) - 1));
+    }
+    reinterpret_cast<_Float16*>(data)[i] = half;
+  } else {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t up = cut ? 0 : 0x7fffU + (bits >> 16 & 1U);
+    reinterpret_cast<std::uint16_t*>(data)[i] = static_cast<std::uint16_t>((bits + up) >> 16);
   }
-  work.seconds = 1e-3 * (1 + all->rank) + 1e-9 * static_cast<double>(n * sizeof(float));
-  work.run = [=] {
-    std::memcpy(all->region->vectors[all->rank], x, n * sizeof(float));
-    const auto give = [=] {
-      for (std::size_t i = 0; has_result && i < n; ++i) {
-        static_cast<float*>(y)[i] = result(all->region->vectors, i);
-      }
-    };
-    if (all->together == nullptr) {
-      barrier(*all);
-      give();
-      barrier(*all);
-      return;
-    }
-    all->together->push_back(give);
-    if (static_cast<int>(all->together->size()) == all->ranks) {
-      for (const auto& each : *all->together) {
-        each();
-      }
-      all->together->clear();
-    }
-  };
+}
+
+int submit(const Communicator& all, CUstream_st* stream, cuda_on_cpu::Work work) {
   int device = 0;
   cudaGetDevice(&device);
-  if (all->together != nullptr) {
-    cudaSetDevice(all->rank);
+  if (all.together != nullptr) {
+    cudaSetDevice(all.rank);
   }
   const int error = cuda_on_cpu::submit(stream, std::move(work));
   cudaSetDevice(device);
   return error;
 }
 
-auto sum_of(const Communicator* all) {
-  return [ranks = all->ranks, wrong = fails("wrong", all->rank)](const float(*x)[kMost],
-                                                                 std::size_t i) {
-    float sum = wrong ? 1 : 0;
-    for (int rank = 0; rank < ranks; ++rank) {
-      sum += x[rank][i];
+// In one process the results of all ranks are given when the last one has brought its data.
+void give_together(const Communicator& all, const std::function<void()>& give) {
+  all.together->push_back(give);
+  if (static_cast<int>(all.together->size()) == all.ranks) {
+    for (const auto& each : *all.together) {
+      each();
     }
-    return sum;
+    all.together->clear();
+  }
+}
+
+// Every rank shows its vector to all; `give` then writes the result of a rank, of `out` bytes.
+template <class Give>
+int collective(const void* x, std::size_t in, void* y, std::size_t out, const Communicator* all,
+               CUstream_st* stream, Give give) {
+  if (in > kMost || out > kMost) {
+    return kInvalidArgument;
+  }
+  cuda_on_cpu::Work work;
+  work.what = "collective";
+  work.reads = {{x, in}};
+  if (out > 0) {
+    work.writes = {{y, out}};
+  }
+  work.seconds = 1e-3 * (1 + all->rank) + 1e-9 * static_cast<double>(std::max(in, out));
+  work.run = [=] {
+    std::memcpy(all->region->vectors[all->rank], x, in);
+    const auto result = [=] { give(static_cast<char*>(y)); };
+    if (all->together == nullptr) {
+      barrier(*all);
+      result();
+      barrier(*all);
+    } else {
+      give_together(*all, result);
+    }
+  };
+  return submit(*all, stream, std::move(work));
+}
+
+// Elements first, first + 1, .. of the sum over all ranks.
+auto sum_of(const Communicator* all, int type, std::size_t first, std::size_t n) {
+  return [=, wrong = fails("wrong", all->rank), cut = fails("truncates", all->rank)](char* y) {
+    for (std::size_t i = 0; i < n; ++i) {
+      float sum = wrong ? 1 : 0;
+      for (int rank = 0; rank < all->ranks; ++rank) {
+        sum += value_at(all->region->vectors[rank], type, first + i);
+      }
+      put_value(y, type, i, sum, cut);
+    }
   };
 }
 
-double message_seconds(int a, int b, std::size_t n) {
-  return 1e-3 + (a / 2 == b / 2 ? 1e-9 : 4e-9) * static_cast<double>(n * sizeof(float));
+double message_seconds(int a, int b, std::size_t bytes) {
+  return 1e-3 + (a / 2 == b / 2 ? 1e-9 : 4e-9) * static_cast<double>(bytes);
+}
+
+std::vector<Communicator*> in_group; // that have messages
+int groups = 0;                      // that are open
+
+// All that a rank sends is on its way before it waits for what it receives.
+int start_messages(Communicator& all) {
+  cuda_on_cpu::Work work;
+  work.what = "messages";
+  for (const Message& each : all.group) {
+    (each.sends ? work.reads : work.writes).push_back({each.data, each.bytes});
+    work.seconds += message_seconds(all.rank, each.peer, each.bytes);
+  }
+  const int shift = fails(all.group.size() > 2 ? "alltoall" : "sendrecv", all.rank) ? 1 : 0;
+  work.run = [messages = std::exchange(all.group, {}), mine = &all, shift] {
+    Region& region = *mine->region;
+    for (const Message& each : messages) {
+      std::atomic<int>& full = region.full[mine->rank][each.peer];
+      while (each.sends && full.load() != 0) {
+        sched_yield();
+      }
+      if (each.sends) {
+        std::memcpy(region.messages[mine->rank][each.peer], each.data, each.bytes);
+        full = 1;
+      }
+    }
+    const auto receive = [messages, mine, &region, shift] {
+      for (const Message& each : messages) {
+        std::atomic<int>& full = region.full[each.peer][mine->rank];
+        while (!each.sends && full.load() != 1) {
+          sched_yield();
+        }
+        if (!each.sends) {
+          const int from = (each.peer + shift) % mine->ranks;
+          std::memcpy(each.data, region.messages[from][mine->rank], each.bytes);
+        }
+      }
+      for (const Message& each : messages) {
+        if (!each.sends) {
+          region.full[each.peer][mine->rank] = 0;
+        }
+      }
+    };
+    mine->together == nullptr ? receive() : give_together(*mine, receive);
+  };
+  return submit(all, all.stream, std::move(work));
+}
+
+int add_message(const void* data, std::size_t n, int type, int peer, bool sends, void* comm,
+                CUstream_st* stream) {
+  auto* all = static_cast<Communicator*>(comm);
+  const std::size_t bytes = n * size_of(type);
+  if (bytes > kMost || (n > 0 && bytes == 0) || peer < 0 || peer >= all->ranks || groups == 0) {
+    return kInvalidArgument;
+  }
+  if (all->group.empty()) {
+    in_group.push_back(all);
+    all->stream = stream;
+  }
+  all->group.push_back({const_cast<void*>(data), bytes, peer, sends});
+  return 0;
 }
 
 } // namespace
@@ -164,6 +279,9 @@ int ncclCommInitRank(void** made, int ranks, Id id, int rank) {
   if (region == nullptr || fails("start", rank)) {
     return kSystemError;
   }
+  if (fails("dies", rank)) {
+    std::_Exit(0);
+  }
   auto* all = new Communicator{region, rank, ranks};
   barrier(*all);
   if (rank == 0) {
@@ -187,12 +305,20 @@ int ncclCommDestroy(void* comm) {
   delete static_cast<Communicator*>(comm);
   return 0;
 }
-int ncclGroupStart() { return 0; }
+int ncclGroupStart() {
+  ++groups;
+  return 0;
+}
 int ncclGroupEnd() {
   if (call_failed) {
     std::fputs("played NCCL: a group with a failed call was closed\n", stderr);
   }
-  return 0;
+  --groups;
+  int error = 0;
+  for (Communicator* each : std::exchange(in_group, {})) {
+    error = std::max(error, start_messages(*each));
+  }
+  return error;
 }
 int ncclAllReduce(const void* x, void* y, std::size_t n, int type, int op, void* comm,
                   CUstream_st* stream) {
@@ -201,61 +327,59 @@ int ncclAllReduce(const void* x, void* y, std::size_t n, int type, int op, void*
     call_failed = true;
     return kSystemError;
   }
-  return type != 7 || op != 0 ? kInvalidArgument
-                              : collective(x, y, n, all, stream, true, sum_of(all));
+  const std::size_t bytes = n * size_of(type);
+  return bytes == 0 || op != 0
+             ? kInvalidArgument
+             : collective(x, bytes, y, bytes, all, stream, sum_of(all, type, 0, n));
 }
 int ncclReduce(const void* x, void* y, std::size_t n, int type, int op, int root, void* comm,
                CUstream_st* stream) {
   auto* all = static_cast<Communicator*>(comm);
-  return type != 7 || op != 0 ? kInvalidArgument
-                              : collective(x, y, n, all, stream, all->rank == root, sum_of(all));
+  const std::size_t bytes = n * size_of(type);
+  const bool gives = all->rank == root;
+  return bytes == 0 || op != 0 ? kInvalidArgument
+                               : collective(x, bytes, y, gives ? bytes : 0, all, stream,
+                                            sum_of(all, type, 0, gives ? n : 0));
+}
+int ncclReduceScatter(const void* x, void* y, std::size_t part, int type, int op, void* comm,
+                      CUstream_st* stream) {
+  auto* all = static_cast<Communicator*>(comm);
+  const std::size_t bytes = part * size_of(type);
+  const std::size_t shift = fails("reduce_scatter", all->rank) ? 1 : 0;
+  const auto ranks = static_cast<std::size_t>(all->ranks);
+  const std::size_t first = (static_cast<std::size_t>(all->rank) + shift) % ranks * part;
+  return bytes == 0 || op != 0
+             ? kInvalidArgument
+             : collective(x, ranks * bytes, y, bytes, all, stream, sum_of(all, type, first, part));
+}
+int ncclAllGather(const void* x, void* y, std::size_t part, int type, void* comm,
+                  CUstream_st* stream) {
+  auto* all = static_cast<Communicator*>(comm);
+  const std::size_t bytes = part * size_of(type);
+  const auto ranks = static_cast<std::size_t>(all->ranks);
+  const std::size_t shift = fails("allgather", all->rank) ? 1 : 0;
+  if (bytes == 0) {
+    return kInvalidArgument;
+  }
+  return collective(x, bytes, y, ranks * bytes, all, stream, [=](char* to) {
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      std::memcpy(to + rank * bytes, all->region->vectors[(rank + shift) % ranks], bytes);
+    }
+  });
 }
 int ncclBroadcast(const void* x, void* y, std::size_t n, int type, int root, void* comm,
                   CUstream_st* stream) {
   auto* all = static_cast<Communicator*>(comm);
-  return type != 7 ? kInvalidArgument
-                   : collective(x, y, n, all, stream, true,
-                                [root](const float(*vectors)[kMost], std::size_t i) {
-                                  return vectors[root][i];
-                                });
+  const std::size_t bytes = n * size_of(type);
+  return bytes == 0 ? kInvalidArgument : collective(x, bytes, y, bytes, all, stream, [=](char* to) {
+    std::memcpy(to, all->region->vectors[root], bytes);
+  });
 }
 int ncclSend(const void* x, std::size_t n, int type, int peer, void* comm, CUstream_st* stream) {
-  auto* all = static_cast<Communicator*>(comm);
-  if (type != 7 || n > kMost) {
-    return kInvalidArgument;
-  }
-  cuda_on_cpu::Work work;
-  work.what = "send";
-  work.reads = {{x, n * sizeof(float)}};
-  work.seconds = message_seconds(all->rank, peer, n);
-  work.run = [=] {
-    std::atomic<int>& full = all->region->full[all->rank][peer];
-    while (full.load() != 0) {
-      sched_yield();
-    }
-    std::memcpy(all->region->messages[all->rank][peer], x, n * sizeof(float));
-    full = 1;
-  };
-  return cuda_on_cpu::submit(stream, std::move(work));
+  return add_message(x, n, type, peer, true, comm, stream);
 }
 int ncclRecv(void* y, std::size_t n, int type, int peer, void* comm, CUstream_st* stream) {
-  auto* all = static_cast<Communicator*>(comm);
-  if (type != 7 || n > kMost) {
-    return kInvalidArgument;
-  }
-  cuda_on_cpu::Work work;
-  work.what = "receive";
-  work.writes = {{y, n * sizeof(float)}};
-  work.seconds = message_seconds(all->rank, peer, n);
-  work.run = [=] {
-    std::atomic<int>& full = all->region->full[peer][all->rank];
-    while (full.load() != 1) {
-      sched_yield();
-    }
-    std::memcpy(y, all->region->messages[peer][all->rank], n * sizeof(float));
-    full = 0;
-  };
-  return cuda_on_cpu::submit(stream, std::move(work));
+  return add_message(y, n, type, peer, false, comm, stream);
 }
 
 } // extern "C"
