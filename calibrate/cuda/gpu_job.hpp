@@ -1,8 +1,8 @@
 #pragma once
-// Processes that measure together, one rank and one GPU each, as mpirun and srun start them. What a
-// measurement needs of the other processes is a set of functions, so that this folder does not need
-// MPI; mpi/mpi_job.hpp provides the functions by MPI. In a job of one rank, the default, one
-// process drives all GPUs of its host, and none of the functions is called.
+// Processes that measure together, one rank and one GPU each, as mpirun, srun and torchrun start
+// them. What a measurement needs of the other processes is a set of functions, so that this folder
+// does not need MPI: mpi/runtime.hpp provides them by MPI, socket_job.hpp over TCP. In a job of one
+// rank, the default, one process drives all GPUs of its host, and none of the functions is called.
 //
 // All ranks call each function in the same order.
 #include <cstdint>

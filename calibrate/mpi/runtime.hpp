@@ -1,14 +1,9 @@
 #pragma once
-// MPI for the duration of one command, and a watchdog against hanging: it ends this process, and
-// with it the job, when an operation takes too long (CAL 13).
+// MPI for the duration of one command.
 #include <mpi.h>
 
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
-
 #include "calibrate/cuda/gpu_job.hpp"
+#include "calibrate/execute/watchdog.hpp"
 
 namespace stepsim::calibrate::mpi {
 
@@ -28,27 +23,6 @@ public:
   // Ends all processes with this exit code: for an error of one rank while other ranks may wait for
   // it.
   [[noreturn]] static void abort(int code);
-};
-
-class Watchdog {
-public:
-  Watchdog(std::uint32_t rank, double timeout_s);
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
-
-  // Starts the time limit of `operation`, which holds until the next call; "" stops the clock.
-  void begin(std::string operation);
-
-private:
-  void watch(const std::stop_token& stop);
-
-  std::uint32_t rank_;
-  std::chrono::duration<double> timeout_;
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::string operation_;
-  std::chrono::steady_clock::time_point started_;
-  std::jthread thread_; // the first member to end
 };
 
 // The value of a control variable of the MPI library, such as "btl_tcp_eager_limit"; "" = unknown.

@@ -24,20 +24,21 @@ namespace {
 
 constexpr cli::CommandText kCudaText{
     "cuda",
-    "-o CAL [--mpi] [--records FILE]",
+    "-o CAL [--mpi|--torchrun] [--records FILE]",
     "Measures collectives (mst, be, lp, ring) and the kernels of gradient compression on the GPUs\n"
     "of this machine, each checked against the library before it is timed. Ranks that share a GPU\n"
-    "give times of class same-device, which no scenario takes as its network. With --mpi "
-    "--backend\n"
-    "nccl the collectives of NCCL on several hosts: one process per GPU, started by mpirun or "
-    "srun;\n"
-    "times are those of the slowest rank.",
+    "give times of class same-device, which no scenario takes as its network. With --backend nccl\n"
+    "and --mpi or --torchrun the operations of NCCL on several hosts: one process per GPU, started "
+    "by\n"
+    "mpirun, srun or torchrun; times are those of the slowest rank.",
     "stepsim-calibrate cuda --ranks 8 -o gpu.calibration.json\n"
     "stepsim-calibrate cuda --ranks 8 --only kernels --max-seconds 60 -o gpu.calibration.json\n"
     "stepsim-calibrate cuda --backend nccl -o nccl.calibration.json\n"
     "mpirun -np 16 --map-by ppr:8:node stepsim-calibrate cuda --mpi --backend nccl -o "
     "nccl.calibration.json\n"
     "srun -N 2 --ntasks-per-node 8 --mpi=pmix stepsim-calibrate cuda --mpi --backend nccl -o "
+    "nccl.calibration.json\n"
+    "torchrun --no-python --nproc-per-node 8 stepsim-calibrate cuda --torchrun --backend nccl -o "
     "nccl.calibration.json",
     "Without a GPU: exit 77. For a machine without the libraries of this program: "
     "calibrate/gpu_check.",
@@ -50,6 +51,7 @@ struct CudaFlags { // as typed
   std::string records, timeout = "120s";
   GpuFlags gpu;
   bool mpi = false;
+  bool torchrun = false;
   bool dense = false;
   bool strict = false;
 };
@@ -68,7 +70,7 @@ void add_flags(CLI::App& app, CudaFlags& flags) {
         "of timing; what is left over is said; default 300"},
        {"--seed", flags.seed, "N", "of the order of measurements; default 1"},
        {"--timeout", flags.timeout, "TIME",
-        "with --mpi: longest operation before all processes end; default 120s"},
+        "with --mpi and --torchrun: longest operation before all processes end; default 120s"},
        {"--records", flags.records, "FILE",
         "also writes every time as JSON Lines, which fit and fit-library take; default none"}});
   add_gpu_flags(app, flags.gpu);
@@ -76,11 +78,13 @@ void add_flags(CLI::App& app, CudaFlags& flags) {
   app.add_flag("--strict", flags.strict, "fail where passes differ by more than 5 %");
   app.add_flag("--mpi", flags.mpi,
                "one rank per process and GPU, started by mpirun or srun; with --backend nccl");
+  app.add_flag("--torchrun", flags.torchrun,
+               "the same by the variables RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT");
 }
 
 // The options of the measurement. Throws UsageError for a word, number or block size that is not
 // allowed. Without --only both parts are measured. --ranks has no effect with --backend nccl, where
-// every device is one rank, and is refused with --mpi, where every process is one.
+// every device is one rank, and is refused where every process is one.
 gpu::MeasureOptions options_of(const CudaFlags& flags) {
   constexpr std::array<std::string_view, 2> kBackends{"own", "nccl"};
   constexpr std::array<std::string_view, 2> kParts{"collectives", "kernels"};
@@ -89,9 +93,13 @@ gpu::MeasureOptions options_of(const CudaFlags& flags) {
   cli::require_word("--backend", flags.backend, kBackends);
   check(flags.gpu);
   options.nccl = flags.backend == "nccl";
-  if (flags.mpi && !options.nccl) {
-    throw UsageError("--mpi: processes exchange vectors by NCCL only: add --backend nccl. Without "
-                     "NCCL, `cuda` on one host measures kernels, `mpi` the network");
+  const std::string job = flags.mpi ? "--mpi" : flags.torchrun ? "--torchrun" : "";
+  if (flags.mpi && flags.torchrun) {
+    throw UsageError("--torchrun: not with --mpi: processes meet in one way");
+  }
+  if (!job.empty() && !options.nccl) {
+    throw UsageError(job + ": processes exchange vectors by NCCL only: add --backend nccl. Without "
+                           "NCCL, `cuda` on one host measures kernels, `mpi` the network");
   }
   std::vector<std::string_view> types{"all"};
   std::ranges::transform(gpu::kNcclTypes, std::back_inserter(types), &gpu::NcclType::name);
@@ -103,8 +111,8 @@ gpu::MeasureOptions options_of(const CudaFlags& flags) {
     options.kernels = flags.only == "kernels";
   }
   if (!flags.ranks.empty()) {
-    if (flags.mpi) {
-      throw UsageError("--ranks: not with --mpi, where every process is one rank");
+    if (!job.empty()) {
+      throw UsageError("--ranks: not with " + job + ", where every process is one rank");
     }
     options.ranks =
         static_cast<std::uint32_t>(cli::count("--ranks", flags.ranks, io::between(1, kMostRanks)));
@@ -145,22 +153,24 @@ int write_files(const std::string& records, const CudaFlags& flags,
   return write_gpu_calibration(samples, fit, {}, true, flags.gpu, common); // whatever its grade
 }
 
-// One process drives all GPUs: several processes without --mpi would measure each other.
+// One process drives all GPUs: several processes that do not know of each other would measure each
+// other.
 void refuse_copies_of_itself() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+  constexpr std::array<std::array<const char*, 2>, 3> kLaunchers{
+      {{"OMPI_COMM_WORLD_SIZE", "--mpi"}, {"PMI_SIZE", "--mpi"}, {"WORLD_SIZE", "--torchrun"}}};
+  for (const auto& [name, flag] : kLaunchers) {
     const char* size = std::getenv(name);
     if (size != nullptr && std::atoi(size) > 1) {
-      throw UsageError("cuda: started as one of " + std::string(size) +
-                       " processes; --mpi measures with one GPU per process");
+      throw UsageError("cuda: started as one of " + std::string(size) + " processes; " + flag +
+                       " measures with one GPU per process");
     }
   }
 }
 
 // The discarded branch needs no definition of the function that it names.
-int measured_by_job(const gpu::MeasureOptions& options, double timeout_s, const gpu::Sink& records,
-                    const gpu::Sink& progress, const std::function<int()>& write) {
+int measured_by_mpi(const gpu::MeasureOptions& options, double timeout_s, const JobOutputs& out) {
   if constexpr (STEPSIM_CALIBRATE_MPI != 0) {
-    return measure_job(options, timeout_s, records, progress, write);
+    return measure_mpi_job(options, timeout_s, out);
   } else {
     return cli::report_error("--mpi: built without MPI", kSkipped);
   }
@@ -189,15 +199,19 @@ int cuda(const cli::Invocation& invocation) {
   const double timeout_s =
       cli::quantity("--timeout", flags.timeout, base::QuantityKind::time, io::above(0));
   std::string records;
-  const auto write = [&] { return write_files(records, flags, options, common); };
+  const std::function<int()> write = [&] { return write_files(records, flags, options, common); };
   const gpu::Sink keep = [&](const std::string& line) { records += line; };
   const gpu::Sink say = [&](const std::string& line) {
     if (!common.quiet) {
       cli::print_error_lines(line);
     }
   };
+  const JobOutputs out{keep, say, write};
   if (flags.mpi) {
-    return measured_by_job(options, timeout_s, keep, say, write);
+    return measured_by_mpi(options, timeout_s, out);
+  }
+  if (flags.torchrun) {
+    return measure_torchrun_job(options, timeout_s, out);
   }
   refuse_copies_of_itself();
   try {

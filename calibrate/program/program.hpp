@@ -60,16 +60,27 @@ void add_texts(CLI::App& app, std::initializer_list<TextFlag> flags);
 // SimulationError if a result is wrong (all are checked before they are timed) or, with --strict,
 // if passes differ by more than 5 %.
 [[nodiscard]] int cuda(const cli::Invocation& invocation);
-// The measurement of cuda --mpi, in builds with both back ends; initialises MPI for it. Measures
-// with all processes of the job, one GPU each, and returns the exit code. On rank 0 `records` and
-// `progress` get the lines. After a measurement that did not fail, rank 0 calls `write` and returns
-// its result; other ranks return kOk, even if `write` fails. If all ranks know of a failure, rank 0
-// reports it, and all return the same exit code. If only one rank knows of it, that rank reports it
-// and ends the job. A rank also ends the job if one operation takes longer than `timeout_s`. Throws
-// UsageError for fewer than two processes.
-[[nodiscard]] int measure_job(const gpu::MeasureOptions& options, double timeout_s,
-                              const gpu::Sink& records, const gpu::Sink& progress,
-                              const std::function<int()>& write);
+// The measurement of cuda --mpi, in builds with both back ends, and of cuda --torchrun: with all
+// processes of the job, one GPU each; returns the exit code. On rank 0 `records` and `progress` get
+// the lines. After a measurement that did not fail, rank 0 calls `write` and returns its result;
+// other ranks return kOk, even if `write` fails. If all ranks know of a failure, rank 0 reports it,
+// and all return the same exit code. If only one rank knows of it, that rank reports it and ends
+// the job. A rank also ends the job if one operation takes longer than `timeout_s`. Both throw
+// UsageError for fewer than two processes, the second one for the environment variables that
+// gpu::place_of_process() reads, and SimulationError if the processes do not meet.
+struct JobOutputs {
+  const gpu::Sink& records;
+  const gpu::Sink& progress;
+  const std::function<int()>& write;
+};
+[[nodiscard]] int measure_mpi_job(const gpu::MeasureOptions& options, double timeout_s,
+                                  const JobOutputs& out);
+[[nodiscard]] int measure_torchrun_job(const gpu::MeasureOptions& options, double timeout_s,
+                                       const JobOutputs& out);
+// What both do as one rank of the job that `join` gives; `end_all` ends all processes.
+[[nodiscard]] int measure_as_rank(const gpu::MeasureOptions& options, const JobOutputs& out,
+                                  std::uint32_t rank, const std::function<gpu::Job()>& join,
+                                  const std::function<void(int)>& end_all);
 
 // mpi -o CAL [--table ERRORS.jsonl] and replay SCENARIO --calibration CAL, in builds with MPI. All
 // processes must call them; rank 0 writes the output. on_all_ranks() initialises MPI, throws

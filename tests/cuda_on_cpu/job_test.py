@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""`stepsim-calibrate cuda --mpi` with several processes on the played machine
+"""`stepsim-calibrate cuda --mpi` and `--torchrun` with several processes on the played machine
 (played_calibrate.cpp): who takes which GPU, NCCL over an identifier of rank 0, times of the slowest rank, and failures
 of one rank. 77 without mpirun.
 
     job_test.py BUILD_DIR FOLDER_OF_PLAYED_PROGRAMS
 """
+import importlib.util
 import itertools
 import json
 import os
 import pathlib
 import re
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -200,6 +202,136 @@ class Job(Measured):
         done = subprocess.run([str(w) for w in words + ["--mpi"]], capture_output=True, text=True, timeout=600)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("--mpi: needs at least 2 processes, got 1", done.stderr)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Torchrun(Measured):
+    """Processes that meet by environment variables. A host begins where LOCAL_RANK is 0 again."""
+
+    def start(self, places, devices, *options, memory=1 << 8, changes={}):
+        """Exit codes by rank, and the lines of error of all. `changes` of variables by process; None: not set."""
+        port = free_port()
+        processes = []
+        for i, local in enumerate(places):
+            of_rank = {"RANK": i, "WORLD_SIZE": len(places), "LOCAL_RANK": local, "MASTER_ADDR": "127.0.0.1",
+                       "MASTER_PORT": port, "LD_LIBRARY_PATH": PLAYED / "played_nccl", **changes.get(i, {})}
+            environment = {**os.environ, **{key: str(value) for key, value in of_rank.items() if value is not None}}
+            words = [program(), devices, 1, memory, "--torchrun", "--backend", "nccl", "-o", self.output, *options]
+            processes.append(subprocess.Popen([str(w) for w in words], cwd=self.folder, env=environment,
+                                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        texts = [process.communicate(timeout=600)[1] for process in processes]
+        errors = [line for text in texts for line in text.splitlines() if line.startswith("error:")]
+        return [process.returncode for process in processes], errors
+
+    def test_nccl(self):
+        codes, errors = self.start([0, 1, 0], 2, "--records", self.records, "--dtype", "bfloat16",
+                                   "--max-seconds", "200")
+        self.assertEqual((codes, errors), ([0, 0, 0], []))
+        header, *records = self.lines()
+        self.assertEqual((header["ranks"], header["hosts"], len(header["devices"])), (3, [0, 0, 1], 3))
+        collectives = [r for r in records if r["record"] == "collective"]
+        for record in collectives:
+            self.assertLess(abs(statistics.median(record["time_s"]) / seconds_of(record) - 1), 0.02, record)
+        if not self.is_complete(records):
+            self.skipTest("not enough time: this machine is crowded")
+        self.assertEqual({(r["op"], r["dtype"]) for r in collectives}, {(op, "bfloat16") for op in WHOLE + BLOCKS})
+        links = {link["class"] for link in json.loads(self.output.read_text())["links"]}
+        self.assertEqual(links, {"pcie", "network"})
+
+    def test_two_and_four_processes(self):
+        for ranks in (2, 4):
+            codes, errors = self.start(range(ranks), ranks, "--dtype", "float", "--max-seconds", "1")
+            self.assertEqual((codes, errors), ([0] * ranks, []))
+
+    def test_variables(self):
+        """What is missing or wrong is one line on the process that has it."""
+        wrong = [("RANK", None, "not set"), ("RANK", "2", "from 0 to 1, got '2'"), ("WORLD_SIZE", None, "not set"),
+                 ("WORLD_SIZE", "1", "from 2 to"), ("LOCAL_RANK", None, "not set"),
+                 ("LOCAL_RANK", "one", "got 'one'"), ("MASTER_ADDR", None, "not set"), ("MASTER_ADDR", "no host", "no host"),
+                 ("MASTER_PORT", None, "not set"), ("MASTER_PORT", "65536", "from 1 to 65535"),
+                 ("MASTER_PORT", "80 ", "got '80 '")]
+        for name, value, words in wrong:
+            codes, errors = self.start([0], 2, changes={0: {"WORLD_SIZE": 2, name: value}})
+            self.assertEqual((codes, len(errors)), ([2], 1), (name, value, errors))
+            self.assertTrue(errors[0].startswith(f"error: {name}: ") and words in errors[0], errors)
+            self.assertFalse(self.output.exists())
+
+    def test_ranks_that_do_not_fit(self):
+        for places, changes, words in (
+                ([0, 1, 2], {2: {"RANK": 1, "LOCAL_RANK": 1}}, "two processes have RANK 1"),
+                ([0, 1], {1: {"WORLD_SIZE": 3}}, "rank 1 has WORLD_SIZE 3, rank 0 has 2"),
+                ([0, 1, 1], {}, "LOCAL_RANK of rank 2: must be 0 or 2, one more than that of the rank before, got 1"),
+                ([0, 1, 2], {}, "host 0 has 3 ranks and 2 GPUs")):
+            codes, errors = self.start(places, 2, changes=changes)
+            self.assertEqual((codes[0], len(errors)), (2, 1), errors)
+            self.assertIn(words, errors[0])
+            self.assertNotIn(0, codes)
+
+    def test_ranks_that_do_not_come(self):
+        codes, errors = self.start([0, 1], 2, "--timeout", "1s", changes={1: {"RANK": 2, "WORLD_SIZE": 4},
+                                                                         0: {"WORLD_SIZE": 4}})
+        self.assertEqual((codes, errors), ([1, 1], ["error: after 1 s rank(s) 1, 3 have not come"]))
+        codes, errors = self.start([1], 2, "--timeout", "1s", changes={0: {"RANK": 1, "WORLD_SIZE": 2}})
+        self.assertEqual((codes, len(errors)), ([1], 1))
+        self.assertRegex(errors[0], r"error: rank 1: no rank 0 at 127\.0\.0\.1:\d+: Connection refused")
+
+    def test_a_port_that_is_taken_and_a_stranger(self):
+        with socket.socket() as taken:
+            taken.bind(("0.0.0.0", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            codes, errors = self.start([0], 2, changes={0: {"WORLD_SIZE": 2, "MASTER_PORT": port}})
+            self.assertEqual((codes, errors), ([1], [f"error: port {port} of MASTER_PORT: Address already in use"]))
+            # torchrun that listens there itself leaves the next one to its processes.
+            agent = {"MASTER_PORT": port, "TORCHELASTIC_USE_AGENT_STORE": "True"}
+            codes, errors = self.start([0, 1], 2, "--max-seconds", "1", changes={0: agent, 1: agent})
+            self.assertEqual((codes, errors), ([0, 0], []))
+
+    def test_failures_of_one_rank(self):
+        for how, words in (("start=1", "rank 1: ncclCommInitRank: played error"),
+                           ("dies=2", "rank 0: rank 2 has ended"),
+                           ("call=2", "rank 2: ncclAllReduce: played error"),
+                           ("id", "rank 0 (host 0): ncclGetUniqueId: played error"),
+                           ("wrong=1", "rank 1 (host 0): nccl allreduce float P=3 n=1")):
+            every = {rank: {"PLAYED_NCCL": how} for rank in range(3)}
+            codes, errors = self.start([0, 1, 2], 3, changes=every)
+            self.assertEqual(len(errors), 1, (how, errors))
+            self.assertIn(words, errors[0])
+            self.assertEqual(codes, [1, 1, 0 if how == "dies=2" else 1], how)
+        no_library = {1: {"LD_LIBRARY_PATH": PLAYED / "no_nccl"}}
+        codes, errors = self.start([0, 1], 2, changes=no_library)
+        self.assertEqual((codes, errors), ([77, 77], ["error: rank 1 (host 0): nccl: no function ncclGetVersion"]))
+
+    def test_flags(self):
+        words = [program(), "2", "1", str(1 << 8), "-o", str(self.output)]
+        for extra, text in (([], "cuda: started as one of 2 processes; --torchrun measures with one GPU per process"),
+                            (["--torchrun", "--mpi", "--backend", "nccl"], "--torchrun: not with --mpi"),
+                            (["--torchrun"], "--torchrun: processes exchange vectors by NCCL only"),
+                            (["--torchrun", "--backend", "nccl", "--ranks", "2"], "--ranks: not with --torchrun")):
+            done = subprocess.run(words + extra, env={**os.environ, "WORLD_SIZE": "2"}, capture_output=True, text=True,
+                                  timeout=600)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(text, done.stderr)
+
+    def test_torchrun_itself(self):
+        """As users start it: its own store on MASTER_PORT, and with --standalone."""
+        if importlib.util.find_spec("torch") is None:
+            self.skipTest("torch is missing")
+        for launch in (["--master_addr", "127.0.0.1", "--master_port", free_port()], ["--standalone"]):
+            words = [sys.executable, "-m", "torch.distributed.run", *launch, "--redirects", 1, "--tee", 2,
+                     "--log_dir", self.folder / "log", "--no_python", "--nproc_per_node", 2, program(), 2,
+                     1, 1 << 8, "--torchrun", "--backend", "nccl", "--dtype", "half", "--max-seconds", 1, "--records",
+                     self.records, "-o", self.output]
+            done = subprocess.run([str(w) for w in words], cwd=self.folder, capture_output=True, text=True, timeout=600,
+                                  env={**os.environ, "LD_LIBRARY_PATH": str(PLAYED / "played_nccl")})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.lines()[0]["ranks"], 2)
+            self.records.unlink()
 
 
 if __name__ == "__main__":
