@@ -159,14 +159,17 @@ GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collec
   });
   const bool offered = collective_.algorithm == collectives::AlgorithmId::automatic ||
                        collectives::find_algorithm(op, collective_.algorithm) != nullptr;
-  halved_ = op != collectives::Op::allreduce && (measured || (!offered && !library));
+  if (measured && group == RankGroup::all && op != collectives::Op::allreduce) {
+    own_ = measured_half(scenario, op);
+  }
+  halved_ = op != collectives::Op::allreduce && !own_ && (measured || (!offered && !library));
   collective_.op = halved_ || !offered ? collectives::Op::allreduce : op;
   times_.emplace(collective_, scenario.method, curve());
   const bool slowed = scenario.training.overlap.any(); // a start-up is told apart
   if (collective_.ranks > 1 && !has_curve(scenario) && (slowed || !collective_.links.fabric)) {
     line_ = startup_line();
   } else if (measured) {
-    line_ = *scenario.cluster.network.curve;
+    line_ = curve();
   }
 }
 
@@ -197,7 +200,7 @@ std::optional<buckets::Cost> GroupExchanges::curve() const {
                             error.what());
     }
   }
-  return inside_ ? std::nullopt : scenario_.cluster.network.curve;
+  return inside_ ? std::nullopt : own_ ? own_ : scenario_.cluster.network.curve;
 }
 
 // Latency of an exchange, known where its cost is a line.

@@ -6,7 +6,8 @@
 // ranks of one node, and an algorithm over nodes becomes a ring among a part of the ranks that lies
 // inside a node or has one rank of each. A
 // reduce_scatter or allgather takes half the time of the all-reduce if the algorithm does not have
-// the operation, or if the time is from a measured curve, which is for all-reduces.
+// the operation, or if the time is from a measured curve and the calibration has none of this
+// operation among all ranks (measured_half()).
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -75,8 +76,9 @@ private:
   bool inside_; // group_ is a part of one node
   collectives::Op op_;
   collectives::Collective collective_;
-  bool halved_ = false; // `times_` has all-reduces, of which half the time is used
-  double sharing_ = 1;  // number of parts that share a network card
+  std::optional<buckets::Cost> own_; // measured curve of a reduce_scatter or allgather
+  bool halved_ = false;              // `times_` has all-reduces, of which half the time is used
+  double sharing_ = 1;               // number of parts that share a network card
   std::optional<programs::ExchangeTimes> times_;
   // The same exchanges with additions that take no time, by the algorithm of the first exchange.
   std::optional<programs::ExchangeTimes> free_;

@@ -3,6 +3,7 @@
 #include "scenario/scenario_parts.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -176,19 +177,41 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
 
 namespace {
 
-// Copies the segments: the cost outlives the profile.
-buckets::Cost curve_cost(const links::CollectiveCurve& curve) {
-  return {.base = buckets::CurveCost{[segments = curve.segments](double bytes) {
-            return links::curve_seconds(segments, bytes);
-          }}};
+// Bytes of an element of the gradients as they are sent; 4 without gradients.
+double sent_element_bytes(const Scenario& scenario) {
+  const auto& gradients = scenario.workload.gradients;
+  if (is_compressed(scenario)) {
+    return 2; // the only dense method that sends others
+  }
+  return gradients.empty() || gradients.front().values() == 0
+             ? 4
+             : static_cast<double>(gradients.front().bytes.value) /
+                   static_cast<double>(gradients.front().values());
 }
 
-// A library's own all-reduce ("nccl", "mpi", "horovod"), not one of our algorithms.
-bool is_library(std::string_view algorithm) {
-  return std::ranges::none_of(collectives::algorithm_table(),
-                              [&](const collectives::AlgorithmRow& row) {
-                                return collectives::name(row.algorithm) == algorithm;
-                              });
+// The exchanges of sharded training that have a curve of their own: " reduce_scatter, allgather".
+std::string measured_halves(const Scenario& scenario) {
+  std::string words;
+  for (const collectives::Op op : {collectives::Op::reduce_scatter, collectives::Op::allgather}) {
+    if (scenario.training.sharding.strategy != ShardingStrategy::none &&
+        measured_half(scenario, op)) {
+      words.append(words.empty() ? " " : ", ").append(collectives::name(op));
+    }
+  }
+  return words;
+}
+
+// The numbers of ranks of all-reduces that were measured: "8, 16"; of a library or an algorithm.
+std::string measured_ranks(const links::NetworkProfile& profile, std::string_view algorithm) {
+  std::string list;
+  std::set<std::int64_t> seen;
+  for (const links::CollectiveCurve& curve : profile.collectives) {
+    if (find_curve(profile, {"allreduce", algorithm, curve.ranks}) != nullptr &&
+        seen.insert(curve.ranks).second) {
+      list += (list.empty() ? "" : ", ") + std::to_string(curve.ranks);
+    }
+  }
+  return list;
 }
 
 } // namespace
@@ -243,32 +266,20 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
     return;
   }
   const links::NetworkProfile& profile = *network.profile;
-  const std::string_view wanted = collectives::name(scenario.communication.collective);
-  // Messages of one step follow each other as in a queue.
-  const links::StartUp start_up = scenario.communication.schedule == buckets::Schedule::single
-                                      ? links::StartUp::alone
-                                      : links::StartUp::queue;
-  const links::CollectiveCurve* best = nullptr;
-  std::string available;
-  for (const links::CollectiveCurve& curve : profile.collectives) {
-    const bool fits = calibrated ? is_library(curve.algorithm) : curve.algorithm == wanted;
-    if (curve.op != "allreduce" || !fits || curve.segments.empty()) {
-      continue;
-    }
-    if (curve.ranks != scenario.cluster.ranks()) {
-      available += (available.empty() ? "" : ", ") + std::to_string(curve.ranks);
-    } else if (best == nullptr || (curve.algorithm == best->algorithm &&
-                                   best->start_up != start_up && curve.start_up == start_up)) {
-      best = &curve;
-    }
-  }
+  const std::string_view wanted =
+      calibrated ? "" : collectives::name(scenario.communication.collective);
+  const links::CollectiveCurve* best =
+      find_curve(profile, {"allreduce", wanted, scenario.cluster.ranks(),
+                           sent_element_bytes(scenario), start_up_of(scenario.communication)});
   if (best != nullptr) {
-    network.curve = curve_cost(*best);
+    network.curve = cost_of(*best);
     network.curve_source = "calibration " + network.calibration + ", " + best->algorithm +
-                           (best->start_up == links::StartUp::queue ? ", queued" : "");
+                           (best->start_up == links::StartUp::queue ? ", queued" : "") +
+                           measured_halves(scenario);
     return;
   }
   if (calibrated) {
+    const std::string available = measured_ranks(profile, wanted);
     context.problems.add(*place, "no allreduce curve of " +
                                      std::to_string(scenario.cluster.ranks()) + " ranks" +
                                      (available.empty() ? "" : "; measured: " + available));

@@ -154,6 +154,75 @@ bool simulates_messages(const Scenario& scenario) {
            exchanges_meet(scenario) || stops_early(scenario) || !scenario.other_jobs.empty()));
 }
 
+namespace {
+
+// A library's own algorithm ("nccl", "mpi", "horovod"), not one of ours.
+bool is_library(std::string_view algorithm) {
+  return std::ranges::none_of(collectives::algorithm_table(),
+                              [&](const collectives::AlgorithmRow& row) {
+                                return collectives::name(row.algorithm) == algorithm;
+                              });
+}
+
+// By the words of nccl-tests and of PyTorch.
+double element_bytes(std::string_view dtype) {
+  return dtype == "half" || dtype.find("16") != std::string_view::npos     ? 2
+         : dtype == "double" || dtype.find("64") != std::string_view::npos ? 8
+         : dtype.find('8') != std::string_view::npos                       ? 1
+                                                                           : 4;
+}
+
+} // namespace
+
+const links::CollectiveCurve* find_curve(const links::NetworkProfile& profile,
+                                         const CurveWish& wish) {
+  const auto fit_of = [&](const links::CollectiveCurve& curve) {
+    return (element_bytes(curve.dtype) == wish.element_bytes ? 2 : 0) +
+           (curve.start_up == wish.start_up ? 1 : 0);
+  };
+  const links::CollectiveCurve* best = nullptr;
+  for (const links::CollectiveCurve& curve : profile.collectives) {
+    const bool fits =
+        wish.algorithm.empty() ? is_library(curve.algorithm) : curve.algorithm == wish.algorithm;
+    if (curve.op == wish.op && fits && curve.ranks == wish.ranks && !curve.segments.empty() &&
+        (best == nullptr ||
+         (curve.algorithm == best->algorithm && fit_of(curve) > fit_of(*best)))) {
+      best = &curve;
+    }
+  }
+  return best;
+}
+
+links::StartUp start_up_of(const Communication& communication) {
+  return communication.schedule == buckets::Schedule::single ? links::StartUp::alone
+                                                             : links::StartUp::queue;
+}
+
+// Copies the segments: the cost outlives the profile.
+buckets::Cost cost_of(const links::CollectiveCurve& curve) {
+  return {.base = buckets::CurveCost{[segments = curve.segments](double bytes) {
+            return links::curve_seconds(segments, bytes);
+          }}};
+}
+
+std::optional<buckets::Cost> measured_half(const Scenario& scenario, collectives::Op op) {
+  const Network& network = scenario.cluster.network;
+  if (!scenario.communication.calibrated || scenario.training.exchange || !network.curve ||
+      !network.profile) {
+    return std::nullopt;
+  }
+  const Sharding& sharding = scenario.training.sharding;
+  const links::CollectiveCurve* curve =
+      find_curve(*network.profile,
+                 {.op = collectives::name(op),
+                  .algorithm = "",
+                  .ranks = scenario.cluster.ranks(),
+                  .element_bytes = op == collectives::Op::allgather ? sharding.parameter_bytes
+                                                                    : sharding.reduce_bytes,
+                  .start_up = start_up_of(scenario.communication)});
+  return curve == nullptr ? std::nullopt : std::optional(cost_of(*curve));
+}
+
 std::string_view collective_word(const Communication& communication) {
   return communication.calibrated ? keys::kCalibrated
          : communication.library  ? keys::kLibrary

@@ -80,6 +80,27 @@ struct CodecTimes {
   return scenario.cluster.network.curve.has_value();
 }
 
+// The curve that is wanted of a calibration. If several fit, a curve with elements of
+// `element_bytes` comes first, then a curve with this start-up.
+struct CurveWish {
+  std::string_view op;
+  std::string_view algorithm; // "" = any that the simulator does not have: a library's
+  std::int64_t ranks{};
+  double element_bytes = 4;
+  links::StartUp start_up{};
+};
+// Returns null if no curve fits. The elements of an unknown type count as 4 bytes.
+[[nodiscard]] const links::CollectiveCurve* find_curve(const links::NetworkProfile& profile,
+                                                       const CurveWish& wish);
+// The start-up that the messages of a step have: they follow each other as in a queue.
+[[nodiscard]] links::StartUp start_up_of(const Communication& communication);
+// The seconds of the curve by bytes.
+[[nodiscard]] buckets::Cost cost_of(const links::CollectiveCurve& curve);
+// The measured cost of a reduce_scatter or allgather of all ranks, where the collective of the
+// scenario is `calibrated` and its calibration has a curve of as many ranks; else empty.
+[[nodiscard]] std::optional<buckets::Cost> measured_half(const Scenario& scenario,
+                                                         collectives::Op op);
+
 // Local SGD and DiLoCo in a scenario (TRN 4.8, 4.9, 8.1): reading, writing and checking their keys,
 // and the two networks of a round as separate scenarios.
 

@@ -91,3 +91,70 @@ TEST_CASE("steps of several messages take the curve of a queue, one message that
   CHECK(*step(curve("alone", "0.5"), "wfbp").summary.iteration_time_s == within(0.5, 1e-12));
   CHECK(*step(curve("queue", "0.25"), "single").summary.iteration_time_s == within(0.25, 1e-12));
 }
+
+TEST_CASE("sharded training takes measured reduce-scatters and all-gathers of its types") {
+  const io::TemporaryFolder folder;
+  int files = 0;
+  // Time of n bytes: startup + n us.
+  const auto curve = [](const std::string& op, const std::string& dtype, const std::string& startup,
+                        int ranks = 4) {
+    return R"({"op": ")" + op + R"(", "algorithm": "nccl", "ranks": )" + std::to_string(ranks) +
+           R"(, "dtype": ")" + dtype + R"(", "segments": [{"from_bytes": 1000, "to_bytes": 1e6,
+               "startup_s": )" +
+           startup + R"(, "per_byte_s": 1e-6}]})";
+  };
+  const auto run = [&](const std::string& curves, const std::string& sharding) {
+    const std::string file =
+        folder.put(std::to_string(++files) + ".calibration.json",
+                   R"({"kind": "network_calibration", "name": "n", "label": "calibrated",
+                       "collectives": [)" +
+                       curves + "]}");
+    return run_text(R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 2,
+        "gradient_bytes": 400000}]}, "cluster": {"nodes": 4, "network": {"calibration": ")" +
+                    file + R"("}}, "training": {"sharding": {)" + sharding +
+                    R"(}}, "communication": {"collective": "calibrated"}})");
+  };
+  const std::string whole = curve("allreduce", "float", "0.5");
+  const std::string all = whole + "," + curve("reduce_scatter", "bfloat16", "0.0625") + "," +
+                          curve("reduce_scatter", "float", "0.125") + "," +
+                          curve("allgather", "float", "0.25") + "," +
+                          curve("allgather", "bfloat16", "0.03125");
+  const std::string full = R"("strategy": "full_shard", "parameter_bytes": 2, "reduce_bytes": )";
+  const auto times = [&](const std::string& curves, const std::string& reduce_bytes) {
+    const Result result = run(curves, full + reduce_bytes);
+    REQUIRE(result.units.size() == 1);
+    return std::pair(result.units[0].gather_s, result.units[0].reduce_s);
+  };
+  // 100,000 parameters: 200,000 bytes gathered, as many or twice as many reduced.
+  CHECK(times(all, "4").first == within(0.03125 + 0.2, 1e-12));
+  CHECK(times(all, "4").second == within(0.125 + 0.4, 1e-12));
+  CHECK(times(all, "2").second == within(0.0625 + 0.2, 1e-12));
+  const Result named = run(all, full + "4");
+  CHECK(named.scenario.cluster.network.curve_source.ends_with(", nccl reduce_scatter, allgather"));
+  CHECK(
+      run(all, R"("strategy": "none")").scenario.cluster.network.curve_source.ends_with(", nccl"));
+  // ZeRO-1 sends the same two.
+  CHECK(*run(all, R"("strategy": "zero1", "parameter_bytes": 2, "reduce_bytes": 4)")
+             .summary.communication_s == within(0.03125 + 0.2 + 0.125 + 0.4, 1e-12));
+  // A file without them, or with those of other ranks, gives half of the all-reduce.
+  const double half_gather = (0.5 + 0.2) / 2;
+  const double half_reduce = (0.5 + 0.4) / 2;
+  for (const std::string& curves :
+       {whole, whole + "," + curve("reduce_scatter", "float", "0.125", 8) + "," +
+                   curve("allgather", "bfloat16", "0.125", 8)}) {
+    CHECK(times(curves, "4").first == within(half_gather, 1e-12));
+    CHECK(times(curves, "4").second == within(half_reduce, 1e-12));
+  }
+  // A file with one of the two, and with another type, gives what it has.
+  const auto one = times(whole + "," + curve("allgather", "float", "0.25"), "4");
+  CHECK(one.first == within(0.25 + 0.2, 1e-12));
+  CHECK(one.second == within(half_reduce, 1e-12));
+  CHECK(problem_of(R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 2,
+        "gradient_bytes": 400000}]}, "cluster": {"nodes": 2, "network": {"calibration": ")" +
+                   folder.put("two.calibration.json",
+                              R"({"kind": "network_calibration", "name": "n",
+                                  "label": "calibrated", "collectives": [)" +
+                                  whole + "," + curve("allreduce", "half", "0.5") + "]}") +
+                   R"("}}, "communication": {"collective": "calibrated"}})") ==
+        "test.json: /cluster/network/calibration: no allreduce curve of 2 ranks; measured: 4");
+}

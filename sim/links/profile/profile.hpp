@@ -46,6 +46,7 @@ struct CollectiveCurve {
   std::string op;
   std::string algorithm;
   std::int64_t ranks{};
+  std::string dtype; // of the elements, as the source names it; "" = unknown
   StartUp start_up{};
   std::vector<CurveSegment> segments;
   // Set if the file gives points instead of segments: bytes ascend strictly, seconds do not fall.

@@ -209,7 +209,7 @@ void parse_collectives(Fields& fields, links::NetworkProfile& profile) {
     curve.ranks = collective.integer("ranks");
     curve.start_up = collective.word("start_up", links::kStartUps);
     (void)collective.text("column");
-    (void)collective.text("dtype");
+    curve.dtype = collective.text("dtype");
     double after = 0;
     for (const Json& segment : collective.list("segments", "segment")) {
       curve.segments.push_back(parse_segment(segment, after, fields.problems()));
