@@ -14,7 +14,8 @@ namespace stepsim::calibrate::gpu {
 namespace {
 
 // The ranks of this process, each with its device, vectors and stream. The main stream starts and
-// ends each call, as for our own collectives.
+// ends each call, as for our own collectives. A single rank has no other stream, so that its times
+// hold nothing but the calls, as the times of nccl-tests do.
 class Ranks {
 public:
   struct Local {
@@ -33,25 +34,29 @@ public:
         STEPSIM_CUDA(cudaMemset(vector->get(), 0, count));
       }
       STEPSIM_CUDA(cudaDeviceSynchronize());
-      streams_.emplace_back();
-      ends_.emplace_back(Event::Use::order);
+      if (local_.size() > 1) {
+        streams_.emplace_back();
+        ends_.emplace_back(Event::Use::order);
+      }
       from_.push_back(x_.back().get());
       to_.push_back(y_.back().get());
-      raw_streams_.push_back(streams_.back().get());
+      raw_streams_.push_back(local_.size() > 1 ? streams_.back().get() : main_.get());
     }
   }
   [[nodiscard]] const Stream& main() const { return main_; }
 
   // Without a call: only what it takes to start one on all devices and to end it.
   void enqueue(const std::optional<NcclCase>& call) const {
-    start_.record(main_);
+    if (!streams_.empty()) {
+      start_.record(main_);
+    }
     for (const Stream& stream : streams_) {
       STEPSIM_CUDA(cudaStreamWaitEvent(stream.get(), start_.get(), 0));
     }
     if (call) {
       nccl_.run(*call, from_.data(), to_.data(), raw_streams_.data());
     }
-    for (std::size_t i = 0; i < local_.size(); ++i) {
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
       const DeviceGuard guard(local_[i].device);
       ends_[i].record(streams_[i]);
       STEPSIM_CUDA(cudaStreamWaitEvent(main_.get(), ends_[i].get(), 0));
