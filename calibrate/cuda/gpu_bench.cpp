@@ -3,6 +3,7 @@
 // another machine. Needs CUDA and nothing else that a machine may lack. Records are flushed one by
 // one, so that an interrupted run leaves what it has measured. Exit codes: 0 done, 1 a wrong result
 // or a failed call, 2 usage, 77 no GPU, driver or library.
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -15,10 +16,12 @@
 #include "base/quantity.hpp"
 #include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/measure.hpp"
+#include "calibrate/cuda/nccl_calls.hpp"
 
 namespace {
 
 using stepsim::UsageError;
+using stepsim::calibrate::gpu::kNcclTypes;
 using stepsim::calibrate::gpu::MeasureOptions;
 
 constexpr int kFailed = 1;
@@ -27,6 +30,7 @@ constexpr int kSkipped = 77;
 
 constexpr std::string_view kHelp =
     "gpu_bench -o FILE [--ranks P] [--backend own|nccl] [--only collectives|kernels]\n"
+    "          [--dtype float|bfloat16|half|all]\n"
     "          [--block SIZE|optimal] [--verify-only] [--dense-sizes] [--strict]\n"
     "          [--max-seconds N] [--total-seconds N] [--seed N]\n\n"
     "Verifies collectives and kernels on the GPUs of this machine, then times them. FILE gets "
@@ -104,6 +108,13 @@ CommandLine parse(int argc, char** argv) {
         throw UsageError("--backend: own or nccl, got " + word);
       }
       line.options.nccl = word == "nccl";
+    } else if (flag == "--dtype") {
+      const std::string word = value(i);
+      if (word != "all" &&
+          !std::ranges::any_of(kNcclTypes, [&](const auto& type) { return type.name == word; })) {
+        throw UsageError("--dtype: float, bfloat16, half or all, got " + word);
+      }
+      line.options.dtype = word;
     } else if (flag == "--only") {
       const std::string word = value(i);
       if (word != "collectives" && word != "kernels") {

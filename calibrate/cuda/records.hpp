@@ -76,9 +76,9 @@ struct CollectiveRecord {
     see("algorithm", record.algorithm);
     see("variant", record.variant);
     see("launch", record.launch);
-    see("dtype", record.dtype, Need::if_known);
     see("ranks", record.ranks, 1.0);
     see("bytes", record.bytes);
+    see("dtype", record.dtype, Need::if_known);
     see("block_bytes", record.block_bytes, 0.0, Need::if_known);
     see("sets", record.sets, 1.0, Need::if_known);
     see("cache", record.cache, Need::if_known);
