@@ -99,7 +99,7 @@ int device_of_rank(const Job& job, const std::vector<std::string>& visible) {
             "host " + std::to_string(host) + " has " + std::to_string(ranks.size()) +
             " ranks and " + std::to_string(known.size()) +
             " GPUs: start one rank per GPU (mpirun --map-by ppr:" + std::to_string(known.size()) +
-            ":node, srun --ntasks-per-node or torchrun --nproc-per-node " +
+            ":node, srun --ntasks-per-node or torchrun --nproc_per_node " +
             std::to_string(known.size()) + ")");
       }
       mine = ranks[i] == job.rank ? *taken[i] : mine;

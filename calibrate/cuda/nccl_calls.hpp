@@ -3,7 +3,7 @@
 // verified, and what must come out (CAL 7.2); plain C++.
 //
 // A vector has n elements; an operation on blocks cuts it into one of n / P for each of P ranks.
-// As nccl-tests counts them, its bytes are those of the whole vector:
+// The bytes of a call are the bytes of the whole vector, as in nccl-tests:
 //
 //     reduce_scatter   n in, n / P out: block r of the sums on rank r
 //     allgather        n / P in, n out: the vectors of all ranks one after the other

@@ -38,7 +38,7 @@ constexpr cli::CommandText kCudaText{
     "nccl.calibration.json\n"
     "srun -N 2 --ntasks-per-node 8 --mpi=pmix stepsim-calibrate cuda --mpi --backend nccl -o "
     "nccl.calibration.json\n"
-    "torchrun --no-python --nproc-per-node 8 stepsim-calibrate cuda --torchrun --backend nccl -o "
+    "torchrun --no_python --nproc_per_node 8 stepsim-calibrate cuda --torchrun --backend nccl -o "
     "nccl.calibration.json",
     "Without a GPU: exit 77. For a machine without the libraries of this program: "
     "calibrate/gpu_check.",

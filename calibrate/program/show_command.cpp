@@ -61,7 +61,8 @@ std::string estimate(const io::Json& json, bool inverse, std::string (*text)(dou
 
 std::string seconds_text(double seconds) { return base::readable_seconds(seconds); }
 
-// A row per operation: its curves, and the worst 90th percentile of errors on sizes left out.
+// A row per operation: its curves, with the type where it is not float, and the worst 90th
+// percentile of errors on sizes left out.
 void add_curves(const io::Json& collectives, Rows& rows) {
   std::map<std::string, std::pair<std::string, double>> operations;
   for (const io::Json& each : collectives.as_array()) {
@@ -69,9 +70,12 @@ void add_curves(const io::Json& collectives, Rows& rows) {
     const io::Json* start_up = member(&each, "start_up");
     const bool queued =
         start_up != nullptr && start_up->as_string() == links::kStartUps[links::StartUp::queue];
+    const io::Json* dtype = member(&each, "dtype");
+    const bool usual =
+        dtype == nullptr || dtype->as_string() == "float" || dtype->as_string() == "float32";
     add_word(names, each.find("algorithm")->as_string() +
                         " P=" + std::to_string(each.find("ranks")->as_integer()) +
-                        (queued ? " queued" : ""));
+                        (usual ? "" : " " + dtype->as_string()) + (queued ? " queued" : ""));
     const io::Json* p90 = member(member(&each, "fit"), "left_out_p90_relative_error");
     worst = std::max(worst, p90 != nullptr ? p90->as_double() : 0);
   }

@@ -103,6 +103,23 @@ class Job(Measured):
             self.assertGreaterEqual(len(found), 2, (op, dtype))
         links = {link["class"]: link for link in json.loads(self.output.read_text())["links"]}
         self.assertEqual(set(links), {"pcie", "network"})
+        self.is_used_by_sharded_training()
+
+    def is_used_by_sharded_training(self):
+        """`show` names the curves, and full_shard takes them: 3 ms, of which half of an all-reduce has 1.5."""
+        done = subprocess.run([BUILD / "stepsim-calibrate", "show", self.output], capture_output=True, text=True)
+        for op in WHOLE + BLOCKS:
+            self.assertRegex(done.stdout, rf"\n{op} +nccl P=3, nccl P=3 bfloat16, nccl P=3 half; ")
+        scenario = {"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 2, "gradient_bytes": 24}]},
+                    "cluster": {"nodes": 3, "network": {"calibration": str(self.output)}},
+                    "training": {"sharding": {"strategy": "full_shard", "parameter_bytes": 2, "reduce_bytes": 4}},
+                    "communication": {"collective": "calibrated"}}
+        (self.folder / "s.json").write_text(json.dumps(scenario))
+        done = subprocess.run([BUILD / "stepsim", "run", self.folder / "s.json", "--json"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        unit, = json.loads(done.stdout)["units"]
+        self.assertAlmostEqual(unit["gather_s"], 3e-3, delta=1e-4)
+        self.assertAlmostEqual(unit["reduce_s"], 3e-3, delta=1e-4)
 
     def test_nccl_of_one_process_says_what_its_times_contain(self):
         """One process starts and ends every call on all devices. A record says how long that takes; between two

@@ -50,7 +50,7 @@ TEST_CASE("job: the GPU of a rank depends on its host alone, and all ranks refus
     CHECK_THROWS_WITH_AS(
         (void)device_of_rank(rank_of(rank, {0, 1, 1, 1}, both), {"a", "b"}),
         "host 1 has 3 ranks and 2 GPUs: start one rank per GPU (mpirun --map-by ppr:2:node, srun "
-        "--ntasks-per-node or torchrun --nproc-per-node 2)",
+        "--ntasks-per-node or torchrun --nproc_per_node 2)",
         UsageError);
   }
   CHECK_THROWS_WITH_AS((void)device_of_rank(rank_of(0, {0, 1}, {"a\n", ""}), {"a"}),
