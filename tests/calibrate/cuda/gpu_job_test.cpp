@@ -112,6 +112,9 @@ TEST_CASE("job: pairs of ranks on different hosts are the network, however fast 
     record.bytes = bytes;
     record.time_s = {1e-5, 1.1e-5};
     text += line(record, false);
+    record.dtype = "bfloat16"; // the model of the library knows float alone
+    record.time_s = {2e-5};
+    text += line(record, false);
   }
   const GpuSamples samples = parse_gpu_samples(text, "j.jsonl");
   CHECK(samples.hosts == hosts);
@@ -124,6 +127,12 @@ TEST_CASE("job: pairs of ranks on different hosts are the network, however fast 
   CHECK(fit.links[1].link_class == "network");
   CHECK(fit.links[1].pairs.size() == 4);
   CHECK(1 / fit.links[1].per_byte_s == within(200e9, 0.02));
+
+  REQUIRE(fit.curves.size() == 2);
+  CHECK(fit.curves[0].group.dtype == "float");
+  CHECK(fit.curves[0].group.points[0].time_s == within(1.05e-5, 1e-12));
+  CHECK(fit.curves[1].group.dtype == "bfloat16");
+  CHECK(fit.curves[1].group.points[0].time_s == within(2e-5, 1e-12));
 
   const io::Samples nccl = nccl_samples(samples);
   REQUIRE(nccl.sets.size() == 1);
