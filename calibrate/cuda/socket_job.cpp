@@ -164,9 +164,12 @@ void SocketGroup::listen_at(const ProcessPlace& place, double timeout_s) {
   const auto end = Clock::now() + std::chrono::duration<double>(timeout_s);
   std::string problem;
   for (std::uint32_t missing = ranks_ - 1; missing > 0 && problem.empty();) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
     pollfd one{door, POLLIN, 0};
-    if (left.count() <= 0 || poll(&one, 1, static_cast<int>(left.count())) == 0) {
+    const bool comes = poll(&one, 1, 50) > 0;
+    if (!comes && Clock::now() < end) {
+      continue;
+    }
+    if (!comes) {
       std::string names;
       for (std::uint32_t rank = 1; rank < ranks_; ++rank) {
         names += sockets_[rank] < 0 ? (names.empty() ? "" : ", ") + std::to_string(rank) : "";
@@ -246,7 +249,8 @@ void SocketGroup::watch(const std::stop_token& stop) {
         if (bytes >= static_cast<ssize_t>(sizeof word)) {
           std::memcpy(&word, &rest[static_cast<std::size_t>(bytes) - sizeof word], sizeof word);
         }
-        if (word == 0) { // the other thread may have read that word, and ends the process then
+        if (word != kReported && word != kDone) {
+          // The other thread may have read the last word, and ends the process then.
           std::this_thread::sleep_for(4 * kBetweenTries);
           std::fprintf(stderr, "error: rank %u: rank %u has ended\n", rank_, peers[i]);
         }
