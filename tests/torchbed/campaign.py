@@ -45,7 +45,7 @@ def campaign_pieces():
 
 
 def pieces():
-    return {**campaign_pieces(), **conditions.QUICK, **conditions.LIVE}
+    return {**campaign_pieces(), **conditions.FRAMEWORK, **conditions.QUICK, **conditions.LIVE}
 
 
 def measure(name, out):

@@ -67,6 +67,16 @@ def powersgd(name, ranks):
     return [one(name, ONE_BUCKET, "PowerSGD", f"rank {rank}", hook="powersgd", rank=rank) for rank in ranks]
 
 
+def epoch(name, cap, kind, label, inputs, **settings):
+    """`inputs`: how many steps each rank has in one epoch, which is what is measured."""
+    return one(name, cap, kind, label, inputs=inputs, warmup=1, steps=3, **settings)
+
+
+def post_local(name, ranks, together, period, rounds):
+    return epoch(name, 25, "post-local SGD", f"{together} global, {rounds} rounds of {period}",
+                 [together + period * rounds] * ranks, hook="post_local_sgd", global_steps=together, period=period)
+
+
 # What `stepsim tune --emit ddp` proposes for the calibration of a piece: {piece: {model: its answer}}.
 ADVICE = pathlib.Path(__file__).resolve().parent / "advice.json"
 GAIN_MODELS = (RESNET, "alexnet", BERT, GPT2, GOOGLENET)
@@ -155,6 +165,24 @@ SHARDED = {
     "4x50 zero": piece(4, 50, sharded((RESNET, "alexnet", BERT))),
     "4x100 zero": piece(4, 100, sharded(("vgg16", GPT2)), gradient_bytes=3e6),
 }
+# Measured after the rules of Join and of post-local SGD, in a table of their own.
+VIEWS = {"static_graph": True, "gradient_as_bucket_view": True}
+FRAMEWORK = {
+    "4x50 join": piece(4, 50, [
+        epoch(RESNET, 25, "Join", "6 6 6 6", [6, 6, 6, 6]),
+        epoch(RESNET, 25, "Join", "6 3 6 6", [6, 3, 6, 6]),
+        epoch(RESNET, 25, "Join", "1 2 4 6", [1, 2, 4, 6]),
+        epoch(RESNET, 25, "Join", "6 3 6 6, rank 1 x 2", [6, 3, 6, 6], straggler=[1, 2]),
+        epoch(BERT, 5, "Join", "6 3 6 6", [6, 3, 6, 6]),
+        post_local(RESNET, 4, 3, 2, 2)]),
+    "2x100 join": piece(2, 100, [
+        epoch(RESNET, 25, "Join", "6 3", [6, 3]),
+        epoch(RESNET, 25, "Join", "3 6, rank 0 x 2", [3, 6], straggler=[0, 2]),
+        epoch(GPT2, 5, "Join", "6 3, views", [6, 3], **VIEWS),
+        post_local(BERT, 2, 2, 4, 1),
+        *[one(name, cap, "option", "views", **VIEWS) for name in (GPT2, "alexnet") for cap in (5, 25)]],
+        gradient_bytes=2.4e6),
+}
 QUICK = {"quick": piece(2, 100, grid((RESNET, "alexnet", BERT), (5, 25)), gradient_bytes=2.4e6),
          "quick, 4 ranks": piece(4, 50, grid((RESNET, BERT), (5, 25)))}
 LIVE = {"live": piece(2, 100, [one(RESNET, 25, steps=5)], compute_s=0.2, gradient_bytes=8e5)}
@@ -192,6 +220,8 @@ def calibrations(shape):
                       for part in parts] for key, parts in found.items()}
     if any(condition["settings"].get("threads") == 1 for condition in shape["conditions"]):
         found["queue, one thread"] = [dict(part, threads=1) for part in queue]
+    if any(condition["kind"] == "Join" for condition in shape["conditions"]):
+        found[BROADCAST_ALONE] = [dict(part, op="broadcast", in_turn=False) for part in found["alone"]]
     if any("zero" in condition["settings"] for condition in shape["conditions"]):
         for key, in_turn in ((BROADCASTS["tensors"], False), (BROADCASTS["view"], True)):
             found[key] = [dict(part, op="broadcast", in_turn=in_turn) for part in queue]

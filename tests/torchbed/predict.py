@@ -58,7 +58,7 @@ def scenario(shape, condition, calibration, queued):
     training, variability = {}, {}
     if job.get("find_unused_parameters"):
         communication["ddp_mode"] = "unused_parameters"
-    if job.get("hook") in ("fp16", "bf16"):
+    if job.get("hook") == "fp16":
         communication["compression"] = "fp16"
     if job.get("hook") == "powersgd":
         communication["compression"] = {"method": "powersgd", "rank": job["rank"]}
@@ -136,8 +136,55 @@ def queues_up(answer):
     return 0 < len(buckets) <= 2 * len(waiting)
 
 
+def parts(condition):
+    """[(condition of a step or of a round, how many of them)]: what a measured span consists of. An epoch with Join has the
+    steps of the ranks that still have inputs, and a rank without inputs keeps nobody waiting; an epoch of post-local SGD has
+    its global steps, then rounds."""
+    settings = dict(condition["settings"])
+    inputs = settings.pop("inputs", None)
+    if not inputs:
+        return [(condition, 1)]
+    if settings.get("hook") == "post_local_sgd":
+        together = settings.pop("global_steps")
+        plain = {key: value for key, value in settings.items() if key not in ("hook", "period")}
+        found = [(plain, together), (settings, (max(inputs) - together) // settings["period"])]
+    else:
+        equal = {key: value for key, value in settings.items() if key != "straggler"}
+        late = inputs[settings["straggler"][0]] if "straggler" in settings else 0
+        found = [(settings, late), (equal, max(inputs) - late)]
+    return [(dict(condition, settings=each), count) for each, count in found if count]
+
+
+def final_broadcast(row, calibration):
+    """One message, the parameters of a rank that ended last, which Join broadcasts."""
+    layers = conditions.job(row["shape"], row["condition"])["layers"]
+    size = 4 * sum(math.prod(tensor) for layer in layers for tensor in layer["tensors"])
+    table = cost_table(calibration, False, alone=conditions.BROADCAST_ALONE)
+    return {"schema_version": 1, "kind": "scenario", "name": row["condition"]["name"],
+            "workload": {"layers": [{"name": "parameters", "gradient_bytes": size, "forward_s": 0, "backward_s": 0}]},
+            "cluster": {"nodes": row["shape"]["ranks"], "network": {"cost": {"table": table}}}}
+
+
 def predicted(stepsim, rows, calibrations):
-    """One {"seconds", "alone_s", "buckets": [[bytes, ready_s, end_s]]} per row; a row is {"piece", "shape",
+    """One {"seconds", "alone_s", "buckets": [[bytes, ready_s, end_s]]} per row, of its span; `buckets` are those of its
+    first step."""
+    split = [(place, dict(row, condition=part), count) for place, row in enumerate(rows)
+             for part, count in parts(row["condition"])]
+    found = [None] * len(rows)
+    for (place, _, count), step in zip(split, predicted_steps(stepsim, [row for _, row, _ in split], calibrations)):
+        total = found[place] = found[place] or dict(step, seconds=0, alone_s=0)
+        for key in ("seconds", "alone_s"):
+            total[key] += count * step[key]
+    joined = [place for place, row in enumerate(rows) if row["condition"]["kind"] == "Join"]
+    ends = answers(stepsim, [final_broadcast(rows[place], calibrations[rows[place]["piece"]]) for place in joined])
+    for place, end in zip(joined, ends):
+        for key in ("seconds", "alone_s"):
+            found[place][key] += end["summary"]["iteration_time_s"]
+    return found
+
+
+def predicted_steps(stepsim, rows, calibrations):
+    """The same of rows without epochs; a row is {"piece", "shape",
     "condition"}. A first prediction, alone_s, has times of one all_reduce after another, and says whether exchanges
     queue up."""
     def asked(row, queued):

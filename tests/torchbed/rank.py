@@ -6,6 +6,7 @@
 Layers have an absolute clock: a wait that ends late makes the next one shorter, as the queue of a GPU does, so that
 a busy machine hardly lengthens the computing. All ranks read the same clock of the machine.
 """
+import contextlib
 import ctypes
 import datetime
 import json
@@ -17,6 +18,7 @@ import time
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.distributed.algorithms import Join
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, post_localSGD_hook, powerSGD_hook
 from torch.distributed.algorithms.model_averaging.averagers import PeriodicModelAverager
 from torch.distributed.optim import ZeroRedundancyOptimizer
@@ -150,22 +152,23 @@ class Log:
 
 
 def registered_hook(job, ddp, log):
-    """Registers the hook of the job, and returns the averager of post-local SGD."""
+    """Registers the hook of the job, and returns the averager and the state of post-local SGD."""
     hook = job.get("hook")
     if hook == "log":
         ddp.register_comm_hook(None, log.hook)
-    elif hook in ("fp16", "bf16"):
-        ddp.register_comm_hook(None, getattr(default_hooks, hook + "_compress_hook"))
+    elif hook == "fp16":
+        ddp.register_comm_hook(None, default_hooks.fp16_compress_hook)
     elif hook == "powersgd":
         state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=job["rank"], start_powerSGD_iter=2,
                                             min_compression_rate=2, orthogonalization_epsilon=1e-8)
         ddp.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
     elif hook == "post_local_sgd":
         alone = [dist.new_group([rank]) for rank in range(dist.get_world_size())][dist.get_rank()]
-        state = post_localSGD_hook.PostLocalSGDState(None, alone, start_localSGD_iter=1)
+        together = job.get("global_steps", 0)
+        state = post_localSGD_hook.PostLocalSGDState(None, alone, start_localSGD_iter=max(1, together))
         ddp.register_comm_hook(state, post_localSGD_hook.post_localSGD_hook)
-        return PeriodicModelAverager(period=job["period"], warmup_steps=0)
-    return None
+        return PeriodicModelAverager(period=job["period"], warmup_steps=together), state
+    return None, None
 
 
 def factor_of_step(job, random):
@@ -190,22 +193,19 @@ def train(job):
     ddp = DistributedDataParallel(model, process_group=group, broadcast_buffers=False, **options)
     dist._compute_bucket_assignment_by_size = assign
     log = Log(group)
-    averager = registered_hook(job, ddp, log)
+    averager, local = registered_hook(job, ddp, log)
     optimizer = None
     if "zero" in job:
         optimizer = ZeroRedundancyOptimizer(ddp.parameters(), torch.optim.SGD, process_group=group, lr=0.01,
                                             parameters_as_bucket_view=job["zero"] == "view")
     random = torch.Generator().manual_seed(1000 + dist.get_rank())
-    period, micro, each = job.get("period", 1), job.get("micro_batches", 1), job.get("exchange_each")
+    micro, each, inputs = job.get("micro_batches", 1), job.get("exchange_each"), job.get("inputs")
+    steps = inputs[dist.get_rank()] if inputs else job.get("period", 1)
     starts, logged = [], []
     x = torch.zeros(1, requires_grad=True)
-    dist.barrier()
-    for step in range((job["warmup"] + job["steps"]) * period):
-        if step == job["warmup"] * period:
-            before = idle_and_all()
-        starts.append(now())
+
+    def step():
         clock.at, clock.factor = now(), factor_of_step(job, random)
-        log.rows, log.start = [], starts[-1]
         for tensor in [x, *model.parameters()]:
             tensor.grad = None
         for k in range(micro):
@@ -220,10 +220,26 @@ def train(job):
             optimizer.step()
         if averager:
             averager.average_parameters(ddp.parameters())
+
+    dist.barrier()
+    for span in range(job["warmup"] + job["steps"]):
+        if inputs:  # an epoch begins and ends on all ranks together
+            dist.barrier()
+            if local:
+                local.iter = averager.step = 0
+        if span == job["warmup"]:
+            before = idle_and_all()
+        starts.append(now())
+        log.rows, log.start = [], starts[-1]
+        with Join([ddp]) if inputs and not local else contextlib.nullcontext():
+            for _ in range(steps):
+                step()
         logged.append([list(row) for row in log.rows])
+    if inputs:
+        dist.barrier()
     starts.append(now())
     idle, everything = [new - old for new, old in zip(idle_and_all(), before)]
-    starts = starts[job["warmup"] * period::period]
+    starts = starts[job["warmup"]:]
     data = ddp._get_ddp_logging_data()
     sizes = data.get("rebuilt_bucket_sizes") if data.get("has_rebuilt_buckets") else data.get("bucket_sizes")
     return {"spans": [end - start for start, end in zip(starts, starts[1:])],

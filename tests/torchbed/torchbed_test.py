@@ -99,6 +99,30 @@ class Rule(unittest.TestCase):
         self.assertEqual(predict.cost_table(calibration, True), [[4, 1.5], [8, 1.5], [16, 5.0]])
         self.assertEqual(predict.cost_table(calibration, True, 1), [[4, 1.0], [8, 1.0], [16, 5.0]])
 
+    def test_an_epoch_has_the_steps_of_the_ranks_that_have_inputs(self):
+        def counts(kind, **settings):
+            return [(part["settings"], count) for part, count in predict.parts({"kind": kind, "settings": settings})]
+
+        self.assertEqual(counts("Join", inputs=[2, 7, 5]), [({}, 7)])
+        self.assertEqual(counts("Join", inputs=[6, 2], straggler=[1, 3]), [({"straggler": [1, 3]}, 2), ({}, 4)])
+        self.assertEqual(counts("Join", inputs=[6, 8], straggler=[1, 3]), [({"straggler": [1, 3]}, 8)])
+        self.assertEqual(counts("post-local SGD", inputs=[9, 9], hook="post_local_sgd", global_steps=3, period=2),
+                         [({}, 3), ({"hook": "post_local_sgd", "period": 2}, 3)])
+        self.assertEqual(counts("plain", steps=5), [({"steps": 5}, 1)])
+
+    def test_an_epoch_with_join_ends_behind_a_broadcast_of_the_parameters(self):
+        shape = conditions.FRAMEWORK["4x50 join"]
+        joined = next(each for each in shape["conditions"] if "straggler" in each["settings"])
+        settings = {key: value for key, value in joined["settings"].items() if key != "inputs"}
+        slow, equal = dict(joined, kind="plain", settings=settings), dict(joined, kind="plain", settings={})
+        calibration = {"alone": [[4, 1e-3], [1 << 20, 0.5]], "queue": [[4, 1e-3], [1 << 20, 0.4]],
+                       conditions.BROADCAST_ALONE: [[4, 1e-3], [1 << 21, 0.7]]}
+        epoch, late, even = predict.predicted(STEPSIM, [{"piece": "p", "shape": shape, "condition": each}
+                                                        for each in (joined, slow, equal)], {"p": calibration})
+        size = sum(bucket[0] for bucket in even["buckets"])
+        told = 3 * late["seconds"] + 3 * even["seconds"] + 1e-3 + (0.7 - 1e-3) * (size - 4) / ((1 << 21) - 4)
+        self.assertAlmostEqual(epoch["seconds"], told, delta=1e-9 * told)
+        self.assertGreater(late["seconds"], even["seconds"] + 0.1)
 
     def test_tensors_go_largest_first_to_the_rank_that_has_least(self):
         self.assertEqual(predict.shards([3, 9, 5, 4, 4], 2), [[9, 4], [5, 4, 3]])
@@ -203,6 +227,15 @@ class Live(unittest.TestCase):
                                   capture_output=True, text=True, check=True)
         found = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(found, [predict.shards(sizes, ranks) for sizes, ranks in asked])
+
+    def test_gloo_has_no_sums_of_bf16(self):
+        program = ("import sys, torch, torch.distributed as d\n"
+                   "d.init_process_group('gloo', init_method='file://' + sys.argv[1], rank=0, world_size=1)\n"
+                   "d.all_reduce(torch.ones(2, dtype=torch.bfloat16))")
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([campaign.PYTHON, "-c", program, f"{folder}/store"], capture_output=True, text=True,
+                                  check=False)
+        self.assertIn("Invalid scalar type", done.stderr)
 
     def test_a_short_condition_is_measured_and_predicted(self):
         before = namespaces()
