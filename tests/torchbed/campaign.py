@@ -162,8 +162,8 @@ def advise(stepsim, out):
 
 
 def has_buckets(row):
-    """Averaged parameters, and buckets of PowerSGD, have no bytes to compare."""
-    return row["condition"]["kind"] not in ("local SGD", "PowerSGD")
+    """Averaged parameters, and buckets of PowerSGD and gTop-k, have no bytes to compare."""
+    return row["condition"]["kind"] not in ("local SGD", "PowerSGD", "DiLoCo", "gTop-k")
 
 
 def shown(rows):

@@ -77,6 +77,12 @@ def post_local(name, ranks, together, period, rounds):
                  [together + period * rounds] * ranks, hook="post_local_sgd", global_steps=together, period=period)
 
 
+def ours(name, pairs, periods):
+    """The scripts of examples/pytorch: the hook with (cap, density), DiLoCo with periods."""
+    return [*[one(name, cap, "gTop-k", f"gTop-k {density}", hook="gtopk", density=density) for cap, density in pairs],
+            *[one(name, 25, "DiLoCo", f"DiLoCo {period}", diloco=True, period=period, steps=3) for period in periods]]
+
+
 # What `stepsim tune --emit ddp` proposes for the calibration of a piece: {piece: {model: its answer}}.
 ADVICE = pathlib.Path(__file__).resolve().parent / "advice.json"
 GAIN_MODELS = (RESNET, "alexnet", BERT, GPT2, GOOGLENET)
@@ -165,7 +171,7 @@ SHARDED = {
     "4x50 zero": piece(4, 50, sharded((RESNET, "alexnet", BERT))),
     "4x100 zero": piece(4, 100, sharded(("vgg16", GPT2)), gradient_bytes=3e6),
 }
-# Measured after the rules of Join and of post-local SGD, in a table of their own.
+# Measured after their rules, in a table of their own: Join, post-local SGD by epochs, and scripts of ours.
 VIEWS = {"static_graph": True, "gradient_as_bucket_view": True}
 FRAMEWORK = {
     "4x50 join": piece(4, 50, [
@@ -182,6 +188,10 @@ FRAMEWORK = {
         post_local(BERT, 2, 2, 4, 1),
         *[one(name, cap, "option", "views", **VIEWS) for name in (GPT2, "alexnet") for cap in (5, 25)]],
         gradient_bytes=2.4e6),
+    "4x50 scripts": piece(4, 50, ours(RESNET, ((25, 0.01), (5, 0.05), (ONE_BUCKET, 0.05)), (2, 4)) +
+                          ours(BERT, ((25, 0.05),), ())),
+    "2x100 scripts": piece(2, 100, ours(RESNET, ((25, 0.05),), ()) + ours(BERT, ((25, 0.01), (5, 0.05)), (4,)),
+                           gradient_bytes=2.4e6),
 }
 QUICK = {"quick": piece(2, 100, grid((RESNET, "alexnet", BERT), (5, 25)), gradient_bytes=2.4e6),
          "quick, 4 ranks": piece(4, 50, grid((RESNET, BERT), (5, 25)))}
@@ -194,8 +204,7 @@ def job(shape, condition):
     cap_mib = condition["cap_mib"] if isinstance(condition["cap_mib"], (int, float)) else 25
     cap = max(1, int(cap_mib * factor * MIB))
     return {"layers": layers, "bucket_cap_mb": cap / MIB, "bucket_bytes": cap, "steps": STEPS, "warmup": WARMUP,
-            "first_bucket_bytes": max(1, int(min(1, cap_mib) * factor * MIB)
-                                      if condition["settings"].get("hook") != "powersgd" else cap),
+            "first_bucket_bytes": cap if cap_mib == ONE_BUCKET else max(1, int(min(1, cap_mib) * factor * MIB)),
             **condition["settings"]}
 
 

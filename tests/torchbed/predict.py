@@ -44,8 +44,9 @@ def ring(table, ranks):
 
 
 def network(job, ranks, calibration, queued):
-    table = cost_table(calibration, queued, job.get("threads", 2))
-    if job.get("hook") == "powersgd":
+    hook = job.get("hook")
+    table = cost_table(calibration, queued and hook != "gtopk", job.get("threads", 2))
+    if hook in ("powersgd", "gtopk"):
         return ring(table, ranks)
     return {"cost": {"table": table}}
 
@@ -62,6 +63,8 @@ def scenario(shape, condition, calibration, queued):
         communication["compression"] = "fp16"
     if job.get("hook") == "powersgd":
         communication["compression"] = {"method": "powersgd", "rank": job["rank"]}
+    if job.get("hook") == "gtopk":
+        communication["compression"] = {"method": "gtopk_tree", "density": job["density"]}
     if job.get("bucket_list"):
         communication = {"schedule": "caps", "caps_mib": [limit / conditions.MIB for limit in job["bucket_list"]],
                          "next_forward": "barrier"}
@@ -70,6 +73,8 @@ def scenario(shape, condition, calibration, queued):
                     "accumulation_exchange": "each" if job.get("exchange_each") else "last"}
     if job.get("hook") == "post_local_sgd":
         training, communication = {"algorithm": "local_sgd", "local_steps": job["period"]}, {}
+    if job.get("diloco"):
+        training, communication = {"algorithm": "diloco", "local_steps": job["period"]}, {}
     if job.get("straggler"):
         worker, factor = job["straggler"]
         variability["stragglers"] = [{"worker": worker, "factor": factor}]

@@ -11,6 +11,7 @@ import ctypes
 import datetime
 import json
 import os
+import pathlib
 import struct
 import sys
 import time
@@ -23,6 +24,12 @@ from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, post_loca
 from torch.distributed.algorithms.model_averaging.averagers import PeriodicModelAverager
 from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.nn.parallel import DistributedDataParallel
+
+sys.dont_write_bytecode = True
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "pytorch"))
+
+from diloco import DiLoCo  # noqa: E402
+from gtopk_hook import GTopK, gtopk_hook  # noqa: E402
 
 now = time.monotonic
 DDP_OPTIONS = ("bucket_cap_mb", "find_unused_parameters", "static_graph", "gradient_as_bucket_view")
@@ -162,6 +169,8 @@ def registered_hook(job, ddp, log):
         state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=job["rank"], start_powerSGD_iter=2,
                                             min_compression_rate=2, orthogonalization_epsilon=1e-8)
         ddp.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
+    elif hook == "gtopk":
+        ddp.register_comm_hook(GTopK(job["density"]), gtopk_hook)
     elif hook == "post_local_sgd":
         alone = [dist.new_group([rank]) for rank in range(dist.get_world_size())][dist.get_rank()]
         together = job.get("global_steps", 0)
@@ -190,7 +199,8 @@ def train(job):
         options["find_unused_parameters"] = True
         dist._compute_bucket_assignment_by_size = lambda tensors, *_: listed(tensors, limits)
     group = group_of(job)
-    ddp = DistributedDataParallel(model, process_group=group, broadcast_buffers=False, **options)
+    outer = DiLoCo(model.parameters(), job["period"]) if job.get("diloco") else None
+    ddp = model if outer else DistributedDataParallel(model, process_group=group, broadcast_buffers=False, **options)
     dist._compute_bucket_assignment_by_size = assign
     log = Log(group)
     averager, local = registered_hook(job, ddp, log)
@@ -220,6 +230,8 @@ def train(job):
             optimizer.step()
         if averager:
             averager.average_parameters(ddp.parameters())
+        if outer:
+            outer.step()
 
     dist.barrier()
     for span in range(job["warmup"] + job["steps"]):
@@ -240,7 +252,7 @@ def train(job):
     starts.append(now())
     idle, everything = [new - old for new, old in zip(idle_and_all(), before)]
     starts = starts[job["warmup"]:]
-    data = ddp._get_ddp_logging_data()
+    data = {} if outer else ddp._get_ddp_logging_data()
     sizes = data.get("rebuilt_bucket_sizes") if data.get("has_rebuilt_buckets") else data.get("bucket_sizes")
     return {"spans": [end - start for start, end in zip(starts, starts[1:])],
             "buckets": [int(size) for size in (sizes or "").split(",") if size.strip()],

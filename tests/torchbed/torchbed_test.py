@@ -7,6 +7,7 @@ import contextlib
 import copy
 import io
 import json
+import math
 import os
 import pathlib
 import random
@@ -123,6 +124,24 @@ class Rule(unittest.TestCase):
         told = 3 * late["seconds"] + 3 * even["seconds"] + 1e-3 + (0.7 - 1e-3) * (size - 4) / ((1 << 21) - 4)
         self.assertAlmostEqual(epoch["seconds"], told, delta=1e-9 * told)
         self.assertGreater(late["seconds"], even["seconds"] + 0.1)
+
+    def test_scripts_of_ours_take_the_messages_that_they_send(self):
+        ranks, latency, bandwidth, shape = 4, 1e-3, 4e6, conditions.FRAMEWORK["4x50 scripts"]
+        table = [[size, 2 * (ranks - 1) * (latency + size / ranks / bandwidth)] for size in (4096, 1 << 23)]
+        calibration = {"alone": table, "queue": [[size, 0.9 * seconds] for size, seconds in table]}
+
+        def seconds(name):
+            condition = next(each for each in shape["conditions"] if each["name"] == name)
+            return predict.predicted(STEPSIM, [{"piece": "p", "shape": shape, "condition": condition}],
+                                     {"p": calibration})[0]["seconds"]
+
+        layers = conditions.job(shape, shape["conditions"][0])["layers"]
+        elements = sum(math.prod(tensor) for layer in layers for tensor in layer["tensors"])
+        k, rounds = int(0.05 * elements), 2 * 2  # two up the tree, two down
+        self.assertAlmostEqual(seconds("resnet50 one bucket gTop-k 0.05"),
+                               shape["compute_s"] + rounds * (latency + 8 * k / bandwidth), delta=1e-8)
+        self.assertAlmostEqual(seconds("resnet50 cap=25 DiLoCo 4"), 4 * shape["compute_s"] +
+                               2 * (ranks - 1) * (latency + 4 * elements / ranks / bandwidth), delta=1e-8)
 
     def test_tensors_go_largest_first_to_the_rank_that_has_least(self):
         self.assertEqual(predict.shards([3, 9, 5, 4, 4], 2), [[9, 4], [5, 4, 3]])
