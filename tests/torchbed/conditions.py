@@ -195,7 +195,8 @@ FRAMEWORK = {
 }
 QUICK = {"quick": piece(2, 100, grid((RESNET, "alexnet", BERT), (5, 25)), gradient_bytes=2.4e6),
          "quick, 4 ranks": piece(4, 50, grid((RESNET, BERT), (5, 25)))}
-LIVE = {"live": piece(2, 100, [one(RESNET, 25, steps=5)], compute_s=0.2, gradient_bytes=8e5)}
+LIVE = {"live": piece(2, 100, [one(RESNET, 25, steps=5), epoch(RESNET, 25, "Join", "3 1", [3, 1])], compute_s=0.2,
+                      gradient_bytes=8e5)}
 
 
 def job(shape, condition):

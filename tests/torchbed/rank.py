@@ -44,7 +44,7 @@ def ask_for_short_turns():
 
 def idle_and_all():
     """Time in which the processors of the machine were idle or ran programs of low priority, and all time, in ticks."""
-    ticks = list(map(int, open("/proc/stat", encoding="ascii").readline().split()[1:9]))
+    ticks = list(map(int, pathlib.Path("/proc/stat").read_text("ascii").split()[1:9]))
     return ticks[1] + ticks[3] + ticks[4], sum(ticks)
 
 

@@ -256,7 +256,7 @@ class Live(unittest.TestCase):
                                   check=False)
         self.assertIn("Invalid scalar type", done.stderr)
 
-    def test_a_short_condition_is_measured_and_predicted(self):
+    def test_a_step_and_an_epoch_with_join_are_measured_and_predicted(self):
         before = namespaces()
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder)
