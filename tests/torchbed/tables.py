@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The tables of docs/pytorch.md, from tests/torchbed/measured.csv.
 
-usage: tests/torchbed/tables.py kinds|beds|halves|worst|cores|beside|noise|logged|zero|gain|beliefs
+usage: tests/torchbed/tables.py kinds|beds|halves|worst|cores|beside|noise|logged|zero|more|gain|beliefs
 """
 import json
 import math
@@ -179,6 +179,20 @@ def zero():
           f"{len(rows)} conditions")
 
 
+def more():
+    """Join, post-local SGD and scripts of ours: a span is an epoch, a round or a step."""
+    rows = [row for row in campaign.read()[0] if row["piece"] in conditions.FRAMEWORK]
+    table(("bed", "kind", "condition", "predicted [ms]", "measured [ms]", "error", "without the queue", "spread",
+           "equal buckets"),
+          [(bed_of(row), row["condition"]["kind"], row["condition"]["name"], f"{1e3 * row['predicted_s']:.1f}",
+            f"{1e3 * row['measured_s']:.1f}", percent(error(row), True), percent(row["alone_s"] / row["measured_s"] - 1, True),
+            percent(row["spread"]), ("yes" if row["bucket_bytes"] == row["predicted_bucket_bytes"] else "no")
+            if campaign.has_buckets(row) else "-") for row in rows])
+    errors = [abs(error(row)) for row in rows]
+    print(f"\nError without sign: median {percent(statistics.median(errors))}, largest {percent(max(errors))}, of "
+          f"{len(rows)} conditions")
+
+
 def by_name(piece):
     return {row["condition"]["name"]: row for row in campaign.read()[0] if row["piece"] == piece}
 
@@ -235,4 +249,4 @@ def beliefs():
 
 if __name__ == "__main__":
     {"kinds": kinds, "beds": beds, "halves": halves, "worst": worst, "cores": cores, "beside": beside, "noise": noise,
-     "logged": logged, "zero": zero, "gain": gain, "beliefs": beliefs}[sys.argv[1]]()
+     "logged": logged, "zero": zero, "more": more, "gain": gain, "beliefs": beliefs}[sys.argv[1]]()
