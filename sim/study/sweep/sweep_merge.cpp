@@ -1,14 +1,17 @@
-// All inputs are read side by side, one record of each in memory: the smallest point number is
-// next. Time and memory are by the records, not by the number of points in a header, which a
-// damaged file may give as anything.
+// All inputs are read side by side, one record of each in memory. Point p is in the files of shard
+// p mod n alone; where it is in none, the smallest point number of all files is next. Time and
+// memory are by the records, not by the number of points in a header, which a damaged file may give
+// as anything.
 #include "study/sweep/sweep_merge.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
-#include <cassert>
 #include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "base/error.hpp"
 #include "document/file.hpp"
@@ -21,6 +24,16 @@ namespace stepsim::study {
 namespace {
 
 std::string hash_of(const MergeInput& input) { return input.header.find("grid_hash")->as_string(); }
+
+// Lets this process have so many more files open, as far as its hard limit goes: opening one says
+// what is missing.
+void allow_open_files(std::size_t more) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur + more, limit.rlim_max);
+    (void)::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
 
 // The hash says that the work is the same; the rest of the header must agree as well, because the
 // merged file has only one.
@@ -65,27 +78,27 @@ struct Taken {
   bool failed = false;
 };
 
-// The record of `point`, which an input holds; all inputs that hold it step on.
+// The record of `point` from the files of its shard; all that hold it step on. False if none does.
 // A point may be in several files, for example after a shard was run twice. Runs are reproducible,
 // so that records of a point that differ are a sign of another version or of a damaged file.
-void take(std::vector<MergeInput>& inputs, std::int64_t point, Taken& taken) {
+bool take(const std::vector<MergeInput*>& inputs, std::int64_t point, Taken& taken) {
   const MergeInput* first = nullptr;
-  for (MergeInput& input : inputs) {
-    if (input.mark.point != point) {
+  for (MergeInput* input : inputs) {
+    if (input->mark.point != point) {
       continue;
     }
     if (first == nullptr) {
-      first = &input;
-      taken.failed = input.mark.failed;
-      taken.row = input.row;
-    } else if (input.row != taken.row) {
-      throw InputError(input.path, "",
+      first = input;
+      taken.failed = input->mark.failed;
+      taken.row = input->row;
+    } else if (input->row != taken.row) {
+      throw InputError(input->path, "",
                        "point " + std::to_string(point) + " differs between " + first->path +
-                           " and " + input.path);
+                           " and " + input->path);
     }
-    input.advance();
+    input->advance();
   }
-  assert(first != nullptr && "an input stands at the point");
+  return first != nullptr;
 }
 
 // Points first..last are in no file.
@@ -165,6 +178,7 @@ private:
 } // namespace
 
 MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::string& output) {
+  allow_open_files(shards.size());
   std::vector<MergeInput> inputs;
   for (const std::string& path : shards) {
     inputs.push_back(open_merge_input(path));
@@ -180,17 +194,20 @@ MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::stri
   report.points = inputs.front().total;
   const std::int64_t count = inputs.front().shard.count;
   std::set<std::pair<std::int64_t, std::int64_t>> absent;
+  std::unordered_map<std::int64_t, std::vector<MergeInput*>> of_shard;
+  for (MergeInput& input : inputs) {
+    of_shard[input.shard.index].push_back(&input);
+  }
   MergedLines lines(output, merged_header(inputs.front(), output));
   Taken taken;
   for (std::int64_t point = 0; point < report.points; ++point) {
-    if (const std::int64_t next = next_point(inputs, report.points); next > point) {
+    const auto found = of_shard.find(point % count);
+    if (found == of_shard.end() || !take(found->second, point, taken)) {
+      const std::int64_t next = next_point(inputs, report.points);
       add_missing(report, point, next - 1, count, absent);
-      point = next;
-      if (point == report.points) {
-        break;
-      }
+      point = next - 1;
+      continue;
     }
-    take(inputs, point, taken);
     report.failed += taken.failed ? 1 : 0;
     if (report.missing.empty()) { // else nothing is written
       lines.add(taken.row);

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <random>
 
@@ -56,6 +58,22 @@ TEST_CASE("merge: shards in any order give the file of the unsharded run") {
       CHECK(folder.count() == static_cast<std::size_t>(n) + 1);
     }
   }
+}
+
+TEST_CASE("merge: more shards than a process usually has files open") {
+  rlimit usual{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &usual) == 0);
+  constexpr rlim_t kFew = 64;
+  REQUIRE(usual.rlim_max > 4 * kFew);
+  const test::Folder folder("merge-many");
+  const study::Sweep sweep = test::small_sweep();
+  const auto paths = write_shards(folder, sweep, RecordFormat::jsonl, up_to(2 * kFew), 2 * kFew);
+  const rlimit few{kFew, usual.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+  const auto report = study::merge_sweeps(paths, folder.file("out"));
+  CHECK(::setrlimit(RLIMIT_NOFILE, &usual) == 0);
+  CHECK(report.missing.empty());
+  CHECK(test::read_text(folder.file("out")) == test::sweep_text(sweep, RecordFormat::jsonl));
 }
 
 TEST_CASE("merge: missing points are listed as ranges with their shards, and nothing is written") {
