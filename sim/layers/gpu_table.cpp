@@ -1,6 +1,7 @@
 #include "layers/gpu_table.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace stepsim::layers {
 
@@ -28,6 +29,23 @@ constexpr std::array kGpus{
     Gpu{"rtx4090", {165e12}, {1.008e12}, 23.64 * 1024 * kMiB, 0.80, GpuFamily::other, true, true},
 };
 
+// "NVIDIA A100-SXM4-80GB" -> NVIDIA, A100, SXM4, 80GB; capital letters.
+std::vector<std::string> words_of_name(std::string_view name) {
+  std::vector<std::string> words(1);
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      words.back() += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  return words;
+}
+
+bool has_digit(const std::string& word) {
+  return std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; });
+}
+
 } // namespace
 
 std::span<const Gpu> gpus() { return kGpus; }
@@ -43,6 +61,32 @@ std::vector<std::string_view> gpu_words() {
 const Gpu* find_gpu(std::string_view name) {
   const auto* found = std::ranges::find(kGpus, name, &Gpu::name);
   return found == kGpus.end() ? nullptr : found;
+}
+
+PartName part_name(std::string_view name) {
+  const std::vector<std::string> words = words_of_name(name);
+  auto part = std::ranges::find_if(words, [](const std::string& word) {
+    return word.size() > 1 && std::isalpha(static_cast<unsigned char>(word.front())) != 0 &&
+           has_digit(word);
+  });
+  if (part == words.end()) {
+    part = std::ranges::find_if(words, [](const std::string& word) {
+      return word.size() == 4 && std::ranges::all_of(word, [](char c) {
+               return std::isdigit(static_cast<unsigned char>(c)) != 0;
+             });
+    });
+  }
+  return {part == words.end() ? "" : *part,
+          std::ranges::find(words, std::string("PCIE")) != words.end()};
+}
+
+bool may_be_same_gpu(std::string_view a, std::string_view b) {
+  const std::string one = part_name(a).part;
+  const std::string other = part_name(b).part;
+  const auto within = [](const std::string& part, const std::string& whole) {
+    return whole.starts_with(part) || whole.ends_with(part); // V100 in V100S, 4090 in rtx4090
+  };
+  return within(one, other) || within(other, one);
 }
 
 } // namespace stepsim::layers

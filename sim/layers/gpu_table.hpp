@@ -8,6 +8,7 @@
 // model's width. Memory reaches 80 % of its bandwidth.
 #include <array>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -78,5 +79,16 @@ struct Gpu {
 [[nodiscard]] std::vector<std::string_view> gpu_words();
 // The GPU of this name; null if it is unknown.
 [[nodiscard]] const Gpu* find_gpu(std::string_view name);
+
+// The part's name, "A100" of "NVIDIA A100 SXM4": the first word with a letter and a digit, else the
+// first number of four digits, "4090" of "NVIDIA GeForce RTX 4090"; and whether it is a card for a
+// slot, whose links are others.
+struct PartName {
+  std::string part;
+  bool in_slot = false;
+};
+[[nodiscard]] PartName part_name(std::string_view name);
+// Whether the names of two GPUs may mean the same one; true where one of them names no part.
+[[nodiscard]] bool may_be_same_gpu(std::string_view a, std::string_view b);
 
 } // namespace stepsim::layers

@@ -287,6 +287,7 @@ Workload workload_from_trace(const Trace& trace, Granularity granularity) {
                     .warnings = trace.warnings,
                     .buckets = trace.buckets,
                     .measured_ranks = trace.ranks,
+                    .device = trace.device.value_or(""),
                     .accumulation = trace.accumulation,
                     .units = trace.units,
                     .sharding = trace.sharding};

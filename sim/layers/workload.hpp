@@ -64,6 +64,7 @@ struct Workload {
   std::vector<std::string> warnings;
   std::vector<MeasuredBucket> buckets;        // buckets of the trace, in launch order
   std::optional<std::int64_t> measured_ranks; // ranks of the trace
+  std::string device{};                       // the GPU of the times; "" if unknown
   // How the trace was recorded. They change no time: the scenario says what is simulated.
   std::optional<std::int64_t> accumulation{}; // micro-batches per update
   std::vector<MeasuredUnit> units{};

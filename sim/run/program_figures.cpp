@@ -176,8 +176,9 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, doubl
 double alone_seconds_of(const Scenario& scenario, const Window& window, std::int64_t steps) {
   const Training& training = scenario.training;
   const auto batches = static_cast<double>(training.micro_batches);
-  return programs::alone_seconds({.forward_s = batches * scenario.workload.forward().value,
-                                  .backward_s = batches * scenario.workload.backward().value,
+  const double computing = batches * scenario.conditions.alone;
+  return programs::alone_seconds({.forward_s = computing * scenario.workload.forward().value,
+                                  .backward_s = computing * scenario.workload.backward().value,
                                   .update_s = training.update.value / update_shards(scenario),
                                   .input_s = batches * training.input.value,
                                   .input_pipelined = training.input_pipelined},

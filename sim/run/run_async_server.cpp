@@ -172,10 +172,12 @@ Result run_async_server(const Scenario& scenario) {
     summary.closed_form_s = programs::async_period(input);
   }
   summary.wire_bytes = exchange.server.bytes;
-  const double share = input.compute_s > 0 ? 1 - exchange.codec_s / input.compute_s : 1;
-  fill_speedup(scenario,
-               varies ? share * times.alone_compute_s : input.compute_s - exchange.codec_s,
-               times.period_s, summary);
+  // One worker alone encodes nothing, and its layers are as fast as those of one.
+  const double layers = (scenario.workload.forward() + scenario.workload.backward()).value;
+  const double single =
+      input.compute_s - exchange.codec_s - (1 - scenario.conditions.alone) * layers;
+  const double varied = input.compute_s > 0 ? times.alone_compute_s / input.compute_s : 1;
+  fill_speedup(scenario, varies ? single * varied : single, times.period_s, summary);
   fill_staleness(times.staleness, summary);
   fill_memory(unsharded_memory(scenario, scenario.cluster.ranks(), summary), scenario.cluster,
               summary);

@@ -101,6 +101,11 @@ void add_common_warnings(const Scenario& scenario, const buckets::Plan& plan, Re
   append(result.warnings, scenario.workload.warnings);
   append(result.warnings, scenario.warnings);
   append(result.warnings, plan.warnings);
+  if (scenario.conditions.shortens_latency && scenario.cluster.network.latency_given) {
+    result.warnings.emplace_back(
+        "/cluster/network/latency_s has no effect: typical conditions have a shorter latency in "
+        "its place, by their factors; ideal ones keep it");
+  }
   if (!exchanges(scenario)) {
     result.warnings.emplace_back("one worker: no communication");
   } else if (!scenario.cluster.network.curve && !is_compressed(scenario)) {
@@ -183,8 +188,9 @@ layers::Jitter jitter_of(const Scenario& scenario) {
 double alone_seconds(const Scenario& scenario, const layers::Jitter& jitter, std::int64_t first,
                      std::int64_t last) {
   const Training& training = scenario.training;
-  return programs::alone_seconds({.forward_s = scenario.workload.forward().value,
-                                  .backward_s = scenario.workload.backward().value,
+  const double alone = scenario.conditions.alone;
+  return programs::alone_seconds({.forward_s = alone * scenario.workload.forward().value,
+                                  .backward_s = alone * scenario.workload.backward().value,
                                   .update_s = training.update.value,
                                   .input_s = training.input.value,
                                   .input_pipelined = training.input_pipelined},

@@ -114,6 +114,7 @@ void apply_to_latencies_and_rates(const LossQuestion& question, const Losses& lo
   }
   // A push and a pull have half of the start each.
   const double latency_s = question.servers == ServersOn::none ? lost.hop_s : lost.message_s / 2;
+  scenario.conditions.shortens_latency = latency_s < network.latency_s;
   network.latency_s = network.block_latency_s = latency_s;
   network.delay_s = 0;
   if (one_rate) {
@@ -233,6 +234,7 @@ void put_under(const FactorValues& factors, const Nominal& nominal, Scenario& sc
   scenario.communication.compression = nominal.compression;
   scenario.communication.question = nominal.question;
   scenario.conditions.links.clear();
+  scenario.conditions.shortens_latency = false;
   const std::vector<double> before = std::exchange(scenario.conditions.computing, {});
   Values values{};
   std::ranges::transform(factors, values.begin(), &FactorValue::value);
@@ -262,6 +264,7 @@ void put_under(const FactorValues& factors, const Nominal& nominal, Scenario& sc
     scenario.training.overlap.compute.fill(lost.interference);
   }
   append({lost.computing}, scenario.conditions.computing);
+  scenario.conditions.alone = lost.alone / lost.computing;
   if (scenario.conditions.computing != before) {
     slow_down(lost.computing, nominal.workload, scenario.workload);
   }

@@ -107,6 +107,9 @@ struct Conditions {
   // of each job last. Scenarios that differ in factors alone have the same exchanges where the
   // former are the same, and the same layers where the latter are.
   std::vector<double> links, computing;
+  // How many times as long the layers last on one worker alone as here.
+  double alone = 1;
+  bool shortens_latency = false; // what they have in place of latency_s is shorter
   // Whether starts of messages and their transfers hide behind each other, so that the step is the
   // longer one of a run without the former and a run without the latter.
   bool hides_transfers = false;

@@ -91,7 +91,8 @@ std::optional<NodeSource> node_source(const io::Json* preset, const LibrarySetti
       return std::nullopt;
     }
     const io::NodePreset& found = context.files.node(*preset);
-    NodeSource source{found.node, nccl::node_links(found.node, factors), preset->as_string()};
+    NodeSource source{found.node, nccl::node_links(found.node, factors), preset->as_string(),
+                      found.gpu};
     const auto price =
         std::ranges::find(found.numbers, "price_per_gpu_hour", &io::SourcedNumber::key);
     const auto memory =

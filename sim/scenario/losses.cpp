@@ -88,8 +88,8 @@ double hop_latency(const LossQuestion& question, Taken& take) {
   return hop * std::min(2 * (machines - 1), 4 * std::log2(machines)) / (2 * (ranks - 1));
 }
 
-double computing_loss(const LossQuestion& question, Taken& take) {
-  if (question.ranks == question.measured_gpus) {
+double computing_loss(const LossQuestion& question, std::int64_t ranks, Taken& take) {
+  if (ranks == question.measured_gpus) {
     return 1;
   }
   const double first = take(Factor::l_0);
@@ -101,7 +101,7 @@ double computing_loss(const LossQuestion& question, Taken& take) {
   const double shared = question.micro_batches > 1
                             ? std::pow(static_cast<double>(question.micro_batches), take(Factor::q))
                             : 1;
-  return std::exp((loss(question.ranks) - loss(question.measured_gpus)) / shared);
+  return std::exp((loss(ranks) - loss(question.measured_gpus)) / shared);
 }
 
 } // namespace
@@ -134,8 +134,9 @@ Losses losses(const LossQuestion& question, const std::array<double, kFactorCoun
   if (network && question.servers == ServersOn::none && question.links == LinkModel::alpha_beta) {
     out.hop_s = hop_latency(question, take);
   }
-  out.computing = computing_loss(question, take);
+  out.computing = computing_loss(question, question.ranks, take);
   out.factors = take.in_order();
+  out.alone = computing_loss(question, 1, take);
   return out;
 }
 

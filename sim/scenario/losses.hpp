@@ -54,6 +54,7 @@ struct Losses {
   double hop_s{};              // lambda: latency of every hop
   double interference{1};      // s
   double computing{1};         // k
+  double alone{1};             // k of one worker
   std::vector<Factor> factors; // that counted, in the order of the table
 };
 [[nodiscard]] Losses losses(const LossQuestion& question,

@@ -22,6 +22,7 @@ struct NodeSource {
   nccl::NodeType type;
   nccl::NodeLinks links; // for collectives whose messages are evaluated one by one
   std::string written;   // the preset; "" if the calibration gives the node type
+  std::string gpu{};     // of the preset, in words
   std::optional<double> price_per_gpu_hour{}; // USD; of the preset
   std::optional<double> gpu_memory_bytes{};   // of the preset
   std::string price_source{};                 // label and source of the price

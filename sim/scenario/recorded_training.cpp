@@ -178,6 +178,16 @@ RecordedTraining recorded_training(const layers::Workload& workload, const Clust
   return recorded;
 }
 
+void warn_of_other_gpu(Scenario& scenario) {
+  const auto& estimate = scenario.workload_source.profile.estimate;
+  const std::string timed = estimate ? std::string(estimate->gpu->name) : scenario.workload.device;
+  const auto& node = scenario.cluster.node;
+  if (node && !layers::may_be_same_gpu(timed, node->gpu)) {
+    scenario.warnings.push_back("the times of layers are those of " + timed + ", but " +
+                                node->written + " has " + node->gpu);
+  }
+}
+
 void warn_of_recorded_training(const io::Json& tree, Scenario& scenario) {
   const auto warn = [&](const layers::Workload& workload) {
     if (std::string text = warning(workload, tree, scenario);

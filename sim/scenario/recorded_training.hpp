@@ -28,5 +28,7 @@ struct RecordedTraining {
 // Adds a warning for each job whose trace recorded micro-batches or sharding that the scenario,
 // parsed from `tree`, has no key for.
 void warn_of_recorded_training(const io::Json& tree, Scenario& scenario);
+// Adds a warning if the layers were timed on another GPU than the node type has.
+void warn_of_other_gpu(Scenario& scenario);
 
 } // namespace stepsim::study

@@ -218,6 +218,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
     }
   }
   warn_of_recorded_training(tree, scenario);
+  warn_of_other_gpu(scenario);
   check_meaning(tree, context, scenario);
   check_overlap(tree, context, scenario);
   problems.throw_if_any();

@@ -62,10 +62,11 @@ struct Network {
   NetworkModel model = NetworkModel::alpha_beta;
   std::optional<Carrier> carrier; // the key `transport`, else that of the profile or node type
   double latency_s{};
-  double delay_s{};         // latency that occupies no port (collectives::LinkCost)
-  double bandwidth_Bps{};   // as given; costs use bandwidth_Bps * efficiency
-  double reduction_Bps{};   // speed of adding; 0 = adding takes no time
-  double block_latency_s{}; // <= latency_s
+  bool latency_given = false; // by the scenario itself
+  double delay_s{};           // latency that occupies no port (collectives::LinkCost)
+  double bandwidth_Bps{};     // as given; costs use bandwidth_Bps * efficiency
+  double reduction_Bps{};     // speed of adding; 0 = adding takes no time
+  double block_latency_s{};   // <= latency_s
   double efficiency = 1;
   std::string calibration; // name or file of the calibration as written, "" = none
   std::string cost_file;   // cost file as written, "" = none or inline

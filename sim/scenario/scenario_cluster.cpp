@@ -163,6 +163,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   network.delay_s = part.number_or("delay_s", network.delay_s);
   note_network(part, cluster);
   network.reduction_Bps = part.number_or("reduction_Bps", network.reduction_Bps);
+  network.latency_given = part.has("latency_s");
   const bool own_latency = network.profile && !part.has("latency_s");
   network.block_latency_s =
       part.number_or("block_latency_s", own_latency ? network.block_latency_s : network.latency_s);

@@ -65,6 +65,39 @@ def test_flag(path):
     assert "unknown, did you mean typical?" in stepsim("run", plain, "--conditions", "typicl", code=2)
 
 
+def test_efficiency(path):
+    """The efficiency is that against one worker, whose computing loses nothing to others."""
+    for gpus, faster in ((1, 1), (8, math.exp(-0.03 - 0.012 * 3))):
+        for flags in ((), ("/training/micro_batches=4",), ("/training/algorithm=local_sgd", "/training/local_steps=4"),
+                      ("/training/algorithm=parameter_server",), ("/training/algorithm=parameter_server", "/training/mode=async", "/cluster/gpus_per_node=1",
+                       "/communication/schedule=null")):
+            sets = [word for flag in flags for word in ("--set", flag)]
+            summary = answer("run", path, *sets, "--set", f"/workload/measured/gpus={gpus}")["summary"]
+            ideal = answer("run", path, *sets, "--set", "/workload/measured/gpus=null", "--conditions", "ideal")["summary"]
+            shares = 1 / faster ** (1 - 1 / math.sqrt(4)) if "/training/micro_batches=4" in flags else 1  # L / m^q
+            alone = (ideal["forward_s"] + ideal["backward_s"]) * faster * shares + ideal["update_s"]
+            close(summary["scaling_efficiency"] * summary["iteration_time_s"], alone, (gpus, flags))
+            workers = 4 if "/cluster/gpus_per_node=1" in flags else 32
+            close(summary["speedup"], workers * summary["scaling_efficiency"], (gpus, flags))
+    one = answer("run", path, "--set", "/cluster/nodes=1", "--set", "/cluster/gpus_per_node=1")["summary"]
+    rows = answer("compare", path, "--over", "/cluster/nodes=2,4,16")["rows"]
+    for row in rows:
+        close(row["scaling_efficiency"], one["iteration_time_s"] / row["iteration_time_s"], row["nodes"])
+
+
+def test_what_has_no_effect(path):
+    said = stepsim("run", path, "--set", "/cluster/network/latency_s=0.1", "--set", "/cluster/preset=dgx_a100", "--json")
+    warnings = json.loads(said)["warnings"]
+    assert any("/cluster/network/latency_s has no effect: typical conditions have a shorter latency in its place" in text for text in warnings), warnings
+    assert not any("latency_s" in text for text in answer("run", path)["warnings"])
+    other = {"model": "llama3_8b", "gpu": "h100", "batch_size": 1}
+    tree = {**SCENARIO, "workload": other, "cluster": {"preset": "dgx_a100", "nodes": 4}}
+    path.with_name("other.json").write_text(json.dumps(tree))
+    for gpu, warned in (("h100", True), ("a100-40", False)):
+        warnings = answer("run", path.with_name("other.json"), "--set", f"/workload/gpu={gpu}", "--set", "/training/sharding=full_shard")["warnings"]
+        assert warned == any(text == "the times of layers are those of h100, but dgx_a100 has NVIDIA A100 SXM4" for text in warnings), warnings
+
+
 def test_orders(path):
     """Ranks of compare are those of the paired formula; run, compare and sweep give the same intervals."""
     found = answer("compare", path, "--over", "/communication/schedule=wfbp,ddp,single,mg_wfbp")

@@ -260,3 +260,14 @@ TEST_CASE("estimate: a workload says where its times come from") {
   CHECK(workload.warnings.front() == "layer times are estimated for b200 in bf16, unvalidated: "
                                      "measured ones may lie between 0.6 and 1.6 of them");
 }
+
+TEST_CASE("gpus: names that may mean the same part") {
+  CHECK(may_be_same_gpu("NVIDIA A100-PG509-200", "NVIDIA A100 SXM4"));
+  CHECK(may_be_same_gpu("a100-80", "NVIDIA A100 SXM4"));
+  CHECK(may_be_same_gpu("rtx4090", "NVIDIA GeForce RTX 4090"));
+  CHECK(may_be_same_gpu("Tesla V100-SXM2-32GB", "NVIDIA V100 SXM2"));
+  CHECK(may_be_same_gpu("", "NVIDIA B200"));
+  CHECK(may_be_same_gpu("h100", "GPU on PCIe 3.0"));
+  CHECK_FALSE(may_be_same_gpu("NVIDIA H100 80GB HBM3", "NVIDIA H200 SXM5"));
+  CHECK_FALSE(may_be_same_gpu("h100", "NVIDIA A100 SXM4"));
+}
