@@ -36,9 +36,9 @@ constexpr CommandText kPlanTrainingText = emitting(choosing_columns({
     "the groups of hybrid_shard, what backward computes again, the micro-batches of an update, the "
     "size of buckets. Lists "
     "what\n"
-    "it ran, best first. An update keeps its number of samples. What needs more memory than a GPU\n"
-    "has whatever the step, and what computes longer than the best takes, is not run. Exit code 4\n"
-    "if nothing fits.",
+    "it ran, best first, by time per sample. A worker keeps its number of samples an update. What\n"
+    "needs more memory than a GPU has whatever the step, and what computes longer for as many\n"
+    "samples than the best takes, is not run. Exit code 4 if nothing fits.",
     "stepsim plan-training examples/llama3-8b-h100.scenario.json\n"
     "stepsim plan-training s.json --nodes 2,4,8 --set /workload/batch_size=8\n"
     "stepsim plan-training s.json --emit torchtitan -o planned.py\n"
@@ -62,7 +62,7 @@ std::string searched_text(const study::TrainingPlan& plan) {
   return std::to_string(plan.found.rows.size()) + " of " +
          base::counted(plan.combinations, "combination") +
          " were run: " + std::to_string(plan.too_large) + " need more memory than a GPU has, " +
-         std::to_string(plan.too_slow) + " compute longer than the best takes";
+         std::to_string(plan.too_slow) + " compute longer for as many samples than the best takes";
 }
 
 // The scenario of the best row.

@@ -63,7 +63,7 @@ void add_flags(CLI::App& app, StudyFlags& flags) {
   add_value(app, "--cluster", flags.cluster, "NAME|FILE",
             "node type to answer for; default the one with the trace's GPU");
   add_value(app, "--network", flags.network, "NAME|FILE",
-            "network between its machines; default that of the node type");
+            "network between the machines; default that of the node type");
   add_value(app, "--logs", flags.logs, "FILE...",
             "logs of nccl-tests, folders of them or CSV, from the cluster to answer for: the "
             "library's times are fitted to them")

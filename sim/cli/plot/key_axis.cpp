@@ -55,4 +55,10 @@ KeyAxis key_axis(std::string_view key, double greatest) {
   return axis("", "", 1);
 }
 
+std::string with_unit(std::string_view key, double value) {
+  const KeyAxis of = key_axis(key, value);
+  const std::string text = plain_cell(base::rounded_to(value * of.factor, 6));
+  return of.axis.unit.empty() ? of.axis.title + " " + text : text + " " + of.axis.unit;
+}
+
 } // namespace stepsim::cli

@@ -140,7 +140,9 @@ std::string label_of(const PlotRequest& request, const std::string& value) {
       return label;
     }
   }
-  return value;
+  const auto number = base::parse_quantity(value, base::QuantityKind::ratio, base::BareNumber::si);
+  const double* parsed = std::get_if<double>(&number);
+  return parsed != nullptr ? with_unit(request.by, *parsed) : value;
 }
 
 // A label that names no curve is a slip of the pen, and would otherwise be lost without a word.

@@ -69,6 +69,9 @@ struct KeyAxis {
 // `greatest`: the largest value to show; a time is shown in s, ms or us depending on it.
 [[nodiscard]] KeyAxis key_axis(std::string_view key, double greatest);
 
+// A value of the key with its unit, "10 Gb/s", or "nodes 8" where it has none.
+[[nodiscard]] std::string with_unit(std::string_view key, double value);
+
 // Whether the key is a fraction, shown in percent.
 [[nodiscard]] bool is_share(std::string_view key);
 // The quantity that a key measures by its ending; empty for a key without a unit, and for a

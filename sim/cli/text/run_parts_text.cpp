@@ -64,7 +64,9 @@ std::string memory_text(const study::Summary& summary) {
                          std::pair{"further copies", summary.memory_parts_copies_bytes},
                          std::pair{"temporaries of the update", summary.memory_parts_update_bytes},
                          std::pair{"gathered units", summary.memory_parts_units_bytes},
-                         std::pair{"activations", summary.memory_parts_activations_bytes}};
+                         std::pair{"activations", summary.memory_parts_activations_bytes},
+                         std::pair{"allocator", summary.memory_parts_allocator_bytes},
+                         std::pair{"context", summary.memory_parts_context_bytes}};
   std::string list;
   for (const auto& [name, bytes] : parts) {
     if (bytes.value_or(0) > 0) {

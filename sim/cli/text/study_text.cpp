@@ -12,7 +12,9 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr double kShown = 0.005; // of a step
+constexpr double kShown = 0.005;     // of a step
+constexpr double kRounding = 0.0001; // of a step: two decimals of a percentage
+constexpr double kManyLaunches = 0.1;
 constexpr std::size_t kMostPoints = 7;
 
 std::string number(double seconds) { return base::significant(seconds * 1e3, 4); }
@@ -49,6 +51,17 @@ std::string bucket_sentence(const study::DdpBuckets& buckets) {
                    " shorter than bucket_cap_mb 25";
 }
 
+// The host is no row of the changes: no key of a scenario makes it faster.
+std::optional<std::string> host_sentence(const study::TraceGap& gap) {
+  const double host_s = gap.times.host_s;
+  if (host_s < kManyLaunches * gap.times.step_s) {
+    return std::nullopt;
+  }
+  return "host: the GPU waits for launches for " + base::percent(host_s / gap.times.step_s, 3) +
+         " of the recorded step; CUDA graphs, torch.compile or larger batches save up to " +
+         number(host_s) + " ms of it";
+}
+
 } // namespace
 
 std::string study_sentence(const study::TraceStudy& study) {
@@ -72,10 +85,16 @@ Table gap_table(const study::TraceGap& gap) {
         {std::string(words), milliseconds_cell(seconds), percent_cell(seconds / step)});
   };
   row("kernels over ideal links", gap.ideal_s);
+  double small = 0;
   for (const study::GapPart& part : gap.parts) {
-    if (std::abs(part.seconds) >= kShown * step) {
+    const bool shown = std::abs(part.seconds) >= kShown * step;
+    small += shown ? 0 : part.seconds;
+    if (shown) {
       row(part.words, part.seconds);
     }
+  }
+  if (std::abs(small) >= kRounding * step) {
+    row("all else", small);
   }
   return table;
 }
@@ -118,6 +137,11 @@ Table points_table(const study::TraceStudy& study) {
 
 std::vector<std::string> help_sentences(const study::TraceStudy& study) {
   std::vector<std::string> out;
+  if (study.answer) {
+    if (auto host = host_sentence(study.answer->gap)) {
+      out.push_back(*std::move(host));
+    }
+  }
   for (const std::string_view word : study::kEfforts.all()) {
     out.push_back(help_sentence(study, *study::kEfforts.find(word)));
   }
