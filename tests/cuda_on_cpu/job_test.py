@@ -5,6 +5,7 @@ of one rank. 77 without mpirun.
 
     job_test.py BUILD_DIR FOLDER_OF_PLAYED_PROGRAMS
 """
+import contextlib
 import importlib.util
 import itertools
 import json
@@ -17,6 +18,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 BUILD, PLAYED = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
@@ -230,15 +233,16 @@ def free_port():
 class Torchrun(Measured):
     """Processes that meet by environment variables. A host begins where LOCAL_RANK is 0 again."""
 
-    def start(self, places, devices, *options, memory=1 << 8, changes={}):
-        """Exit codes by rank, and the lines of error of all. `changes` of variables by process; None: not set."""
+    def start(self, places, devices, *options, memory=1 << 8, changes={}, before={}):
+        """Exit codes by rank, and the lines of error of all. `changes` of variables by process; None: not set. `before`
+        has words before the program."""
         port = free_port()
         processes = []
         for i, local in enumerate(places):
             of_rank = {"RANK": i, "WORLD_SIZE": len(places), "LOCAL_RANK": local, "MASTER_ADDR": "127.0.0.1",
                        "MASTER_PORT": port, "LD_LIBRARY_PATH": PLAYED / "played_nccl", **changes.get(i, {})}
             environment = {**os.environ, **{key: str(value) for key, value in of_rank.items() if value is not None}}
-            words = [program(), devices, 1, memory, "--torchrun", "--backend", "nccl", "-o", self.output, *options]
+            words = [*before.get(i, []), program(), devices, 1, memory, "--torchrun", "--backend", "nccl", "-o", self.output, *options]
             processes.append(subprocess.Popen([str(w) for w in words], cwd=self.folder, env=environment,
                                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         texts = [process.communicate(timeout=600)[1] for process in processes]
@@ -297,7 +301,26 @@ class Torchrun(Measured):
         self.assertEqual((codes, len(errors)), ([1], 1))
         self.assertRegex(errors[0], r"error: rank 1: no rank 0 at 127\.0\.0\.1:\d+: Connection refused")
 
-    def test_a_port_that_is_taken_and_a_stranger(self):
+    def test_strangers_are_sent_away(self):
+        port, heard = free_port(), []
+
+        def call():
+            for _ in range(400):
+                with contextlib.suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)) as stranger:
+                    stranger.sendall(b"GET / HTTP/1.1\r\n")
+                    heard.append(stranger.recv(1))
+                    return
+                time.sleep(0.01)
+
+        thread = threading.Thread(target=call)
+        thread.start()
+        at = {"MASTER_PORT": port}
+        late = ["sh", "-c", 'sleep 0.5; exec "$@"', "-"]
+        codes, errors = self.start([0, 1], 2, "--max-seconds", "1", changes={0: at, 1: at}, before={1: late})
+        thread.join()
+        self.assertEqual((codes, errors, heard), ([0, 0], [], [b""]))
+
+    def test_a_port_that_is_taken(self):
         with socket.socket() as taken:
             taken.bind(("0.0.0.0", 0))
             taken.listen()
