@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/formula/lower_bound.hpp"
+#include "collectives/schedule/ring_rails.hpp"
 #include "collectives/validate.hpp"
 #include "links/fabric/placement.hpp"
 #include "nccl/library_record.hpp"
@@ -102,6 +103,15 @@ collectives::Collective collective_of(const Scenario& scenario, RankGroup group)
   return collective;
 }
 
+// Of a broadcast: one chain of all ranks per card of a node, or a single one.
+collectives::AlgorithmId chains(collectives::Collective collective) {
+  collective.algorithm = collectives::kRingRails;
+  return collective.links.two_level && !collective.links.fabric &&
+                 collectives::validate_nodes(collective).empty()
+             ? collective.algorithm
+             : collectives::AlgorithmId::lp;
+}
+
 nccl::LibraryQuestion question_of(const Scenario& scenario, RankGroup group, collectives::Op op) {
   nccl::LibraryQuestion question = *scenario.communication.question;
   question.operation = collectives::operation_of(op);
@@ -144,7 +154,8 @@ programs::Group rank_group(const Scenario& scenario, RankGroup group) {
   return parts;
 }
 
-GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collectives::Op op)
+GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collectives::Op op,
+                               std::uint32_t root)
     : scenario_(scenario), group_(group),
       inside_(group != RankGroup::all && part_shape(scenario, group).nodes == 1), op_(op),
       collective_(collective_of(scenario, group)) {
@@ -159,11 +170,18 @@ GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collec
   });
   const bool offered = collective_.algorithm == collectives::AlgorithmId::automatic ||
                        collectives::find_algorithm(op, collective_.algorithm) != nullptr;
-  if (measured && group == RankGroup::all && op != collectives::Op::allreduce) {
-    own_ = measured_half(scenario, op);
+  collective_.op = op;
+  if (op == collectives::Op::broadcast) {
+    collective_.root = root;
+    collective_.algorithm = offered ? collective_.algorithm : chains(collective_);
+    const double ranks = collective_.ranks;
+    part_ = measured && ranks > 1 ? ranks / (2 * (ranks - 1)) : 1;
+  } else if (op != collectives::Op::allreduce) {
+    own_ = measured && group == RankGroup::all ? measured_half(scenario, op) : std::nullopt;
+    const bool halved = !own_ && (measured || (!offered && !library));
+    part_ = halved ? 0.5 : 1;
+    collective_.op = halved || !offered ? collectives::Op::allreduce : op;
   }
-  halved_ = op != collectives::Op::allreduce && !own_ && (measured || (!offered && !library));
-  collective_.op = halved_ || !offered ? collectives::Op::allreduce : op;
   times_.emplace(collective_, scenario.method, curve());
   const bool slowed = scenario.training.overlap.any(); // a start-up is told apart
   if (collective_.ranks > 1 && !has_curve(scenario) && (slowed || !collective_.links.fabric)) {
@@ -177,6 +195,7 @@ buckets::Cost GroupExchanges::startup_line() const {
   if (collective_.links.fabric && scenario_.cluster.topology.is_null()) {
     collectives::Collective flat = collective_of(on_alpha_beta(scenario_), group_);
     flat.op = collective_.op;
+    flat.algorithm = collective_.algorithm;
     flat.options = collective_.options;
     return programs::planner_cost(flat);
   }
@@ -206,7 +225,7 @@ std::optional<buckets::Cost> GroupExchanges::curve() const {
 // Latency of an exchange, known where its cost is a line.
 double GroupExchanges::startup(double seconds) {
   const auto* line = line_ ? std::get_if<buckets::LinearCost>(&line_->base) : nullptr;
-  return line != nullptr ? std::min(line->startup_s * (halved_ ? 0.5 : 1), seconds) : 0;
+  return line != nullptr ? std::min(line->startup_s * part_, seconds) : 0;
 }
 
 // The seconds of an exchange that its additions take: 0 where a measured curve or the model of a
@@ -248,7 +267,7 @@ GroupExchange GroupExchanges::times(double bytes) {
   if (!(bytes > 0)) {
     return result;
   }
-  const double seconds = (halved_ ? 0.5 : 1) * times_->seconds(size(bytes));
+  const double seconds = part_ * times_->seconds(size(bytes));
   const bool sends = seconds > 0;
   const double start = startup(seconds);
   const buckets::LinearCost extra = extra_cost(scenario_);
@@ -267,7 +286,7 @@ GroupExchange GroupExchanges::operator()(double bytes) {
     return result;
   }
   const programs::Exchange& exchange = (*times_)(size(bytes));
-  result.reduction_s = (halved_ ? 0.5 : 1) * reduction(size(bytes), exchange);
+  result.reduction_s = part_ * reduction(size(bytes), exchange);
   if (is_simulated(scenario_) && collective_.ranks > 1) {
     result.sent = sent(bytes, exchange.algorithm);
   }

@@ -7,7 +7,9 @@
 // inside a node or has one rank of each. A
 // reduce_scatter or allgather takes half the time of the all-reduce if the algorithm does not have
 // the operation, or if the time is from a measured curve and the calibration has none of this
-// operation among all ranks (measured_half()).
+// operation among all ranks (measured_half()). A broadcast goes down chains of all ranks if the
+// algorithm does not have it; by a measured curve of P ranks it takes P / (2 (P - 1)) of the
+// all-reduce, as the bytes of a chain are to those of a ring.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,8 +53,10 @@ struct GroupExchange {
 // SimulationError if the model of a library does not have the operation.
 class GroupExchanges {
 public:
-  // `op` is allreduce, reduce_scatter or allgather. The scenario must outlive the object.
-  GroupExchanges(const Scenario& scenario, RankGroup group, collectives::Op op);
+  // `op` is allreduce, reduce_scatter, allgather or broadcast, from rank `root`. The scenario must
+  // outlive the object.
+  GroupExchanges(const Scenario& scenario, RankGroup group, collectives::Op op,
+                 std::uint32_t root = 0);
   // The exchange of a vector or buffer of `bytes` in total, rounded up. 0 bytes take no time.
   [[nodiscard]] GroupExchange operator()(double bytes);
   // Its times alone.
@@ -77,8 +81,8 @@ private:
   collectives::Op op_;
   collectives::Collective collective_;
   std::optional<buckets::Cost> own_; // measured curve of a reduce_scatter or allgather
-  bool halved_ = false;              // `times_` has all-reduces, of which half the time is used
-  double sharing_ = 1;               // number of parts that share a network card
+  double part_ = 1;    // of the times of `times_` that is used: below 1 they are those of all-reduces
+  double sharing_ = 1; // number of parts that share a network card
   std::optional<programs::ExchangeTimes> times_;
   // The same exchanges with additions that take no time, by the algorithm of the first exchange.
   std::optional<programs::ExchangeTimes> free_;

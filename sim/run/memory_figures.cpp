@@ -229,11 +229,18 @@ void add_step(const Scenario& scenario, MemoryParts& parts) {
   parts.gradients = keeps ? parts.gradients : peak.gradients;
 }
 
+// Of a parameter that a rank of zero1 or zero2 updates. The owner of a tensor updates the one that
+// is computed with, unless that has fewer bytes.
+double master_bytes(const Sharding& sharding) {
+  const bool copies = !has_owners(sharding) || sharding.stored_bytes > sharding.parameter_bytes;
+  return copies ? sharding.stored_bytes : 0;
+}
+
 MemoryParts sharded_memory(const Scenario& scenario, const ScenarioProgram& made,
                            const programs::OperationTimes& times) {
   const Sharding& sharding = scenario.training.sharding;
   const double all = parameters_of_units(scenario, made);
-  const double share = all / static_cast<double>(shard_ranks(scenario));
+  const double share = all / shard_count(scenario);
   MemoryParts parts = memory_before_training(scenario);
   parts.optimizer = optimizer_bytes(scenario) * share;
   if (has_units(sharding)) {
@@ -244,7 +251,7 @@ MemoryParts sharded_memory(const Scenario& scenario, const ScenarioProgram& made
     return parts;
   }
   parts.parameters = sharding.parameter_bytes * all;
-  parts.master = sharding.stored_bytes * share;
+  parts.master = master_bytes(sharding) * share;
   parts.gradients =
       sharding.reduce_bytes *
       (sharding.strategy == ShardingStrategy::zero2 ? share + largest_of_units(made) : all);
@@ -333,9 +340,10 @@ double least_memory(const Scenario& scenario) {
     parts = unsharded_memory(scenario, scenario.cluster.ranks(), {});
   } else {
     const auto all = static_cast<double>(scenario.workload.values());
-    const double share = all / static_cast<double>(shard_ranks(scenario));
+    const double share = all / shard_count(scenario);
     const bool whole = !has_units(sharding); // zero1 and zero2 keep what they compute with
-    parts.parameters = sharding.stored_bytes * share + (whole ? sharding.parameter_bytes * all : 0);
+    parts.parameters = whole ? sharding.parameter_bytes * all + master_bytes(sharding) * share
+                             : sharding.stored_bytes * share;
     parts.gradients =
         sharding.reduce_bytes * (sharding.strategy == ShardingStrategy::zero1 ? all : share);
     parts.optimizer = optimizer_bytes(scenario) * share;

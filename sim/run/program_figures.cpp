@@ -54,9 +54,7 @@ std::array<double, programs::kKindCount> seconds_by_kind(const Program& made) {
 
 // The ranks over which the update is divided: the number of shards (TRN 4.4, 4.5).
 double update_shards(const Scenario& scenario) {
-  return scenario.training.sharding.strategy == ShardingStrategy::none
-             ? 1
-             : static_cast<double>(shard_ranks(scenario));
+  return scenario.training.sharding.strategy == ShardingStrategy::none ? 1 : shard_count(scenario);
 }
 
 // Sets codec_hops of the summary for codecs, select_s .. k for other compression, and nothing for

@@ -167,7 +167,8 @@ std::vector<Bucket> program_buckets(const Scenario& scenario, const ScenarioProg
   const auto behind = [&](std::uint32_t o) { return behind_iteration_s(made.program, times, o); };
   for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
     const Operation& each = made.program.operations[o];
-    if (!is_exchange(each) || each.unit < 0) {
+    if (!is_exchange(each) || each.unit < 0 ||
+        made.units[static_cast<std::size_t>(each.unit)].owner) {
       continue;
     }
     Bucket& bucket = buckets[static_cast<std::size_t>(each.unit)];
@@ -270,7 +271,7 @@ std::vector<LayerResult> program_layers(const Scenario& scenario, const Scenario
         results[l].backward_end_s = t += layers[l].backward.value;
       }
     } else if (is_exchange(each) && each.unit >= 0 &&
-               (each.kind != Kind::allgather ||
+               ((each.kind != Kind::allgather && each.kind != Kind::broadcast) ||
                 scenario.training.sharding.strategy == ShardingStrategy::none)) {
       const double done = end - origin + behind_iteration_s(made.program, times, o);
       for (const std::uint32_t l : made.units[static_cast<std::size_t>(each.unit)].layers) {

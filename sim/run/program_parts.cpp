@@ -63,6 +63,28 @@ ProgramUnit unit_of(const Scenario& scenario, const buckets::Group& group) {
   return unit;
 }
 
+// One unit per tensor or, as a view, per owner; in the order of owners.
+void add_broadcasts(const Scenario& scenario, std::vector<ProgramUnit>& units) {
+  const bool views = scenario.training.sharding.gather_by == GatherBy::broadcast_view;
+  const auto& gradients = scenario.workload.gradients;
+  std::uint32_t owner = 0;
+  for (const std::vector<std::uint32_t>& tensors : owned_tensors(scenario)) {
+    std::vector<buckets::Group> groups;
+    for (const std::uint32_t k : tensors) {
+      if (groups.empty() || !views) {
+        groups.emplace_back();
+      }
+      groups.back().items.push_back(k);
+      groups.back().bytes += gradients[k].bytes;
+    }
+    for (const buckets::Group& group : groups) {
+      units.push_back(unit_of(scenario, group));
+      units.back().owner = owner;
+    }
+    ++owner;
+  }
+}
+
 // Layers, and buckets with all but their exchanges.
 ProgramParts bare_parts(const programs::StepInput& step, Seconds update, ScenarioProgram& out) {
   ProgramParts parts{.layers = layer_times(step),
@@ -185,34 +207,55 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made) {
   const Sharding& sharding = scenario.training.sharding;
   const bool hybrid = sharding.strategy == ShardingStrategy::hybrid_shard;
   const RankGroup group = hybrid ? RankGroup::node : RankGroup::all;
-  GroupExchanges gathers(scenario, group, collectives::Op::allgather);
-  GroupExchanges reduces(scenario, group, collectives::Op::reduce_scatter);
+  const bool owners = has_owners(sharding);
+  std::map<std::uint32_t, GroupExchanges>
+      gathers; // by the rank that they come from, where it counts
+  const auto gathers_of = [&](const ProgramUnit& unit) -> GroupExchanges& {
+    const auto op = owners ? collectives::Op::broadcast : collectives::Op::allgather;
+    const std::uint32_t root = is_simulated(scenario) ? unit.owner.value_or(0) : 0;
+    const auto [place, is_new] = gathers.try_emplace(root, scenario, group, op, root);
+    if (is_new) {
+      place->second.share(made.sent);
+    }
+    return place->second;
+  };
+  GroupExchanges reduces(scenario, group,
+                         owners ? collectives::Op::allreduce : collectives::Op::reduce_scatter);
   std::optional<GroupExchanges> replicas;
   if (hybrid) {
     replicas.emplace(scenario, RankGroup::replica, collectives::Op::allreduce);
     replicas->share(made.sent);
   }
-  gathers.share(made.sent);
   reduces.share(made.sent);
   for (ProgramUnit& unit : made.units) {
     const auto parameters = static_cast<double>(unit.parameters);
     const auto exchange = [&](GroupExchanges& all, double bytes) {
       return made.made_for == MadeFor::period ? all.times(bytes) : all(bytes);
     };
-    const GroupExchange reduce = exchange(reduces, sharding.reduce_bytes * parameters);
-    const GroupExchange gather = exchange(gathers, sharding.parameter_bytes * parameters /
-                                                       sharding.parameter_compression.ratio);
-    unit.reduce = taken(reduce, made.simulated);
-    unit.gather = taken(gather, made.simulated);
-    unit.cost.algorithm = made.sharded ? gather.algorithm : reduce.algorithm;
+    if (!unit.owner) {
+      const GroupExchange reduce = exchange(reduces, sharding.reduce_bytes * parameters);
+      (owners ? unit.exchange : unit.reduce) = taken(reduce, made.simulated);
+      unit.cost.algorithm = reduce.algorithm;
+    }
+    if (unit.owner || !owners) {
+      const GroupExchange gather =
+          exchange(gathers_of(unit),
+                   sharding.parameter_bytes * parameters / sharding.parameter_compression.ratio);
+      unit.gather = taken(gather, made.simulated);
+      unit.cost.algorithm = made.sharded ? gather.algorithm : unit.cost.algorithm;
+    }
     if (replicas) {
       const auto shards = static_cast<double>(shard_ranks(scenario));
       unit.replicate =
           taken(exchange(*replicas, sharding.reduce_bytes * parameters / shards), made.simulated);
     }
   }
-  made.method = std::max(gathers.method(), reduces.method());
-  made.events = gathers.events() + reduces.events();
+  made.method = reduces.method();
+  made.events = reduces.events();
+  for (const auto& [root, each] : gathers) {
+    made.method = std::max(made.method, each.method());
+    made.events += each.events();
+  }
   if (replicas) {
     made.method = std::max(made.method, replicas->method());
     made.events += replicas->events();
@@ -245,6 +288,9 @@ ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
 
 ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out) {
   const programs::StepInput step = plan_units(scenario, out);
+  if (has_owners(scenario.training.sharding)) {
+    add_broadcasts(scenario, out.units);
+  }
   time_shards(scenario, out);
   ProgramParts parts = bare_parts(step, scenario.training.update, out);
   const Sharding& sharding = scenario.training.sharding;
@@ -252,7 +298,7 @@ ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out) {
     const ProgramUnit& unit = out.units[g];
     const double gathered = sharding.parameter_bytes * static_cast<double>(unit.parameters);
     parts.buckets[g].decode = {sharding.parameter_compression.decode_s(gathered)};
-    parts.buckets[g].reduce = unit.reduce.time;
+    parts.buckets[g].reduce = (has_owners(sharding) ? unit.exchange : unit.reduce).time;
     parts.buckets[g].gather = unit.gather.time;
   }
   return parts;

@@ -65,7 +65,9 @@ std::vector<collectives::Collective> collectives_of(const Scenario& scenario,
     return all;
   }
   exchange.bytes = static_cast<double>(group.bytes.value);
-  if (scenario.training.sharding.strategy != ShardingStrategy::none || splits_exchange(scenario)) {
+  const Sharding& sharding = scenario.training.sharding;
+  if ((sharding.strategy != ShardingStrategy::none && !has_owners(sharding)) ||
+      splits_exchange(scenario)) {
     for (const collectives::Op op : {collectives::Op::reduce_scatter, collectives::Op::allgather}) {
       if (exchange.algorithm == collectives::AlgorithmId::automatic ||
           collectives::find_algorithm(op, exchange.algorithm) != nullptr) {

@@ -101,14 +101,21 @@ programs::Program make_sync(const Scenario& scenario, ScenarioProgram& out) {
 programs::Program make_zero(const Scenario& scenario, ScenarioProgram& out) {
   const ProgramParts parts = parts_of(scenario, out, scattered_parts);
   const Sharding& sharding = scenario.training.sharding;
+  std::vector<programs::ExchangeTime> broadcasts;
+  for (const ProgramUnit& unit : out.units) {
+    if (unit.owner) {
+      broadcasts.push_back(unit.gather.time);
+    }
+  }
   return programs::zero_program(
       parts.layers, parts.buckets,
       {.stage = sharding.strategy == ShardingStrategy::zero2 ? 2U : 1U,
        .micro_batches = static_cast<std::uint32_t>(scenario.training.micro_batches),
        .update = parts.update,
-       .shards = static_cast<std::uint32_t>(shard_ranks(scenario)),
+       .shards = shard_count(scenario),
        .encode = encode_seconds(scenario, out.units),
-       .gather = sharding.gather});
+       .gather = sharding.gather,
+       .broadcasts = std::move(broadcasts)});
 }
 
 std::string no_late_program(const Scenario& scenario) {

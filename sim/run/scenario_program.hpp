@@ -34,8 +34,8 @@ struct UnitExchange {
   std::vector<collectives::Collective> stages{};
 };
 
-// The unit to which the label `unit` of operations refers: a bucket (in launch order) or a sharding
-// unit (in forward order).
+// The unit to which the label `unit` of operations refers: a bucket (in launch order), a sharding
+// unit (in forward order), or, after the buckets, what an owner of updated tensors broadcasts.
 struct ProgramUnit {
   std::vector<std::uint32_t> layers{}; // from 0 in forward order, ascending
   std::vector<double> layer_bytes{};   // per element of `layers`: bytes of gradients in the unit
@@ -47,6 +47,7 @@ struct ProgramUnit {
   UnitExchange exchange{}; // the all-reduce, if the bucket has one
   // The all-gather or broadcast; the reduce-scatter or reduce; the all-reduce of replicas.
   UnitExchange gather{}, reduce{}, replicate{};
+  std::optional<std::uint32_t> owner{}; // of a broadcast: the rank that it comes from
 };
 
 // What a program is made for: lists, with operations of each layer; figures, with merged layers
@@ -58,7 +59,7 @@ struct ScenarioProgram {
   programs::Program program;        // layers of operations are numbered as in the workload
   programs::OperationLayout layout; // of the program
   std::vector<ProgramUnit> units;
-  buckets::Plan plan;       // groups of buckets, which are the units; empty if sharded
+  buckets::Plan plan;       // groups of buckets, which are the first units; empty if sharded
   buckets::Problem problem; // what was planned; empty if sharded
   bool sharded = false;     // the units are sharding units
   bool simulated = false;   // every message is simulated

@@ -162,7 +162,9 @@ double allreduces(const Scenario& scenario) {
                          : sharding.reshard_after_forward ? 2 * batches
                                                           : batches;
   const double values = std::max(scenario.workload.bytes_per_value(), 1.0);
-  return (gathers * sharding.parameter_bytes + reduces * sharding.reduce_bytes) / (2 * values);
+  const double whole = has_owners(sharding) ? 2 : 1; // all-reduces, not reduce-scatters
+  return (gathers * sharding.parameter_bytes + whole * reduces * sharding.reduce_bytes) /
+         (2 * values);
 }
 
 double network_seconds(const Scenario& scenario) {

@@ -127,7 +127,8 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
                " where every message is simulated: cycles of its iterations overlap");
   }
   // Elsewhere an exchange that has no halves of its own counts as two equal ones.
-  const bool sharded = training.sharding.strategy != ShardingStrategy::none;
+  const bool sharded =
+      training.sharding.strategy != ShardingStrategy::none && !has_owners(training.sharding);
   const bool halves = !sharded && buckets::planner(communication.schedule).gathers_back();
   const collectives::AlgorithmId algorithm = communication.collective;
   const bool has_halves =

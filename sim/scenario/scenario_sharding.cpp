@@ -3,6 +3,7 @@
 #include "scenario/scenario_sharding.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 
 #include "base/quantity.hpp"
@@ -110,6 +111,7 @@ Sharding read_sharding(io::Fields& fields, const ParseContext& context, const Sc
   out.communicators = fields.integer("communicators");
   out.shard_ranks = fields.optional_integer("shard_ranks");
   out.gather = fields.word("gather", kParameterGathers);
+  out.gather_by = fields.word("gather_by", kGatherBys);
   read_memory(fields, out);
   out.parameter_compression =
       parse_value_codec(fields, "parameter_compression", context, out.parameter_bytes);
@@ -205,6 +207,43 @@ std::int64_t shard_ranks(const Scenario& scenario) {
              : scenario.cluster.ranks();
 }
 
+std::vector<std::vector<std::uint32_t>> owned_tensors(const Scenario& scenario) {
+  const auto& gradients = scenario.workload.gradients;
+  std::vector<std::uint32_t> tensors;
+  for (auto k = static_cast<std::uint32_t>(gradients.size()); k-- > 0;) { // in forward order
+    if (gradients[k].bytes.value > 0) {
+      tensors.push_back(k);
+    }
+  }
+  const auto values = [&](std::uint32_t k) { return gradients[k].values(); };
+  std::ranges::stable_sort(tensors, std::greater{}, values);
+  std::vector<std::vector<std::uint32_t>> owned(static_cast<std::size_t>(shard_ranks(scenario)));
+  std::vector<std::int64_t> sizes(owned.size());
+  for (const std::uint32_t k : tensors) {
+    const auto least = std::ranges::min_element(sizes);
+    *least += values(k);
+    owned[static_cast<std::size_t>(least - sizes.begin())].push_back(k);
+  }
+  return owned;
+}
+
+double shard_count(const Scenario& scenario) {
+  const auto ranks = static_cast<double>(shard_ranks(scenario));
+  if (!has_owners(scenario.training.sharding)) {
+    return ranks;
+  }
+  std::int64_t most = 0;
+  for (const std::vector<std::uint32_t>& tensors : owned_tensors(scenario)) {
+    std::int64_t sum = 0;
+    for (const std::uint32_t k : tensors) {
+      sum += scenario.workload.gradients[k].values();
+    }
+    most = std::max(most, sum);
+  }
+  return most > 0 ? static_cast<double>(scenario.workload.values()) / static_cast<double>(most)
+                  : ranks;
+}
+
 void parse_sharding(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Training read;
   read.micro_batches = fields.integer("micro_batches");
@@ -265,6 +304,9 @@ void add_sharding(const Training& training, io::Json& tree) {
   }
   if (!has_units(sharding)) {
     part.set("gather", kParameterGathers[sharding.gather]);
+    if (has_owners(sharding)) {
+      part.set("gather_by", kGatherBys[sharding.gather_by]);
+    }
   } else {
     part.set("preset", kShardingPresets[sharding.preset]);
     part.set("wrapping", wrapping_tree(sharding.wrapping));

@@ -1,6 +1,8 @@
 #pragma once
 // Micro-batches and sharding of a scenario (TRN 4.3 to 4.5, 8.1): reading, writing and checking
 // their keys.
+#include <cstdint>
+#include <vector>
 
 #include "document/json.hpp"
 #include "scenario/parse_context.hpp"
@@ -29,6 +31,14 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
 // hybrid_shard as given, else those of a node, or of the nodes of an NVLink domain
 // (joined_nodes()); with other strategies all.
 [[nodiscard]] std::int64_t shard_ranks(const Scenario& scenario);
+// [rank]: the tensors that it owns where tensors have owners, as places among the gradients of the
+// workload, largest first: each goes to the rank that has least so far, the first one of several
+// (torch.distributed.optim.ZeroRedundancyOptimizer, _partition_parameters). Tensors without bytes
+// have no owner.
+[[nodiscard]] std::vector<std::vector<std::uint32_t>> owned_tensors(const Scenario& scenario);
+// The parameters of the model over those that one rank updates: shard_ranks(), or less where the
+// tensors of one owner are more than its share.
+[[nodiscard]] double shard_count(const Scenario& scenario);
 // Whether so many neighbouring ranks may share a copy with hybrid_shard: there are several groups
 // of them, each of whole nodes or of an equal part of one. Nodes must be equal.
 [[nodiscard]] bool divides_into_groups(const Cluster& cluster, std::int64_t shard_ranks);

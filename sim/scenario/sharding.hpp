@@ -38,6 +38,15 @@ inline constexpr auto kBackwardPrefetches =
 inline constexpr auto kParameterGathers = base::words<programs::NextForward>(
     {{programs::NextForward::per_layer, "per_layer"}, {programs::NextForward::barrier, "barrier"}});
 
+// How ranks get the parameters that zero1 has updated: by all-gathers of buckets whose gradients
+// were reduce-scattered, or, as PyTorch's ZeroRedundancyOptimizer, by broadcasts from the owners of
+// whole tensors after all-reduces: of each tensor, or of all tensors of a rank at once.
+enum class GatherBy { all_gather, broadcast_tensors, broadcast_view };
+inline constexpr auto kGatherBys =
+    base::words<GatherBy>({{GatherBy::all_gather, "all_gather"},
+                           {GatherBy::broadcast_tensors, "broadcast_tensors"},
+                           {GatherBy::broadcast_view, "broadcast_view"}});
+
 // Which gradients of micro-batches are exchanged: those of the last one, which hold the sum, or
 // those of each micro-batch.
 enum class AccumulationExchange { last, each };
@@ -62,6 +71,7 @@ struct Sharding {
   std::int64_t communicators = 1;
   std::optional<std::int64_t> shard_ranks{}; // hybrid_shard: in one copy; empty = those of a node
   programs::NextForward gather = programs::NextForward::barrier; // zero1, zero2
+  GatherBy gather_by = GatherBy::all_gather;                     // zero1
   // Bytes per parameter: as computed with and gathered, as reduced, as stored, and of the optimizer
   // state.
   double parameter_bytes = 2, reduce_bytes = 4, stored_bytes = 4;
@@ -80,6 +90,11 @@ struct Sharding {
 }
 [[nodiscard]] constexpr bool has_units(const Sharding& sharding) {
   return has_units(sharding.strategy);
+}
+
+// Whether each tensor has one owner, which broadcasts it.
+[[nodiscard]] constexpr bool has_owners(const Sharding& sharding) {
+  return sharding.gather_by != GatherBy::all_gather;
 }
 
 } // namespace stepsim::study

@@ -17,6 +17,11 @@ bool gathers_again(const Scenario& s) {
   return s.training.sharding.reshard_after_forward || !units(s) || !is_sync(s);
 }
 
+bool gathers_all(const Scenario& s) { return !has_owners(s.training.sharding); }
+
+std::string gather_by_word(const Scenario& s) {
+  return "gather_by " + std::string(kGatherBys[s.training.sharding.gather_by]);
+}
 std::string sharding_word(const Scenario& s) {
   return "sharding " + std::string(kShardingStrategies[s.training.sharding.strategy]);
 }
@@ -74,6 +79,14 @@ constexpr std::array kShardingRules{
             [](const Scenario& s) { return !is_zero(s); }, sharding_word},
     KeyRule{"/training/sharding/gather", "sharding is zero1 or zero2",
             [](const Scenario& s) { return is_zero(s) || !is_sync(s); }, sharding_word},
+    KeyRule{"/training/sharding/gather", "gather_by is all_gather", gathers_all, gather_by_word},
+    KeyRule{"/training/sharding/parameter_compression", "gather_by is all_gather", gathers_all,
+            gather_by_word},
+    KeyRule{"/training/sharding/gather_by", "sharding is zero1",
+            [](const Scenario& s) {
+              return s.training.sharding.strategy == ShardingStrategy::zero1 || !is_sync(s);
+            },
+            sharding_word},
     KeyRule{"/training/sharding/limit_all_gathers", "the preset is fsdp1",
             [](const Scenario& s) {
               return s.training.sharding.preset == ShardingPreset::fsdp1 || !units(s);

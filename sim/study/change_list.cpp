@@ -213,6 +213,14 @@ void add_other_sharding(const Scenario& scenario, Changes& changes) {
       add("sharding " + std::string(strategy), "strategy", strategy);
     }
   }
+  if (has_owners(sharding)) {
+    for (const std::string_view by : kGatherBys.all()) {
+      if (by != kGatherBys[sharding.gather_by]) {
+        add("parameters gathered by " + std::string(by), "gather_by", by);
+      }
+    }
+    return;
+  }
   if (!has_units(sharding)) {
     for (const std::string_view gather : kParameterGathers.all()) {
       if (gather != kParameterGathers[sharding.gather]) {

@@ -69,6 +69,10 @@ programs::ProgramLabels labels_of(const Scenario& scenario, const ScenarioProgra
     labels.layers.push_back(layer.name);
   }
   for (const ProgramUnit& unit : made.units) {
+    if (unit.owner) {
+      labels.first_broadcast =
+          std::min(labels.first_broadcast, static_cast<std::int32_t>(labels.unit_parts.size()));
+    }
     std::vector<programs::UnitLayer> parts;
     for (std::size_t i = 0; i < unit.layers.size(); ++i) {
       const layers::WorkLayer& layer = scenario.workload.layers[unit.layers[i]];
@@ -83,8 +87,9 @@ programs::ProgramLabels labels_of(const Scenario& scenario, const ScenarioProgra
 }
 
 // Where every byte goes over equal links and nothing else takes time, an exchange is start-ups and
-// bytes; elsewhere its parts have no single latency and bandwidth.
-programs::LinkConstants links_of(const Scenario& given) {
+// bytes; elsewhere its parts have no single latency and bandwidth. Nor has a broadcast in blocks,
+// whose number depends on both.
+programs::LinkConstants links_of(const Scenario& given, const ScenarioProgram& made) {
   const Scenario scenario = outer_cluster_of(given);
   const Cluster& cluster = scenario.cluster;
   const bool plain = exchanges(scenario) && cluster.has_network && !cluster.fabric &&
@@ -92,7 +97,10 @@ programs::LinkConstants links_of(const Scenario& given) {
                      !scenario.training.exchange && !is_compressed(scenario) &&
                      (cluster.gpus_of_domain() == 1 || cluster.nodes == 1) &&
                      !has_islands(given.training) && cluster.network.reduction_Bps == 0 &&
-                     scenario.training.sync.value == 0 && scenario.training.host_copy_Bps == 0;
+                     scenario.training.sync.value == 0 && scenario.training.host_copy_Bps == 0 &&
+                     std::ranges::none_of(made.units, [](const ProgramUnit& unit) {
+                       return unit.owner && unit.gather.time.startup.value == 0;
+                     });
   if (!plain) {
     return {};
   }
@@ -115,7 +123,7 @@ ExplainableScenario explainable(const Scenario& scenario) {
   ProgramFile& file = result.file;
   file.name = scenario.name;
   file.program = std::move(made.program);
-  file.links = links_of(scenario);
+  file.links = links_of(scenario, made);
   file.evaluation.iterations = 400;
   file.evaluation.discard = 200;
   if (scenario.variability.varies()) {

@@ -125,6 +125,8 @@ def all_bases(repository):
     bases["server async quantize8"] = base(SERVER, training(mode="async"),
                                            compression("quantize8"), NO_SCHEDULE)
 
+    for gather_by in ("broadcast_tensors", "broadcast_view"):
+        bases[f"zero1 by {gather_by}"] = base(training(sharding={"strategy": "zero1", "gather_by": gather_by}))
     bases["local_sgd"] = base(training(algorithm="local_sgd", local_steps=3), NO_SCHEDULE)
     bases["easgd"] = base(training(algorithm="easgd", local_steps=3), NO_SCHEDULE)
     bases["diloco"] = base(training(algorithm="diloco", local_steps=4, overlap_steps=1, outer_update_s=1e-3,

@@ -96,7 +96,7 @@ Program zero_of(const Json& input) {
                       {.stage = count_of(input, "stage"),
                        .micro_batches = count_of(input, "micro"),
                        .update = seconds_of(input, "update"),
-                       .shards = count_of(input, "N"),
+                       .shards = input.find("N")->as_double(),
                        .gather = barrier ? NextForward::barrier : NextForward::per_layer});
 }
 

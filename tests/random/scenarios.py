@@ -182,15 +182,18 @@ class Maker:
         if rng.random() < 0.3:
             return strategy
         keys = ["parameter_bytes", "reduce_bytes", "optimizer_bytes"]
+        owners = strategy == "zero1" and rng.random() < 0.4
         if strategy.startswith("zero"):
-            keys.append("gather")
+            keys += [] if owners else ["gather"]
         else:
             keys += ["preset", "ahead_forward", "reduces_in_flight", "communicators",
                      "forward_prefetch"]
             if strategy != "shard_grad_op":
                 keys += ["backward_prefetch", "keep_last"]
         out = {"strategy": strategy, **self.some(keys, "/training/sharding", 0.25)}
-        if rng.random() < 0.2:
+        if owners:
+            out["gather_by"] = rng.choice(["broadcast_tensors", "broadcast_view"])
+        elif rng.random() < 0.2:
             out["parameter_compression"] = self.codec()
         if strategy == "hybrid_shard" and rng.random() < 0.5:
             out["shard_ranks"] = rng.choice([2, 3, 4, 6, 8])

@@ -65,10 +65,11 @@ bool estimates(const Result& result) {
 
 // Random training with the keys that shares_of, halves and slowdowns come from.
 std::string random_case(base::RandomStream& random) {
-  static constexpr std::array<const char*, 9> kMore{
+  static constexpr std::array<const char*, 10> kMore{
       R"({})",
       R"({})",
       R"({"/training/sharding": "zero1"})",
+      R"({"/training/sharding": {"strategy": "zero1", "gather_by": "broadcast_tensors"}})",
       R"({"/training/sharding": "zero2", "/training/micro_batches": 2})",
       R"({"/training/micro_batches": 3, "/training/accumulation_exchange": "each"})",
       R"({"/training/micro_batches": 2})",
@@ -364,12 +365,13 @@ std::string random_keys(base::RandomStream& random) {
       R"({"schedule": "eager"})",
       R"({"schedule": "exhaustive"})",
       R"({})"};
-  static constexpr std::array<const char*, 15> kTraining{
+  static constexpr std::array<const char*, 16> kTraining{
       R"({})",
       R"({})",
       R"({})",
       R"({"algorithm": "od_sgd"})",
       R"({"sharding": "zero1"})",
+      R"({"sharding": {"strategy": "zero1", "gather_by": "broadcast_view"}})",
       R"({"sharding": "zero2", "micro_batches": 2})",
       R"({"sharding": "full_shard"})",
       R"({"micro_batches": 3, "accumulation_exchange": "each"})",

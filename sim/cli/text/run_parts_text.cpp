@@ -35,12 +35,15 @@ std::string sharding_text(const study::Result& result) {
 std::string sharded_exchange_text(const study::Result& result) {
   const study::Sharding& sharding = result.scenario.training.sharding;
   const study::CodecMethod codec = sharding.parameter_compression.method;
+  const bool owners = has_owners(sharding);
   const std::string gather =
-      "all-gather of " + base::shortest(sharding.parameter_bytes) + "-byte parameters" +
+      (owners ? "broadcasts of " : "all-gather of ") + base::shortest(sharding.parameter_bytes) +
+      "-byte parameters" +
+      (sharding.gather_by == study::GatherBy::broadcast_view ? ", one per rank" : "") +
       (codec == study::CodecMethod::none ? ""
                                          : " (" + std::string(study::kCodecMethods[codec]) + ")");
-  const std::string reduce =
-      "reduce-scatter of " + base::shortest(sharding.reduce_bytes) + "-byte gradients";
+  const std::string reduce = (owners ? "all-reduce of " : "reduce-scatter of ") +
+                             base::shortest(sharding.reduce_bytes) + "-byte gradients";
   return result.units.empty() ? reduce + ", " + gather : gather + ", " + reduce;
 }
 

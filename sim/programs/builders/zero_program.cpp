@@ -52,7 +52,8 @@ Program zero_program(const std::vector<LayerTimes>& layers, const std::vector<Bu
     const bool exchanged = j + 1 == options.micro_batches || options.stage == 2;
     const Backward backward = add_backward(draft, streams, layers, buckets, j, exchanged);
     for (std::size_t g = 0; exchanged && g < buckets.size(); ++g) {
-      reduces[g] = add_exchange(draft, operation_name("R", j, g), reduce, Kind::reduce_scatter,
+      reduces[g] = add_exchange(draft, operation_name("R", j, g), reduce,
+                                options.broadcasts.empty() ? Kind::reduce_scatter : Kind::allreduce,
                                 buckets[g].reduce, g);
       draft.last().micro_batch = static_cast<std::int32_t>(j);
       draft.wait(reduces[g], backward.buckets[g], 0);
@@ -63,6 +64,16 @@ Program zero_program(const std::vector<LayerTimes>& layers, const std::vector<Bu
   for (const std::uint32_t each : reduces) {
     draft.wait(update, each, 0);
     draft.applies(update, each, 0);
+  }
+  for (std::size_t k = 0; k < options.broadcasts.size(); ++k) {
+    const std::uint32_t broadcast =
+        add_exchange(draft, operation_name("C", k), reduce, Kind::broadcast, options.broadcasts[k],
+                     buckets.size() + k);
+    draft.wait(broadcast, update, 0);
+    draft.wait(first_forward[0], broadcast, 1);
+  }
+  if (!options.broadcasts.empty()) {
+    return draft.finish(update);
   }
   const std::uint32_t ready =
       options.encode.value > 0 ? draft.compute("E", compute, Kind::encode, options.encode) : update;

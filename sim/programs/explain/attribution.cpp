@@ -102,9 +102,7 @@ Attribution attribution(const Program& program, const BindingPath& path,
     const Operation& operation = program.operations[step.operation];
     const double own = (step.startup_s + step.data_s) / path.iterations;
     kinds.add(std::string(kKinds[operation.kind]), own);
-    units.add(operation.unit < 0 ? "no " + labels.unit_noun
-                                 : labels.unit_noun + " " + std::to_string(operation.unit),
-              own);
+    units.add(labels.unit_name(operation.unit), own);
     add_layers(operation, labels, own, layers);
     if (operation.type == OperationType::exchange) {
       const std::string group =

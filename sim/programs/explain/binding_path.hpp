@@ -7,6 +7,7 @@
 //     compute  F1 F2 | B2 B1 ....wait....| F1      path: B2 X2 X1 F1 F2; B1 ends before X2 does,
 //     reduce            =X2=====X1=======|         hence a shorter B1 changes nothing
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +79,14 @@ struct ProgramLabels {
   std::vector<std::string> layers;                // [layer]: name
   std::vector<std::vector<UnitLayer>> unit_parts; // [unit]: its layers
   std::string unit_noun = "unit";                 // what a unit is called, such as "bucket"
+  std::int32_t first_broadcast = std::numeric_limits<std::int32_t>::max(); // unit that is no bucket
+
+  // "bucket 3", "broadcast 0", "no bucket"
+  [[nodiscard]] std::string unit_name(std::int32_t unit) const {
+    return unit < 0                  ? "no " + unit_noun
+           : unit >= first_broadcast ? "broadcast " + std::to_string(unit - first_broadcast)
+                                     : unit_noun + " " + std::to_string(unit);
+  }
 };
 
 struct Share {

@@ -98,6 +98,12 @@ inline constexpr std::array kSharding{
          "Whether the next forward waits for all gathered parameters or each layer for its own.")
         .by_default("barrier")
         .because("parameters are gathered inside the optimizer step"),
+    word("gather_by", kGatherBys,
+         "How ranks get updated parameters with zero1: all-gathers of buckets, whose gradients are "
+         "reduce-scattered, or broadcasts behind the update from the owner of each whole tensor, "
+         "after all-reduces of gradients, as PyTorch's ZeroRedundancyOptimizer does: one per "
+         "tensor, or one per rank (parameters_as_bucket_view).")
+        .by_default("all_gather"),
     number("parameter_bytes", "Bytes of a parameter as it is gathered and computed with.")
         .in(io::above(0))
         .by_default(2)
