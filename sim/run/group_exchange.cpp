@@ -175,7 +175,8 @@ GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collec
     collective_.root = root;
     collective_.algorithm = offered ? collective_.algorithm : chains(collective_);
     const double ranks = collective_.ranks;
-    part_ = measured && ranks > 1 ? ranks / (2 * (ranks - 1)) : 1;
+    const bool derived = measured && !scenario.cluster.network.broadcast_curve && ranks > 1;
+    part_ = derived ? ranks / (2 * (ranks - 1)) : 1;
   } else if (op != collectives::Op::allreduce) {
     own_ = measured && group == RankGroup::all ? measured_half(scenario, op) : std::nullopt;
     const bool halved = !own_ && (measured || (!offered && !library));
@@ -219,7 +220,11 @@ std::optional<buckets::Cost> GroupExchanges::curve() const {
                             error.what());
     }
   }
-  return inside_ ? std::nullopt : own_ ? own_ : scenario_.cluster.network.curve;
+  const Network& network = scenario_.cluster.network;
+  return inside_                                                        ? std::nullopt
+         : own_                                                         ? own_
+         : op_ == collectives::Op::broadcast && network.broadcast_curve ? network.broadcast_curve
+                                                                        : network.curve;
 }
 
 // Latency of an exchange, known where its cost is a line.

@@ -9,7 +9,8 @@
 // the operation, or if the time is from a measured curve and the calibration has none of this
 // operation among all ranks (measured_half()). A broadcast goes down chains of all ranks if the
 // algorithm does not have it; by a measured curve of P ranks it takes P / (2 (P - 1)) of the
-// all-reduce, as the bytes of a chain are to those of a ring.
+// all-reduce, as the bytes of a chain are to those of a ring, unless the network has a curve of
+// broadcasts.
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -68,17 +68,18 @@ struct Network {
   double reduction_Bps{};     // speed of adding; 0 = adding takes no time
   double block_latency_s{};   // <= latency_s
   double efficiency = 1;
-  std::string calibration; // name or file of the calibration as written, "" = none
-  std::string cost_file;   // cost file as written, "" = none or inline
-  io::Json cost_tree;      // an inline cost as written
-  std::string label;       // label of the profile: measured, calibrated, default; "" without one
-  std::string grade;       // grade of the profile, "" = none
+  std::string calibration;                 // name or file of the calibration as written, "" = none
+  std::string cost_file;                   // cost file as written, "" = none or inline
+  io::Json cost_tree, broadcast_cost_tree; // inline costs as written
+  std::string label; // label of the profile: measured, calibrated, default; "" without one
+  std::string grade; // grade of the profile, "" = none
   // Ranges of ranks and bytes of the calibration; empty if the file gives none.
   std::optional<std::pair<double, double>> valid_ranks;
   std::optional<std::pair<double, double>> valid_bytes;
   // T(bytes) of a dense exchange, if given by `cost`, exchange_s, a collective curve of the
   // calibration, or the library model.
   std::optional<buckets::Cost> curve;
+  std::optional<buckets::Cost> broadcast_curve; // the same of a broadcast, given by broadcast_cost
   // Takes the place of `curve` for planners; Communication::plan_cost wins over both.
   std::optional<buckets::Cost> planned_curve;
   std::string curve_source;                     // origin of `curve` in words, printed by `run`

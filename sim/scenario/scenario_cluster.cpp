@@ -146,6 +146,10 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
     }
   }
   network.curve = parse_cost(part, context, scenario);
+  if (const io::Json* json = part.any("broadcast_cost"); json != nullptr && !json->is_null()) {
+    network.broadcast_cost_tree = io::with_numbers(*json);
+    network.broadcast_curve = inline_cost(*json, context.problems);
+  }
   // Values beside a profile win; without one, latency and bandwidth are required, but not with a
   // topology, a cost or measured curves (resolve_curve says so where none of those fits).
   const bool curves = network.profile && !network.profile->collectives.empty();

@@ -154,6 +154,9 @@ io::Json cluster_tree(const Scenario& scenario) {
   } else if (network.cost_tree.is_object()) {
     net.set("cost", network.cost_tree);
   }
+  if (network.broadcast_curve) {
+    net.set("broadcast_cost", network.broadcast_cost_tree);
+  }
   io::Json tree = io::Object{{"nodes", cluster.nodes}, {"nics_per_node", cluster.nics_per_node}};
   if (cluster.equal_nodes()) {
     tree.set("gpus_per_node", cluster.gpus_per_node);

@@ -87,6 +87,14 @@ constexpr std::array kShardingRules{
               return s.training.sharding.strategy == ShardingStrategy::zero1 || !is_sync(s);
             },
             sharding_word},
+    KeyRule{"/cluster/network/broadcast_cost", "gather_by is broadcast_tensors or broadcast_view",
+            [](const Scenario& s) { return !gathers_all(s); }, gather_by_word},
+    KeyRule{"/cluster/network/broadcast_cost", "cost is given",
+            [](const Scenario& s) {
+              return !s.cluster.network.cost_file.empty() ||
+                     s.cluster.network.cost_tree.is_object();
+            },
+            [](const Scenario&) { return std::string("a network without cost"); }},
     KeyRule{"/training/sharding/limit_all_gathers", "the preset is fsdp1",
             [](const Scenario& s) {
               return s.training.sharding.preset == ShardingPreset::fsdp1 || !units(s);

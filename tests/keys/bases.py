@@ -126,7 +126,10 @@ def all_bases(repository):
                                            compression("quantize8"), NO_SCHEDULE)
 
     for gather_by in ("broadcast_tensors", "broadcast_view"):
-        bases[f"zero1 by {gather_by}"] = base(training(sharding={"strategy": "zero1", "gather_by": gather_by}))
+        zero = training(sharding={"strategy": "zero1", "gather_by": gather_by})
+        bases[f"zero1 by {gather_by}"] = base(zero)
+    bases["broadcast_cost"] = base(NO_LINK, zero, {"cluster": {"network": {
+        "cost": {"startup_s": 1e-4, "per_byte_s": 1e-8}, "broadcast_cost": {"startup_s": 1e-4, "per_byte_s": 1e-8}}}})
     bases["local_sgd"] = base(training(algorithm="local_sgd", local_steps=3), NO_SCHEDULE)
     bases["easgd"] = base(training(algorithm="easgd", local_steps=3), NO_SCHEDULE)
     bases["diloco"] = base(training(algorithm="diloco", local_steps=4, overlap_steps=1, outer_update_s=1e-3,

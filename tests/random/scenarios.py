@@ -106,6 +106,8 @@ class Maker:
             training.setdefault("micro_batches", rng.choice([2, 3, 5]))
         if program(d) and d["compression"] == "-" and rng.random() < 0.15:
             training["sharding"] = self.sharding()
+            if "gather_by" in training["sharding"] and "cost" in out["cluster"].get("network", {}):
+                out["cluster"]["network"]["broadcast_cost"] = {"startup_s": 1e-4, "per_byte_s": 1e-9}
         if rng.random() < 0.8:  # values at the bounds are meant
             out["allow_unusual"] = True
         if rng.random() < 0.03 and algorithm == "parameter_server":

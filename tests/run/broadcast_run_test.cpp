@@ -88,6 +88,14 @@ TEST_CASE("owners: by a measured curve a broadcast is to an all-reduce as a chai
   const std::string curve = R"("cost": {"startup_s": 6, "per_byte_s": 0.75})";
   const Figures figures = figures_of(scenario_of(4, "broadcast_tensors", kWhole, "", curve, ""));
   CHECK(figures.period == within(97.4, 1e-12));
+  // A cost of broadcasts counts instead: 1 s + 0.25 s m, which is 5 + 4 + 3 + 2 s; of views alike.
+  const std::string both = curve + R"(, "broadcast_cost": {"startup_s": 1, "per_byte_s": 0.25})";
+  for (const char* by : {"broadcast_tensors", "broadcast_view"}) {
+    CHECK(figures_of(scenario_of(4, by, kWhole, "", both, "")).period == within(75.4, 1e-12));
+  }
+  const std::string table = curve + R"(, "broadcast_cost": {"table": [[4, 2], [8, 2.5], [16, 5]]})";
+  CHECK(figures_of(scenario_of(4, "broadcast_tensors", kWhole, "", table, "")).period ==
+        within(61.4 + 5 + 3.75 + 2.5 + 2, 1e-12));
 }
 
 TEST_CASE("owners: a ring has chains of all ranks for its broadcasts") {
@@ -159,6 +167,13 @@ TEST_CASE("owners: keys that have no meaning with them") {
   CHECK(problem(scenario_of(2, "broadcast_view", R"("parameter_compression": "int8")"))
             .find("parameter_compression has no meaning for gather_by broadcast_view") !=
         std::string::npos);
+  const std::string cost = R"("broadcast_cost": {"startup_s": 1, "per_byte_s": 1}, )";
+  const std::string line = R"("latency_s": 0.5, "bandwidth_Bps": 8)";
+  CHECK(problem(scenario_of(2, "broadcast_view", kWhole, "", cost + line))
+            .find("broadcast_cost has no meaning for a network without cost") != std::string::npos);
+  CHECK(problem(scenario_of(2, "all_gather", kWhole, "",
+                            cost + R"("cost": {"startup_s": 1, "per_byte_s": 1})", ""))
+            .find("broadcast_cost has no meaning for gather_by all_gather") != std::string::npos);
   std::string other = scenario_of(2, "broadcast_view");
   other.replace(other.find("zero1"), 5, "zero2");
   CHECK(problem(other).find("gather_by has no meaning for sharding zero2") != std::string::npos);

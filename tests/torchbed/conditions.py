@@ -165,7 +165,7 @@ BESIDE = {
     "8x50 b beside": again("8x50 b", ("resnet50 cap=5", "resnet50 cap=25", "gpt2 cap=25"), 0, beside=GPT2),
     "2x200 b beside": again("2x200 b", ("gpt2 cap=25", "vgg16 cap=5", "vgg16 cap=25"), 0, beside=GPT2),
 }
-# Optimizers whose broadcasts are predicted from two runs of stepsim; in tables of their own.
+# Optimizers that broadcast; in tables of their own.
 SHARDED = {
     "2x100 zero": piece(2, 100, sharded((RESNET, "alexnet", BERT)), 0.4, 3.2e6),
     "4x50 zero": piece(4, 50, sharded((RESNET, "alexnet", BERT))),
@@ -214,6 +214,7 @@ def job(shape, condition):
 # Calibrations of broadcasts: neighbours in the queue have one root, or the ranks in turn as roots.
 BROADCASTS = {"tensors": "broadcast, queue of one root", "view": "broadcast, queue of all roots"}
 BROADCAST_ALONE = "broadcast alone"
+GATHER_BY = {"tensors": "broadcast_tensors", "view": "broadcast_view"}
 SMALL = [4, 1024, 4096, 8192, 16384, 32768, 65536, 131072, 262144]
 LARGE = [524288, 1048576, 2097152, 4194304]
 

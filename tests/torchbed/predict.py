@@ -1,6 +1,5 @@
 """From measured collectives to costs, and from costs to predicted steps: the rule of docs/pytorch.md."""
 import json
-import math
 import statistics
 import subprocess
 
@@ -43,15 +42,20 @@ def ring(table, ranks):
     return {"latency_s": max(0.0, y - slope * x) / rounds, "bandwidth_Bps": rounds / ranks / slope}
 
 
-def network(job, ranks, calibration, queued):
+def network(job, ranks, calibration, queued, together):
     hook = job.get("hook")
     table = cost_table(calibration, queued and hook != "gtopk", job.get("threads", 2))
     if hook in ("powersgd", "gtopk"):
         return ring(table, ranks)
-    return {"cost": {"table": table}}
+    found = {"cost": {"table": table}}
+    if "zero" in job:
+        found["broadcast_cost"] = {"table": cost_table(calibration, together, alone=conditions.BROADCAST_ALONE,
+                                                       queue=conditions.BROADCASTS[job["zero"]])}
+    return found
 
 
-def scenario(shape, condition, calibration, queued):
+def scenario(shape, condition, calibration, queued, together=True):
+    """`queued`: exchanges of buckets wait for each other; `together`: so do broadcasts behind the update."""
     job = conditions.job(shape, condition)
     ranks = shape["ranks"]
     communication = {"schedule": "ddp", "bucket_bytes": job["bucket_bytes"], "next_forward": "barrier",
@@ -71,6 +75,10 @@ def scenario(shape, condition, calibration, queued):
     if job.get("micro_batches"):
         training = {"micro_batches": job["micro_batches"],
                     "accumulation_exchange": "each" if job.get("exchange_each") else "last"}
+    if "zero" in job:
+        training = {"sharding": {"strategy": "zero1", "gather_by": conditions.GATHER_BY[job["zero"]],
+                                 "parameter_bytes": 4, "reduce_bytes": 4}}
+        del communication["next_forward"]
     if job.get("hook") == "post_local_sgd":
         training, communication = {"algorithm": "local_sgd", "local_steps": job["period"]}, {}
     if job.get("diloco"):
@@ -83,45 +91,9 @@ def scenario(shape, condition, calibration, queued):
         training["iterations"] = 800
     found = {"schema_version": 1, "kind": "scenario", "name": condition["name"],
              "workload": {"layers": model.scenario_layers(job["layers"])},
-             "cluster": {"nodes": ranks, "network": network(job, ranks, calibration, queued)},
+             "cluster": {"nodes": ranks, "network": network(job, ranks, calibration, queued, together)},
              "training": training, "communication": communication, "variability": variability}
     return {key: value for key, value in found.items() if value != {}}
-
-
-def shards(sizes, ranks):
-    """[[elements of a tensor, ..] by rank]: ZeroRedundancyOptimizer gives the tensors, largest first, to the rank that
-    has least so far, the first one of several."""
-    owned = [[] for _ in range(ranks)]
-    for size in sorted(sizes, reverse=True):
-        min(owned, key=sum).append(size)
-    return owned
-
-
-def broadcasts(shape, condition):
-    """Bytes of the broadcasts behind the update, in their order: of single tensors, or of a view per rank."""
-    layers = conditions.job(shape, condition)["layers"]
-    owned = shards([math.prod(tensor) for layer in layers for tensor in layer["tensors"]], shape["ranks"])
-    views = condition["settings"]["zero"] == "view"
-    return [4 * size for sizes in owned for size in ([sum(sizes)] if views else sizes)]
-
-
-def broadcast_scenario(shape, condition, calibration, queued):
-    """One message after another, each a broadcast, and no computing."""
-    table = cost_table(calibration, queued, alone=conditions.BROADCAST_ALONE,
-                       queue=conditions.BROADCASTS[condition["settings"]["zero"]])
-    layers = [{"name": str(k), "gradient_bytes": size, "forward_s": 0, "backward_s": 0}
-              for k, size in enumerate(broadcasts(shape, condition))]
-    return {"schema_version": 1, "kind": "scenario", "name": condition["name"], "workload": {"layers": layers},
-            "cluster": {"nodes": shape["ranks"], "network": {"cost": {"table": table}}},
-            "communication": {"schedule": "wfbp"}}
-
-
-def broadcast_seconds(stepsim, rows, calibrations, queued):
-    """[row]: seconds of all broadcasts of a step, which are asked for together; 0 of rows that have none."""
-    sharded = [row for row in rows if "zero" in row["condition"]["settings"]]
-    found = iter(answers(stepsim, [broadcast_scenario(row["shape"], row["condition"], calibrations[row["piece"]], queued)
-                                   for row in sharded]))
-    return [next(found)["summary"]["iteration_time_s"] if "zero" in row["condition"]["settings"] else 0 for row in rows]
 
 
 def answers(stepsim, scenarios):
@@ -192,17 +164,16 @@ def predicted_steps(stepsim, rows, calibrations):
     """The same of rows without epochs; a row is {"piece", "shape",
     "condition"}. A first prediction, alone_s, has times of one all_reduce after another, and says whether exchanges
     queue up."""
-    def asked(row, queued):
-        return scenario(row["shape"], row["condition"], calibrations[row["piece"]], queued)
+    def asked(row, queued, together=True):
+        return scenario(row["shape"], row["condition"], calibrations[row["piece"]], queued, together)
 
     def seconds(row, answer):
         return answer["summary"]["iteration_time_s"] * row["condition"]["settings"].get("period", 1)
 
-    first = answers(stepsim, [asked(row, False) for row in rows])
+    first = answers(stepsim, [asked(row, False, together=False) for row in rows])
     queued = [row["condition"]["settings"].get("threads") == 1 or queues_up(answer) for row, answer in zip(rows, first)]
     found = answers(stepsim, [asked(row, many) for row, many in zip(rows, queued)])
-    behind, behind_alone = [broadcast_seconds(stepsim, rows, calibrations, many) for many in (True, False)]
-    return [{"seconds": seconds(row, answer) + more, "alone_s": seconds(row, alone) + more_alone,
+    return [{"seconds": seconds(row, answer), "alone_s": seconds(row, alone),
              "buckets": [[round(bucket["bytes"]), bucket["ready_s"], bucket["end_s"]]
                          for bucket in answer.get("buckets", []) if "bytes" in bucket]}
-            for row, answer, alone, more, more_alone in zip(rows, found, first, behind, behind_alone)]
+            for row, answer, alone in zip(rows, found, first)]

@@ -167,11 +167,17 @@ def logged():
            "end, median error", "largest", "first bucket", "last bucket"), lines)
 
 
+def broadcasts(shape, condition):
+    """Their number in a step: one per rank, or one per tensor."""
+    layers = conditions.job(shape, condition)["layers"]
+    return shape["ranks"] if condition["settings"]["zero"] == "view" else sum(len(layer["tensors"]) for layer in layers)
+
+
 def zero():
     """ZeroRedundancyOptimizer: the step of DDP and the broadcasts behind its update."""
     rows = [row for row in campaign.read()[0] if row["piece"] in conditions.SHARDED]
     table(("bed", "condition", "broadcasts", "predicted [ms]", "measured [ms]", "error", "all broadcasts alone", "spread"),
-          [(bed_of(row), row["condition"]["name"], len(predict.broadcasts(row["shape"], row["condition"])),
+          [(bed_of(row), row["condition"]["name"], broadcasts(row["shape"], row["condition"]),
             f"{1e3 * row['predicted_s']:.1f}", f"{1e3 * row['measured_s']:.1f}", percent(error(row), True),
             percent(row["alone_s"] / row["measured_s"] - 1, True), percent(row["spread"])) for row in rows])
     errors = [abs(error(row)) for row in rows]

@@ -129,6 +129,11 @@ inline constexpr std::array kNetwork{
         .example(R"("../topologies/10g-tcp.calibration.json")"),
     either("cost", kCostForms, "Time of one exchange by its bytes, or a file of kind cost.")
         .example(R"({"startup_s": 0.000908, "per_byte_s": 7.4e-10})"),
+    object("broadcast_cost", kCost,
+           "Time of one broadcast by its bytes, beside cost, which is that of all-reduces, where "
+           "zero1 gathers by broadcasts. By default it follows from cost.")
+        .exactly_one("startup_s,per_byte_s|table")
+        .example(R"({"startup_s": 0.0005, "per_byte_s": 8e-10})"),
     boolean("count_headers", "Messages have the bytes on the wire instead of the payload.")
         .by_default(false),
     kPacketObject};
