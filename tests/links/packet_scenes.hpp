@@ -88,4 +88,26 @@ inline LinkId link_between(const Fabric& fabric, NodeId from, NodeId to) {
   return kNone;
 }
 
+// The first shortest path, in the order of Routes::next_links(), that passes the switch `via`.
+inline std::vector<LinkId> path_via(const Fabric& fabric, const Routes& routes, NodeId src,
+                                    NodeId dst, NodeId via) {
+  std::vector<LinkId> path;
+  const auto search = [&](const auto& self, NodeId node, bool passed) -> bool {
+    if (node == dst) {
+      return passed;
+    }
+    for (const LinkId link : routes.next_links(node, dst)) {
+      const NodeId next = fabric.links[link].to;
+      path.push_back(link);
+      if (self(self, next, passed || next == via)) {
+        return true;
+      }
+      path.pop_back();
+    }
+    return false;
+  };
+  REQUIRE(search(search, src, src == via));
+  return path;
+}
+
 } // namespace stepsim::links

@@ -2,10 +2,6 @@
 // flows are drawn while the run lasts, since nobody knows beforehand for how long they are needed.
 #include "links/packet/packet_flows.hpp"
 
-#include <fmt/core.h>
-
-#include "base/error.hpp"
-
 namespace stepsim::links {
 
 namespace {
@@ -77,31 +73,6 @@ PacketFlowsResult run_packet_flows(const Fabric& fabric, const Routes& routes,
   result.events = network.events();
   result.packet_hops = network.packet_hops();
   return result;
-}
-
-std::vector<LinkId> path_via(const Fabric& fabric, const Routes& routes, NodeId src, NodeId dst,
-                             NodeId via) {
-  // Depth first over the shortest ways; they are few and short.
-  std::vector<LinkId> path;
-  const auto search = [&](const auto& self, NodeId node, bool passed) -> bool {
-    if (node == dst) {
-      return passed;
-    }
-    for (const LinkId link : routes.next_links(node, dst)) {
-      const NodeId next = fabric.links[link].to;
-      path.push_back(link);
-      if (self(self, next, passed || next == via)) {
-        return true;
-      }
-      path.pop_back();
-    }
-    return false;
-  };
-  if (!search(search, src, src == via)) {
-    throw SimulationError(
-        fmt::format("no shortest way from host {} to host {} passes node {}", src, dst, via));
-  }
-  return path;
 }
 
 } // namespace stepsim::links

@@ -35,10 +35,4 @@ struct PacketFlowsResult {
                                                  std::span<const PacketFlow> flows,
                                                  const BackgroundOptions& background = {});
 
-// Returns the first shortest path, in the order of Routes::next_links(), that passes the node
-// `via`, which is not a host (such as a spine). Throws SimulationError if no shortest path passes
-// `via`.
-[[nodiscard]] std::vector<LinkId> path_via(const Fabric& fabric, const Routes& routes, NodeId src,
-                                           NodeId dst, NodeId via);
-
 } // namespace stepsim::links
