@@ -11,6 +11,7 @@
 #include "nccl/library_record.hpp"
 #include "programs/program_check.hpp"
 #include "scenario/keys/local_training_keys.hpp"
+#include "scenario/node_counts.hpp"
 #include "scenario/parse_value_codec.hpp"
 
 namespace stepsim::study {
@@ -233,6 +234,8 @@ void check_local(const io::Json& tree, io::Problems& problems, const Scenario& s
   }
   if (cluster.nodes < 2 || cluster.gpus_per_node < 2) {
     report("inner", "sync_sgd needs at least 2 nodes and 2 ranks in each");
+  } else if (!cluster.equal_nodes()) {
+    require_equal_nodes(cluster, "inner sync_sgd", place, problems);
   } else if (is_simulated(scenario) && !nodes_are_hosts(cluster)) {
     report("inner", "sync_sgd needs all ranks of a node on one host");
   } else if (!cluster.intra) {
