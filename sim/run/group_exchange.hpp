@@ -82,7 +82,7 @@ private:
   collectives::Op op_;
   collectives::Collective collective_;
   std::optional<buckets::Cost> own_; // measured curve of a reduce_scatter or allgather
-  double part_ = 1;    // of the times of `times_` that is used: below 1 they are those of all-reduces
+  double part_ = 1; // of the times of `times_` that is used: below 1 they are those of all-reduces
   double sharing_ = 1; // number of parts that share a network card
   std::optional<programs::ExchangeTimes> times_;
   // The same exchanges with additions that take no time, by the algorithm of the first exchange.

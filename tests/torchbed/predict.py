@@ -1,5 +1,6 @@
 """From measured collectives to costs, and from costs to predicted steps: the rule of docs/pytorch.md."""
 import json
+import math
 import statistics
 import subprocess
 
