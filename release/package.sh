@@ -37,7 +37,7 @@ cmake --build "$folder/build" --parallel "${JOBS:-$(nproc)}" --target stepsim st
 for package in "$folder"/packed/*.deb; do
   rm -rf "$folder/unpacked"
   dpkg-deb -R "$package" "$folder/unpacked"
-  dpkg-deb --root-owner-group -Zxz -z9 -b "$folder/unpacked" "$folder/$(basename "$package")" >/dev/null
+  dpkg-deb --root-owner-group -Zxz -z9 -Sextreme -b "$folder/unpacked" "$folder/$(basename "$package")" >/dev/null
 done
 rm -rf "$folder/unpacked" "$folder/packed"
 python3 "$source/python/wheel.py" "$folder/build" "$folder"

@@ -48,6 +48,9 @@ Target parse_target(std::string_view text) {
   if (const auto* message = std::get_if<std::string>(&value)) {
     throw UsageError("--target " + shown + ": " + *message);
   }
+  if (metric == "scaling_efficiency" && std::get<double>(value) > 1) {
+    throw UsageError("--target " + shown + ": must be at most 1, which 100% is, too");
+  }
   return {std::move(metric), std::get<double>(value),
           says_side ? std::optional(side == '>') : std::nullopt};
 }

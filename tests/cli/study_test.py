@@ -116,6 +116,10 @@ class Study(unittest.TestCase):
     def test_the_text_has_at_most_25_lines_and_names_its_files(self):
         text = self.stepsim("study", "gpt2.h100", "-o", "out").stdout
         self.assertLessEqual(len(text.splitlines()), 25, text)
+        rows = [re.split(r"  +", line) for line in text.splitlines()[2:text.splitlines().index(next(
+            line for line in text.splitlines() if line.startswith("With these carried")))]]
+        self.assertAlmostEqual(sum(float(row[1]) for row in rows), float(text.split(": ")[1].split(" ms")[0]), delta=0.05)
+        self.assertIn("fewer launches of kernels (CUDA graphs, torch.compile, larger batches) save up to 15.07 ms", text)
         for name in text.splitlines()[-1].removeprefix("Written: ").split(", "):
             self.assertTrue((self.folder / name).is_file() or (self.folder / "out" / name).is_file())
         page = (self.folder / "out" / "report.html").read_text()

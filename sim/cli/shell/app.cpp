@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <set>
 #include <thread>
 
 #include "base/error.hpp"
@@ -71,9 +70,8 @@ bool is_number_like(std::string_view text) {
 }
 
 // CLI11 reports unknown options after missing ones; a misspelt required option would then only be
-// "missing". Of an option that is given twice it says how many were required.
-void refuse_wrong_options(const CLI::App& app, const std::vector<std::string>& arguments) {
-  std::set<const CLI::Option*> single;
+// "missing".
+void refuse_unknown_options(const CLI::App& app, const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     if (argument == "--") {
@@ -112,9 +110,6 @@ void refuse_wrong_options(const CLI::App& app, const std::vector<std::string>& a
                        base::did_you_mean(is_long ? typed : "-" + typed, known));
     }
     const bool takes_value = option->get_items_expected_max() > 0;
-    if (takes_value && option->get_items_expected_max() == 1 && !single.insert(option).second) {
-      throw UsageError(name + ": given twice");
-    }
     if (takes_value && equals != std::string::npos && equals + 1 == argument.size()) {
       throw UsageError(name + ": needs a value");
     }
@@ -131,13 +126,16 @@ void refuse_wrong_options(const CLI::App& app, const std::vector<std::string>& a
 // error can show them.
 void read_arguments(CLI::App& app, const CommandText& text,
                     const std::vector<std::string>& arguments) {
-  refuse_wrong_options(app, arguments);
+  refuse_unknown_options(app, arguments);
   app.allow_extras();
   const std::string hint = "; see " + full_name(text) + " --help";
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::RequiredError& error) {
     throw UsageError(std::string(error.what()) + hint);
+  } catch (const CLI::ArgumentMismatch& error) { // values are there: refuse_unknown_options()
+    const std::string_view text_of = error.what();
+    throw UsageError(std::string(text_of.substr(0, text_of.find(':'))) + ": given twice");
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }

@@ -103,6 +103,7 @@ const std::vector<Column>& row_columns() {
       {"ratio", "ratio"},
       {"stated_rank", "rank", 1, in_full},
       {"compute_s", "compute [ms]", 1e3, part},
+      {"compress_s", "compress [ms]", 1e3, part},
       {"communication_s", "communication [ms]", 1e3, part},
       {"exposed_communication_s", "exposed [ms]", 1e3, part},
       {"speedup", "speed-up"},
@@ -196,7 +197,7 @@ Table table_of_rows(const RecordRows& records) {
     if (key == "ratio") {
       return any_has(rows, key) && std::ranges::find(varied, key) == varied.end();
     }
-    if (key == "loss_fraction") {
+    if (key == "loss_fraction" || key == "compress_s") {
       return std::ranges::any_of(
           rows, [&](const io::Json& row) { return study::number_in(row, key).value_or(0) > 0; });
     }

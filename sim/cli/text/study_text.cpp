@@ -12,8 +12,8 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr double kShown = 0.005;     // of a step
-constexpr double kRounding = 0.0001; // of a step: two decimals of a percentage
+constexpr double kShown = 0.005; // of a step; what is smaller joins the rest
+constexpr double kShownRest = 0.0005;
 constexpr double kManyLaunches = 0.1;
 constexpr std::size_t kMostPoints = 7;
 
@@ -51,15 +51,14 @@ std::string bucket_sentence(const study::DdpBuckets& buckets) {
                    " shorter than bucket_cap_mb 25";
 }
 
-// The host is no row of the changes: no key of a scenario makes it faster.
-std::optional<std::string> host_sentence(const study::TraceGap& gap) {
+// No row of the changes: no key of a scenario makes the host faster.
+std::string launches_text(const study::TraceGap& gap) {
   const double host_s = gap.times.host_s;
-  if (host_s < kManyLaunches * gap.times.step_s) {
-    return std::nullopt;
-  }
-  return "host: the GPU waits for launches for " + base::percent(host_s / gap.times.step_s, 3) +
-         " of the recorded step; CUDA graphs, torch.compile or larger batches save up to " +
-         number(host_s) + " ms of it";
+  return host_s < kManyLaunches * gap.times.step_s
+             ? ""
+             : "; fewer launches of kernels (CUDA graphs, torch.compile, larger batches) save up "
+               "to " +
+                   number(host_s) + " ms of the recorded step";
 }
 
 } // namespace
@@ -87,14 +86,13 @@ Table gap_table(const study::TraceGap& gap) {
   row("kernels over ideal links", gap.ideal_s);
   double small = 0;
   for (const study::GapPart& part : gap.parts) {
-    const bool shown = std::abs(part.seconds) >= kShown * step;
-    small += shown ? 0 : part.seconds;
-    if (shown) {
-      row(part.words, part.seconds);
+    const bool is_rest = &part == &gap.parts.back();
+    const double seconds = part.seconds + (is_rest ? small : 0);
+    if (std::abs(seconds) >= (is_rest ? kShownRest : kShown) * step) {
+      row(part.words, seconds);
+    } else {
+      small += seconds;
     }
-  }
-  if (std::abs(small) >= kRounding * step) {
-    row("all else", small);
   }
   return table;
 }
@@ -137,13 +135,12 @@ Table points_table(const study::TraceStudy& study) {
 
 std::vector<std::string> help_sentences(const study::TraceStudy& study) {
   std::vector<std::string> out;
-  if (study.answer) {
-    if (auto host = host_sentence(study.answer->gap)) {
-      out.push_back(*std::move(host));
-    }
-  }
   for (const std::string_view word : study::kEfforts.all()) {
-    out.push_back(help_sentence(study, *study::kEfforts.find(word)));
+    const study::Effort effort = *study::kEfforts.find(word);
+    out.push_back(help_sentence(study, effort));
+    if (effort == study::Effort::software && study.answer) {
+      out.back() += launches_text(study.answer->gap);
+    }
   }
   if (study.buckets) {
     out.push_back(bucket_sentence(*study.buckets));
