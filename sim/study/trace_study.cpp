@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -279,6 +280,10 @@ private:
     study.scenario = last.tree;
     (void)saved(kScenarioFile, last.tree);
     const Scenario scenario = parse_scenario(last.tree, *files_);
+    std::ranges::copy_if(
+        scenario.warnings, std::back_inserter(study.warnings), [&](const std::string& warning) {
+          return std::ranges::find(study.warnings, warning) == study.warnings.end();
+        });
     const Summary& summary = study.largest.summary;
     study.help = what_if_lines(last.tree, scenario, *summary.iteration_time_s, *files_,
                                {.kinds = kTried,

@@ -119,6 +119,8 @@ class Study(unittest.TestCase):
         rows = [re.split(r"  +", line) for line in text.splitlines()[2:text.splitlines().index(next(
             line for line in text.splitlines() if line.startswith("With these carried")))]]
         self.assertAlmostEqual(sum(float(row[1]) for row in rows), float(text.split(": ")[1].split(" ms")[0]), delta=0.05)
+        other = json.loads(self.stepsim("study", "gpt2.h100", "--cluster", "dgx1v", "--gpus", "8", "--json").stdout)
+        self.assertIn("the times of layers are those of NVIDIA H100 80GB HBM3, but dgx1v has NVIDIA V100 SXM2", other["warnings"])
         self.assertIn("fewer launches of kernels (CUDA graphs, torch.compile, larger batches) save up to 15.07 ms", text)
         for name in text.splitlines()[-1].removeprefix("Written: ").split(", "):
             self.assertTrue((self.folder / name).is_file() or (self.folder / "out" / name).is_file())
