@@ -52,19 +52,23 @@ void draw_iteration(const Iteration& iteration, std::uint32_t node, events::Time
   }
 }
 
-// What the spans of exchanges carry: their bucket, its size and its algorithm.
+// What the spans of exchanges carry: their bucket, its size and its algorithm. Broadcasts of
+// parameters are of no bucket.
 void name_buckets(const std::vector<Bucket>& buckets, std::size_t first,
                   events::Timeline& timeline) {
   for (std::size_t i = first; i < timeline.spans.size(); ++i) {
     events::Span& span = timeline.spans[i];
     const auto unit =
         std::ranges::find(span.numbers, "unit", [](const auto& n) { return n.first; });
-    if (span.category == "communication" && unit != span.numbers.end() && !buckets.empty()) {
-      const auto number = static_cast<std::int64_t>(unit->second);
-      const Bucket& bucket = *std::ranges::find(buckets, number, &Bucket::unit);
-      span.texts.emplace_back("algorithm", bucket.algorithm);
-      span.numbers.emplace_back("bucket", static_cast<double>(bucket.index));
-      span.numbers.emplace_back("bytes", static_cast<double>(bucket.bytes.value));
+    if (span.category != "communication" || unit == span.numbers.end()) {
+      continue;
+    }
+    const auto number = static_cast<std::int64_t>(unit->second);
+    const auto bucket = std::ranges::find(buckets, number, &Bucket::unit);
+    if (bucket != buckets.end()) {
+      span.texts.emplace_back("algorithm", bucket->algorithm);
+      span.numbers.emplace_back("bucket", static_cast<double>(bucket->index));
+      span.numbers.emplace_back("bytes", static_cast<double>(bucket->bytes.value));
     }
   }
 }

@@ -2,9 +2,12 @@
 // by hand from alpha and beta.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "run/period_figures.hpp"
+#include "run/run_timeline.hpp"
 #include "run/scenario_program.hpp"
 #include "scenario/scenario_sharding.hpp"
 #include "scenario/scenario_text.hpp"
@@ -177,4 +180,18 @@ TEST_CASE("owners: keys that have no meaning with them") {
   std::string other = scenario_of(2, "broadcast_view");
   other.replace(other.find("zero1"), 5, "zero2");
   CHECK(problem(other).find("gather_by has no meaning for sharding zero2") != std::string::npos);
+}
+
+TEST_CASE("owners: broadcasts are drawn, of no bucket") {
+  const Result result = run_text(scenario_of(2, "broadcast_view"));
+  const events::Timeline drawn = timeline(result, {.nodes = {0}, .first_iteration = 0});
+  const auto sent = [&](std::string_view number) {
+    return std::ranges::count_if(drawn.spans, [&](const events::Span& span) {
+      return span.category == "communication" &&
+             std::ranges::any_of(span.numbers, [&](const auto& n) { return n.first == number; });
+    });
+  };
+  const auto iterations = std::ssize(result.iterations);
+  CHECK(sent("bucket") == 4 * iterations);
+  CHECK(sent("unit") == 6 * iterations); // and two views
 }
