@@ -7,6 +7,17 @@
 
 namespace stepsim::base {
 
+namespace {
+
+// What frameworks call a word of ours.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[]{
+    {"zero3", "full_shard"},      {"fsdp", "full_shard"},
+    {"SHARD_GRAD_OP", "zero2"},   {"ddp", "none"},
+    {"hsdp", "hybrid_shard"},     {"NO_SHARD", "none"},
+    {"FULL_SHARD", "full_shard"}, {"HYBRID_SHARD", "hybrid_shard"}};
+
+} // namespace
+
 // The unrestricted Damerau-Levenshtein distance: row and column 0 are a border larger than any
 // distance, `last_row[c]` is the last row whose character is c.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -44,6 +55,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::vector<std::string> nearest_words(std::string_view word,
                                        std::span<const std::string_view> known) {
+  for (const auto& [other, ours] : kOtherNames) {
+    if (other == word && std::ranges::find(known, ours) != known.end()) {
+      return {std::string(ours)};
+    }
+  }
   const std::size_t limit = std::max<std::size_t>(1, word.size() / 3);
   constexpr std::size_t kLeastPart = 3; // not "k" of everything with k_
   std::vector<std::pair<std::size_t, std::string_view>> found;

@@ -33,6 +33,14 @@ TEST_CASE("a word that lacks its unit is near the one with it") {
   CHECK(nearest_words("k", known).empty()); // too short to tell
 }
 
+TEST_CASE("a name that a framework has for a word is told the word") {
+  constexpr std::array<std::string_view, 4> known{"none", "zero1", "zero2", "full_shard"};
+  CHECK(nearest_words("zero3", known) == std::vector<std::string>{"full_shard"});
+  CHECK(nearest_words("SHARD_GRAD_OP", known) == std::vector<std::string>{"zero2"});
+  CHECK(nearest_words("zero3", std::span(known).first(3)) ==
+        std::vector<std::string>{"zero1", "zero2"});
+}
+
 TEST_CASE("a suggestion names one, two or three words or nothing") {
   constexpr std::array<std::string_view, 3> known{"nodes", "modes", "model"};
   CHECK(did_you_mean("node", std::span(known).first(1)) == ", did you mean nodes?");

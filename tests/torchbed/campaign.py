@@ -35,14 +35,14 @@ ROOT = HERE.parents[1]
 PYTHON = os.environ.get("TORCH_PYTHON", "/usr/bin/python3")
 SHAPE = ("ranks", "rate_mbps", "slow", "uplink_mbps", "compute_s", "gradient_bytes")
 COLUMNS = ("piece", *SHAPE, "name", "kind", "model", "cap_mib", "settings", "started", "measured_s", "spread", "busy",
-           "predicted_s", "alone_s", "bucket_bytes", "predicted_bucket_bytes", "logged", "predicted_logged")
+           "predicted_s", "alone_s", "exchanges_s", "predicted_exchanges_s", "bucket_bytes", "predicted_bucket_bytes",
+           "logged", "predicted_logged")
 
 TEXT = ("piece", "name", "kind", "model", "started")  # every other column is JSON
 
 
 def campaign_pieces():
-    return {**conditions.PIECES, **conditions.BESIDE, **conditions.AGAIN, **conditions.SHARDED,
-            **conditions.FRAMEWORK}
+    return {**conditions.PIECES, **conditions.SLOWED, **conditions.SHARDED, **conditions.FRAMEWORK, **conditions.AGAIN}
 
 
 def pieces():
@@ -54,7 +54,8 @@ def measure(name, out):
     shape = pieces()[name]
     calibrations = conditions.calibrations(shape)
     parts = [(key, part) for key, measured in calibrations.items() for part in measured]
-    jobs = [*[part for _, part in parts], *[conditions.job(shape, each) for each in shape["conditions"]]]
+    more = {"exchanges_alone": True} if name in conditions.EXCHANGES_ALONE else {}
+    jobs = [*[part for _, part in parts], *[{**conditions.job(shape, each), **more} for each in shape["conditions"]]]
     started, begin, load = datetime.datetime.now(datetime.timezone.utc), time.monotonic(), os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as scratch:
         path = pathlib.Path(scratch, "jobs.json")
@@ -73,6 +74,13 @@ def measure(name, out):
     out.mkdir(parents=True, exist_ok=True)
     (out / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
     print(f"{name}: {len(shape['conditions'])} conditions in {time.monotonic() - begin:.0f} s", flush=True)
+
+
+def exchanges(results):
+    """Seconds from when the last rank asks for the exchanges of a step, without layers, until the last has its results."""
+    spans = [max(end for _, end in each) - max(start for start, _ in each)
+             for each in zip(*[rank["exchanges_alone"] for rank in results])]
+    return statistics.median(spans) if spans else None
 
 
 def figures(condition, results):
@@ -98,6 +106,7 @@ def rows_of(names, out):
             seconds, spread, logged = figures(condition, results)
             rows.append({"piece": name, "shape": found["shape"], "condition": condition, "started": found["started"],
                          "measured_s": seconds, "spread": spread, "busy": results[0].get("busy"),
+                         "exchanges_s": exchanges(results),
                          "bucket_bytes": results[0]["buckets"],
                          "logged": logged})
     return rows, calibrations
@@ -131,6 +140,7 @@ def renewed(names, out):
 def predicted(rows, calibrations, stepsim):
     for row, answer in zip(rows, predict.predicted(stepsim, rows, calibrations)):
         row["predicted_s"], row["alone_s"] = answer["seconds"], answer["alone_s"]
+        row["predicted_exchanges_s"] = answer["exchanges_s"] if row["exchanges_s"] else None
         row["predicted_bucket_bytes"] = [bucket[0] for bucket in answer["buckets"]]
         row["predicted_logged"] = answer["buckets"] if row["logged"] else []
     return rows

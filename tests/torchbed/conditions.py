@@ -148,9 +148,9 @@ add_advised()
 RULE_WRITTEN_BEFORE = "2x200 b"  # docs/pytorch.md had the rule when this piece was measured
 
 
-def again(source, names, wait_s=45 * 60, **more):
+def again(source, names, wait_s=45 * 60):
     """The same conditions in another bed, later: how far two measurements are from each other."""
-    found = dict(PIECES[source], again=source, wait_s=wait_s, **more)
+    found = dict(PIECES[source], again=source, wait_s=wait_s)
     return dict(found, conditions=[each for each in found["conditions"] if each["name"] in names])
 
 
@@ -159,11 +159,21 @@ AGAIN = {
     "4x50 a again": again("4x50 a", ("resnet50 cap=1", "resnet50 cap=25", "alexnet cap=5", "bert_base cap=25")),
     "8x25 a again": again("8x25 a", ("resnet50 cap=1", "resnet50 cap=25", "alexnet cap=5", "bert_base cap=25")),
 }
-# Why steps are longer than predicted where two cores have to move 400 Mb/s: all_reduce is timed while every rank goes
-# through its layers, too.
-BESIDE = {
-    "8x50 b beside": again("8x50 b", ("resnet50 cap=5", "resnet50 cap=25", "gpt2 cap=25"), 0, beside=GPT2),
-    "2x200 b beside": again("2x200 b", ("gpt2 cap=25", "vgg16 cap=5", "vgg16 cap=25"), 0, beside=GPT2),
+
+
+def slowed(source, names, factor=5):
+    """The same conditions with all times longer by `factor`: links carry less by it, layers take longer by it. The work of
+    the processor stays, so that two cores have time for it."""
+    found = dict(again(source, names, 0), slowed_by=factor, compute_s=factor * PIECES[source]["compute_s"])
+    found.update({key: found[key] // factor for key in ("rate_mbps", "uplink_mbps") if found[key]})
+    return dict(found, conditions=[dict(each, settings=dict(each["settings"], warmup=1, steps=4))
+                                   for each in found["conditions"]])
+
+
+SLOWED = {
+    "8x50 b slowed": slowed("8x50 b", ("resnet50 cap=5", "gpt2 cap=5", "gpt2 cap=25")),
+    "8x50 uplink slowed": slowed("8x50 uplink", ("bert_base cap=5", "bert_base cap=25")),
+    "2x200 b slowed": slowed("2x200 b", ("gpt2 cap=25", "vgg16 cap=5")),
 }
 # Optimizers that broadcast; in tables of their own.
 SHARDED = {
@@ -171,6 +181,8 @@ SHARDED = {
     "4x50 zero": piece(4, 50, sharded((RESNET, "alexnet", BERT))),
     "4x100 zero": piece(4, 100, sharded(("vgg16", GPT2)), gradient_bytes=3e6),
 }
+# In these the exchanges of a step are measured once more after it, all asked for together with no layers beside them.
+EXCHANGES_ALONE = {"2x100 single", "8x50 b", "8x50 uplink", *SHARDED}
 # Measured after their rules, in a table of their own: Join, post-local SGD by epochs, and scripts of ours.
 VIEWS = {"static_graph": True, "gradient_as_bucket_view": True}
 FRAMEWORK = {
@@ -227,10 +239,6 @@ def calibrations(shape):
     queue = [{"at_once": 6, "sizes": [(size, 4) for size in SMALL]}, {"at_once": 2, "sizes": [(size, 3) for size in large]}]
     found = {"alone": [{"at_once": 1, "sizes": [(size, 6) for size in SMALL] + [(size, 4) for size in large]}],
              "queue": queue}
-    if shape.get("beside"):
-        layers, _ = model.scaled(shape["beside"], shape["compute_s"], shape["gradient_bytes"])
-        return {key: [dict(part, layers=layers, sizes=[(size, 3) for size, _ in part["sizes"] if size >= 16384])
-                      for part in parts] for key, parts in found.items()}
     if any(condition["settings"].get("threads") == 1 for condition in shape["conditions"]):
         found["queue, one thread"] = [dict(part, threads=1) for part in queue]
     if any(condition["kind"] == "Join" for condition in shape["conditions"]):

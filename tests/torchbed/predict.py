@@ -174,7 +174,15 @@ def predicted_steps(stepsim, rows, calibrations):
     first = answers(stepsim, [asked(row, False, together=False) for row in rows])
     queued = [row["condition"]["settings"].get("threads") == 1 or queues_up(answer) for row, answer in zip(rows, first)]
     found = answers(stepsim, [asked(row, many) for row, many in zip(rows, queued)])
-    return [{"seconds": seconds(row, answer), "alone_s": seconds(row, alone),
+
+    def exchanges(row, answer):
+        """Seconds of all exchanges of buckets, or of what comes behind the last of them: the broadcasts of an optimizer."""
+        buckets = answer.get("buckets", [])
+        if "zero" in row["condition"]["settings"]:
+            return answer["summary"]["iteration_time_s"] - max(bucket["end_s"] for bucket in buckets)
+        return sum(bucket["end_s"] - bucket["start_s"] for bucket in buckets)
+
+    return [{"seconds": seconds(row, answer), "alone_s": seconds(row, alone), "exchanges_s": exchanges(row, answer),
              "buckets": [[round(bucket["bytes"]), bucket["ready_s"], bucket["end_s"]]
                          for bucket in answer.get("buckets", []) if "bytes" in bucket]}
             for row, answer, alone in zip(rows, found, first)]

@@ -115,12 +115,9 @@ def asked(job, group, tensors):
 
 
 def collectives(job):
-    """all_reduce, or what `op` names, without training: `at_once` of them are asked for together, while this rank does
-    nothing else or, with `layers`, goes through them forward and backward. One [bytes, start, end] per repetition, where
-    start is when this rank asks and end when the last of them has its result."""
+    """all_reduce, or what `op` names, without training: `at_once` of them are asked for together. One [bytes, start, end]
+    per repetition, where start is when this rank asks and end when the last of them has its result."""
     group = group_of(job)
-    beside = nn.Sequential(*[Layer(layer) for layer in job.get("layers", [])])
-    x = torch.zeros(1, requires_grad=True)
     found = []
     for size, repeat in job["sizes"]:
         tensors = [torch.zeros(max(1, size // 4)) for _ in range(job["at_once"])]
@@ -128,11 +125,9 @@ def collectives(job):
             dist.barrier()
             time.sleep(0.002)
             ends = []
-            start = clock.at = now()
+            start = now()
             works = asked(job, group, tensors)
             noted = [work.get_future().then(lambda _: ends.append(now())) for work in works]
-            while len(beside) and len(ends) < len(works):
-                beside(x).sum().backward()
             for future in noted:
                 future.wait()
             if k:
@@ -188,6 +183,24 @@ def factor_of_step(job, random):
         square = torch.log(torch.tensor(1.0 + cv * cv))
         drawn = float(torch.exp(torch.randn(1, generator=random) * square.sqrt() - square / 2))
     return (factor if rank == dist.get_rank() else 1.0) * (drawn if cv else 1.0)
+
+
+def exchanges_alone(group, sizes, optimizer):
+    """[start, end] of the exchanges of a step, all asked for together: those of buckets of these bytes, or the broadcasts
+    behind the update of an optimizer that broadcasts."""
+    tensors = [torch.zeros(size // 4) for size in sizes]
+    found = []
+    for _ in range(4):
+        dist.barrier()
+        time.sleep(0.002)
+        start = now()
+        if optimizer:
+            optimizer.step()
+        else:
+            for work in asked({}, group, tensors):
+                work.wait()
+        found.append([start, now()])
+    return found[1:]
 
 
 def train(job):
@@ -254,8 +267,10 @@ def train(job):
     starts = starts[job["warmup"]:]
     data = {} if outer else ddp._get_ddp_logging_data()
     sizes = data.get("rebuilt_bucket_sizes") if data.get("has_rebuilt_buckets") else data.get("bucket_sizes")
+    sizes = [int(size) for size in (sizes or "").split(",") if size.strip()]
     return {"spans": [end - start for start, end in zip(starts, starts[1:])],
-            "buckets": [int(size) for size in (sizes or "").split(",") if size.strip()],
+            "buckets": sizes,
+            "exchanges_alone": exchanges_alone(group, sizes, optimizer) if job.get("exchanges_alone") else [],
             "logged": logged[job["warmup"]:] if job.get("hook") == "log" else [],
             "busy": 1 - idle / max(1, everything)}
 

@@ -40,6 +40,7 @@ def differences(rows, stepsim, calibrations):
     found = []
     for old, new in zip(rows, campaign.predicted(copy.deepcopy(rows), calibrations, stepsim), strict=True):
         same = (close(old["predicted_s"], new["predicted_s"]) and close(old["alone_s"], new["alone_s"]) and
+                close(old["predicted_exchanges_s"] or 0, new["predicted_exchanges_s"] or 0) and
                 old["predicted_bucket_bytes"] == new["predicted_bucket_bytes"] and
                 len(old["predicted_logged"]) == len(new["predicted_logged"]) and
                 all(close(a, b) for one, other in zip(old["predicted_logged"], new["predicted_logged"])

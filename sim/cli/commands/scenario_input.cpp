@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 #include <utility>
 
 #include "base/quantity.hpp"
@@ -160,9 +161,13 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
     require_word("--conditions", flags.conditions, study::kConditionsKinds.all());
     study::set_conditions(*study::kConditionsKinds.find(flags.conditions), tree);
   }
+  std::set<std::string> seen;
   for (const std::string& text : flags.set) {
     try {
       auto [pointer, value] = study::parse_set(text);
+      if (!seen.insert(pointer).second) {
+        throw UsageError(pointer + ": given twice");
+      }
       io::assign(tree, pointer, std::move(value));
       tree = study::with_short_forms_expanded(std::move(tree));
     } catch (const UsageError& error) {
