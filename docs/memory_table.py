@@ -34,8 +34,9 @@ DECODER = {"tie_word_embeddings": False, "hidden_act": "silu", "torch_dtype": "b
 QWEN = {**DECODER, "model_type": "qwen2", "vocab_size": 151936, "max_position_embeddings": 8192}
 LLAMA = {**DECODER, "model_type": "llama", "max_position_embeddings": 2048}
 CONFIGS = {
-    "InternLM 7B": {**LLAMA, "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
-                    "num_key_value_heads": 32, "intermediate_size": 11008, "vocab_size": 103168, "attention_bias": True},
+    "InternLM 7B": {**LLAMA, "attention_bias": True, "hidden_size": 4096, "num_hidden_layers": 32,
+                    "num_attention_heads": 32, "num_key_value_heads": 32, "intermediate_size": 11008,
+                    "vocab_size": 103168},
     "Qwen 1.8B": {**QWEN, "hidden_size": 2048, "num_hidden_layers": 24, "num_attention_heads": 16,
                   "num_key_value_heads": 16, "intermediate_size": 5504},
     "Qwen 7B": {**QWEN, "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
@@ -241,10 +242,27 @@ def figure_cells(row):
             f"{gigabytes(low)}..{gigabytes(high)}", f"{100 * error(row):+.0f}"]
 
 
+def sizes_of(rows):
+    return [abs(error(row)) for row in rows]
+
+
+def spread_cells(sizes):
+    """Number, median and 90th percentile."""
+    tenth = sorted(sizes)[math.ceil(0.9 * len(sizes)) - 1]
+    return [str(len(sizes)), f"{100 * statistics.median(sizes):.0f}", f"{100 * tenth:.0f}"]
+
+
 def total_cells(words, rows):
-    sizes = sorted(abs(error(row)) for row in rows)
-    return [words, str(len(rows)), f"{100 * statistics.median(sizes):.0f}",
-            f"{100 * sizes[math.ceil(0.9 * len(sizes)) - 1]:.0f}", str(sum(map(inside, rows)))]
+    return [words, *spread_cells(sizes_of(rows)), str(sum(map(inside, rows)))]
+
+
+def source_cells(rows):
+    """Of the medians of all repositories, of which some have many rows."""
+    sources = collections.defaultdict(list)
+    for row in rows:
+        sources[row["repo"]].append(row)
+    medians = [statistics.median(sizes_of(each)) for each in sources.values()]
+    return ["medians of the sources", *spread_cells(medians), ""]
 
 
 def groups(rows):
@@ -277,7 +295,7 @@ def section(stepsim):
     lines = table(["row", "source", "kind", "figure [GB]", "model [GB]", "low..high", "error [%]"],
                   map(figure_cells, figures))
     lines += table(["figures", "rows", "median error [%]", "90th percentile [%]", "inside low..high"],
-                   [total_cells(*group) for group in groups(figures)])
+                   [*(total_cells(*group) for group in groups(figures)), source_cells(figures)])
     said = [collections.Counter(row["summary"]["memory_fits"] for row in part) for part in (failed, ran)]
     lines += [f"{len(failed)} runs ended out of memory. The program says of {said[0][False]} that they do not fit, of "
               f"{said[0][None]} that they may not, and of {said[0][True]} that they fit. {len(ran)} rows above ran on a GPU "
