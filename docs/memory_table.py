@@ -12,6 +12,7 @@ import csv
 import json
 import math
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -76,10 +77,20 @@ SAID = {"model": "model", "micro_batch": "batch", "sequence": "number of tokens"
 # Where the source does not say a setting, the value that needs the least memory. If even that does not fit, the
 # run had to end out of memory.
 LEAST = {"sequence": "1", "optimizer": "SGD", "recompute": "full"}
-# What a figure counts beside tensors: the context of the process, what the allocator loses.
+# What a figure counts beside tensors: the context of the process, what the allocator loses and keeps. One that does not
+# say how it was read is taken as nvidia-smi's.
 Kind = collections.namedtuple("Kind", "words context allocator")
 KINDS = {"peak_allocated": Kind("allocated", False, False), "peak_reserved": Kind("reserved", False, True),
          "nvidia_smi": Kind("nvidia-smi", True, True), "": Kind("not said", True, True)}
+
+
+# Figures of parts alone: the parts of the result that they add up.
+STATES = ("parameters", "master", "gradients", "optimizer")
+PARTS = {"model_states": STATES, "part:context": ("context",), "part:context_and_process_group": ("context",),
+         "part:context_and_weights": ("context", "parameters"), "part:weights": ("parameters",),
+         "part:weights_and_buckets": ("parameters", "buckets"),
+         "part:weights_buckets_and_gradients": ("parameters", "buckets", "gradients")}
+LINEARS = re.compile(r"(\d+) linear layers (\d+) x (\d+)")
 
 
 class NotPredicted(Exception):
@@ -147,6 +158,8 @@ def training_of(row, precision):
         strategy, gradient = sharding
         training["sharding"] = {"strategy": strategy, "parameter_bytes": precision.computed,
                                 "stored_bytes": precision.stored, "reduce_bytes": getattr(precision, gradient)}
+        if row["preset"]:
+            training["sharding"] |= {"preset": row["preset"], "wrapping": {"policy": "block"}}
     elif precision.stored < 4:
         training["sharding"] = {"strategy": "none", "stored_bytes": precision.stored}
     if precision.stored < 4 and training["optimizer"] in MOMENTS:
@@ -157,7 +170,7 @@ def training_of(row, precision):
 def scenario_of(row, models):
     """What `stepsim run` reads; memory hardly depends on the network."""
     if row["kind"] not in KINDS:
-        raise NotPredicted("a part alone, no training")
+        raise NotPredicted(f"the program has no part {row['kind']}")
     for column, words in SAID.items():
         if not row[column] and not (column == "sequence" and any(word in row["model"] for word in NO_LENGTH)):
             raise NotPredicted(f"the source does not say the {words}")
@@ -170,6 +183,31 @@ def scenario_of(row, models):
         raise NotPredicted("the source does not say the capacity that was exceeded")
     return {"kind": "scenario", "workload": workload_of(row, precision, models), "cluster": cluster,
             "training": training_of(row, precision)}
+
+
+def part_scenario(row, models):
+    """Of a row with a part alone: layers that its page makes, the model that it names, or any one for the context."""
+    precision = PRECISIONS[row["precision"] or "fp32"]
+    workload = {"model": model_of(row, models)[0], "batch_size": 1, **precision.workload} if row["model"] in models else {}
+    linears = LINEARS.match(row["model"])
+    if not workload:
+        count, high, wide = map(int, linears.groups() if linears else (1, 1, 1))
+        elements = high * wide + (high if row["strategy"] == "ddp" else 0)  # the layers of the tutorial have a bias
+        workload = {"layers": [{"name": f"layer{k}", "forward_s": 1e-3, "backward_s": 2e-3, "dtype": "float32",
+                                "gradient_bytes": 4 * elements} for k in range(count)]}
+    filled = {**row, "optimizer": row["optimizer"] or "Adam", "strategy": row["strategy"] or "none"}
+    return {"kind": "scenario", "workload": workload, "training": training_of(filled, precision),
+            "communication": {"schedule": "ddp"} if row["strategy"] == "ddp" else {},
+            "cluster": {"nodes": int(row["gpus"] or 2), "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e11}}}
+
+
+def part_cells(row, stepsim, models):
+    asked = json.dumps(part_scenario(row, models))
+    done = subprocess.run([stepsim, "run", "-", "--json", "--quiet"], input=asked, text=True, check=True, capture_output=True)
+    held = json.loads(done.stdout)["summary"]["memory_parts"]
+    told, seen = sum(held[f"{part}_bytes"] for part in PARTS[row["kind"]]), float(row["measured_bytes"])
+    return [row["id"], source(row), ", ".join(PARTS[row["kind"]]), f"{seen / 1e9:.2f}", f"{told / 1e9:.2f}",
+            f"{100 * (told / seen - 1):+.0f}"]
 
 
 def without_context(scenario):
@@ -208,9 +246,9 @@ def predictions(stepsim, rows, models):
 def compared(row):
     """(figure, model, low, high) in bytes, each with what the kind of the figure counts."""
     summary = row["counted"]
-    lost = 0 if KINDS[row["kind"]].allocator else summary["memory_parts"]["allocator_bytes"]
-    return (float(row["measured_bytes"]), summary["memory_bytes"] - lost, summary["memory_low_bytes"],
-            summary["memory_high_bytes"])
+    tensors = summary["memory_bytes"] - summary["memory_parts"]["allocator_bytes"]
+    model = summary["memory_reserved_bytes"] if KINDS[row["kind"]].allocator else tensors
+    return (float(row["measured_bytes"]), model, summary["memory_low_bytes"], max(model, summary["memory_high_bytes"]))
 
 
 def error(row):
@@ -288,7 +326,9 @@ def section(stepsim):
     with open(ROOT / "docs/memory_figures.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     with tempfile.TemporaryDirectory() as folder:
-        rows, reasons = predictions(stepsim, rows, models_of(stepsim, pathlib.Path(folder)))
+        models = models_of(stepsim, pathlib.Path(folder))
+        parts = [part_cells(row, stepsim, models) for row in rows if row["kind"] in PARTS]
+        rows, reasons = predictions(stepsim, [row for row in rows if row["kind"] not in PARTS], models)
     figures = [row for row in rows if row["out_of_memory"] == "no"]
     failed = [row for row in rows if row["out_of_memory"] == "yes"]
     ran = [row for row in figures if row["gpu_memory_bytes"]]
@@ -296,6 +336,7 @@ def section(stepsim):
                   map(figure_cells, figures))
     lines += table(["figures", "rows", "median error [%]", "90th percentile [%]", "inside low..high"],
                    [*(total_cells(*group) for group in groups(figures)), source_cells(figures)])
+    lines += table(["row", "source", "parts", "figure [GB]", "model [GB]", "error [%]"], parts)
     said = [collections.Counter(row["summary"]["memory_fits"] for row in part) for part in (failed, ran)]
     lines += [f"{len(failed)} runs ended out of memory. The program says of {said[0][False]} that they do not fit, of "
               f"{said[0][None]} that they may not, and of {said[0][True]} that they fit. {len(ran)} rows above ran on a GPU "

@@ -265,6 +265,9 @@ MemoryParts sharded_memory(const Scenario& scenario, const ScenarioProgram& made
 
 MemoryParts memory_before_training(const Scenario& scenario) {
   MemoryParts parts;
+  if (const Sharding& sharding = scenario.training.sharding; has_units(sharding)) {
+    parts.kept = sharding.preset == ShardingPreset::fsdp1 ? kKeptByFsdp1 : kAllocatorShare;
+  }
   if (const auto& given = scenario.training.context_bytes) {
     parts.context = parts.least_context = parts.most_context = *given;
   } else if (const auto& capacity = scenario.cluster.gpu_memory_bytes;
@@ -314,8 +317,12 @@ void fill_memory(const MemoryParts& parts, const Cluster& cluster, Summary& summ
   summary.memory_low_bytes = parts.all() - parts.spared + parts.least_context - parts.context;
   summary.memory_high_bytes = parts.all() + parts.further + parts.most_context - parts.context +
                               kMostAllocatorShare * (parts.come_and_go() + parts.further);
+  summary.memory_reserved_bytes = parts.all() + parts.kept * parts.come_and_go();
   if (cluster.gpu_memory_bytes) {
     summary.memory_capacity_bytes = static_cast<double>(*cluster.gpu_memory_bytes);
+    summary.memory_reserved_bytes =
+        std::max(*summary.memory_bytes,
+                 std::min(*summary.memory_reserved_bytes, *summary.memory_capacity_bytes));
     const bool exceeds = *summary.memory_bytes > *summary.memory_capacity_bytes;
     const bool surely =
         parts.activations && *summary.memory_high_bytes <= *summary.memory_capacity_bytes;

@@ -27,6 +27,11 @@ namespace stepsim::study {
 // what a process needs before it trains, assumed, with its least and most.
 inline constexpr double kAllocatorShare = 0.05;
 inline constexpr double kMostAllocatorShare = 0.2;
+// What the allocator keeps of what comes and goes beyond a step, so that nvidia-smi shows it:
+// medians over the repositories of docs/accuracy.md. FSDP1 frees units by record_stream, which
+// keeps more; fully_shard (fsdp2, torchtitan) frees them in a fixed order and keeps what is lost.
+inline constexpr double kKeptShare = 0.25;
+inline constexpr double kKeptByFsdp1 = 1;
 inline constexpr double kContextBytes = 1e9;
 inline constexpr double kLeastContextBytes = 0.5e9;
 inline constexpr double kMostContextBytes = 2e9;
@@ -41,6 +46,7 @@ inline constexpr double kMostReservedBytes = 1800.0 * (1 << 20);
 struct MemoryParts {
   double parameters{}, master{}, gradients{}, optimizer{}, buckets{}, copies{}, units{}, update{};
   std::optional<double> activations;
+  double kept = kKeptShare; // what the allocator keeps of what comes and goes
   // What else would be there if kernels kept less or more, or gradients stayed between steps.
   double spared{}, further{};
   double context = kContextBytes, least_context = kLeastContextBytes,

@@ -61,7 +61,8 @@ struct Summary {
   // Training that is evaluated as a program (TRN 8.2), and the memory of a rank.
   std::optional<double> period_s, steps, utilization, units;
   std::optional<double> outer_communication_s, local_steps, overlap_steps, outer_staleness_steps;
-  std::optional<double> memory_bytes, memory_low_bytes, memory_high_bytes, memory_capacity_bytes;
+  std::optional<double> memory_bytes, memory_low_bytes, memory_high_bytes, memory_reserved_bytes,
+      memory_capacity_bytes;
   std::optional<double> memory_parts_parameters_bytes, memory_parts_master_bytes,
       memory_parts_gradients_bytes, memory_parts_optimizer_bytes, memory_parts_buckets_bytes,
       memory_parts_copies_bytes, memory_parts_units_bytes, memory_parts_activations_bytes,

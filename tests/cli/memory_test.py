@@ -93,6 +93,22 @@ class Memory(unittest.TestCase):
         self.assertEqual(summary["memory_parts"]["context_bytes"], 1.4e9)
         self.assertEqual(summary["memory_low_bytes"], 1.4e9 + 12 * ALL)  # parameters, gradients, buckets
 
+    def test_reserved_memory_is_what_nvidia_smi_shows(self):
+        def reserved(training=None, **cluster):
+            summary = self.summary(scenario({"activation_bytes": 1e9, **(training or {})}, **cluster))
+            come_and_go = summary["memory_parts"]["allocator_bytes"] / 0.05
+            return summary["memory_bytes"], come_and_go, summary["memory_reserved_bytes"]
+
+        needed, come_and_go, shown = reserved()
+        self.assertAlmostEqual(come_and_go, 1e9 + 4 * ALL, delta=20)  # activations and buckets
+        self.assertAlmostEqual(shown, needed + 0.2 * come_and_go, delta=1)
+        capacity = round(needed + 0.1 * come_and_go)
+        self.assertEqual(reserved(gpu_memory_bytes=capacity)[2], capacity)
+        self.assertEqual(reserved(gpu_memory_bytes=10**9)[2], needed)  # does not fit
+        for preset, kept in (("fsdp1", 1), ("fsdp2", 0.05), ("torchtitan", 0.05)):
+            needed, come_and_go, shown = reserved({"sharding": {"strategy": "full_shard", "preset": preset}})
+            self.assertAlmostEqual(shown, needed + (kept - 0.05) * come_and_go, delta=1)
+
     def test_tensorflow_leaves_a_part_of_the_gpu_to_the_driver(self):
         tree = {"kind": "scenario", "cluster": {"nodes": 2, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e10}},
                 "workload": {"model": "bert_base", "gpu": "v100", "batch_size": 8, "kernels": "tensorflow"},

@@ -59,6 +59,10 @@ std::string memory_text(const study::Summary& summary) {
       *summary.memory_high_bytes > *summary.memory_capacity_bytes) {
     text += " (may not fit: up to " + base::readable_bytes(*summary.memory_high_bytes) + ")";
   }
+  const double shown = summary.memory_reserved_bytes.value_or(0);
+  if (shown > 1.01 * *summary.memory_bytes) {
+    text += ", nvidia-smi may show " + base::readable_bytes(shown);
+  }
   const std::array parts{std::pair{"parameters", summary.memory_parts_parameters_bytes},
                          std::pair{"master copy", summary.memory_parts_master_bytes},
                          std::pair{"gradients", summary.memory_parts_gradients_bytes},
