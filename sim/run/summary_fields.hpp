@@ -86,8 +86,7 @@ template <class Member>
 inline constexpr std::array kAll{
     row("iteration_time_s", &Summary::iteration_time_s,
         "Steady period of one iteration, s. With local_sgd, diloco and easgd this and all other "
-        "figures "
-        "per iteration are means per step of a round, and period_s is the period of the round."),
+        "figures per iteration are means per step of a round, and period_s is that of the round."),
     row("forward_s", &Summary::forward_s, "Forward pass of the slowest worker, s."),
     row("backward_s", &Summary::backward_s, "Backward pass of the slowest worker, s."),
     row("update_s", &Summary::update_s, "Weight update, s."),
@@ -106,9 +105,8 @@ inline constexpr std::array kAll{
     row("overlap_fraction", &Summary::overlap_fraction, "1 - exposed / communication."),
     row("speedup", &Summary::speedup,
         "Samples per second over those of one worker, as the key baseline describes it: it "
-        "computes "
-        "and updates what a worker of the run does, and sends nothing. With sharding its update is "
-        "that of one shard."),
+        "computes and updates what a worker of the run does, and sends nothing. With sharding its "
+        "update is that of one shard."),
     row("scaling_efficiency", &Summary::scaling_efficiency,
         "Speed-up over the number of workers; at most 1."),
     row("samples_per_s", &Summary::samples_per_s,
@@ -275,8 +273,7 @@ inline constexpr std::array kAll{
         .only(kSharded),
     row("memory_bytes", &Summary::memory_bytes,
         "Most memory of a worker at any time of a step, bytes: the sum of memory_parts. "
-        "Activations "
-        "of a trace are not known and not counted."),
+        "Activations of a trace are not known and not counted."),
     row("memory_low_bytes", &Summary::memory_low_bytes,
         "The same with an allocator that loses nothing and a context of 0.5 GB, and, where "
         "/workload/loss is not given, a loss in chunks."),
@@ -286,10 +283,8 @@ inline constexpr std::array kAll{
         "kernels."),
     row("memory_reserved_bytes", &Summary::memory_reserved_bytes,
         "What nvidia-smi would show, bytes: memory_bytes with all that PyTorch's allocator keeps "
-        "of "
-        "what comes and goes, 25 % of it, 100 % with preset fsdp1, 5 % with other sharded units "
-        "(medians of published figures), at most the capacity. It gives that back before it "
-        "fails."),
+        "of what comes and goes (25 %; with preset fsdp1 100 %, with other units 5 %: medians of "
+        "published figures), at most the capacity."),
     row("memory_capacity_bytes", &Summary::memory_capacity_bytes,
         "Memory of a GPU, bytes (/cluster/gpu_memory_bytes)."),
     row("memory_fits", &Summary::memory_fits,
@@ -331,8 +326,8 @@ inline constexpr std::array kAll{
         .below("memory_parts"),
     row("memory_parts_context_bytes", &Summary::memory_parts_context_bytes,
         "Context of the GPU's driver, kernels and workspaces of libraries, 1 GB (assumed), and "
-        "with "
-        "/workload/kernels tensorflow the 5 % of the capacity that its allocator does not take.")
+        "with /workload/kernels tensorflow the 5 % of the capacity that its allocator does not "
+        "take.")
         .below("memory_parts")};
 
 } // namespace figures
