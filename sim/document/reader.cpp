@@ -9,8 +9,6 @@
 #include <cassert>
 #include <cmath>
 
-#include "base/error.hpp"
-
 namespace stepsim::io {
 
 namespace {

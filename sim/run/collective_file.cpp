@@ -3,21 +3,14 @@
 // the kind turn into pointers ("/options/block_bytes").
 #include "run/collective_file.hpp"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <numeric>
-#include <utility>
 
-#include "base/error.hpp"
-#include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
 #include "collectives/validate.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_keys.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/defaults.hpp"
-#include "scenario/files/links_file.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {

@@ -1,21 +1,9 @@
 #pragma once
 // One collective operation as a file (kind collective), as flags or as a point of a sweep: read,
 // checked and ready for the evaluators. The keys are in collective_keys.hpp.
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "collectives/collective.hpp"
 #include "collectives/compress/compressed_exchange.hpp"
-#include "collectives/compress/compression.hpp"
 #include "collectives/record.hpp"
-#include "document/checked.hpp"
-#include "document/reader.hpp"
-#include "scenario/files.hpp"
-#include "scenario/parse_context.hpp"
-#include "scenario/scenario.hpp"
 #include "scenario/scenario_library.hpp"
 
 namespace stepsim::study {

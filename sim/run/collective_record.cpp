@@ -3,11 +3,6 @@
 // from the first record.
 #include "run/collective_record.hpp"
 
-#include <cmath>
-#include <optional>
-
-#include "base/error.hpp"
-#include "collectives/compress/compressed_exchange.hpp"
 #include "collectives/compress/compressed_record.hpp"
 #include "collectives/method.hpp"
 #include "collectives/work.hpp"

@@ -1,10 +1,7 @@
 #include "run/collective_file.hpp"
 
-#include <algorithm>
 #include <charconv>
-#include <numeric>
 
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_keys.hpp"
 

@@ -4,11 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "run/flows_keys.hpp"
 
 namespace stepsim::study {

@@ -4,12 +4,7 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "document/json_text.hpp"
-#include "links/packet/time.hpp"
 #include "run/flows_keys.hpp"
 #include "scenario/defaults.hpp"
 #include "scenario/scenario_fabric.hpp"

@@ -1,14 +1,10 @@
 #pragma once
 // The keys of a file of kind flows (PKT 7.1). The packet block and the topology have the same keys
 // as in a scenario.
-#include <array>
 
-#include "document/fields/schema.hpp"
-#include "links/packet/time.hpp"
 #include "run/flows_file.hpp"
 #include "scenario/files/keys/topology_keys.hpp"
 #include "scenario/keys/cluster_keys.hpp"
-#include "scenario/keys/packet_keys.hpp"
 
 namespace stepsim::study::keys {
 

@@ -2,12 +2,8 @@
 // is, as null where only the other level has a value.
 #include "run/flows_run.hpp"
 
-#include <string_view>
-
 #include "document/fields/written.hpp"
-#include "links/packet/options.hpp"
 #include "scenario/keys/packet_keys.hpp"
-#include "scenario/packet/packet_settings.hpp"
 
 namespace stepsim::study {
 

@@ -1,6 +1,5 @@
 #pragma once
 // The keys of a result about the parts of its interval (CON 4).
-#include <array>
 
 #include "document/fields/written.hpp"
 #include "run/summary.hpp"

@@ -2,10 +2,6 @@
 // model does not, such as messages and steps, is null.
 #include "run/collective_record.hpp"
 
-#include <array>
-#include <string_view>
-
-#include "base/quantity.hpp"
 #include "document/fields/written.hpp"
 
 namespace stepsim::study {

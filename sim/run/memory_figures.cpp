@@ -2,10 +2,6 @@
 // the peak of the step: of its layers in turn, or of the spans of units in the program.
 #include "run/memory_figures.hpp"
 
-#include <algorithm>
-#include <vector>
-
-#include "base/quantity.hpp"
 #include "programs/live_bytes.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_sharding.hpp"

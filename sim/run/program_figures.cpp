@@ -1,21 +1,11 @@
 // Figures of a program that follow from its operations and the scenario.
 #include "run/run_program.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <numeric>
-#include <optional>
-
-#include "layers/staleness.hpp"
-#include "programs/builders/step_parts.hpp"
 #include "programs/gradient_age.hpp"
 #include "programs/step/alone.hpp"
 #include "run/period_bound.hpp"
 #include "run/run_figures.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

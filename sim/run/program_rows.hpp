@@ -1,7 +1,5 @@
 #pragma once
 // The keys of a result about its program: the sharding units, and the size of the program.
-#include <array>
-#include <string_view>
 
 #include "document/fields/written.hpp"
 #include "run/result.hpp"

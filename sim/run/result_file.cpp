@@ -2,24 +2,13 @@
 // list, where a run has nothing to say.
 #include "run/result_file.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <utility>
-#include <vector>
-
-#include "base/error.hpp"
-
-#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "document/object_text.hpp"
-#include "run/network_result.hpp"
 #include "run/program_rows.hpp"
 #include "run/step_rows.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/keys/named_file_keys.hpp"
 #include "scenario/keys/scenario_keys.hpp"
-#include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {

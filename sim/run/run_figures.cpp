@@ -1,23 +1,13 @@
 // What every way of running a scenario adds to its result.
 #include "run/run_figures.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "base/quantity.hpp"
-#include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/choose.hpp"
-#include "collectives/compress/compressed_exchange.hpp"
-#include "collectives/method.hpp"
 #include "programs/step/alone.hpp"
-#include "run/bucket_cost.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 
 namespace stepsim::study {

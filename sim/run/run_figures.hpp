@@ -1,15 +1,9 @@
 #pragma once
 // Adds the figures of a result that all kinds of runs share: compute times, speed-up, staleness,
 // the interval of the iteration time, and warnings.
-#include <cstdint>
-#include <optional>
 
-#include "base/statistics.hpp"
-#include "buckets/problem.hpp"
 #include "programs/step/parameter_server.hpp"
 #include "run/result.hpp"
-#include "run/summary.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

@@ -2,12 +2,6 @@
 // units, and on a simulated network what became of its messages.
 #include "run/run_program.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <utility>
-
-#include "base/quantity.hpp"
 #include "programs/event_pass.hpp"
 #include "run/memory_figures.hpp"
 #include "run/network_figures.hpp"
@@ -15,7 +9,6 @@
 #include "run/program_lists.hpp"
 #include "run/run_figures.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

@@ -4,20 +4,8 @@
 // evaluators of programs give the result (TRN 2.3). If all workers are equal, one rank stands for
 // all of them and the period is exact; with random factors or stragglers every rank is evaluated.
 // On a simulated network the period is a mean over iterations.
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "programs/operation_times.hpp"
-#include "programs/step/parameter_server.hpp"
-#include "programs/step/pipeline.hpp"
-#include "run/evaluated_program.hpp"
 #include "run/program_memory.hpp"
-#include "run/result.hpp"
-#include "run/scenario_program.hpp"
-#include "run/summary.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

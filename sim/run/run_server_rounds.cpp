@@ -6,11 +6,6 @@
 //   server                                        |take, add, send|      without a gradient
 #include "run/run_program.hpp"
 
-#include <algorithm>
-
-#include "buckets/planners.hpp"
-#include "collectives/evaluate/evaluation.hpp"
-#include "run/bucket_cost.hpp"
 #include "run/network_figures.hpp"
 #include "run/period_bound.hpp"
 #include "run/run.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 // The keys of a result that are listed per bucket, iteration, worker, layer and job.
-#include <array>
 
 #include "document/fields/written.hpp"
 #include "run/result.hpp"

@@ -2,14 +2,9 @@
 // cannot be in one and missing in the other.
 #include "run/summary.hpp"
 
-#include "buckets/planners.hpp"
-#include "document/fields/written.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/compression/compressed_cost.hpp"
-#include <algorithm>
-#include <array>
-#include <utility>
 
 namespace stepsim::study {
 

@@ -1,11 +1,5 @@
 #include "scenario/cost_choice.hpp"
 
-#include <algorithm>
-#include <tuple>
-#include <utility>
-
-#include "base/quantity.hpp"
-#include "scenario/files/cost_file.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/scenario_parts.hpp"
 

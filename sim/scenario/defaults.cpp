@@ -2,13 +2,7 @@
 // that choose no time at all are left out by name, keys without an effect here by their rule; all
 // others are shown, so that a new key is listed before anybody thinks of it.
 #include "scenario/defaults.hpp"
-#include "collectives/algorithms.hpp"
-#include "collectives/schedule/two_level.hpp"
 
-#include <algorithm>
-#include <array>
-
-#include "buckets/planners.hpp"
 #include "document/json_text.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/node_counts.hpp"

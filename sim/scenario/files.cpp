@@ -5,11 +5,8 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <cassert>
 #include <chrono>
 
-#include "base/error.hpp"
 #include "base/shared_value.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"

@@ -1,10 +1,5 @@
 #include "scenario/named_files.hpp"
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
-#include "base/error.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"

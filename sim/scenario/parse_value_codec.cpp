@@ -1,7 +1,5 @@
 #include "scenario/parse_value_codec.hpp"
 
-#include <algorithm>
-
 namespace stepsim::study {
 
 namespace {

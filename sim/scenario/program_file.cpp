@@ -2,18 +2,8 @@
 // a program must be is checked once more by programs::check, in whose words the problems are.
 #include "scenario/program_file.hpp"
 
-#include <algorithm>
 #include <cstdlib>
-#include <map>
-#include <optional>
-#include <utility>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
-#include "collectives/algorithms.hpp"
-#include "document/reader.hpp"
-#include "programs/program_check.hpp"
-#include "programs/program_draft.hpp"
 #include "scenario/program_keys.hpp"
 
 namespace stepsim::study {

@@ -1,13 +1,9 @@
 #pragma once
 // The keys of a file of kind program: a training algorithm as operations on streams with waits
 // (TRN 2.1, 8.3), as in programs/training_program.hpp.
-#include <array>
-#include <string_view>
 
 #include "collectives/algorithms.hpp"
-#include "document/fields/schema.hpp"
 #include "programs/program_check.hpp"
-#include "programs/training_program.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 
 namespace stepsim::study::keys {

@@ -1,8 +1,6 @@
 // Keys that hold their defaults are left out: files stay readable, and reading gives the same.
 #include "scenario/program_file.hpp"
 
-#include <utility>
-
 namespace stepsim::study {
 
 namespace {

@@ -3,12 +3,6 @@
 // unit changes.
 #include "scenario/recorded_training.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <string_view>
-
-#include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "scenario/node_counts.hpp"
 

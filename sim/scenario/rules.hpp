@@ -3,14 +3,8 @@
 // meaning; with any others the key is an error, and the resolved scenario leaves it out. `stepsim
 // keys --rules` prints all rules. Rules that need the whole scenario are in rules_table.cpp; the
 // tables of schedules, compressions and transports list the keys of each of them.
-#include <array>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "scenario/parse_context.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

@@ -2,12 +2,8 @@
 // the calibration, and both win over the topology, which is measured later (resolve_fabric).
 #include "scenario/scenario_parts.hpp"
 
-#include <algorithm>
 #include <set>
-#include <string>
-#include <utility>
 
-#include "base/quantity.hpp"
 #include "collectives/algorithms.hpp"
 #include "document/json_text.hpp"
 #include "links/profile/profile_curve.hpp"

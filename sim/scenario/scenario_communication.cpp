@@ -3,14 +3,6 @@
 // `collective` says.
 #include "scenario/scenario_parts.hpp"
 
-#include <algorithm>
-#include <array>
-#include <string>
-
-#include "base/error.hpp"
-#include "buckets/planners.hpp"
-#include "collectives/algorithms.hpp"
-#include "collectives/schedule/two_level.hpp"
 #include "collectives/validate.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/communication_keys.hpp"

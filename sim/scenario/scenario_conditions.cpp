@@ -1,16 +1,6 @@
 #include "scenario/scenario_conditions.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "document/json_text.hpp"
-#include "links/fabric/placement.hpp"
-#include "scenario/conditions.hpp"
 #include "scenario/keys/conditions_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_exchange.hpp"

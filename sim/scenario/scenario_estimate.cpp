@@ -1,9 +1,5 @@
 #include "scenario/scenario_parts.hpp"
 
-#include <string>
-
-#include "base/error.hpp"
-
 namespace stepsim::study {
 
 namespace {

@@ -2,11 +2,6 @@
 // curve: planners, runs and sweeps know no difference.
 #include "scenario/scenario_library.hpp"
 
-#include <algorithm>
-#include <memory>
-#include <utility>
-
-#include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "document/json_text.hpp"
 #include "scenario/keys/library_model_keys.hpp"

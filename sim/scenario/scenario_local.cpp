@@ -1,14 +1,6 @@
 #include "scenario/scenario_exchange.hpp"
 
-#include <algorithm>
-#include <memory>
-#include <string>
-#include <utility>
-
-#include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
-#include "links/fabric/placement.hpp"
-#include "nccl/library_record.hpp"
 #include "programs/program_check.hpp"
 #include "scenario/keys/local_training_keys.hpp"
 #include "scenario/node_counts.hpp"

@@ -1,13 +1,6 @@
 #include "scenario/scenario_overlap.hpp"
 
-#include <algorithm>
-#include <array>
-#include <string>
-
-#include "base/quantity.hpp"
-#include "buckets/planners.hpp"
 #include "document/json_text.hpp"
-#include "scenario/files/overlap_file.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 

@@ -2,14 +2,6 @@
 // that others follow from, then the rest.
 #include "scenario/scenario_sharding.hpp"
 
-#include <algorithm>
-#include <functional>
-#include <string_view>
-
-#include "base/quantity.hpp"
-#include "buckets/planners.hpp"
-#include "collectives/compress/compression.hpp"
-#include "document/checked.hpp"
 #include "document/json_text.hpp"
 #include "programs/program_check.hpp"
 #include "scenario/node_counts.hpp"

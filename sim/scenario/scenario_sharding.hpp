@@ -1,10 +1,7 @@
 #pragma once
 // Micro-batches and sharding of a scenario (TRN 4.3 to 4.5, 8.1): reading, writing and checking
 // their keys.
-#include <cstdint>
-#include <vector>
 
-#include "document/json.hpp"
 #include "scenario/parse_context.hpp"
 
 namespace stepsim::study {

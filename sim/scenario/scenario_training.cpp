@@ -3,18 +3,10 @@
 // feature matrix (rules.hpp) refuses those that do not count.
 #include "scenario/scenario_parts.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
 
-#include "base/quantity.hpp"
 #include "scenario/keys/training_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_overlap.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

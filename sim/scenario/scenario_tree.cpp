@@ -2,17 +2,10 @@
 // by the rules that refuse them in a file.
 #include "scenario/scenario_tree.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <utility>
-
-#include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/two_level.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/job_keys.hpp"
-#include "scenario/rules.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_fabric.hpp"

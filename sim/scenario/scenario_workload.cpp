@@ -3,12 +3,6 @@
 // code of their own.
 #include "scenario/scenario_parts.hpp"
 
-#include <algorithm>
-#include <string>
-#include <utility>
-
-#include "base/quantity.hpp"
-
 namespace stepsim::study {
 
 namespace {

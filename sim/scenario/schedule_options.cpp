@@ -1,8 +1,5 @@
 #include "scenario/scenario_schedule.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "buckets/priority.hpp"
 #include "scenario/keys/schedule_keys.hpp"
 

@@ -1,13 +1,9 @@
 // Changes and defaults are JSON texts in the table, so that a row reads like the keys it sets.
 #include "study/alternatives.hpp"
 
-#include <algorithm>
 #include <iterator>
 #include <set>
 
-#include "base/error.hpp"
-#include "buckets/planners.hpp"
-#include "collectives/compress/compression.hpp"
 #include "document/json_text.hpp"
 #include "scenario/short_forms.hpp"
 

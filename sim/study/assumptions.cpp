@@ -2,13 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-
-#include "base/quantity.hpp"
-#include "buckets/planner_options.hpp"
-#include "buckets/planners.hpp"
 #include "study/crossings.hpp"
 #include "study/sweep/rows.hpp"
 

@@ -5,13 +5,7 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
-#include <cstdint>
-#include <utility>
-
-#include "base/error.hpp"
 #include "collectives/compress/compressed_exchange.hpp"
-#include "document/reader.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "study/breakeven_keys.hpp"
 

@@ -1,7 +1,6 @@
 #pragma once
 // The keys of a file of kind compression_breakeven (SPA 12). `compression` has the same keys as
 // /communication/compression in a scenario.
-#include <array>
 
 #include "document/fields/schema.hpp"
 #include "programs/step/compression_gain.hpp"

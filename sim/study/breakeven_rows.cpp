@@ -2,12 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
-#include "base/quantity.hpp"
-
 namespace stepsim::study {
 
 namespace {

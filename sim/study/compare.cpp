@@ -1,13 +1,6 @@
 // The rows are records of a sweep without their place in it; ratios and order are made from them.
 #include "study/compare.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <string_view>
-#include <utility>
-
-#include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/sweep.hpp"
 

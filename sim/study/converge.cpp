@@ -3,8 +3,6 @@
 // since a step never applies one that is more than K iterations old.
 #include "study/converge.hpp"
 
-#include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <numbers>
 

@@ -4,11 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-#include <limits>
-
-#include "base/error.hpp"
 #include "run/run.hpp"
 #include "run/run_program.hpp"
 #include "run/work_estimate.hpp"

@@ -2,15 +2,9 @@
 // is faster by more than 1 %, otherwise the buckets of the best single size.
 #include "study/ddp_buckets.hpp"
 
-#include <algorithm>
-#include <tuple>
-
-#include "base/quantity.hpp"
-#include "buckets/planners.hpp"
 #include "buckets/schedules.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
-#include "scenario/scenario.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "study/tune.hpp"
 

@@ -2,10 +2,6 @@
 // exist are null.
 #include "study/explained.hpp"
 
-#include <array>
-#include <string_view>
-
-#include "document/fields/written.hpp"
 #include "study/what_if_rows.hpp"
 
 namespace stepsim::study {

@@ -2,20 +2,14 @@
 // that decides a time is written here before anybody thinks of it.
 #include "study/first_scenario.hpp"
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "run/memory_figures.hpp"
 #include "run/run.hpp"
-#include "scenario/defaults.hpp"
 #include "scenario/recorded_training.hpp"
-#include "scenario/scenario.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/sweep/sweep_file.hpp"

@@ -2,13 +2,7 @@
 // stay there for a step; a step that is no gain is halved.
 #include "study/fits.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "base/cholesky.hpp"
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_conditions.hpp"

@@ -2,10 +2,7 @@
 // The keys of a file of measured steps (kind measured_steps, TRN 3.5): a list of scenarios, each
 // with its measured iteration time. Users write such files from publications or their own runs;
 // `stepsim fit-overlap` reads them.
-#include <array>
 
-#include "document/fields/schema.hpp"
-#include "scenario/keys/schedule_keys.hpp"
 #include "study/sweep/sweep_keys.hpp"
 
 namespace stepsim::study::keys {

@@ -1,9 +1,5 @@
 #include "study/plan_units.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 #include "run/run.hpp"

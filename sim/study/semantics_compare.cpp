@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.hpp"
 #include "document/reader.hpp"
 
 namespace stepsim::study {

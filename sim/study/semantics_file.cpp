@@ -5,9 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <string_view>
 
-#include "base/error.hpp"
 #include "document/reader.hpp"
 #include "study/semantics_keys.hpp"
 

@@ -1,12 +1,6 @@
 #pragma once
 // The keys of a file of kind sparse_semantics (SPA 7).
-#include <array>
-#include <string_view>
 
-#include "collectives/compress/compression.hpp"
-#include "collectives/operators/global_top_k.hpp"
-#include "document/fields/key.hpp"
-#include "document/fields/schema.hpp"
 #include "study/semantics_result.hpp"
 
 namespace stepsim::study::keys {

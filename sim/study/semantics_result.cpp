@@ -1,8 +1,6 @@
 // One table of rows per object of the result, from the innermost outwards.
 #include "study/semantics_result.hpp"
 
-#include <string_view>
-
 #include "document/fields/written.hpp"
 #include "study/semantics_keys.hpp"
 

@@ -5,17 +5,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "document/json_text.hpp"
-#include "scenario/scenario.hpp"
 #include "study/crossings.hpp"
 #include "study/sweep/assumed.hpp"
-#include "study/sweep/grid.hpp"
 #include "study/sweep/ranking.hpp"
 
 namespace stepsim::study {

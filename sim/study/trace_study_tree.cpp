@@ -1,9 +1,5 @@
 #include "study/trace_study.hpp"
 
-#include <array>
-#include <string_view>
-
-#include "document/fields/written.hpp"
 #include "study/what_if_rows.hpp"
 
 namespace stepsim::study {

@@ -4,10 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario_sharding.hpp"
 

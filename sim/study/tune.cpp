@@ -2,18 +2,11 @@
 // of their own, and a reference that cannot exist (no optimal merge for this scenario) is left out.
 #include "study/tune.hpp"
 
-#include <algorithm>
-#include <cmath>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
-#include "run/summary.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_tree.hpp"
-#include "study/sweep/grid.hpp"
 #include "study/sweep/ranking.hpp"
 #include "study/tune_density.hpp"
 

@@ -1,11 +1,8 @@
 #pragma once
 // The rows of changes and of measurements to make, in the documents that have them.
-#include <array>
-#include <span>
 
 #include "document/fields/written.hpp"
 #include "study/explained.hpp"
-#include "study/measure_next.hpp"
 
 namespace stepsim::study {
 

@@ -5,40 +5,26 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
-#include <optional>
-
-#include "base/error.hpp"
 #include "base/printable.hpp"
 #include "cli/commands/check_lines.hpp"
 #include "cli/shell/document.hpp"
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
 #include "run/collective_file.hpp"
 #include "run/flows_file.hpp"
-#include "scenario/conditions.hpp"
-#include "scenario/files/cost_file.hpp"
 #include "scenario/files/library_file.hpp"
-#include "scenario/files/links_file.hpp"
 #include "scenario/files/measured_file.hpp"
 #include "scenario/files/model_file.hpp"
-#include "scenario/files/node_file.hpp"
-#include "scenario/files/overlap_file.hpp"
 #include "scenario/files/profile_file.hpp"
 #include "scenario/files/samples_file.hpp"
 #include "scenario/files/topology_file.hpp"
 #include "scenario/files/trace_file.hpp"
-#include "scenario/named_files.hpp"
 #include "scenario/problem_file.hpp"
 #include "scenario/program_file.hpp"
-#include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/breakeven_file.hpp"
 #include "study/fits.hpp"
 #include "study/reproduce/reproduction_file.hpp"
 #include "study/semantics_result.hpp"
-#include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_point.hpp"
 
 namespace stepsim::cli {

@@ -3,14 +3,9 @@
 // then records in ascending order of their points. After 20 errors the rest is not read.
 #include "cli/commands/check_lines.hpp"
 
-#include <algorithm>
-#include <optional>
-
 #include "document/file.hpp"
-#include "document/json.hpp"
 #include "document/json_text.hpp"
 #include "import/import_detect.hpp"
-#include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_records.hpp"
 
 namespace stepsim::cli {

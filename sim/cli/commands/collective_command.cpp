@@ -4,17 +4,13 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/collective/collective_flags.hpp"
 #include "cli/collective/collective_table.hpp"
 #include "cli/help/help_text.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/compress/compression.hpp"
 #include "document/csv.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_record.hpp"

@@ -4,17 +4,11 @@
 #include "cli/commands/commands.hpp"
 
 #include "study/alternatives.hpp"
-#include "study/compare.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <utility>
-
-#include "base/error.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/help/help_text.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/text/record_table.hpp"
@@ -22,7 +16,6 @@
 #include "scenario/files/import_source.hpp"
 #include "study/breakeven_file.hpp"
 #include "study/sweep/assumed.hpp"
-#include "study/sweep/grid.hpp"
 #include "study/sweep/sweep.hpp"
 
 namespace stepsim::cli {

@@ -3,24 +3,15 @@
 // simulated time of one or more scenarios. A flag of the other problem is refused.
 #include "cli/commands/commands.hpp"
 
-#include "cli/shell/document.hpp"
 #include "cli/text/answer_texts.hpp"
 #include "document/fields/written.hpp"
-#include "study/converge_scenario.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <cmath>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "document/json_text.hpp"
-#include "study/sweep/rows.hpp"
-#include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::cli {
 

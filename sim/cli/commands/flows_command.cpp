@@ -4,20 +4,13 @@
 
 #include <CLI/CLI.hpp>
 
-#include <utility>
-
-#include <chrono>
-
-#include "base/error.hpp"
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/text/answer_texts.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "plot/chrome_trace.hpp"
-#include "run/flows_run.hpp"
 
 namespace stepsim::cli {
 

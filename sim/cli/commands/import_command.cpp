@@ -5,12 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
-
-#include "base/error.hpp"
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/commands/imported.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
@@ -18,12 +13,8 @@
 #include "import/import_caffe_log.hpp"
 #include "import/import_detect.hpp"
 #include "import/import_layer_table.hpp"
-#include "import/import_osu.hpp"
 #include "import/nccl/import_nccl_inspector.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
-#include "import/sizes/size_files.hpp"
-#include "scenario/files.hpp"
-#include "scenario/files/import_source.hpp"
 #include "scenario/files/model_file.hpp"
 #include "scenario/files/trace_file.hpp"
 

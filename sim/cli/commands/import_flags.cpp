@@ -1,20 +1,9 @@
 // Texts of flags to options; a flag that was not typed is an empty text.
 #include "cli/commands/imported.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <optional>
-#include <utility>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/version.hpp"
-#include "document/file.hpp"
 #include "document/json_text.hpp"
-#include "scenario/files/cost_file.hpp"
-#include "scenario/files/import_source.hpp"
 #include "scenario/files/source_json.hpp"
 
 namespace stepsim::cli {

@@ -2,14 +2,8 @@
 // their data sheets have them, and seconds per kind of cable.
 #include "cli/commands/imported.hpp"
 
-#include <array>
-#include <utility>
-
-#include "base/error.hpp"
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::cli {
 

@@ -1,9 +1,5 @@
 #include "cli/commands/imported.hpp"
 
-#include <algorithm>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "import/chakra/import_chakra.hpp"
 #include "import/import_astra_text.hpp"

@@ -1,21 +1,12 @@
 #pragma once
 // `stepsim import`: its flags, and its result, which is the file to write, the summary to print,
 // and warnings.
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/shell/app.hpp"
-#include "document/json.hpp"
 #include "import/import_osu.hpp"
 #include "import/kineto/import_kineto.hpp"
 #include "import/nccl/import_nccl_topology.hpp"
-#include "layers/model_table.hpp"
-#include "layers/trace.hpp"
 #include "scenario/files.hpp"
-#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::cli {
 

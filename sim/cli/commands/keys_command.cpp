@@ -5,14 +5,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-
-#include "base/error.hpp"
 #include "base/printable.hpp"
 #include "cli/commands/file_kinds.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/text/key_text.hpp"
-#include "document/fields/schema.hpp"
 #include "document/json_text.hpp"
 #include "scenario/rules.hpp"
 

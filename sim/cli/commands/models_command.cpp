@@ -4,15 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
-
-#include "base/error.hpp"
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "document/json_text.hpp"
-#include "layers/gpu_table.hpp"
 #include "layers/workload.hpp"
 #include "scenario/files.hpp"
 

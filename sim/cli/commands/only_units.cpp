@@ -2,8 +2,6 @@
 // to the units of the framework (TRN 6).
 #include "cli/commands/emit.hpp"
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"
 #include "run/sharding_plan.hpp"

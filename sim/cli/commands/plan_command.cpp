@@ -5,13 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <chrono>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "buckets/bounds.hpp"
-#include "buckets/planners.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/document.hpp"
 #include "document/json_text.hpp"

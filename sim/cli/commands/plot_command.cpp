@@ -3,10 +3,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <array>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/plot/rows_figure.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"

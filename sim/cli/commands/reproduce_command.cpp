@@ -4,16 +4,10 @@
 #include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <array>
-#include <filesystem>
-#include <map>
 #include <set>
 
-#include "base/error.hpp"
 #include "cli/commands/reproduced_runs.hpp"
 #include "cli/shell/document.hpp"
-#include "cli/shell/output.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "plot/svg.hpp"

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/error.hpp"
 #include "cli/commands/file_kinds.hpp"
 #include "cli/shell/output.hpp"
 

@@ -8,22 +8,15 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <utility>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/collective/collective_table.hpp"
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "cli/text/record_table.hpp"
-#include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
 

@@ -2,12 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <variant>
-#include <vector>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"

@@ -1,8 +1,5 @@
 #pragma once
 // The timeline that `stepsim run` writes beside its result.
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 #include "cli/shell/app.hpp"
 #include "run/run_timeline.hpp"

@@ -5,11 +5,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <array>
-#include <map>
-#include <vector>
-
-#include "base/error.hpp"
 #include "base/printable.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"
@@ -19,7 +14,6 @@
 #include "document/json_text.hpp"
 #include "links/fabric/topology.hpp"
 #include "scenario/files.hpp"
-#include "scenario/files/node_file.hpp"
 #include "scenario/files/profile_file.hpp"
 #include "scenario/files/topology_file.hpp"
 

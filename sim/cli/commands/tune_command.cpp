@@ -4,22 +4,15 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/commands/emit.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/help/help_text.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/assumed.hpp"
-#include "study/sweep/rows.hpp"
 #include "study/sweep/sweep.hpp"
 #include "study/tune.hpp"
 

@@ -3,7 +3,6 @@
 #include "cli/help/help_text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "cli/commands/commands.hpp"

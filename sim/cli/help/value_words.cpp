@@ -2,22 +2,14 @@
 // here, which names their table.
 #include "cli/help/completion.hpp"
 
-#include <algorithm>
-#include <array>
 #include <iterator>
-#include <map>
 
-#include "buckets/planners.hpp"
 #include "cli/collective/collective_flags.hpp"
 #include "cli/commands/file_kinds.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
-#include "layers/workload.hpp"
 #include "run/collective_keys.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/file_names.hpp"
-#include "scenario/files/node_file.hpp"
-#include "scenario/keys/scenario_keys.hpp"
 #include "study/alternatives.hpp"
 #include "study/tune_values.hpp"
 

@@ -1,7 +1,5 @@
 #include "cli/plot/rows_figure.hpp"
 
-#include <array>
-
 #include "document/fields/written.hpp"
 
 namespace stepsim::cli {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "document/csv.hpp"
 #include "document/file.hpp"

@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <span>
 
-#include "base/error.hpp"
 #include "base/statistics.hpp"
 #include "document/json_text.hpp"
 #include "plot/knee.hpp"

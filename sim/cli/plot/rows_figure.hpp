@@ -1,11 +1,6 @@
 #pragma once
 // Makes a figure from rows: chooses axes, curves and marks.
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/quantity.hpp"
 #include "cli/plot/plot_rows.hpp"
 #include "document/fields/schema.hpp"
 #include "plot/figure.hpp"

@@ -2,21 +2,12 @@
 // values of the best point, which its grey line names.
 #include "cli/report/result_page.hpp"
 
-#include <algorithm>
-#include <array>
-#include <set>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/plot/rows_figure.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/named_files.hpp"
-#include "study/sweep/rows.hpp"
-#include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::cli {
 

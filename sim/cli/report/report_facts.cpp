@@ -1,8 +1,5 @@
 #include "cli/report/result_page.hpp"
 
-#include <array>
-
-#include "document/fields/written.hpp"
 #include "study/what_if_rows.hpp"
 
 namespace stepsim::cli {

@@ -7,10 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <thread>
 
-#include "base/error.hpp"
-#include "cli/help/command_page.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/version.hpp"
 

@@ -16,12 +16,8 @@
 // Errors are exceptions (base/error.hpp); `main` prints them and maps them to the exit code. No
 // header includes CLI11.
 #include <array>
-#include <chrono>
 #include <functional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/shell/progress.hpp"
 #include "document/json.hpp"

@@ -4,7 +4,6 @@
 
 #include <set>
 
-#include "base/error.hpp"
 #include "cli/shell/output.hpp"
 #include "document/csv.hpp"
 #include "document/json_text.hpp"

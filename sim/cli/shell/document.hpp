@@ -6,14 +6,9 @@
 //   JSON             the tree
 //   CSV              the records
 //   JSON Lines       the lines, else the records, else the tree on one line
-#include <functional>
 #include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "cli/shell/app.hpp"
-#include "document/json.hpp"
 
 namespace stepsim::cli {
 

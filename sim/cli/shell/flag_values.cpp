@@ -2,10 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
 #include "cli/shell/app.hpp"
 #include "run/work_estimate.hpp"
 

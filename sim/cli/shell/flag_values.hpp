@@ -1,16 +1,7 @@
 #pragma once
 // Parses the values of flags: one quantity, lists and ranges of quantities, lists of words. A word
 // becomes a number, the value of its enumerator. All functions that parse throw UsageError.
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
-#include "base/words.hpp"
 #include "document/reader.hpp"
 
 namespace CLI {

@@ -5,10 +5,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
 #include <system_error>
 
-#include "base/error.hpp"
 #include "document/file.hpp"
 #include "scenario/file_names.hpp"
 

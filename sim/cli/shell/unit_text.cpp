@@ -3,10 +3,8 @@
 #include "cli/shell/unit_text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
-#include <optional>
 
 #include "base/quantity.hpp"
 #include "cli/shell/document.hpp"

@@ -3,10 +3,6 @@
 // single values in a suitable unit ("54.6649 Gb/s", "5 us"). The suffix of the key gives the
 // quantity.
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "document/json.hpp"
 

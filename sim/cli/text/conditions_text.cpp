@@ -1,10 +1,5 @@
 #include "cli/text/run_text.hpp"
 
-#include <algorithm>
-
-#include "base/quantity.hpp"
-#include "scenario/conditions.hpp"
-
 namespace stepsim::cli {
 
 std::string conditions_text(const study::Scenario& scenario) {

@@ -2,14 +2,9 @@
 // shows its own last loss.
 #include "cli/text/answer_texts.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <string_view>
 
-#include "base/quantity.hpp"
 #include "cli/shell/unit_text.hpp"
-#include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
 

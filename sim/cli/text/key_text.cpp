@@ -6,8 +6,6 @@
 #include <cmath>
 #include <set>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "document/reader.hpp"
 

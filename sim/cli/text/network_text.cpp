@@ -2,8 +2,6 @@
 // messages, other jobs, and queues of links. An alpha_beta network leaves them empty.
 #include "cli/text/run_text.hpp"
 
-#include "base/quantity.hpp"
-
 namespace stepsim::cli {
 
 namespace {

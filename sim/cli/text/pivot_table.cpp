@@ -1,10 +1,7 @@
 #include "cli/text/record_table.hpp"
 
-#include <algorithm>
 #include <set>
-#include <utility>
 
-#include "base/quantity.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {

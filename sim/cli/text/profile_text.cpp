@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 
 namespace stepsim::cli {

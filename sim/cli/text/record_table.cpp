@@ -2,13 +2,8 @@
 // so that sweeps of different scenarios need no list of columns here.
 #include "cli/text/record_table.hpp"
 
-#include <algorithm>
-#include <array>
 #include <iterator>
-#include <optional>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/text/run_text.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/rows.hpp"

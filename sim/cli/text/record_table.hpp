@@ -1,13 +1,8 @@
 #pragma once
 // Tables of the rows of `compare` and `sweep`: varied fields in readable units, times, efficiency
 // and bottleneck. A word marks the best row; a failed row shows its error.
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/shell/document.hpp"
-#include "document/json.hpp"
 #include "study/sweep/ranking.hpp"
 
 namespace stepsim::cli {

@@ -1,9 +1,5 @@
 #include "cli/text/run_text.hpp"
 
-#include <array>
-#include <utility>
-
-#include "base/quantity.hpp"
 #include "cli/text/topology_text.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_schedule.hpp"

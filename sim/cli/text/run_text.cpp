@@ -3,13 +3,8 @@
 // out their line; nothing is computed here but shares and ratios.
 #include "cli/text/run_text.hpp"
 
-#include <algorithm>
-
-#include "base/quantity.hpp"
-#include "buckets/planners.hpp"
 #include "run/memory_figures.hpp"
 #include "run/run.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_schedule.hpp"
 
 namespace stepsim::cli {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "base/statistics.hpp"
 #include "document/json_text.hpp"
 

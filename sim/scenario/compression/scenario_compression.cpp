@@ -1,12 +1,6 @@
 // /communication/compression from io's tree (SPA 1, 11, 14; PIP 6, 16).
 #include "scenario/compression/scenario_compression.hpp"
 
-#include <array>
-#include <bit>
-#include <limits>
-#include <utility>
-
-#include "buckets/planners.hpp"
 #include "scenario/compression/compression_words.hpp"
 #include "scenario/keys/compression_keys.hpp"
 

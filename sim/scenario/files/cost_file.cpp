@@ -5,8 +5,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "scenario/files/keys/cost_keys.hpp"
 
 namespace stepsim::io {

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "nccl/node_links.hpp"
 #include "scenario/files/keys/library_keys.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "scenario/files/keys/overlap_keys.hpp"
 
 namespace stepsim::io {

@@ -4,9 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "base/error.hpp"
 #include "document/csv.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"

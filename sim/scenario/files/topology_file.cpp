@@ -4,8 +4,6 @@
 
 #include <set>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "document/reader.hpp"
 #include "links/fabric/topology.hpp"
 #include "scenario/files/keys/topology_keys.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 // The keys of an element of the list `files`, in results and in the headers of sweeps.
-#include <array>
 
 #include "document/fields/written.hpp"
 #include "scenario/named_files.hpp"

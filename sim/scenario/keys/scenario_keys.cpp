@@ -1,11 +1,7 @@
 // The example is part of the schema and is checked against it.
 #include "scenario/keys/scenario_keys.hpp"
 
-#include <algorithm>
-
-#include "buckets/planners.hpp"
 #include "scenario/keys/problem_keys.hpp"
-#include "scenario/keys/schedule_keys.hpp"
 
 namespace stepsim::study::keys {
 

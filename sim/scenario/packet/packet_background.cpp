@@ -1,10 +1,6 @@
 // `background` of the packet block (PKT 7.5).
 #include "scenario/packet/packet_settings.hpp"
 
-#include <algorithm>
-
-#include "base/quantity.hpp"
-#include "base/units.hpp"
 #include "scenario/keys/packet_keys.hpp"
 #include "scenario/parse_context.hpp"
 

@@ -3,12 +3,6 @@
 // is right.
 #include "scenario/packet/packet_settings.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "links/packet/ports.hpp"
 #include "links/packet/thresholds.hpp"
 #include "scenario/keys/packet_keys.hpp"

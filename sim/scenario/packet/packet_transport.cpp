@@ -2,12 +2,7 @@
 // matrix (rules.hpp) ask it.
 #include "scenario/packet/packet_settings.hpp"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <span>
-#include <string>
-#include <utility>
 
 #include "scenario/keys/packet_keys.hpp"
 #include "scenario/parse_context.hpp"

@@ -2,9 +2,6 @@
 // bandwidth of a port and have no single value where ports differ.
 #include "scenario/packet/packet_settings.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "links/packet/thresholds.hpp"
 #include "scenario/keys/packet_keys.hpp"
 

@@ -1,8 +1,6 @@
 #include "study/reproduce/paper_page.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include "base/quantity.hpp"

@@ -1,9 +1,7 @@
 #include "study/reproduce/paper_records.hpp"
 
-#include <algorithm>
 #include <charconv>
 
-#include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "document/csv.hpp"

@@ -2,10 +2,8 @@
 // where it is evaluated, since only records tell which columns there are.
 #include "study/reproduce/reproduction_file.hpp"
 
-#include <algorithm>
 #include <set>
 
-#include "base/error.hpp"
 #include "study/reproduce/reproduction_keys.hpp"
 
 namespace stepsim::reproduce {

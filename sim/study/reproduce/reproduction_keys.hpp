@@ -1,6 +1,5 @@
 #pragma once
 // The keys of a file of kind reproduction (REP 1): reproduce/PAPER/figures.json.
-#include <array>
 
 #include "document/fields/schema.hpp"
 #include "study/reproduce/reproduction.hpp"

@@ -1,13 +1,8 @@
 // Every figure of a group is one of the errors of its rows, sorted.
 #include "study/reproduce/scoreboard_tables.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 
-#include "base/quantity.hpp"
-#include "base/statistics.hpp"
 #include "document/csv.hpp"
 #include "study/reproduce/series.hpp"
 

@@ -1,6 +1,5 @@
 #include "study/reproduce/series.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 

@@ -1,9 +1,5 @@
 #include "study/reproduce/speed_rules.hpp"
 
-#include <algorithm>
-#include <cmath>
-
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 #include "study/reproduce/series.hpp"

@@ -1,6 +1,5 @@
 #include "study/reproduce/paper_records.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/quantity.hpp"

@@ -1,17 +1,8 @@
 #include "study/sweep/assumed.hpp"
 
-#include <algorithm>
-#include <map>
-#include <utility>
-#include <vector>
-
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
-#include "scenario/defaults.hpp"
 #include "scenario/rules.hpp"
-#include "scenario/scenario.hpp"
-#include "study/sweep/grid.hpp"
 #include "study/sweep/sweep_point.hpp"
 
 namespace stepsim::study {

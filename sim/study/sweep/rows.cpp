@@ -2,9 +2,6 @@
 // exactly what the file of the same sweep would hold, nulls and texts included.
 #include "study/sweep/rows.hpp"
 
-#include <algorithm>
-
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/sweep.hpp"
 

@@ -2,18 +2,8 @@
 // Runs a small sweep in memory: every combination of the axes, with threads. The result has one
 // flat record per point, as in the file of a sweep, in point order. `solve`, `tune` and
 // `compare --algorithms` use it.
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/quantity.hpp"
-#include "document/json.hpp"
 #include "run/work_estimate.hpp"
-#include "scenario/files.hpp"
 #include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::study {

@@ -3,16 +3,10 @@
 // output, so that a folder can be moved as a whole.
 #include "study/sweep/sweep_file.hpp"
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
-#include <string_view>
-#include <utility>
 
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
 #include "scenario/keys/named_file_keys.hpp"
-#include "scenario/named_files.hpp"
 
 namespace stepsim::study {
 

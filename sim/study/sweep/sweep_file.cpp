@@ -3,16 +3,8 @@
 // known at its points.
 #include "study/sweep/sweep_file.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
 #include "run/collective_record.hpp"
-#include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/sweep/sweep_keys.hpp"
 

@@ -3,15 +3,9 @@
 // points with the same results.
 #include "study/sweep/sweep.hpp"
 
-#include <array>
-#include <cmath>
-#include <utility>
-
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
 #include "run/collective_keys.hpp"
-#include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {
