@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 
 namespace stepsim::study {

@@ -203,10 +203,8 @@ std::string without_job(const std::string& pointer) {
 // What the default schedule follows from.
 std::string schedule_reason(const Scenario& scenario) {
   switch (scenario.communication.schedule) {
-  case buckets::Schedule::trace: {
-    const std::size_t count = scenario.workload.buckets.size();
-    return std::to_string(count) + (count == 1 ? " measured bucket" : " measured buckets");
-  }
+  case buckets::Schedule::trace:
+    return base::counted(std::ssize(scenario.workload.buckets), "measured bucket");
   case buckets::Schedule::ddp:
     return "buckets of PyTorch";
   default:

@@ -3,7 +3,9 @@
 #include "scenario/program_file.hpp"
 
 #include <cstdlib>
+#include <ranges>
 
+#include "base/collected.hpp"
 #include "scenario/program_keys.hpp"
 
 namespace stepsim::study {
@@ -220,11 +222,8 @@ private:
   using Names = std::map<std::string, std::uint32_t, std::less<>>;
 
   static std::string unknown(const std::string& what, const std::string& name, const Names& names) {
-    std::vector<std::string_view> known;
-    for (const auto& [each, number] : names) {
-      known.push_back(each);
-    }
-    return base::unknown_word(what, name, known);
+    return base::unknown_word(what, name,
+                              base::collected<std::string_view>(std::views::keys(names)));
   }
 
   std::uint32_t named(io::Fields& fields, std::string_view key, const Names& names) {

@@ -6,7 +6,6 @@
 #include "collectives/validate.hpp"
 #include "document/json_text.hpp"
 #include "scenario/compression/compression_words.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

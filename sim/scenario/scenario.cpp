@@ -8,7 +8,6 @@
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/recorded_training.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_parts.hpp"

@@ -10,7 +10,6 @@
 #include "scenario/cost_choice.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 
 namespace stepsim::study {

@@ -6,7 +6,6 @@
 
 #include "document/json_text.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {

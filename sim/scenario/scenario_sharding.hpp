@@ -11,7 +11,7 @@ namespace stepsim::study {
 // `scenario` must have been read before.
 void parse_sharding(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 // Writes the keys of a resolved scenario.
-void add_sharding(const Training& training, io::Json& tree);
+void add_sharding(const Scenario& scenario, io::Json& tree);
 
 // Checks the requirements on the rest of the scenario, which must be known.
 void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario& scenario);
