@@ -228,7 +228,7 @@ void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint3
   out.nvls = nvls;
   out.switch_latency_s = switch_latency_s;
   if (filled) {
-    fill_intra(fields, context, file);
+    fill_intra(fields, file);
   } else if (intra) {
     io::Fields inner(*json, context.problems, fields.row("intra_network"));
     if (json->is_object() && inner.has("latency_s") != inner.has("bandwidth_Bps")) {

@@ -5,7 +5,6 @@
 
 #include "programs/step/exchange_times.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -208,7 +208,8 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
     fill_workers(*known.compute_s, computing / steps, detail, result);
   }
   if (!known.single_s) {
-    known.single_s = alone_seconds_of(scenario, window, program.steps);
+    known.single_s = alone_seconds(scenario, (window.from + 1) * program.steps,
+                                   (window.to + 1) * program.steps - 1);
   }
   fill_speedup(scenario, *known.single_s, period / steps, summary);
   if (summary.samples_per_s) {

@@ -89,11 +89,6 @@ void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
 
 // What a rank sends in a step.
 [[nodiscard]] double bytes_sent(const ScenarioProgram& made);
-// A step of one worker alone in the iterations of the window, of `steps` steps each: it trains with
-// all micro-batches, and updates what a rank of the run updates.
-[[nodiscard]] double alone_seconds_of(const Scenario& scenario, const Window& window,
-                                      std::int64_t steps);
-
 // Sets the parts of the period that computing takes, `alone_s` together: as much longer as the
 // slowest ranks are. Without selections on a stream of their own it takes `unselected_s`.
 void fill_computing(const Scenario& scenario, const ScenarioProgram& made, double alone_s,

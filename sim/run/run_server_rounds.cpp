@@ -238,10 +238,10 @@ Result run_server_rounds(const Scenario& scenario) {
   summary.lower_bound_s.reset();
   summary.merge_optimal_iteration_time_s.reset();
   summary.merge_gap_to_optimal.reset();
-  fill_speedup(scenario,
-               alone_seconds(scenario, jitter_of(scenario), discarded_iterations(scenario),
-                             scenario.training.iterations - 1),
-               period, summary);
+  fill_speedup(
+      scenario,
+      alone_seconds(scenario, discarded_iterations(scenario), scenario.training.iterations - 1),
+      period, summary);
   if (*summary.straggler_wait_s > kStragglerShare * period) {
     summary.bottleneck = "straggler";
   }

@@ -22,8 +22,7 @@ struct FigureJson {
     return io::Array((summary.*counts).begin(), (summary.*counts).end());
   }
   io::Json operator()(SummaryParts parts) const {
-    return io::write_each(summary.*parts,
-                          [](const IntervalPart& part) { return io::write(kIntervalPart, part); });
+    return io::write_all(kIntervalPart, summary.*parts);
   }
 };
 
