@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/collected.hpp"
 #include "document/csv.hpp"
 #include "study/reproduce/series.hpp"
 
@@ -18,10 +19,8 @@ double at_share(const std::vector<double>& ascending, double share) {
 }
 
 std::vector<double> ascending(const Records& rows, std::string_view name) {
-  std::vector<double> values;
-  for (const io::Object& row : rows) {
-    values.push_back(row_number(row, name));
-  }
+  auto values =
+      base::collected<double>(rows, [&](const io::Object& row) { return row_number(row, name); });
   std::ranges::sort(values);
   return values;
 }
@@ -237,11 +236,7 @@ std::string scoreboard_csv(const Records& predicted, const Records& not_predicte
       "inputs",       "label",         "transport",      "reduced_precision",
       "typical",      "typical_low",   "typical_high",   "typical_error",
       "not_predicted"};
-  std::string out;
-  for (const char* name : kColumns) {
-    out.append(out.empty() ? "" : ",").append(name);
-  }
-  out += "\n";
+  std::string out = base::listed(kColumns, {}, ",") + "\n";
   for (const Records& rows : {predicted, not_predicted}) {
     for (const io::Object& row : rows) {
       std::string line;

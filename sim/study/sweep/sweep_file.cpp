@@ -215,9 +215,8 @@ void require_scenario(const Sweep& sweep) {
 
 // Files without a kind are told by their axes.
 bool is_sweep(const io::Json& tree) {
-  const io::Json* kind = tree.find("kind");
-  return (kind != nullptr && kind->is_string() && kind->as_string() == "sweep") ||
-         (kind == nullptr && tree.find("axes") != nullptr);
+  return tree.text("kind") == "sweep" ||
+         (tree.find("kind") == nullptr && tree.find("axes") != nullptr);
 }
 
 Sweep parse_sweep(const io::Json& tree) {

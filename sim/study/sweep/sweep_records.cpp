@@ -2,7 +2,6 @@
 // axis values are made once, too, so that only numbers are formatted per point.
 #include "study/sweep/sweep_records.hpp"
 
-#include <charconv>
 #include <cmath>
 
 #include "base/random.hpp"
