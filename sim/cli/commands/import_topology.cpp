@@ -64,8 +64,9 @@ void parse_latencies(const std::string& text, io::NcclTopologyOptions& options) 
 
 // Only the flags that were given are set: the importer has the defaults, and its warnings name
 // those that it used.
-io::NcclTopologyOptions topology_options(const TopologyFlags& flags) {
+io::NcclTopologyOptions topology_options(const ImportFlags& flags) {
   io::NcclTopologyOptions options;
+  options.common = common_options(flags);
   if (!flags.gpus.empty()) {
     for (const std::string_view id : split(flags.gpus)) {
       options.gpus.emplace_back(id);

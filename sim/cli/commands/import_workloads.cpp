@@ -8,10 +8,7 @@ namespace stepsim::cli {
 
 Imported imported_chakra(const std::string& file, const ImportFlags& flags,
                          const std::string& target) {
-  std::optional<std::int64_t> ranks;
-  if (!flags.ranks.empty()) {
-    ranks = count("--ranks", flags.ranks, io::at_least(1));
-  }
+  const auto ranks = ranks_of(flags);
   if (target.ends_with(".samples.json")) {
     return imported_samples(io::chakra_samples(file, common_options(flags), ranks));
   }

@@ -129,11 +129,8 @@ std::string curve_text(const study::TuneProblem& problem, const study::Tuning& t
                    return study::band_in(point.record).has_value();
                  }));
   const std::vector<const study::TunePoint*> shown = shown_points(tuning);
-  std::vector<io::Json> values;
-  for (const study::TunePoint* point : shown) {
-    values.push_back(point->value);
-  }
-  const ValueColumn knob = value_column(study::row(problem.knob).name, values);
+  const ValueColumn knob = value_column(study::row(problem.knob).name,
+                                        base::collected<io::Json>(shown, &study::TunePoint::value));
   Table table{{knob.heading}, {}};
   for (const Column& column : columns) {
     table.headings.push_back(column.heading);

@@ -69,8 +69,5 @@ struct KeyAxis {
 
 // Whether the key is a fraction, shown in percent.
 [[nodiscard]] bool is_share(std::string_view key);
-// The quantity that a key measures by its ending; empty for a key without a unit, and for a
-// throughput such as samples_per_s, which ends like a time.
-[[nodiscard]] std::optional<base::QuantityKind> quantity_of(std::string_view key);
 
 } // namespace stepsim::cli

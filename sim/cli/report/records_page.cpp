@@ -38,14 +38,10 @@ std::vector<io::Json> values_of(const PlotRows& rows, std::string_view key) {
   return out;
 }
 
-std::string word_of(const io::Json& value) {
-  return value.is_string() ? value.as_string() : io::compact(value);
-}
-
 // In the unit that fits.
 std::string shown_value_of(std::string_view key, const io::Json& value) {
   return value.is_number() && !value.is_integer() ? value_text(key, value.as_double(), 4)
-                                                  : word_of(value);
+                                                  : plain_cell(value);
 }
 
 // One page in the making: which fields vary, which record is the best.
@@ -170,7 +166,7 @@ private:
     for (const std::string& name : names) {
       const io::Json value = cell_of(best(), name);
       if (name != x_ && name != by_ && !value.is_null() && !moves_with_x(name)) {
-        out.emplace_back(name, word_of(value));
+        out.emplace_back(name, plain_cell(value));
       }
     }
     return out;
@@ -244,7 +240,7 @@ private:
     const std::vector<KeyValue> others = fixed();
     for (std::size_t i = 0; i < rows_.rows.size(); ++i) {
       const bool shown = std::ranges::all_of(others, [&](const KeyValue& each) {
-        return word_of(cell_of(rows_.rows[i], each.first)) == each.second;
+        return plain_cell(cell_of(rows_.rows[i], each.first)) == each.second;
       });
       if (shown) {
         rows.push_back(trees_[i]);

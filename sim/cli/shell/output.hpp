@@ -2,7 +2,6 @@
 // Writes the results and messages of a command. Results are complete or absent: a file is written
 // next to its final name and then renamed, so that an interrupted command leaves the old file.
 #include <filesystem>
-#include <optional>
 
 #include "cli/shell/app.hpp"
 

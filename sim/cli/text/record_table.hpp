@@ -49,15 +49,6 @@ struct AlgorithmColumn {
 // two fields would have the same name.
 [[nodiscard]] std::vector<std::string> field_names(std::span<const std::string> varied);
 
-// How a varied field is shown: "bandwidth [Gb/s]", values times `factor`.
-struct FieldLook {
-  std::string heading;
-  double factor = 1;
-};
-
-// The heading and the factor of a field, by the unit at the end of its name.
-[[nodiscard]] FieldLook field_look(const std::string& field);
-
 // The cell of a varied field. Integers and decimal fractions without a unit stay as they were
 // written.
 [[nodiscard]] std::string varied_cell(const io::Json& row, const std::string& field, double factor);
