@@ -11,6 +11,7 @@
 // Errors are returned as the text that follows `--flag VALUE: `. JSON files may also contain such
 // texts, for every key with a unit and for fractions; a bare number in a file is in the unit that
 // its key names.
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -118,6 +119,18 @@ void append_integer(std::string& out, std::int64_t value);
 // Returns the count with its noun: "1 flow", "3 flows", "2 switches" (plural "es").
 [[nodiscard]] std::string counted(std::int64_t count, std::string_view noun,
                                   std::string_view plural = "s");
+
+// The number that a text is as a whole, without a unit.
+// std::from_chars neither skips blanks nor accepts a leading plus sign, so "+5", " 5" and "5 GB"
+// give no number. "inf" and "nan" are numbers for floating-point types.
+template <class Number> [[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
 
 // Ratios as people read them.
 

@@ -52,6 +52,21 @@ constexpr std::array<std::string_view, 3> kCommonFlops{"GFlop/s", "TFlop/s", "PF
 constexpr std::array<std::string_view, 1> kCommonRatio{"%"};
 constexpr std::array<std::string_view, 4> kAmounts{"K", "M", "B", "T"};
 
+// What belongs to a kind: what its units are units of, its SI unit, and its common units.
+struct KindRow {
+  std::string_view name, si;
+  std::span<const std::string_view> common;
+};
+constexpr std::array kKinds{
+    // in the order of the kinds
+    KindRow{"time", "seconds", kCommonTime}, KindRow{"size", "bytes", kCommonSize},
+    KindRow{"rate", "bytes/s", kCommonRate}, KindRow{"speed of computing", "FLOP/s", kCommonFlops},
+    KindRow{"ratio", "1", kCommonRatio},     KindRow{"", "1", {}},
+    KindRow{"amount", "1", kAmounts}};
+static_assert(kKinds.size() == static_cast<std::size_t>(amount) + 1);
+
+const KindRow& row_of(QuantityKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+
 double in_unit(double value, const Unit& unit) {
   return value / std::pow(10.0, unit.exponent) / unit.factor;
 }
@@ -90,49 +105,12 @@ const Unit* find_unit(std::string_view name, QuantityKind kind) {
   return found == kUnits.end() ? nullptr : found;
 }
 
-std::span<const std::string_view> common_units(QuantityKind kind) {
-  switch (kind) {
-  case time:
-    return kCommonTime;
-  case size:
-    return kCommonSize;
-  case rate:
-    return kCommonRate;
-  case flops:
-    return kCommonFlops;
-  case ratio:
-    return kCommonRatio;
-  case amount:
-    return kAmounts;
-  case count:
-    return {};
-  }
-  return {};
-}
+std::span<const std::string_view> common_units(QuantityKind kind) { return row_of(kind).common; }
 
 std::string_view kind_name_of_unit(std::string_view name) {
   const auto* found = std::find_if(kUnits.begin(), kUnits.end(),
                                    [&](const Unit& unit) { return unit.name == name; });
-  if (found == kUnits.end()) {
-    return {};
-  }
-  switch (found->kind) {
-  case time:
-    return "time";
-  case size:
-    return "size";
-  case rate:
-    return "rate";
-  case flops:
-    return "speed of computing";
-  case ratio:
-    return "ratio";
-  case amount:
-    return "amount";
-  case count:
-    return {};
-  }
-  return {};
+  return found == kUnits.end() ? std::string_view() : row_of(found->kind).name;
 }
 
 std::string two_readings(std::string_view name, QuantityKind kind) {
@@ -192,23 +170,7 @@ std::optional<QuantityKind> kind_of_key(std::string_view key) {
   return key == "samples" || key == "tokens" ? std::optional(amount) : std::nullopt;
 }
 
-std::string_view si_unit(QuantityKind kind) {
-  switch (kind) {
-  case time:
-    return "seconds";
-  case size:
-    return "bytes";
-  case rate:
-    return "bytes/s";
-  case flops:
-    return "FLOP/s";
-  case ratio:
-  case count:
-  case amount:
-    return "1";
-  }
-  return {};
-}
+std::string_view si_unit(QuantityKind kind) { return row_of(kind).si; }
 
 std::string format_quantity(double value, QuantityKind kind, std::string_view unit) {
   const Unit* found = find_unit(unit, kind);

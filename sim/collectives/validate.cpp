@@ -2,8 +2,6 @@
 // each with the key that it belongs to, so that a file with three errors is mended in one go.
 #include "collectives/validate.hpp"
 
-#include <initializer_list>
-
 #include "base/quantity.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/measured_steps.hpp"

@@ -5,8 +5,6 @@
 // file_write.hpp writes files.
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
 
 #include "base/error.hpp"
 

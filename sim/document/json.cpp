@@ -126,6 +126,11 @@ Json* Json::find(std::string_view key) {
   return const_cast<Json*>(static_cast<const Json*>(this)->find(key));
 }
 
+std::string Json::text(std::string_view key) const {
+  const Json* value = find(key);
+  return value != nullptr && value->is_string() ? value->as_string() : std::string();
+}
+
 Json& Json::set(std::string_view key, Json value) {
   if (is_null()) {
     value_ = Object{};

@@ -68,6 +68,8 @@ public:
   // Member of an object; null pointer if it is absent or this value is not an object.
   [[nodiscard]] const Json* find(std::string_view key) const;
   [[nodiscard]] Json* find(std::string_view key);
+  // The text of a member; "" if there is none.
+  [[nodiscard]] std::string text(std::string_view key) const;
   // Sets a member, appended if new, and returns the value of this member. If this is null, it
   // becomes an object first; else it must be an object (asserted).
   Json& set(std::string_view key, Json value);

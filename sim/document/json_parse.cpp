@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
-#include "base/error.hpp"
 #include "document/file.hpp"
 
 namespace stepsim::io {

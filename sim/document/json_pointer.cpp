@@ -4,10 +4,8 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
-#include <optional>
-
 #include "base/error.hpp"
+#include "base/quantity.hpp"
 
 namespace stepsim::io {
 
@@ -18,12 +16,7 @@ std::optional<std::size_t> array_index(std::string_view token) {
   if (token.empty() || (token.size() > 1 && token.front() == '0')) {
     return std::nullopt;
   }
-  std::size_t index{};
-  const auto result = std::from_chars(token.data(), token.data() + token.size(), index);
-  if (result.ec != std::errc{} || result.ptr != token.data() + token.size()) {
-    return std::nullopt;
-  }
-  return index;
+  return base::parse_number<std::size_t>(token);
 }
 
 // As messages call the types, in the order of the variant.

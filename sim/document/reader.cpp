@@ -9,8 +9,6 @@
 #include <cassert>
 #include <cmath>
 
-#include "base/error.hpp"
-
 namespace stepsim::io {
 
 namespace {
@@ -215,6 +213,15 @@ std::span<const Json> Fields::list(std::string_view key, std::string_view elemen
   return elements;
 }
 
+std::vector<double> Fields::numbers(std::string_view key) {
+  std::vector<double> values;
+  for (const Json& value : list(key)) {
+    const Range range = row(key).keys.front().range;
+    values.push_back(checked_number(value, range, problems_).value_or(0));
+  }
+  return values;
+}
+
 // Absent or wrong: the problem is noted, and a value of the range stands in.
 double Fields::number(std::string_view key, Range range) {
   const Json* value = required(key, "a number");
@@ -352,7 +359,7 @@ void Fields::know_all() {
 
 // The last step of reading an object.
 void Fields::no_more() {
-  if (!json_.is_object()) {
+  if (!json_.is_object() || std::exchange(complete_, true)) {
     return;
   }
   for (const auto& [key, value] : json_.as_object()) {

@@ -66,6 +66,29 @@ public:
   // that require at least one element: an empty list is the problem "needs at least one `element`".
   std::span<const Json> list(std::string_view key);
   std::span<const Json> list(std::string_view key, std::string_view element);
+  // The numbers of a list, each in the range of the row's element; 0 for one that is wrong.
+  std::vector<double> numbers(std::string_view key);
+  // Calls `read` with the fields of an object, of which no further key is known then. Nothing
+  // happens if it is absent or null.
+  template <class Read> void object(std::string_view key, Read read) {
+    if (const Json* json = any(key); has(key)) {
+      Fields fields(*json, problems_, row(key));
+      read(fields);
+      fields.no_more();
+    }
+  }
+  // What `read` makes of the fields of every object of a list, of which no further key is known
+  // then. With `element` the list needs one.
+  template <class Read>
+  [[nodiscard]] auto each(std::string_view key, Read read, std::string_view element = {}) {
+    std::vector<std::invoke_result_t<Read, Fields&>> all;
+    for (const Json& json : element.empty() ? list(key) : list(key, element)) {
+      Fields fields(json, problems_, row(key).keys.front());
+      all.push_back(read(fields));
+      fields.no_more();
+    }
+    return all;
+  }
   // The row of a key, which must exist (asserted). All members of a map share one row.
   [[nodiscard]] const Key& row(std::string_view key) const;
 
@@ -100,7 +123,8 @@ public:
   void header(std::string_view kind, bool kind_required = false);
   // Marks all keys of the rows as known, read or not.
   void know_all();
-  // Adds a problem "unknown key, did you mean ...?" for every key that is not known.
+  // Adds a problem "unknown key, did you mean ...?" for every key that is not known. A second call
+  // does nothing.
   void no_more();
   [[nodiscard]] const Json& json() const { return json_; }
   [[nodiscard]] Problems& problems() { return problems_; }
@@ -118,6 +142,7 @@ private:
   mutable std::size_t last_row_ = static_cast<std::size_t>(-1);
   Problems& problems_;
   std::vector<std::string_view> known_;
+  bool complete_ = false; // no_more() was called
 };
 
 } // namespace stepsim::io

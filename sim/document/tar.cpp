@@ -9,7 +9,6 @@
 #include <charconv>
 #include <limits>
 #include <optional>
-#include <span>
 
 #include "base/error.hpp"
 

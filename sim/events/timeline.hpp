@@ -2,7 +2,6 @@
 // The timeline of a run, for people to look at: spans on tracks, arrows between spans, and
 // counters. plot/chrome_trace.hpp writes it as a Chrome trace. Times count from the start of the
 // run. Spans of one track nest or are disjoint (a test checks every exported file).
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

@@ -9,8 +9,6 @@
 #include <map>
 #include <set>
 
-#include "base/error.hpp"
-
 namespace stepsim::io {
 
 namespace {

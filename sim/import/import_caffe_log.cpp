@@ -8,7 +8,6 @@
 #include <iterator>
 #include <ranges>
 
-#include "base/error.hpp"
 #include "import/kineto/kineto_sizes.hpp"
 
 namespace stepsim::io {

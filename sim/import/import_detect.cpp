@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/error.hpp"
 #include "import/chakra/chakra_nodes.hpp"
 #include "scenario/files/import_source.hpp"
 

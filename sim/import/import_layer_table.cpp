@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "document/csv.hpp"
 #include "import/kineto/kineto_events.hpp"
 

@@ -5,8 +5,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "scenario/files/source_json.hpp"
 
 namespace stepsim::io {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cassert>
 #include <numeric>
-#include <string_view>
 
 namespace stepsim::layers {
 

@@ -24,11 +24,8 @@
 // A block of GPT keeps T h (34 + 5 a S / h) bytes of 16-bit values, which is equation 1 of
 // Korthikanti et al. 2022 (arXiv:2205.05198). Networks with layer norm, but not those on images,
 // are taken to have dropout.
-#include <vector>
 
-#include "base/words.hpp"
 #include "layers/gpu_estimate.hpp"
-#include "layers/model_table.hpp"
 
 namespace stepsim::layers {
 

@@ -16,12 +16,7 @@
 //
 // Only matrix products run in fp8. A convolution reads and writes its activations once. Estimates
 // for networks without attention were not compared with measurements.
-#include <cstdint>
-#include <optional>
-#include <vector>
 
-#include "base/units.hpp"
-#include "base/words.hpp"
 #include "layers/gpu_table.hpp"
 #include "layers/model_table.hpp"
 

@@ -6,10 +6,7 @@
 // products inside a model reach the fraction `products`, and attention the fraction `attention`.
 // The element-wise work of a transformer block moves `elementwise` values per token and unit of the
 // model's width. Memory reaches 80 % of its bandwidth.
-#include <array>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/units.hpp"

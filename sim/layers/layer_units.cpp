@@ -1,8 +1,6 @@
 #include "layers/layer_units.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <string_view>
 
 namespace stepsim::layers {
 

@@ -5,10 +5,7 @@
 //
 //     layers   embed | layers.0.attn layers.0.mlp | layers.1.attn layers.1.mlp | norm output
 //     block      1   |             2              |             3              |      4
-#include <cstdint>
-#include <vector>
 
-#include "base/words.hpp"
 #include "layers/workload.hpp"
 
 namespace stepsim::layers {

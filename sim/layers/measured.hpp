@@ -4,7 +4,6 @@
 // results; no simulation uses them. Methods are the words of the key compression/method; `none` is
 // dense training.
 // Times are seconds per update, which includes all its micro-batches.
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>

@@ -1,8 +1,5 @@
 #include "layers/model_activations.hpp"
 
-#include <vector>
-
-#include "layers/activations.hpp"
 #include "layers/layer_units.hpp"
 
 namespace stepsim::layers {

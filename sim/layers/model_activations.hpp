@@ -1,6 +1,5 @@
 #pragma once
 // Activations of the layers of a workload that was made from a model table.
-#include "layers/model_table.hpp"
 #include "layers/workload.hpp"
 
 namespace stepsim::layers {

@@ -3,7 +3,6 @@
 // weights or times (MOD 3). Layers are in registration order; FLOPs = 2 MACs. Shipped tables are in
 // `models/NAME.json`.
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -12,7 +12,6 @@
 //     momentum   4 per parameter
 //     sgd        none
 //     adafactor  4 for every row and column of a matrix; 4 per parameter of all else
-#include "base/words.hpp"
 #include "layers/workload.hpp"
 
 namespace stepsim::layers {

@@ -4,11 +4,7 @@
 // weight). docs/file-formats.md describes the file format, scenario/files/trace_file.hpp reads and
 // writes it, the importers in import/ make it, and scenario/files/keys/trace_keys.hpp explains
 // every member.
-#include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/units.hpp"

@@ -8,7 +8,6 @@
 #include <functional>
 #include <numeric>
 #include <ranges>
-#include <utility>
 
 #include "base/quantity.hpp"
 #include "layers/model_activations.hpp"

@@ -8,17 +8,10 @@
 //     forward   |--1--|--2--|--3--|
 //     backward                    |--3--|--2--|--1--|
 //     gradients                         {3}   {2}   {1}
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "base/shared_list.hpp"
-#include "base/units.hpp"
 #include "collectives/compress/compression.hpp"
 #include "layers/activations.hpp"
-#include "layers/gpu_estimate.hpp"
-#include "layers/model_table.hpp"
 #include "layers/trace.hpp"
 
 namespace stepsim::layers {

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "base/cholesky.hpp"
-#include "base/statistics.hpp"
 #include "nccl/library_record.hpp"
 
 namespace stepsim::nccl {

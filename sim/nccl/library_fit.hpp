@@ -4,10 +4,6 @@
 // its algorithm (Choice); the fit with the smaller data part of the objective is kept.
 // Damped Gauss-Newton starts from the means of the priors, for `calibrated` also from the result of
 // `published`. The result is deterministic, because the points are sorted first.
-#include <array>
-#include <cstddef>
-#include <span>
-#include <vector>
 
 #include "nccl/calibration.hpp"
 

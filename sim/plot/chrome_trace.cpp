@@ -5,11 +5,9 @@
 #include <cassert>
 #include <cmath>
 #include <set>
-#include <string>
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
-#include "document/json.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::plot {

@@ -5,8 +5,6 @@
 //
 // Values are in the unit that the axis names (milliseconds if the unit is "ms"). They are finite,
 // and above 0 on a logarithmic axis; svg() refuses others and names the row they came from.
-#include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -4,12 +4,8 @@
 // The position of a panel in the picture: the rectangle of its axes, and the mapping of its values
 // to pixels. Data keep kInset pixels from the left, right and upper border, so that markers and
 // thick lines remain inside.
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "plot/canvas.hpp"
-#include "plot/figure.hpp"
 #include "plot/ticks.hpp"
 
 namespace stepsim::plot {

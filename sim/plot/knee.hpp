@@ -2,8 +2,6 @@
 // The knee of a throughput curve (REP 2): the largest N such that each doubling from the least x up
 // to N raised the throughput by a factor of at least 1.6. Both ends of a doubling, N/2 and N, must
 // be among the points.
-#include <optional>
-#include <span>
 
 #include "plot/figure.hpp"
 

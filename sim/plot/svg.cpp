@@ -7,7 +7,6 @@
 #include <cassert>
 #include <cmath>
 
-#include "plot/canvas.hpp"
 #include "plot/colours.hpp"
 #include "plot/frame.hpp"
 

@@ -3,8 +3,6 @@
 // same bytes. Curves differ in lightness, dash and marker, so that they can be told apart in grey.
 // A curve of more than 400 points is thinned; its least and greatest y are kept. Text is escaped,
 // and nothing is drawn outside the axes.
-#include <string>
-#include <string_view>
 
 #include "plot/figure.hpp"
 

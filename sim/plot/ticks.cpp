@@ -3,11 +3,8 @@
 #include "plot/ticks.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
-#include <charconv>
 #include <cmath>
-#include <span>
 
 #include "base/quantity.hpp"
 

@@ -4,8 +4,6 @@
 //   log10   1, 2 and 5 times powers of ten; powers of ten only if there are many decades
 //   log2    powers of two
 // A tick that the figure gives is always drawn; labels that would touch are left out.
-#include <string>
-#include <vector>
 
 #include "plot/figure.hpp"
 

@@ -5,11 +5,7 @@
 // Instances of an operation on a rank end in the order of iterations, except on streams of
 // discipline `at_once`, on which a later instance may overtake. Such instances are kept in a short
 // list until the earlier ones have ended.
-#include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <utility>
-#include <vector>
 
 #include "programs/training_program.hpp"
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <limits>
 #include <numeric>
 
 namespace stepsim::programs {

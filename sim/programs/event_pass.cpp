@@ -1,9 +1,6 @@
 #include "programs/event_pass.hpp"
 
-#include <algorithm>
-#include <cassert>
 #include <cmath>
-#include <cstddef>
 
 #include "programs/program_events.hpp"
 #include "programs/steady_state.hpp"

@@ -2,13 +2,8 @@
 // The evaluator `events`, in which every start and end of an operation is an event, processed in
 // the order of time (TRN 2.2, 3.1). It supports all stream disciplines, interference, and ranks
 // that differ. Exchange times must be given by formula, with entry `together`.
-#include <cstdint>
-#include <limits>
-#include <optional>
 
-#include "base/units.hpp"
 #include "programs/operation_times.hpp"
-#include "programs/training_program.hpp"
 
 namespace stepsim::programs {
 

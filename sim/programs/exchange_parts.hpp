@@ -2,8 +2,6 @@
 // Part of the evaluator `events`: the ranks that take part in an exchange together, and how many of
 // them have entered. A group divides the ranks into parts; the ranks of one part exchange together
 // (Group in training_program.hpp).
-#include <cstdint>
-#include <vector>
 
 #include "programs/training_program.hpp"
 

@@ -3,11 +3,8 @@
 // also when an operation that takes no time gets its end: both count for the last bits.
 #include "programs/event_pass.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cstddef>
 #include <utility>
-#include <vector>
 
 namespace stepsim::programs {
 namespace {

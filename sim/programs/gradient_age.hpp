@@ -7,7 +7,6 @@
 //     sync_sgd   U1 waits X1 of the iteration before, F1 follows     staleness 0
 //     zero       U waits R of the same iteration                     staleness 0
 //     pipe_sgd   U waits X of K iterations ago                       staleness K - 1
-#include <cstdint>
 
 #include "programs/training_program.hpp"
 

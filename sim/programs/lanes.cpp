@@ -1,7 +1,5 @@
 #include "programs/lanes.hpp"
 
-#include <span>
-
 #include "programs/operation_layout.hpp"
 
 namespace stepsim::programs {

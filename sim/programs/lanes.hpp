@@ -3,9 +3,6 @@
 // sequence of instances that a rank runs in order: a fifo stream, or a single exchange of a stream
 // that is not fifo. A cursor is the position of a rank in a lane; it has the number
 // lane * ranks + rank. The lanes of fifo streams come first.
-#include <cstddef>
-#include <cstdint>
-#include <vector>
 
 #include "programs/training_program.hpp"
 

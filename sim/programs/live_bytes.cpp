@@ -1,7 +1,5 @@
 #include "programs/live_bytes.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <tuple>
 #include <utility>
 

@@ -10,14 +10,8 @@
 //     reduce                =R2==R1=
 //
 // Bytes held at the same time add up to the peak.
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "programs/operation_times.hpp"
-#include "programs/training_program.hpp"
 
 namespace stepsim::programs {
 

@@ -2,12 +2,9 @@
 // Part of the evaluator `events`: streams whose discipline is not fifo. Times are seconds since the
 // start of the run and never decrease from call to call.
 #include <algorithm>
-#include <cstdint>
 #include <deque>
-#include <limits>
 #include <queue>
 #include <tuple>
-#include <vector>
 
 #include "programs/training_program.hpp"
 

@@ -1,6 +1,5 @@
 #include "programs/operation_layout.hpp"
 
-#include <algorithm>
 #include <bit>
 
 namespace stepsim::programs {

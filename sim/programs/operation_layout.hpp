@@ -4,13 +4,8 @@
 // iteration that waits look back to, rounded up to a power of two:
 //
 //     operation awaited at distances 0 and 2:  4 slots, iteration t in slot first + (t & 3)
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "programs/operation_times.hpp"
-#include "programs/training_program.hpp"
 
 namespace stepsim::programs {
 

@@ -1,7 +1,6 @@
 #include "programs/operation_times.hpp"
 
 #include <cassert>
-#include <span>
 
 #include "programs/rank_loops.hpp"
 

@@ -2,12 +2,7 @@
 // The input and output that all evaluators of a program share: factors of variability, and the
 // times at which operations start and end. Times are seconds since the start of the run.
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <vector>
 
-#include "base/units.hpp"
 #include "programs/training_program.hpp"
 
 namespace stepsim::programs {

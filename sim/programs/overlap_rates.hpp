@@ -11,10 +11,6 @@
 // stream * ranks + rank, with streams numbered among the fifo streams. An exchange is a single run,
 // on the first rank of its part. Changes at one instant are collected and applied together in
 // settle(), so that the rates do not change when one operation directly follows another.
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "programs/training_program.hpp"
 

@@ -2,15 +2,10 @@
 // for programs without a problem so far the order within one iteration.
 #include "programs/program_check.hpp"
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
-#include <cstddef>
-#include <string_view>
 #include <unordered_set>
 #include <utility>
-#include <variant>
 
 #include "base/quantity.hpp"
 #include "programs/operation_layout.hpp"

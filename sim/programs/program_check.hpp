@@ -1,9 +1,6 @@
 #pragma once
 // Checks whether a program is valid (TRN 2.1, 8.4). The reader of files checks numbers, too; they
 // are checked again here, so that programs made by code obey the same rules.
-#include <cstdint>
-#include <string>
-#include <vector>
 
 #include "base/error.hpp"
 #include "programs/training_program.hpp"

@@ -1,7 +1,6 @@
 #include "programs/program_draft.hpp"
 
 #include <cassert>
-#include <cstddef>
 #include <numeric>
 #include <utility>
 

@@ -10,11 +10,7 @@
 //     draft.wait(exchange, step, 0);
 //     draft.wait(step, exchange, 1);
 //     const Program program = draft.finish(step);
-#include <cstdint>
-#include <string>
-#include <vector>
 
-#include "base/units.hpp"
 #include "programs/training_program.hpp"
 
 namespace stepsim::programs {

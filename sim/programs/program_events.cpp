@@ -5,9 +5,6 @@
 // timer that was set anew makes older events of it void.
 #include "programs/program_events.hpp"
 
-#include <algorithm>
-#include <string>
-
 #include "base/error.hpp"
 
 namespace stepsim::programs {

@@ -10,13 +10,7 @@
 // discipline `priority` has carried exchanges in flight as its credit allows, a stream `at_once` as
 // many as it has slots, and ranks enter an exchange when its turn comes. Times are seconds since
 // the start of the run.
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include "events/event_queue.hpp"
 #include "programs/completions.hpp"
@@ -24,9 +18,7 @@
 #include "programs/lanes.hpp"
 #include "programs/message_channels.hpp"
 #include "programs/operation_layout.hpp"
-#include "programs/operation_times.hpp"
 #include "programs/overlap_rates.hpp"
-#include "programs/training_program.hpp"
 
 namespace stepsim::programs {
 

@@ -1,9 +1,6 @@
 #include "programs/recurrence.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cstddef>
-#include <vector>
 
 #include "programs/rank_loops.hpp"
 

@@ -1,11 +1,7 @@
 #include "programs/recurrence.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <cstddef>
-#include <limits>
-#include <vector>
 
 namespace stepsim::programs {
 namespace {

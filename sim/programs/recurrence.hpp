@@ -5,13 +5,9 @@
 //
 //     S(o, t) = max(E(previous operation on the stream), max over waits (q, d) of E(q, t - d))
 //     E(o, t) = S(o, t) + factor x seconds
-#include <cstdint>
 #include <functional>
-#include <span>
 
 #include "programs/operation_layout.hpp"
-#include "programs/operation_times.hpp"
-#include "programs/training_program.hpp"
 
 namespace stepsim::programs {
 

@@ -1,12 +1,9 @@
 #include "programs/steady_state.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cstddef>
 #include <iterator>
 #include <utility>
 
-#include "programs/operation_layout.hpp"
 #include "programs/recurrence.hpp"
 
 namespace stepsim::programs {

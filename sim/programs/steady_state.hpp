@@ -8,12 +8,7 @@
 //     a (3 s) waits for c at distance 1, b (4 s) for a at distance 0, c (5 s) for b at distance 1:
 //     the cycle a b c takes 12 s and spans 2 iterations, hence the period is 6 s, although the ends
 //     of a differ by 5, 7, 5, 7, .. s (cyclicity 2)
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <vector>
 
-#include "base/units.hpp"
 #include "programs/training_program.hpp"
 
 namespace stepsim::programs {

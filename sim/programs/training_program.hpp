@@ -11,11 +11,6 @@
 // iteration after iteration. The last `tail_operations` of the list run only once, after the last
 // iteration (TRN 2.5). Times are seconds >= 0. program_draft.hpp makes programs, and
 // program_check.hpp checks whether a program is valid, which all evaluators require.
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -4,10 +4,7 @@
 
 #include "run/bucket_cost.hpp"
 
-#include <algorithm>
-
 #include "collectives/choose.hpp"
-#include "collectives/compress/compressed_exchange.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
 #include "scenario/compression/compressed_cost.hpp"

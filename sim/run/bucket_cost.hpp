@@ -7,16 +7,7 @@
 //     channel                                        |staging|wire|merge|scatter|
 //
 // Sources: SPA 5, PIP 2, 6, 12, COL 11.
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
 
-#include "buckets/cost.hpp"
-#include "buckets/problem.hpp"
-#include "collectives/collective.hpp"
-#include "links/flow/flow_path.hpp"
 #include "programs/step/exchange_times.hpp"
 #include "scenario/scenario_exchange.hpp"
 

@@ -3,21 +3,13 @@
 // the kind turn into pointers ("/options/block_bytes").
 #include "run/collective_file.hpp"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <numeric>
-#include <utility>
-
-#include "base/error.hpp"
-#include "collectives/algorithms.hpp"
+#include "base/collected.hpp"
 #include "collectives/method.hpp"
 #include "collectives/validate.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_keys.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/defaults.hpp"
-#include "scenario/files/links_file.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
@@ -113,14 +105,13 @@ void parse_late(io::Fields& fields, const ParseContext& context, collectives::Co
   }
   out.enter_s.resize(out.ranks, 0);
   for (const auto& [key, value] : json->as_object()) {
-    std::uint32_t rank = 0;
-    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), rank);
-    if (error != std::errc() || end != key.data() + key.size() || rank >= out.ranks) {
+    const auto rank = base::parse_number<std::uint32_t>(key);
+    if (!rank || *rank >= out.ranks) {
       context.problems.add(*json, "must name ranks from 0 to " + std::to_string(out.ranks - 1) +
                                       ", got " + base::shown_value(key));
       continue;
     }
-    out.enter_s[rank] +=
+    out.enter_s[*rank] +=
         io::checked_number(value, keys::kLate.front().range, context.problems).value_or(0);
   }
 }
@@ -162,16 +153,12 @@ void parse_candidates(io::Fields& fields, collectives::Collective& out) {
 }
 
 void parse_options(io::Fields& fields, collectives::Collective& out) {
-  const io::Json* json = fields.any("options");
-  if (json == nullptr || json->is_null()) {
-    return;
-  }
-  io::Fields options(*json, fields.problems(), fields.row("options"));
-  parse_candidates(options, out);
-  read_options(options, out.options);
-  out.options.servers = static_cast<std::uint32_t>(options.integer("servers"));
-  out.options.placement = options.word("placement", collectives::kPlacements);
-  options.no_more();
+  fields.object("options", [&](io::Fields& options) {
+    parse_candidates(options, out);
+    read_options(options, out.options);
+    out.options.servers = static_cast<std::uint32_t>(options.integer("servers"));
+    out.options.placement = options.word("placement", collectives::kPlacements);
+  });
 }
 
 // A tensor is taken as a matrix of its first dimension against all others, as PowerSGD does. Up to
@@ -309,10 +296,7 @@ void refuse_findings(const io::Json& tree, const CollectiveFile& file) {
 
 } // namespace
 
-bool is_collective(const io::Json& tree) {
-  const io::Json* kind = tree.find("kind");
-  return kind != nullptr && kind->is_string() && kind->as_string() == "collective";
-}
+bool is_collective(const io::Json& tree) { return tree.text("kind") == "collective"; }
 
 std::optional<CompressionMethod> exchange_method(const io::Json& algorithm) {
   const collectives::CompressionRow* row =
@@ -323,10 +307,8 @@ std::optional<CompressionMethod> exchange_method(const io::Json& algorithm) {
 
 void refuse_meaningless(const io::Json& compression, std::span<const CompressionMethod> methods,
                         io::Problems& problems) {
-  std::string names;
-  for (const CompressionMethod method : methods) {
-    names.append(names.empty() ? "" : ",").append(collectives::row(method).name);
-  }
+  const std::string names = base::listed(
+      methods, [](CompressionMethod method) { return collectives::row(method).name; }, ",");
   if (!compression.is_object()) {
     return;
   }

@@ -1,21 +1,9 @@
 #pragma once
 // One collective operation as a file (kind collective), as flags or as a point of a sweep: read,
 // checked and ready for the evaluators. The keys are in collective_keys.hpp.
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "collectives/collective.hpp"
 #include "collectives/compress/compressed_exchange.hpp"
-#include "collectives/compress/compression.hpp"
 #include "collectives/record.hpp"
-#include "document/checked.hpp"
-#include "document/reader.hpp"
-#include "scenario/files.hpp"
-#include "scenario/parse_context.hpp"
-#include "scenario/scenario.hpp"
 #include "scenario/scenario_library.hpp"
 
 namespace stepsim::study {
@@ -111,7 +99,7 @@ void parse_system(io::Fields& fields, const ParseContext& context, CollectiveFil
 // Sets the cost of the network inside a node (two_level->intra of the links) from the key
 // intra_network, and from the node type for values that the key lacks. `file` must have two_level
 // links and a node type.
-void fill_intra(io::Fields& fields, const ParseContext& context, CollectiveFile& file);
+void fill_intra(io::Fields& fields, CollectiveFile& file);
 
 // Adds `key` of `object` to the overrides of `file` if the key is given and its value differs from
 // the node type (`differs`).

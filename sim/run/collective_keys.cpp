@@ -1,10 +1,6 @@
 // Words come from the tables of algorithms and compressions: what is added there is a word here.
 #include "run/collective_keys.hpp"
 
-#include <algorithm>
-
-#include "collectives/algorithms.hpp"
-
 namespace stepsim::study::keys {
 
 namespace {

@@ -6,15 +6,9 @@
 //
 //     {"kind": "collective", "op": "allreduce", "algorithm": "ring", "ranks": 8, "bytes": 1e8,
 //      "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9}}
-#include <array>
-#include <span>
-#include <string_view>
-#include <vector>
 
 #include "collectives/record.hpp"
-#include "document/fields/schema.hpp"
 #include "scenario/files/keys/links_keys.hpp"
-#include "scenario/keys/library_model_keys.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 
 namespace stepsim::study::keys {

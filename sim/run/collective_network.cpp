@@ -3,20 +3,11 @@
 // be right.
 #include "run/collective_file.hpp"
 
-#include <algorithm>
-#include <tuple>
-#include <utility>
-
-#include "base/error.hpp"
-#include "collectives/algorithms.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/method.hpp"
-#include "collectives/schedule/two_level.hpp"
 #include "document/json_text.hpp"
-#include "links/fabric/placement.hpp"
 #include "links/profile/profile_curve.hpp"
 #include "run/collective_keys.hpp"
-#include "scenario/files/links_file.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_parts.hpp"
@@ -237,7 +228,7 @@ void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint3
   out.nvls = nvls;
   out.switch_latency_s = switch_latency_s;
   if (filled) {
-    fill_intra(fields, context, file);
+    fill_intra(fields, file);
   } else if (intra) {
     io::Fields inner(*json, context.problems, fields.row("intra_network"));
     if (json->is_object() && inner.has("latency_s") != inner.has("bandwidth_Bps")) {

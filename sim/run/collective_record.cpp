@@ -3,11 +3,6 @@
 // from the first record.
 #include "run/collective_record.hpp"
 
-#include <cmath>
-#include <optional>
-
-#include "base/error.hpp"
-#include "collectives/compress/compressed_exchange.hpp"
 #include "collectives/compress/compressed_record.hpp"
 #include "collectives/method.hpp"
 #include "collectives/work.hpp"
@@ -32,11 +27,6 @@ io::Json whole(double value) {
              : io::Json(value);
 }
 
-// One value per rank.
-io::Json number_list(const std::vector<double>& values) {
-  return io::Array(values.begin(), values.end());
-}
-
 io::Json algorithm_or_null(const std::optional<collectives::AlgorithmId>& algorithm) {
   return algorithm ? io::Json(collectives::name(*algorithm)) : io::Json();
 }
@@ -46,9 +36,7 @@ io::Json algorithm_or_null(const std::optional<collectives::AlgorithmId>& algori
 void set_compressed(io::Json& tree, const collectives::CompressedRecord& record) {
   tree.set("algorithm", collectives::row(record.method).name);
   tree.set("elements", record.elements);
-  if (record.k) {
-    tree.set("k", *record.k);
-  }
+  io::set_given(tree, "k", record.k);
   tree.set("density", or_null(record.density));
   if (const auto& range = record.closed_form_range_s) {
     tree.set("closed_form_range_s", io::Array{range->first, range->second});
@@ -175,10 +163,10 @@ io::Json record_tree(const collectives::CollectiveRecord& record) {
     set_compressed(tree, *record.compressed);
   }
   if (record.per_rank) {
-    tree.set("per_rank", io::Object{{"enter_s", number_list(record.per_rank->enter_s)},
-                                    {"finish_s", number_list(record.per_rank->finish_s)},
-                                    {"transfer_s", number_list(record.per_rank->transfer_s)},
-                                    {"wait_s", number_list(record.per_rank->wait_s)}});
+    tree.set("per_rank", io::Object{{"enter_s", io::list_of(record.per_rank->enter_s)},
+                                    {"finish_s", io::list_of(record.per_rank->finish_s)},
+                                    {"transfer_s", io::list_of(record.per_rank->transfer_s)},
+                                    {"wait_s", io::list_of(record.per_rank->wait_s)}});
   }
   return tree;
 }
@@ -189,9 +177,7 @@ void set_written_rates(const CollectiveFile& file, io::Json& tree) {
   if (file.has_delay) {
     tree.set("delay_s", file.collective.links.all.delay_s);
   }
-  if (file.bandwidth_Bps) {
-    tree.set("bandwidth_Bps", *file.bandwidth_Bps);
-  }
+  io::set_given(tree, "bandwidth_Bps", file.bandwidth_Bps);
   if (tree.find("reduction_Bps")->as_double() > 0) {
     tree.set("reduction_Bps", file.reduction_Bps);
   }
@@ -254,9 +240,7 @@ io::Json evaluate_collective(const CollectiveFile& file, const RecordOptions& op
   set_written_rates(file, tree);
   if (options.library_keys) {
     add_library_keys(tree);
-    if (!file.system.overrides.empty()) {
-      tree.set("overrides", io::Array(file.system.overrides.begin(), file.system.overrides.end()));
-    }
+    io::set_given(tree, "overrides", file.system.overrides);
     if (file.system.node) {
       tree.set("preset", file.system.node->type.name);
     }

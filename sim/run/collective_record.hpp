@@ -2,11 +2,6 @@
 // The record of a collective as JSON, with the keys of COL 14. `stepsim collective` writes it, and
 // a sweep of collectives has its keys in every record.
 
-#include <string>
-
-#include "collectives/evaluate/evaluation.hpp"
-#include "collectives/record.hpp"
-#include "document/json.hpp"
 #include "run/collective_file.hpp"
 
 namespace stepsim::study {

@@ -1,23 +1,11 @@
 #include "run/collective_file.hpp"
 
-#include <algorithm>
-#include <charconv>
-#include <numeric>
-
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_keys.hpp"
 
 namespace stepsim::study {
 
 namespace {
-
-// A whole number of digits alone, from 1 on; 0 for everything else.
-std::uint32_t count_in(std::string_view digits) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return error == std::errc() && end == digits.data() + digits.size() ? value : 0;
-}
 
 void read_shape(io::Fields& fields, const ParseContext& context, CollectiveFile& file) {
   const io::Json* json = fields.any("shape");
@@ -128,7 +116,10 @@ std::optional<nccl::Shape> parse_shape(std::string_view text) {
   if (middle == std::string_view::npos) {
     return std::nullopt;
   }
-  const nccl::Shape shape{count_in(text.substr(0, middle)), count_in(text.substr(middle + 1))};
+  const auto count = [](std::string_view digits) {
+    return base::parse_number<std::uint32_t>(digits).value_or(0);
+  };
+  const nccl::Shape shape{count(text.substr(0, middle)), count(text.substr(middle + 1))};
   return shape.nodes > 0 && shape.gpus > 0 ? std::optional(shape) : std::nullopt;
 }
 
@@ -191,22 +182,18 @@ std::uint32_t nics_per_node(io::Fields& fields, std::uint32_t gpus, CollectiveFi
   return static_cast<std::uint32_t>(given.value_or(of_node));
 }
 
-void fill_intra(io::Fields& fields, const ParseContext& context, CollectiveFile& file) {
+void fill_intra(io::Fields& fields, CollectiveFile& file) {
   const nccl::NodeLinks& links = file.system.node->links;
   collectives::LinkCost& out = file.collective.links.two_level->intra;
   out = {links.inner_latency_s, links.inner_latency_s, 1 / links.inner_Bps};
-  const io::Json* json = fields.any("intra_network");
-  if (json == nullptr || json->is_null()) {
-    return;
-  }
-  io::Fields inner(*json, context.problems, fields.row("intra_network"));
-  out.latency_s = out.block_latency_s = inner.number_or("latency_s", links.inner_latency_s);
-  out.delay_s = inner.number_or("delay_s", 0);
-  const double rate = inner.number_or("bandwidth_Bps", links.inner_Bps);
-  out.per_byte_s = 1 / rate;
-  note_override(file, inner, "latency_s", out.latency_s != links.inner_latency_s);
-  note_override(file, inner, "bandwidth_Bps", rate != links.inner_Bps);
-  inner.no_more();
+  fields.object("intra_network", [&](io::Fields& inner) {
+    out.latency_s = out.block_latency_s = inner.number_or("latency_s", links.inner_latency_s);
+    out.delay_s = inner.number_or("delay_s", 0);
+    const double rate = inner.number_or("bandwidth_Bps", links.inner_Bps);
+    out.per_byte_s = 1 / rate;
+    note_override(file, inner, "latency_s", out.latency_s != links.inner_latency_s);
+    note_override(file, inner, "bandwidth_Bps", rate != links.inner_Bps);
+  });
 }
 
 void note_override(CollectiveFile& file, io::Fields& object, std::string_view key, bool differs) {

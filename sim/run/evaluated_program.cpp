@@ -1,12 +1,5 @@
 #include "run/evaluated_program.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <string_view>
-#include <utility>
-
-#include "base/error.hpp"
-#include "collectives/method.hpp"
 #include "programs/event_pass.hpp"
 #include "programs/program_check.hpp"
 #include "programs/recurrence.hpp"

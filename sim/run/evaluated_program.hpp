@@ -3,13 +3,8 @@
 // events) or with all messages on the simulated network. The program is evaluated twice: with its
 // exchanges, and with exchanges that take no time. The difference is the exposed communication
 // (TRN 2.6).
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "programs/job/network_job.hpp"
-#include "programs/operation_times.hpp"
 #include "run/result.hpp"
 #include "run/scenario_program.hpp"
 

@@ -4,11 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "run/flows_keys.hpp"
 
 namespace stepsim::study {
@@ -57,20 +52,17 @@ struct Entries {
   // Single packets are chosen by their number, so that a study can lose exactly the ones that it
   // means to.
   std::optional<links::FlowSpec::Protect> protect(io::Fields& entry) const {
-    const io::Json* json = entry.any("protect");
-    if (json == nullptr || json->is_null()) {
-      return std::nullopt;
-    }
-    io::Fields fields(*json, context.problems, entry.row("protect"));
-    const std::int64_t every = fields.integer("every");
-    const std::int64_t offset = fields.integer("offset");
-    if (fields.has("every") && every >= 1 && offset >= every) {
-      context.problems.add(*json, "offset",
-                           fmt::format("must be below every ({}), got {}", every, offset));
-    }
-    fields.no_more();
-    return links::FlowSpec::Protect{static_cast<std::uint32_t>(every),
-                                    static_cast<std::uint32_t>(offset)};
+    std::optional<links::FlowSpec::Protect> result;
+    entry.object("protect", [&](io::Fields& fields) {
+      const std::int64_t every = fields.integer("every");
+      const std::int64_t offset = fields.integer("offset");
+      if (fields.has("every") && every >= 1 && offset >= every) {
+        context.problems.add(fields.json(), "offset",
+                             fmt::format("must be below every ({}), got {}", every, offset));
+      }
+      result = {static_cast<std::uint32_t>(every), static_cast<std::uint32_t>(offset)};
+    });
+    return result;
   }
 
   // The queue of a flow; the network has fewer queues than the row allows.

@@ -4,12 +4,7 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "document/json_text.hpp"
-#include "links/packet/time.hpp"
 #include "run/flows_keys.hpp"
 #include "scenario/defaults.hpp"
 #include "scenario/scenario_fabric.hpp"
@@ -33,26 +28,23 @@ std::optional<links::Topology> parse_fabric(io::Fields& top, const ParseContext&
 // The packet block is read at both levels; the flow level takes paths, headers and loss bounds from
 // it.
 void parse_network(io::Fields& top, const ParseContext& context, FlowsFile& file) {
-  const io::Json* json = top.any("network");
-  if (json == nullptr || json->is_null()) {
-    return;
-  }
-  io::Fields network(*json, context.problems, top.row("network"));
-  file.level = network.word("model", kNetworkLevels);
-  file.count_headers = network.boolean("count_headers");
-  file.packet = parse_packet(network.any("packet"), context, file.fabric);
-  if (file.level == NetworkLevel::packet) {
-    check_packet_links(*top.any("topology"), context, file.fabric);
-    if (!file.packet.has_transport && context.problems.empty()) {
-      const io::Json* packet = network.any("packet");
-      if (packet != nullptr && packet->is_object()) {
-        context.problems.add(*packet, "transport", "required at the packet level");
-      } else {
-        context.problems.add(*json, "packet", "required at the packet level, with a transport");
+  top.object("network", [&](io::Fields& network) {
+    file.level = network.word("model", kNetworkLevels);
+    file.count_headers = network.boolean("count_headers");
+    file.packet = parse_packet(network.any("packet"), context, file.fabric);
+    if (file.level == NetworkLevel::packet) {
+      check_packet_links(*top.any("topology"), context, file.fabric);
+      if (!file.packet.has_transport && context.problems.empty()) {
+        const io::Json* packet = network.any("packet");
+        if (packet != nullptr && packet->is_object()) {
+          context.problems.add(*packet, "transport", "required at the packet level");
+        } else {
+          context.problems.add(network.json(), "packet",
+                               "required at the packet level, with a transport");
+        }
       }
     }
-  }
-  network.no_more();
+  });
 }
 
 // Refuses faults of packets that do not exist; the list of flows is known by now.
@@ -87,11 +79,8 @@ FlowsFile parse_flows(const io::Json& tree, Files& files, Leftovers leftovers) {
   FlowsFile file;
   file.name = top.string("name", "");
   file.seed = top.integer("seed");
-  if (const io::Json* limits = top.any("limits"); limits != nullptr && !limits->is_null()) {
-    io::Fields fields(*limits, problems, top.row("limits"));
-    file.simulated_limit_s = fields.number("simulated_s");
-    fields.no_more();
-  }
+  top.object("limits",
+             [&](io::Fields& limits) { file.simulated_limit_s = limits.number("simulated_s"); });
   const bool allow_unusual = top.boolean("allow_unusual");
   // Unusual numbers are looked for in the tree as written, before any of them is used.
   for (const std::string_view part : {"topology", "network"}) {

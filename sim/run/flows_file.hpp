@@ -6,22 +6,9 @@
 //
 // The id of a flow is its position, from 0, in the expanded list, in which a generated entry is
 // replaced by all the flows that it makes.
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "base/words.hpp"
-#include "document/json.hpp"
-#include "document/reader.hpp"
-#include "links/fabric/fabric.hpp"
-#include "links/fabric/routes.hpp"
 #include "links/fabric/topology.hpp"
-#include "links/flow/flow_run.hpp"
-#include "scenario/files.hpp"
-#include "scenario/packet/packet_settings.hpp"
 #include "scenario/parse_context.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

@@ -1,14 +1,10 @@
 #pragma once
 // The keys of a file of kind flows (PKT 7.1). The packet block and the topology have the same keys
 // as in a scenario.
-#include <array>
 
-#include "document/fields/schema.hpp"
-#include "links/packet/time.hpp"
 #include "run/flows_file.hpp"
 #include "scenario/files/keys/topology_keys.hpp"
 #include "scenario/keys/cluster_keys.hpp"
-#include "scenario/keys/packet_keys.hpp"
 
 namespace stepsim::study::keys {
 
@@ -143,6 +139,11 @@ inline constexpr std::array kFlowsKeys{
 inline constexpr io::Key kFlows =
     object("flows", kFlowsKeys, "Flows through a network: when is each complete?");
 
-[[nodiscard]] io::FileKind flows_file();
+// Examples are part of the schema and are checked against it: an incast at the packet level, and a
+// permutation on a shipped topology.
+inline constexpr std::array<std::string_view, 2> kFlowsFileExamples{
+    R"({"schema_version": 1, "kind": "flows", "topology": {"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 1e-6}, "network": {"model": "packet", "packet": {"transport": "dlcp"}}, "flows": [{"generate": "incast", "senders": 8, "size_bytes": 65536}]})",
+    R"({"schema_version": 1, "kind": "flows", "topology": "leaf_spine_144", "flows": [{"generate": "permutation", "size_bytes": 1000000}], "start_jitter_s": 5e-6, "seed": 7})"};
+inline constexpr io::FileKind kFlowsFile{"flows", &kFlows, kFlowsFileExamples};
 
 } // namespace stepsim::study::keys

@@ -2,12 +2,8 @@
 // is, as null where only the other level has a value.
 #include "run/flows_run.hpp"
 
-#include <string_view>
-
 #include "document/fields/written.hpp"
-#include "links/packet/options.hpp"
 #include "scenario/keys/packet_keys.hpp"
-#include "scenario/packet/packet_settings.hpp"
 
 namespace stepsim::study {
 
@@ -75,8 +71,7 @@ constexpr auto kOneFlow = std::to_array<Written<Flow>>({
     {count_or_null("probe_rounds", "Rounds of probes of transport dlcp."),
      [](const Flow& flow) { return count_of(flow.result.packets, &Packets::probe_rounds); }},
 });
-constexpr std::array kFlowKeys = io::written_keys(kOneFlow);
-constexpr std::array kFlowObject{object("flows", kFlowKeys, "A flow.")};
+constexpr std::array kFlowObject{object("flows", io::kKeysOf<kOneFlow>, "A flow.")};
 
 using Statistics = std::optional<FlowStatistics>;
 
@@ -97,7 +92,6 @@ constexpr auto kStatistics = std::to_array<Written<Statistics>>({
     {time_s("max_s", "Longest completion time, s."),
      [](const Statistics& all) { return statistic(all, &FlowStatistics::max_s); }},
 });
-constexpr std::array kStatisticsKeys = io::written_keys(kStatistics);
 
 using Background = FlowsResult::Background;
 
@@ -107,7 +101,6 @@ constexpr auto kBackground = std::to_array<Written<Background>>({
     {count("completed", "Background flows that were complete by then."),
      io::value_of<&Background::completed>},
 });
-constexpr std::array kBackgroundKeys = io::written_keys(kBackground);
 
 using Class = std::optional<links::PacketCounts>;
 using links::PacketCounts;
@@ -122,7 +115,6 @@ constexpr auto kClass = std::to_array<Written<Class>>({
     {count_or_null("vanished", "Packets that faults took."),
      [](const Class& counts) { return count_of(counts, &PacketCounts::vanished); }},
 });
-constexpr std::array kClassKeys = io::written_keys(kClass);
 
 // A template, because rows hold plain function pointers, which cannot remember a class.
 template <links::DropClass drop_class> Json class_tree(const FlowsResult& result) {
@@ -131,17 +123,16 @@ template <links::DropClass drop_class> Json class_tree(const FlowsResult& result
 }
 
 constexpr auto kClasses = std::to_array<Written<FlowsResult>>({
-    {object("protected", kClassKeys, "Protected packets.").required(),
+    {object("protected", io::kKeysOf<kClass>, "Protected packets.").required(),
      class_tree<links::DropClass::protected_>},
-    {object("middle", kClassKeys, "Packets of the middle class.").required(),
+    {object("middle", io::kKeysOf<kClass>, "Packets of the middle class.").required(),
      class_tree<links::DropClass::middle>},
-    {object("droppable", kClassKeys, "Droppable packets.").required(),
+    {object("droppable", io::kKeysOf<kClass>, "Droppable packets.").required(),
      class_tree<links::DropClass::droppable>},
-    {object("not_ect", kClassKeys, "Packets that are not ECN-capable.").required(),
+    {object("not_ect", io::kKeysOf<kClass>, "Packets that are not ECN-capable.").required(),
      class_tree<links::DropClass::not_ect>},
 });
 static_assert(kClasses.size() == links::kDropClasses);
-constexpr std::array kClassesKeys = io::written_keys(kClasses);
 
 constexpr auto kFlowsNetwork = std::to_array<Written<FlowsFile>>({
     {word("model", kNetworkLevels, "Level of the run.").required(),
@@ -173,12 +164,11 @@ constexpr auto kFlowsNetwork = std::to_array<Written<FlowsFile>>({
     {object("packet", keys::kPacket, "The packet block of the file with its defaults.").required(),
      [](const FlowsFile& file) { return packet_tree(file.packet, file.fabric); }},
 });
-constexpr std::array kFlowsNetworkKeys = io::written_keys(kFlowsNetwork);
 
 constexpr std::array kLinkObject{object("links", keys::kLinkUse, "A link.")};
 constexpr std::array kWarning{text("warnings", "A warning.")};
 constexpr Key kSummary =
-    object("summary", kStatisticsKeys, "Completion times over all flows that have one.");
+    object("summary", io::kKeysOf<kStatistics>, "Completion times over all flows that have one.");
 
 struct Run {
   const FlowsFile& file;
@@ -218,20 +208,21 @@ constexpr auto kFlowsResult = std::to_array<Written<Run>>({
      [](const Run& run) { return run.file.name.empty() ? Json() : Json(run.file.name); }},
     {integer("seed", "Seed of the run.").in(io::between(0, io::kMostExact)).required(),
      [](const Run& run) { return Json(run.file.seed); }},
-    {object("network", kFlowsNetworkKeys, "The network with its defaults.").required(),
+    {object("network", io::kKeysOf<kFlowsNetwork>, "The network with its defaults.").required(),
      [](const Run& run) { return io::write(kFlowsNetwork, run.file); }},
     {list("flows", kFlowObject, "Every flow of the expanded list.").required(), flows_of},
     {kSummary.required(),
      [](const Run& run) { return io::write(kStatistics, run.result.statistics); }},
-    {object("background", kStatisticsKeys,
+    {object("background", io::kKeysOf<kStatistics>,
             "Completion times of background flows, which are in no other number; null without "
             "background load.")
-         .and_also(kBackgroundKeys)
+         .and_also(io::kKeysOf<kBackground>)
          .nullable()
          .required(),
      background_of},
     {list("links", kLinkObject, "The use of every link.").required(), links_of},
-    {object("classes", kClassesKeys, "Packets by drop class; null at the flow level.").required(),
+    {object("classes", io::kKeysOf<kClasses>, "Packets by drop class; null at the flow level.")
+         .required(),
      [](const Run& run) { return io::write(kClasses, run.result); }},
     {count("events", "Events that were simulated."),
      [](const Run& run) { return Json(run.result.events); }},
@@ -241,11 +232,8 @@ constexpr auto kFlowsResult = std::to_array<Written<Run>>({
     {count_or_null("solves", "Allocations of bandwidth; null at the packet level."),
      [](const Run& run) { return io::or_null(run.result.solves); }},
     {list("warnings", kWarning, "What to know about the result.").required(),
-     [](const Run& run) {
-       return Json(io::Array(run.result.warnings.begin(), run.result.warnings.end()));
-     }},
+     [](const Run& run) { return io::list_of(run.result.warnings); }},
 });
-constexpr std::array kFlowsResultKeys = io::written_keys(kFlowsResult);
 
 // The command adds it.
 constexpr std::array kFlowsMeta{
@@ -253,7 +241,7 @@ constexpr std::array kFlowsMeta{
         .open()
         .example("{}")};
 constexpr Key kResultObject =
-    object("flows_result", kFlowsResultKeys, "What stepsim flows --json writes.")
+    object("flows_result", io::kKeysOf<kFlowsResult>, "What stepsim flows --json writes.")
         .and_also(kFlowsMeta);
 
 // Two hosts and one flow, at the flow level.

@@ -4,10 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cmath>
-
-#include "links/flow/flow_run.hpp"
 #include "links/packet/packet_flows.hpp"
 
 namespace stepsim::study {

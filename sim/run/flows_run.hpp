@@ -1,16 +1,9 @@
 #pragma once
 // Runs a list of flows at its level: completion times of flows, use of links, counts of events.
 // fct_s counts from the start of a flow to its completion at the receiver.
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "document/fields/schema.hpp"
-#include "document/json.hpp"
 #include "events/timeline.hpp"
-#include "links/flow/flow_path.hpp"
 #include "links/packet/core.hpp"
 #include "run/flows_file.hpp"
 #include "run/network_result.hpp"

@@ -4,9 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "links/flow/flow_run.hpp"
 #include "run/run_timeline.hpp"
 
 namespace stepsim::study {

@@ -1,21 +1,9 @@
 #include "run/group_exchange.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-#include <variant>
-
-#include "base/error.hpp"
-#include "collectives/algorithms.hpp"
-#include "collectives/formula/lower_bound.hpp"
 #include "collectives/schedule/ring_rails.hpp"
 #include "collectives/validate.hpp"
-#include "links/fabric/placement.hpp"
-#include "nccl/library_record.hpp"
-#include "run/bucket_cost.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_sharding.hpp"
 

@@ -11,18 +11,8 @@
 // algorithm does not have it; by a measured curve of P ranks it takes P / (2 (P - 1)) of the
 // all-reduce, as the bytes of a chain are to those of a ring, unless the network has a curve of
 // broadcasts.
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "base/units.hpp"
-#include "buckets/cost.hpp"
-#include "collectives/collective.hpp"
-#include "programs/builders/step_parts.hpp"
-#include "programs/step/exchange_times.hpp"
 #include "run/scenario_program.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

@@ -3,13 +3,7 @@
 // whether they overflow too depends on the losses of the first ones.
 #include "run/flows_run.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <deque>
-#include <map>
-
-#include "base/quantity.hpp"
-#include "links/packet/ports.hpp"
 
 namespace stepsim::study {
 

@@ -1,6 +1,5 @@
 #pragma once
 // The keys of a result about the parts of its interval (CON 4).
-#include <array>
 
 #include "document/fields/written.hpp"
 #include "run/summary.hpp"
@@ -8,29 +7,21 @@
 namespace stepsim::study {
 
 inline constexpr auto kIntervalPart = std::to_array<io::Written<IntervalPart>>({
-    {io::rows::text("factor",
-                    "Name of the factor; estimate is that of computing for a GPU, library the "
-                    "model of a library, rest what differs between runs whose factors are known.")
-         .example(R"("c_cloud")")
-         .required(),
-     io::value_of<&IntervalPart::factor>},
-    {io::rows::number("share", "Its share of the squared width above the iteration time.")
-         .example("0.7")
-         .required(),
-     io::value_of<&IntervalPart::share>},
-    {io::rows::number("at_high",
-                      "Logarithm of the iteration time with the factor one standard deviation "
-                      "above its value, over that with its value.")
-         .example("0.21")
-         .required(),
-     io::value_of<&IntervalPart::at_high>},
-    {io::rows::number("at_low", "The same one standard deviation below.")
-         .example("-0.08")
-         .required(),
-     io::value_of<&IntervalPart::at_low>},
+    io::row<&IntervalPart::factor>(
+        "factor", "Name of the factor; estimate is that of computing for a GPU, library the "
+                  "model of a library, rest what differs between runs whose factors are known.")
+        .example(R"("c_cloud")"),
+    io::row<&IntervalPart::share>("share",
+                                  "Its share of the squared width above the iteration time.")
+        .example("0.7"),
+    io::row<&IntervalPart::at_high>(
+        "at_high", "Logarithm of the iteration time with the factor one standard deviation "
+                   "above its value, over that with its value.")
+        .example("0.21"),
+    io::row<&IntervalPart::at_low>("at_low", "The same one standard deviation below.")
+        .example("-0.08"),
 });
-inline constexpr std::array kIntervalPartKeys = io::written_keys(kIntervalPart);
 inline constexpr std::array kOneIntervalPart{
-    io::rows::object("interval_parts", kIntervalPartKeys, "One of them.")};
+    io::rows::object("interval_parts", io::kKeysOf<kIntervalPart>, "One of them.")};
 
 } // namespace stepsim::study

@@ -1,8 +1,5 @@
 #include "run/run_figures.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace stepsim::study {
 
 namespace {

@@ -2,10 +2,6 @@
 // model does not, such as messages and steps, is null.
 #include "run/collective_record.hpp"
 
-#include <array>
-#include <string_view>
-
-#include "base/quantity.hpp"
 #include "document/fields/written.hpp"
 
 namespace stepsim::study {
@@ -26,9 +22,6 @@ constexpr std::array<std::string_view, 7> kScheduleKeys{
     "reduction_mode", "chunking"};
 
 io::Json positive_or_null(double value) { return value > 0 ? io::Json(value) : io::Json(); }
-io::Json word_or_null(const std::string& text) {
-  return text.empty() ? io::Json() : io::Json(text);
-}
 
 io::Json runner_up_tree(const LibraryRecord& record) {
   if (!record.runner_up) {
@@ -104,8 +97,8 @@ io::Json library_record(const CollectiveFile& file) {
   tree.set("runner_up", runner_up_tree(record));
   tree.set("bound_s", record.bound_s);
   tree.set("gap", positive_or_null(record.gap));
-  tree.set("preset", word_or_null(record.preset));
-  tree.set("calibration", word_or_null(record.calibration));
+  tree.set("preset", io::text_or_null(record.preset));
+  tree.set("calibration", io::text_or_null(record.calibration));
   tree.set("overrides", io::Array(system.overrides.begin(), system.overrides.end()));
   return tree;
 }

@@ -2,12 +2,7 @@
 // of the capacity. Sorted by time and summed up they give the value at every instant.
 #include "run/run_timeline.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-
 #include "base/shared_value.hpp"
-#include "links/flow/flow_path.hpp"
 #include "programs/job/network_job.hpp"
 
 namespace stepsim::study {

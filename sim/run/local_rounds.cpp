@@ -1,17 +1,7 @@
 #include "run/scenario_program.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <numeric>
-#include <span>
-#include <utility>
-
-#include "layers/layer_units.hpp"
-#include "programs/builders/local_sgd_program.hpp"
 #include "run/group_exchange.hpp"
 #include "run/planned_messages.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

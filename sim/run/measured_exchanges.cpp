@@ -3,15 +3,8 @@
 
 #include "run/measured_exchanges.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "programs/step/exchange_times.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

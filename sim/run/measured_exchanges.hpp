@@ -2,12 +2,8 @@
 // Compares the bucket times in an imported trace with simulated times on the scenario's network,
 // with the number of ranks of the trace. A measured time includes waiting for the slowest rank; a
 // simulated time does not.
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "run/result.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

@@ -2,11 +2,8 @@
 // the peak of the step: of its layers in turn, or of the spans of units in the program.
 #include "run/memory_figures.hpp"
 
-#include <algorithm>
-#include <vector>
-
-#include "base/quantity.hpp"
 #include "programs/live_bytes.hpp"
+#include "run/network_figures.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -81,14 +78,6 @@ bool keeps_gradients(const Scenario& scenario) {
 bool frees_at_once(const Scenario& scenario) {
   return scenario.training.gradient_lifetime == GradientLifetime::layer &&
          may_free_gradients(scenario);
-}
-
-std::vector<double> layer_gradients(const Scenario& scenario) {
-  std::vector<double> bytes(scenario.workload.layers.size());
-  for (const layers::Gradient& gradient : scenario.workload.gradients) {
-    bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
-  }
-  return bytes;
 }
 
 // Copies of the algorithm beside the state of a step of one worker.
@@ -221,7 +210,7 @@ void add_live(const Scenario& scenario, const ScenarioProgram& made,
 void add_step(const Scenario& scenario, MemoryParts& parts) {
   const bool keeps = keeps_gradients(scenario) || frees_at_once(scenario);
   const std::vector<double> gradients =
-      keeps ? std::vector<double>(scenario.workload.layers.size()) : layer_gradients(scenario);
+      keeps ? std::vector<double>(scenario.workload.layers.size()) : layer_bytes(scenario);
   const layers::StepPeak peak = layers::step_peak(activations_of(scenario), gradients);
   if (knows_activations(scenario)) {
     parts.activations = peak.activations;
@@ -287,7 +276,7 @@ MemoryParts unsharded_memory(const Scenario& scenario, std::int64_t ranks, const
   parts.gradients = static_cast<double>(scenario.workload.bytes().value);
   double updated = all; // parameters at a time
   if (frees_at_once(scenario)) {
-    const std::vector<double> gradients = layer_gradients(scenario);
+    const std::vector<double> gradients = layer_bytes(scenario);
     parts.gradients = *std::ranges::max_element(gradients);
     updated = parts.gradients / scenario.workload.bytes_per_value();
   }

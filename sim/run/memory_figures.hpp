@@ -14,10 +14,7 @@
 // copy of v_s unless that is 2. Gradients without sharding come with backward, while activations
 // go, unless they are kept between steps: views of buckets, sums of micro-batches, algorithms that
 // apply late. The other strategies also hold whole units for a time (live_bytes.hpp).
-#include <optional>
-#include <string>
 
-#include "programs/operation_times.hpp"
 #include "run/result.hpp"
 #include "run/scenario_program.hpp"
 

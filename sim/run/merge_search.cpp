@@ -2,12 +2,8 @@
 // is not the run's, none of them is the best by construction.
 #include "run/planned_messages.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "buckets/bounds.hpp"
 #include "collectives/choose.hpp"
-#include "collectives/formula/closed_form.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_sharding.hpp"
 

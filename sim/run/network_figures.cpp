@@ -1,11 +1,6 @@
 // What became of messages and how links were used, as a result shows it.
 #include "run/network_figures.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <utility>
-
-#include "base/quantity.hpp"
 #include "run/run_figures.hpp"
 #include "run/verdict.hpp"
 

@@ -1,19 +1,9 @@
 #pragma once
 // Computes the figures of a run that simulates every message on the network (PKT 8).
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "buckets/problem.hpp"
-#include "collectives/collective.hpp"
-#include "links/fabric/fabric.hpp"
 #include "programs/job/network_job.hpp"
 #include "run/result.hpp"
 #include "run/scenario_program.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

@@ -3,14 +3,8 @@
 // of its first layer.
 #include "run/evaluated_program.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <utility>
-
 #include "run/network_figures.hpp"
 #include "scenario/packet/message_class.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

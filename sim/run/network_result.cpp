@@ -2,11 +2,6 @@
 // so that what it cannot say is null and not 0.
 #include "run/network_result.hpp"
 
-#include <algorithm>
-#include <cmath>
-
-#include "links/packet/time.hpp"
-
 namespace stepsim::study {
 
 LinkResult link_result(const links::FabricLink& link, const links::LinkUse& use, double elapsed_s) {

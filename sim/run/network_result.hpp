@@ -1,16 +1,8 @@
 #pragma once
 // The results of a simulated network, for lists of flows and for runs: the use of every link, and
 // statistics of completion times.
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <vector>
 
 #include "document/fields/key.hpp"
-#include "document/json.hpp"
-#include "links/fabric/fabric.hpp"
 #include "links/flow/flow_path.hpp"
 #include "links/packet/ports.hpp"
 

@@ -3,15 +3,8 @@
 
 #include "run/network_figures.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include "collectives/compress/compressed_exchange.hpp"
-#include "links/packet/time.hpp"
-#include "run/bucket_cost.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -3,17 +3,8 @@
 // its collective (COL 6); never a closed form that is an upper bound itself.
 #include "run/period_bound.hpp"
 
-#include <algorithm>
-#include <span>
-#include <variant>
-
-#include "base/quantity.hpp"
 #include "buckets/bounds.hpp"
-#include "buckets/planners.hpp"
-#include "collectives/formula/closed_form.hpp"
-#include "collectives/formula/lower_bound.hpp"
 #include "programs/rank_loops.hpp"
-#include "run/bucket_cost.hpp"
 #include "run/planned_messages.hpp"
 
 namespace stepsim::study {

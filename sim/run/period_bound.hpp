@@ -2,12 +2,8 @@
 // Lower bounds of the iteration time that hold for every schedule on this network. They follow from
 // the bytes that a link must carry and the work that a worker must compute, never from a formula
 // that is itself an upper bound.
-#include <optional>
 
-#include "buckets/problem.hpp"
-#include "programs/operation_times.hpp"
 #include "run/evaluated_program.hpp"
-#include "run/result.hpp"
 
 namespace stepsim::study {
 

@@ -1,10 +1,5 @@
 #include "run/run_program.hpp"
 
-#include <algorithm>
-#include <optional>
-#include <utility>
-
-#include "layers/variability.hpp"
 #include "run/period_bound.hpp"
 #include "run/run_figures.hpp"
 #include "scenario/scenario_overlap.hpp"

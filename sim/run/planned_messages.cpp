@@ -2,12 +2,7 @@
 // that planners see or by what the evaluators say.
 #include "run/planned_messages.hpp"
 
-#include <algorithm>
-#include <cmath>
-
-#include "base/error.hpp"
 #include "buckets/omgs.hpp"
-#include "collectives/compress/compressed_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -2,18 +2,9 @@
 // Makes the messages of a step from a plan: their order, their phases, and their times in seconds.
 // The times come either from the cost function that planners use or from the evaluators of
 // collectives.
-#include <optional>
-#include <span>
-#include <string_view>
-#include <vector>
 
-#include "buckets/planners.hpp"
-#include "buckets/problem.hpp"
-#include "programs/step/step.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/result.hpp"
-#include "scenario/scenario.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -1,15 +1,10 @@
 #include "run/run_program.hpp"
 
-#include <algorithm>
-
 #include "programs/explain/binding_path.hpp"
 #include "programs/explain/program_evaluation.hpp"
-#include "programs/recurrence.hpp"
-#include "programs/steady_state.hpp"
 #include "run/network_figures.hpp"
 #include "run/run_figures.hpp"
 #include "run/verdict.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

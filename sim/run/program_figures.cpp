@@ -1,22 +1,10 @@
 // Figures of a program that follow from its operations and the scenario.
 #include "run/run_program.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <numeric>
-#include <optional>
-
-#include "layers/staleness.hpp"
-#include "programs/builders/step_parts.hpp"
 #include "programs/gradient_age.hpp"
-#include "programs/step/alone.hpp"
 #include "run/period_bound.hpp"
 #include "run/run_figures.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
 
@@ -50,11 +38,6 @@ std::array<double, programs::kKindCount> seconds_by_kind(const Program& made) {
     each /= made.steps;
   }
   return seconds;
-}
-
-// The ranks over which the update is divided: the number of shards (TRN 4.4, 4.5).
-double update_shards(const Scenario& scenario) {
-  return scenario.training.sharding.strategy == ShardingStrategy::none ? 1 : shard_count(scenario);
 }
 
 // Sets codec_hops of the summary for codecs, select_s .. k for other compression, and nothing for
@@ -167,21 +150,6 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, doubl
     const double beyond = alone_s - *summary.compute_s;
     summary.compress_s = beyond > kRounding * alone_s ? beyond : 0;
   }
-}
-
-// Against an update of all parameters, sharding would look like a gain in computing that
-// hides exposed communication.
-double alone_seconds_of(const Scenario& scenario, const Window& window, std::int64_t steps) {
-  const Training& training = scenario.training;
-  const auto batches = static_cast<double>(training.micro_batches);
-  const double computing = batches * scenario.conditions.alone;
-  return programs::alone_seconds({.forward_s = computing * scenario.workload.forward().value,
-                                  .backward_s = computing * scenario.workload.backward().value,
-                                  .update_s = training.update.value / update_shards(scenario),
-                                  .input_s = batches * training.input.value,
-                                  .input_pipelined = training.input_pipelined},
-                                 jitter_of(scenario), (window.from + 1) * steps + 1,
-                                 (window.to + 1) * steps);
 }
 
 std::vector<double> mean_compute_s(const Program& made, const programs::Factors& factors,

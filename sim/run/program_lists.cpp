@@ -1,9 +1,5 @@
 #include "run/program_lists.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <utility>
-
 #include "programs/live_bytes.hpp"
 
 namespace stepsim::study {

@@ -3,13 +3,7 @@
 // iterations. The input `times` are seconds from the start of the run and must have been recorded
 // with Record::all (not checked). The times of buckets, units and layers are seconds from the start
 // of the last iteration.
-#include <cstddef>
-#include <span>
-#include <string_view>
-#include <vector>
 
-#include "buckets/problem.hpp"
-#include "programs/operation_times.hpp"
 #include "run/result.hpp"
 #include "run/scenario_program.hpp"
 

@@ -2,13 +2,8 @@
 // What is kept from one run of a program to the next, of scenarios that differ in nodes, in latency
 // and bandwidth of their network, in what conditions make of these, and in the seed: the points of
 // a sweep.
-#include <cstdint>
-#include <optional>
-#include <vector>
 
-#include "programs/operation_times.hpp"
 #include "run/evaluated_program.hpp"
-#include "run/scenario_program.hpp"
 
 namespace stepsim::study {
 

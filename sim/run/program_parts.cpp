@@ -2,18 +2,8 @@
 // times.
 #include "run/group_exchange.hpp"
 
-#include <algorithm>
-#include <cassert>
-#include <cstddef>
-#include <map>
-#include <numeric>
-#include <utility>
-
-#include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
-#include "programs/step/message_gates.hpp"
 #include "run/planned_messages.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

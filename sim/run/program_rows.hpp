@@ -1,7 +1,5 @@
 #pragma once
 // The keys of a result about its program: the sharding units, and the size of the program.
-#include <array>
-#include <string_view>
 
 #include "document/fields/written.hpp"
 #include "run/result.hpp"
@@ -87,17 +85,11 @@ inline constexpr auto kMeasuredTotal = std::to_array<io::Written<MeasuredTotal>>
     io::row<&MeasuredTotal::predicted_s>("predicted_s", "The prediction of that step, s."),
     io::row<&MeasuredTotal::step_s>(
         "iteration_time_s", "The iteration time of this scenario, corrected by the same ratio, s."),
-    {io::rows::number("iteration_time_low_s",
-                      "Low end of the interval that holds 80 % of real runs, s; null under ideal "
-                      "conditions.")
-         .nullable()
-         .required(),
-     io::value_of<&MeasuredTotal::low_s>},
-    {io::rows::number("iteration_time_high_s", "High end of that interval, s.")
-         .nullable()
-         .required(),
-     io::value_of<&MeasuredTotal::high_s>},
+    io::row<&MeasuredTotal::low_s>(
+        "iteration_time_low_s",
+        "Low end of the interval that holds 80 % of real runs, s; null under ideal "
+        "conditions."),
+    io::row<&MeasuredTotal::high_s>("iteration_time_high_s", "High end of that interval, s."),
 });
-inline constexpr std::array kMeasuredTotalKeys = io::written_keys(kMeasuredTotal);
 
 } // namespace stepsim::study

@@ -1,19 +1,13 @@
 #pragma once
 // The result of a run: a summary of numbers, the buckets, the iterations, and the scenario.
 // result_file.hpp writes it as JSON, with the same keys for every run; missing values are null.
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "collectives/method.hpp"
 #include "programs/operation_times.hpp"
-#include "programs/training_program.hpp"
 #include "run/network_result.hpp"
 #include "run/summary.hpp"
 #include "scenario/defaults.hpp"
 #include "scenario/named_files.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

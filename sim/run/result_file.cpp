@@ -2,24 +2,13 @@
 // list, where a run has nothing to say.
 #include "run/result_file.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <utility>
-#include <vector>
-
-#include "base/error.hpp"
-
-#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "document/object_text.hpp"
-#include "run/network_result.hpp"
 #include "run/program_rows.hpp"
 #include "run/step_rows.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/keys/named_file_keys.hpp"
 #include "scenario/keys/scenario_keys.hpp"
-#include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {
@@ -45,8 +34,6 @@ std::vector<std::string_view> evaluators_used() {
 }
 
 constexpr std::string_view kKind = "result";
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 constexpr std::array<std::string_view, 2> kParts{"gradient", "parameter"};
 constexpr auto kTensor = std::to_array<Written<TensorResult>>({
@@ -75,58 +62,47 @@ constexpr auto kTensor = std::to_array<Written<TensorResult>>({
 });
 
 constexpr auto kDefault = std::to_array<Written<DefaultValue>>({
-    {text("pointer", "Where it stands in the resolved scenario.")
-         .example(R"("/communication/schedule")")
-         .required(),
-     io::value_of<&DefaultValue::pointer>},
-    {any("value", "What was taken.").example(R"("trace")").required(),
-     io::value_of<&DefaultValue::value>},
-    {text("reason", "Why this value.").example(R"("5 measured buckets")").required(),
-     io::value_of<&DefaultValue::reason>},
+    io::row<&DefaultValue::pointer>("pointer", "Where it stands in the resolved scenario.")
+        .example(R"("/communication/schedule")"),
+    io::row<&DefaultValue::value>("value", "What was taken.").example(R"("trace")"),
+    io::row<&DefaultValue::reason>("reason", "Why this value.").example(R"("5 measured buckets")"),
 });
 
 constexpr auto kOverride = std::to_array<Written<Override>>({
-    {text("pointer", "Where it stands in the scenario.")
-         .example(R"("/cluster/network/bandwidth_Bps")")
-         .required(),
-     io::value_of<&Override::pointer>},
-    {any("value", "What the scenario says.").example("1.25e10").required(),
-     io::value_of<&Override::value>},
-    {any("of_node", "What the node type says; null where a calibration stands for several values.")
-         .example("4.8e10")
-         .required(),
-     io::value_of<&Override::of_node>},
+    io::row<&Override::pointer>("pointer", "Where it stands in the scenario.")
+        .example(R"("/cluster/network/bandwidth_Bps")"),
+    io::row<&Override::value>("value", "What the scenario says.").example("1.25e10"),
+    io::row<&Override::of_node>(
+        "of_node", "What the node type says; null where a calibration stands for several values.")
+        .example("4.8e10"),
 });
 
 constexpr auto kMeasured = std::to_array<Written<MeasuredExchange>>({
-    {integer("index", "Launch order in the trace, from 0.").in(io::at_least(0)).required(),
-     io::value_of<&MeasuredExchange::index>},
+    io::row<&MeasuredExchange::index>("index", "Launch order in the trace, from 0.")
+        .in(io::at_least(0)),
     {integer("bytes", "Size.").in(io::at_least(0)).required(),
      [](const MeasuredExchange& m) -> Json { return m.bytes.value; }},
-    {number("measured_s",
-            "Median over the steps of the trace, s; it holds waiting for the slowest rank.")
-         .in(io::at_least(0))
-         .required(),
-     io::value_of<&MeasuredExchange::measured_s>},
-    {number("simulated_s", "Here, with as many ranks, s.").in(io::at_least(0)).required(),
-     io::value_of<&MeasuredExchange::simulated_s>},
+    io::row<&MeasuredExchange::measured_s>(
+        "measured_s",
+        "Median over the steps of the trace, s; it holds waiting for the slowest rank.")
+        .in(io::at_least(0)),
+    io::row<&MeasuredExchange::simulated_s>("simulated_s", "Here, with as many ranks, s.")
+        .in(io::at_least(0)),
 });
 
 constexpr auto kCalibration = std::to_array<Written<Result>>({
     {text("file", "File of the network profile.").required(),
      [](const Result& r) -> Json { return r.scenario.cluster.network.calibration; }},
     {text("grade", "How well the profile fits its own measurements.").nullable().required(),
-     [](const Result& r) { return text_or_null(r.scenario.cluster.network.grade); }},
+     [](const Result& r) { return io::text_or_null(r.scenario.cluster.network.grade); }},
     {boolean("extrapolated", "Ranks or messages lie outside what was measured.")
          .nullable()
          .required(),
      [](const Result& r) {
        return r.extrapolation_factor ? Json(*r.extrapolation_factor > 1) : Json();
      }},
-    {number("extrapolation_factor", "How far they lie outside, as a ratio; 1 inside.")
-         .nullable()
-         .required(),
-     io::value_of<&Result::extrapolation_factor>},
+    io::row<&Result::extrapolation_factor>("extrapolation_factor",
+                                           "How far they lie outside, as a ratio; 1 inside."),
 });
 
 bool is_packets(const Network& network) { return network.model == NetworkModel::packet; }
@@ -150,39 +126,19 @@ constexpr auto kNetwork = std::to_array<Written<Network>>({
      }},
 });
 
-constexpr std::array kBucketKeys = io::written_keys(kBucket);
-constexpr std::array kIterationKeys = io::written_keys(kIteration);
-constexpr std::array kWorkerKeys = io::written_keys(kWorker);
-constexpr std::array kUnitKeys = io::written_keys(kUnit);
-constexpr std::array kProgramKeys = io::written_keys(kProgramSize);
-constexpr std::array kLayerKeys = io::written_keys(kLayer);
-constexpr std::array kTensorKeys = io::written_keys(kTensor);
-constexpr std::array kJobKeys = io::written_keys(kJob);
-constexpr std::array kDefaultKeys = io::written_keys(kDefault);
-constexpr std::array kOverrideKeys = io::written_keys(kOverride);
-constexpr std::array kMeasuredKeys = io::written_keys(kMeasured);
-constexpr std::array kCalibrationKeys = io::written_keys(kCalibration);
-constexpr std::array kNetworkKeys = io::written_keys(kNetwork);
-constexpr std::array kEstimateKeys = io::written_keys(kEstimate);
-
-constexpr std::array kOneBucket{object("buckets", kBucketKeys, "One message of a step.")};
-constexpr std::array kOneIteration{object("iterations", kIterationKeys, "One iteration.")};
-constexpr std::array kOneUnit{object("units", kUnitKeys, "One sharding unit.")};
-constexpr std::array kOneWorker{object("workers", kWorkerKeys, "One worker.")};
-constexpr std::array kOneLayer{object("layers", kLayerKeys, "One layer.")};
+constexpr std::array kOneBucket{object("buckets", io::kKeysOf<kBucket>, "One message of a step.")};
+constexpr std::array kOneIteration{object("iterations", io::kKeysOf<kIteration>, "One iteration.")};
+constexpr std::array kOneUnit{object("units", io::kKeysOf<kUnit>, "One sharding unit.")};
+constexpr std::array kOneWorker{object("workers", io::kKeysOf<kWorker>, "One worker.")};
+constexpr std::array kOneLayer{object("layers", io::kKeysOf<kLayer>, "One layer.")};
 constexpr std::array kOneLink{object("links", keys::kLinkUse, "One direction of a link.")};
-constexpr std::array kOneTensor{object("tensors", kTensorKeys, "One message of packets.")};
-constexpr std::array kOneJob{object("jobs", kJobKeys, "One job.")};
-constexpr std::array kOneDefault{object("defaults", kDefaultKeys, "One of them.")};
-constexpr std::array kOneOverride{object("overrides", kOverrideKeys, "One of them.")};
+constexpr std::array kOneTensor{object("tensors", io::kKeysOf<kTensor>, "One message of packets.")};
+constexpr std::array kOneJob{object("jobs", io::kKeysOf<kJob>, "One job.")};
+constexpr std::array kOneDefault{object("defaults", io::kKeysOf<kDefault>, "One of them.")};
+constexpr std::array kOneOverride{object("overrides", io::kKeysOf<kOverride>, "One of them.")};
 constexpr std::array kOneMeasured{
-    object("measured_buckets", kMeasuredKeys, "One bucket of the trace.")};
+    object("measured_buckets", io::kKeysOf<kMeasured>, "One bucket of the trace.")};
 constexpr std::array kOneWarning{text("warnings", "One warning.").example(R"("the GPU was idle")")};
-
-template <class Row, std::size_t N, class Value>
-Json each(const std::array<Row, N>& rows, const std::vector<Value>& values) {
-  return io::write_each(values, [&](const Value& value) { return io::write(rows, value); });
-}
 
 // A list that grows with the workload: it is written element by element.
 struct LongList {
@@ -243,25 +199,26 @@ constexpr auto kResult = std::to_array<Written<Result>>({
     {word("method", evaluators_used, "Evaluator used.").required(), io::value_of<&Result::method>},
     {word("provenance", layers::kProvenances, "Origin of the layer times.").required(),
      [](const Result& r) -> Json { return layers::kProvenances[r.scenario.workload.provenance]; }},
-    {object("estimate", kEstimateKeys, "The estimate of the layer times; left out without one."),
+    {object("estimate", io::kKeysOf<kEstimate>,
+            "The estimate of the layer times; left out without one."),
      [](const Result& r) {
        return r.scenario.workload.interval ? io::write(kEstimate, r.scenario) : Json();
      }},
     {text("label", "Label of the network profile.").example(R"("default")").nullable().required(),
-     [](const Result& r) { return text_or_null(r.scenario.cluster.network.label); }},
-    {object("calibration", kCalibrationKeys, "The network profile used.").nullable().required(),
+     [](const Result& r) { return io::text_or_null(r.scenario.cluster.network.label); }},
+    {object("calibration", io::kKeysOf<kCalibration>, "The network profile used.")
+         .nullable()
+         .required(),
      [](const Result& r) {
        return r.scenario.cluster.network.calibration.empty() ? Json() : io::write(kCalibration, r);
      }},
-    {object("network", kNetworkKeys, "Network model.").required(),
+    {object("network", io::kKeysOf<kNetwork>, "Network model.").required(),
      [](const Result& r) { return io::write(kNetwork, r.scenario.cluster.network); }},
     {object("summary", kSummaryKeys, "The figures of the run.").required(),
      [](const Result& r) { return summary_tree(r.summary); }},
-    {object("measured_total", kMeasuredTotalKeys,
+    {object("measured_total", io::kKeysOf<kMeasuredTotal>,
             "A measured step of the same series, and what it corrects; left out without one."),
-     [](const Result& r) {
-       return r.measured_total ? io::write(kMeasuredTotal, *r.measured_total) : Json();
-     }},
+     [](const Result& r) { return io::write(kMeasuredTotal, r.measured_total); }},
     {list("iterations", kOneIteration,
           "Iterations from 0; of asynchronous training those of worker 0.")
          .required(),
@@ -271,8 +228,9 @@ constexpr auto kResult = std::to_array<Written<Result>>({
     {list("buckets", kOneBucket, "Messages of a step in launch order.").required(),
      [](const Result& r) { return whole_list(r, "buckets"); }},
     {list("units", kOneUnit, "Sharding units; left out without any."),
-     [](const Result& r) { return r.units.empty() ? Json() : each(kUnit, r.units); }},
-    {object("program", kProgramKeys, "The program of an iteration; left out without one."),
+     [](const Result& r) { return r.units.empty() ? Json() : io::write_all(kUnit, r.units); }},
+    {object("program", io::kKeysOf<kProgramSize>,
+            "The program of an iteration; left out without one."),
      [](const Result& r) {
        return r.program ? io::write(kProgramSize, r.program->program) : Json();
      }},
@@ -282,45 +240,39 @@ constexpr auto kResult = std::to_array<Written<Result>>({
     {list("tensors", kOneTensor, "Messages of the last iteration, packet level.").required(),
      [](const Result& r) { return whole_list(r, "tensors"); }},
     {list("jobs", kOneJob, "Jobs, where the workload is a list of them.").required(),
-     [](const Result& r) { return each(kJob, r.jobs); }},
-    {integer("events", "Events simulated.").in(io::at_least(0)).required(),
-     io::value_of<&Result::events>},
-    {integer("packet_hops", "Packets times links passed; null without packets.")
-         .in(io::at_least(0))
-         .nullable()
-         .required(),
-     io::value_of<&Result::packet_hops>},
+     [](const Result& r) { return io::write_all(kJob, r.jobs); }},
+    io::row<&Result::events>("events", "Events simulated.").in(io::at_least(0)),
+    io::row<&Result::packet_hops>("packet_hops",
+                                  "Packets times links passed; null without packets.")
+        .in(io::at_least(0)),
     {list("defaults", kOneDefault,
           "Values that the scenario leaves out and that decide a time here.")
          .required(),
-     [](const Result& r) { return each(kDefault, r.defaults); }},
+     [](const Result& r) { return io::write_all(kDefault, r.defaults); }},
     {list("files", keys::kOneNamedFile, "Files that the scenario names, as they were for this run.")
          .required(),
-     [](const Result& r) { return each(keys::kNamedFile, r.files); }},
+     [](const Result& r) { return io::write_all(keys::kNamedFile, r.files); }},
     {list("overrides", kOneOverride,
           "Values of the scenario that replace others of its node type; left out without any."),
      [](const Result& r) {
        const std::vector<Override>& all = r.scenario.cluster.overrides;
-       return all.empty() ? Json() : each(kOverride, all);
+       return all.empty() ? Json() : io::write_all(kOverride, all);
      }},
     {list("measured_buckets", kOneMeasured,
           "Exchanges of the trace next to simulated ones of as many ranks; empty without timed "
           "buckets.")
          .required(),
-     [](const Result& r) { return each(kMeasured, r.measured_exchanges); }},
+     [](const Result& r) { return io::write_all(kMeasured, r.measured_exchanges); }},
     {list("warnings", kOneWarning, "What was guessed, dropped or looks wrong.").required(),
-     [](const Result& r) -> Json {
-       return io::write_each(r.warnings, [](const std::string& line) { return Json(line); });
-     }},
+     [](const Result& r) -> Json { return io::list_of(r.warnings); }},
 });
-constexpr std::array kResultKeys = io::written_keys(kResult);
 constexpr std::array kMeta{
     object("meta", {},
            "Tool, version, git, command and wall time, which may differ between equal runs.")
         .open()
         .example(R"({"tool": "stepsim"})")};
 constexpr io::Key kRoot =
-    object("result", kResultKeys, "What `stepsim run --json` writes.").and_also(kMeta);
+    object("result", io::kKeysOf<kResult>, "What `stepsim run --json` writes.").and_also(kMeta);
 constexpr std::array<std::string_view, 1> kExamples{R"({
   "schema_version": 1, "kind": "result", "scenario": {}, "method": "closed_form",
   "provenance": "measured", "label": "default", "calibration": null,

@@ -1,8 +1,6 @@
 #pragma once
 // The result of a run as JSON, which `stepsim run --json` writes. One table of keys makes both the
 // writer and the JSON Schema of results.
-#include <functional>
-#include <string_view>
 
 #include "document/fields/schema.hpp"
 #include "run/result.hpp"

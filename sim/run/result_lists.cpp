@@ -1,9 +1,5 @@
 #include "run/program_lists.hpp"
 
-#include <algorithm>
-
-#include "run/network_result.hpp"
-
 namespace stepsim::study {
 
 std::vector<Bucket> plain_buckets(const Scenario& scenario, const buckets::Plan& plan,

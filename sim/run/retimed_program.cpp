@@ -1,15 +1,7 @@
 // Buckets first, which must be the same ones, then times of computing, then those of exchanges.
 #include "run/run_program.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <utility>
-
-#include "buckets/planners.hpp"
-#include "collectives/compress/compression.hpp"
-#include "programs/step/message_gates.hpp"
 #include "run/planned_messages.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

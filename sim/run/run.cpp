@@ -4,25 +4,11 @@
 
 #include "run/run.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <memory>
-#include <utility>
-#include <vector>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
-#include "base/random.hpp"
-#include "base/statistics.hpp"
-#include "buckets/planners.hpp"
 #include "run/planned_messages.hpp"
-#include "run/program_memory.hpp"
 #include "run/run_figures.hpp"
 #include "run/run_program.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_sharding.hpp"
 

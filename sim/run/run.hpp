@@ -2,8 +2,6 @@
 // Runs a scenario: its program gives the result (run_program.hpp), or for servers that take pushes
 // one by one run_async_server.hpp and run_server_rounds.hpp. run() checks the limit of simulated
 // time, and compares a compressed run with the same run uncompressed.
-#include <cstdint>
-#include <string_view>
 
 #include "run/result.hpp"
 

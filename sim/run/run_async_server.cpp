@@ -2,12 +2,6 @@
 // that are too far behind (TRN 4.7).
 #include "run/run_program.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "buckets/planners.hpp"
-#include "collectives/formula/uniform.hpp"
 #include "run/memory_figures.hpp"
 #include "run/network_figures.hpp"
 #include "run/period_bound.hpp"
@@ -16,7 +10,6 @@
 #include "run/run_figures.hpp"
 #include "run/verdict.hpp"
 #include "scenario/packet/message_class.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -1,24 +1,15 @@
 // What every way of running a scenario adds to its result.
 #include "run/run_figures.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "base/quantity.hpp"
-#include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/choose.hpp"
-#include "collectives/compress/compressed_exchange.hpp"
-#include "collectives/method.hpp"
 #include "programs/step/alone.hpp"
-#include "run/bucket_cost.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
+#include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
 
@@ -187,16 +178,20 @@ layers::Jitter jitter_of(const Scenario& scenario) {
   return {scenario.variability, static_cast<std::uint32_t>(ranks)};
 }
 
-double alone_seconds(const Scenario& scenario, const layers::Jitter& jitter, std::int64_t first,
-                     std::int64_t last) {
+// Against an update of all parameters, sharding would look like a gain in computing that
+// hides exposed communication.
+double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last) {
   const Training& training = scenario.training;
-  const double alone = scenario.conditions.alone;
-  return programs::alone_seconds({.forward_s = alone * scenario.workload.forward().value,
-                                  .backward_s = alone * scenario.workload.backward().value,
-                                  .update_s = training.update.value,
-                                  .input_s = training.input.value,
-                                  .input_pipelined = training.input_pipelined},
-                                 jitter, first + 1, last + 1);
+  const bool shards = training.sharding.strategy != ShardingStrategy::none;
+  const auto batches = static_cast<double>(training.micro_batches);
+  const double computing = batches * scenario.conditions.alone;
+  return programs::alone_seconds(
+      {.forward_s = computing * scenario.workload.forward().value,
+       .backward_s = computing * scenario.workload.backward().value,
+       .update_s = training.update.value / (shards ? shard_count(scenario) : 1),
+       .input_s = batches * training.input.value,
+       .input_pipelined = training.input_pipelined},
+      jitter_of(scenario), first + 1, last + 1);
 }
 
 // Exposed communication may exceed the time on the wire, by waiting for a tick or for other

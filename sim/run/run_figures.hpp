@@ -1,15 +1,9 @@
 #pragma once
 // Adds the figures of a result that all kinds of runs share: compute times, speed-up, staleness,
 // the interval of the iteration time, and warnings.
-#include <cstdint>
-#include <optional>
 
-#include "base/statistics.hpp"
-#include "buckets/problem.hpp"
 #include "programs/step/parameter_server.hpp"
 #include "run/result.hpp"
-#include "run/summary.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 
@@ -45,10 +39,10 @@ void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summa
 // The factors of the workers of the scenario, or of one that stands for all where they are equal.
 [[nodiscard]] layers::Jitter jitter_of(const Scenario& scenario);
 
-// Mean seconds per iteration of one worker alone, over the factors of all workers in the iterations
-// first..last (from 0) at the pace of the fastest worker (programs/step/alone.hpp).
-[[nodiscard]] double alone_seconds(const Scenario& scenario, const layers::Jitter& jitter,
-                                   std::int64_t first, std::int64_t last);
+// Mean seconds per step of one worker alone, over the factors of all workers in the steps
+// first..last (from 0) at the pace of the fastest worker (programs/step/alone.hpp): it trains with
+// all micro-batches, and updates what a rank of the run updates (TRN 4.4, 4.5).
+[[nodiscard]] double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last);
 
 // Sets communication_s, exposed_communication_s and overlap_fraction, which is 1 if nothing is
 // sent, and 0 if more is exposed than sent, as by waiting.

@@ -2,12 +2,6 @@
 // units, and on a simulated network what became of its messages.
 #include "run/run_program.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <utility>
-
-#include "base/quantity.hpp"
 #include "programs/event_pass.hpp"
 #include "run/memory_figures.hpp"
 #include "run/network_figures.hpp"
@@ -15,7 +9,6 @@
 #include "run/program_lists.hpp"
 #include "run/run_figures.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
@@ -215,7 +208,8 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
     fill_workers(*known.compute_s, computing / steps, detail, result);
   }
   if (!known.single_s) {
-    known.single_s = alone_seconds_of(scenario, window, program.steps);
+    known.single_s = alone_seconds(scenario, (window.from + 1) * program.steps,
+                                   (window.to + 1) * program.steps - 1);
   }
   fill_speedup(scenario, *known.single_s, period / steps, summary);
   if (summary.samples_per_s) {

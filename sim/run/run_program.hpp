@@ -4,20 +4,8 @@
 // evaluators of programs give the result (TRN 2.3). If all workers are equal, one rank stands for
 // all of them and the period is exact; with random factors or stragglers every rank is evaluated.
 // On a simulated network the period is a mean over iterations.
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "programs/operation_times.hpp"
-#include "programs/step/parameter_server.hpp"
-#include "programs/step/pipeline.hpp"
-#include "run/evaluated_program.hpp"
 #include "run/program_memory.hpp"
-#include "run/result.hpp"
-#include "run/scenario_program.hpp"
-#include "run/summary.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 
@@ -101,11 +89,6 @@ void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
 
 // What a rank sends in a step.
 [[nodiscard]] double bytes_sent(const ScenarioProgram& made);
-// A step of one worker alone in the iterations of the window, of `steps` steps each: it trains with
-// all micro-batches, and updates what a rank of the run updates.
-[[nodiscard]] double alone_seconds_of(const Scenario& scenario, const Window& window,
-                                      std::int64_t steps);
-
 // Sets the parts of the period that computing takes, `alone_s` together: as much longer as the
 // slowest ranks are. Without selections on a stream of their own it takes `unselected_s`.
 void fill_computing(const Scenario& scenario, const ScenarioProgram& made, double alone_s,

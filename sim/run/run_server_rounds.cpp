@@ -6,11 +6,6 @@
 //   server                                        |take, add, send|      without a gradient
 #include "run/run_program.hpp"
 
-#include <algorithm>
-
-#include "buckets/planners.hpp"
-#include "collectives/evaluate/evaluation.hpp"
-#include "run/bucket_cost.hpp"
 #include "run/network_figures.hpp"
 #include "run/period_bound.hpp"
 #include "run/run.hpp"
@@ -243,10 +238,10 @@ Result run_server_rounds(const Scenario& scenario) {
   summary.lower_bound_s.reset();
   summary.merge_optimal_iteration_time_s.reset();
   summary.merge_gap_to_optimal.reset();
-  fill_speedup(scenario,
-               alone_seconds(scenario, jitter_of(scenario), discarded_iterations(scenario),
-                             scenario.training.iterations - 1),
-               period, summary);
+  fill_speedup(
+      scenario,
+      alone_seconds(scenario, discarded_iterations(scenario), scenario.training.iterations - 1),
+      period, summary);
   if (*summary.straggler_wait_s > kStragglerShare * period) {
     summary.bottleneck = "straggler";
   }

@@ -3,12 +3,6 @@
 // row of lanes stands for all workers of a node.
 #include "run/run_timeline.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <numeric>
-#include <optional>
-#include <utility>
-
 #include "run/run.hpp"
 #include "scenario/node_counts.hpp"
 

@@ -1,8 +1,5 @@
 #pragma once
 // Draws a run as a timeline: compute and messages of every worker, and the busiest links.
-#include <cstdint>
-#include <string>
-#include <vector>
 
 #include "events/timeline.hpp"
 #include "run/result.hpp"

@@ -2,15 +2,6 @@
 // the builder.
 #include "run/scenario_program.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <utility>
-
-#include "base/error.hpp"
-#include "buckets/planners.hpp"
-#include "buckets/sending.hpp"
-#include "layers/variability.hpp"
 #include "programs/builders/step_programs.hpp"
 #include "programs/builders/zero_program.hpp"
 #include "programs/program_check.hpp"
@@ -19,7 +10,6 @@
 #include "run/planned_messages.hpp"
 #include "run/run_program.hpp"
 #include "run/sharding_plan.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

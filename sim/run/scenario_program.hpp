@@ -4,21 +4,11 @@
 // the builder of the training algorithm puts both on streams.
 //
 //     workload --plan--> buckets --costs--> exchange times --builder--> program
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "buckets/problem.hpp"
-#include "collectives/evaluate/sent_bytes.hpp"
 #include "collectives/method.hpp"
-#include "programs/builders/step_parts.hpp"
 #include "programs/operation_layout.hpp"
-#include "programs/operation_times.hpp"
 #include "programs/step/message_gates.hpp"
-#include "programs/training_program.hpp"
 #include "run/bucket_cost.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

@@ -1,9 +1,5 @@
 #include "run/sharding_plan.hpp"
 
-#include <cstddef>
-#include <utility>
-#include <vector>
-
 #include "run/group_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 

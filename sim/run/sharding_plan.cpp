@@ -1,14 +1,6 @@
 // The planner asks for the times of every run of layers: O(layers^2) sizes, each evaluated once.
 #include "run/sharding_plan.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
-#include <memory>
-#include <numeric>
-#include <utility>
-
 #include "buckets/unit_search.hpp"
 #include "programs/recurrence.hpp"
 #include "run/group_exchange.hpp"

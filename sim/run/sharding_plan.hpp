@@ -1,15 +1,9 @@
 #pragma once
 // Finds the best division of a scenario's layers into sharding units (TRN 6): by the exact planner
 // if it applies, else by a search that evaluates the program of the scenario.
-#include <cstdint>
-#include <optional>
-#include <string>
 
 #include "buckets/unit_planner.hpp"
-#include "layers/layer_units.hpp"
-#include "programs/builders/fsdp_program.hpp"
 #include "run/scenario_program.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

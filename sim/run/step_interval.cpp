@@ -1,13 +1,5 @@
 #include "run/run_figures.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <functional>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "run/program_memory.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_conditions.hpp"

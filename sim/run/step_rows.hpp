@@ -1,6 +1,5 @@
 #pragma once
 // The keys of a result that are listed per bucket, iteration, worker, layer and job.
-#include <array>
 
 #include "document/fields/written.hpp"
 #include "run/result.hpp"
@@ -40,32 +39,20 @@ inline constexpr auto kIteration = std::to_array<io::Written<Iteration>>({
     io::row<&Iteration::compute_end_s>("compute_end_s", "End of backward, s."),
     io::row<&Iteration::exchange_start_s>("exchange_start_s", "Start of the first exchange, s."),
     io::row<&Iteration::exchange_end_s>("exchange_end_s", "End of the last exchange, s."),
-    {io::rows::number(
-         "iteration_time_s",
-         "Period of the iteration, s: between two ends of the forward pass; in pipelined "
-         "training and programs from the end of the iteration before to its own.")
-         .required(),
-     io::value_of<&Iteration::iteration_time_s>},
+    io::row<&Iteration::iteration_time_s>(
+        "iteration_time_s",
+        "Period of the iteration, s: between two ends of the forward pass; in pipelined "
+        "training and programs from the end of the iteration before to its own."),
     io::row<&Iteration::exposed_communication_s>("exposed_communication_s",
                                                  "Communication not hidden behind computation, s."),
-    {io::rows::integer(
-         "applied_gradient",
-         "Iteration whose gradient the update applies; null where the step is skipped.")
-         .nullable()
-         .required(),
-     io::value_of<&Iteration::applied_gradient>},
-    {io::rows::number("density", "Entries selected over elements; null for dense exchanges.")
-         .nullable()
-         .required(),
-     io::value_of<&Iteration::density>},
-    {io::rows::integer("k", "Entries selected per rank; null for dense exchanges.")
-         .nullable()
-         .required(),
-     io::value_of<&Iteration::k>},
-    {io::rows::number("loss_fraction", "Part of the bytes of gradients that is not delivered.")
-         .nullable()
-         .required(),
-     io::value_of<&Iteration::loss_fraction>},
+    io::row<&Iteration::applied_gradient>(
+        "applied_gradient",
+        "Iteration whose gradient the update applies; null where the step is skipped."),
+    io::row<&Iteration::density>("density",
+                                 "Entries selected over elements; null for dense exchanges."),
+    io::row<&Iteration::k>("k", "Entries selected per rank; null for dense exchanges."),
+    io::row<&Iteration::loss_fraction>("loss_fraction",
+                                       "Part of the bytes of gradients that is not delivered."),
 });
 
 inline constexpr auto kWorker = std::to_array<io::Written<WorkerResult>>({
@@ -92,13 +79,10 @@ inline constexpr auto kLayer = std::to_array<io::Written<LayerResult>>({
 inline constexpr auto kJob = std::to_array<io::Written<JobTimes>>({
     io::row<&JobTimes::name>("name", "Name of the job."),
     io::row<&JobTimes::nodes>("nodes", "Nodes of the job."),
-    {io::rows::number(
-         "iteration_time_s",
-         "Mean iteration time while all jobs run, s; null where no steady one ended in that "
-         "time.")
-         .nullable()
-         .required(),
-     io::value_of<&JobTimes::together_s>},
+    io::row<&JobTimes::together_s>(
+        "iteration_time_s",
+        "Mean iteration time while all jobs run, s; null where no steady one ended in that "
+        "time."),
     io::row<&JobTimes::alone_s>("alone_iteration_time_s",
                                 "Iteration time without the other jobs, s."),
 });

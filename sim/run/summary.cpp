@@ -2,14 +2,9 @@
 // cannot be in one and missing in the other.
 #include "run/summary.hpp"
 
-#include "buckets/planners.hpp"
-#include "document/fields/written.hpp"
 #include "run/bucket_cost.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/compression/compressed_cost.hpp"
-#include <algorithm>
-#include <array>
-#include <utility>
 
 namespace stepsim::study {
 
@@ -27,8 +22,7 @@ struct FigureJson {
     return io::Array((summary.*counts).begin(), (summary.*counts).end());
   }
   io::Json operator()(SummaryParts parts) const {
-    return io::write_each(summary.*parts,
-                          [](const IntervalPart& part) { return io::write(kIntervalPart, part); });
+    return io::write_all(kIntervalPart, summary.*parts);
   }
 };
 

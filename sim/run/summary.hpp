@@ -1,10 +1,5 @@
 #pragma once
 // The figures of a run. Their table (summary_fields.hpp) explains each of them.
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/quantity.hpp"
 #include "document/json.hpp"

@@ -3,17 +3,8 @@
 // runs that have it. The table makes the summary of `run`, the records of sweeps, the columns of
 // `compare`, the targets of `solve`, and the JSON Schemas of results and records.
 #include <algorithm>
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
 
-#include "document/fields/key.hpp"
 #include "run/interval_rows.hpp"
-#include "run/summary.hpp"
 
 namespace stepsim::study {
 

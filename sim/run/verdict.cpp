@@ -1,17 +1,7 @@
 #include "run/verdict.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <limits>
-#include <optional>
-
 #include "collectives/choose.hpp"
-#include "collectives/formula/blocks.hpp"
-#include "collectives/formula/closed_form.hpp"
-#include "programs/step/exchange_times.hpp"
 #include "scenario/compression/compressed_cost.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -9,14 +9,9 @@
 //
 // Waiting for slower workers, and servers that are busy all the time, are decided before that. The
 // largest part is decided by largest_of() alone, whatever computed the parts.
-#include <span>
-#include <string>
-#include <string_view>
 
-#include "buckets/problem.hpp"
 #include "run/scenario_program.hpp"
 #include "run/summary.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

@@ -3,25 +3,14 @@
 
 #include "run/work_estimate.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <set>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
-#include "buckets/planners.hpp"
 #include "collectives/choose.hpp"
-#include "collectives/compress/compressed_exchange.hpp"
-#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/work.hpp"
-#include "links/packet/background.hpp"
-#include "links/packet/message.hpp"
 #include "programs/job/network_job.hpp"
 #include "run/run_figures.hpp"
 #include "run/sharding_plan.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -1,17 +1,9 @@
 // Puts a scenario with nominal rates under its conditions: what messages lose goes to the links
 // that time them, what computing loses to the layers. The nominal parts are kept beside it, so that
 // a factor that is moved starts from them again.
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <initializer_list>
 #include <iterator>
-#include <string_view>
-#include <utility>
 
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 
 namespace stepsim::study {

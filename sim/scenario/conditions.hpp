@@ -2,15 +2,9 @@
 // What a real run loses against nominal rates (CON): links that reach a part of their rate,
 // messages that cost something to start, computing that is slower beside an exchange and among
 // several workers. Each loss is a factor with its spread between sites.
-#include <array>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/words.hpp"
 #include "document/checked.hpp"
-#include "document/json.hpp"
 
 namespace stepsim::study {
 

@@ -1,6 +1,5 @@
 #include "scenario/conditions.hpp"
 
-#include "base/error.hpp"
 #include "document/reader.hpp"
 #include "scenario/keys/conditions_keys.hpp"
 

@@ -1,11 +1,6 @@
 #include "scenario/cost_choice.hpp"
 
-#include <algorithm>
-#include <tuple>
-#include <utility>
-
-#include "base/quantity.hpp"
-#include "scenario/files/cost_file.hpp"
+#include "base/collected.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/scenario_parts.hpp"
 
@@ -17,11 +12,9 @@ constexpr std::string_view kAllReduce = "allreduce";
 
 // "allreduce with 2 ranks, allgather with 8 ranks"
 std::string lines_text(const CostFile& file) {
-  std::string text;
-  for (const io::LineCost& line : file.lines) {
-    text += (text.empty() ? "" : ", ") + line.op + " with " + std::to_string(line.ranks) + " ranks";
-  }
-  return text;
+  return base::listed(file.lines, [](const io::LineCost& line) {
+    return line.op + " with " + std::to_string(line.ranks) + " ranks";
+  });
 }
 
 } // namespace

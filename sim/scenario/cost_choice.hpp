@@ -1,11 +1,7 @@
 #pragma once
 // Chooses the cost of an all-reduce in a file of kind cost (MER 4.2, INP 1.10). A file has measured
 // points of one operation, or one linear cost (a line) per operation and number of ranks.
-#include <cstdint>
-#include <optional>
-#include <string>
 
-#include "document/reader.hpp"
 #include "scenario/files.hpp"
 
 namespace stepsim::study {

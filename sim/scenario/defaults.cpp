@@ -2,13 +2,7 @@
 // that choose no time at all are left out by name, keys without an effect here by their rule; all
 // others are shown, so that a new key is listed before anybody thinks of it.
 #include "scenario/defaults.hpp"
-#include "collectives/algorithms.hpp"
-#include "collectives/schedule/two_level.hpp"
 
-#include <algorithm>
-#include <array>
-
-#include "buckets/planners.hpp"
 #include "document/json_text.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/node_counts.hpp"
@@ -209,10 +203,8 @@ std::string without_job(const std::string& pointer) {
 // What the default schedule follows from.
 std::string schedule_reason(const Scenario& scenario) {
   switch (scenario.communication.schedule) {
-  case buckets::Schedule::trace: {
-    const std::size_t count = scenario.workload.buckets.size();
-    return std::to_string(count) + (count == 1 ? " measured bucket" : " measured buckets");
-  }
+  case buckets::Schedule::trace:
+    return base::counted(std::ssize(scenario.workload.buckets), "measured bucket");
   case buckets::Schedule::ddp:
     return "buckets of PyTorch";
   default:

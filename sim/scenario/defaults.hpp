@@ -4,13 +4,7 @@
 // shown, so that no comparison depends on a default that its reader does not see.
 //
 //     {"pointer": "/communication/schedule", "value": "trace", "reason": "5 measured buckets"}
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "document/json.hpp"
-#include "document/reader.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {

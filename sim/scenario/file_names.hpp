@@ -6,11 +6,6 @@
 //     "resnet50.1gpu"   traces/resnet50.1gpu.json, of a workload's trace
 //     "./10g-tcp.json"  a path
 #include <array>
-#include <map>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/error.hpp"
 #include "document/json.hpp"

@@ -5,11 +5,8 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <cassert>
 #include <chrono>
 
-#include "base/error.hpp"
 #include "base/shared_value.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
@@ -68,6 +65,29 @@ std::optional<FileStamp> stamp_of(const std::string& path) {
     pointer.erase(0, place + kScenario.size());
   }
   return pointer.empty() || file_kind_at(pointer) == kind;
+}
+
+std::lock_guard<std::mutex> locked(std::mutex& mutex, [[maybe_unused]] const io::Json& name,
+                                   [[maybe_unused]] FileKind kind) {
+  assert(is_known_place(name, kind) && "the key is in the table of file_kind_at");
+  return std::lock_guard(mutex);
+}
+
+template <class Value, class Make>
+const Value& made_once(std::unique_ptr<const Value>& known, Make make) {
+  if (!known) {
+    known = std::make_unique<const Value>(make());
+  }
+  return *known;
+}
+
+// An unknown name is an error of the file that has it, with the nearest shipped name.
+template <class Find> std::string found_for(const io::Json& name, Find find) {
+  try {
+    return find(name.as_string());
+  } catch (const UsageError& error) {
+    throw InputError(std::string(name.file()), name.pointer(), error.what());
+  }
 }
 
 } // namespace
@@ -210,137 +230,95 @@ std::string Files::sha256(const io::Json& name, std::string_view pointer) {
 }
 
 const std::pair<layers::Trace, std::string>& Files::trace(const io::Json& name) {
-  assert(is_known_place(name, FileKind::trace) && "the key is in the table of file_kind_at");
-  const std::lock_guard lock(mutex_);
+  const auto lock = locked(mutex_, name, FileKind::trace);
   const std::string path = path_or_shipped(name, kShippedTraces);
-  auto& known = traces_[path];
-  if (!known) {
-    known = std::make_unique<const std::pair<layers::Trace, std::string>>(
-        io::parse_trace(read(path, name)), path);
-  }
-  return *known;
+  return made_once(traces_[path],
+                   [&] { return std::pair(io::parse_trace(read(path, name)), path); });
 }
 
 template <class Value, class Parse>
 const Value& Files::known_file(ByPath<Value>& known, const std::string& path, const io::Json& name,
                                Parse parse) {
-  auto& file = known[path];
-  if (!file) {
-    file = std::make_unique<const Value>(parse(read(path, name)));
-  }
-  return *file;
+  return made_once(known[path], [&] { return parse(read(path, name)); });
 }
 
-// An unknown name is an error of the file that has it, with the nearest shipped name.
 std::string Files::path_or_shipped(const io::Json& name, const Shipped& kind) const {
-  if (!is_shipped_name(name.as_string())) {
-    return path_of(name);
-  }
-  try {
-    return shipped_file(data_folder_, kind, name.as_string());
-  } catch (const UsageError& error) {
-    throw InputError(std::string(name.file()), name.pointer(), error.what());
-  }
+  return is_shipped_name(name.as_string())
+             ? found_for(name,
+                         [&](const auto& word) { return shipped_file(data_folder_, kind, word); })
+             : path_of(name);
 }
 
 const layers::ModelTable& Files::model(const io::Json& name) {
-  assert(is_known_place(name, FileKind::model) && "the key is in the table of file_kind_at");
-  const std::lock_guard lock(mutex_);
+  const auto lock = locked(mutex_, name, FileKind::model);
   return known_file(models_, path_or_shipped(name, kShippedModels), name,
                     io::parse_model_or_config);
 }
 
 const links::NetworkProfile& Files::profile(const io::Json& name) {
-  assert(is_known_place(name, FileKind::profile) && "the key is in the table of file_kind_at");
-  const std::lock_guard lock(mutex_);
+  const auto lock = locked(mutex_, name, FileKind::profile);
   const std::string path =
       names_node(data_folder_, name) ? node_path(name) : path_or_shipped(name, kShippedProfiles);
-  auto& known = profiles_[path];
-  if (!known) {
-    const io::Json tree = read(path, name);
+  return known_file(profiles_, path, name, [](const io::Json& tree) {
     const io::Json* kind = tree.find("kind");
     const bool is_node = kind != nullptr && *kind == io::Json("node_preset");
-    known = std::make_unique<const links::NetworkProfile>(
-        is_node ? io::profile_of_node(io::parse_node_preset(tree)) : io::parse_profile(tree));
-  }
-  return *known;
+    return is_node ? io::profile_of_node(io::parse_node_preset(tree)) : io::parse_profile(tree);
+  });
 }
 
 const CostFile& Files::cost(const io::Json& name) {
-  assert(is_known_place(name, FileKind::cost) && "the key is in the table of file_kind_at");
-  const std::lock_guard lock(mutex_);
+  const auto lock = locked(mutex_, name, FileKind::cost);
   return known_file(costs_, path_of(name), name, read_cost_file);
 }
 
 const links::Topology& Files::topology(const io::Json& name) {
-  assert(is_known_place(name, FileKind::topology) && "the key is in the table of file_kind_at");
-  const std::lock_guard lock(mutex_);
+  const auto lock = locked(mutex_, name, FileKind::topology);
   return known_file(topologies_, path_or_shipped(name, kShippedTopologies), name,
                     io::parse_topology);
 }
 
 // What is checked depends on the number of ranks, so that each number has its own.
 const io::LinksFile& Files::links(const io::Json& name, std::uint32_t ranks) {
-  assert(is_known_place(name, FileKind::links) && "the key is in the table of file_kind_at");
-  const std::lock_guard lock(mutex_);
+  const auto lock = locked(mutex_, name, FileKind::links);
   const std::string path = path_of(name);
-  auto& known = links_[{path, ranks}];
-  if (!known) {
-    known = std::make_unique<const io::LinksFile>(io::parse_links(read(path, name), ranks));
-  }
-  return *known;
+  return made_once(links_[{path, ranks}], [&] { return io::parse_links(read(path, name), ranks); });
 }
 
 const std::vector<double>& Files::sizes(const io::Json& name, std::uint32_t ranks) {
-  assert(is_known_place(name, FileKind::sizes) && "the key is in the table of file_kind_at");
-  const std::lock_guard lock(mutex_);
+  const auto lock = locked(mutex_, name, FileKind::sizes);
   const std::string path = path_of(name);
-  auto& known = sizes_[{path, ranks}];
-  if (!known) {
-    known = std::make_unique<const std::vector<double>>(io::parse_sizes(read(path, name), ranks));
-  }
-  return *known;
+  return made_once(sizes_[{path, ranks}], [&] { return io::parse_sizes(read(path, name), ranks); });
 }
 
 const std::vector<double>& Files::entry(const io::Json& name, std::uint32_t ranks) {
-  assert(is_known_place(name, FileKind::entry) && "the key is in the table of file_kind_at");
-  const std::lock_guard lock(mutex_);
+  const auto lock = locked(mutex_, name, FileKind::entry);
   const std::string path = path_of(name);
-  auto& known = entries_[{path, ranks}];
-  if (!known) {
-    known = std::make_unique<const std::vector<double>>(io::parse_entry(read(path, name), ranks));
-  }
-  return *known;
+  return made_once(entries_[{path, ranks}],
+                   [&] { return io::parse_entry(read(path, name), ranks); });
 }
 
 // Node types have a folder of their own.
 std::string Files::node_path(const io::Json& name) const {
-  if (!is_shipped_name(name.as_string())) {
-    return path_of(name);
-  }
-  try {
-    return io::shipped_node_preset(data_folder_, name.as_string());
-  } catch (const UsageError& error) {
-    throw InputError(std::string(name.file()), name.pointer(), error.what());
-  }
+  return is_shipped_name(name.as_string())
+             ? found_for(
+                   name,
+                   [&](const auto& word) { return io::shipped_node_preset(data_folder_, word); })
+             : path_of(name);
 }
 
 const io::NodePreset& Files::node(const io::Json& name) {
-  assert(is_known_place(name, FileKind::node) && "the key is in the table of file_kind_at");
-  const std::lock_guard lock(mutex_);
+  const auto lock = locked(mutex_, name, FileKind::node);
   return known_file(nodes_, node_path(name), name, io::parse_node_preset);
 }
 
 const FactorValues& Files::conditions(const io::Json& name) {
-  assert(is_known_place(name, FileKind::conditions) && "the key is in the table of file_kind_at");
-  const std::lock_guard lock(mutex_);
+  const auto lock = locked(mutex_, name, FileKind::conditions);
   return known_file(conditions_, path_or_shipped(name, kShippedConditions), name,
                     parse_conditions_file);
 }
 
 const io::OverlapFile& Files::overlap(const io::Json& name) {
-  assert(is_known_place(name, FileKind::overlap) && "the key is in the table of file_kind_at");
-  const std::lock_guard lock(mutex_);
+  const auto lock = locked(mutex_, name, FileKind::overlap);
   return known_file(overlaps_, path_of(name), name, io::parse_overlap);
 }
 

@@ -1,22 +1,12 @@
 #pragma once
 // The files that scenarios name, each read once. Threads of a sweep share the object, which is
 // guarded by a mutex. file_names.hpp resolves the names.
-#include <cstdint>
-#include <map>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "buckets/cost.hpp"
-#include "document/json.hpp"
 #include "layers/model_table.hpp"
 #include "layers/trace.hpp"
 #include "links/fabric/placement.hpp"
-#include "links/profile/profile.hpp"
 #include "nccl/calibration.hpp"
 #include "scenario/conditions.hpp"
 #include "scenario/file_names.hpp"

@@ -1,10 +1,5 @@
 #include "scenario/scenario_library.hpp"
 
-#include <algorithm>
-
-#include "base/error.hpp"
-#include "document/checked.hpp"
-#include "scenario/files.hpp"
 #include "scenario/keys/library_model_keys.hpp"
 
 namespace stepsim::study {

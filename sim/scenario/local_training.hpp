@@ -1,11 +1,7 @@
 #pragma once
 // Settings of training that synchronises every H steps (TRN 4.8, 4.9), local SGD, DiLoCo and
 // streaming DiLoCo, as plain values with all defaults filled in.
-#include <cstdint>
-#include <optional>
 
-#include "base/units.hpp"
-#include "base/words.hpp"
 #include "links/profile/profile.hpp"
 #include "programs/builders/local_sgd_program.hpp"
 #include "scenario/value_codec.hpp"

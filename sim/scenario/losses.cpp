@@ -1,10 +1,7 @@
 // Every equation takes its factors by name, so that a step knows which ones counted.
 #include "scenario/losses.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <utility>
 
 namespace stepsim::study {
 

@@ -7,9 +7,6 @@
 //     log2 p
 //
 // Rates are bytes/s, times seconds.
-#include <array>
-#include <cstdint>
-#include <vector>
 
 #include "links/profile/profile.hpp"
 #include "scenario/conditions.hpp"

@@ -2,12 +2,6 @@
 // waits for the whole backward pass where communication may not overlap with it.
 #include "scenario/scenario_exchange.hpp"
 
-#include <algorithm>
-#include <map>
-#include <string>
-#include <utility>
-
-#include "buckets/planners.hpp"
 #include "programs/step/exchange_times.hpp"
 #include "scenario/compression/compressed_cost.hpp"
 #include "scenario/scenario_library.hpp"

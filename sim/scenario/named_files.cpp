@@ -1,10 +1,5 @@
 #include "scenario/named_files.hpp"
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
-#include "base/error.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
@@ -33,12 +28,6 @@ void add_below(const io::Json& tree, const std::string& pointer, Files& files,
 // As many digits as tell two files apart at a glance.
 std::string beginning(const std::string& digest) { return digest.substr(0, 8) + ".."; }
 
-// A member of an entry, "" where a file that was edited by hand has none.
-std::string text_of(const io::Json& entry, std::string_view key) {
-  const io::Json* value = entry.find(key);
-  return value != nullptr && value->is_string() ? value->as_string() : std::string();
-}
-
 } // namespace
 
 std::vector<NamedFile> named_files(const io::Json& scenario, Files& files) {
@@ -51,14 +40,14 @@ std::vector<NamedFile> named_files(const io::Json& scenario, Files& files) {
 void find_named_files(io::Json& scenario, const io::Json& recorded,
                       const std::string& data_folder) {
   for (const io::Json& entry : recorded.is_array() ? recorded.as_array() : io::Array()) {
-    const std::string pointer = text_of(entry, "pointer");
+    const std::string pointer = entry.text("pointer");
     const io::Json* name = names_file(pointer) ? io::resolve(scenario, pointer) : nullptr;
     if (name == nullptr || !name->is_string() || is_shipped_name(name->as_string())) {
       continue;
     }
     const std::array<std::string, 3> places{path_of(*name), name->as_string(),
                                             place_in_data_folder(data_folder, name->as_string())};
-    const auto fits = [digest = text_of(entry, "sha256")](const std::string& path) {
+    const auto fits = [digest = entry.text("sha256")](const std::string& path) {
       return io::is_regular(path) && io::sha256_of_file(path) == digest;
     };
     const auto* found = std::ranges::find_if(places, fits);
@@ -72,8 +61,8 @@ std::vector<std::string> changed_files(const io::Json& recorded, const io::Json&
                                        const io::Json& scenario, Files& files) {
   std::vector<std::string> warnings;
   for (const io::Json& entry : recorded.is_array() ? recorded.as_array() : io::Array()) {
-    const std::string pointer = text_of(entry, "pointer");
-    const std::string then = text_of(entry, "sha256");
+    const std::string pointer = entry.text("pointer");
+    const std::string then = entry.text("sha256");
     const io::Json* name = names_file(pointer) ? io::resolve(before, pointer) : nullptr;
     const io::Json* used = names_file(pointer) ? io::resolve(scenario, pointer) : nullptr;
     if (name == nullptr || used == nullptr || !name->is_string() || *used != *name) {

@@ -3,10 +3,7 @@
 // result and of the header of a sweep, so that a later run can warn about files that have changed.
 //
 //     "files": [{"pointer": "/workload/trace", "sha256": "9f86d081884c7d65..."}]
-#include <string>
-#include <vector>
 
-#include "document/json.hpp"
 #include "scenario/files.hpp"
 
 namespace stepsim::study {

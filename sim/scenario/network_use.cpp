@@ -1,9 +1,5 @@
 #include "scenario/scenario_fabric.hpp"
 
-#include <string>
-#include <string_view>
-
-#include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario_exchange.hpp"

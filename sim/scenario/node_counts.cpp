@@ -1,11 +1,5 @@
 #include "scenario/node_counts.hpp"
 
-#include <algorithm>
-#include <functional>
-#include <numeric>
-#include <string>
-
-#include "document/checked.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/scenario_library.hpp"
 

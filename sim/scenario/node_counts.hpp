@@ -1,11 +1,6 @@
 #pragma once
 // Reads the numbers of GPUs and network interfaces of the nodes: gpus_per_node, or ranks_per_node
 // if nodes differ (CLU 3.6), and nics_per_node. A node type gives missing values.
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <vector>
 
 #include "scenario/parse_context.hpp"
 

@@ -1,13 +1,9 @@
 #pragma once
 // The machine of a cluster and its collective library, as plain values of a scenario or a
 // collective. scenario_library.hpp reads them.
-#include <memory>
-#include <optional>
-#include <string>
 
 #include "document/json.hpp"
 #include "nccl/library_record.hpp"
-#include "nccl/node_links.hpp"
 
 namespace stepsim::study {
 

@@ -3,7 +3,6 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
 #include "collectives/schedule/two_level.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 
@@ -22,10 +21,7 @@ bool steps_have_buckets(const Scenario& s) { return has_islands(s.training) || !
 bool is_no_island(const Scenario& s) { return !has_islands(s.training); }
 bool takes_links(const Scenario& s) { return !s.training.exchange; }
 
-std::string round_word(const Scenario& s) {
-  return std::string(kTrainingAlgorithms[s.training.algorithm]);
-}
-std::string inner_step_word(const Scenario& s) { return round_word(s) + " with inner step"; }
+std::string inner_step_word(const Scenario& s) { return training_word(s) + " with inner step"; }
 std::string island_word(const Scenario&) {
   return "inner sync_sgd, whose exchanges inside and between islands differ";
 }
@@ -47,8 +43,8 @@ constexpr std::array<std::string_view, 4> kBucketKeys{
     "/communication/plan_cost"};
 
 constexpr std::array kRoundRules{
-    KeyRule{"/training/outer_update_s", kDiloco, is_diloco, round_word},
-    KeyRule{"/training/outer_compression", kDiloco, is_diloco, round_word},
+    KeyRule{"/training/outer_update_s", kDiloco, is_diloco, training_word},
+    KeyRule{"/training/outer_compression", kDiloco, is_diloco, training_word},
     KeyRule{"/training/fragment_pattern", "fragments is above 1", has_several_fragments,
             [](const Scenario&) { return std::string("one fragment"); }},
     KeyRule{"/training/outer_network", "exchange_s is not given", takes_links,
@@ -62,10 +58,10 @@ constexpr std::array kRoundRules{
 
 void add_local_rules(std::vector<KeyRule>& all) {
   for (const std::string_view pointer : kRoundKeys) {
-    all.push_back({pointer, kInRounds, in_rounds, round_word});
+    all.push_back({pointer, kInRounds, in_rounds, training_word});
   }
   for (const std::string_view pointer : kAveragedKeys) {
-    all.push_back({pointer, kAveraged, is_averaged, round_word});
+    all.push_back({pointer, kAveraged, is_averaged, training_word});
   }
   all.insert(all.end(), kRoundRules.begin(), kRoundRules.end());
   for (const std::string_view pointer : kBucketKeys) {
@@ -77,9 +73,6 @@ namespace {
 
 bool trains_with_servers(const Scenario& s) {
   return s.training.algorithm == TrainingAlgorithm::parameter_server;
-}
-std::string server_model_word(const Scenario& s) {
-  return "network model " + std::string(kNetworkModels[s.cluster.network.model]);
 }
 
 constexpr std::array kServerRules{
@@ -100,7 +93,7 @@ constexpr std::array kServerRules{
     KeyRule{"/training/server_split",
             "the parts are even, or the network is simulated", // alpha_beta has even parts
             [](const Scenario& s) { return !s.training.whole_split || is_simulated(s); },
-            [](const Scenario& s) { return server_model_word(s) + ", whose parts are even"; }},
+            [](const Scenario& s) { return model_word(s) + ", whose parts are even"; }},
     KeyRule{"/training/server_split", "the parts are even, or there are several servers",
             [](const Scenario& s) {
               return !s.training.whole_split || s.communication.options.servers > 1;
@@ -153,9 +146,6 @@ void add_workload_rules(std::vector<KeyRule>& all) {
 
 namespace {
 
-std::string node_word(const Scenario& s) {
-  return "collective " + std::string(collective_word(s.communication));
-}
 bool is_collnet(const Scenario& s) { return s.communication.collective == collectives::kCollnet; }
 bool may_add_in_node(const Scenario& s) {
   const collectives::AlgorithmId id = s.communication.collective;
@@ -170,7 +160,7 @@ constexpr std::array kNodeRules{
               return collectives::takes_chunks(s.communication.collective,
                                                collectives::Op::allreduce);
             },
-            node_word},
+            asked_collective},
     KeyRule{"/cluster/nics_per_node",
             "it is 1, or the collective can use several interfaces of a node",
             [](const Scenario& s) {
@@ -181,8 +171,8 @@ constexpr std::array kNodeRules{
                      !collectives::leaves_nodes_once(exchange_of(s));
             },
             [](const Scenario& s) {
-              return node_word(s) + ", which is flat and uses one network card of a node; "
-                                    "two_level and ring_rails use them all";
+              return asked_collective(s) + ", which is flat and uses one network card of a node; "
+                                           "two_level and ring_rails use them all";
             }},
     KeyRule{"/communication/intra_algorithm",
             "the collective is hierarchical_leader, or collnet and the value nvls",
@@ -191,18 +181,19 @@ constexpr std::array kNodeRules{
                      (is_collnet(s) && may_add_in_node(s));
             },
             [](const Scenario& s) {
-              return is_collnet(s) ? std::string(collectives::kCollnetInside) : node_word(s);
+              return is_collnet(s) ? std::string(collectives::kCollnetInside) : asked_collective(s);
             }},
     KeyRule{"/cluster/nvls_Bps",
             "the collective adds in the switch of a node (nvls, nvls_tree, collnet with "
             "intra_algorithm nvls), or is auto",
-            may_add_in_node, node_word},
+            may_add_in_node, asked_collective},
     KeyRule{"/cluster/nvls_startup_s", "nvls_Bps has a meaning and is given",
             [](const Scenario& s) { return may_add_in_node(s) && s.cluster.nvls; },
             [](const Scenario& s) {
-              return may_add_in_node(s) ? std::string("a cluster without nvls_Bps") : node_word(s);
+              return may_add_in_node(s) ? std::string("a cluster without nvls_Bps")
+                                        : asked_collective(s);
             }},
-    KeyRule{"/cluster/switch_latency_s", "the collective is collnet", is_collnet, node_word},
+    KeyRule{"/cluster/switch_latency_s", "the collective is collnet", is_collnet, asked_collective},
     KeyRule{"/cluster/nvlink_domain_nodes",
             "the network model is alpha_beta, and no measured curve gives the times of messages",
             [](const Scenario& s) {

@@ -1,8 +1,5 @@
 #include "scenario/parse_context.hpp"
 
-#include <string>
-
-#include "base/error.hpp"
 #include "scenario/rules.hpp"
 
 namespace stepsim::study {

@@ -2,12 +2,7 @@
 // The context of all functions that read a scenario: where to report problems, the files that the
 // scenario names, and how to treat keys without effect. Lists of flows, merge problems and
 // break-even problems are read with it, too.
-#include <functional>
-#include <string_view>
-#include <vector>
 
-#include "document/json.hpp"
-#include "document/reader.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {

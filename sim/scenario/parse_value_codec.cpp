@@ -1,7 +1,5 @@
 #include "scenario/parse_value_codec.hpp"
 
-#include <algorithm>
-
 namespace stepsim::study {
 
 namespace {
@@ -28,25 +26,23 @@ double sent_bytes(CodecMethod method, double value_bytes) {
 ValueCodec parse_value_codec(io::Fields& fields, std::string_view key, const ParseContext& context,
                              double value_bytes) {
   ValueCodec codec;
-  const io::Json* json = fields.any(key);
-  if (json == nullptr || json->is_null()) {
-    return codec;
-  }
-  io::Fields part(*json, context.problems, fields.row(key));
-  codec.method = part.word("method", kCodecMethods);
-  const bool none = codec.method == CodecMethod::none;
-  if (codec.method == CodecMethod::custom_codec && !part.has("ratio")) {
-    context.problems.add(*json, "ratio", "required (a number)");
-  }
-  codec.ratio =
-      part.number_or("ratio", std::max(1.0, value_bytes / sent_bytes(codec.method, value_bytes)));
-  codec.encode_Bps = part.number("encode_Bps");
-  codec.decode_Bps = part.number("decode_Bps");
-  part.no_more();
-  for (const std::string_view own : {"ratio", "encode_Bps", "decode_Bps"}) {
-    context.needs_meaning(part, own, !none, "method none");
-  }
-  return none ? ValueCodec{} : codec;
+  fields.object(key, [&](io::Fields& part) {
+    codec.method = part.word("method", kCodecMethods);
+    const bool none = codec.method == CodecMethod::none;
+    if (codec.method == CodecMethod::custom_codec && !part.has("ratio")) {
+      context.problems.add(part.json(), "ratio", "required (a number)");
+    }
+    codec.ratio =
+        part.number_or("ratio", std::max(1.0, value_bytes / sent_bytes(codec.method, value_bytes)));
+    codec.encode_Bps = part.number("encode_Bps");
+    codec.decode_Bps = part.number("decode_Bps");
+    part.no_more();
+    for (const std::string_view own : {"ratio", "encode_Bps", "decode_Bps"}) {
+      context.needs_meaning(part, own, !none, "method none");
+    }
+    codec = none ? ValueCodec{} : codec;
+  });
+  return codec;
 }
 
 io::Json value_codec_tree(const ValueCodec& codec) {

@@ -1,10 +1,7 @@
 #pragma once
 // Reads and writes codecs of outer gradients and gathered parameters in a scenario.
-#include <string_view>
 
-#include "document/json.hpp"
 #include "scenario/parse_context.hpp"
-#include "scenario/value_codec.hpp"
 
 namespace stepsim::study {
 

@@ -2,14 +2,8 @@
 // could need (forward times, measured buckets) makes it unfit for such a file.
 #include "scenario/problem_file.hpp"
 
-#include <cmath>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
-#include "document/reader.hpp"
 #include "scenario/cost_choice.hpp"
 #include "scenario/keys/problem_keys.hpp"
-#include "scenario/parse_context.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "scenario/scenario_schedule.hpp"
 

@@ -3,15 +3,8 @@
 // times at which they are ready, from the start of the backward pass, and the cost of a message.
 //   {"ready_s": [..], "bytes": [..], "cost": {"startup_s", "per_byte_s"} or {"table"} or FILE,
 //    "channel_free_s"?, "copy_bandwidth_Bps"?, "forward_s"?, "planners"?: {NAME: {option: value}}}
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
-#include "document/json.hpp"
 #include "scenario/files.hpp"
 
 namespace stepsim::study {

@@ -1,10 +1,5 @@
 #include "scenario/scenario_parts.hpp"
 
-#include <optional>
-#include <string>
-#include <utility>
-
-#include "collectives/compress/compression.hpp"
 #include "links/profile/profile_curve.hpp"
 
 namespace stepsim::study {

@@ -2,18 +2,10 @@
 // a program must be is checked once more by programs::check, in whose words the problems are.
 #include "scenario/program_file.hpp"
 
-#include <algorithm>
 #include <cstdlib>
-#include <map>
-#include <optional>
-#include <utility>
+#include <ranges>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
-#include "collectives/algorithms.hpp"
-#include "document/reader.hpp"
-#include "programs/program_check.hpp"
-#include "programs/program_draft.hpp"
+#include "base/collected.hpp"
 #include "scenario/program_keys.hpp"
 
 namespace stepsim::study {
@@ -230,11 +222,8 @@ private:
   using Names = std::map<std::string, std::uint32_t, std::less<>>;
 
   static std::string unknown(const std::string& what, const std::string& name, const Names& names) {
-    std::vector<std::string_view> known;
-    for (const auto& [each, number] : names) {
-      known.push_back(each);
-    }
-    return base::unknown_word(what, name, known);
+    return base::unknown_word(what, name,
+                              base::collected<std::string_view>(std::views::keys(names)));
   }
 
   std::uint32_t named(io::Fields& fields, std::string_view key, const Names& names) {

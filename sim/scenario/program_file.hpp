@@ -7,15 +7,8 @@
 //              to G parts that share its R interfaces, so that bytes count ceil(G / R) times.
 //
 // A group of the file with one of these names replaces it; collectives over it are refused.
-#include <cstdint>
-#include <string>
-#include <vector>
 
-#include "document/checked.hpp"
-#include "document/json.hpp"
 #include "programs/explain/program_evaluation.hpp"
-#include "programs/training_program.hpp"
-#include "scenario/files.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {

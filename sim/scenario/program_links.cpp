@@ -2,8 +2,6 @@
 // are the same.
 #include "scenario/program_file.hpp"
 
-#include <algorithm>
-
 #include "collectives/validate.hpp"
 #include "programs/step/exchange_times.hpp"
 #include "scenario/node_counts.hpp"

@@ -1,9 +1,5 @@
 #include "scenario/program_file.hpp"
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
-#include "document/reader.hpp"
-#include "programs/program_check.hpp"
 #include "scenario/program_keys.hpp"
 
 namespace stepsim::study {

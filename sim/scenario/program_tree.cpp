@@ -1,7 +1,8 @@
 // Keys that hold their defaults are left out: files stay readable, and reading gives the same.
 #include "scenario/program_file.hpp"
 
-#include <utility>
+#include "base/collected.hpp"
+#include "document/fields/written.hpp"
 
 namespace stepsim::study {
 
@@ -25,17 +26,7 @@ io::Json stream_tree(const programs::Stream& stream) {
   return tree;
 }
 
-io::Json group_tree(const programs::Group& group) {
-  io::Array parts;
-  for (const std::vector<std::uint32_t>& part : group.parts) {
-    io::Array ranks;
-    for (const std::uint32_t rank : part) {
-      ranks.emplace_back(std::int64_t{rank});
-    }
-    parts.emplace_back(std::move(ranks));
-  }
-  return parts;
-}
+io::Json group_tree(const programs::Group& group) { return io::list_of(group.parts); }
 
 io::Json pair_tree(const Program& program, std::uint32_t operation, std::int32_t distance) {
   return io::Array{program.operations[operation].id, std::int64_t{distance}};
@@ -120,11 +111,7 @@ io::Json program_tree(const ProgramFile& file) {
   if (!file.name.empty()) {
     tree.set("name", file.name);
   }
-  io::Array streams;
-  for (const programs::Stream& stream : program.streams) {
-    streams.push_back(stream_tree(stream));
-  }
-  tree.set("streams", std::move(streams));
+  tree.set("streams", base::collected<io::Json>(program.streams, stream_tree));
   if (!program.groups.empty()) {
     io::Object groups;
     for (const programs::Group& group : program.groups) {

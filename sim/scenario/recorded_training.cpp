@@ -3,23 +3,13 @@
 // unit changes.
 #include "scenario/recorded_training.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <string_view>
-
-#include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "scenario/node_counts.hpp"
+#include "scenario/rules.hpp"
 
 namespace stepsim::study {
 
 namespace {
-
-bool has(const io::Json& tree, std::string_view pointer) {
-  const io::Json* found = io::resolve(tree, pointer);
-  return found != nullptr && !found->is_null();
-}
 
 // Numbers of the layers after which the unit changes; empty if a unit has no layer.
 std::optional<io::Array> cuts_of(const layers::Workload& workload) {
@@ -135,11 +125,11 @@ std::string warning(const layers::Workload& workload, const io::Json& tree,
   std::string recorded;
   std::string remedy;
   const std::int64_t micro_batches = workload.accumulation.value_or(1);
-  if (micro_batches > 1 && !has(tree, "/training/micro_batches")) {
+  if (micro_batches > 1 && !is_given(tree, "/training/micro_batches")) {
     recorded = std::to_string(micro_batches) + " micro-batches per update";
     remedy = "\"micro_batches\": " + std::to_string(micro_batches);
   }
-  if (workload.sharding && !has(tree, "/training/sharding")) {
+  if (workload.sharding && !is_given(tree, "/training/sharding")) {
     const RecordedTraining keys = recorded_training(workload, scenario.cluster);
     recorded += (recorded.empty() ? "" : " and ") +
                 ("parameters sharded over " + base::counted(workload.sharding->group_size, "rank"));

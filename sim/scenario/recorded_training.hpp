@@ -5,10 +5,7 @@
 //
 //     trace       "accumulation": 4, "units": [{"layers": [0, 4], ..}, ..], "sharding": {..}
 //     /training   "micro_batches": 4, "sharding": {"strategy": "full_shard", "wrapping": {..}, ..}
-#include <string>
-#include <vector>
 
-#include "document/json.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {

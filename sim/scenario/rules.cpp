@@ -2,17 +2,10 @@
 // of the resolved scenario.
 #include "scenario/rules.hpp"
 
-#include <algorithm>
-
-#include "base/error.hpp"
-#include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/compress/compression.hpp"
 #include "collectives/validate.hpp"
 #include "document/json_text.hpp"
 #include "scenario/compression/compression_words.hpp"
-#include "scenario/packet/packet_settings.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

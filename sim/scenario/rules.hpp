@@ -3,14 +3,8 @@
 // meaning; with any others the key is an error, and the resolved scenario leaves it out. `stepsim
 // keys --rules` prints all rules. Rules that need the whole scenario are in rules_table.cpp; the
 // tables of schedules, compressions and transports list the keys of each of them.
-#include <array>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "scenario/parse_context.hpp"
-#include "scenario/scenario.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 
@@ -83,6 +77,13 @@ void add_workload_rules(std::vector<KeyRule>& all);
 }
 [[nodiscard]] inline std::string training_word(const Scenario& scenario) {
   return std::string(kTrainingAlgorithms[scenario.training.algorithm]);
+}
+[[nodiscard]] inline std::string model_word(const Scenario& scenario) {
+  return "network model " + std::string(kNetworkModels[scenario.cluster.network.model]);
+}
+// In the word of the file, which calls a measured curve calibrated.
+[[nodiscard]] inline std::string asked_collective(const Scenario& scenario) {
+  return "collective " + std::string(collective_word(scenario.communication));
 }
 
 } // namespace stepsim::study

@@ -4,7 +4,6 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/two_level.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
@@ -53,19 +52,11 @@ std::string algorithm_word(const Scenario& s) {
   return is_async(s) ? "mode " + std::string(kServerModes[s.training.mode])
                      : std::string(kTrainingAlgorithms[s.training.algorithm]);
 }
-std::string model_word(const Scenario& s) {
-  return "network model " + std::string(kNetworkModels[s.cluster.network.model]);
-}
 std::string method_word(const Scenario& s) {
   return "compression " + std::string(collectives::row(s.communication.compression.method).name);
 }
 std::string collective_word(const Scenario& s) {
   return "collective " + std::string(collectives::name(s.communication.collective));
-}
-// As the file says it: a measured curve is called calibrated.
-// In the word of the file: calibrated is no algorithm.
-std::string asked_collective(const Scenario& s) {
-  return "collective " + std::string(collective_word(s.communication));
 }
 std::string transport_word(const Scenario& s) {
   return "transport " + std::string(links::kTransportKinds[transport_of(s)]);

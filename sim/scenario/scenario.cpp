@@ -3,20 +3,13 @@
 // check may rely on what the earlier ones found right.
 #include "scenario/scenario.hpp"
 
-#include <cassert>
-
-#include "buckets/schedules.hpp"
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
 #include "scenario/defaults.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/recorded_training.hpp"
-#include "scenario/rules.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_library.hpp"
-#include "scenario/scenario_overlap.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "scenario/scenario_schedule.hpp"
 #include "scenario/scenario_sharding.hpp"

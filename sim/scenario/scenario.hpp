@@ -2,29 +2,13 @@
 // A scenario: workload, cluster, training and communication, as plain values with all defaults
 // filled in. parse_scenario() makes it from a JSON tree, scenario_tree() (scenario_tree.hpp) writes
 // it back, fully resolved. The file format is a stable interface (schemas/scenario.schema.json).
-#include <algorithm>
-#include <cstdint>
 #include <numeric>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "base/units.hpp"
-#include "base/words.hpp"
-#include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
-#include "collectives/collective.hpp"
-#include "collectives/compress/compression.hpp"
-#include "document/json.hpp"
 #include "layers/optimizer_state.hpp"
 #include "layers/variability.hpp"
-#include "layers/workload.hpp"
-#include "links/fabric/placement.hpp"
-#include "links/profile/profile.hpp"
 #include "programs/step/pipeline.hpp"
 #include "programs/step/step.hpp"
-#include "programs/training_program.hpp"
-#include "scenario/conditions.hpp"
 #include "scenario/files.hpp"
 #include "scenario/local_training.hpp"
 #include "scenario/node_source.hpp"

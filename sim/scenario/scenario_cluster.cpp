@@ -2,19 +2,14 @@
 // the calibration, and both win over the topology, which is measured later (resolve_fabric).
 #include "scenario/scenario_parts.hpp"
 
-#include <algorithm>
 #include <set>
-#include <string>
-#include <utility>
 
-#include "base/quantity.hpp"
 #include "collectives/algorithms.hpp"
 #include "document/json_text.hpp"
 #include "links/profile/profile_curve.hpp"
 #include "scenario/cost_choice.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 
 namespace stepsim::study {

@@ -3,18 +3,10 @@
 // `collective` says.
 #include "scenario/scenario_parts.hpp"
 
-#include <algorithm>
-#include <array>
-#include <string>
-
-#include "base/error.hpp"
-#include "buckets/planners.hpp"
-#include "collectives/algorithms.hpp"
-#include "collectives/schedule/two_level.hpp"
+#include "base/collected.hpp"
 #include "collectives/validate.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/communication_keys.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_schedule.hpp"
 
@@ -162,11 +154,8 @@ namespace {
 
 // "mst, be or lp"
 std::string one_of(const std::vector<AlgorithmId>& algorithms) {
-  std::vector<std::string_view> words;
-  for (const AlgorithmId each : algorithms) {
-    words.push_back(collectives::name(each));
-  }
-  return base::joined(words, " or ");
+  const auto name_of = [](AlgorithmId each) { return collectives::name(each); };
+  return base::joined(base::collected<std::string_view>(algorithms, name_of), " or ");
 }
 
 } // namespace

@@ -1,19 +1,8 @@
 #include "scenario/scenario_conditions.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "document/json_text.hpp"
-#include "links/fabric/placement.hpp"
-#include "scenario/conditions.hpp"
 #include "scenario/keys/conditions_keys.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 
@@ -65,34 +54,31 @@ std::string undefined_part(const Scenario& scenario, const LossQuestion& questio
 } // namespace
 
 void parse_conditions(io::Fields& top, const ParseContext& context, Scenario& scenario) {
-  const io::Json* json = top.any("conditions");
-  if (json == nullptr || json->is_null()) {
-    return;
-  }
-  Conditions& conditions = scenario.conditions;
-  io::Fields fields(*json, context.problems, top.row("conditions"));
-  conditions.kind = fields.word("kind", kConditionsKinds);
-  const io::Json* file = fields.any("file");
-  const io::Json* given = fields.any("factors");
-  fields.no_more();
-  if (conditions.kind == ConditionsKind::ideal) {
-    return;
-  }
-  conditions.file = fields.string("file", "");
-  conditions.factors =
-      context.files.conditions(conditions.file.empty() ? io::Json("typical") : *file);
-  if (given == nullptr || !given->is_object()) {
-    return;
-  }
-  io::Fields factors(*given, context.problems);
-  for (std::size_t i = 0; i < kFactorCount; ++i) {
-    const auto factor = static_cast<Factor>(i);
-    if (const io::Json* value = factors.any(kFactors[factor])) {
-      conditions.factors[i] = read_factor(*value, factor, context.problems);
-      conditions.own.push_back(factor);
+  top.object("conditions", [&](io::Fields& fields) {
+    Conditions& conditions = scenario.conditions;
+    conditions.kind = fields.word("kind", kConditionsKinds);
+    const io::Json* file = fields.any("file");
+    const io::Json* given = fields.any("factors");
+    fields.no_more();
+    if (conditions.kind == ConditionsKind::ideal) {
+      return;
     }
-  }
-  factors.no_more();
+    conditions.file = fields.string("file", "");
+    conditions.factors =
+        context.files.conditions(conditions.file.empty() ? io::Json("typical") : *file);
+    if (given == nullptr || !given->is_object()) {
+      return;
+    }
+    io::Fields factors(*given, context.problems);
+    for (std::size_t i = 0; i < kFactorCount; ++i) {
+      const auto factor = static_cast<Factor>(i);
+      if (const io::Json* value = factors.any(kFactors[factor])) {
+        conditions.factors[i] = read_factor(*value, factor, context.problems);
+        conditions.own.push_back(factor);
+      }
+    }
+    factors.no_more();
+  });
 }
 
 void check_conditions(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {

@@ -1,14 +1,8 @@
 #pragma once
 // Conditions of a scenario (CON): reading and writing their keys, and the scenario under them.
-#include <optional>
-#include <vector>
 
-#include "document/json.hpp"
-#include "document/reader.hpp"
 #include "scenario/losses.hpp"
-#include "scenario/parse_context.hpp"
 #include "scenario/rules.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

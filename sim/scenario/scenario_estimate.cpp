@@ -1,8 +1,6 @@
 #include "scenario/scenario_parts.hpp"
 
-#include <string>
-
-#include "base/error.hpp"
+#include "document/fields/written.hpp"
 
 namespace stepsim::study {
 
@@ -19,18 +17,14 @@ std::vector<std::string_view> precisions_of(const layers::Gpu& gpu) {
   return words;
 }
 
-std::optional<layers::MeasuredStepTime> parse_measured_step(io::Fields& fields,
-                                                            const ParseContext& context) {
-  const io::Json* json = fields.any("measured_step");
-  if (json == nullptr || !fields.has("measured_step")) {
-    return std::nullopt;
-  }
-  io::Fields step(*json, context.problems, fields.row("measured_step"));
-  layers::MeasuredStepTime measured;
-  measured.step = Seconds{step.number("step_s")};
-  measured.batch_size = step.optional_integer("batch_size");
-  measured.sequence_length = step.optional_integer("sequence_length");
-  step.no_more();
+std::optional<layers::MeasuredStepTime> parse_measured_step(io::Fields& fields) {
+  std::optional<layers::MeasuredStepTime> measured;
+  fields.object("measured_step", [&](io::Fields& step) {
+    measured.emplace();
+    measured->step = Seconds{step.number("step_s")};
+    measured->batch_size = step.optional_integer("batch_size");
+    measured->sequence_length = step.optional_integer("sequence_length");
+  });
   return measured;
 }
 
@@ -43,7 +37,7 @@ std::optional<layers::GpuEstimate> parse_estimate(io::Fields& fields, const Pars
   const auto precision = fields.optional_word("dtype", layers::kPrecisions);
   estimate.recompute = fields.word("recompute", layers::kRecomputes);
   estimate.accepted = fields.boolean("accept_estimate");
-  estimate.measured = parse_measured_step(fields, context);
+  estimate.measured = parse_measured_step(fields);
   estimate.gpu = gpu ? layers::find_gpu(*gpu) : nullptr;
   if (estimate.gpu == nullptr || context.problems.list().size() > before) {
     return std::nullopt;
@@ -82,12 +76,8 @@ void set_estimate(io::Json& workload, const layers::GpuEstimate& estimate) {
   workload.set("accept_estimate", estimate.accepted);
   if (estimate.measured) {
     io::Json step{io::Object{{"step_s", estimate.measured->step.value}}};
-    if (estimate.measured->batch_size) {
-      step.set("batch_size", *estimate.measured->batch_size);
-    }
-    if (estimate.measured->sequence_length) {
-      step.set("sequence_length", *estimate.measured->sequence_length);
-    }
+    io::set_given(step, "batch_size", estimate.measured->batch_size);
+    io::set_given(step, "sequence_length", estimate.measured->sequence_length);
     workload.set("measured_step", std::move(step));
   }
 }

@@ -5,12 +5,6 @@
 
 #include "scenario/keys/communication_keys.hpp"
 
-#include <algorithm>
-#include <cmath>
-
-#include "buckets/planners.hpp"
-#include "collectives/algorithms.hpp"
-#include "collectives/schedule/two_level.hpp"
 #include "collectives/validate.hpp"
 #include "links/profile/profile_curve.hpp"
 #include "scenario/node_counts.hpp"

@@ -1,16 +1,9 @@
 #pragma once
 // The exchange of gradients of a scenario, without times: the collective, the compressed data, and
 // additional costs.
-#include <string_view>
-#include <vector>
 
-#include "buckets/cost.hpp"
-#include "buckets/problem.hpp"
-#include "collectives/collective.hpp"
 #include "collectives/compress/compressed_exchange.hpp"
-#include "document/json.hpp"
 #include "scenario/parse_context.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

@@ -4,16 +4,8 @@
 //     hosts     of every rank (placement.hpp), then of every dedicated server: the next machines
 #include "scenario/scenario_fabric.hpp"
 
-#include <algorithm>
-#include <cmath>
-
-#include "buckets/planners.hpp"
 #include "document/json_text.hpp"
-#include "links/fabric/placement.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/packet/packet_settings.hpp"
-#include "scenario/rules.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {

@@ -1,14 +1,8 @@
 #pragma once
 // Places a scenario on a network: the topology with its routes, the hosts of all ranks and servers,
 // and the packet block (PKT 3, 6, 7).
-#include <optional>
 
-#include "document/json.hpp"
-#include "document/reader.hpp"
-#include "links/fabric/fabric.hpp"
-#include "links/profile/profile.hpp"
 #include "scenario/parse_context.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

@@ -1,10 +1,5 @@
 #include "scenario/scenario_parts.hpp"
 
-#include <algorithm>
-#include <optional>
-#include <string>
-
-#include "base/quantity.hpp"
 #include "scenario/scenario_library.hpp"
 
 namespace stepsim::study {

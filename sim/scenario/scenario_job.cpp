@@ -1,10 +1,5 @@
 #include "scenario/scenario_parts.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <string>
-
 #include "collectives/algorithms.hpp"
 #include "document/json_text.hpp"
 #include "scenario/keys/job_keys.hpp"

@@ -2,12 +2,8 @@
 // curve: planners, runs and sweeps know no difference.
 #include "scenario/scenario_library.hpp"
 
-#include <algorithm>
-#include <memory>
-#include <utility>
-
-#include "base/error.hpp"
 #include "collectives/algorithms.hpp"
+#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "scenario/keys/library_model_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -273,13 +269,7 @@ io::Json library_tree(const Communication& communication) {
   tree.set("residual", nccl::kResiduals[options.residual.value_or(
                            settings.calibration ? nccl::Residual::kriging : nccl::Residual::none)]);
   const auto add_words = [&](const char* key, const auto& values, const auto& words) {
-    io::Array names;
-    for (const auto value : values) {
-      names.emplace_back(words[value]);
-    }
-    if (!names.empty()) {
-      tree.set(key, std::move(names));
-    }
+    io::set_given(tree, key, io::write_each(values, [&](auto value) { return words[value]; }));
   };
   add_words("algorithms", options.algorithms, nccl::kAlgorithms);
   add_words("protocols", options.protocols, nccl::kProtocols);

@@ -1,14 +1,7 @@
 #pragma once
 // The node type and the library of a scenario (CLU 10): the values they give, the default
 // collective, and the cost of a message by the library model.
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "buckets/cost.hpp"
-#include "document/json.hpp"
-#include "scenario/node_source.hpp"
 #include "scenario/parse_context.hpp"
 
 namespace stepsim::study {

@@ -1,14 +1,6 @@
 #include "scenario/scenario_exchange.hpp"
 
-#include <algorithm>
-#include <memory>
-#include <string>
-#include <utility>
-
-#include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
-#include "links/fabric/placement.hpp"
-#include "nccl/library_record.hpp"
 #include "programs/program_check.hpp"
 #include "scenario/keys/local_training_keys.hpp"
 #include "scenario/node_counts.hpp"
@@ -24,20 +16,18 @@ std::string algorithm_name(const Training& training) {
 
 std::optional<OuterNetwork> parse_outer_network(io::Fields& fields, const ParseContext& context,
                                                 const Scenario& scenario) {
-  const io::Json* json = fields.any("outer_network");
-  if (json == nullptr || json->is_null()) {
-    return std::nullopt;
-  }
-  io::Fields part(*json, context.problems, fields.row("outer_network"));
-  OuterNetwork network;
-  io::read_bound(keys::kOuterNetworkRows, part, network);
-  part.no_more();
-  const std::int64_t most = std::max<std::int64_t>(1, scenario.cluster.ranks());
-  if (network.ranks.value_or(1) > most) {
-    context.problems.add(*json, "ranks",
-                         "must be in [1, " + std::to_string(most) + "], got " +
-                             std::to_string(*network.ranks));
-  }
+  std::optional<OuterNetwork> network;
+  fields.object("outer_network", [&](io::Fields& part) {
+    network.emplace();
+    io::read_bound(keys::kOuterNetworkRows, part, *network);
+    part.no_more();
+    const std::int64_t most = std::max<std::int64_t>(1, scenario.cluster.ranks());
+    if (network->ranks.value_or(1) > most) {
+      context.problems.add(part.json(), "ranks",
+                           "must be in [1, " + std::to_string(most) + "], got " +
+                               std::to_string(*network->ranks));
+    }
+  });
   return network;
 }
 

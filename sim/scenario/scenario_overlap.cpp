@@ -1,15 +1,8 @@
 #include "scenario/scenario_overlap.hpp"
 
-#include <algorithm>
-#include <array>
-#include <string>
-
-#include "base/quantity.hpp"
-#include "buckets/planners.hpp"
+#include "base/collected.hpp"
 #include "document/json_text.hpp"
-#include "scenario/files/overlap_file.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 
@@ -29,42 +22,39 @@ void parse_overlap(io::Fields& training, const ParseContext& context, Scenario& 
   const bool shortly = training.has("compute_slowdown");
   scenario.training.overlap_given = shortly || training.has("overlap");
   overlap.compute.fill(training.number("compute_slowdown"));
-  const io::Json* json = training.any("overlap");
-  if (json == nullptr || json->is_null()) {
-    return;
-  }
-  io::Fields fields(*json, context.problems, training.row("overlap"));
-  const io::Slowdowns given = io::read_slowdowns(fields);
-  if (shortly && given.compute) {
-    context.problems.add(*json, "compute", "give either compute or /training/compute_slowdown");
-  }
-  if (given.compute) {
-    overlap.compute = *given.compute;
-  }
-  bool has_compute = shortly || given.compute.has_value();
-  if (const io::Json* name = fields.any("file");
-      fields.optional_text("file") && name->is_string()) {
-    const io::OverlapFile& file = context.files.overlap(*name);
-    overlap.exchange = file.interference.exchange;
-    if (!has_compute) {
-      has_compute = true;
-      overlap.compute = file.interference.compute;
-      scenario.warnings.push_back(
-          slowdown_words(overlap) + "calibrated" +
-          (file.rows ? " by " + std::to_string(*file.rows) + " measured steps" : std::string()) +
-          (file.source.empty() ? "" : "; " + file.source));
+  training.object("overlap", [&](io::Fields& fields) {
+    const io::Slowdowns given = io::read_slowdowns(fields);
+    if (shortly && given.compute) {
+      context.problems.add(fields.json(), "compute",
+                           "give either compute or /training/compute_slowdown");
     }
-  }
-  if (const auto name = fields.optional_word("table"); name && !has_compute) {
-    const auto row = std::ranges::find(overlap_rows(), *name, &OverlapRow::name);
-    if (row != overlap_rows().end()) {
-      overlap.compute.fill(row->compute);
-      scenario.warnings.push_back(slowdown_words(overlap) + std::string(row->name) + ", " +
-                                  std::string(row->label) + "; " + std::string(row->source));
+    if (given.compute) {
+      overlap.compute = *given.compute;
     }
-  }
-  overlap.exchange = given.exchange.value_or(overlap.exchange);
-  fields.no_more();
+    bool has_compute = shortly || given.compute.has_value();
+    if (const io::Json* name = fields.any("file");
+        fields.optional_text("file") && name->is_string()) {
+      const io::OverlapFile& file = context.files.overlap(*name);
+      overlap.exchange = file.interference.exchange;
+      if (!has_compute) {
+        has_compute = true;
+        overlap.compute = file.interference.compute;
+        scenario.warnings.push_back(
+            slowdown_words(overlap) + "calibrated" +
+            (file.rows ? " by " + std::to_string(*file.rows) + " measured steps" : std::string()) +
+            (file.source.empty() ? "" : "; " + file.source));
+      }
+    }
+    if (const auto name = fields.optional_word("table"); name && !has_compute) {
+      const auto row = std::ranges::find(overlap_rows(), *name, &OverlapRow::name);
+      if (row != overlap_rows().end()) {
+        overlap.compute.fill(row->compute);
+        scenario.warnings.push_back(slowdown_words(overlap) + std::string(row->name) + ", " +
+                                    std::string(row->label) + "; " + std::string(row->source));
+      }
+    }
+    overlap.exchange = given.exchange.value_or(overlap.exchange);
+  });
 }
 
 std::optional<double> one_slowdown(const programs::Interference& overlap) {
@@ -135,11 +125,7 @@ constexpr std::array kOverlapRows{
 std::span<const OverlapRow> overlap_rows() { return kOverlapRows; }
 
 std::vector<std::string_view> overlap_names() {
-  std::vector<std::string_view> names;
-  for (const OverlapRow& row : kOverlapRows) {
-    names.push_back(row.name);
-  }
-  return names;
+  return base::collected<std::string_view>(kOverlapRows, &OverlapRow::name);
 }
 
 } // namespace stepsim::study

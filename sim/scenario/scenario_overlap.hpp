@@ -1,9 +1,5 @@
 #pragma once
 // Reads and writes /training/overlap of a scenario and its short form compute_slowdown (TRN 3).
-#include <optional>
-#include <span>
-#include <string_view>
-#include <vector>
 
 #include "scenario/parse_context.hpp"
 

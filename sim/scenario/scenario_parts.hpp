@@ -4,15 +4,8 @@
 //
 // /cluster: machines, the links between and inside them, and the profiles and
 // measured curves with their numbers.
-#include <vector>
 
-#include "buckets/cost.hpp"
-#include "collectives/collective.hpp"
-#include "document/json.hpp"
-#include "document/reader.hpp"
-#include "scenario/parse_context.hpp"
 #include "scenario/rules.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

@@ -1,14 +1,8 @@
 // The schedule of a scenario and its option keys (MER 5, 6), and what goes with which schedule.
 #include "scenario/scenario_schedule.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
-#include "base/quantity.hpp"
 #include "buckets/bounds.hpp"
 #include "buckets/priority.hpp"
-#include "collectives/compress/compression.hpp"
 #include "document/json_text.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/scenario_exchange.hpp"

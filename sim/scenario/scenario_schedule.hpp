@@ -1,12 +1,7 @@
 #pragma once
 // The schedule of a scenario, that is, the gradients of each message (MER 5, 6), with its option
 // keys and its requirements on the rest of the scenario.
-#include <cstdint>
-#include <string>
 
-#include "buckets/planner_options.hpp"
-#include "buckets/planners.hpp"
-#include "document/reader.hpp"
 #include "scenario/parse_context.hpp"
 
 namespace stepsim::study {

@@ -2,14 +2,7 @@
 // that others follow from, then the rest.
 #include "scenario/scenario_sharding.hpp"
 
-#include <algorithm>
-#include <functional>
-#include <string_view>
-
-#include "base/quantity.hpp"
-#include "buckets/planners.hpp"
-#include "collectives/compress/compression.hpp"
-#include "document/checked.hpp"
+#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "programs/program_check.hpp"
 #include "scenario/node_counts.hpp"
@@ -57,23 +50,21 @@ void read_cuts(io::Fields& fields, const ParseContext& context, std::size_t laye
 layers::Wrapping read_wrapping(io::Fields& fields, const ParseContext& context,
                                const Scenario& scenario, layers::WrappingPolicy by_default) {
   layers::Wrapping wrapping{.policy = by_default};
-  const io::Json* json = fields.any("wrapping");
-  if (json == nullptr || json->is_null()) {
-    return wrapping;
-  }
-  io::Fields part(*json, context.problems, fields.row("wrapping"));
-  wrapping.policy = part.optional_word("policy", layers::kWrappingPolicies).value_or(by_default);
-  wrapping.parameters = part.integer("parameters");
-  wrapping.layers = part.integer("layers");
-  read_cuts(part, context, scenario.workload.layers.size(), wrapping);
-  part.no_more();
-  const std::string where = "policy " + std::string(layers::kWrappingPolicies[wrapping.policy]);
-  context.needs_meaning(part, "parameters", wrapping.policy == layers::WrappingPolicy::size, where);
-  context.needs_meaning(part, "layers", wrapping.policy == layers::WrappingPolicy::count, where);
-  context.needs_meaning(part, "cuts", wrapping.policy == layers::WrappingPolicy::list, where);
-  if (wrapping.policy == layers::WrappingPolicy::list && !part.has("cuts")) {
-    context.problems.add(*json, "cuts", "required (a list)");
-  }
+  fields.object("wrapping", [&](io::Fields& part) {
+    wrapping.policy = part.optional_word("policy", layers::kWrappingPolicies).value_or(by_default);
+    wrapping.parameters = part.integer("parameters");
+    wrapping.layers = part.integer("layers");
+    read_cuts(part, context, scenario.workload.layers.size(), wrapping);
+    part.no_more();
+    const std::string where = "policy " + std::string(layers::kWrappingPolicies[wrapping.policy]);
+    context.needs_meaning(part, "parameters", wrapping.policy == layers::WrappingPolicy::size,
+                          where);
+    context.needs_meaning(part, "layers", wrapping.policy == layers::WrappingPolicy::count, where);
+    context.needs_meaning(part, "cuts", wrapping.policy == layers::WrappingPolicy::list, where);
+    if (wrapping.policy == layers::WrappingPolicy::list && !part.has("cuts")) {
+      context.problems.add(part.json(), "cuts", "required (a list)");
+    }
+  });
   return wrapping;
 }
 
@@ -157,8 +148,6 @@ std::string word_of(const Sharding& sharding) {
   return std::string(kShardingStrategies[sharding.strategy]);
 }
 
-io::Json limit_tree(const Limit& limit) { return limit ? io::Json(*limit) : io::Json(); }
-
 io::Json wrapping_tree(const layers::Wrapping& wrapping) {
   io::Json tree{io::Object{{"policy", layers::kWrappingPolicies[wrapping.policy]}}};
   if (wrapping.policy == layers::WrappingPolicy::size) {
@@ -166,11 +155,7 @@ io::Json wrapping_tree(const layers::Wrapping& wrapping) {
   } else if (wrapping.policy == layers::WrappingPolicy::count) {
     tree.set("layers", wrapping.layers);
   } else if (wrapping.policy == layers::WrappingPolicy::list) {
-    io::Array cuts;
-    for (const std::int64_t cut : wrapping.cuts) {
-      cuts.emplace_back(cut);
-    }
-    tree.set("cuts", std::move(cuts));
+    tree.set("cuts", io::Array(wrapping.cuts.begin(), wrapping.cuts.end()));
   }
   return tree;
 }
@@ -247,8 +232,7 @@ double shard_count(const Scenario& scenario) {
 void parse_sharding(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Training read;
   read.micro_batches = fields.integer("micro_batches");
-  if (const io::Json* json = fields.any("sharding"); json != nullptr && !json->is_null()) {
-    io::Fields part(*json, context.problems, fields.row("sharding"));
+  fields.object("sharding", [&](io::Fields& part) {
     read.sharding = read_sharding(part, context, scenario);
     // Without resharding a gradient that is not exchanged leaves nothing to free.
     const auto given = part.has("reshard_after_backward")
@@ -259,7 +243,7 @@ void parse_sharding(io::Fields& fields, const ParseContext& context, Scenario& s
     const bool last = exchange == AccumulationExchange::last;
     read.sharding.reshard_after_backward =
         given.value_or(!(last && !read.sharding.reshard_after_forward));
-  }
+  });
   const ShardingStrategy strategy = read.sharding.strategy;
   const bool each = has_units(strategy) || strategy == ShardingStrategy::zero2;
   read.accumulation_exchange =
@@ -278,7 +262,8 @@ void parse_sharding(io::Fields& fields, const ParseContext& context, Scenario& s
   }
 }
 
-void add_sharding(const Training& training, io::Json& tree) {
+void add_sharding(const Scenario& scenario, io::Json& tree) {
+  const Training& training = scenario.training;
   const Sharding& sharding = training.sharding;
   if (training.micro_batches > 1) {
     tree.set("micro_batches", training.micro_batches);
@@ -290,9 +275,7 @@ void add_sharding(const Training& training, io::Json& tree) {
   }
   io::Json part{io::Object{{"strategy", kShardingStrategies[sharding.strategy]},
                            {"stored_bytes", sharding.stored_bytes}}};
-  if (sharding.optimizer_bytes) {
-    part.set("optimizer_bytes", *sharding.optimizer_bytes);
-  }
+  io::set_given(part, "optimizer_bytes", sharding.optimizer_bytes);
   if (!shards) {
     tree.set("sharding", std::move(part));
     return;
@@ -310,9 +293,9 @@ void add_sharding(const Training& training, io::Json& tree) {
   } else {
     part.set("preset", kShardingPresets[sharding.preset]);
     part.set("wrapping", wrapping_tree(sharding.wrapping));
-    part.set("ahead_forward", limit_tree(sharding.ahead_forward));
-    part.set("ahead_backward", limit_tree(sharding.ahead_backward));
-    part.set("reduces_in_flight", limit_tree(sharding.reduces_in_flight));
+    part.set("ahead_forward", io::or_null(sharding.ahead_forward));
+    part.set("ahead_backward", io::or_null(sharding.ahead_backward));
+    part.set("reduces_in_flight", io::or_null(sharding.reduces_in_flight));
     part.set("backward_prefetch", kBackwardPrefetches[sharding.backward_prefetch]);
     part.set("forward_prefetch", sharding.forward_prefetch);
     part.set("limit_all_gathers", sharding.limit_all_gathers);
@@ -320,12 +303,8 @@ void add_sharding(const Training& training, io::Json& tree) {
     part.set("reshard_after_backward", sharding.reshard_after_backward);
     part.set("keep_last", sharding.keep_last);
     part.set("communicators", sharding.communicators);
-    if (sharding.shard_ranks) {
-      part.set("shard_ranks", *sharding.shard_ranks);
-    }
-    if (sharding.max_unit_parameters) {
-      part.set("max_unit_parameters", *sharding.max_unit_parameters);
-    }
+    io::set_given(part, "shard_ranks", sharding.shard_ranks);
+    io::set_given(part, "max_unit_parameters", sharding.max_unit_parameters);
     part.set("label_limit", sharding.label_limit);
   }
   tree.set("sharding", std::move(part));

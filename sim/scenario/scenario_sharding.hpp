@@ -1,10 +1,7 @@
 #pragma once
 // Micro-batches and sharding of a scenario (TRN 4.3 to 4.5, 8.1): reading, writing and checking
 // their keys.
-#include <cstdint>
-#include <vector>
 
-#include "document/json.hpp"
 #include "scenario/parse_context.hpp"
 
 namespace stepsim::study {
@@ -14,7 +11,7 @@ namespace stepsim::study {
 // `scenario` must have been read before.
 void parse_sharding(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 // Writes the keys of a resolved scenario.
-void add_sharding(const Training& training, io::Json& tree);
+void add_sharding(const Scenario& scenario, io::Json& tree);
 
 // Checks the requirements on the rest of the scenario, which must be known.
 void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario& scenario);

@@ -3,18 +3,10 @@
 // feature matrix (rules.hpp) refuses those that do not count.
 #include "scenario/scenario_parts.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <set>
-#include <string>
-#include <string_view>
-#include <utility>
 
-#include "base/quantity.hpp"
+#include "document/fields/written.hpp"
 #include "scenario/keys/training_keys.hpp"
-#include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_overlap.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
@@ -96,20 +88,17 @@ void parse_server(io::Fields& fields, const ParseContext& context, Scenario& sce
 
 // x1 and x2 are the ends of a line: they must differ.
 void parse_convergence(io::Fields& fields, const ParseContext& context, Training& training) {
-  const io::Json* json = fields.any("convergence");
-  if (json == nullptr || json->is_null()) {
-    return;
-  }
-  io::Fields part(*json, context.problems, fields.row("convergence"));
-  Convergence convergence;
-  io::read_bound(keys::kConvergenceRows, part, convergence);
-  part.no_more();
-  if (convergence.most <= convergence.harmless) {
-    context.problems.add(*json, "x2",
-                         "must be above x1 (" + base::shortest(convergence.harmless) + "), got " +
-                             base::shortest(convergence.most));
-  }
-  training.convergence = convergence;
+  fields.object("convergence", [&](io::Fields& part) {
+    Convergence convergence;
+    io::read_bound(keys::kConvergenceRows, part, convergence);
+    part.no_more();
+    if (convergence.most <= convergence.harmless) {
+      context.problems.add(part.json(), "x2",
+                           "must be above x1 (" + base::shortest(convergence.harmless) + "), got " +
+                               base::shortest(convergence.most));
+    }
+    training.convergence = convergence;
+  });
 }
 
 // Each worker at most once: two factors for one worker would leave open whether they multiply.
@@ -187,10 +176,6 @@ void parse_variability(io::Fields& fields, const ParseContext& context, Scenario
 
 namespace {
 
-void add_synchronous(const Scenario& scenario, io::Json& tree) {
-  add_sharding(scenario.training, tree);
-}
-
 void add_pipelined(const Scenario& scenario, io::Json& tree) {
   const Training& training = scenario.training;
   tree.set("pipeline_width",
@@ -202,8 +187,7 @@ void add_servers(const Scenario& scenario, io::Json& tree) {
   const Training& training = scenario.training;
   const collectives::Options& options = scenario.communication.options;
   if (training.mode == ServerMode::ssp) {
-    tree.set("staleness_bound",
-             training.staleness_bound ? io::Json(*training.staleness_bound) : io::Json());
+    tree.set("staleness_bound", io::or_null(training.staleness_bound));
   }
   tree.set("servers", static_cast<std::int64_t>(options.servers));
   tree.set("placement", collectives::kPlacements[options.placement]);
@@ -212,11 +196,9 @@ void add_servers(const Scenario& scenario, io::Json& tree) {
   }
 }
 
-void add_rounds(const Scenario& scenario, io::Json& tree) { add_local(scenario, tree); }
-
 void add_elastic(const Scenario& scenario, io::Json& tree) {
   add_servers(scenario, tree);
-  add_rounds(scenario, tree);
+  add_local(scenario, tree);
 }
 
 // Algorithms with keys of their own.
@@ -224,11 +206,11 @@ struct OwnKeys {
   Algorithm algorithm;
   void (*add)(const Scenario&, io::Json&);
 };
-constexpr std::array kOwnKeys{OwnKeys{Algorithm::sync_sgd, add_synchronous},
+constexpr std::array kOwnKeys{OwnKeys{Algorithm::sync_sgd, add_sharding},
                               OwnKeys{Algorithm::pipe_sgd, add_pipelined},
                               OwnKeys{Algorithm::parameter_server, add_servers},
-                              OwnKeys{Algorithm::local_sgd, add_rounds},
-                              OwnKeys{Algorithm::diloco, add_rounds},
+                              OwnKeys{Algorithm::local_sgd, add_local},
+                              OwnKeys{Algorithm::diloco, add_local},
                               OwnKeys{Algorithm::easgd, add_elastic}};
 
 } // namespace
@@ -244,9 +226,7 @@ io::Json training_tree(const Scenario& scenario) {
     own->add(scenario, tree);
   }
   add_overlap(scenario, tree);
-  if (training.reduced_precision) {
-    tree.set("reduced_precision", *training.reduced_precision);
-  }
+  io::set_given(tree, "reduced_precision", training.reduced_precision);
   if (const auto& convergence = training.convergence) {
     io::Json part{io::Object{}};
     io::write_bound(keys::kConvergenceRows, *convergence, part);
@@ -266,13 +246,7 @@ io::Json variability_tree(const layers::Variability& variability) {
                              {"exchange_cv", variability.exchange_cv},
                              {"distribution", layers::kJitterLaws[variability.law]},
                              {"stragglers", std::move(stragglers)}};
-  if (!variability.factors.empty()) {
-    io::Array factors;
-    for (const double factor : variability.factors) {
-      factors.emplace_back(factor);
-    }
-    tree.set("factors", std::move(factors));
-  }
+  io::set_given(tree, "factors", variability.factors);
   return tree;
 }
 

@@ -2,19 +2,12 @@
 // by the rules that refuse them in a file.
 #include "scenario/scenario_tree.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <utility>
-
-#include "buckets/planners.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/two_level.hpp"
+#include "document/fields/written.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/job_keys.hpp"
-#include "scenario/rules.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_parts.hpp"
@@ -41,12 +34,8 @@ io::Json workload_tree(const WorkloadSource& source, const layers::Workload& wor
     if (source.has_attention) {
       tree.set("attention", layers::kAttentions[profile.attention]);
     }
-    if (profile.loss) {
-      tree.set("loss", layers::kLosses[*profile.loss]);
-    }
-    if (profile.kernels) {
-      tree.set("kernels", layers::kKernelWords[*profile.kernels]);
-    }
+    io::set_given(tree, "loss", profile.loss, layers::kLosses);
+    io::set_given(tree, "kernels", profile.kernels, layers::kKernelWords);
     if (profile.device) {
       tree.set("device", io::Object{{"flops_Ps", profile.device->flops.value},
                                     {"utilization", profile.device->utilization}});
@@ -61,9 +50,7 @@ io::Json workload_tree(const WorkloadSource& source, const layers::Workload& wor
     if (source.measured_gpus > 1) {
       tree.find("measured")->set("gpus", source.measured_gpus);
     }
-    if (source.sequence_length) {
-      tree.set("sequence_length", *source.sequence_length);
-    }
+    io::set_given(tree, "sequence_length", source.sequence_length);
   } else {
     io::Array all;
     if (layers == LayerList::written) {
@@ -75,9 +62,7 @@ io::Json workload_tree(const WorkloadSource& source, const layers::Workload& wor
     }
     tree.set("layers", std::move(all));
   }
-  if (workload.batch_size) {
-    tree.set("batch_size", *workload.batch_size);
-  }
+  io::set_given(tree, "batch_size", workload.batch_size);
   if (source.scale_backward_to && !source.layers) { // inline layers are shown as scaled
     tree.set("scale_backward_to_s", source.scale_backward_to->value);
   }
@@ -125,9 +110,7 @@ io::Json cluster_tree(const Scenario& scenario) {
     if (!cluster.topology_gives_latency) {
       net.set("latency_s", network.latency_s);
     }
-    if (network.delay_s != 0) {
-      net.set("delay_s", network.delay_s);
-    }
+    io::set_given(net, "delay_s", network.delay_s);
     if (!cluster.topology_gives_latency || network.block_latency_s < network.latency_s) {
       net.set("block_latency_s", network.block_latency_s);
     }
@@ -143,12 +126,8 @@ io::Json cluster_tree(const Scenario& scenario) {
       net.set("bandwidth_Bps", network.bandwidth_Bps);
     }
   }
-  if (network.carrier) {
-    net.set("transport", links::kCarriers[*network.carrier]);
-  }
-  if (!network.calibration.empty()) {
-    net.set("calibration", network.calibration);
-  }
+  io::set_given(net, "transport", network.carrier, links::kCarriers);
+  io::set_given(net, "calibration", network.calibration);
   if (!network.cost_file.empty()) {
     net.set("cost", network.cost_file);
   } else if (network.cost_tree.is_object()) {
@@ -164,9 +143,7 @@ io::Json cluster_tree(const Scenario& scenario) {
     tree.set("ranks_per_node",
              io::Array(cluster.ranks_per_node.begin(), cluster.ranks_per_node.end()));
   }
-  if (cluster.gpu_memory_bytes) {
-    tree.set("gpu_memory_bytes", *cluster.gpu_memory_bytes);
-  }
+  io::set_given(tree, "gpu_memory_bytes", cluster.gpu_memory_bytes);
   if (cluster.nvlink_domain_nodes > 1) {
     tree.set("nvlink_domain_nodes", cluster.nvlink_domain_nodes);
   }
@@ -176,9 +153,7 @@ io::Json cluster_tree(const Scenario& scenario) {
                      cluster.nvls->per_byte_s));
     tree.set("nvls_startup_s", cluster.nvls->startup_s);
   }
-  if (cluster.switch_latency_s) {
-    tree.set("switch_latency_s", *cluster.switch_latency_s);
-  }
+  io::set_given(tree, "switch_latency_s", cluster.switch_latency_s);
   if (cluster.node && !cluster.node->written.empty()) {
     tree.set("preset", cluster.node->written);
   }
@@ -190,18 +165,12 @@ io::Json cluster_tree(const Scenario& scenario) {
                               {"bandwidth_Bps", rate_of("/cluster/intra_network/bandwidth_Bps",
                                                         of_node ? cluster.node->links.inner_Bps : 0,
                                                         cluster.intra->per_byte_s)}}};
-    if (cluster.bus) {
-      intra.set("bus", links::kBuses[*cluster.bus]);
-    }
-    if (cluster.intra->delay_s != 0) {
-      intra.set("delay_s", cluster.intra->delay_s);
-    }
+    io::set_given(intra, "bus", cluster.bus, links::kBuses);
+    io::set_given(intra, "delay_s", cluster.intra->delay_s);
     if (cluster.intra->block_latency_s != cluster.intra->latency_s) {
       intra.set("block_latency_s", cluster.intra->block_latency_s);
     }
-    if (!cluster.intra_calibration.empty()) {
-      intra.set("calibration", cluster.intra_calibration);
-    }
+    io::set_given(intra, "calibration", cluster.intra_calibration);
     tree.set("intra_network", std::move(intra));
   }
   return tree;
@@ -230,11 +199,9 @@ io::Json communication_tree(const Scenario& scenario) {
     tree.set("exchange", communication.reduce_broadcast ? "reduce_broadcast" : "allreduce");
   }
   if (automatic && !options.candidates.empty()) {
-    io::Array names;
-    for (const AlgorithmId candidate : options.candidates) {
-      names.emplace_back(collectives::name(candidate));
-    }
-    tree.set("candidates", std::move(names));
+    tree.set("candidates", io::write_each(options.candidates, [](AlgorithmId candidate) {
+               return collectives::name(candidate);
+             }));
   }
   if (automatic || two_level || sends_chains(communication) ||
       collectives::algorithm(algorithm).block_streams > 0) {
@@ -257,9 +224,7 @@ io::Json communication_tree(const Scenario& scenario) {
                                     ? io::Json(static_cast<std::int64_t>(*options.pipeline_chunks))
                                     : io::Json("optimal"));
   }
-  if (communication.copy_bandwidth_Bps > 0) {
-    tree.set("copy_bandwidth_Bps", communication.copy_bandwidth_Bps);
-  }
+  io::set_given(tree, "copy_bandwidth_Bps", communication.copy_bandwidth_Bps);
   const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
                      scenario.training.async();
   if (const auto& cost = communication.plan_cost;
@@ -267,9 +232,7 @@ io::Json communication_tree(const Scenario& scenario) {
     tree.set("plan_cost",
              io::Object{{"startup_s", cost->startup_s}, {"per_byte_s", cost->per_byte_s}});
   }
-  if (io::Json library = library_tree(communication); !library.is_null()) {
-    tree.set("library", std::move(library));
-  }
+  io::set_given(tree, "library", library_tree(communication));
   if (has_buckets(scenario.training)) {
     add_schedule_options(buckets::planner(communication.schedule), communication.schedule_options,
                          tree);
@@ -304,9 +267,7 @@ io::Json InlineLayers::operator()(std::size_t layer) const {
                              {"forward_s", forward.value},
                              {"backward_s", work.backward.value},
                              {"gradient_bytes", bytes}};
-  if (!dtype.empty()) {
-    tree.set("dtype", dtype);
-  }
+  io::set_given(tree, "dtype", dtype);
   if (!shape.empty()) {
     tree.set("shape", std::move(shape));
   }
@@ -327,12 +288,8 @@ io::Json scenario_tree(const Scenario& given, LayerList layers) {
       {"communication", communication_tree(scenario)},
       {"variability", variability_tree(scenario.variability)}};
   *tree.find("workload") = workloads_tree(scenario, layers); // not copied: it may hold many layers
-  if (!scenario.name.empty()) {
-    tree.set("name", scenario.name);
-  }
-  if (scenario.allow_unusual) {
-    tree.set("allow_unusual", true);
-  }
+  io::set_given(tree, "name", scenario.name);
+  io::set_given(tree, "allow_unusual", scenario.allow_unusual);
   io::Json job{io::Object{}};
   io::write_bound(keys::kJobRows, scenario.job, job);
   if (!job.as_object().empty()) {

@@ -1,9 +1,6 @@
 #pragma once
 // Writes a scenario as a tree, which a result contains and a sweep hashes.
-#include <cstddef>
 
-#include "document/json.hpp"
-#include "layers/workload.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {

@@ -3,12 +3,6 @@
 // code of their own.
 #include "scenario/scenario_parts.hpp"
 
-#include <algorithm>
-#include <string>
-#include <utility>
-
-#include "base/quantity.hpp"
-
 namespace stepsim::study {
 
 namespace {
@@ -119,16 +113,13 @@ void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSour
     context.problems.add(fields.json(), "give exactly one of device, measured and gpu");
   }
   profile.estimate = parse_estimate(fields, context);
-  if (const io::Json* json = fields.any("device"); json != nullptr && has_device) {
-    io::Fields device(*json, context.problems, fields.row("device"));
+  fields.object("device", [&](io::Fields& device) {
     profile.device = layers::DeviceSpeed{};
     profile.device->flops = {device.number("flops_Ps")};
     profile.device->utilization = device.number("utilization");
-    device.no_more();
-  }
+  });
   profile.backward_factor = fields.number("backward_factor");
-  if (const io::Json* json = fields.any("measured"); json != nullptr && has_measured) {
-    io::Fields measured(*json, context.problems, fields.row("measured"));
+  fields.object("measured", [&](io::Fields& measured) {
     profile.measured = layers::MeasuredTotals{};
     if (measured.has("compute_s")) {
       const double compute = measured.required_number("compute_s");
@@ -141,8 +132,7 @@ void parse_profile(io::Fields& fields, const ParseContext& context, WorkloadSour
       profile.measured->backward = {measured.required_number("backward_s")};
     }
     source.measured_gpus = measured.integer("gpus");
-    measured.no_more();
-  }
+  });
   profile.batch_size = fields.required_integer("batch_size");
   profile.attention = *layers::kAttentions.find(fields.word("attention"));
   profile.loss = fields.optional_word("loss", layers::kLosses);

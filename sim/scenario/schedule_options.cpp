@@ -1,9 +1,7 @@
 #include "scenario/scenario_schedule.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "buckets/priority.hpp"
+#include "document/fields/written.hpp"
 #include "scenario/keys/schedule_keys.hpp"
 
 namespace stepsim::study {
@@ -25,18 +23,7 @@ buckets::ScheduleOptions read_schedule_options(io::Fields& fields, std::int64_t 
 
 // The one key that is written by hand; null where no layer has a gradient.
 io::Json groups_json(const buckets::ScheduleOptions& options) {
-  if (options.groups.empty()) {
-    return {};
-  }
-  io::Array groups;
-  for (const std::vector<std::uint32_t>& layers : options.groups) {
-    io::Array group;
-    for (const std::uint32_t layer : layers) {
-      group.emplace_back(std::int64_t{layer});
-    }
-    groups.emplace_back(std::move(group));
-  }
-  return groups;
+  return options.groups.empty() ? io::Json() : io::list_of(options.groups);
 }
 
 // In the order of the rows.

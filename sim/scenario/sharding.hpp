@@ -1,13 +1,9 @@
 #pragma once
 // How parameters, gradients and optimizer state are sharded over ranks (TRN 4.4, 4.5), as plain
 // values with all defaults filled in.
-#include <cstdint>
-#include <optional>
 
-#include "base/words.hpp"
 #include "layers/layer_units.hpp"
 #include "programs/builders/fsdp_program.hpp"
-#include "programs/builders/step_parts.hpp"
 #include "scenario/value_codec.hpp"
 
 namespace stepsim::study {

@@ -2,7 +2,6 @@
 // Expands words that stand for an object with one key:
 //     "compression": "topk"   ->   "compression": {"method": "topk"}
 #include <optional>
-#include <string_view>
 
 #include "document/json.hpp"
 

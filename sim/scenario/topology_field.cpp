@@ -1,6 +1,5 @@
 #include "scenario/scenario_fabric.hpp"
 
-#include "base/quantity.hpp"
 #include "scenario/files/topology_file.hpp"
 
 namespace stepsim::study {

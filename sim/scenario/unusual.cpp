@@ -1,7 +1,5 @@
 #include "scenario/defaults.hpp"
 
-#include "base/quantity.hpp"
-
 namespace stepsim::study {
 
 namespace {

@@ -1,19 +1,10 @@
 // Every row is a sweep over the axes of a scenario of its own.
 #include "study/alternatives.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <optional>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "base/shared_value.hpp"
 #include "document/json_text.hpp"
 #include "study/solve.hpp"
 #include "study/sweep/assumed.hpp"
-#include "study/sweep/ranking.hpp"
-#include "study/sweep/rows.hpp"
 
 namespace stepsim::study {
 

@@ -1,13 +1,10 @@
 // Changes and defaults are JSON texts in the table, so that a row reads like the keys it sets.
 #include "study/alternatives.hpp"
 
-#include <algorithm>
 #include <iterator>
 #include <set>
 
-#include "base/error.hpp"
-#include "buckets/planners.hpp"
-#include "collectives/compress/compression.hpp"
+#include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "scenario/short_forms.hpp"
 
@@ -147,11 +144,8 @@ std::vector<std::string> missing_defaults(const io::Json& scenario, const Altern
 
 // "density" of "/communication/compression/density".
 std::vector<std::string> last_tokens(const std::vector<std::string>& pointers) {
-  std::vector<std::string> tokens;
-  for (const std::string& pointer : pointers) {
-    tokens.push_back(pointer.substr(pointer.rfind('/') + 1));
-  }
-  return tokens;
+  return base::collected<std::string>(
+      pointers, [](const std::string& pointer) { return pointer.substr(pointer.rfind('/') + 1); });
 }
 
 } // namespace
@@ -185,14 +179,12 @@ std::vector<Alternative> find_alternatives(std::span<const std::string> names) {
 
 std::string changes_text(const Alternative& alternative) {
   constexpr std::string_view kParent = "/communication/";
-  std::string text;
   const io::Json tree = io::parse_json(alternative.changes, "");
-  for (const auto& [pointer, value] : tree.as_object()) {
-    text += (text.empty() ? "" : ", ") +
-            (pointer.starts_with(kParent) ? pointer.substr(kParent.size()) : pointer) + "=" +
-            value.as_string();
-  }
-  return text;
+  return base::listed(tree.as_object(), [&](const auto& change) {
+    const auto& [pointer, value] = change;
+    return (pointer.starts_with(kParent) ? pointer.substr(kParent.size()) : pointer) + "=" +
+           value.as_string();
+  });
 }
 
 void refuse_contradictions(std::span<const Alternative> chosen,

@@ -11,18 +11,8 @@
 // schedules (buckets/planners.hpp) and of compression methods
 // (collectives/compress/compression.hpp) whose `compared` is true is an alternative;
 // alternatives.cpp lists a few more.
-#include <cstdint>
-#include <functional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "document/json.hpp"
-#include "scenario/scenario.hpp"
 #include "study/compare.hpp"
-#include "study/sweep/grid.hpp"
 
 namespace stepsim::study {
 

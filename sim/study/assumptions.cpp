@@ -2,13 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-
-#include "base/quantity.hpp"
-#include "buckets/planner_options.hpp"
-#include "buckets/planners.hpp"
+#include "base/collected.hpp"
 #include "study/crossings.hpp"
 #include "study/sweep/rows.hpp"
 
@@ -195,11 +189,7 @@ std::string assumptions(const Scenario& scenario, const io::Json& record,
     own->add(scenario, record, parts);
   }
   add_compression(scenario, filled_in, parts);
-  std::string text;
-  for (const std::string& part : parts) {
-    text += (text.empty() ? "" : "; ") + part;
-  }
-  return text;
+  return base::listed(parts, {}, "; ");
 }
 
 } // namespace stepsim::study

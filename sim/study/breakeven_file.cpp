@@ -5,13 +5,7 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
-#include <cstdint>
-#include <utility>
-
-#include "base/error.hpp"
 #include "collectives/compress/compressed_exchange.hpp"
-#include "document/reader.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "study/breakeven_keys.hpp"
 
@@ -106,18 +100,6 @@ CompressedTimes exchange_of(const collectives::Compression& compression,
           work.compress_s() + work.staging_s + work.merge_s + work.scatter_s + codec};
 }
 
-// `bandwidth_Bps`, without values that are problems.
-std::vector<double> parse_bandwidths(io::Fields& fields) {
-  std::vector<double> bandwidths;
-  for (const io::Json& each : fields.array("bandwidth_Bps", false)) {
-    if (const auto value =
-            io::checked_number(each, keys::kBandwidth.front().range, fields.problems())) {
-      bandwidths.push_back(*value);
-    }
-  }
-  return bandwidths;
-}
-
 } // namespace
 
 // A given `encode_decode_s` replaces all costs of the compression, for measured values that are one
@@ -136,7 +118,7 @@ BreakEvenFile parse_breakeven(const io::Json& tree, Files& files) {
   problem.overlap_slowdown = fields.number("overlap_slowdown");
   problem.bucket_bytes = positive_bytes(fields, "bucket_bytes");
   const auto encode_decode = fields.optional_number("encode_decode_s");
-  file.bandwidth_Bps = parse_bandwidths(fields);
+  file.bandwidth_Bps = fields.numbers("bandwidth_Bps");
 
   collectives::Compression compression;
   const io::Json* json = fields.any("compression");

@@ -6,12 +6,8 @@
 // The time of the compressed exchange is startup + bytes / bandwidth, so that every method whose
 // closed form T is linear in 1/bandwidth works:
 //   startup = T(1/bandwidth = 0),   bytes = T(1/bandwidth = 1) - startup
-#include <string>
-#include <vector>
 
-#include "document/json.hpp"
 #include "programs/step/compression_gain.hpp"
-#include "scenario/files.hpp"
 #include "study/compare.hpp"
 
 namespace stepsim::study {

@@ -2,11 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
-#include "base/quantity.hpp"
+#include "document/fields/written.hpp"
 
 namespace stepsim::study {
 
@@ -19,8 +15,7 @@ io::Json row_of(std::string_view algorithm, std::string assumes) {
 void set_gain(const programs::CompressionGain& gain, const std::string& suffix, io::Json& row) {
   io::Array wins;
   for (const programs::BandwidthInterval& each : gain.wins) {
-    wins.push_back(io::Object{{"from_Bps", each.from_Bps},
-                              {"to_Bps", each.to_Bps ? io::Json(*each.to_Bps) : io::Json()}});
+    wins.push_back(io::Object{{"from_Bps", each.from_Bps}, {"to_Bps", io::or_null(each.to_Bps)}});
   }
   row.set("break_even" + suffix + "_Bps",
           io::Array(gain.break_even_Bps.begin(), gain.break_even_Bps.end()));

@@ -1,15 +1,8 @@
 #include "study/change_list.hpp"
 
-#include <optional>
-#include <string_view>
-#include <utility>
-
-#include "base/quantity.hpp"
-#include "buckets/planners.hpp"
 #include "document/json_text.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "study/tune_values.hpp"
 
 namespace stepsim::study {

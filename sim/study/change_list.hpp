@@ -1,11 +1,7 @@
 #pragma once
 // The changes that step_changes.hpp tries, and the causes that it adds to a scenario, before
 // anybody has looked whether they are valid.
-#include <string>
-#include <vector>
 
-#include "document/json.hpp"
-#include "scenario/scenario.hpp"
 #include "study/explained.hpp"
 
 namespace stepsim::study {

@@ -1,15 +1,8 @@
 // The rows are records of a sweep without their place in it; ratios and order are made from them.
 #include "study/compare.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <string_view>
-#include <utility>
-
-#include "base/quantity.hpp"
-#include "document/json_text.hpp"
-#include "study/sweep/sweep.hpp"
+#include "document/fields/written.hpp"
+#include "study/sweep/rows.hpp"
 
 namespace stepsim::study {
 
@@ -32,8 +25,7 @@ void set_ratios(Comparison& comparison) {
     set_standing(comparison.ranking.standings[i], comparison.rows[i]);
   }
   for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
-    const auto& ratio = comparison.ranking.ratios[i];
-    comparison.rows[i].set("ratio", ratio ? io::Json(*ratio) : io::Json());
+    comparison.rows[i].set("ratio", io::or_null(comparison.ranking.ratios[i]));
   }
 }
 
@@ -77,36 +69,26 @@ void rank_and_sort(Comparison& comparison, std::optional<BestBy> best_by) {
 // A varied field may be called "ratio", as that of a codec is: it then goes by its whole pointer,
 // because the comparison has a key of that name.
 Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& asked) {
-  require_scenario(sweep);
-  SweepOptions options;
-  options.jobs = asked.jobs;
-  options.max_seconds = asked.max_seconds;
-  options.progress = asked.progress;
-  options.interrupted = asked.interrupted;
-  std::string text;
-  const SweepReport report = run_sweep(sweep, files, options, text);
+  Rows rows = rows_of(sweep, files,
+                      {.jobs = asked.jobs,
+                       .max_seconds = asked.max_seconds,
+                       .progress = asked.progress,
+                       .interrupted = asked.interrupted});
   Comparison comparison;
   comparison.varied = sweep.grid.field_names();
-  comparison.failed = report.failed;
-  for (const auto& [warning, points] : report.warnings) {
-    comparison.warnings.push_back(warning);
-  }
+  comparison.failed = rows.failed;
+  comparison.warnings = std::move(rows.warnings);
   std::string ratio_name = "ratio";
   for (std::size_t a = 0; a < comparison.varied.size(); ++a) {
     if (comparison.varied[a] == ratio_name) {
       comparison.varied[a] = ratio_name = sweep.grid.axes[a].pointer;
     }
   }
-  std::string_view lines = text;
-  lines.remove_prefix(lines.find('\n') + 1); // the header
-  while (!lines.empty()) {
-    const std::size_t end = lines.find('\n');
-    const io::Json record = io::parse_json(lines.substr(0, end), "");
+  for (const io::Json& record : rows.records) {
     comparison.batches.push_back(batches_of_row(sweep, record));
     comparison.rows.push_back(without_place(record, ratio_name));
-    lines.remove_prefix(end + 1);
   }
-  comparison.missing = report.points - std::ssize(comparison.rows);
+  comparison.missing = rows.points - std::ssize(comparison.rows);
   if (comparison.rows.empty()) { // interrupted before the first
     return comparison;
   }

@@ -3,17 +3,9 @@
 // an iteration differ in number or size (Ranking::batches_differ in ranking.hpp), as with the
 // number of workers, the rows stay in the order of the grid. Each row that did not fail has its
 // ratio to the best row (Ranking::ratios).
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "document/json.hpp"
 #include "run/work_estimate.hpp"
-#include "scenario/files.hpp"
 #include "study/sweep/ranking.hpp"
-#include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::study {
 

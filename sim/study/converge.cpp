@@ -3,11 +3,10 @@
 // since a step never applies one that is more than K iterations old.
 #include "study/converge.hpp"
 
-#include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <numbers>
 
+#include "base/collected.hpp"
 #include "collectives/operators/codecs.hpp"
 #include "collectives/operators/error_feedback.hpp"
 
@@ -103,10 +102,7 @@ private:
   // once, so that errors of fewer codings add up.
   [[nodiscard]] Vector coded_mean(collectives::Codec codec,
                                   const std::vector<Vector>& gradients) const {
-    std::vector<std::vector<float>> parts;
-    for (const Vector& gradient : gradients) {
-      parts.push_back(as_floats(gradient));
-    }
+    const auto parts = base::collected<std::vector<float>>(gradients, as_floats);
     if (!learning_.server) {
       const std::vector<float> sum = collectives::ring_allreduce(parts, codec).front();
       return divided({sum.begin(), sum.end()});
@@ -133,10 +129,8 @@ private:
     }
     const auto k = static_cast<std::uint32_t>(
         collectives::selected_entries(compression, static_cast<std::int64_t>(parameters)));
-    std::vector<collectives::SparseVector> sparse;
-    for (const Vector& gradient : gradients) {
-      sparse.push_back(collectives::to_sparse(gradient));
-    }
+    const auto sparse = base::collected<collectives::SparseVector>(
+        gradients, [](const Vector& gradient) { return collectives::to_sparse(gradient); });
     collectives::FeedbackStep step =
         collectives::error_feedback_step(sparse, residuals_, method, k, compression.residual_mask);
     residuals_ = step.outcome().residuals;

@@ -12,10 +12,6 @@
 //               learning rate eta
 //
 // Source: PIP 11 (derived).
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <vector>
 
 #include "collectives/compress/compression.hpp"
 #include "programs/step/parameter_server.hpp"

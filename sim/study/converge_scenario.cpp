@@ -4,11 +4,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-#include <limits>
-
-#include "base/error.hpp"
+#include "document/fields/written.hpp"
 #include "run/run.hpp"
 #include "run/run_program.hpp"
 #include "run/work_estimate.hpp"
@@ -130,8 +126,6 @@ void asynchronous_curve(const Scenario& scenario, const LogisticProblem& problem
   add_points(learn_async(problem, learning, times.updates), ends, curve);
 }
 
-io::Json or_null(const auto& value) { return value ? io::Json(*value) : io::Json(); }
-
 } // namespace
 
 Curve loss_curve(const Scenario& given, const CurveOptions& options) {
@@ -196,22 +190,19 @@ double loss_at(const Curve& curve, double time_s) {
 }
 
 io::Json curve_tree(const Curve& curve, const CurveOptions& options) {
-  io::Array applied;
-  for (const auto& gradient : curve.applied_gradient) {
-    applied.push_back(or_null(gradient));
-  }
-  io::Array points;
-  for (const CurvePoint& point : curve.points) {
-    points.push_back(io::Object{{"time_s", point.time_s}, {"loss", point.loss}});
-  }
+  auto applied = io::write_each(curve.applied_gradient,
+                                [](const auto& gradient) { return io::or_null(gradient); });
+  auto points = io::write_each(curve.points, [](const CurvePoint& point) {
+    return io::Object{{"time_s", point.time_s}, {"loss", point.loss}};
+  });
   return io::Object{
       {"problem", "logistic"},
       {"note", std::string(kStandInNote)},
       {"algorithm", curve.algorithm},
       {"compression", curve.method},
       {"workers", static_cast<std::int64_t>(curve.workers)},
-      {"pipeline_width", or_null(curve.pipeline_width)},
-      {"k", or_null(curve.k)},
+      {"pipeline_width", io::or_null(curve.pipeline_width)},
+      {"k", io::or_null(curve.k)},
       {"staleness_mean", curve.staleness_mean},
       {"step", options.learning_rate},
       {"batch_size", static_cast<std::int64_t>(options.batch)},
@@ -220,9 +211,9 @@ io::Json curve_tree(const Curve& curve, const CurveOptions& options) {
       {"converged", curve.time_to_target_s ? io::Json(true) : io::Json()},
       {"final_distance", io::Json()},
       {"final_loss", curve.points.back().loss},
-      {"target_loss", or_null(options.target_loss)},
-      {"time_to_target_s", or_null(curve.time_to_target_s)},
-      {"iterations_to_target", or_null(curve.iterations_to_target)},
+      {"target_loss", io::or_null(options.target_loss)},
+      {"time_to_target_s", io::or_null(curve.time_to_target_s)},
+      {"iterations_to_target", io::or_null(curve.iterations_to_target)},
       {"applied_gradient", std::move(applied)},
       {"points", std::move(points)},
   };

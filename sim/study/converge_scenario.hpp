@@ -10,13 +10,7 @@
 //       gradient of iteration t - K; K is the width of pipe_sgd, 1 for the others
 //   asynchronous parameter server
 //       point i is when the last of the first i P updates is applied; P workers
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "document/json.hpp"
 #include "scenario/scenario.hpp"
 #include "study/converge.hpp"
 

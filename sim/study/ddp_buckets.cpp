@@ -2,15 +2,10 @@
 // is faster by more than 1 %, otherwise the buckets of the best single size.
 #include "study/ddp_buckets.hpp"
 
-#include <algorithm>
-#include <tuple>
-
-#include "base/quantity.hpp"
-#include "buckets/planners.hpp"
+#include "base/collected.hpp"
 #include "buckets/schedules.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
-#include "scenario/scenario.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "study/tune.hpp"
 
@@ -60,11 +55,7 @@ buckets::Plan plan_with(const Scenario& scenario, const buckets::Problem& proble
 }
 
 std::vector<Bytes> sizes_of(const buckets::Plan& plan) {
-  std::vector<Bytes> sizes;
-  for (const buckets::Group& group : plan.groups) {
-    sizes.push_back(group.bytes);
-  }
-  return sizes;
+  return base::collected<Bytes>(plan.groups, &buckets::Group::bytes);
 }
 
 // The largest whole number of MiB that makes the same buckets, else the value itself. PyTorch's
@@ -76,12 +67,8 @@ Bytes round_cap(const Scenario& scenario, const buckets::Problem& problem, Bytes
     return cap;
   }
   const auto items = [&](Bytes bytes) {
-    std::vector<std::vector<std::uint32_t>> all;
-    for (buckets::Group& group :
-         plan_with(scenario, problem, buckets::Schedule::ddp, bytes).groups) {
-      all.push_back(std::move(group.items));
-    }
-    return all;
+    return base::collected<std::vector<std::uint32_t>>(
+        plan_with(scenario, problem, buckets::Schedule::ddp, bytes).groups, &buckets::Group::items);
   };
   return items(whole) == items(cap) ? whole : cap;
 }
@@ -111,10 +98,8 @@ std::string snippet(const DdpBuckets& buckets) {
   if (!buckets.list) {
     return import + "model = DistributedDataParallel(model" + cap + ")\n";
   }
-  std::string list;
-  for (const Bytes size : *buckets.list) {
-    list += (list.empty() ? "" : ", ") + base::shortest(mib(size));
-  }
+  const std::string list =
+      base::listed(*buckets.list, [](Bytes size) { return base::shortest(mib(size)); });
   return import + "try:\n    model = DistributedDataParallel(model, bucket_cap_mb_list=[" + list +
          "])\nexcept TypeError:  # a PyTorch without bucket_cap_mb_list\n"
          "    model = DistributedDataParallel(model" +
@@ -164,11 +149,7 @@ DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const RowsOptions
 io::Json ddp_buckets_tree(const io::Json& scenario, const DdpBuckets& buckets) {
   io::Json list;
   if (buckets.list) {
-    io::Array sizes;
-    for (const Bytes size : *buckets.list) {
-      sizes.emplace_back(mib(size));
-    }
-    list = std::move(sizes);
+    list = base::collected<io::Json>(*buckets.list, mib);
   }
   return io::Object{
       {"bucket_cap_mb_list", std::move(list)},

@@ -2,13 +2,7 @@
 // Finds the bucket sizes that PyTorch's DistributedDataParallel should use in a scenario: one size
 // for all buckets (bucket_cap_mb) and, if DDP can make the best merge that way, a list with a size
 // for each bucket (bucket_cap_mb_list). 1 MiB is 2^20 bytes, as in PyTorch.
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "base/units.hpp"
-#include "document/json.hpp"
-#include "scenario/files.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::study {

@@ -1,15 +1,9 @@
 #include "study/explained.hpp"
 
-#include <algorithm>
-#include <functional>
-
 #include "programs/event_pass.hpp"
-#include "programs/explain/program_evaluation.hpp"
 #include "run/evaluated_program.hpp"
 #include "run/run.hpp"
 #include "run/run_figures.hpp"
-#include "run/scenario_program.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "study/step_changes.hpp"
 
 namespace stepsim::study {

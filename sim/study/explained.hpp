@@ -2,21 +2,11 @@
 // The result of `stepsim explain`, and of `stepsim run` for a program: the explanation of the
 // program, the gain of possible changes, and possible causes if a measured step takes longer
 // (TRN 7, 8.3).
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "base/quantity.hpp"
 #include "document/fields/schema.hpp"
-#include "document/json.hpp"
-#include "programs/explain/binding_path.hpp"
 #include "programs/explain/explanation.hpp"
-#include "programs/training_program.hpp"
 #include "run/verdict.hpp"
 #include "scenario/program_file.hpp"
-#include "scenario/scenario.hpp"
 #include "study/measure_next.hpp"
 
 namespace stepsim::study {

@@ -1,7 +1,5 @@
 #include "study/explained.hpp"
 
-#include <algorithm>
-
 namespace stepsim::study {
 
 namespace {

@@ -2,10 +2,6 @@
 // exist are null.
 #include "study/explained.hpp"
 
-#include <array>
-#include <string_view>
-
-#include "document/fields/written.hpp"
 #include "study/what_if_rows.hpp"
 
 namespace stepsim::study {
@@ -51,21 +47,15 @@ constexpr auto kStep = std::to_array<Written<Step>>({
        return Json(s.step.seconds() / s.explained.explanation.path.iterations);
      }},
 });
-constexpr std::array kStepKeys = io::written_keys(kStep);
-constexpr std::array kStepObject{object("critical_cycle", kStepKeys, "An operation.")};
+constexpr std::array kStepObject{object("critical_cycle", io::kKeysOf<kStep>, "An operation.")};
 
 constexpr auto kShare = std::to_array<Written<programs::Share>>({
     io::row<&programs::Share::name>("name", "What the seconds belong to."),
-    {seconds("seconds", "Seconds per iteration of the program."),
-     io::value_of<&programs::Share::seconds>},
+    io::row<&programs::Share::seconds>("seconds", "Seconds per iteration of the program."),
 });
-constexpr std::array kShareKeys = io::written_keys(kShare);
-constexpr std::array kShareObject{object("shares", kShareKeys, "A share of the period.")};
+constexpr std::array kShareObject{object("shares", io::kKeysOf<kShare>, "A share of the period.")};
 
-Json shares_tree(const programs::Shares& shares) {
-  return io::write_each(shares,
-                        [](const programs::Share& share) { return io::write(kShare, share); });
-}
+Json shares_tree(const programs::Shares& shares) { return io::write_all(kShare, shares); }
 
 using programs::Attribution;
 constexpr auto kAttribution = std::to_array<Written<Attribution>>({
@@ -78,7 +68,6 @@ constexpr auto kAttribution = std::to_array<Written<Attribution>>({
     {list("by_link", kShareObject, "By part of exchanges: start-up and bandwidth.").required(),
      [](const Attribution& all) { return shares_tree(all.by_link); }},
 });
-constexpr std::array kAttributionKeys = io::written_keys(kAttribution);
 
 using programs::Sensitivity;
 constexpr auto kSensitivity = std::to_array<Written<Sensitivity>>({
@@ -92,41 +81,34 @@ constexpr auto kSensitivity = std::to_array<Written<Sensitivity>>({
     io::row<&Sensitivity::exact>(
         "exact", "By critical cycles; otherwise numeric, by a relative step of 1e-6."),
 });
-constexpr std::array kSensitivityKeys = io::written_keys(kSensitivity);
-constexpr std::array kSensitivityObject{
-    object("derivatives", kSensitivityKeys, "The derivatives of the period by a parameter.")};
+constexpr std::array kSensitivityObject{object("derivatives", io::kKeysOf<kSensitivity>,
+                                               "The derivatives of the period by a parameter.")};
 
 constexpr auto kCause = std::to_array<Written<Cause>>({
     io::row<&Cause::cause>("cause", "What may make steps longer."),
     {list("set", kSetText, "Flags --set of a run with the cause.").required(),
-     [](const Cause& each) { return set_tree(each.set); }},
-    {seconds("step_s", "Time of a step with this cause alone, s."), io::value_of<&Cause::step_s>},
-    {seconds("explains_s", "Seconds of the gap that the cause alone explains."),
-     io::value_of<&Cause::explains_s>},
+     io::value_of<&Cause::set>},
+    io::row<&Cause::step_s>("step_s", "Time of a step with this cause alone, s."),
+    io::row<&Cause::explains_s>("explains_s", "Seconds of the gap that the cause alone explains."),
 });
-constexpr std::array kCauseKeys = io::written_keys(kCause);
-constexpr std::array kCauseObject{object("causes", kCauseKeys, "A cause, run alone.")};
+constexpr std::array kCauseObject{object("causes", io::kKeysOf<kCause>, "A cause, run alone.")};
 
 constexpr auto kMeasured = std::to_array<Written<Measured>>({
-    {seconds("step_s", "Measured time of a step, s."), io::value_of<&Measured::step_s>},
-    {seconds("gap_s", "Measured minus predicted time, s."), io::value_of<&Measured::gap_s>},
+    io::row<&Measured::step_s>("step_s", "Measured time of a step, s."),
+    io::row<&Measured::gap_s>("gap_s", "Measured minus predicted time, s."),
     {list("causes", kCauseObject, "Causes, each alone; they need not add up to the gap.")
          .required(),
-     [](const Measured& each) {
-       return Json(io::write_each(each.causes,
-                                  [](const Cause& cause) { return io::write(kCause, cause); }));
-     }},
-    {seconds("unexplained_s", "The gap without what all causes explain, at least 0, s."),
-     io::value_of<&Measured::unexplained_s>},
+     [](const Measured& each) { return io::write_all(kCause, each.causes); }},
+    io::row<&Measured::unexplained_s>("unexplained_s",
+                                      "The gap without what all causes explain, at least 0, s."),
 });
-constexpr std::array kMeasuredKeys = io::written_keys(kMeasured);
 
 constexpr auto kSummary = std::to_array<Written<Explained>>({
     {seconds("period_s", "Time of an iteration of the program, s."),
      [](const Explained& each) { return Json(each.explanation.path.period_s); }},
     {integer("steps", "Optimizer steps of an iteration.").in(io::at_least(1)).required(),
      [](const Explained& each) { return Json(std::int64_t{each.program.steps}); }},
-    {seconds("step_s", "Time of a step, s: period / steps."), io::value_of<&Explained::step_s>},
+    io::row<&Explained::step_s>("step_s", "Time of a step, s: period / steps."),
     {seconds("exposed_communication_s",
              "Period minus that with exchanges that take no time, per step, s."),
      [](const Explained& each) { return Json(each.explanation.exposed_s / each.program.steps); }},
@@ -141,12 +123,10 @@ constexpr auto kSummary = std::to_array<Written<Explained>>({
      [](const Explained& each) {
        return Json(each.explanation.interference_s / each.program.steps);
      }},
-    {integer("iterations", "Iterations of the run.").in(io::at_least(1)).required(),
-     io::value_of<&Explained::iterations>},
-    {seconds("makespan_s", "Time of all iterations with what follows the last one, s."),
-     io::value_of<&Explained::makespan_s>},
+    io::row<&Explained::iterations>("iterations", "Iterations of the run.").in(io::at_least(1)),
+    io::row<&Explained::makespan_s>("makespan_s",
+                                    "Time of all iterations with what follows the last one, s."),
 });
-constexpr std::array kSummaryKeys = io::written_keys(kSummary);
 
 constexpr auto kSize = std::to_array<Written<Explained>>({
     {integer("operations", "Operations of one iteration.").required(),
@@ -158,7 +138,6 @@ constexpr auto kSize = std::to_array<Written<Explained>>({
     {integer("ranks", "Ranks.").required(),
      [](const Explained& each) { return Json(std::int64_t{each.program.ranks}); }},
 });
-constexpr std::array kSizeKeys = io::written_keys(kSize);
 
 constexpr std::array kSentence{text("sentences", "A sentence.")};
 constexpr std::array kWarning{text("warnings", "A warning.")};
@@ -170,14 +149,12 @@ constexpr auto kExplained = std::to_array<Written<Explained>>({
      [](const Explained& each) { return each.name.empty() ? Json() : Json(each.name); }},
     {word("method", programs::kEvaluators, "Evaluator of the program.").required(),
      [](const Explained& each) { return Json(programs::kEvaluators[each.explanation.evaluator]); }},
-    {object("summary", kSummaryKeys, "Times of the program.").required(),
+    {object("summary", io::kKeysOf<kSummary>, "Times of the program.").required(),
      [](const Explained& each) { return io::write(kSummary, each); }},
-    {object("program", kSizeKeys, "Size of the program.").required(),
+    {object("program", io::kKeysOf<kSize>, "Size of the program.").required(),
      [](const Explained& each) { return io::write(kSize, each); }},
     {list("sentences", kSentence, "What bounds the step, in words.").required(),
-     [](const Explained& each) {
-       return Json(io::Array(each.sentences.begin(), each.sentences.end()));
-     }},
+     io::value_of<&Explained::sentences>},
     {boolean("exact", "The path is a critical cycle; otherwise it comes from recorded events.")
          .required(),
      [](const Explained& each) { return Json(each.explanation.path.exact); }},
@@ -193,34 +170,30 @@ constexpr auto kExplained = std::to_array<Written<Explained>>({
          return io::write(kStep, Step{each, step});
        }));
      }},
-    {object("attribution", kAttributionKeys, "Where the period goes; each list adds up to it.")
+    {object("attribution", io::kKeysOf<kAttribution>,
+            "Where the period goes; each list adds up to it.")
          .required(),
      [](const Explained& each) { return io::write(kAttribution, each.explanation.attribution); }},
     {list("derivatives", kSensitivityObject, "How the period depends on parameters.").required(),
      [](const Explained& each) {
-       return Json(io::write_each(each.explanation.sensitivities,
-                                  [](const Sensitivity& s) { return io::write(kSensitivity, s); }));
+       return io::write_all(kSensitivity, each.explanation.sensitivities);
      }},
     {list("what_if", kWhatIfObject, "Single changes, each run again.").required(),
-     [](const Explained& each) { return what_if_list(each.what_if); }},
-    {object("measured", kMeasuredKeys, "What a measured time has on top; null without one.")
+     [](const Explained& each) { return io::write_all(kWhatIf, each.what_if); }},
+    {object("measured", io::kKeysOf<kMeasured>,
+            "What a measured time has on top; null without one.")
          .nullable()
          .required(),
-     [](const Explained& each) {
-       return each.measured ? io::write(kMeasured, *each.measured) : Json();
-     }},
+     [](const Explained& each) { return io::write(kMeasured, each.measured); }},
     {list("measure_next", kNextObject,
           "What one measured step would leave of the interval, the best first; left out without "
           "typical conditions."),
      [](const Explained& each) {
-       return each.measure_next.empty() ? Json() : measure_next_list(each.measure_next);
+       return each.measure_next.empty() ? Json() : io::write_all(kNext, each.measure_next);
      }},
     {list("warnings", kWarning, "What to know about the result.").required(),
-     [](const Explained& each) {
-       return Json(io::Array(each.warnings.begin(), each.warnings.end()));
-     }},
+     io::value_of<&Explained::warnings>},
 });
-constexpr std::array kExplainedKeys = io::written_keys(kExplained);
 
 // The command adds it.
 constexpr std::array kMeta{
@@ -228,7 +201,8 @@ constexpr std::array kMeta{
         .open()
         .example("{}")};
 constexpr Key kExplanation =
-    object("explanation", kExplainedKeys, "What stepsim explain --json writes.").and_also(kMeta);
+    object("explanation", io::kKeysOf<kExplained>, "What stepsim explain --json writes.")
+        .and_also(kMeta);
 
 // A step of 2 s and an exchange of 4 s that wait for each other.
 constexpr std::array<std::string_view, 1> kExamples{

@@ -2,20 +2,14 @@
 // that decides a time is written here before anybody thinks of it.
 #include "study/first_scenario.hpp"
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "run/memory_figures.hpp"
 #include "run/run.hpp"
-#include "scenario/defaults.hpp"
 #include "scenario/recorded_training.hpp"
-#include "scenario/scenario.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/sweep/sweep_file.hpp"
@@ -33,11 +27,6 @@ constexpr std::int64_t kNodes = 8;
 // Written whether a result lists them or not: what users change first.
 constexpr std::array<std::string_view, 2> kAlwaysWritten{"/training/algorithm",
                                                          "/communication/collective"};
-
-bool has(const io::Json& tree, std::string_view pointer) {
-  const io::Json* found = io::resolve(tree, pointer);
-  return found != nullptr && !found->is_null();
-}
 
 // The way from the folder of `output` to `path`. Links are resolved first: ".." after a link does
 // not lead back.
@@ -84,12 +73,12 @@ std::string name_of(const io::Json& tree, std::int64_t nodes) {
   const io::Json* workload = io::resolve(tree, "/workload/trace");
   workload = workload == nullptr ? io::resolve(tree, "/workload/model") : workload;
   std::string name = workload != nullptr && workload->is_string() ? stem(*workload) : "training";
-  name += " on " + std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
+  name += " on " + base::counted(nodes, "node");
   if (const io::Json* preset = io::resolve(tree, "/cluster/preset");
       preset != nullptr && preset->is_string()) {
     name += " of " + stem(*preset);
   }
-  if (has(tree, "/variability")) {
+  if (is_given(tree, "/variability")) {
     name += ", workers and steps as they varied in the trace";
   }
   return name;
@@ -101,19 +90,19 @@ void fill_in(io::Json& tree, std::vector<std::string>& assumed) {
     io::assign(tree, pointer, std::move(value));
     assumed.push_back(std::move(words));
   };
-  const bool model = has(tree, "/workload/model");
-  if (!model && !has(tree, "/workload/trace")) {
+  const bool model = is_given(tree, "/workload/model");
+  if (!model && !is_given(tree, "/workload/trace")) {
     choose("/workload/trace", kTrace, "trace " + std::string(kTrace));
   }
-  if (model && !has(tree, "/workload/batch_size")) {
+  if (model && !is_given(tree, "/workload/batch_size")) {
     choose("/workload/batch_size", 1, "batch_size 1");
   }
-  if (!has(tree, "/cluster/nodes")) {
+  if (!is_given(tree, "/cluster/nodes")) {
     choose("/cluster/nodes", kNodes, "nodes " + std::to_string(kNodes));
   }
   const io::Json& nodes = *io::resolve(tree, "/cluster/nodes");
   const bool alone = nodes.is_number() && nodes.as_double() == 1;
-  if (!alone && !has(tree, "/cluster/network") && !has(tree, "/cluster/preset")) {
+  if (!alone && !is_given(tree, "/cluster/network") && !is_given(tree, "/cluster/preset")) {
     choose("/cluster/network", kNetwork, "network " + std::string(kNetwork));
   }
 }
@@ -142,7 +131,7 @@ bool is_written(const DefaultValue& value, const io::Json& tree) {
     return false;
   }
   constexpr std::string_view kInNetwork = "/cluster/network/";
-  if (value.pointer.starts_with(kInNetwork) && !has(tree, "/cluster/network")) {
+  if (value.pointer.starts_with(kInNetwork) && !is_given(tree, "/cluster/network")) {
     return false;
   }
   return value.decisive || std::ranges::find(kAlwaysWritten, value.pointer) != kAlwaysWritten.end();
@@ -163,7 +152,7 @@ void renew_names(io::Json& tree, std::vector<std::string>& said) {
 // What the trace recorded and the user did not say.
 std::vector<std::string> take_from_trace(io::Json& tree, const Scenario& scenario) {
   RecordedTraining recorded = recorded_training(scenario.workload, scenario.cluster);
-  if (has(tree, "/training")) {
+  if (is_given(tree, "/training")) {
     return {};
   }
   if (!recorded.taken.empty()) {
@@ -174,7 +163,7 @@ std::vector<std::string> take_from_trace(io::Json& tree, const Scenario& scenari
 
 // Typical conditions, where they are defined: what is in the way is said.
 void choose_conditions(io::Json& tree, Files& files, std::vector<std::string>& assumed) {
-  if (has(tree, "/conditions")) {
+  if (is_given(tree, "/conditions")) {
     return;
   }
   (void)parse_scenario(tree, files); // what is wrong without them is not in their way
@@ -194,8 +183,8 @@ void choose_conditions(io::Json& tree, Files& files, std::vector<std::string>& a
 std::string choose_sharding(io::Json& tree, Files& files) {
   const Scenario alone = parse_scenario(tree, files);
   std::string found = exceeds_text(run(alone).summary);
-  if (found.empty() || alone.cluster.ranks() == 1 || !has(tree, "/workload/model") ||
-      has(tree, "/training")) {
+  if (found.empty() || alone.cluster.ranks() == 1 || !is_given(tree, "/workload/model") ||
+      is_given(tree, "/training")) {
     return "";
   }
   constexpr std::string_view kStrategy = "/training/sharding/strategy";

@@ -2,11 +2,7 @@
 // The scenario that `stepsim init` writes: the keys that the user gave, a choice for required keys
 // that are missing, and every default that decides a time as a key, so that the file shows all
 // values on which the prediction depends.
-#include <cstdint>
-#include <string>
-#include <vector>
 
-#include "document/json.hpp"
 #include "scenario/files.hpp"
 
 namespace stepsim::study {

@@ -2,13 +2,8 @@
 // stay there for a step; a step that is no gain is halved.
 #include "study/fits.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "base/cholesky.hpp"
-#include "base/error.hpp"
-#include "base/quantity.hpp"
+#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_conditions.hpp"
@@ -239,12 +234,8 @@ io::Json conditions_tree(const ConditionsFit& fit) {
     factors.set(std::string(kFactors[factor]), std::move(one));
   }
   io::Json tree = io::Object{{"schema_version", 1}, {"kind", "conditions"}};
-  if (!fit.name.empty()) {
-    tree.set("name", fit.name);
-  }
-  if (!fit.source.empty()) {
-    tree.set("note", fit.source);
-  }
+  io::set_given(tree, "name", fit.name);
+  io::set_given(tree, "note", fit.source);
   tree.set("factors", std::move(factors));
   return tree;
 }

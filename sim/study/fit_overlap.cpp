@@ -1,12 +1,9 @@
 #include "study/fits.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "base/error.hpp"
 #include "base/nelder_mead.hpp"
-#include "base/statistics.hpp"
 #include "programs/overlapped_step.hpp"
 
 namespace stepsim::study {

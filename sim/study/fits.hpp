@@ -6,13 +6,8 @@
 //
 // over a, b and s - 1, all >= 0, with 160 steps of the Nelder-Mead method. The search starts at
 // a = a0, b = 2 b0 and s = 1.5; a0 and b0 are the constants of the scenarios' network.
-#include <string>
-#include <vector>
 
-#include "document/json.hpp"
-#include "scenario/conditions.hpp"
 #include "scenario/files.hpp"
-#include "scenario/files/overlap_file.hpp"
 
 namespace stepsim::study {
 

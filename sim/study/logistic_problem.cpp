@@ -3,8 +3,6 @@
 // a gradient touches few rows.
 #include "study/converge.hpp"
 
-#include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <numbers>
 

@@ -1,11 +1,5 @@
 #include "study/measure_next.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-
-#include "layers/gpu_estimate.hpp"
-#include "scenario/file_names.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "study/fits.hpp"
 #include "study/step_changes.hpp"

@@ -1,12 +1,8 @@
 #pragma once
 // What to measure next (CON 5): by how much one measured step would narrow the interval of a
 // prediction under typical conditions, by the linear posterior of its factors.
-#include <string>
-#include <vector>
 
-#include "document/json.hpp"
 #include "run/summary.hpp"
-#include "scenario/files.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {

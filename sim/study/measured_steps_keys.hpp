@@ -2,10 +2,7 @@
 // The keys of a file of measured steps (kind measured_steps, TRN 3.5): a list of scenarios, each
 // with its measured iteration time. Users write such files from publications or their own runs;
 // `stepsim fit-overlap` reads them.
-#include <array>
 
-#include "document/fields/schema.hpp"
-#include "scenario/keys/schedule_keys.hpp"
 #include "study/sweep/sweep_keys.hpp"
 
 namespace stepsim::study::keys {
@@ -36,6 +33,15 @@ inline constexpr std::array kMeasuredStepsKeys{
 inline constexpr io::Key kMeasuredSteps =
     object("measured_steps", kMeasuredStepsKeys, "Measured times of steps, to fit a slowdown to.");
 
-[[nodiscard]] io::FileKind measured_steps_file();
+inline constexpr std::array<std::string_view, 1> kMeasuredStepsExamples{R"({
+  "schema_version": 1, "kind": "measured_steps", "name": "two-layers", "source": "our own runs",
+  "rows": [
+    {"schedule": "single", "step_s": 0.014, "scenario": {
+      "workload": {"layers": [
+        {"name": "a", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 4000000},
+        {"name": "b", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 1000000}]},
+      "cluster": {"nodes": 16, "network": {"latency_s": 5e-05, "bandwidth_Bps": 1.25e9}}}}]})"};
+inline constexpr io::FileKind kMeasuredStepsFile{"measured_steps", &kMeasuredSteps,
+                                                 kMeasuredStepsExamples};
 
 } // namespace stepsim::study::keys

@@ -1,16 +1,7 @@
 #include "study/fits.hpp"
 
-#include <algorithm>
-#include <optional>
-#include <utility>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
-#include "buckets/planners.hpp"
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
 #include "run/planned_messages.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/measured_steps_keys.hpp"
 

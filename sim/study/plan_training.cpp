@@ -1,17 +1,8 @@
 #include "study/plan_training.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <string_view>
-#include <utility>
-
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "run/memory_figures.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/parse_context.hpp"
 #include "scenario/scenario_sharding.hpp"
 #include "study/sweep/rows.hpp"
 

@@ -4,14 +4,7 @@
 // into micro-batches, sizes of buckets and numbers of nodes. The search is exact over these: a
 // combination is left out only if memory that every run of it has exceeds that of a GPU, or if its
 // computing alone takes longer than the best run, at the high end of its interval.
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <vector>
 
-#include "document/json.hpp"
-#include "run/work_estimate.hpp"
-#include "scenario/files.hpp"
 #include "study/compare.hpp"
 
 namespace stepsim::study {

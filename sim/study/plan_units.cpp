@@ -1,9 +1,6 @@
 #include "study/plan_units.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include "base/quantity.hpp"
+#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 #include "run/run.hpp"
@@ -113,24 +110,17 @@ UnitPlanning plan_sharding_units(const Scenario& scenario) {
 
 io::Json unit_planning_tree(const Scenario& scenario, const UnitPlanning& planning) {
   const buckets::UnitPlan& plan = planning.plan;
-  io::Array cuts;
-  for (const std::uint32_t cut : plan.cuts) {
-    cuts.emplace_back(static_cast<std::int64_t>(cut));
-  }
-  io::Array rows;
-  for (const PlannedUnits& row : planning.rows) {
+  io::Array rows = io::write_each(planning.rows, [](const PlannedUnits& row) {
     io::Json tree(io::Object{{"name", row.name},
                              {"step_s", row.step_s},
                              {"units", static_cast<std::int64_t>(row.units.size())},
                              {"memory_bytes", row.memory_bytes}});
-    if (row.fits) {
-      tree.set("fits", *row.fits);
-    }
-    rows.push_back(std::move(tree));
-  }
+    io::set_given(tree, "fits", row.fits);
+    return tree;
+  });
   io::Json tree(io::Object{
       {"units", units_tree(scenario, planning.rows.front().units)},
-      {"cuts", std::move(cuts)},
+      {"cuts", io::list_of(plan.cuts)},
       {"predicted_step_s", planning.rows.front().step_s},
       {"default_step_s", row_of(planning, "default").step_s},
       {"gain", gain_over_default(planning)},
@@ -141,9 +131,7 @@ io::Json unit_planning_tree(const Scenario& scenario, const UnitPlanning& planni
       {"alternatives", std::move(rows)},
       {"warnings", io::Array(planning.warnings.begin(), planning.warnings.end())},
   });
-  if (planning.largest_unit) {
-    tree.set("largest_unit_parameters", *planning.largest_unit);
-  }
+  io::set_given(tree, "largest_unit_parameters", planning.largest_unit);
   return tree;
 }
 

@@ -2,14 +2,9 @@
 // Finds the best sharding units of a scenario and compares them with the default units of its
 // framework, with one unit per layer and with one unit of all layers (TRN 6, 8.3). Every row is the
 // result of a full run with its units.
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "buckets/unit_planner.hpp"
-#include "document/json.hpp"
 #include "run/result.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
-#include "base/error.hpp"
+#include "base/collected.hpp"
 #include "document/reader.hpp"
 
 namespace stepsim::study {
@@ -72,12 +73,10 @@ Found compare_objects(const io::Json& expected, const io::Json& output, std::int
   for (const auto& [key, value] : expected.as_object()) {
     const io::Json* got = output.find(key);
     if (got == nullptr) {
-      std::vector<std::string_view> known;
-      for (const auto& [name, unused] : output.as_object()) {
-        known.push_back(name);
-      }
       throw InputError(std::string(value.file()), value.pointer(),
-                       "unknown key" + base::did_you_mean(key, known));
+                       "unknown key" +
+                           base::did_you_mean(key, base::collected<std::string_view>(
+                                                       std::views::keys(output.as_object()))));
     }
     if (Found found = compare(value, *got, dims, key == "iterations")) {
       return found;

@@ -5,9 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <string_view>
 
-#include "base/error.hpp"
 #include "document/reader.hpp"
 #include "study/semantics_keys.hpp"
 
@@ -16,11 +14,6 @@ namespace stepsim::study {
 namespace {
 
 using collectives::SparseVector;
-
-// "1 value", "3 values"
-std::string count_text(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 // Numbers only; others are problems and read as 0.
 std::vector<double> parse_values(std::span<const io::Json> list, io::Problems& problems) {
@@ -38,7 +31,8 @@ std::vector<double> parse_values(std::span<const io::Json> list, io::Problems& p
 SparseVector parse_dense(const io::Json& json, std::int64_t dims, io::Problems& problems) {
   const io::Array& list = json.as_array();
   if (static_cast<std::int64_t>(list.size()) != dims) {
-    problems.add(json, fmt::format("{}, but dims is {}", count_text(list.size(), "value"), dims));
+    problems.add(json,
+                 fmt::format("{}, but dims is {}", base::counted(std::ssize(list), "value"), dims));
     return {};
   }
   return collectives::to_sparse(parse_values(list, problems));
@@ -61,9 +55,9 @@ SparseVector parse_entries(const io::Json& json, std::int64_t dims, io::Problems
     return {};
   }
   if (values.size() != indices.size()) {
-    problems.add(
-        json, "value",
-        fmt::format("{}, but index has {}", count_text(values.size(), "value"), indices.size()));
+    problems.add(json, "value",
+                 fmt::format("{}, but index has {}", base::counted(std::ssize(values), "value"),
+                             indices.size()));
     return {};
   }
   const std::vector<collectives::SparseProblem> wrong =
@@ -95,8 +89,9 @@ std::vector<SparseVector> parse_ranks(const io::Json& json, const SemanticsFile&
     return vectors;
   }
   if (json.as_array().size() != file.ranks) {
-    problems.add(json, fmt::format("{}, but ranks is {}",
-                                   count_text(json.as_array().size(), "vector"), file.ranks));
+    problems.add(json,
+                 fmt::format("{}, but ranks is {}",
+                             base::counted(std::ssize(json.as_array()), "vector"), file.ranks));
     return vectors;
   }
   for (const io::Json& each : json.as_array()) {
@@ -154,8 +149,7 @@ SemanticsFile parse_semantics(const io::Json& tree) {
   io::Fields fields(tree, problems, keys::kSemantics);
   fields.header("sparse_semantics");
   SemanticsFile file;
-  const io::Json* name = tree.find("name");
-  file.name = name != nullptr && name->is_string() ? name->as_string() : std::string();
+  file.name = tree.text("name");
   parse_method(fields, problems, file);
   const std::size_t before = problems.list().size();
   file.ranks = static_cast<std::uint32_t>(fields.integer("ranks"));

@@ -1,8 +1,6 @@
 // One table of rows per object of the result, from the innermost outwards.
 #include "study/semantics_result.hpp"
 
-#include <string_view>
-
 #include "document/fields/written.hpp"
 #include "study/semantics_keys.hpp"
 
@@ -24,12 +22,7 @@ constexpr Key count(std::string_view name, std::string_view sentence) {
 }
 
 Json vector_tree(const SparseVector& vector) {
-  io::Array indices;
-  for (const std::uint32_t index : vector.indices) {
-    indices.push_back(std::int64_t{index});
-  }
-  return io::Object{{"index", std::move(indices)},
-                    {"value", io::Array(vector.values.begin(), vector.values.end())}};
+  return io::Object{{"index", io::list_of(vector.indices)}, {"value", io::list_of(vector.values)}};
 }
 
 Json vectors_tree(std::span<const SparseVector> vectors) {
@@ -44,8 +37,7 @@ constexpr auto kMerge = std::to_array<Written<collectives::Merge>>({
     {vector_key("result", "The first k entries of the sum of both lists.").required(),
      [](const collectives::Merge& merge) { return vector_tree(merge.result); }},
 });
-constexpr std::array kMergesKeys = io::written_keys(kMerge);
-constexpr std::array kMergeObject{object("merges", kMergesKeys, "A merge.")};
+constexpr std::array kMergeObject{object("merges", io::kKeysOf<kMerge>, "A merge.")};
 
 struct Round {
   std::size_t number;
@@ -56,24 +48,18 @@ constexpr auto kRound = std::to_array<Written<Round>>({
     {count("round", "Number of the round, from 0."),
      [](const Round& round) { return Json(std::uint64_t{round.number}); }},
     {list("merges", kMergeObject, "Merges of the round by rank.").example("[]").required(),
-     [](const Round& round) {
-       return Json(io::write_each(round.merges,
-                                  [](const auto& merge) { return io::write(kMerge, merge); }));
-     }},
+     [](const Round& round) { return io::write_all(kMerge, round.merges); }},
 });
-constexpr std::array kRoundKeys = io::written_keys(kRound);
-constexpr std::array kRoundObject{object("rounds", kRoundKeys, "A round.")};
+constexpr std::array kRoundObject{object("rounds", io::kKeysOf<kRound>, "A round.")};
 
 constexpr auto kLost = std::to_array<Written<collectives::LostEntry>>({
     {count("rank", "Rank that sent the entry."),
      [](const collectives::LostEntry& lost) { return Json(std::int64_t{lost.rank}); }},
     {count("index", "Index of the entry."),
      [](const collectives::LostEntry& lost) { return Json(std::int64_t{lost.index}); }},
-    {number("value", "Value of the entry.").example("3").required(),
-     io::value_of<&collectives::LostEntry::value>},
+    io::row<&collectives::LostEntry::value>("value", "Value of the entry.").example("3"),
 });
-constexpr std::array kLostKeys = io::written_keys(kLost);
-constexpr std::array kLostObject{object("lost", kLostKeys, "A lost entry.")};
+constexpr std::array kLostObject{object("lost", io::kKeysOf<kLost>, "A lost entry.")};
 
 constexpr auto kResiduals = std::to_array<Written<FeedbackStep>>({
     {vectors_key("final", "Residuals of the ranks under mask final.").required(),
@@ -81,7 +67,6 @@ constexpr auto kResiduals = std::to_array<Written<FeedbackStep>>({
     {vectors_key("per_round", "Residuals of the ranks under mask per_round.").required(),
      [](const FeedbackStep& step) { return vectors_tree(step.per_round.residuals); }},
 });
-constexpr std::array kResidualsKeys = io::written_keys(kResiduals);
 
 constexpr auto kErrors = std::to_array<Written<FeedbackStep>>({
     {number("final", "The error under mask final.").example("3").required(),
@@ -89,7 +74,6 @@ constexpr auto kErrors = std::to_array<Written<FeedbackStep>>({
     {number("per_round", "The error under mask per_round.").example("0").required(),
      [](const FeedbackStep& step) { return Json(step.per_round.conservation_error); }},
 });
-constexpr std::array kErrorsKeys = io::written_keys(kErrors);
 
 struct Iteration {
   const FeedbackStep& step;
@@ -110,7 +94,6 @@ constexpr auto kReferences = std::to_array<Written<Iteration>>({
            collectives::select_top_k(collectives::sparse_sum(each.step.accumulated), each.k));
      }},
 });
-constexpr std::array kReferencesKeys = io::written_keys(kReferences);
 
 Json rounds_of(const Iteration& each) {
   io::Array rounds;
@@ -133,27 +116,25 @@ constexpr auto kIteration = std::to_array<Written<Iteration>>({
      [](const Iteration& each) { return vector_tree(each.step.global.result); }},
     {vector_key("update", "What every rank gets, divided by the number of ranks.").required(),
      [](const Iteration& each) { return vector_tree(each.step.update); }},
-    {object("residual_by_mask", kResidualsKeys, "Residuals after the iteration under both masks.")
+    {object("residual_by_mask", io::kKeysOf<kResiduals>,
+            "Residuals after the iteration under both masks.")
          .required(),
      [](const Iteration& each) { return io::write(kResiduals, each.step); }},
     {list("lost", kLostObject,
           "Entries that mask final neither applies nor returns, by rank and index.")
          .example(R"([{"rank": 0, "index": 1, "value": 3}])")
          .required(),
-     [](const Iteration& each) {
-       return Json(
-           io::write_each(each.step.lost, [](const auto& lost) { return io::write(kLost, lost); }));
-     }},
-    {object("conservation_error_by_mask", kErrorsKeys,
+     [](const Iteration& each) { return io::write_all(kLost, each.step.lost); }},
+    {object("conservation_error_by_mask", io::kKeysOf<kErrors>,
             "Largest difference over all indices between what went in (gradients and residuals "
             "before) and what came out (the result and residuals after).")
          .required(),
      [](const Iteration& each) { return io::write(kErrors, each.step); }},
-    {object("references", kReferencesKeys, "What exact selections would give.").required(),
+    {object("references", io::kKeysOf<kReferences>, "What exact selections would give.").required(),
      [](const Iteration& each) { return io::write(kReferences, each); }},
 });
-constexpr std::array kIterationKeys = io::written_keys(kIteration);
-constexpr std::array kIterationObject{object("iterations", kIterationKeys, "An iteration.")};
+constexpr std::array kIterationObject{
+    object("iterations", io::kKeysOf<kIteration>, "An iteration.")};
 
 struct SemanticsRun {
   const SemanticsFile& file;
@@ -189,7 +170,6 @@ constexpr auto kDifference = std::to_array<Written<Difference>>({
     io::row<&Difference::pointer>("pointer", "JSON pointer into the file."),
     io::row<&Difference::message>("message", "What was expected there, and what came out."),
 });
-constexpr std::array kDifferenceKeys = io::written_keys(kDifference);
 
 struct Compared {
   const SemanticsFile& file;
@@ -205,23 +185,17 @@ constexpr auto kComparison = std::to_array<Written<Compared>>({
      [](const Compared& all) {
        return all.file.expected.is_null() ? Json() : Json(!all.difference.has_value());
      }},
-    {object("difference", kDifferenceKeys, "The first difference; null if there is none.")
+    {object("difference", io::kKeysOf<kDifference>, "The first difference; null if there is none.")
          .nullable()
          .required(),
-     [](const Compared& all) {
-       return all.difference ? io::write(kDifference, *all.difference) : Json();
-     }},
+     [](const Compared& all) { return io::write(kDifference, all.difference); }},
     {list("warnings", kSemanticsWarning, "What to know about the result.").required(),
-     [](const Compared& all) {
-       const std::vector<std::string> warnings = semantics_warnings(all.file);
-       return Json(io::Array(warnings.begin(), warnings.end()));
-     }},
+     [](const Compared& all) { return io::list_of(semantics_warnings(all.file)); }},
 });
-constexpr std::array kComparisonKeys = io::written_keys(kComparison);
 
 constexpr Key kSemanticsObject =
     object("result", keys::kSemanticsResult, "What stepsim semantics --json writes.")
-        .and_also(kComparisonKeys);
+        .and_also(io::kKeysOf<kComparison>);
 
 // Two ranks, one iteration.
 constexpr std::array<std::string_view, 1> kSemanticsResultExamples{

@@ -1,16 +1,9 @@
 #pragma once
 // The output of `stepsim semantics --json`. One table of keys makes the writer, the JSON Schema of
 // kind sparse_semantics_result, and the schema of `expected` in a file of kind sparse_semantics.
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "collectives/operators/error_feedback.hpp"
 #include "document/fields/schema.hpp"
-#include "document/json.hpp"
 
 namespace stepsim::study {
 

@@ -5,17 +5,10 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
+#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
-#include "scenario/scenario.hpp"
 #include "study/crossings.hpp"
 #include "study/sweep/assumed.hpp"
-#include "study/sweep/grid.hpp"
 #include "study/sweep/ranking.hpp"
 
 namespace stepsim::study {
@@ -287,13 +280,10 @@ Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& opt
 }
 
 io::Json solution_tree(const SolveProblem& problem, const Solution& solution) {
-  const auto number = [](const std::optional<double>& value) {
-    return value ? io::Json(*value) : io::Json();
-  };
   io::Array crossings;
   for (const SolveCrossing& crossing : solution.crossings) {
     io::Json entry(io::Object{{"value", crossing.point.value},
-                              {"metric_value", number(crossing.point.metric_value)},
+                              {"metric_value", io::or_null(crossing.point.metric_value)},
                               {"direction", crossing.rising ? "rising" : "falling"}});
     if (crossing.range) {
       entry.set("range",
@@ -301,14 +291,14 @@ io::Json solution_tree(const SolveProblem& problem, const Solution& solution) {
     }
     if (crossing.beyond) {
       entry.set("beyond", io::Object{{"value", crossing.beyond->value},
-                                     {"metric_value", number(crossing.beyond->metric_value)}});
+                                     {"metric_value", io::or_null(crossing.beyond->metric_value)}});
     }
     crossings.push_back(std::move(entry));
   }
   io::Array points;
   for (const SolvePoint& point : solution.points) {
     io::Json entry(
-        io::Object{{"value", point.value}, {"metric_value", number(point.metric_value)}});
+        io::Object{{"value", point.value}, {"metric_value", io::or_null(point.metric_value)}});
     if (!point.metric_value) {
       entry.set("error", reason_of(problem, point));
     }
@@ -325,8 +315,8 @@ io::Json solution_tree(const SolveProblem& problem, const Solution& solution) {
     const auto& best = solution.best;
     tree.set("best", !best ? io::Json()
                            : io::Object{{"value", best->value},
-                                        {"metric_value", number(best->metric_value)},
-                                        {problem.minimize, number(best->minimized)}});
+                                        {"metric_value", io::or_null(best->metric_value)},
+                                        {problem.minimize, io::or_null(best->minimized)}});
   }
   return tree;
 }

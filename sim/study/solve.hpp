@@ -10,15 +10,7 @@
 // With `minimize` the field takes integers, all of them are tried, and of those that meet the
 // target the one with the least of another metric is found: the cheapest number of machines in
 // time.
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "document/json.hpp"
-#include "scenario/files.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::study {

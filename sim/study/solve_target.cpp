@@ -2,10 +2,6 @@
 // null.
 #include "study/solve.hpp"
 
-#include <algorithm>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "run/summary_fields.hpp"
 
 namespace stepsim::study {

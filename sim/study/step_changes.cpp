@@ -2,23 +2,12 @@
 // together, and a change that it refuses is left out.
 #include "study/step_changes.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <span>
-#include <utility>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "run/work_estimate.hpp"
-#include "scenario/parse_context.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/change_list.hpp"
-#include "study/sweep/grid.hpp"
 #include "study/sweep/ranking.hpp"
 
 namespace stepsim::study {

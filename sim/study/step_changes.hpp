@@ -2,17 +2,7 @@
 // The step time with one change to a scenario, and possible causes of a measured step that is
 // longer than predicted (TRN 7.4, 8.3). A change is a list of POINTER=VALUE, as for --set. Every
 // change is run separately and has exactly the time of `stepsim run --set`.
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "document/json.hpp"
-#include "run/summary.hpp"
-#include "scenario/files.hpp"
-#include "scenario/scenario.hpp"
 #include "study/explained.hpp"
 
 namespace stepsim::study {

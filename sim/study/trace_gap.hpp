@@ -7,10 +7,6 @@
 // of which a scenario with the trace has the computing of its layers and an exchange of its own.
 // What does not depend on the number of GPUs is carried as measured: layer times are stretched by
 // host, other collectives and other waits, and input is read before each step.
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
 
 #include "layers/trace.hpp"
 

@@ -1,10 +1,5 @@
 #include "study/trace_study.hpp"
 
-#include <algorithm>
-
-#include "layers/gpu_table.hpp"
-#include "scenario/files/node_file.hpp"
-
 namespace stepsim::study {
 
 std::vector<std::string> node_types_of_gpu(const std::string& device, Files& files) {

@@ -1,13 +1,7 @@
 #include "study/trace_study.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <iterator>
-#include <set>
-#include <utility>
 
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "scenario/files/trace_file.hpp"

@@ -4,23 +4,11 @@
 //
 //   trace -> machine -> gap -> carried trace, factors of conditions, start-up of exchanges
 //         -> scenario at each number of GPUs -> changes at the largest
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "base/quantity.hpp"
-#include "base/words.hpp"
-#include "document/fields/schema.hpp"
-#include "document/json.hpp"
 #include "import/nccl/library_measurements.hpp"
-#include "layers/trace.hpp"
 #include "run/result.hpp"
-#include "scenario/files.hpp"
 #include "study/ddp_buckets.hpp"
 #include "study/explained.hpp"
-#include "study/measure_next.hpp"
 #include "study/trace_gap.hpp"
 
 namespace stepsim::study {

@@ -1,9 +1,5 @@
 #include "study/trace_study.hpp"
 
-#include <array>
-#include <string_view>
-
-#include "document/fields/written.hpp"
 #include "study/what_if_rows.hpp"
 
 namespace stepsim::study {
@@ -21,16 +17,14 @@ constexpr Key time_row(std::string_view name, std::string_view sentence) {
 Json end_of(const PredictedStep& step, double base::Band::*end) {
   return step.band ? Json((*step.band).*end) : Json();
 }
-Json texts(const std::vector<std::string>& lines) { return io::Array(lines.begin(), lines.end()); }
 
 constexpr auto kPart = std::to_array<Written<GapPart>>({
     io::row<&GapPart::key>("part", "host, input, waiting, exchange, other_collectives or rest."),
     io::row<&GapPart::words>("words", "What it is."),
-    {time_row("seconds", "Seconds of the step; below 0 where the step has less than predicted."),
-     io::value_of<&GapPart::seconds>},
+    io::row<&GapPart::seconds>(
+        "seconds", "Seconds of the step; below 0 where the step has less than predicted."),
 });
-constexpr std::array kPartKeys = io::written_keys(kPart);
-constexpr std::array kPartObject{object("gap", kPartKeys, "One part.")};
+constexpr std::array kPartObject{object("gap", io::kKeysOf<kPart>, "One part.")};
 
 constexpr auto kAnswer = std::to_array<Written<TraceAnswer>>({
     {text("node_type", "Node type that the trace's GPU is in.").required(),
@@ -47,16 +41,13 @@ constexpr auto kAnswer = std::to_array<Written<TraceAnswer>>({
      [](const TraceAnswer& each) { return Json(each.gap.ideal_s); }},
     {list("gap", kPartObject, "Parts of the measured step beyond ideal_s, which add up to it.")
          .required(),
-     [](const TraceAnswer& each) {
-       return Json(io::write_each(each.gap.parts,
-                                  [](const GapPart& part) { return io::write(kPart, part); }));
-     }},
+     [](const TraceAnswer& each) { return io::write_all(kPart, each.gap.parts); }},
     {time_row("stretch", "Carried: the factor on the times of layers and update."),
      [](const TraceAnswer& each) { return Json(each.carried.stretch); }},
     {time_row("input_s", "Carried: input that nothing hides, s."),
      [](const TraceAnswer& each) { return Json(each.carried.input_s); }},
-    {time_row("sync_s", "Carried: time of each exchange that nothing else explains, s."),
-     io::value_of<&TraceAnswer::sync_s>},
+    io::row<&TraceAnswer::sync_s>("sync_s",
+                                  "Carried: time of each exchange that nothing else explains, s."),
     {time_row("step_s", "Step that is predicted of the same machine with what is carried, s."),
      [](const TraceAnswer& each) { return Json(each.predicted.step_s); }},
     {number("step_low_s", "Low end of the interval of 80 %, s; null under ideal conditions.")
@@ -65,16 +56,11 @@ constexpr auto kAnswer = std::to_array<Written<TraceAnswer>>({
      [](const TraceAnswer& each) { return end_of(each.predicted, &base::Band::low); }},
     {number("step_high_s", "High end of it, s.").nullable().required(),
      [](const TraceAnswer& each) { return end_of(each.predicted, &base::Band::high); }},
-    {number("second_half_s", "Mean of the second half of the steps, s; null of one step.")
-         .nullable()
-         .required(),
-     io::value_of<&TraceAnswer::other_half_s>},
-    {number("second_half_predicted_s", "What the first half alone predicts of it, s.")
-         .nullable()
-         .required(),
-     io::value_of<&TraceAnswer::predicted_half_s>},
+    io::row<&TraceAnswer::other_half_s>(
+        "second_half_s", "Mean of the second half of the steps, s; null of one step."),
+    io::row<&TraceAnswer::predicted_half_s>("second_half_predicted_s",
+                                            "What the first half alone predicts of it, s."),
 });
-constexpr std::array kAnswerKeys = io::written_keys(kAnswer);
 
 constexpr auto kLibrary = std::to_array<Written<LibraryFromLogs>>({
     {integer("points", "Measured times of the logs.").in(io::at_least(1)).required(),
@@ -84,11 +70,9 @@ constexpr auto kLibrary = std::to_array<Written<LibraryFromLogs>>({
     {number("p90_error", "90th percentile of the same errors.").required(),
      [](const LibraryFromLogs& each) { return Json(each.left_out.p90); }},
 });
-constexpr std::array kLibraryKeys = io::written_keys(kLibrary);
 
 constexpr auto kStudyPoint = std::to_array<Written<StudyPoint>>({
-    {integer("gpus", "Number of GPUs.").in(io::at_least(1)).required(),
-     io::value_of<&StudyPoint::gpus>},
+    io::row<&StudyPoint::gpus>("gpus", "Number of GPUs.").in(io::at_least(1)),
     {time_row("step_s", "Time of a step, s."),
      [](const StudyPoint& each) { return Json(each.step.step_s); }},
     {number("step_low_s", "Low end of the interval of 80 %, s; null under ideal conditions.")
@@ -97,16 +81,13 @@ constexpr auto kStudyPoint = std::to_array<Written<StudyPoint>>({
      [](const StudyPoint& each) { return end_of(each.step, &base::Band::low); }},
     {number("step_high_s", "High end of it, s.").nullable().required(),
      [](const StudyPoint& each) { return end_of(each.step, &base::Band::high); }},
-    {number("samples_per_s", "Samples of all GPUs per second; null without a batch size.")
-         .nullable()
-         .required(),
-     io::value_of<&StudyPoint::samples_per_s>},
-    {number("efficiency", "Speed-up per GPU.").nullable().required(),
-     io::value_of<&StudyPoint::efficiency>},
+    io::row<&StudyPoint::samples_per_s>(
+        "samples_per_s", "Samples of all GPUs per second; null without a batch size."),
+    io::row<&StudyPoint::efficiency>("efficiency", "Speed-up per GPU."),
     io::row<&StudyPoint::bottleneck>("bottleneck", "What bounds the step."),
 });
-constexpr std::array kStudyPointKeys = io::written_keys(kStudyPoint);
-constexpr std::array kPointObject{object("points", kStudyPointKeys, "One number of GPUs.")};
+constexpr std::array kPointObject{
+    object("points", io::kKeysOf<kStudyPoint>, "One number of GPUs.")};
 
 constexpr std::array kAssumed{text("assumed", "One choice.")};
 constexpr std::array kStudyWarning{text("warnings", "One warning.")};
@@ -116,40 +97,33 @@ constexpr auto kStudy = std::to_array<Written<TraceStudy>>({
      [](const TraceStudy&) { return Json(1); }},
     {text("kind", "study").required(), [](const TraceStudy&) { return Json("study"); }},
     io::row<&TraceStudy::name>("name", "Name of the trace."),
-    {object("trace", kAnswerKeys,
+    {object("trace", io::kKeysOf<kAnswer>,
             "The recorded step on its own machine; null where machine or steps are unknown.")
          .nullable()
          .required(),
-     [](const TraceStudy& each) {
-       return each.answer ? io::write(kAnswer, *each.answer) : Json();
-     }},
-    {object("library", kLibraryKeys, "The library's model, fitted to logs; null without logs.")
+     [](const TraceStudy& each) { return io::write(kAnswer, each.answer); }},
+    {object("library", io::kKeysOf<kLibrary>,
+            "The library's model, fitted to logs; null without logs.")
          .nullable()
          .required(),
-     [](const TraceStudy& each) {
-       return each.library ? io::write(kLibrary, *each.library) : Json();
-     }},
+     [](const TraceStudy& each) { return io::write(kLibrary, each.library); }},
     io::row<&TraceStudy::cluster>("cluster", "Machines of the largest number of GPUs."),
     {list("points", kPointObject, "The step by the number of GPUs.").required(),
-     [](const TraceStudy& each) {
-       return Json(io::write_each(
-           each.points, [](const StudyPoint& point) { return io::write(kStudyPoint, point); }));
-     }},
+     [](const TraceStudy& each) { return io::write_all(kStudyPoint, each.points); }},
     {list("what_if", kWhatIfObject,
           "Changes that shorten the step at the largest number of GPUs: settings, then software, "
           "then hardware.")
          .required(),
-     [](const TraceStudy& each) { return what_if_list(each.help); }},
+     [](const TraceStudy& each) { return io::write_all(kWhatIf, each.help); }},
     {list("measure_next", kNextObject, "What one measured step would leave of the interval.")
          .required(),
-     [](const TraceStudy& each) { return measure_next_list(each.measure_next); }},
-    {list("assumed", kAssumed, "What was chosen.").required(),
-     [](const TraceStudy& each) { return texts(each.assumed); }},
+     [](const TraceStudy& each) { return io::write_all(kNext, each.measure_next); }},
+    {list("assumed", kAssumed, "What was chosen.").required(), io::value_of<&TraceStudy::assumed>},
     {list("warnings", kStudyWarning, "What to know about the trace.").required(),
-     [](const TraceStudy& each) { return texts(each.warnings); }},
+     io::value_of<&TraceStudy::warnings>},
 });
-constexpr std::array kStudyKeys = io::written_keys(kStudy);
-constexpr Key kStudyFile = object("study", kStudyKeys, "What stepsim study --json writes.");
+constexpr Key kStudyFile =
+    object("study", io::kKeysOf<kStudy>, "What stepsim study --json writes.");
 
 constexpr std::array<std::string_view, 1> kStudyExamples{
     R"({"assumed":[],"cluster":"1 x dgx_a100","kind":"study","library":null,"measure_next":[],"name":"mine","points":[{"bottleneck":"compute","efficiency":0.9,"gpus":8,"samples_per_s":null,"step_high_s":0.11,"step_low_s":0.09,"step_s":0.1}],"schema_version":1,"trace":null,"warnings":[],"what_if":[]})"};

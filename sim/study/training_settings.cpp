@@ -4,10 +4,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-
-#include "base/error.hpp"
+#include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -216,11 +213,7 @@ constexpr std::array kTargets{
 } // namespace
 
 std::vector<std::string_view> training_targets() {
-  std::vector<std::string_view> names;
-  for (const SettingsTarget& each : kTargets) {
-    names.push_back(each.name);
-  }
-  return names;
+  return base::collected<std::string_view>(kTargets, &SettingsTarget::name);
 }
 
 TrainingSettings training_settings(std::string_view target, const Scenario& best,

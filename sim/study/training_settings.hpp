@@ -1,8 +1,5 @@
 #pragma once
 // The settings that frameworks of today read, for the best row of plan-training.
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "scenario/scenario.hpp"
 

@@ -2,18 +2,10 @@
 // of their own, and a reference that cannot exist (no optimal merge for this scenario) is left out.
 #include "study/tune.hpp"
 
-#include <algorithm>
-#include <cmath>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
-#include "run/summary.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_tree.hpp"
-#include "study/sweep/grid.hpp"
 #include "study/sweep/ranking.hpp"
 #include "study/tune_density.hpp"
 
@@ -288,9 +280,7 @@ io::Json point_tree(const TuneProblem& problem, const TunePoint& point) {
       tree.set(key, io::or_null(number_in(point.record, key)));
     }
   }
-  if (!point.error.empty()) {
-    tree.set("error", point.error);
-  }
+  io::set_given(tree, "error", point.error);
   return tree;
 }
 
@@ -343,24 +333,18 @@ Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
 }
 
 io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning) {
-  io::Array curve;
-  for (const TunePoint& point : tuning.curve) {
-    curve.push_back(point_tree(problem, point));
-  }
-  io::Array references;
-  for (const TuneReference& reference : tuning.references) {
-    io::Json tree = point_tree(problem, reference.point);
+  const auto tree_of = [&](const TunePoint& point) { return point_tree(problem, point); };
+  io::Array references = io::write_each(tuning.references, [&](const TuneReference& reference) {
+    io::Json tree = tree_of(reference.point);
     tree.set("name", reference.name);
     tree.set("regret", io::or_null(reference.regret));
-    if (reference.largest_k) {
-      tree.set("largest_k", *reference.largest_k);
-    }
-    references.push_back(std::move(tree));
-  }
+    io::set_given(tree, "largest_k", reference.largest_k);
+    return tree;
+  });
   io::Json tree(io::Object{
       {"knob", row(problem.knob).name},
-      {"best", tuning.best ? point_tree(problem, *tuning.best) : io::Json()},
-      {"curve", std::move(curve)},
+      {"best", tuning.best ? tree_of(*tuning.best) : io::Json()},
+      {"curve", io::write_each(tuning.curve, tree_of)},
       {"references", std::move(references)},
       {"tolerance", tuning.tolerance},
       {"gain", io::or_null(tuning.gain)},

@@ -21,17 +21,7 @@
 // cannot have are left out.
 //
 // regret = iteration time of a reference / iteration time of the best value - 1
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "document/json.hpp"
-#include "scenario/files.hpp"
-#include "scenario/scenario.hpp"
-#include "study/sweep/rows.hpp"
 #include "study/tune_values.hpp"
 
 namespace stepsim::study {

@@ -1,9 +1,6 @@
 // For which values of bucket_bytes and fusion_bytes the buckets differ (MER 5.2, 5.3, 6.3).
 #include "study/tune_values.hpp"
 
-#include <algorithm>
-
-#include "buckets/planner_options.hpp"
 namespace stepsim::study {
 
 namespace {

@@ -2,13 +2,7 @@
 // bisection over the entries k of the whole gradient: time never falls with k (SPA 1, 16).
 #include "study/tune_density.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-
-#include "base/error.hpp"
 #include "document/json_text.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

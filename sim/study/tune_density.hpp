@@ -1,7 +1,6 @@
 #pragma once
 // The largest density at which training with a sparse exchange is at least as fast as dense
 // training that exchanges after backward (baseline sequential) or during backward (overlapped).
-#include <cstdint>
 
 #include "study/tune.hpp"
 

@@ -1,12 +1,5 @@
 #include "study/tune_values.hpp"
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
-#include "base/error.hpp"
-#include "study/sweep/grid.hpp"
-
 namespace stepsim::study {
 
 namespace {

@@ -1,15 +1,8 @@
 // Which values of a knob are tried, and in which scenario.
 #include "study/tune_values.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <set>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
-#include "buckets/planner_options.hpp"
-#include "collectives/algorithms.hpp"
-#include "collectives/schedule/two_level.hpp"
 #include "collectives/validate.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
@@ -20,7 +13,6 @@
 #include "scenario/scenario_schedule.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/crossings.hpp"
-#include "study/sweep/grid.hpp"
 #include "study/tune_density.hpp"
 
 namespace stepsim::study {

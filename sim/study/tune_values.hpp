@@ -5,21 +5,8 @@
 //   pipeline_width          every width
 //   collective, schedule    every word that the scenario can have
 //   all other knobs         values that are evenly spaced on a logarithmic scale
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "buckets/planners.hpp"
-#include "buckets/problem.hpp"
-#include "document/json.hpp"
 #include "programs/step/compression_gain.hpp"
-#include "scenario/files.hpp"
-#include "scenario/scenario.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::study {

@@ -1,24 +1,18 @@
 #pragma once
 // The rows of changes and of measurements to make, in the documents that have them.
-#include <array>
-#include <span>
 
 #include "document/fields/written.hpp"
 #include "study/explained.hpp"
-#include "study/measure_next.hpp"
 
 namespace stepsim::study {
 
 inline constexpr std::array kSetText{io::rows::text("set", "POINTER=VALUE, as --set takes it.")};
-[[nodiscard]] inline io::Json set_tree(const std::vector<std::string>& set) {
-  return io::Array(set.begin(), set.end());
-}
 
 inline constexpr auto kWhatIf = std::to_array<io::Written<WhatIf>>({
     io::row<&WhatIf::change>("change", "What changes."),
     {io::rows::list("set", kSetText, "Flags --set of a run with the change; empty for a program.")
          .required(),
-     [](const WhatIf& each) { return set_tree(each.set); }},
+     io::value_of<&WhatIf::set>},
     io::row<&WhatIf::step_s>("step_s", "Time of a step with the change, s."),
     io::row<&WhatIf::gain>("gain", "1 - new / old."),
     {io::rows::number("gain_low", "Low end of what the gain is at 80 % of all sites; left out "
@@ -31,28 +25,20 @@ inline constexpr auto kWhatIf = std::to_array<io::Written<WhatIf>>({
        return each.gain_range ? io::Json(each.gain_range->second) : io::Json();
      }},
 });
-inline constexpr std::array kWhatIfKeys = io::written_keys(kWhatIf);
 inline constexpr std::array kWhatIfObject{
-    io::rows::object("what_if", kWhatIfKeys, "One change, run again.")};
-[[nodiscard]] inline io::Json what_if_list(std::span<const WhatIf> changes) {
-  return io::write_each(changes, [](const WhatIf& each) { return io::write(kWhatIf, each); });
-}
+    io::rows::object("what_if", io::kKeysOf<kWhatIf>, "One change, run again.")};
 
 inline constexpr auto kNext = std::to_array<io::Written<MeasureNext>>({
     io::row<&MeasureNext::what>("what", "What to measure."),
     {io::rows::list("set", kSetText,
                     "Flags --set of the run to measure; empty: the scenario as it is.")
          .required(),
-     [](const MeasureNext& each) { return set_tree(each.set); }},
+     io::value_of<&MeasureNext::set>},
     io::row<&MeasureNext::low_s>("low_s",
                                  "Low end of the interval of the step that would be left, s."),
     io::row<&MeasureNext::high_s>("high_s", "High end of that interval, s."),
 });
-inline constexpr std::array kNextKeys = io::written_keys(kNext);
 inline constexpr std::array kNextObject{
-    io::rows::object("measure_next", kNextKeys, "One measurement.")};
-[[nodiscard]] inline io::Json measure_next_list(std::span<const MeasureNext> all) {
-  return io::write_each(all, [](const MeasureNext& each) { return io::write(kNext, each); });
-}
+    io::rows::object("measure_next", io::kKeysOf<kNext>, "One measurement.")};
 
 } // namespace stepsim::study

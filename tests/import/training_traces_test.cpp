@@ -108,7 +108,6 @@ TEST_CASE("R1: ResNet-18 in bfloat16 on eight MI300X with activation checkpointi
   CHECK(sum.tensors == 62);
   CHECK(sum.elements == 11'689'512);
   CHECK(sum.bytes == 2 * 11'689'512);
-  CHECK(sum.bytes == 23'379'024);
   CHECK(sum.of_bucket == std::vector<std::int64_t>{2'873'320, 8'816'192});
   REQUIRE(trace.buckets.size() == 2);
   CHECK(trace.buckets[0].tensors == 5);
@@ -252,7 +251,6 @@ TEST_CASE("R8: a bucket that carries parameters without a gradient") {
   const Gradients sum = gradients_of(trace);
   CHECK(sum.tensors == 163);
   CHECK(sum.elements == 333'632'798);
-  CHECK(sum.extra == 458'627'736);
   CHECK(sum.extra == 4 * 114'656'934);
   REQUIRE(trace.buckets.size() == 2);
   CHECK(trace.buckets[0].elements == 366'336);

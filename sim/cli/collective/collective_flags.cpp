@@ -5,15 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
-#include <optional>
-
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/app.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
-#include "document/checked.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_keys.hpp"
 

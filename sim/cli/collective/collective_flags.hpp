@@ -2,16 +2,7 @@
 // The flags of `stepsim collective` that set keys of a file of kind collective: those of the table
 // of flags, each with one key, and --param, which names its key. A list or range is an axis of the
 // sweep, in the order of the table of flags; a single value is set in the collective itself.
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
-#include "document/fields/key.hpp"
-#include "document/json.hpp"
 #include "run/collective_file.hpp"
 #include "study/sweep/sweep_file.hpp"
 

@@ -2,13 +2,8 @@
 // noise.
 #include "cli/collective/collective_table.hpp"
 
-#include <algorithm>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/collective/collective_flags.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/choose.hpp"
 #include "document/fields/written.hpp"
 #include "run/collective_record.hpp"
 #include "study/sweep/rows.hpp"

@@ -1,16 +1,8 @@
 #pragma once
 // Collectives as a table: a row per point with the best algorithm marked, then crossovers and sums
 // as sentences. `stepsim collective` and `stepsim sweep` both print it.
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/shell/document.hpp"
-#include "document/json.hpp"
-#include "scenario/files.hpp"
 #include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::cli {

@@ -5,40 +5,26 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
-#include <optional>
-
-#include "base/error.hpp"
 #include "base/printable.hpp"
 #include "cli/commands/check_lines.hpp"
 #include "cli/shell/document.hpp"
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
 #include "run/collective_file.hpp"
 #include "run/flows_file.hpp"
-#include "scenario/conditions.hpp"
-#include "scenario/files/cost_file.hpp"
 #include "scenario/files/library_file.hpp"
-#include "scenario/files/links_file.hpp"
 #include "scenario/files/measured_file.hpp"
 #include "scenario/files/model_file.hpp"
-#include "scenario/files/node_file.hpp"
-#include "scenario/files/overlap_file.hpp"
 #include "scenario/files/profile_file.hpp"
 #include "scenario/files/samples_file.hpp"
 #include "scenario/files/topology_file.hpp"
 #include "scenario/files/trace_file.hpp"
-#include "scenario/named_files.hpp"
 #include "scenario/problem_file.hpp"
 #include "scenario/program_file.hpp"
-#include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/breakeven_file.hpp"
 #include "study/fits.hpp"
 #include "study/reproduce/reproduction_file.hpp"
 #include "study/semantics_result.hpp"
-#include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_point.hpp"
 
 namespace stepsim::cli {
@@ -136,6 +122,15 @@ Warnings check_result(const io::Json& tree, study::Files& files) {
                              : study::changed_files(*recorded, expanded, expanded, files);
 }
 
+// Of files that parsing alone checks: without warnings, or with those of what was parsed.
+template <auto parse> Warnings parsed(const io::Json& tree, study::Files&) {
+  (void)parse(tree);
+  return {};
+}
+template <auto parse> Warnings warned(const io::Json& tree, study::Files&) {
+  return Warnings(parse(tree).warnings);
+}
+
 // `key` is one that no other kind has at its top; "" for kinds that cannot be told that way.
 struct CheckedKind {
   std::string_view name;
@@ -148,11 +143,7 @@ constexpr std::array kCheckedKinds{
     CheckedKind{"sweep", "axes", check_sweep},
     CheckedKind{"result", "", check_result},
     CheckedKind{"trace", "layers", check_trace},
-    CheckedKind{"model", "",
-                [](const io::Json& tree, study::Files&) -> Warnings {
-                  (void)io::parse_model(tree);
-                  return {};
-                }},
+    CheckedKind{"model", "", parsed<io::parse_model>},
     CheckedKind{"collective", "op",
                 [](const io::Json& tree, study::Files& files) -> Warnings {
                   (void)study::parse_collective(tree, files);
@@ -162,48 +153,19 @@ constexpr std::array kCheckedKinds{
                 [](const io::Json& tree, study::Files& files) {
                   return Warnings(study::parse_flows(tree, files).warnings);
                 }},
-    CheckedKind{"topology", "hosts",
-                [](const io::Json& tree, study::Files&) -> Warnings {
-                  (void)io::parse_topology(tree);
-                  return {};
-                }},
-    CheckedKind{"library_calibration", "parameters",
-                [](const io::Json& tree, study::Files&) {
-                  return Warnings(io::parse_library_calibration(tree).warnings);
-                }},
-    CheckedKind{"node_preset", "ring_Bps",
-                [](const io::Json& tree, study::Files&) -> Warnings {
-                  (void)io::parse_node_preset(tree);
-                  return {};
-                }},
-    CheckedKind{"network_calibration", "label",
-                [](const io::Json& tree, study::Files&) {
-                  return Warnings(io::parse_profile(tree).warnings);
-                }},
-    CheckedKind{"samples", "sets",
-                [](const io::Json& tree, study::Files&) {
-                  return Warnings(io::parse_samples(tree).warnings);
-                }},
+    CheckedKind{"topology", "hosts", parsed<io::parse_topology>},
+    CheckedKind{"library_calibration", "parameters", warned<io::parse_library_calibration>},
+    CheckedKind{"node_preset", "ring_Bps", parsed<io::parse_node_preset>},
+    CheckedKind{"network_calibration", "label", warned<io::parse_profile>},
+    CheckedKind{"samples", "sets", warned<io::parse_samples>},
     CheckedKind{"measured_steps", "rows",
                 [](const io::Json& tree, study::Files& files) -> Warnings {
                   (void)study::read_measured_steps(tree, files, "");
                   return {};
                 }},
-    CheckedKind{"conditions", "factors",
-                [](const io::Json& tree, study::Files&) -> Warnings {
-                  (void)study::parse_conditions_file(tree);
-                  return {};
-                }},
-    CheckedKind{"overlap", "compute",
-                [](const io::Json& tree, study::Files&) -> Warnings {
-                  (void)io::parse_overlap(tree);
-                  return {};
-                }},
-    CheckedKind{"measured_training", "",
-                [](const io::Json& tree, study::Files&) -> Warnings {
-                  (void)io::parse_measured(tree);
-                  return {};
-                }},
+    CheckedKind{"conditions", "factors", parsed<study::parse_conditions_file>},
+    CheckedKind{"overlap", "compute", parsed<io::parse_overlap>},
+    CheckedKind{"measured_training", "", parsed<io::parse_measured>},
     CheckedKind{"problem", "ready_s", check_problem},
     CheckedKind{"program", "operations",
                 [](const io::Json& tree, study::Files& files) {
@@ -215,16 +177,8 @@ constexpr std::array kCheckedKinds{
                 [](const io::Json& tree, study::Files& files) {
                   return Warnings(study::parse_breakeven(tree, files).warnings);
                 }},
-    CheckedKind{"cost", "table",
-                [](const io::Json& tree, study::Files&) -> Warnings {
-                  (void)io::parse_cost(tree);
-                  return {};
-                }},
-    CheckedKind{"reproduction", "figures",
-                [](const io::Json& tree, study::Files&) -> Warnings {
-                  (void)reproduce::parse_reproduction(tree);
-                  return {};
-                }},
+    CheckedKind{"cost", "table", parsed<io::parse_cost>},
+    CheckedKind{"reproduction", "figures", parsed<reproduce::parse_reproduction>},
     CheckedKind{"links", "links",
                 [](const io::Json& tree, study::Files&) -> Warnings {
                   (void)io::parse_links(tree, std::nullopt);
@@ -336,10 +290,8 @@ int check(const Invocation& invocation) {
     return kOk;
   }
   study::Files files(invocation.data_folder, {common.output});
-  std::vector<Checked> all;
-  for (const std::string& name : names) {
-    all.push_back(check_file(name, files));
-  }
+  const auto all = base::collected<Checked>(
+      names, [&](const std::string& name) { return check_file(name, files); });
   write_document(common,
                  {.text = [&] { return text_of(all); }, .tree = [&] { return tree_of(all); }});
   const bool good =

@@ -3,14 +3,10 @@
 // then records in ascending order of their points. After 20 errors the rest is not read.
 #include "cli/commands/check_lines.hpp"
 
-#include <algorithm>
-#include <optional>
-
+#include "base/collected.hpp"
 #include "document/file.hpp"
-#include "document/json.hpp"
 #include "document/json_text.hpp"
 #include "import/import_detect.hpp"
-#include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_records.hpp"
 
 namespace stepsim::cli {
@@ -71,7 +67,7 @@ public:
     }
     result_.kind = is_sweep_ ? "sweep output, " + std::to_string(records_) + " of " +
                                    std::to_string(points_) + " points"
-                             : std::to_string(records_) + (records_ == 1 ? " record" : " records");
+                             : base::counted(records_, "record");
     if (is_sweep_ && shards_ <= 1 && records_ < points_) {
       result_.warnings.push_back("holds " + std::to_string(records_) + " of " +
                                  std::to_string(points_) + " points; continue with sweep --resume");
@@ -172,10 +168,7 @@ private:
       return;
     }
     point(study::record_mark(line, study::RecordFormat::jsonl));
-    std::vector<std::string> keys;
-    for (const auto& [key, value] : record->as_object()) {
-      keys.push_back(key);
-    }
+    auto keys = base::collected<std::string>(record->as_object(), &io::Object::value_type::first);
     if (keys_.empty()) {
       keys_ = std::move(keys);
     } else if (keys != keys_) {

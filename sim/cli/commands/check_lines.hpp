@@ -1,8 +1,6 @@
 #pragma once
 // Checks files with one record per line: the output of a sweep (JSON Lines or CSV), and records of
 // other commands (JSON Lines). Reading stops after 20 errors.
-#include <string>
-#include <vector>
 
 #include "base/error.hpp"
 

@@ -4,17 +4,13 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/collective/collective_flags.hpp"
 #include "cli/collective/collective_table.hpp"
 #include "cli/help/help_text.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/compress/compression.hpp"
 #include "document/csv.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_record.hpp"
@@ -69,18 +65,14 @@ struct Output {
 // The flags of the grid come first, then those of the answer.
 void add_options(CLI::App& app, CollectiveOptions& options) {
   add_collective_flags(app, options.flags);
-  constexpr const char* kCollectiveGroup = "Answer";
-  add_max_seconds_flag(app, options.max_seconds, kCollectiveGroup);
+  app.option_defaults()->group("Answer");
+  add_max_seconds_flag(app, options.max_seconds);
   app.add_flag("--crossovers", options.crossovers,
-               "also the sizes at which the cheapest algorithm changes")
-      ->group(kCollectiveGroup);
+               "also the sizes at which the cheapest algorithm changes");
   app.add_flag("--explain", options.explain,
-               "also a sentence on what the library does and what limits it (algorithm library)")
-      ->group(kCollectiveGroup);
-  app.add_flag("--transfers", options.transfers, "also every message, the first 10000 (JSON)")
-      ->group(kCollectiveGroup);
-  app.add_flag("--per-rank", options.per_rank, "also the times of every rank (JSON)")
-      ->group(kCollectiveGroup);
+               "also a sentence on what the library does and what limits it (algorithm library)");
+  app.add_flag("--transfers", options.transfers, "also every message, the first 10000 (JSON)");
+  app.add_flag("--per-rank", options.per_rank, "also the times of every rank (JSON)");
 }
 
 // The sentence on a point of the library is a key of its record and a line below a table.

@@ -2,10 +2,6 @@
 // misspelt one come from here, so that a command without a row does not exist.
 #include "cli/commands/commands.hpp"
 
-#include <array>
-#include <utility>
-#include <vector>
-
 #include "base/error.hpp"
 #include "cli/commands/help_command.hpp"
 

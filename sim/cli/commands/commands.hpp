@@ -1,9 +1,6 @@
 #pragma once
 // The table of commands, in the order and groups of `stepsim --help`. A new command is a file
 // NAME_command.cpp, its function here, and one row in commands.cpp.
-#include <span>
-#include <string>
-#include <string_view>
 
 #include "cli/shell/app.hpp"
 

@@ -4,17 +4,11 @@
 #include "cli/commands/commands.hpp"
 
 #include "study/alternatives.hpp"
-#include "study/compare.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <utility>
-
-#include "base/error.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/help/help_text.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/text/record_table.hpp"
@@ -22,7 +16,6 @@
 #include "scenario/files/import_source.hpp"
 #include "study/breakeven_file.hpp"
 #include "study/sweep/assumed.hpp"
-#include "study/sweep/grid.hpp"
 #include "study/sweep/sweep.hpp"
 
 namespace stepsim::cli {
@@ -118,10 +111,9 @@ std::string algorithms_help() {
   for (const AlgorithmColumn& column : algorithm_columns()) {
     columns.emplace_back(column.heading, column.meaning);
   }
-  std::vector<std::string> texts;
-  for (const study::Alternative& alternative : study::alternatives()) {
-    texts.push_back(std::string(alternative.summary) + ": " + study::changes_text(alternative));
-  }
+  const auto texts = base::collected<std::string>(study::alternatives(), [](const auto& each) {
+    return std::string(each.summary) + ": " + study::changes_text(each);
+  });
   std::vector<HelpRow> algorithms;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     algorithms.emplace_back(study::alternatives()[i].name, texts[i]);
@@ -157,10 +149,8 @@ std::vector<study::NamedScenario> named_rows(const std::string& file, const io::
     const bool is_first = flags.names.empty() && named.empty();
     io::Json tree =
         is_first ? scenario : read_scenario_tree(row, scenario_flags, data_folder, common);
-    const io::Json* name = tree.find("name");
-    std::string called = name != nullptr && name->is_string() && !name->as_string().empty()
-                             ? name->as_string()
-                             : io::stem_of(row);
+    std::string called = tree.text("name");
+    called = called.empty() ? io::stem_of(row) : called;
     if (std::ranges::find(named, called, &study::NamedScenario::name) != named.end()) {
       called = row;
     }

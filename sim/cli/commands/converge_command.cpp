@@ -3,24 +3,15 @@
 // simulated time of one or more scenarios. A flag of the other problem is refused.
 #include "cli/commands/commands.hpp"
 
-#include "cli/shell/document.hpp"
 #include "cli/text/answer_texts.hpp"
 #include "document/fields/written.hpp"
-#include "study/converge_scenario.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <cmath>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "document/json_text.hpp"
-#include "study/sweep/rows.hpp"
-#include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::cli {
 
@@ -67,22 +58,18 @@ void add_flags(CLI::App& app, ConvergeFlags& flags) {
             "default 1");
   add_value(app, "--iterations", flags.iterations, "T",
             "steps; default 1000, logistic 300 (in place of the scenario's)");
-  constexpr const char* kQuadratic = "Problem quadratic";
+  app.option_defaults()->group("Problem quadratic");
   add_value(app, "--pipeline-width", flags.width, "K",
-            "a step applies the gradient of K steps before; default 2")
-      ->group(kQuadratic);
-  add_value(app, "--warmup-iterations", flags.warmup, "W", "synchronous steps before; default 0")
-      ->group(kQuadratic);
-  add_value(app, "--warmup-switch", flags.warmup_switch, "NAME", "skip or block; default skip")
-      ->group(kQuadratic);
-  constexpr const char* kLogistic = "Problem logistic";
+            "a step applies the gradient of K steps before; default 2");
+  add_value(app, "--warmup-iterations", flags.warmup, "W", "synchronous steps before; default 0");
+  add_value(app, "--warmup-switch", flags.warmup_switch, "NAME", "skip or block; default skip");
+  app.option_defaults()->group("Problem logistic");
   add_value(app, "--batch-size", flags.batch, "N",
-            "samples of the small problem per worker and iteration; default 8")
-      ->group(kLogistic);
+            "samples of the small problem per worker and iteration; default 8");
   add_value(app, "--target-loss", flags.target_loss, "LOSS",
-            "also the time to reach it; exit code 4 if no curve does")
-      ->group(kLogistic);
-  add_over_flag(app, flags.over)->group(kLogistic);
+            "also the time to reach it; exit code 4 if no curve does");
+  add_over_flag(app, flags.over);
+  app.option_defaults()->group("Options");
   add_scenario_flags(app, flags.scenario);
 }
 
@@ -149,10 +136,8 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
   if (format == Format::csv || format == Format::jsonl) {
     throw UsageError("--format: --problem quadratic writes json or table");
   }
-  io::Array applied;
-  for (const auto& gradient : run.applied_gradient) {
-    applied.push_back(io::or_null(gradient));
-  }
+  const auto applied = base::collected<io::Json>(
+      run.applied_gradient, [](const auto& gradient) { return io::or_null(gradient); });
   const auto steps = static_cast<std::int64_t>(run.applied_gradient.size());
   const std::string text =
       "pipeline width " + std::to_string(staleness.width) + ", staleness " +

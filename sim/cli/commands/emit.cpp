@@ -2,16 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <map>
-#include <set>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "base/error.hpp"
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"

@@ -1,12 +1,8 @@
 #pragma once
 // stepsim tune SCENARIO --emit WHAT: settings of other programs, written to the output, with what
 // they gain next to it (print_beside); and plan-training --only units, which one of them is of.
-#include <string>
 
 #include "cli/shell/app.hpp"
-#include "document/json.hpp"
-#include "scenario/files.hpp"
-#include "scenario/scenario.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {

@@ -5,9 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
-#include <map>
 
-#include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "base/shell_word.hpp"
 #include "cli/shell/document.hpp"

@@ -5,16 +5,12 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/text/answer_texts.hpp"
 #include "run/memory_figures.hpp"
 #include "run/run.hpp"
-#include "study/explained.hpp"
 #include "study/step_changes.hpp"
 #include "study/sweep/assumed.hpp"
 

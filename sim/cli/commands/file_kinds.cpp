@@ -7,42 +7,28 @@
 #include "run/flows_keys.hpp"
 #include "run/flows_run.hpp"
 #include "run/result_file.hpp"
-#include "scenario/files/keys/cost_keys.hpp"
-#include "scenario/files/keys/library_keys.hpp"
-#include "scenario/files/keys/links_keys.hpp"
 #include "scenario/files/keys/measured_keys.hpp"
-#include "scenario/files/keys/model_keys.hpp"
-#include "scenario/files/keys/node_keys.hpp"
-#include "scenario/files/keys/overlap_keys.hpp"
 #include "scenario/files/keys/profile_keys.hpp"
 #include "scenario/files/keys/samples_keys.hpp"
-#include "scenario/files/keys/topology_keys.hpp"
-#include "scenario/files/keys/trace_keys.hpp"
-#include "scenario/keys/conditions_keys.hpp"
 #include "scenario/keys/problem_keys.hpp"
-#include "scenario/keys/scenario_keys.hpp"
 #include "scenario/program_keys.hpp"
 #include "study/breakeven_keys.hpp"
-#include "study/explained.hpp"
 #include "study/measured_steps_keys.hpp"
 #include "study/reproduce/reproduction_keys.hpp"
 #include "study/semantics_keys.hpp"
-#include "study/semantics_result.hpp"
-#include "study/sweep/sweep_keys.hpp"
-#include "study/trace_study.hpp"
 
 namespace stepsim::cli {
 
 std::vector<io::FileKind> file_kinds() {
-  return {study::keys::breakeven_file(),
+  return {study::keys::kBreakEvenFile,
           study::keys::conditions_file(),
           io::keys::cost_file(),
           study::explanation_kind(),
-          study::keys::flows_file(),
+          study::keys::kFlowsFile,
           study::flows_result_kind(),
           io::keys::library_calibration_file(),
           io::keys::links_file(),
-          study::keys::measured_steps_file(),
+          study::keys::kMeasuredStepsFile,
           io::keys::measured_file(),
           io::keys::model_file(),
           io::keys::profile_file(),
@@ -51,14 +37,14 @@ std::vector<io::FileKind> file_kinds() {
           plot_result_kind(),
           study::keys::sweep_record(),
           study::keys::problem_file(),
-          study::keys::program_file(),
+          study::keys::kProgramFile,
           report_records_kind(),
           report_result_kind(),
-          reproduce::keys::reproduction_file(),
+          reproduce::keys::kReproductionFile,
           study::result_kind(),
           io::keys::samples_file(),
           study::keys::scenario_file(),
-          study::keys::semantics_file(),
+          study::keys::kSemanticsFile,
           study::semantics_result_kind(),
           study::study_kind(),
           study::keys::sweep_file(),

@@ -1,6 +1,5 @@
 #pragma once
 // The table of file formats that stepsim reads or writes: one row per value of the key `kind`.
-#include <vector>
 
 #include "document/fields/schema.hpp"
 

@@ -1,11 +1,7 @@
 #include "cli/commands/finished_run.hpp"
 
-#include <utility>
-
 #include "run/measured_exchanges.hpp"
 #include "run/result_file.hpp"
-#include "scenario/defaults.hpp"
-#include "scenario/named_files.hpp"
 #include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::cli {

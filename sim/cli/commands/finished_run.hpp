@@ -1,14 +1,7 @@
 #pragma once
 // Runs scenarios to complete results, for `stepsim run` on one file and on lines (--lines).
-#include <cstdint>
-#include <string>
 
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/app.hpp"
-#include "document/json.hpp"
-#include "run/result.hpp"
-#include "scenario/files.hpp"
-#include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
 
 namespace stepsim::cli {

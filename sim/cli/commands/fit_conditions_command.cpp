@@ -4,9 +4,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <vector>
-
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "document/json_text.hpp"

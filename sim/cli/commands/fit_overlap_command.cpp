@@ -4,11 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-
-#include "base/error.hpp"
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "document/json_text.hpp"

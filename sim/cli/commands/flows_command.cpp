@@ -4,20 +4,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include <utility>
-
-#include <chrono>
-
-#include "base/error.hpp"
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/document.hpp"
-#include "cli/shell/interrupts.hpp"
+#include "cli/commands/timeline_flags.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/text/answer_texts.hpp"
-#include "document/file.hpp"
 #include "document/json_text.hpp"
-#include "plot/chrome_trace.hpp"
-#include "run/flows_run.hpp"
 
 namespace stepsim::cli {
 
@@ -46,22 +37,6 @@ study::FlowsFile load(const io::Json& tree, study::Files& files, const ScenarioF
     blame_flag(error, tree, flags);
     throw;
   }
-}
-
-// Written in blocks, as for `run`: a packet run has millions of events. An interruption is held
-// back until the file is complete, so that no half of one is left.
-void write_timeline(const std::string& name, const events::Timeline& timeline,
-                    const Common& common) {
-  const DelayInterrupts delay;
-  io::OutputFile file(name);
-  bool is_first = true;
-  plot::write_timeline(timeline, [&](std::string_view block) {
-    if (std::exchange(is_first, false)) {
-      refuse_other_kind(common, name, block);
-    }
-    file.write(block);
-  });
-  file.commit();
 }
 
 } // namespace
@@ -96,7 +71,7 @@ int flows(const Invocation& invocation) {
   const study::FlowsResult result = study::run_flow_list(file);
   const std::chrono::duration<double> simulation = std::chrono::steady_clock::now() - started;
   if (!timeline.empty()) {
-    write_timeline(timeline, study::flows_timeline(file, result), common);
+    write_timeline(timeline, common, study::flows_timeline(file, result));
   }
   const auto tree = [&] {
     io::Json found = study::flows_tree(file, result);

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
-#include "base/words.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/help/completion.hpp"
 #include "cli/help/help_text.hpp"
@@ -42,30 +41,26 @@ constexpr CommandText kHelpText = answered_at_once({
 
 io::Json option_tree(const OptionText& option, const CommandPage& page,
                      const std::string& data_folder) {
-  io::Array words;
-  for (const Candidate& each : value_words(page, option, data_folder)) {
-    words.push_back(each.word);
-  }
   return io::Object{{"names", io::Array(option.names.begin(), option.names.end())},
                     {"value", option.value},
                     {"argument", option.is_argument},
                     {"group", option.group},
                     {"sentence", option.sentence},
-                    {"words", std::move(words)}};
+                    {"words", base::collected<io::Json>(value_words(page, option, data_folder),
+                                                        &Candidate::word)}};
 }
 
 io::Json command_tree(const ProgramPage& program, const ProgramPage::Row& row) {
   const CommandPage page = program.page(std::string(row.name));
-  io::Array options;
-  for (const OptionText& option : page.options) {
-    options.push_back(option_tree(option, page, program.data_folder));
-  }
-  return io::Object{{"name", row.name},
-                    {"summary", row.summary},
-                    {"usage", page.text.usage},
-                    {"sentence", page.text.sentence},
-                    {"examples", page.text.examples},
-                    {"options", std::move(options)}};
+  return io::Object{
+      {"name", row.name},
+      {"summary", row.summary},
+      {"usage", page.text.usage},
+      {"sentence", page.text.sentence},
+      {"examples", page.text.examples},
+      {"options", base::collected<io::Json>(page.options, [&](const OptionText& each) {
+         return option_tree(each, page, program.data_folder);
+       })}};
 }
 
 // All commands, or the one named. Throws UsageError for an unknown one.

@@ -1,10 +1,8 @@
 #pragma once
 // stepsim help [COMMAND]: prints the help of the program and its commands as text, man pages, shell
 // completion scripts or JSON.
-#include <string>
 
 #include "cli/help/command_page.hpp"
-#include "cli/shell/app.hpp"
 
 namespace stepsim::cli {
 

@@ -5,12 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
-
-#include "base/error.hpp"
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/commands/imported.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
@@ -18,12 +13,8 @@
 #include "import/import_caffe_log.hpp"
 #include "import/import_detect.hpp"
 #include "import/import_layer_table.hpp"
-#include "import/import_osu.hpp"
 #include "import/nccl/import_nccl_inspector.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
-#include "import/sizes/size_files.hpp"
-#include "scenario/files.hpp"
-#include "scenario/files/import_source.hpp"
 #include "scenario/files/model_file.hpp"
 #include "scenario/files/trace_file.hpp"
 
@@ -121,9 +112,7 @@ Imported imported_nccl_tests(const ImportFlags& flags) {
     require_word("--op", flags.op, io::kSampleOps);
     options.op = flags.op;
   }
-  if (!flags.ranks.empty()) {
-    options.ranks = count("--ranks", flags.ranks, io::at_least(1));
-  }
+  options.ranks = ranks_of(flags);
   if (!flags.column.empty()) {
     constexpr std::array<std::string_view, 2> kColumns{"out-of-place", "in-place"};
     require_word("--column", flags.column, kColumns);
@@ -144,9 +133,8 @@ Imported imported_config(const ImportFlags& flags) {
 
 // The one format that describes a machine instead of times.
 Imported imported_topology(const ImportFlags& flags) {
-  io::NcclTopologyOptions options = topology_options(flags.topology);
-  options.common = common_options(flags);
-  const io::NcclTopology imported = io::import_nccl_topology(single_file(flags), options);
+  const io::NcclTopology imported =
+      io::import_nccl_topology(single_file(flags), topology_options(flags));
   return {io::to_json(imported), topology_summary(imported), imported.topology.warnings};
 }
 
@@ -159,13 +147,8 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
   }
   if (flags.format == "caffe-log") {
     const std::vector<layers::ModelTable> tables = known_models(flags, files);
-    io::CaffeLogOptions options{common_options(flags), std::nullopt, tables};
-    if (!flags.model.empty()) {
-      options.model = flags.model;
-    }
-    if (!flags.ranks.empty()) {
-      options.ranks = count("--ranks", flags.ranks, io::at_least(1));
-    }
+    const io::CaffeLogOptions options{common_options(flags), given(flags.model), tables,
+                                      ranks_of(flags)};
     return imported_sized(io::import_caffe_log(single_file(flags), options), flags);
   }
   if (flags.format == "pytorch-et") {
@@ -192,12 +175,8 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
   if (flags.format == "osu") {
     io::OsuOptions options;
     options.common = common_options(flags);
-    if (!flags.op.empty()) {
-      options.op = flags.op;
-    }
-    if (!flags.ranks.empty()) {
-      options.ranks = count("--ranks", flags.ranks, io::at_least(1));
-    }
+    options.op = given(flags.op);
+    options.ranks = ranks_of(flags);
     if (!flags.value.empty()) {
       constexpr std::array<std::string_view, 3> kValues{"avg", "min", "max"};
       require_word("--value", flags.value, kValues);
@@ -223,88 +202,120 @@ void resolve_format(ImportFlags& flags, const Common& common) {
   print_note(flags.files.front() + ": format " + flags.format, common);
 }
 
-// Options stand in groups by the format that reads them, as refuse_foreign_flags has them.
+// An option with a value, or a switch. A format is looked for in `formats`, which works because the
+// name of no format is a part of another; "": all read it.
+struct ImportFlag {
+  const char* name;
+  std::string ImportFlags::*text; // null: a switch
+  const char* type;
+  const char* group;
+  std::string_view formats;
+  const char* description;
+  bool ImportFlags::*is_set = nullptr;
+};
+
+constexpr const char* kKineto = "kineto";
+constexpr const char* kAstra = "astra-text";
+constexpr const char* kTimings = "osu, nccl-tests, chakra, caffe-log";
+constexpr const char* kTopology = "nccl-topology";
+constexpr const char* kAll = "All formats";
+
+constexpr std::array kImportFlags{
+    ImportFlag{"--batch-size", &ImportFlags::batch_size, "N", kKineto, kKineto,
+               "samples per GPU; not in the file; default unknown"},
+    ImportFlag{"--skip-steps", &ImportFlags::skip_steps, "N", kKineto, kKineto,
+               "warm-up steps left out; default 1"},
+    ImportFlag{"--step-annotation", &ImportFlags::step_annotation, "REGEX", kKineto, kKineto,
+               "user annotation that marks a step; default ProfilerStep#N, Optimizer.step#"},
+    ImportFlag{
+        "--model", &ImportFlags::model, "NAME|FILE", kKineto, "kineto caffe-log",
+        "table with the gradient sizes (also caffe-log: names of the rows); default the one that "
+        "fits"},
+    ImportFlag{"--time", &ImportFlags::time, "WORD", kKineto, kKineto,
+               "kernel, or wall: scaled to the step's length; default kernel"},
+    ImportFlag{"--measured-step", &ImportFlags::measured_step, "TIME", kKineto, kKineto,
+               "scale to this unprofiled step time, e.g. 90ms"},
+    ImportFlag{"--backward-ratio", &ImportFlags::backward_ratio, "R", kKineto, kKineto,
+               "backward = R x forward, for forward-only traces; marks the result assumed"},
+    ImportFlag{"--sizes", &ImportFlags::sizes, "FILE.csv", kKineto, kKineto,
+               "name,elements[,dtype] of every parameter; see the snippet below"},
+    ImportFlag{
+        "--sizes-order", &ImportFlags::sizes_order, "WORD", kKineto, kKineto,
+        "of its rows: registration, or gradient (as they become ready); default registration"},
+    ImportFlag{"--parameters", &ImportFlags::parameters, "N", kKineto, kKineto,
+               "elements of all gradients, e.g. 110M, spread over the backward pass (assumed)"},
+    ImportFlag{"--dtype", &ImportFlags::dtype, "TYPE", kKineto, "kineto chakra",
+               "of gradients where no record says (also chakra); default float32"},
+    ImportFlag{"--pytorch-et", &ImportFlags::pytorch_et, "FILE", kKineto, kKineto,
+               "PyTorch execution trace of the same job, with the sizes"},
+    ImportFlag{"--ddp-log", &ImportFlags::ddp_log, "FILE", kKineto, kKineto,
+               "values of model._get_ddp_logging_data(), with the sizes of the buckets"},
+    ImportFlag{"--flight-record", &ImportFlags::flight_record, "FILE", kKineto, kKineto,
+               "dump of PyTorch's flight recorder, as JSON, with the sizes of the buckets"},
+    ImportFlag{"--keep-layers", nullptr, "", kKineto, kKineto,
+               "of more than 400 layers, keep those without gradients; default joined to the next",
+               &ImportFlags::keep_layers},
+    ImportFlag{
+        "--variability", &ImportFlags::variability, "FILE", kKineto, kKineto,
+        "also writes how ranks and steps differ in computing, the block variability of a scenario"},
+    ImportFlag{"--cost", &ImportFlags::cost, "FILE.cost.json", kKineto, kKineto,
+               "also writes what the collectives tell of the link, a cost for each operation and "
+               "group size"},
+    ImportFlag{"--allow-unknown-sizes", nullptr, "", "kineto, layer-table, chakra, astra-text", "",
+               "writes a trace without gradient sizes, for its times alone; run refuses it",
+               &ImportFlags::allow_unknown_sizes},
+    ImportFlag{"--tick", &ImportFlags::tick, "TIME", kAstra, kAstra,
+               "length of a tick; not in the file; default 1ns"},
+    ImportFlag{"--drop-other-communication", nullptr, "", kAstra, kAstra,
+               "keeps the communication that is data-parallel, and the times of all layers",
+               &ImportFlags::drop_other_communication},
+    ImportFlag{
+        "--ranks", &ImportFlags::ranks, "N", kTimings, kTimings,
+        "number of ranks; required for osu and for samples of chakra, whose files do not say; "
+        "caffe-log: exchanges of the log are then compared by run"},
+    ImportFlag{"--op", &ImportFlags::op, "OP", kTimings, "osu nccl-tests",
+               "operation; default by the title; of several tables only this one"},
+    ImportFlag{"--value", &ImportFlags::value, "WORD", kTimings, "osu",
+               "osu: avg, min or max; default avg"},
+    ImportFlag{"--column", &ImportFlags::column, "WORD", kTimings, "nccl-tests",
+               "nccl-tests: out-of-place or in-place; default the former"},
+    ImportFlag{"--gpus", &ImportFlags::gpus, "BUSID,...", kTopology, kTopology,
+               "which PCI devices are GPUs, in the order of ranks; default by the file"},
+    ImportFlag{"--pcie-efficiency", &ImportFlags::pcie_efficiency, "F", kTopology, kTopology,
+               "share of a PCIe link's line rate that data gets; default 0.76"},
+    ImportFlag{"--pcie-default", &ImportFlags::pcie_default, "SPEED:LANES", kTopology, kTopology,
+               "of links whose speed or width is not in the file; default 8GT/s:16"},
+    ImportFlag{"--latency", &ImportFlags::latency, "KIND=TIME,...", kTopology, kTopology,
+               "per cable; default nvlink=0.6us,pcie=1us,net=2.7us"},
+    ImportFlag{"--max-bytes", &ImportFlags::max_bytes, "SIZE", kAll, "",
+               "most bytes read per file, inflated; default 8GiB"},
+    ImportFlag{"--attribution", &ImportFlags::attribution, "TEXT", kAll, "",
+               "who to credit, kept in the result"},
+    ImportFlag{"--licence", &ImportFlags::licence, "TEXT", kAll, "",
+               "of the data, kept in the result"}};
+
 void add_flags(CLI::App& app, ImportFlags& flags) {
   app.add_option("FORMAT", flags.format, base::joined(format_words(), " or "))->required();
   app.add_option("FILE", flags.files,
                  "input, .gz or not; kineto takes one per rank, nccl-inspector several")
       ->required();
-  const auto add = [&app](const char* name, std::string& value, const char* type,
-                          const char* description, const char* group) {
-    app.add_option(name, value, description)->type_name(type)->group(group);
-  };
-  constexpr const char* kKineto = "kineto";
-  add("--batch-size", flags.batch_size, "N", "samples per GPU; not in the file; default unknown",
-      kKineto);
-  add("--skip-steps", flags.skip_steps, "N", "warm-up steps left out; default 1", kKineto);
-  add("--step-annotation", flags.step_annotation, "REGEX",
-      "user annotation that marks a step; default ProfilerStep#N, Optimizer.step#", kKineto);
-  add("--model", flags.model, "NAME|FILE",
-      "table with the gradient sizes (also caffe-log: names of the rows); default the one that "
-      "fits",
-      kKineto);
-  add("--time", flags.time, "WORD", "kernel, or wall: scaled to the step's length; default kernel",
-      kKineto);
-  add("--measured-step", flags.measured_step, "TIME",
-      "scale to this unprofiled step time, e.g. 90ms", kKineto);
-  add("--backward-ratio", flags.backward_ratio, "R",
-      "backward = R x forward, for forward-only traces; marks the result assumed", kKineto);
-  add("--sizes", flags.sizes, "FILE.csv",
-      "name,elements[,dtype] of every parameter; see the snippet below", kKineto);
-  add("--sizes-order", flags.sizes_order, "WORD",
-      "of its rows: registration, or gradient (as they become ready); default registration",
-      kKineto);
-  add("--parameters", flags.parameters, "N",
-      "elements of all gradients, e.g. 110M, spread over the backward pass (assumed)", kKineto);
-  add("--dtype", flags.dtype, "TYPE",
-      "of gradients where no record says (also chakra); default float32", kKineto);
-  add("--pytorch-et", flags.pytorch_et, "FILE",
-      "PyTorch execution trace of the same job, with the sizes", kKineto);
-  add("--ddp-log", flags.ddp_log, "FILE",
-      "values of model._get_ddp_logging_data(), with the sizes of the buckets", kKineto);
-  add("--flight-record", flags.flight_record, "FILE",
-      "dump of PyTorch's flight recorder, as JSON, with the sizes of the buckets", kKineto);
-  app.add_flag("--keep-layers", flags.keep_layers,
-               "of more than 400 layers, keep those without gradients; default joined to the next")
-      ->group(kKineto);
-  add("--variability", flags.variability, "FILE",
-      "also writes how ranks and steps differ in computing, the block variability of a scenario",
-      kKineto);
-  add("--cost", flags.cost, "FILE.cost.json",
-      "also writes what the collectives tell of the link, a cost for each operation and group size",
-      kKineto);
-  app.add_flag("--allow-unknown-sizes", flags.allow_unknown_sizes,
-               "writes a trace without gradient sizes, for its times alone; run refuses it")
-      ->group("kineto, layer-table, chakra, astra-text");
-  constexpr const char* kAstra = "astra-text";
-  add("--tick", flags.tick, "TIME", "length of a tick; not in the file; default 1ns", kAstra);
-  app.add_flag("--drop-other-communication", flags.drop_other_communication,
-               "keeps the communication that is data-parallel, and the times of all layers")
-      ->group(kAstra);
-  constexpr const char* kTimes = "osu, nccl-tests, chakra, caffe-log";
-  add("--ranks", flags.ranks, "N",
-      "number of ranks; required for osu and for samples of chakra, whose files do not say; "
-      "caffe-log: exchanges of the log are then compared by run",
-      kTimes);
-  add("--op", flags.op, "OP", "operation; default by the title; of several tables only this one",
-      kTimes);
-  add("--value", flags.value, "WORD", "osu: avg, min or max; default avg", kTimes);
-  add("--column", flags.column, "WORD", "nccl-tests: out-of-place or in-place; default the former",
-      kTimes);
-  constexpr const char* kTopology = "nccl-topology";
-  add("--gpus", flags.topology.gpus, "BUSID,...",
-      "which PCI devices are GPUs, in the order of ranks; default by the file", kTopology);
-  add("--pcie-efficiency", flags.topology.pcie_efficiency, "F",
-      "share of a PCIe link's line rate that data gets; default 0.76", kTopology);
-  add("--pcie-default", flags.topology.pcie_default, "SPEED:LANES",
-      "of links whose speed or width is not in the file; default 8GT/s:16", kTopology);
-  add("--latency", flags.topology.latency, "KIND=TIME,...",
-      "per cable; default nvlink=0.6us,pcie=1us,net=2.7us", kTopology);
-  constexpr const char* kAll = "All formats";
-  add("--max-bytes", flags.max_bytes, "SIZE", "most bytes read per file, inflated; default 8GiB",
-      kAll);
-  add("--attribution", flags.attribution, "TEXT", "who to credit, kept in the result", kAll);
-  add("--licence", flags.licence, "TEXT", "of the data, kept in the result", kAll);
+  for (const ImportFlag& flag : kImportFlags) {
+    CLI::Option* option =
+        flag.text != nullptr
+            ? add_value(app, flag.name, flags.*flag.text, flag.type, flag.description)
+            : app.add_flag(flag.name, flags.*flag.is_set, flag.description);
+    option->group(flag.group);
+  }
+}
+
+// A flag that belongs to other formats is an error, not silence.
+void refuse_foreign_flags(const ImportFlags& flags) {
+  for (const ImportFlag& flag : kImportFlags) {
+    const bool typed = flag.text != nullptr ? !(flags.*flag.text).empty() : flags.*flag.is_set;
+    if (typed && !flag.formats.empty() && flag.formats.find(flags.format) == flag.formats.npos) {
+      throw UsageError(std::string(flag.name) + " has no meaning for format " + flags.format);
+    }
+  }
 }
 
 } // namespace
@@ -319,7 +330,7 @@ int import_files(const Invocation& invocation) {
     return kOk;
   }
   resolve_format(flags, common);
-  refuse_foreign_flags(flags, flags.format);
+  refuse_foreign_flags(flags);
   refuse_other_format(flags.files.front(), flags.format);
   if (common.output != "-") {
     flags.name = io::stem_of(common.output);

@@ -1,20 +1,9 @@
 // Texts of flags to options; a flag that was not typed is an empty text.
 #include "cli/commands/imported.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <optional>
-#include <utility>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/version.hpp"
-#include "document/file.hpp"
 #include "document/json_text.hpp"
-#include "scenario/files/cost_file.hpp"
-#include "scenario/files/import_source.hpp"
 #include "scenario/files/source_json.hpp"
 
 namespace stepsim::cli {
@@ -47,15 +36,10 @@ std::int64_t parameter_count(const std::string& text) {
 
 // Where gradient sizes come from besides the trace itself.
 void size_options(const ImportFlags& flags, io::KinetoOptions& options) {
-  const auto set = [](std::optional<std::string>& option, const std::string& value) {
-    if (!value.empty()) {
-      option = value;
-    }
-  };
-  set(options.sizes, flags.sizes);
-  set(options.ddp_log, flags.ddp_log);
-  set(options.flight_record, flags.flight_record);
-  set(options.pytorch_et, flags.pytorch_et);
+  options.sizes = given(flags.sizes);
+  options.ddp_log = given(flags.ddp_log);
+  options.flight_record = given(flags.flight_record);
+  options.pytorch_et = given(flags.pytorch_et);
   if (options.ddp_log && options.flight_record) {
     throw UsageError("--ddp-log and --flight-record: give one of them, both hold the buckets");
   }
@@ -83,10 +67,8 @@ io::Json variability_block(const layers::Variability& measured) {
   block.set("factors", io::Array(measured.factors.begin(), measured.factors.end()));
   io::Array stragglers;
   for (const layers::Straggler& straggler : measured.stragglers) {
-    io::Json each;
-    each.set("worker", static_cast<std::int64_t>(straggler.worker));
-    each.set("factor", straggler.factor);
-    stragglers.push_back(std::move(each));
+    stragglers.push_back(io::Object{{"worker", static_cast<std::int64_t>(straggler.worker)},
+                                    {"factor", straggler.factor}});
   }
   block.set("stragglers", std::move(stragglers));
   return block;
@@ -115,52 +97,8 @@ void write_costs(const ImportFlags& flags, const io::KinetoImport& imported, Imp
 
 } // namespace
 
-// A flag that belongs to other formats is an error, not silence. Each row names a flag with the
-// formats that read it; a format is looked for in that text, which works because the name of no
-// format is a part of another.
-void refuse_foreign_flags(const ImportFlags& flags, std::string_view format) {
-  struct Row {
-    std::string_view flag;
-    const std::string& value;
-    std::string_view formats;
-  };
-  static const std::string kGiven = "given";
-  static const std::string kAbsent;
-  const std::array rows{
-      Row{"--batch-size", flags.batch_size, "kineto"},
-      Row{"--skip-steps", flags.skip_steps, "kineto"},
-      Row{"--step-annotation", flags.step_annotation, "kineto"},
-      Row{"--model", flags.model, "kineto caffe-log"},
-      Row{"--time", flags.time, "kineto"},
-      Row{"--measured-step", flags.measured_step, "kineto"},
-      Row{"--backward-ratio", flags.backward_ratio, "kineto"},
-      Row{"--sizes", flags.sizes, "kineto"},
-      Row{"--sizes-order", flags.sizes_order, "kineto"},
-      Row{"--ddp-log", flags.ddp_log, "kineto"},
-      Row{"--flight-record", flags.flight_record, "kineto"},
-      Row{"--keep-layers", flags.keep_layers ? kGiven : kAbsent, "kineto"},
-      Row{"--pytorch-et", flags.pytorch_et, "kineto"},
-      Row{"--parameters", flags.parameters, "kineto"},
-      Row{"--dtype", flags.dtype, "kineto chakra"},
-      Row{"--variability", flags.variability, "kineto"},
-      Row{"--cost", flags.cost, "kineto"},
-      Row{"--op", flags.op, "osu nccl-tests"},
-      Row{"--ranks", flags.ranks, "osu nccl-tests chakra caffe-log"},
-      Row{"--value", flags.value, "osu"},
-      Row{"--column", flags.column, "nccl-tests"},
-      Row{"--tick", flags.tick, "astra-text"},
-      Row{"--drop-other-communication", flags.drop_other_communication ? kGiven : kAbsent,
-          "astra-text"},
-      Row{"--gpus", flags.topology.gpus, "nccl-topology"},
-      Row{"--pcie-efficiency", flags.topology.pcie_efficiency, "nccl-topology"},
-      Row{"--pcie-default", flags.topology.pcie_default, "nccl-topology"},
-      Row{"--latency", flags.topology.latency, "nccl-topology"},
-  };
-  for (const Row& row : rows) {
-    if (!row.value.empty() && row.formats.find(format) == std::string_view::npos) {
-      throw UsageError(std::string(row.flag) + " has no meaning for format " + std::string(format));
-    }
-  }
+std::optional<std::int64_t> ranks_of(const ImportFlags& flags) {
+  return optional_count("--ranks", flags.ranks, io::at_least(1));
 }
 
 io::ImportOptions common_options(const ImportFlags& flags) {
@@ -169,30 +107,19 @@ io::ImportOptions common_options(const ImportFlags& flags) {
       quantity("--max-bytes", flags.max_bytes, base::QuantityKind::size));
   options.importer = "stepsim " + std::string(version());
   options.name = flags.name;
-  if (!flags.attribution.empty()) {
-    options.attribution = flags.attribution;
-  }
-  if (!flags.licence.empty()) {
-    options.licence = flags.licence;
-  }
+  options.attribution = given(flags.attribution);
+  options.licence = given(flags.licence);
   return options;
 }
 
 io::KinetoOptions kineto_options(const ImportFlags& flags) {
   io::KinetoOptions options;
   options.common = common_options(flags);
-  if (!flags.batch_size.empty()) {
-    options.batch_size = count("--batch-size", flags.batch_size, io::at_least(1));
-  }
-  if (!flags.skip_steps.empty()) {
-    options.skip_steps = count("--skip-steps", flags.skip_steps, io::at_least(0));
-  }
-  if (!flags.step_annotation.empty()) {
-    options.step_annotation = flags.step_annotation;
-  }
-  if (!flags.model.empty()) {
-    options.model = flags.model;
-  }
+  options.batch_size = optional_count("--batch-size", flags.batch_size, io::at_least(1));
+  options.skip_steps = optional_count("--skip-steps", flags.skip_steps, io::at_least(0))
+                           .value_or(options.skip_steps);
+  options.step_annotation = given(flags.step_annotation);
+  options.model = given(flags.model);
   if (!flags.time.empty()) {
     constexpr std::array<std::string_view, 2> kBases{"kernel", "wall"};
     require_word("--time", flags.time, kBases);

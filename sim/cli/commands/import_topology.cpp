@@ -2,14 +2,8 @@
 // their data sheets have them, and seconds per kind of cable.
 #include "cli/commands/imported.hpp"
 
-#include <array>
-#include <utility>
-
-#include "base/error.hpp"
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::cli {
 
@@ -70,8 +64,9 @@ void parse_latencies(const std::string& text, io::NcclTopologyOptions& options) 
 
 // Only the flags that were given are set: the importer has the defaults, and its warnings name
 // those that it used.
-io::NcclTopologyOptions topology_options(const TopologyFlags& flags) {
+io::NcclTopologyOptions topology_options(const ImportFlags& flags) {
   io::NcclTopologyOptions options;
+  options.common = common_options(flags);
   if (!flags.gpus.empty()) {
     for (const std::string_view id : split(flags.gpus)) {
       options.gpus.emplace_back(id);

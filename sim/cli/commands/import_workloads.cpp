@@ -1,9 +1,5 @@
 #include "cli/commands/imported.hpp"
 
-#include <algorithm>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "import/chakra/import_chakra.hpp"
 #include "import/import_astra_text.hpp"
@@ -12,10 +8,7 @@ namespace stepsim::cli {
 
 Imported imported_chakra(const std::string& file, const ImportFlags& flags,
                          const std::string& target) {
-  std::optional<std::int64_t> ranks;
-  if (!flags.ranks.empty()) {
-    ranks = count("--ranks", flags.ranks, io::at_least(1));
-  }
+  const auto ranks = ranks_of(flags);
   if (target.ends_with(".samples.json")) {
     return imported_samples(io::chakra_samples(file, common_options(flags), ranks));
   }

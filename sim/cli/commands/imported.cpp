@@ -2,15 +2,11 @@
 // times, sizes.
 #include "cli/commands/imported.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
-#include "base/error.hpp"
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "import/import_detect.hpp"
-#include "scenario/files/cost_file.hpp"
 #include "scenario/files/model_file.hpp"
 #include "scenario/files/trace_file.hpp"
 

@@ -1,21 +1,12 @@
 #pragma once
 // `stepsim import`: its flags, and its result, which is the file to write, the summary to print,
 // and warnings.
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/shell/app.hpp"
-#include "document/json.hpp"
 #include "import/import_osu.hpp"
 #include "import/kineto/import_kineto.hpp"
 #include "import/nccl/import_nccl_topology.hpp"
-#include "layers/model_table.hpp"
-#include "layers/trace.hpp"
 #include "scenario/files.hpp"
-#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::cli {
 
@@ -26,20 +17,11 @@ struct Imported {
   std::string last_line{}; // printed after the warnings
 };
 
-// The flags of `stepsim import nccl-topology` as typed; "" = not given.
-struct TopologyFlags {
-  std::string gpus, pcie_efficiency, pcie_default, latency;
-};
-
-// The importer options of these flags; the caller sets `common`, which all importers have. Throws
-// UsageError: `--latency pci=1us: unknown kind of link "pci"; did you mean "pcie"?`.
-[[nodiscard]] io::NcclTopologyOptions topology_options(const TopologyFlags& flags);
-
 // One line with the number of devices of each kind that the machine has: "m: 8 GPUs, 8 network
 // interfaces, 4 CPUs, 4 PCIe bridges, 20 PCIe links".
 [[nodiscard]] std::string topology_summary(const io::NcclTopology& imported);
 
-// The flags of `stepsim import` as typed.
+// The flags of `stepsim import` as typed; "" = not given.
 struct ImportFlags {
   std::string format;
   std::string name; // name of the result, from -o; "" = taken from the first input
@@ -49,16 +31,20 @@ struct ImportFlags {
   std::string sizes, sizes_order, ddp_log, flight_record, pytorch_et, parameters, dtype,
       variability, cost;
   std::string op, ranks, value, column, tick;
-  TopologyFlags topology;
+  std::string gpus, pcie_efficiency, pcie_default, latency; // nccl-topology
   bool allow_unknown_sizes = false, drop_other_communication = false, keep_layers = false;
 };
-
-// Throws UsageError for a flag that was typed and that `format` does not read.
-void refuse_foreign_flags(const ImportFlags& flags, std::string_view format);
 
 // The options that every importer has: the limit of the size, credit, and the program. Throws
 // UsageError for a limit that cannot be parsed.
 [[nodiscard]] io::ImportOptions common_options(const ImportFlags& flags);
+
+// The value of --ranks; nothing if it was not typed.
+[[nodiscard]] std::optional<std::int64_t> ranks_of(const ImportFlags& flags);
+
+// The options of the importer of topologies. Throws UsageError: `--latency pci=1us: unknown kind of
+// link "pci"; did you mean "pcie"?`.
+[[nodiscard]] io::NcclTopologyOptions topology_options(const ImportFlags& flags);
 
 // The options of the Kineto importer. Flags that were not given keep the defaults of the importer.
 // Throws UsageError for a value that cannot be parsed, and for flags that exclude or need another.

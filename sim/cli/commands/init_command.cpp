@@ -5,12 +5,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
-#include <cassert>
-#include <vector>
-
-#include "base/error.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "document/file.hpp"

@@ -5,14 +5,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-
-#include "base/error.hpp"
 #include "base/printable.hpp"
 #include "cli/commands/file_kinds.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/text/key_text.hpp"
-#include "document/fields/schema.hpp"
 #include "document/json_text.hpp"
 #include "scenario/rules.hpp"
 
@@ -65,15 +61,6 @@ Root root_of(const std::string& kind) {
   throw UsageError("--kind: " + base::unknown_word("kind", kind, known));
 }
 
-// All conditions must hold, which "; and" says.
-std::string joined(const std::vector<std::string>& conditions) {
-  std::string text;
-  for (const std::string& condition : conditions) {
-    text += (text.empty() ? "" : "; and ") + condition;
-  }
-  return text;
-}
-
 // What stands before ". ": a table on a terminal has no room for more.
 std::string first_sentence(std::string_view text) {
   const std::size_t end = text.find(". ");
@@ -103,7 +90,7 @@ Table rule_table(const Root& root, const std::vector<PlacedKey>& keys) {
   Table table{{"key", "counts where"}, {}};
   for (const PlacedKey& each : keys) {
     if (const auto when = root.conditions(each.pointer); !when.empty()) {
-      table.rows.push_back({each.pointer, joined(when)});
+      table.rows.push_back({each.pointer, base::listed(when, {}, "; and ")}); // all must hold
     }
   }
   return table;
@@ -157,10 +144,7 @@ std::vector<PlacedKey> asked_keys(const Root& root, const std::string& pointer) 
     }
     return found;
   }
-  std::vector<std::string_view> known;
-  for (const PlacedKey& each : all) {
-    known.push_back(each.pointer);
-  }
+  const auto known = base::collected<std::string_view>(all, &PlacedKey::pointer);
   const std::string key = pointer.substr(pointer.rfind('/'));
   const auto same =
       std::ranges::find_if(known, [&](std::string_view each) { return each.ends_with(key); });

@@ -5,10 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/error.hpp"
 #include "base/shell_word.hpp"
 #include "cli/shell/output.hpp"
-#include "document/file.hpp"
 #include "import/import_detect.hpp"
 #include "study/sweep/sweep_merge.hpp"
 

@@ -4,15 +4,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
+#include <numeric>
 
-#include "base/error.hpp"
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "document/json_text.hpp"
-#include "layers/gpu_table.hpp"
 #include "layers/workload.hpp"
 #include "scenario/files.hpp"
 
@@ -59,11 +55,8 @@ constexpr std::int64_t kValueBytes = 4;
 
 // Sizes from the outermost dimension, as frameworks print them.
 std::string shape_text(const layers::ModelTensor& tensor) {
-  std::string text;
-  for (const std::int64_t size : tensor.shape) {
-    text += (text.empty() ? "" : "x") + std::to_string(size);
-  }
-  return text;
+  return base::listed(
+      tensor.shape, [](std::int64_t size) { return std::to_string(size); }, "x");
 }
 
 // All tensors of the layer: weights, biases, normalisation.
@@ -82,9 +75,7 @@ std::vector<std::size_t> layer_order(const layers::ModelTable& table, std::strin
     return table.execution_order();
   }
   std::vector<std::size_t> positions(table.layers.size());
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    positions[i] = i;
-  }
+  std::iota(positions.begin(), positions.end(), std::size_t{0});
   return positions;
 }
 
@@ -155,14 +146,6 @@ io::Json totals_tree(const layers::ModelTable& table) {
 }
 
 io::Json show_tree(const layers::ModelTable& table, const ModelsOptions& options) {
-  io::Array items;
-  for (const Row& row : rows_of(table, options)) {
-    items.push_back(row_tree(row));
-  }
-  io::Array largest;
-  for (const Row& row : largest_tensors(table)) {
-    largest.push_back(row_tree(row));
-  }
   return io::Object{
       {"name", table.name},
       {"family", table.family},
@@ -171,8 +154,8 @@ io::Json show_tree(const layers::ModelTable& table, const ModelsOptions& options
       {"granularity", options.granularity},
       {"order", options.order},
       {"totals", totals_tree(table)},
-      {"items", std::move(items)},
-      {"largest_tensors", std::move(largest)},
+      {"items", base::collected<io::Json>(rows_of(table, options), row_tree)},
+      {"largest_tensors", base::collected<io::Json>(largest_tensors(table), row_tree)},
   };
 }
 

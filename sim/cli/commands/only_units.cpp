@@ -2,8 +2,6 @@
 // to the units of the framework (TRN 6).
 #include "cli/commands/emit.hpp"
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"
 #include "run/sharding_plan.hpp"
@@ -30,19 +28,6 @@ void require_memory(const study::Scenario& scenario, const std::string& file) {
   }
 }
 
-// "{1-2}{3}{4-34}", cut after 60 characters: JSON has all units.
-std::string units_text(const std::vector<study::UnitResult>& units) {
-  std::string text;
-  for (const study::UnitResult& unit : units) {
-    text += "{" + std::to_string(unit.first) +
-            (unit.last > unit.first ? "-" + std::to_string(unit.last) : "") + "}";
-    if (text.size() > 60) {
-      return text + "...";
-    }
-  }
-  return text;
-}
-
 std::string planning_text(const study::UnitPlanning& planning) {
   Table table{{"wrapping", "iteration [ms]", "longer by [%]", "units", "memory", "fits", "layers"},
               {}};
@@ -55,7 +40,9 @@ std::string planning_text(const study::UnitPlanning& planning) {
          !row.fits   ? "-"
          : *row.fits ? "yes"
                      : "no",
-         units_text(row.units)});
+         groups_cell(base::collected<Ends>(row.units, [](const study::UnitResult& unit) {
+           return Ends(unit.first, unit.last);
+         }))});
   }
   const buckets::UnitPlan& plan = planning.plan;
   return table_text(table) + "\n" +

@@ -5,26 +5,16 @@
 
 #include <CLI/CLI.hpp>
 
-#include <array>
-#include <optional>
-
-#include "base/error.hpp"
 #include "base/shell_word.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/report/result_page.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/version.hpp"
 #include "document/json_text.hpp"
 #include "import/import_detect.hpp"
 #include "run/measured_exchanges.hpp"
 #include "run/run.hpp"
-#include "run/scenario_program.hpp"
-#include "run/work_estimate.hpp"
-#include "scenario/named_files.hpp"
 #include "scenario/scenario_tree.hpp"
-#include "study/explained.hpp"
 #include "study/step_changes.hpp"
-#include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_records.hpp"
 
 namespace stepsim::cli {

@@ -5,15 +5,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <chrono>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "buckets/bounds.hpp"
-#include "buckets/planners.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/document.hpp"
+#include "cli/shell/flag_values.hpp"
+#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "scenario/problem_file.hpp"
 
@@ -49,10 +45,7 @@ struct Planned {
 // forward pass, selection costs) are refused with the reason.
 std::vector<const buckets::Planner*> parse_planners(std::string_view list) {
   std::vector<const buckets::Planner*> chosen;
-  std::size_t begin = 0;
-  while (begin <= list.size()) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    const std::string_view word = list.substr(begin, end - begin);
+  for (const std::string_view word : split(list)) {
     const buckets::Planner* planner = buckets::find_planner(word);
     if (planner == nullptr) {
       throw UsageError("--planners: " + study::unknown_schedule(word));
@@ -63,7 +56,6 @@ std::vector<const buckets::Planner*> parse_planners(std::string_view list) {
     if (std::find(chosen.begin(), chosen.end(), planner) == chosen.end()) {
       chosen.push_back(planner);
     }
-    begin = end + 1;
   }
   return chosen;
 }
@@ -82,30 +74,10 @@ std::string planner_list() {
 // Groups as lists [first, last], numbered from 1 in backward order. All groups are contiguous here,
 // because buckets per element type need types, which problem files do not have.
 io::Json groups_tree(const buckets::Plan& plan) {
-  io::Array groups;
-  for (const buckets::Group& group : plan.groups) {
-    groups.push_back(io::Array{static_cast<std::int64_t>(group.first()) + 1,
-                               static_cast<std::int64_t>(group.last()) + 1});
-  }
-  return groups;
-}
-
-// "{1}{2-4}{5}", cut after 60 characters: JSON has all groups.
-std::string groups_text(const buckets::Plan& plan) {
-  std::string text;
-  for (const buckets::Group& group : plan.groups) {
-    const std::size_t first = group.first() + 1U;
-    const std::size_t last = group.last() + 1U;
-    text.append("{").append(std::to_string(first));
-    if (last != first) {
-      text.append("-").append(std::to_string(last));
-    }
-    text += '}';
-    if (text.size() > 60) {
-      return text + "...";
-    }
-  }
-  return text;
+  return base::collected<io::Json>(plan.groups, [](const buckets::Group& group) {
+    return io::Array{static_cast<std::int64_t>(group.first()) + 1,
+                     static_cast<std::int64_t>(group.last()) + 1};
+  });
 }
 
 // The plans by planner, and what belongs to the problem alone: the lower bound and whether the
@@ -117,9 +89,7 @@ io::Json plan_tree(const study::ProblemFile& file, const std::vector<Planned>& p
   for (const Planned& each : plans) {
     io::Json entry(
         io::Object{{"finish_s", each.plan.finish.value}, {"groups", groups_tree(each.plan)}});
-    if (each.iteration_s) {
-      entry.set("iteration_time_s", *each.iteration_s);
-    }
+    io::set_given(entry, "iteration_time_s", each.iteration_s);
     if (each.planner->schedule == buckets::Schedule::mg_wfbp ||
         each.planner->schedule == buckets::Schedule::mg_wfbp_small_tensors) {
       entry.set("waiting_merges", each.plan.waiting_merges);
@@ -182,10 +152,13 @@ std::string plan_text(const study::ProblemFile& file, const std::vector<Planned>
         return a.plan.finish < b.plan.finish;
       });
   for (const Planned& each : plans) {
-    std::vector<std::string> row{std::string(each.planner->name),
-                                 milliseconds_cell(each.plan.finish.value),
-                                 std::to_string(each.plan.groups.size()), groups_text(each.plan),
-                                 each.plan.finish == best->plan.finish ? "best" : ""};
+    std::vector<std::string> row{
+        std::string(each.planner->name), milliseconds_cell(each.plan.finish.value),
+        std::to_string(each.plan.groups.size()),
+        groups_cell(base::collected<Ends>(
+            each.plan.groups,
+            [](const buckets::Group& group) { return Ends(group.first() + 1, group.last() + 1); })),
+        each.plan.finish == best->plan.finish ? "best" : ""};
     if (file.forward_s) {
       row.insert(row.begin() + 1, milliseconds_cell(each.iteration_s));
     }

@@ -3,16 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/commands/emit.hpp"
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/text/record_table.hpp"
@@ -20,9 +12,6 @@
 #include "scenario/parse_context.hpp"
 #include "study/plan_training.hpp"
 #include "study/sweep/assumed.hpp"
-#include "study/sweep/grid.hpp"
-#include "study/sweep/ranking.hpp"
-#include "study/sweep/rows.hpp"
 #include "study/training_settings.hpp"
 
 namespace stepsim::cli {

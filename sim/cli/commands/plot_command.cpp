@@ -3,10 +3,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <array>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/plot/rows_figure.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"
@@ -76,21 +72,17 @@ void add_plot_flags(CLI::App& app, PlotFlags& flags) {
             "linear, log2 or log10; default by the values");
   add_value(app, "--y-scale", flags.y_scale, "WORD",
             "linear, log2 or log10; default by the values");
-  constexpr const char* kWordsGroup = "Words";
-  add_value(app, "--title", request.title, "TEXT", "question or sentence above the picture")
-      ->group(kWordsGroup);
+  app.option_defaults()->group("Words");
+  add_value(app, "--title", request.title, "TEXT", "question or sentence above the picture");
   add_value(app, "--setting", request.setting, "TEXT",
-            "grey line under it; default the scenario's name")
-      ->group(kWordsGroup);
-  add_value(app, "--x-title", request.x_title, "TEXT", "default from the key")->group(kWordsGroup);
-  add_value(app, "--y-title", request.y_title, "TEXT", "default from the key")->group(kWordsGroup);
-  add_value(app, "--band-label", request.band_label, "TEXT", "of the band in the legend")
-      ->group(kWordsGroup);
+            "grey line under it; default the scenario's name");
+  add_value(app, "--x-title", request.x_title, "TEXT", "default from the key");
+  add_value(app, "--y-title", request.y_title, "TEXT", "default from the key");
+  add_value(app, "--band-label", request.band_label, "TEXT", "of the band in the legend");
   add_value(app, "--label", flags.labels, "VALUE=TEXT",
             "name of the curve of a value of --by; repeatable")
       ->expected(1)
-      ->take_all()
-      ->group(kWordsGroup);
+      ->take_all();
 }
 
 } // namespace

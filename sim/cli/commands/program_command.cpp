@@ -4,12 +4,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/error.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/text/dot.hpp"
 #include "programs/explain/explanation.hpp"
-#include "scenario/program_file.hpp"
 
 namespace stepsim::cli {
 

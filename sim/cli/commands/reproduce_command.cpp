@@ -4,16 +4,10 @@
 #include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <array>
-#include <filesystem>
-#include <map>
 #include <set>
 
-#include "base/error.hpp"
 #include "cli/commands/reproduced_runs.hpp"
 #include "cli/shell/document.hpp"
-#include "cli/shell/output.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "plot/svg.hpp"
@@ -110,10 +104,8 @@ Reproduced reproduced(const std::string& name, const ReproduceFlags& flags,
   const io::Json tree = io::read_json(file);
   Reproduced result{reproduce::parse_reproduction(tree), {}, {}, {}};
   if (!flags.figure.empty()) {
-    std::vector<std::string_view> known;
-    for (const reproduce::FigureOf& figure : result.paper.figures) {
-      known.push_back(figure.id);
-    }
+    const auto known =
+        base::collected<std::string_view>(result.paper.figures, &reproduce::FigureOf::id);
     if (std::ranges::find(known, flags.figure) == known.end()) {
       throw UsageError("--figure: " + base::unknown_word("figure", flags.figure, known));
     }
@@ -237,11 +229,9 @@ std::string text_of(const std::vector<Reproduced>& results) {
 }
 
 io::Json tree_of(const std::vector<Reproduced>& results) {
-  io::Array papers;
-  for (const Reproduced& each : results) {
-    papers.push_back(reproduce::claims_tree(each.paper, each.decided));
-  }
-  return io::Object{{"papers", std::move(papers)}};
+  return io::Object{{"papers", base::collected<io::Json>(results, [](const Reproduced& each) {
+                       return reproduce::claims_tree(each.paper, each.decided);
+                     })}};
 }
 
 } // namespace

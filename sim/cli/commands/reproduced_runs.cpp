@@ -1,19 +1,13 @@
 #include "cli/commands/reproduced_runs.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <vector>
 
-#include "base/error.hpp"
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
-#include "scenario/files.hpp"
 #include "study/reproduce/reproduction_file.hpp"
 #include "study/reproduce/scoreboard_tables.hpp"
 

@@ -1,11 +1,8 @@
 #pragma once
 // Executes the runs of a reproduction; each is an ordinary command of stepsim, run in this process.
-#include <string>
 
-#include "cli/shell/app.hpp"
 #include "cli/shell/output.hpp"
 #include "study/reproduce/paper_records.hpp"
-#include "study/reproduce/reproduction.hpp"
 
 namespace stepsim::cli {
 

@@ -9,18 +9,8 @@
 #include <malloc.h>
 #endif
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cmath>
-#include <utility>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/commands/finished_run.hpp"
-#include "cli/commands/scenario_input.hpp"
 #include "cli/commands/timeline_flags.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
@@ -33,12 +23,6 @@
 #include "run/measured_exchanges.hpp"
 #include "run/result_file.hpp"
 #include "run/run.hpp"
-#include "run/run_timeline.hpp"
-#include "run/work_estimate.hpp"
-#include "scenario/named_files.hpp"
-#include "study/explained.hpp"
-#include "study/measure_next.hpp"
-#include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::cli {
 

@@ -4,10 +4,7 @@
 
 #include <fstream>
 #include <iostream>
-#include <optional>
-#include <vector>
 
-#include "base/error.hpp"
 #include "cli/shell/output.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"

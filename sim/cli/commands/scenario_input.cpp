@@ -4,22 +4,15 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
 #include <cctype>
 #include <set>
-#include <utility>
 
-#include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
-#include "run/scenario_program.hpp"
 #include "run/work_estimate.hpp"
 #include "scenario/keys/scenario_keys.hpp"
-#include "scenario/parse_context.hpp"
-#include "scenario/rules.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/explained.hpp"

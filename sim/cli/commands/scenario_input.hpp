@@ -1,18 +1,10 @@
 #pragma once
 // Reads the scenario of a command: a file, changed by --set, --method, --seed and --conditions.
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/error.hpp"
 #include "cli/shell/app.hpp"
-#include "document/json.hpp"
 #include "programs/explain/binding_path.hpp"
 #include "run/result.hpp"
-#include "scenario/files.hpp"
 #include "scenario/program_file.hpp"
-#include "scenario/scenario.hpp"
 #include "study/sweep/grid.hpp"
 
 namespace CLI {

@@ -2,15 +2,10 @@
 // both can be run again from the file alone.
 #include "cli/commands/scenario_input.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "cli/shell/flag_values.hpp"
 #include "document/json_text.hpp"
 #include "import/import_detect.hpp"
-#include "scenario/named_files.hpp"
 #include "scenario/short_forms.hpp"
-#include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_output.hpp"
 
 namespace stepsim::cli {

@@ -4,7 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/error.hpp"
+#include <algorithm>
+
 #include "cli/commands/file_kinds.hpp"
 #include "cli/shell/output.hpp"
 
@@ -29,24 +30,19 @@ constexpr CommandText kSchemaText = answered_at_once({
 int schema(const Invocation& invocation) {
   std::string kind;
   CLI::App app;
-  std::string list;
-  std::vector<std::string_view> known;
-  for (const io::FileKind& each : file_kinds()) {
-    list.append(list.empty() ? "" : ", ").append(each.kind);
-    known.push_back(each.kind);
-  }
-  app.add_option("KIND", kind, "kind of the file: " + list)->required();
+  const std::vector<io::FileKind> kinds = file_kinds();
+  const auto known = base::collected<std::string_view>(kinds, &io::FileKind::kind);
+  app.add_option("KIND", kind, "kind of the file: " + base::joined(known))->required();
   Common common;
   if (!parse(app, kSchemaText, invocation, common)) {
     return kOk;
   }
-  for (const io::FileKind& each : file_kinds()) {
-    if (each.kind == kind) {
-      write_tree(common, io::schema(each));
-      return kOk;
-    }
+  const auto found = std::ranges::find(kinds, kind, &io::FileKind::kind);
+  if (found == kinds.end()) {
+    throw UsageError(base::unknown_word("KIND", kind, known));
   }
-  throw UsageError(base::unknown_word("KIND", kind, known));
+  write_tree(common, io::schema(*found));
+  return kOk;
 }
 
 } // namespace stepsim::cli

@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"

@@ -4,14 +4,10 @@
 // as sentences, with a sample of the scanned curve below them.
 #include "cli/commands/commands.hpp"
 
-#include "base/quantity.hpp"
 #include "study/solve.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-
-#include "base/error.hpp"
 #include "base/printable.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/document.hpp"
@@ -21,7 +17,6 @@
 #include "document/json_text.hpp"
 #include "study/crossings.hpp"
 #include "study/sweep/assumed.hpp"
-#include "study/sweep/grid.hpp"
 
 namespace stepsim::cli {
 

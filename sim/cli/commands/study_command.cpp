@@ -5,25 +5,18 @@
 
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
-
-#include "base/error.hpp"
 #include "cli/commands/imported.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/report/result_page.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "cli/text/answer_texts.hpp"
-#include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "import/import_detect.hpp"
 #include "plot/svg.hpp"
 #include "run/result_file.hpp"
-#include "scenario/files/import_source.hpp"
 #include "scenario/files/trace_file.hpp"
-#include "study/trace_study.hpp"
 
 namespace stepsim::cli {
 

@@ -4,26 +4,20 @@
 #include "cli/commands/commands.hpp"
 
 #include "study/sweep/assumed.hpp"
+#include "study/sweep/rows.hpp"
 #include "study/sweep/sweep.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <utility>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/collective/collective_table.hpp"
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "cli/text/record_table.hpp"
-#include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
 
@@ -156,10 +150,9 @@ int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOp
   const std::int64_t points = options.shard.points(total);
   const study::SweepEstimate estimate = study::estimate(sweep, files, options);
   if (format_of(common, Format::table) != Format::table) {
-    io::Array axes;
-    for (const study::Axis& axis : sweep.grid.axes) {
-      axes.push_back(io::Object{{"field", axis.pointer}, {"values", axis.values}});
-    }
+    auto axes = base::collected<io::Json>(sweep.grid.axes, [](const study::Axis& axis) {
+      return io::Object{{"field", axis.pointer}, {"values", axis.values}};
+    });
     write_output(common, io::pretty(io::Object{{"points_total", total},
                                                {"points", points},
                                                {"replications", sweep.grid.replications},
@@ -235,24 +228,15 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
   options.progress = counting(common);
   std::string text;
   const study::SweepReport report = study::run_sweep(sweep, files, options, text);
-  io::Array rows;
-  std::string_view lines = text;
-  lines.remove_prefix(lines.find('\n') + 1);
-  while (!lines.empty()) {
-    const std::size_t end = lines.find('\n');
-    rows.push_back(io::parse_json(lines.substr(0, end), ""));
-    lines.remove_prefix(end + 1);
-  }
+  const io::Array rows = study::records_of(text);
   print_report(report, common);
   const bool collectives = study::is_collective(sweep.base);
   if (collectives && !common.columns.empty()) {
     throw UsageError("--columns goes with a table of scenarios; of collectives, with -o FILE.csv "
                      "or -o FILE.jsonl");
   }
-  std::vector<std::int64_t> batches;
-  for (const io::Json& row : rows) {
-    batches.push_back(study::batches_of_row(sweep, row));
-  }
+  const auto batches = base::collected<std::int64_t>(
+      rows, [&](const io::Json& row) { return study::batches_of_row(sweep, row); });
   const auto tables = [&] {
     if (collectives) {
       CollectiveTable table(sweep);
@@ -305,19 +289,16 @@ void add_flags(CLI::App& app, SweepFlags& flags) {
   add_job_flags(app, flags.scenario);
   add_must_fit_flag(app, flags.scenario.must_fit,
                     "exits with 4 if no point that was run fits into the memory of its GPU");
-  constexpr const char* kGroup = "Work";
-  add_value(app, "--jobs", flags.jobs, "N", "threads; default the number of cores")->group(kGroup);
+  app.option_defaults()->group("Work");
+  add_value(app, "--jobs", flags.jobs, "N", "threads; default the number of cores");
   add_value(app, "--shard", flags.shard, "i/n|auto",
             "points k with k mod n = i only; auto reads the variables of Slurm arrays and MPI "
-            "launchers. The name of -o gets .shard-i-of-n, or the place {shard} in it is filled")
-      ->group(kGroup);
+            "launchers. The name of -o gets .shard-i-of-n, or the place {shard} in it is filled");
   app.add_flag("--resume", flags.resume,
-               "continues an unfinished -o; failed points are tried again")
-      ->group(kGroup);
-  app.add_flag("--force", flags.force, "overwrites an existing -o")->group(kGroup);
+               "continues an unfinished -o; failed points are tried again");
+  app.add_flag("--force", flags.force, "overwrites an existing -o");
   app.add_flag("--dry-run", flags.dry_run,
-               "only says how many points there are and how long they may take")
-      ->group(kGroup);
+               "only says how many points there are and how long they may take");
 }
 
 } // namespace

@@ -2,12 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <variant>
-#include <vector>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
@@ -67,20 +61,27 @@ study::TimelineFilter parse_filter(const TimelineFlags& options, std::string_vie
 }
 
 // A timeline can be larger than memory should be: it goes to the file in blocks, never as one text.
-// Above 200 MB a warning names the flags that make it smaller, because viewers fail near 256 MB.
-void write_timeline(const TimelineFlags& options, const Common& common,
-                    const events::Timeline& timeline) {
+// An interruption is held back until it is complete, so that no half of one is left.
+std::uint64_t write_timeline(const std::string& name, const Common& common,
+                             const events::Timeline& timeline) {
   const DelayInterrupts delay;
-  io::OutputFile file(options.file);
+  io::OutputFile file(name);
   std::uint64_t bytes = 0;
   plot::write_timeline(timeline, [&](std::string_view block) {
     if (bytes == 0) {
-      refuse_other_kind(common, options.file, block);
+      refuse_other_kind(common, name, block);
     }
     file.write(block);
     bytes += block.size();
   });
   file.commit();
+  return bytes;
+}
+
+// Above 200 MB a warning names the flags that make it smaller, because viewers fail near 256 MB.
+void write_timeline(const TimelineFlags& options, const Common& common,
+                    const events::Timeline& timeline) {
+  const std::uint64_t bytes = write_timeline(options.file, common, timeline);
   constexpr std::uint64_t kViewerLimit = 200'000'000;
   if (bytes > kViewerLimit) {
     const std::string warning =

@@ -1,8 +1,5 @@
 #pragma once
 // The timeline that `stepsim run` writes beside its result.
-#include <cstdint>
-#include <string>
-#include <string_view>
 
 #include "cli/shell/app.hpp"
 #include "run/run_timeline.hpp"
@@ -20,6 +17,10 @@ void check_timeline_flags(const TimelineFlags& options, const Common& common);
 [[nodiscard]] study::TimelineFilter parse_filter(const TimelineFlags& options,
                                                  std::string_view nouns, std::int64_t nodes,
                                                  std::int64_t iterations);
+// Writes the timeline to a file and returns the number of its bytes; with the flags, warns of a
+// file that is too large for viewers.
+std::uint64_t write_timeline(const std::string& file, const Common& common,
+                             const events::Timeline& timeline);
 void write_timeline(const TimelineFlags& options, const Common& common,
                     const events::Timeline& timeline);
 

@@ -5,11 +5,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <array>
-#include <map>
-#include <vector>
-
-#include "base/error.hpp"
 #include "base/printable.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"
@@ -19,7 +14,6 @@
 #include "document/json_text.hpp"
 #include "links/fabric/topology.hpp"
 #include "scenario/files.hpp"
-#include "scenario/files/node_file.hpp"
 #include "scenario/files/profile_file.hpp"
 #include "scenario/files/topology_file.hpp"
 
@@ -58,15 +52,9 @@ constexpr CommandText kPresetsText = answered_at_once({
 
 constexpr std::array<std::string_view, 2> kTopologyActions{"list", "show"};
 
-// "" for a key that is absent or no text: lists show what there is, `check` complains.
-std::string text_member(const io::Json& tree, std::string_view key) {
-  const io::Json* value = tree.find(key);
-  return value != nullptr && value->is_string() ? value->as_string() : std::string();
-}
-
 // Everything that is not a profile is taken for a topology, whose parser then says what is wrong.
-bool is_profile(const io::Json& tree) { return text_member(tree, "kind") == "network_calibration"; }
-bool is_node(const io::Json& tree) { return text_member(tree, "kind") == "node_preset"; }
+bool is_profile(const io::Json& tree) { return tree.text("kind") == "network_calibration"; }
+bool is_node(const io::Json& tree) { return tree.text("kind") == "node_preset"; }
 
 // Where the numbers of a file come from, in words: its `source`, which may be a text, an object, or
 // an object of objects, two levels at most.
@@ -112,16 +100,15 @@ int list_files(const std::map<std::string, std::string>& files, const Common& co
   for (const auto& [name, path] : files) {
     const io::Json tree = io::read_json(path);
     const std::string kind = is_profile(tree) ? "profile" : is_node(tree) ? "node" : "topology";
-    const std::string note = text_member(tree, "note");
+    const std::string note = tree.text("note");
     const std::vector<NominalShare> shares = nominal_shares(tree);
     rows.push_back(io::Object{{"name", name},
-                              {"kind", text_member(tree, "kind")},
-                              {"label", text_member(tree, "label")},
+                              {"kind", tree.text("kind")},
+                              {"label", tree.text("label")},
                               {"share_of_nominal", share_tree(shares)},
                               {"note", note}});
     constexpr std::size_t kNote = 60;
-    table.rows.push_back({name, kind, text_member(tree, "label"),
-                          shares.empty() ? "-" : share_text(shares),
+    table.rows.push_back({name, kind, tree.text("label"), shares.empty() ? "-" : share_text(shares),
                           base::shown_value(note, kNote)});
   }
   write_document(common, {.tables = [&] { return std::vector{table}; },
@@ -186,9 +173,7 @@ int show(const Common& common, const std::string& path, const std::string& name,
   if (dot == "-") {
     return kOk;
   }
-  const auto text = [&] {
-    return topology_text(topology, text_member(tree, "note")) + source_text(tree);
-  };
+  const auto text = [&] { return topology_text(topology, tree.text("note")) + source_text(tree); };
   write_document(common, {.text = text, .tree = [&] { return tree; }});
   return kOk;
 }

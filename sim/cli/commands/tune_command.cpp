@@ -4,22 +4,15 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/commands/emit.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/help/help_text.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/assumed.hpp"
-#include "study/sweep/rows.hpp"
 #include "study/sweep/sweep.hpp"
 #include "study/tune.hpp"
 
@@ -136,11 +129,8 @@ std::string curve_text(const study::TuneProblem& problem, const study::Tuning& t
                    return study::band_in(point.record).has_value();
                  }));
   const std::vector<const study::TunePoint*> shown = shown_points(tuning);
-  std::vector<io::Json> values;
-  for (const study::TunePoint* point : shown) {
-    values.push_back(point->value);
-  }
-  const ValueColumn knob = value_column(study::row(problem.knob).name, values);
+  const ValueColumn knob = value_column(study::row(problem.knob).name,
+                                        base::collected<io::Json>(shown, &study::TunePoint::value));
   Table table{{knob.heading}, {}};
   for (const Column& column : columns) {
     table.headings.push_back(column.heading);

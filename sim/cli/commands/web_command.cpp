@@ -4,10 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include <array>
 #include <filesystem>
 
-#include "base/error.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/version.hpp"

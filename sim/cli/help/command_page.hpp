@@ -1,10 +1,6 @@
 #pragma once
 // The options and texts of a command as values. --help, man pages and shell completion are all
 // written from these values, so that they agree.
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/shell/app.hpp"
 

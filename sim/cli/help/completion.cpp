@@ -83,10 +83,9 @@ std::vector<Candidate> option_words(const CommandPage& page, std::string_view ty
 }
 
 std::vector<Candidate> command_words(const ProgramPage& program, std::string_view typed) {
-  std::vector<Candidate> words;
-  for (const ProgramPage::Row& row : program.commands) {
-    words.push_back({std::string(row.name), std::string(row.summary)});
-  }
+  auto words = base::collected<Candidate>(program.commands, [](const ProgramPage::Row& row) {
+    return Candidate{std::string(row.name), std::string(row.summary)};
+  });
   if (typed.starts_with('-')) {
     words = {{"--help", "this text"}, {"--version", "the build"}};
   }

@@ -3,10 +3,6 @@
 // `stepsim help --format words` for them, so that all three offer the same words.
 //     stepsim collective --algorithm ring,be   ->  ring,be
 //     stepsim run s.json --set /cluster/n      ->  /cluster/nodes=  /cluster/network/  ...
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/help/command_page.hpp"
 

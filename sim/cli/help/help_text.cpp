@@ -3,7 +3,6 @@
 #include "cli/help/help_text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "cli/commands/commands.hpp"
@@ -51,10 +50,7 @@ void append_indented_lines(std::string& out, std::string_view lines) {
 
 // "-o, --output FILE"
 std::string names_text(const OptionText& option) {
-  std::string text;
-  for (const std::string& name : option.names) {
-    text += (text.empty() ? "" : ", ") + name;
-  }
+  std::string text = base::listed(option.names);
   return option.value.empty() ? text : text + " " + option.value;
 }
 

@@ -1,10 +1,6 @@
 #pragma once
 // Texts of --help, for the program (one sentence, commands in groups, examples) and for a command
 // (usage, examples, options in groups).
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "cli/help/command_page.hpp"
 

@@ -65,10 +65,9 @@ std::string lines_as_they_are(std::string_view lines) {
 }
 
 std::string option_item(const OptionText& option) {
-  std::string names;
-  for (const std::string& name : option.names) {
-    names += (names.empty() ? "" : ", ") + in_font(option.is_argument ? 'I' : 'B', name);
-  }
+  std::string names = base::listed(option.names, [&](const std::string& name) {
+    return in_font(option.is_argument ? 'I' : 'B', name);
+  });
   names += option.value.empty() ? "" : " " + in_font('I', option.value);
   return ".TP\n" + names + "\n" + escaped(option.sentence.empty() ? "." : option.sentence) + "\n";
 }

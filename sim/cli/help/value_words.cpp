@@ -2,22 +2,14 @@
 // here, which names their table.
 #include "cli/help/completion.hpp"
 
-#include <algorithm>
-#include <array>
 #include <iterator>
-#include <map>
 
-#include "buckets/planners.hpp"
 #include "cli/collective/collective_flags.hpp"
 #include "cli/commands/file_kinds.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
-#include "layers/workload.hpp"
 #include "run/collective_keys.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/file_names.hpp"
-#include "scenario/files/node_file.hpp"
-#include "scenario/keys/scenario_keys.hpp"
 #include "study/alternatives.hpp"
 #include "study/tune_values.hpp"
 
@@ -29,46 +21,28 @@ using io::Key;
 using io::KeyKind;
 using Candidates = std::vector<Candidate>;
 
-Candidates knob_words() {
-  Candidates words;
-  for (const study::KnobRow& row : study::knobs()) {
-    words.push_back({std::string(row.name), std::string(row.summary)});
-  }
-  return words;
+// The names of rows, with what they are.
+template <class Rows> Candidates named(const Rows& rows) {
+  return base::collected<Candidate>(rows, [](const auto& row) {
+    return Candidate{std::string(row.name), std::string(row.summary)};
+  });
 }
 
-Candidates planner_words() {
-  Candidates words;
-  for (const buckets::Planner& planner : buckets::planners()) {
-    words.push_back({std::string(planner.name), std::string(planner.summary)});
-  }
-  return words;
+template <class Words> Candidates plain_words(const Words& words) {
+  return base::collected<Candidate>(words, [](std::string_view word) {
+    return Candidate{std::string(word), ""};
+  });
 }
 
+Candidates planner_words() { return named(buckets::planners()); }
 Candidates alternative_words() {
-  Candidates words{{"all", ""}};
-  for (const study::Alternative& each : study::alternatives()) {
-    words.push_back({std::string(each.name), std::string(each.summary)});
-  }
+  Candidates words = named(study::alternatives());
+  words.insert(words.begin(), {"all", ""});
   return words;
 }
-
 Candidates kind_words() {
-  Candidates words;
-  for (const io::FileKind& each : file_kinds()) {
-    words.push_back({std::string(each.kind), ""});
-  }
-  return words;
+  return plain_words(base::collected<std::string_view>(file_kinds(), &io::FileKind::kind));
 }
-
-Candidates granularity_words() {
-  Candidates words;
-  for (const std::string_view word : layers::kGranularities.all()) {
-    words.push_back({std::string(word), ""});
-  }
-  return words;
-}
-
 Candidates metric_words() {
   Candidates words;
   for (const study::SummaryField& field : study::kSummaryFields) {
@@ -86,13 +60,14 @@ struct TableOption {
   Candidates (*words)();
 };
 constexpr std::array kTableOptions{
-    TableOption{"tune", "--knob", knob_words},
+    TableOption{"tune", "--knob", [] { return named(study::knobs()); }},
     TableOption{"plan", "--planners", planner_words},
     TableOption{"replay", "--schedules", planner_words},
     TableOption{"compare", "--algorithms", alternative_words},
     TableOption{"schema", "KIND", kind_words},
     TableOption{"keys", "--kind", kind_words},
-    TableOption{"models", "--granularity", granularity_words},
+    TableOption{"models", "--granularity",
+                [] { return plain_words(layers::kGranularities.all()); }},
     TableOption{"solve", "--target", metric_words},
 };
 
@@ -139,9 +114,7 @@ Candidates shipped_words(study::FileKind kind, const std::string& data_folder) {
 void add_words(const Key& key, Candidates& words) {
   switch (key.kind) {
   case KeyKind::word:
-    for (const std::string_view word : key.words.all()) {
-      words.push_back({std::string(word), ""});
-    }
+    std::ranges::move(plain_words(key.words.all()), std::back_inserter(words));
     break;
   case KeyKind::boolean:
     words.push_back({"true", ""});

@@ -1,7 +1,6 @@
 #include "cli/plot/rows_figure.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "plot/colours.hpp"

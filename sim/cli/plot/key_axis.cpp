@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cli/shell/unit_text.hpp"
+
 namespace stepsim::cli {
 
 namespace {
@@ -17,10 +19,6 @@ std::string title_of_key(std::string_view key, std::string_view suffix) {
 
 bool is_share(std::string_view key) {
   return key.ends_with("efficiency") || key.ends_with("fraction") || key == "utilization";
-}
-
-std::optional<base::QuantityKind> quantity_of(std::string_view key) {
-  return key.ends_with("_per_s") ? std::nullopt : base::kind_of_key(key);
 }
 
 KeyAxis key_axis(std::string_view key, double greatest) {

@@ -1,7 +1,5 @@
 #include "cli/plot/rows_figure.hpp"
 
-#include <array>
-
 #include "document/fields/written.hpp"
 
 namespace stepsim::cli {
@@ -19,7 +17,6 @@ constexpr auto kAxis = std::to_array<Written<plot::Axis>>({
     {word("scale", plot::kScales, "Scale of the axis.").required(),
      [](const plot::Axis& axis) { return Json(plot::kScales[axis.scale]); }},
 });
-constexpr std::array kAxisKeys = io::written_keys(kAxis);
 
 constexpr std::array kCoordinate{number("points", "A value on x, then one on y.").plain()};
 constexpr std::array kPoint{list("points", kCoordinate, "A point.").sizes(2, 2)};
@@ -28,7 +25,6 @@ constexpr auto kKnee = std::to_array<Written<plot::Point>>({
     io::row<&plot::Point::x>("x", "Where it is."),
     io::row<&plot::Point::y>("y", "Value of the curve there."),
 });
-constexpr std::array kKneeKeys = io::written_keys(kKnee);
 
 struct PlottedCurve {
   const plot::Panel& panel;
@@ -42,17 +38,16 @@ constexpr auto kCurve = std::to_array<Written<PlottedCurve>>({
      }},
     {list("points", kPoint, "Its points by ascending x.").required(),
      [](const PlottedCurve& each) {
-       io::Array points;
-       for (const plot::Point& point : each.curve.points) {
-         points.push_back(io::Array{point.x, point.y});
-       }
-       return Json(std::move(points));
+       return Json(io::write_each(each.curve.points, [](const plot::Point& point) {
+         return io::Array{point.x, point.y};
+       }));
      }},
-    {object("knee", kKneeKeys, "The knee of the curve; null without --knee.").nullable().required(),
-     [](const PlottedCurve& each) { return each.knee ? io::write(kKnee, *each.knee) : Json(); }},
+    {object("knee", io::kKeysOf<kKnee>, "The knee of the curve; null without --knee.")
+         .nullable()
+         .required(),
+     [](const PlottedCurve& each) { return io::write(kKnee, each.knee); }},
 });
-constexpr std::array kCurveKeys = io::written_keys(kCurve);
-constexpr std::array kCurveObject{object("curves", kCurveKeys, "One curve.")};
+constexpr std::array kCurveObject{object("curves", io::kKeysOf<kCurve>, "One curve.")};
 
 struct PlottedBar {
   const plot::Panel& panel;
@@ -69,15 +64,14 @@ constexpr auto kBarRows = std::to_array<Written<PlottedBar>>({
     {number("value", "Height of the bar.").required(),
      [](const PlottedBar& each) { return Json(each.bar.values.back()); }},
 });
-constexpr std::array kBarKeys = io::written_keys(kBarRows);
-constexpr std::array kBarObject{object("bars", kBarKeys, "One bar.")};
+constexpr std::array kBarObject{object("bars", io::kKeysOf<kBarRows>, "One bar.")};
 
 constexpr auto kFacts = std::to_array<Written<RowsFigure>>({
     {text("title", "Title of the picture.").required(),
      [](const RowsFigure& drawn) { return Json(drawn.figure.title); }},
-    {object("x", kAxisKeys, "The horizontal axis.").required(),
+    {object("x", io::kKeysOf<kAxis>, "The horizontal axis.").required(),
      [](const RowsFigure& drawn) { return io::write(kAxis, drawn.figure.x); }},
-    {object("y", kAxisKeys, "The vertical axis.").required(),
+    {object("y", io::kKeysOf<kAxis>, "The vertical axis.").required(),
      [](const RowsFigure& drawn) { return io::write(kAxis, drawn.figure.y); }},
     {list("curves", kCurveObject, "Curves; none where --x holds words.").required(),
      [](const RowsFigure& drawn) {
@@ -103,8 +97,8 @@ constexpr auto kFacts = std::to_array<Written<RowsFigure>>({
        return Json(std::move(bars));
      }},
 });
-constexpr std::array kFactsKeys = io::written_keys(kFacts);
-constexpr Key kPlotResult = object("plot_result", kFactsKeys, "What stepsim plot --json writes.");
+constexpr Key kPlotResult =
+    object("plot_result", io::kKeysOf<kFacts>, "What stepsim plot --json writes.");
 
 constexpr std::array<std::string_view, 1> kPlotExamples{
     R"({"bars":[],"curves":[{"knee":null,"label":"ddp","points":[[1,20],[2,38]]}],"title":"How does throughput depend on nodes?","x":{"scale":"linear","title":"nodes","unit":""},"y":{"scale":"linear","title":"throughput","unit":"samples/s"}})"};

@@ -3,9 +3,7 @@
 #include "cli/plot/plot_rows.hpp"
 
 #include <algorithm>
-#include <charconv>
 
-#include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "document/csv.hpp"
 #include "document/file.hpp"
@@ -19,8 +17,7 @@ namespace {
 void read_header(const io::Json& header, PlotRows& out) {
   out.header = header;
   if (const io::Json* scenario = header.find("scenario")) {
-    const io::Json* name = scenario->find("name");
-    out.name = name != nullptr && name->is_string() ? name->as_string() : "";
+    out.name = scenario->text("name");
   }
   const io::Json* axes = header.find("axes");
   if (axes == nullptr || !axes->is_array()) {
@@ -108,18 +105,14 @@ io::Json csv_value(const std::string& text) {
   if (text.empty()) {
     return {};
   }
-  const char* end = text.data() + text.size();
-  std::int64_t whole = 0;
-  if (const auto [rest, error] = std::from_chars(text.data(), end, whole);
-      error == std::errc() && rest == end) {
-    return whole;
+  if (const auto whole = base::parse_number<std::int64_t>(text)) {
+    return *whole;
   }
   if (text.front() == '\'' && io::is_formula(std::string_view(text).substr(1))) {
     return text.substr(1);
   }
-  double number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && rest == end ? io::Json(number) : io::Json(text);
+  const auto number = base::parse_number<double>(text);
+  return number ? io::Json(*number) : io::Json(text);
 }
 
 void read_table(std::string_view text, const std::string& path, PlotRows& out) {

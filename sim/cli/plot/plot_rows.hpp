@@ -1,12 +1,7 @@
 #pragma once
 // Records of a file as flat rows, read from JSON Lines, JSON or CSV: the output of `stepsim sweep`,
 // `collective`, `compare`, `tune` and `solve`, and of tools that import measurements.
-#include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "document/json.hpp"
 

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <span>
 
-#include "base/error.hpp"
+#include "base/collected.hpp"
 #include "base/statistics.hpp"
+#include "cli/shell/unit_text.hpp"
 #include "document/json_text.hpp"
 #include "plot/knee.hpp"
 #include "plot/ticks.hpp"
@@ -169,11 +168,7 @@ std::vector<plot::Point> throughputs(const std::vector<plot::Point>& points, boo
 }
 
 std::string filters_text(std::span<const KeyValue> where) {
-  std::string text;
-  for (const auto& [key, value] : where) {
-    text += (text.empty() ? "" : ", ") + key + " = " + value;
-  }
-  return text;
+  return base::listed(where, [](const KeyValue& each) { return each.first + " = " + each.second; });
 }
 
 std::string shown_number(double value) {
@@ -341,10 +336,7 @@ RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request, const s
       at = {at.x * x.factor, at.low * y.factor, at.high * y.factor, at.row};
     }
   }
-  std::vector<std::string> values;
-  for (const plot::Curve& curve : curves) {
-    values.push_back(curve.label);
-  }
+  const auto values = base::collected<std::string>(curves, &plot::Curve::label);
   require_labels(request, values);
   choose_looks(curves);
   const auto scale = [&](std::vector<plot::Point>& points) {

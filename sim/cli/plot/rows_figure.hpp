@@ -1,11 +1,6 @@
 #pragma once
 // Makes a figure from rows: chooses axes, curves and marks.
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/quantity.hpp"
 #include "cli/plot/plot_rows.hpp"
 #include "document/fields/schema.hpp"
 #include "plot/figure.hpp"
@@ -74,8 +69,5 @@ struct KeyAxis {
 
 // Whether the key is a fraction, shown in percent.
 [[nodiscard]] bool is_share(std::string_view key);
-// The quantity that a key measures by its ending; empty for a key without a unit, and for a
-// throughput such as samples_per_s, which ends like a time.
-[[nodiscard]] std::optional<base::QuantityKind> quantity_of(std::string_view key);
 
 } // namespace stepsim::cli

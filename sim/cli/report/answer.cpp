@@ -1,10 +1,6 @@
 #include "cli/report/result_page.hpp"
 
-#include <string_view>
-
-#include "base/quantity.hpp"
 #include "run/memory_figures.hpp"
-#include "run/verdict.hpp"
 
 namespace stepsim::cli {
 

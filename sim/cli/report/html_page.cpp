@@ -1,7 +1,5 @@
 #include "cli/report/result_page.hpp"
 
-#include <utility>
-
 #include "base/printable.hpp"
 #include "plot/colours.hpp"
 #include "plot/svg.hpp"

@@ -2,21 +2,12 @@
 // values of the best point, which its grey line names.
 #include "cli/report/result_page.hpp"
 
-#include <algorithm>
-#include <array>
-#include <set>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "cli/plot/rows_figure.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/named_files.hpp"
-#include "study/sweep/rows.hpp"
-#include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::cli {
 
@@ -47,14 +38,10 @@ std::vector<io::Json> values_of(const PlotRows& rows, std::string_view key) {
   return out;
 }
 
-std::string word_of(const io::Json& value) {
-  return value.is_string() ? value.as_string() : io::compact(value);
-}
-
 // In the unit that fits.
 std::string shown_value_of(std::string_view key, const io::Json& value) {
   return value.is_number() && !value.is_integer() ? value_text(key, value.as_double(), 4)
-                                                  : word_of(value);
+                                                  : plain_cell(value);
 }
 
 // One page in the making: which fields vary, which record is the best.
@@ -179,7 +166,7 @@ private:
     for (const std::string& name : names) {
       const io::Json value = cell_of(best(), name);
       if (name != x_ && name != by_ && !value.is_null() && !moves_with_x(name)) {
-        out.emplace_back(name, word_of(value));
+        out.emplace_back(name, plain_cell(value));
       }
     }
     return out;
@@ -253,7 +240,7 @@ private:
     const std::vector<KeyValue> others = fixed();
     for (std::size_t i = 0; i < rows_.rows.size(); ++i) {
       const bool shown = std::ranges::all_of(others, [&](const KeyValue& each) {
-        return word_of(cell_of(rows_.rows[i], each.first)) == each.second;
+        return plain_cell(cell_of(rows_.rows[i], each.first)) == each.second;
       });
       if (shown) {
         rows.push_back(trees_[i]);

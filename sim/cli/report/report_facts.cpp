@@ -1,8 +1,5 @@
 #include "cli/report/result_page.hpp"
 
-#include <array>
-
-#include "document/fields/written.hpp"
 #include "study/what_if_rows.hpp"
 
 namespace stepsim::cli {
@@ -14,18 +11,12 @@ using io::Json;
 using io::Key;
 using io::Written;
 
-Json texts_of(const std::vector<std::string>& lines) {
-  return io::Array(lines.begin(), lines.end());
-}
-
 constexpr auto kDefault = std::to_array<Written<study::DefaultValue>>({
     io::row<&study::DefaultValue::pointer>("pointer", "JSON pointer of the key."),
-    {any("value", "The value that was taken.").required(),
-     io::value_of<&study::DefaultValue::value>},
+    io::row<&study::DefaultValue::value>("value", "The value that was taken."),
     io::row<&study::DefaultValue::reason>("reason", "What it takes for granted."),
 });
-constexpr std::array kDefaultKeys = io::written_keys(kDefault);
-constexpr std::array kDefaultObject{object("defaults", kDefaultKeys, "One default.")};
+constexpr std::array kDefaultObject{object("defaults", io::kKeysOf<kDefault>, "One default.")};
 
 constexpr std::array kSentence{text("sentences", "One sentence.")};
 constexpr std::array kWarning{text("warnings", "One warning.")};
@@ -34,52 +25,42 @@ constexpr auto kRun = std::to_array<Written<ReportedRun>>({
     {text("answer", "How long a step takes, and what limits it.").required(),
      [](const ReportedRun& run) { return Json(answer_of(run.result)); }},
     {list("defaults", kDefaultObject, "Inputs that were defaults.").required(),
-     [](const ReportedRun& run) {
-       return Json(io::write_each(run.result.defaults, [](const study::DefaultValue& each) {
-         return io::write(kDefault, each);
-       }));
-     }},
+     [](const ReportedRun& run) { return io::write_all(kDefault, run.result.defaults); }},
     {list("what_if", study::kWhatIfObject, "What would help, the largest gain first.").required(),
-     [](const ReportedRun& run) { return study::what_if_list(run.what_if); }},
+     [](const ReportedRun& run) { return io::write_all(study::kWhatIf, run.what_if); }},
     {list("sentences", kSentence, "Where the time goes; none where it is not known.").required(),
-     [](const ReportedRun& run) { return texts_of(run.sentences); }},
+     io::value_of<&ReportedRun::sentences>},
     {list("warnings", kWarning, "What to know about the result.").required(),
-     [](const ReportedRun& run) { return texts_of(run.result.warnings); }},
+     [](const ReportedRun& run) { return io::list_of(run.result.warnings); }},
     {object("scenario", {}, "The scenario, which stepsim run takes (schema scenario).")
          .open()
          .required()
          .example("{}"),
      io::value_of<&ReportedRun::scenario>},
 });
-constexpr std::array kRunKeys = io::written_keys(kRun);
-constexpr Key kReportResult =
-    object("report_result", kRunKeys, "What stepsim report --json writes of a result or scenario.");
+constexpr Key kReportResult = object("report_result", io::kKeysOf<kRun>,
+                                     "What stepsim report --json writes of a result or scenario.");
 
 constexpr auto kPageKnee = std::to_array<Written<plot::Point>>({
     io::row<&plot::Point::x>("x", "Where it is."),
     io::row<&plot::Point::y>("y", "Value of the first curve there, in the unit of the figure."),
 });
-constexpr std::array kPageKneeKeys = io::written_keys(kPageKnee);
 constexpr std::array kVaried{text("varied", "Name of a field.")};
 
 constexpr auto kRecords = std::to_array<Written<RecordsFacts>>({
     io::row<&RecordsFacts::answer>("answer", "How many points there are, and the best of them."),
-    {integer("points", "Points without an error.").in(io::at_least(0)).required(),
-     io::value_of<&RecordsFacts::points>},
-    {integer("failed", "Points with an error.").in(io::at_least(0)).required(),
-     io::value_of<&RecordsFacts::failed>},
+    io::row<&RecordsFacts::points>("points", "Points without an error.").in(io::at_least(0)),
+    io::row<&RecordsFacts::failed>("failed", "Points with an error.").in(io::at_least(0)),
     {list("varied", kVaried, "Fields that differ between points.").required(),
-     [](const RecordsFacts& facts) { return texts_of(facts.varied); }},
-    {object("knee", kPageKneeKeys, "Knee of the figure; null where it has none.")
+     io::value_of<&RecordsFacts::varied>},
+    {object("knee", io::kKeysOf<kPageKnee>, "Knee of the figure; null where it has none.")
          .nullable()
          .required(),
-     [](const RecordsFacts& facts) {
-       return facts.knee ? io::write(kPageKnee, *facts.knee) : Json();
-     }},
+     [](const RecordsFacts& facts) { return io::write(kPageKnee, facts.knee); }},
 });
-constexpr std::array kRecordsKeys = io::written_keys(kRecords);
-constexpr Key kReportRecords = object(
-    "report_records", kRecordsKeys, "What stepsim report --json writes of a sweep or comparison.");
+constexpr Key kReportRecords =
+    object("report_records", io::kKeysOf<kRecords>,
+           "What stepsim report --json writes of a sweep or comparison.");
 
 constexpr std::array<std::string_view, 1> kRunExamples{
     R"({"answer":"A step takes 2 s.","defaults":[{"pointer":"/training/update_s","reason":"updates take no time","value":0}],"scenario":{},"sentences":[],"warnings":[],"what_if":[{"change":"twice the bandwidth","gain":0.25,"set":["/cluster/network/bandwidth_Bps=2e9"],"step_s":1.5}]})"};

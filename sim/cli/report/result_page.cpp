@@ -1,17 +1,12 @@
 // Parts that a run does not have are left out: a timeline without iterations, buckets of a server.
 #include "cli/report/result_page.hpp"
 
-#include <algorithm>
-#include <functional>
-
-#include "base/quantity.hpp"
 #include "cli/text/answer_texts.hpp"
 #include "cli/text/run_text.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 #include "run/memory_figures.hpp"
 #include "run/run_timeline.hpp"
-#include "run/verdict.hpp"
 
 namespace stepsim::cli {
 

@@ -1,20 +1,10 @@
 #pragma once
 // The page of HTML about a run (REP 7): its answer, its pictures, and what --json has of it.
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/plot/plot_rows.hpp"
 #include "cli/shell/document.hpp"
-#include "document/fields/schema.hpp"
-#include "document/json.hpp"
 #include "events/timeline.hpp"
 #include "plot/figure.hpp"
-#include "run/result.hpp"
-#include "run/summary.hpp"
-#include "study/explained.hpp"
 #include "study/trace_study.hpp"
 
 namespace stepsim::cli {

@@ -1,9 +1,5 @@
 #include "cli/report/result_page.hpp"
 
-#include <algorithm>
-#include <array>
-
-#include "base/quantity.hpp"
 #include "plot/colours.hpp"
 
 namespace stepsim::cli {

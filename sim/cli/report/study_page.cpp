@@ -2,10 +2,6 @@
 // both.
 #include "cli/report/result_page.hpp"
 
-#include <algorithm>
-#include <array>
-
-#include "base/quantity.hpp"
 #include "cli/text/answer_texts.hpp"
 #include "document/json_text.hpp"
 #include "plot/colours.hpp"

@@ -7,10 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <thread>
 
-#include "base/error.hpp"
-#include "cli/help/command_page.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/version.hpp"
 
@@ -27,11 +24,11 @@ bool has_progress(const CommandText& text) {
 }
 
 void add_common(CLI::App& app, const CommandText& text, Common& common) {
-  app.add_flag("--json", common.json, "machine-readable result")->group(kOutputGroup);
+  app.option_defaults()->group(kOutputGroup);
+  app.add_flag("--json", common.json, "machine-readable result");
   if (app.get_option_no_throw("--output") == nullptr) { // some commands write a folder
     add_value(app, "-o,--output", common.output, "FILE",
-              "where the result goes; default -, standard output")
-        ->group(kOutputGroup);
+              "where the result goes; default -, standard output");
   }
   if (app.get_option_no_throw("--format") == nullptr) { // help has other formats
     app.add_option("--format", common.format,
@@ -39,29 +36,23 @@ void add_common(CLI::App& app, const CommandText& text, Common& common) {
                        (text.formats.size() > 1
                             ? "; default by the name of the file, else the command's"
                             : ""))
-        ->type_name("WORD")
-        ->group(kOutputGroup);
+        ->type_name("WORD");
   }
   if (text.chooses) {
     add_value(app, "--columns", common.columns, "NAME,..",
               "keys of the figures that CSV, JSON Lines and tables show, as in the JSON; "
               "varied fields always stand")
-        ->delimiter(',')
-        ->group(kOutputGroup);
+        ->delimiter(',');
   }
   if (app.get_option_no_throw("--force") == nullptr) { // some commands have more to say about it
-    app.add_flag("--force", common.force, "lets a result replace a file of another kind")
-        ->group(kOutputGroup);
+    app.add_flag("--force", common.force, "lets a result replace a file of another kind");
   }
-  app.add_flag("--quiet", common.quiet, "no progress and no notes; warnings stay")
-      ->group(kOutputGroup);
-  add_value(app, "--color", common.color, "WORD", "always, never or auto; default auto")
-      ->group(kOutputGroup);
+  app.add_flag("--quiet", common.quiet, "no progress and no notes; warnings stay");
+  add_value(app, "--color", common.color, "WORD", "always, never or auto; default auto");
   if (has_progress(text)) {
-    add_value(app, "--progress", common.progress, "WORD", "auto, plain or none; default auto")
-        ->group(kOutputGroup);
+    add_value(app, "--progress", common.progress, "WORD", "auto, plain or none; default auto");
   }
-  app.set_help_flag("-h,--help", "this text")->group(kOutputGroup);
+  app.set_help_flag("-h,--help", "this text");
 }
 
 // A negative number is a value and not an unknown option.

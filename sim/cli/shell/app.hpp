@@ -15,14 +15,9 @@
 //
 // Errors are exceptions (base/error.hpp); `main` prints them and maps them to the exit code. No
 // header includes CLI11.
-#include <array>
-#include <chrono>
-#include <functional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
+#include "base/collected.hpp"
+#include "base/words.hpp"
 #include "cli/shell/progress.hpp"
 #include "document/json.hpp"
 
@@ -75,15 +70,19 @@ struct Common {
   mutable Progress work; // begun by parse(); the command may count points with counting()
 };
 
-enum class Format { table, json, jsonl, csv, html, markdown, svg };
+enum class Format { json, jsonl, csv, table, html, markdown, svg };
+inline constexpr auto kFormats = base::words<Format>({{Format::json, "json"},
+                                                      {Format::jsonl, "jsonl"},
+                                                      {Format::csv, "csv"},
+                                                      {Format::table, "table"},
+                                                      {Format::html, "html"},
+                                                      {Format::markdown, "markdown"},
+                                                      {Format::svg, "svg"}});
 // The formats of a command whose CommandText does not set `formats`.
 inline constexpr std::array kAllFormats{Format::json, Format::jsonl, Format::csv, Format::table};
 // The formats of commands that print tables.
 inline constexpr std::array kTableFormats{Format::json,  Format::jsonl, Format::csv,
                                           Format::table, Format::html,  Format::markdown};
-// Every format that some command writes.
-inline constexpr std::array kEveryFormat{Format::json, Format::jsonl,    Format::csv, Format::table,
-                                         Format::html, Format::markdown, Format::svg};
 inline constexpr std::array kJsonOrTable{Format::json, Format::table};
 inline constexpr std::array kJsonOnly{Format::json};
 

@@ -4,7 +4,6 @@
 
 #include <set>
 
-#include "base/error.hpp"
 #include "cli/shell/output.hpp"
 #include "document/csv.hpp"
 #include "document/json_text.hpp"
@@ -76,11 +75,7 @@ std::string csv_text(const std::vector<io::Object>& records) {
       columns.insert(key);
     }
   }
-  std::string out;
-  for (const std::string& column : columns) {
-    out += (out.empty() ? "" : ",") + column;
-  }
-  out += '\n';
+  std::string out = base::listed(columns, {}, ",") + "\n";
   for (const io::Object& object : records) {
     const io::Json record(object);
     bool first = true;
@@ -132,11 +127,8 @@ void write_document(const Common& common, const Document& document, Format fallb
 }
 
 std::vector<io::Object> records_in(const io::Json& tree, std::string_view key) {
-  std::vector<io::Object> records;
-  for (const io::Json& each : tree.find(key)->as_array()) {
-    records.push_back(each.as_object());
-  }
-  return records;
+  return base::collected<io::Object>(tree.find(key)->as_array(),
+                                     [](const io::Json& each) { return each.as_object(); });
 }
 
 std::string cell_of(const io::Json& record, const Column& column) {

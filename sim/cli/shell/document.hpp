@@ -6,14 +6,8 @@
 //   JSON             the tree
 //   CSV              the records
 //   JSON Lines       the lines, else the records, else the tree on one line
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "cli/shell/app.hpp"
-#include "document/json.hpp"
 
 namespace stepsim::cli {
 
@@ -44,6 +38,11 @@ struct Table {
 // rounding error of a difference of equal times.
 [[nodiscard]] std::optional<double> part_of(std::optional<double> part,
                                             std::optional<double> whole);
+
+// Groups of neighbours, each by its first and its last number: "{1-2}{3}{4-34}". Cut after 60
+// characters, because JSON has all groups.
+using Ends = std::pair<std::int64_t, std::int64_t>;
+[[nodiscard]] std::string groups_cell(std::span<const Ends> groups);
 
 struct Document {
   std::function<std::string()> text = {};

@@ -9,12 +9,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
-#include <filesystem>
 #include <new>
 
-#include "base/error.hpp"
 #include "base/shell_word.hpp"
-#include "cli/shell/app.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "document/file.hpp"
 

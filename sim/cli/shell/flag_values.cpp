@@ -2,10 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
 #include "cli/shell/app.hpp"
 #include "run/work_estimate.hpp"
 
@@ -55,10 +51,18 @@ std::int64_t count(std::string_view flag, std::string_view text, io::Range range
   return static_cast<std::int64_t>(value);
 }
 
-void add_max_seconds_flag(CLI::App& app, std::string& text, const char* group) {
+std::optional<std::int64_t> optional_count(std::string_view flag, std::string_view text,
+                                           io::Range range) {
+  return text.empty() ? std::nullopt : std::optional(count(flag, text, range));
+}
+
+std::optional<std::string> given(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+void add_max_seconds_flag(CLI::App& app, std::string& text) {
   add_value(app, "--max-seconds", text, "TIME",
-            "refuses a run whose estimated CPU time is longer; default 600")
-      ->group(group);
+            "refuses a run whose estimated CPU time is longer; default 600");
 }
 
 // Other quantities need a unit.

@@ -8,7 +8,6 @@
 #include <iostream>
 #include <system_error>
 
-#include "base/error.hpp"
 #include "base/printable.hpp"
 #include "cli/shell/interrupts.hpp"
 #include "document/file.hpp"

@@ -1,16 +1,9 @@
 #pragma once
 // Writes the results and messages of a command. Results are complete or absent: a file is written
 // next to its final name and then renamed, so that an interrupted command leaves the old file.
-#include <cstdint>
 #include <filesystem>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/shell/app.hpp"
-#include "document/json.hpp"
 
 namespace stepsim::cli {
 

@@ -5,36 +5,14 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
 #include <system_error>
 
-#include "base/error.hpp"
 #include "document/file.hpp"
 #include "scenario/file_names.hpp"
 
 namespace stepsim::cli {
 
 namespace {
-
-std::string_view word_of(Format format) {
-  switch (format) {
-  case Format::table:
-    return "table";
-  case Format::json:
-    return "json";
-  case Format::jsonl:
-    return "jsonl";
-  case Format::csv:
-    return "csv";
-  case Format::html:
-    return "html";
-  case Format::markdown:
-    return "markdown";
-  case Format::svg:
-    return "svg";
-  }
-  return "";
-}
 
 // "json" of "out/t.json.gz"; empty for names without one, and for what is no ending: "run.2",
 // "resnet50.10gbe-as-named".
@@ -94,11 +72,9 @@ bool is_output(const CLI::Option& option) {
 
 // "json, jsonl, csv or table".
 std::string words_of(std::span<const Format> formats) {
-  std::string text;
-  for (std::size_t i = 0; i < formats.size(); ++i) {
-    text.append(i == 0 ? "" : i + 1 == formats.size() ? " or " : ", ").append(word_of(formats[i]));
-  }
-  return text;
+  return base::joined(
+      base::collected<std::string_view>(formats, [](Format format) { return kFormats[format]; }),
+      " or ");
 }
 
 // "stepsim run".
@@ -114,16 +90,14 @@ void require_format(const CommandText& text, const CLI::App& app, Common& common
   };
   if (common.format.empty() && !common.json && common.output.ends_with(".md") &&
       !writes(Format::markdown) && writes(Format::table)) {
-    common.format = word_of(Format::table);
+    common.format = kFormats[Format::table];
   }
   if (common.format == "npz" || (common.format.empty() && common.output.ends_with(".npz"))) {
     throw UsageError(".npz is written no more: give -o FILE.csv or -o FILE.jsonl" +
                      std::string(text.chooses ? " with --columns NAME,.." : ""));
   }
   if (!common.format.empty()) {
-    std::array<std::string_view, kEveryFormat.size()> words;
-    std::ranges::transform(kEveryFormat, words.begin(), [](Format each) { return word_of(each); });
-    require_word("--format", common.format, words);
+    require_word("--format", common.format, kFormats.all());
   }
   const Format format = format_of(common, text.formats.front());
   const bool emits = text.emits && app.count("--emit") > 0;
@@ -212,8 +186,7 @@ void refuse_common_files(const CLI::App& app) {
 // --format wins over --json, and both over the name of the file.
 Format format_of(const Common& common, Format fallback) {
   if (!common.format.empty()) {
-    return *std::ranges::find(kEveryFormat, common.format,
-                              [](Format each) { return word_of(each); });
+    return *kFormats.find(common.format);
   }
   if (common.json) {
     return Format::json;

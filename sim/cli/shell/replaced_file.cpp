@@ -3,9 +3,7 @@
 #include "cli/shell/output.hpp"
 
 #include <algorithm>
-#include <utility>
 
-#include "base/error.hpp"
 #include "document/file.hpp"
 
 namespace stepsim::cli {

@@ -163,6 +163,17 @@ std::string percent_cell(std::optional<double> ratio) {
   return ratio ? base::significant(*ratio * 100) + " %" : std::string("-");
 }
 
+std::string groups_cell(std::span<const Ends> groups) {
+  std::string text;
+  for (const auto& [first, last] : groups) {
+    text += "{" + std::to_string(first) + (last > first ? "-" + std::to_string(last) : "") + "}";
+    if (text.size() > 60) {
+      return text + "...";
+    }
+  }
+  return text;
+}
+
 std::optional<double> part_of(std::optional<double> part, std::optional<double> whole) {
   constexpr double kRounding = 1e-9;
   return part && std::abs(*part) < kRounding * whole.value_or(0) ? 0 : part;

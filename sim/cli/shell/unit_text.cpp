@@ -3,12 +3,8 @@
 #include "cli/shell/unit_text.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <optional>
 
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "document/json_text.hpp"
 
@@ -25,8 +21,27 @@ constexpr std::array kTimes{Scale{"us", 1e6}, Scale{"ms", 1e3}, Scale{"s", 1},
 constexpr std::array kRates{Scale{"Mb/s", 8e-6}, Scale{"Gb/s", 8e-9}};
 constexpr std::array kSizes{Scale{"B", 1}, Scale{"kB", 1e-3}, Scale{"MB", 1e-6}, Scale{"GB", 1e-9}};
 
-std::optional<base::QuantityKind> kind_of(std::string_view key) {
-  return key.ends_with("_per_s") ? std::nullopt : base::kind_of_key(key);
+// A kind of quantity: the end of its keys, its units, and which of them a column has.
+struct Unit {
+  base::QuantityKind kind;
+  std::string_view suffix;
+  std::span<const Scale> scales;
+  std::size_t of_column;
+};
+constexpr std::array kUnits{Unit{base::QuantityKind::time, "_s", kTimes, 1},
+                            Unit{base::QuantityKind::rate, "_Bps", kRates, 1},
+                            Unit{base::QuantityKind::size, "_bytes", kSizes, 2}};
+
+// Null for keys without a unit.
+const Unit* unit_of(std::string_view key) {
+  const auto* unit = std::ranges::find_if(
+      kUnits, [kind = quantity_of(key)](const Unit& each) { return each.kind == kind; });
+  return unit == kUnits.end() ? nullptr : unit;
+}
+
+ColumnUnit in_unit(std::string_view key, std::string_view suffix, const Scale& scale) {
+  key.remove_suffix(key.ends_with(suffix) ? suffix.size() : 0);
+  return {std::string(key) + " [" + std::string(scale.unit) + "]", scale.factor};
 }
 
 // "54.6649", "20": no zeros behind the last digit that counts.
@@ -49,42 +64,26 @@ std::string scaled(double value, std::span<const Scale> scales, int digits) {
 
 } // namespace
 
+std::optional<base::QuantityKind> quantity_of(std::string_view key) {
+  return key.ends_with("_per_s") ? std::nullopt : base::kind_of_key(key.substr(key.rfind('/') + 1));
+}
+
 ColumnUnit column_unit(std::string_view key) {
-  const auto with = [&](std::string_view suffix, const Scale& scale) {
-    const std::string name(key.substr(0, key.size() - suffix.size()));
-    return ColumnUnit{name + " [" + std::string(scale.unit) + "]", scale.factor};
-  };
-  switch (kind_of(key).value_or(base::QuantityKind::ratio)) {
-  case base::QuantityKind::time:
-    return with("_s", kTimes[1]);
-  case base::QuantityKind::rate:
-    return with("_Bps", kRates[1]);
-  case base::QuantityKind::size:
-    return with(key == "bytes" ? "" : "_bytes", kSizes[2]);
-  case base::QuantityKind::flops:
-  case base::QuantityKind::ratio:
-  case base::QuantityKind::count:
-  case base::QuantityKind::amount:
-    break;
-  }
-  return {std::string(key), 1};
+  const Unit* unit = unit_of(key);
+  return unit == nullptr ? ColumnUnit{std::string(key), 1}
+                         : in_unit(key, unit->suffix, unit->scales[unit->of_column]);
+}
+
+ColumnUnit field_unit(std::string_view field) {
+  const auto kind = quantity_of(field);
+  return kind == base::QuantityKind::time    ? in_unit(field, "_s", kTimes[0])
+         : kind == base::QuantityKind::flops ? in_unit(field, "_Ps", {"TFlop/s", 1e-12})
+                                             : column_unit(field);
 }
 
 std::string value_text(std::string_view key, double value, int digits) {
-  switch (kind_of(key).value_or(base::QuantityKind::ratio)) {
-  case base::QuantityKind::time:
-    return scaled(value, kTimes, digits);
-  case base::QuantityKind::rate:
-    return scaled(value, kRates, digits);
-  case base::QuantityKind::size:
-    return scaled(value, kSizes, digits);
-  case base::QuantityKind::flops:
-  case base::QuantityKind::ratio:
-  case base::QuantityKind::count:
-  case base::QuantityKind::amount:
-    break;
-  }
-  return plain(value, digits);
+  const Unit* unit = unit_of(key);
+  return unit == nullptr ? plain(value, digits) : scaled(value, unit->scales, digits);
 }
 
 std::pair<std::string, std::string> distinct_texts(std::string_view key, double a, double b) {

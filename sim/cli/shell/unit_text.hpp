@@ -2,12 +2,8 @@
 // Values of a key as text: columns in one unit ("bandwidth [Gb/s]", "iteration_time [ms]"), and
 // single values in a suitable unit ("54.6649 Gb/s", "5 us"). The suffix of the key gives the
 // quantity.
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
+#include "base/quantity.hpp"
 #include "document/json.hpp"
 
 namespace stepsim::cli {
@@ -18,6 +14,12 @@ struct ColumnUnit {
 };
 // `key`: last token of a pointer, or a key of the summary.
 [[nodiscard]] ColumnUnit column_unit(std::string_view key);
+// The same for a varied field, named by its key or its pointer: times are in us, rates of computing
+// have a unit, too. Counts, ratios and words have none.
+[[nodiscard]] ColumnUnit field_unit(std::string_view field);
+// The quantity that a key measures by its ending; empty for a key without a unit, and for a
+// throughput such as samples_per_s, which ends like a time.
+[[nodiscard]] std::optional<base::QuantityKind> quantity_of(std::string_view key);
 
 // The value with its unit and at most `digits` significant digits.
 [[nodiscard]] std::string value_text(std::string_view key, double value, int digits = 6);

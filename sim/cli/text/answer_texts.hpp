@@ -1,13 +1,9 @@
 #pragma once
 // Writes the explanation of a program or scenario for the terminal: sentences first, then tables.
-#include <string>
-#include <vector>
 
 #include "cli/shell/document.hpp"
-#include "document/json.hpp"
 #include "run/flows_run.hpp"
 #include "study/converge_scenario.hpp"
-#include "study/explained.hpp"
 #include "study/trace_study.hpp"
 
 namespace stepsim::cli {

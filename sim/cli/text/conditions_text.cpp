@@ -1,10 +1,5 @@
 #include "cli/text/run_text.hpp"
 
-#include <algorithm>
-
-#include "base/quantity.hpp"
-#include "scenario/conditions.hpp"
-
 namespace stepsim::cli {
 
 std::string conditions_text(const study::Scenario& scenario) {
@@ -26,10 +21,8 @@ std::string conditions_text(const study::Scenario& scenario) {
 }
 
 std::string measured_text(const study::MeasuredTotal& total) {
-  std::string at;
-  for (const std::string& each : total.at) {
-    at += (at.empty() ? " with " : ", ") + base::printable(each);
-  }
+  const std::string at =
+      (total.at.empty() ? "" : " with ") + base::listed(total.at, base::printable);
   const auto band =
       total.low_s ? std::optional(base::Band{*total.low_s, total.high_s.value(), study::kLevel80})
                   : std::nullopt;

@@ -2,14 +2,9 @@
 // shows its own last loss.
 #include "cli/text/answer_texts.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <string_view>
 
-#include "base/quantity.hpp"
 #include "cli/shell/unit_text.hpp"
-#include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
 
@@ -180,11 +175,8 @@ void sort_best_first(Curves& found) {
 // JSON of a single curve is the curve itself, without a list around it.
 Document curves_document(const Curves& found, const study::CurveOptions& options) {
   const auto trees = [&] {
-    std::vector<io::Object> curves;
-    for (const NamedCurve& named : found.curves) {
-      curves.push_back(tree_of(named, options).as_object());
-    }
-    return curves;
+    return base::collected<io::Object>(
+        found.curves, [&](const NamedCurve& named) { return tree_of(named, options).as_object(); });
   };
   std::vector<std::string> warnings;
   for (const NamedCurve& named : found.curves) {

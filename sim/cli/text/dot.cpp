@@ -2,9 +2,6 @@
 // tree of switches looks like one.
 #include "cli/text/dot.hpp"
 
-#include <algorithm>
-#include <vector>
-
 #include "base/quantity.hpp"
 
 namespace stepsim::cli {

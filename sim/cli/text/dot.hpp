@@ -1,11 +1,8 @@
 #pragma once
 // Writes networks and programs as graphs in the language of Graphviz.
-#include <string>
-#include <string_view>
 
 #include "links/fabric/fabric.hpp"
 #include "programs/explain/binding_path.hpp"
-#include "programs/training_program.hpp"
 
 namespace stepsim::cli {
 

@@ -1,10 +1,7 @@
 // Long lists are cut to what matters: the slowest flows and the most used links.
 #include "cli/text/answer_texts.hpp"
 
-#include <algorithm>
-
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 
 namespace stepsim::cli {
 

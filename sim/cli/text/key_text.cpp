@@ -6,8 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
+#include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "document/reader.hpp"
 
@@ -76,11 +75,8 @@ std::string number_text(const io::Key& key) {
   constexpr std::string_view kMust = "must be";
   std::string text = key.kind == KeyKind::integer ? "integer" : "number";
   if (!key.choices.empty()) {
-    std::string choices;
-    for (const std::int64_t choice : key.choices) {
-      choices += (choices.empty() ? "" : " or ") + std::to_string(choice);
-    }
-    return choices;
+    return base::listed(
+        key.choices, [](std::int64_t choice) { return std::to_string(choice); }, " or ");
   }
   text += key.range.text().substr(kMust.size());
   const std::string_view unit = unit_of(key);
@@ -97,11 +93,7 @@ std::string either_text(const io::Key& key) {
       forms.push_back(std::move(text));
     }
   }
-  std::string text;
-  for (const std::string& form : forms) {
-    text += (text.empty() ? "" : "; or ") + form;
-  }
-  return text;
+  return base::listed(forms, {}, "; or ");
 }
 
 // "number > 0" -> "numbers > 0"

@@ -1,10 +1,7 @@
 #pragma once
 // Describes keys of files as text and as JSON, for `stepsim keys` and the pages made from it.
-#include <string>
-#include <vector>
 
 #include "document/fields/key.hpp"
-#include "document/json.hpp"
 
 namespace stepsim::cli {
 

@@ -2,8 +2,6 @@
 // messages, other jobs, and queues of links. An alpha_beta network leaves them empty.
 #include "cli/text/run_text.hpp"
 
-#include "base/quantity.hpp"
-
 namespace stepsim::cli {
 
 namespace {
@@ -35,7 +33,7 @@ std::string fabric_text(const study::Cluster& cluster) {
   const study::Network& network = cluster.network;
   std::string text(study::kNetworkModels[network.model]);
   text += " level, " + topology_name(cluster) + ": " + std::to_string(fabric.hosts) + " hosts, " +
-          std::to_string(fabric.switches) + (fabric.switches == 1 ? " switch" : " switches");
+          base::counted(fabric.switches, "switch", "es");
   if (network.model == study::NetworkModel::packet) {
     text += "; transport " +
             std::string(links::kTransportKinds[network.packet.options.transport.kind]) + ", " +
@@ -49,8 +47,7 @@ std::string messages_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
   std::string out;
   const auto line = [&](std::string_view label, const std::string& text) {
-    constexpr std::size_t kLabel = 14;
-    out.append(label).append(kLabel - label.size(), ' ').append(base::printable(text)).append("\n");
+    append_labelled(out, label, 14, text);
   };
   if (summary.fct_max_s) {
     line("messages", "complete after " + milliseconds_cell(summary.fct_p50_s) + " ms (median), " +

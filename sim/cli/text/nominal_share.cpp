@@ -1,10 +1,5 @@
 #include "cli/text/topology_text.hpp"
 
-#include <optional>
-#include <string_view>
-
-#include "base/quantity.hpp"
-#include "document/checked.hpp"
 #include "scenario/files/keys/node_keys.hpp"
 
 namespace stepsim::cli {

@@ -1,10 +1,8 @@
 #include "cli/text/record_table.hpp"
 
-#include <algorithm>
 #include <set>
-#include <utility>
 
-#include "base/quantity.hpp"
+#include "cli/shell/unit_text.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
@@ -89,8 +87,8 @@ std::vector<Table> pivot_tables(const RecordRows& records) {
   const std::string& field_left = records.varied[down];
   const std::string& field_top = records.varied[1 - down];
   const std::vector<std::string> names = field_names(records.varied);
-  const FieldLook left_shown = field_look(names[down]);
-  const FieldLook top_shown = field_look(names[1 - down]);
+  const ColumnUnit left_shown = field_unit(names[down]);
+  const ColumnUnit top_shown = field_unit(names[1 - down]);
   const bool samples = study::has_samples(records.rows);
   Table table;
   table.caption =

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 
 namespace stepsim::cli {
@@ -38,11 +37,7 @@ std::string valid_text(const links::NetworkProfile& profile) {
   if (profile.valid_gpus_per_node) {
     parts.push_back("GPUs per node " + std::to_string(*profile.valid_gpus_per_node));
   }
-  std::string out;
-  for (const std::string& part : parts) {
-    out += (out.empty() ? "valid for " : ", ") + part;
-  }
-  return out.empty() ? out : out + "\n";
+  return parts.empty() ? "" : "valid for " + base::listed(parts) + "\n";
 }
 
 // How much longer dense all-reduces of a training take than measured alone, by ranks, and the costs

@@ -2,13 +2,9 @@
 // so that sweeps of different scenarios need no list of columns here.
 #include "cli/text/record_table.hpp"
 
-#include <algorithm>
-#include <array>
 #include <iterator>
-#include <optional>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
+#include "cli/shell/unit_text.hpp"
 #include "cli/text/run_text.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/rows.hpp"
@@ -179,10 +175,9 @@ std::vector<Column> chosen_columns(std::span<const io::Json> rows,
       if (name == "iteration_time_s" && any_has(rows, kIntervalLevel)) {
         columns.push_back(band_column());
       }
-    } else if (base::kind_of_key(name) == base::QuantityKind::time) {
-      columns.push_back({name, name.substr(0, name.rfind('_')) + " [ms]", 1e3});
     } else {
-      const auto [heading, factor] = field_look(name);
+      const bool is_time = quantity_of(name) == base::QuantityKind::time;
+      const auto [heading, factor] = is_time ? column_unit(name) : field_unit(name);
       columns.push_back({name, heading, factor, any_has(rows, name) ? nullptr : in_full});
     }
   }
@@ -209,7 +204,7 @@ Table table_of_rows(const RecordRows& records) {
   Table table;
   const std::vector<std::string> names = field_names(varied);
   for (const std::string& name : names) {
-    table.headings.push_back(field_look(name).heading);
+    table.headings.push_back(field_unit(name).heading);
   }
   for (const Column& column : columns) {
     table.headings.push_back(column.heading);
@@ -219,7 +214,7 @@ Table table_of_rows(const RecordRows& records) {
     const io::Json& row = rows[r];
     std::vector<std::string>& cells = table.rows.emplace_back();
     for (std::size_t i = 0; i < varied.size(); ++i) {
-      cells.push_back(varied_cell(row, varied[i], field_look(names[i]).factor));
+      cells.push_back(varied_cell(row, varied[i], field_unit(names[i]).factor));
     }
     for (const Column& column : columns) {
       cells.push_back(cell_of(row, column));
@@ -272,7 +267,7 @@ std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
     for (std::size_t i = 0; i < varied.size(); ++i) {
       const std::string& field = varied[i];
       if (field != "algorithm") {
-        const FieldLook how = field_look(names[i]);
+        const ColumnUnit how = field_unit(names[i]);
         place +=
             (place.empty() ? "" : ", ") + how.heading + " = " + varied_cell(row, field, how.factor);
       }
@@ -310,36 +305,6 @@ std::vector<std::string> field_names(std::span<const std::string> varied) {
     names.push_back(same > 1 ? field : last_token(field));
   }
   return names;
-}
-
-// The unit follows from the end of the key; counts, ratios and words have none.
-FieldLook field_look(const std::string& field) {
-  const auto with = [&](std::string_view suffix, const char* unit, double factor) {
-    std::string name = field;
-    if (name.ends_with(suffix)) {
-      name.resize(name.size() - suffix.size());
-    }
-    return FieldLook{name + " [" + unit + "]", factor};
-  };
-  const auto kind = base::kind_of_key(field.substr(field.rfind('/') + 1));
-  if (!kind) {
-    return {field, 1};
-  }
-  switch (*kind) {
-  case base::QuantityKind::time:
-    return with("_s", "us", 1e6);
-  case base::QuantityKind::rate:
-    return with("_Bps", "Gb/s", 8e-9);
-  case base::QuantityKind::size:
-    return with("_bytes", "MB", 1e-6);
-  case base::QuantityKind::flops:
-    return with("_Ps", "TFlop/s", 1e-12);
-  case base::QuantityKind::ratio:
-  case base::QuantityKind::count:
-  case base::QuantityKind::amount:
-    break;
-  }
-  return {field, 1};
 }
 
 // Integers and decimal fractions without a unit stay as they were written.

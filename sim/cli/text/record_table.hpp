@@ -1,13 +1,8 @@
 #pragma once
 // Tables of the rows of `compare` and `sweep`: varied fields in readable units, times, efficiency
 // and bottleneck. A word marks the best row; a failed row shows its error.
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cli/shell/document.hpp"
-#include "document/json.hpp"
 #include "study/sweep/ranking.hpp"
 
 namespace stepsim::cli {
@@ -53,15 +48,6 @@ struct AlgorithmColumn {
 // The names of varied fields in a table: the last token of the pointer, or the whole pointer where
 // two fields would have the same name.
 [[nodiscard]] std::vector<std::string> field_names(std::span<const std::string> varied);
-
-// How a varied field is shown: "bandwidth [Gb/s]", values times `factor`.
-struct FieldLook {
-  std::string heading;
-  double factor = 1;
-};
-
-// The heading and the factor of a field, by the unit at the end of its name.
-[[nodiscard]] FieldLook field_look(const std::string& field);
 
 // The cell of a varied field. Integers and decimal fractions without a unit stay as they were
 // written.

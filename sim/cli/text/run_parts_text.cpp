@@ -1,9 +1,5 @@
 #include "cli/text/run_text.hpp"
 
-#include <array>
-#include <utility>
-
-#include "base/quantity.hpp"
 #include "cli/text/topology_text.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_schedule.hpp"
@@ -19,9 +15,8 @@ std::string sharding_text(const study::Result& result) {
     text = std::string(study::kShardingStrategies[sharding.strategy]);
   }
   if (!result.units.empty()) {
-    const std::size_t count = result.units.size();
     text += " (" + std::string(study::kShardingPresets[sharding.preset]) + "), " +
-            std::to_string(count) + (count == 1 ? " unit" : " units");
+            base::counted(std::ssize(result.units), "unit");
   }
   if (training.micro_batches > 1) {
     text +=

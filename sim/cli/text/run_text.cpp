@@ -3,13 +3,8 @@
 // out their line; nothing is computed here but shares and ratios.
 #include "cli/text/run_text.hpp"
 
-#include <algorithm>
-
-#include "base/quantity.hpp"
-#include "buckets/planners.hpp"
 #include "run/memory_figures.hpp"
 #include "run/run.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_schedule.hpp"
 
 namespace stepsim::cli {
@@ -73,11 +68,9 @@ std::string training_text(const study::Result& result) {
          (training.staleness_bound
               ? " with bound " + std::to_string(*training.staleness_bound) + ", "
               : ", ") +
-         std::to_string(options.servers) +
-         (sharded     ? " sharded"
-          : colocated ? " colocated"
-                      : " dedicated") +
-         (options.servers == 1 ? " server" : " servers");
+         base::counted(options.servers, sharded     ? "sharded server"
+                                        : colocated ? "colocated server"
+                                                    : "dedicated server");
 }
 
 // "mine (custom), ring"
@@ -143,12 +136,10 @@ std::string setting_text(const study::Result& result) {
                   std::string(layers::kProvenances[scenario.workload.provenance]) + " layer times");
   const study::Cluster& cluster = scenario.cluster;
   append_line(out, "workers",
-              std::to_string(cluster.ranks()) + " (" + std::to_string(cluster.nodes) +
-                  (cluster.nodes == 1 ? " node x " : " nodes x ") +
-                  (cluster.equal_nodes() ? "" : "up to ") + std::to_string(cluster.gpus_per_node) +
-                  cards_text(cluster) + ")");
+              std::to_string(cluster.ranks()) + " (" + base::counted(cluster.nodes, "node") +
+                  " x " + (cluster.equal_nodes() ? "" : "up to ") +
+                  std::to_string(cluster.gpus_per_node) + cards_text(cluster) + ")");
   append_line(out, "network", cluster.fabric ? fabric_text(cluster) : network_text(cluster));
-  const std::size_t messages = result.buckets.size();
   const std::string rounds = rounds_text(result);
   if (!rounds.empty()) {
     append_line(out, "training", rounds);
@@ -171,8 +162,7 @@ std::string setting_text(const study::Result& result) {
                   ? codec_text(scenario.communication.compression) +
                         "push of all gradients, pull of all weights, " + bytes + " each way"
                   : exchange + ", schedule " + study::schedule_name(scenario.communication) + ": " +
-                        std::to_string(messages) + (messages == 1 ? " message, " : " messages, ") +
-                        bytes);
+                        base::counted(std::ssize(result.buckets), "message") + ", " + bytes);
   append_line(out, "conditions", conditions_text(scenario));
   append_line(out, "method", result.method);
   return out;
@@ -253,9 +243,8 @@ std::string verdict_text(const study::Result& result, std::string_view to_measur
                                    ? scenario.cluster.ranks()
                                    : scenario.first_job_nodes * scenario.cluster.gpus_per_node;
   append_line(out, "speed-up",
-              cell(summary.speedup) + " with " + std::to_string(workers) +
-                  (workers == 1 ? " worker" : " workers") + ", efficiency " +
-                  percent_cell(summary.scaling_efficiency));
+              cell(summary.speedup) + " with " + base::counted(workers, "worker") +
+                  ", efficiency " + percent_cell(summary.scaling_efficiency));
   if (summary.interval_level) {
     append_line(out, summary.interval_parts.empty() ? "interval" : "most of it",
                 interval_text(summary, to_measure));

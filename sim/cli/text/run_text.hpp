@@ -1,9 +1,6 @@
 #pragma once
 // Writes a result as text: what was run, where the time of an iteration goes, and the parts for
 // networks, rounds and sharding.
-#include <cstddef>
-#include <string>
-#include <string_view>
 
 #include "base/printable.hpp"
 #include "cli/shell/document.hpp"

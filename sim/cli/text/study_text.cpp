@@ -1,11 +1,6 @@
 #include "cli/text/answer_texts.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <string_view>
-
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "run/memory_figures.hpp"
 
 namespace stepsim::cli {

@@ -2,13 +2,10 @@
 // thousand hosts fits on a page.
 #include "cli/text/topology_text.hpp"
 
-#include <map>
 #include <tuple>
 
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
-#include "links/fabric/fabric.hpp"
 #include "links/fabric/topology.hpp"
 
 namespace stepsim::cli {

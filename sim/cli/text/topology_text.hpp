@@ -1,11 +1,7 @@
 #pragma once
 // Writes the shipped files of networks as text: topologies, profiles and node types, with their
 // share of nominal rates.
-#include <string>
-#include <vector>
 
-#include "document/json.hpp"
-#include "links/profile/profile.hpp"
 #include "scenario/files/node_file.hpp"
 
 namespace stepsim::cli {

@@ -1,7 +1,6 @@
 #pragma once
 // The common cost of a collective whose ranks and links are all alike, which closed forms need.
 
-#include "collectives/collective.hpp"
 #include "collectives/formula/closed_form.hpp"
 
 namespace stepsim::collectives {

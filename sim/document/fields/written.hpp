@@ -5,7 +5,7 @@
 //     constexpr auto kPoint = std::to_array<Written<Point>>({
 //         {number("time_s", "Time, s.").required(), value_of<&Point::time_s>},
 //         {text("note", "A remark."), value_of<&Point::note>}});
-//     constexpr std::array kPointKeys = written_keys(kPoint);
+//     object("point", kKeysOf<kPoint>, "A point.")
 //
 //     write(kPoint, Point{1.5, {}})      {"time_s": 1.5}
 
@@ -20,17 +20,70 @@ namespace stepsim::io {
 template <class Source> struct Written {
   Key key;
   Json (*value)(const Source&);
+
+  [[nodiscard]] constexpr Written in(Range values) const { return {key.in(values), value}; }
+  [[nodiscard]] constexpr Written example(std::string_view json) const {
+    return {key.example(json), value};
+  }
 };
 
 // The value, or null if there is none.
 template <class Value> [[nodiscard]] Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json();
+  if constexpr (requires { value->value; }) { // a quantity
+    return value ? Json(value->value) : Json();
+  } else {
+    return value ? Json(*value) : Json();
+  }
+}
+
+[[nodiscard]] inline Json text_or_null(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
+
+// A list of texts, numbers or values.
+template <class Value>
+requires(std::is_constructible_v<Json, const Value&>) [[nodiscard]] Json
+    list_of(const std::vector<Value>& values) {
+  return Array(values.begin(), values.end());
+}
+
+// Sets a key that has a value: neither an empty member or text, nor an empty list, nor null, nor 0.
+template <class Value> void set_given(Json& tree, std::string_view key, const Value& value) {
+  if constexpr (requires { value.has_value(); }) {
+    if (value) {
+      tree.set(key, *value);
+    }
+  } else if constexpr (std::is_same_v<Value, Json>) {
+    if (!value.is_null()) {
+      tree.set(key, value);
+    }
+  } else if constexpr (std::is_arithmetic_v<Value>) {
+    if (value != 0) {
+      tree.set(key, value);
+    }
+  } else if (!value.empty()) {
+    if constexpr (std::is_convertible_v<Value, std::string_view>) {
+      tree.set(key, value);
+    } else {
+      tree.set(key, list_of(value));
+    }
+  }
+}
+
+template <class Enum, std::size_t N>
+void set_given(Json& tree, std::string_view key, std::optional<Enum> value,
+               const base::Words<Enum, N>& words) {
+  if (value) {
+    tree.set(key, words[*value]);
+  }
 }
 
 // The value of a member for a row, null where the member is empty: value_of<&Point::time_s>.
 template <auto Member, class Source> [[nodiscard]] Json value_of(const Source& source) {
   if constexpr (requires { (source.*Member).has_value(); }) {
     return or_null(source.*Member);
+  } else if constexpr (requires { list_of(source.*Member); }) {
+    return list_of(source.*Member);
   } else {
     return Json(source.*Member);
   }
@@ -42,23 +95,32 @@ template <class Owner, class Value> struct MemberOf<Value Owner::*> {
   using Type = Value;
 };
 
-// The row of a member that always has a value; the kind of the key follows from its type.
+// A required key of the kind that the type of its value asks for.
+template <class Type>
+[[nodiscard]] constexpr Key key_for(std::string_view name, std::string_view sentence) {
+  if constexpr (requires {
+                  typename Type::value_type;
+                  Type().has_value();
+                }) {
+    return key_for<typename Type::value_type>(name, sentence).nullable();
+  } else if constexpr (std::is_same_v<Type, bool>) {
+    return rows::boolean(name, sentence).required();
+  } else if constexpr (std::is_integral_v<Type>) {
+    return rows::integer(name, sentence).required();
+  } else if constexpr (std::is_floating_point_v<Type>) {
+    return rows::number(name, sentence).required();
+  } else if constexpr (std::is_same_v<Type, Json>) {
+    return rows::any(name, sentence).required();
+  } else {
+    return rows::text(name, sentence).required();
+  }
+}
+
+// The row of a member, null where it is empty.
 template <auto Member>
 [[nodiscard]] constexpr auto row(std::string_view name, std::string_view sentence) {
   using Of = MemberOf<decltype(Member)>;
-  using Type = typename Of::Type;
-  constexpr auto key = [](std::string_view n, std::string_view s) {
-    if constexpr (std::is_same_v<Type, bool>) {
-      return rows::boolean(n, s);
-    } else if constexpr (std::is_integral_v<Type>) {
-      return rows::integer(n, s);
-    } else if constexpr (std::is_floating_point_v<Type>) {
-      return rows::number(n, s);
-    } else {
-      return rows::text(n, s);
-    }
-  };
-  return Written<typename Of::Source>{key(name, sentence).required(),
+  return Written<typename Of::Source>{key_for<typename Of::Type>(name, sentence),
                                       value_of<Member, typename Of::Source>};
 }
 
@@ -73,6 +135,8 @@ written_keys(const std::array<Written<Source>, N>& rows) {
   return keys;
 }
 
+template <const auto& Rows> inline constexpr auto kKeysOf = written_keys(Rows);
+
 // The object with the values of `source`, in the order of the rows.
 template <class Source, std::size_t N>
 [[nodiscard]] Json write(const std::array<Written<Source>, N>& rows, const Source& source) {
@@ -84,6 +148,13 @@ template <class Source, std::size_t N>
     }
   }
   return tree;
+}
+
+// The same, or null without a source.
+template <class Source, std::size_t N>
+[[nodiscard]] Json write(const std::array<Written<Source>, N>& rows,
+                         const std::optional<Source>& source) {
+  return source ? write(rows, *source) : Json();
 }
 
 // Adds the members of `further` to `tree`; a member of the same name is replaced.
@@ -101,6 +172,18 @@ template <class Range, class WriteOne>
     all.push_back(write_one(each));
   }
   return all;
+}
+
+template <class Value>
+requires(std::is_constructible_v<Json, const Value&>) [[nodiscard]] Json
+    list_of(const std::vector<std::vector<Value>>& lists) {
+  return write_each(lists, [](const std::vector<Value>& list) { return list_of(list); });
+}
+
+// The list of the objects with the values of the elements.
+template <class Source, std::size_t N, class Range>
+[[nodiscard]] Json write_all(const std::array<Written<Source>, N>& rows, const Range& elements) {
+  return write_each(elements, [&](const Source& element) { return write(rows, element); });
 }
 
 } // namespace stepsim::io

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 

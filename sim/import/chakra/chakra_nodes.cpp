@@ -9,7 +9,6 @@
 #include <queue>
 #include <unordered_map>
 
-#include "base/error.hpp"
 #include "import/kineto/kineto_events.hpp"
 #include "scenario/files/import_source.hpp"
 

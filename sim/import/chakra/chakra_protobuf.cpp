@@ -6,7 +6,6 @@
 
 #include <bit>
 
-#include "base/error.hpp"
 #include "import/chakra/protobuf_wire.hpp"
 #include "scenario/files/import_source.hpp"
 

@@ -1,7 +1,5 @@
 #include "import/chakra/import_chakra.hpp"
 
-#include <algorithm>
-
 namespace stepsim::io {
 
 Samples chakra_samples(const std::string& path, const ImportOptions& options,

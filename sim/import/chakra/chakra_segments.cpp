@@ -1,6 +1,5 @@
 #include "import/chakra/import_chakra.hpp"
 
-#include <algorithm>
 #include <set>
 
 namespace stepsim::io {

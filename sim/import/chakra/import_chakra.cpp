@@ -4,9 +4,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <set>
 
+#include "base/collected.hpp"
 #include "base/statistics.hpp"
 #include "import/kineto/kineto_events.hpp"
 
@@ -36,11 +36,7 @@ std::string described(const ChakraFile& file) {
   if (count == 1) {
     return fmt::format("1 {} of {} bytes", *ops.begin(), bytes);
   }
-  std::string list;
-  for (const std::string_view op : ops) {
-    list += (list.empty() ? "" : ", ") + std::string(op);
-  }
-  return fmt::format("{} collectives ({})", count, list);
+  return fmt::format("{} collectives ({})", count, base::listed(ops));
 }
 
 std::string found_in(const ChakraFile& file, const ChakraCounts& counts) {

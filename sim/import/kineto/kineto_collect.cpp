@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/error.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

@@ -4,8 +4,6 @@
 #include <cerrno>
 #include <type_traits>
 
-#include "base/error.hpp"
-#include "document/file.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

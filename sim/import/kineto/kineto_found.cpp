@@ -3,8 +3,6 @@
 
 #include <fmt/core.h>
 
-#include "base/error.hpp"
-
 namespace stepsim::io {
 
 namespace {

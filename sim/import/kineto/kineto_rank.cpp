@@ -4,8 +4,6 @@
 
 #include <fmt/core.h>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "scenario/files/import_source.hpp"
 

@@ -9,7 +9,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/error.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

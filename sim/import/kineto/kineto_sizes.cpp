@@ -4,7 +4,6 @@
 
 #include <fmt/core.h>
 
-#include "base/error.hpp"
 #include "import/kineto/kineto_found.hpp"
 
 namespace stepsim::io {

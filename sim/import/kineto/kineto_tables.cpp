@@ -4,8 +4,6 @@
 
 #include <fmt/core.h>
 
-#include "base/error.hpp"
-
 namespace stepsim::io {
 
 namespace {

@@ -6,7 +6,6 @@
 
 #include <set>
 
-#include "base/quantity.hpp"
 #include "import/kineto/kineto_found.hpp"
 #include "import/kineto/kineto_names.hpp"
 

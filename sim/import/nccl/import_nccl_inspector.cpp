@@ -5,7 +5,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <set>
 #include <tuple>
 
@@ -230,8 +229,7 @@ private:
     line.number = whole(measured, kMeasured, "coll_sn", between(0, kMostExact));
     line.bytes = whole(measured, kMeasured, "coll_msg_size_bytes", between(0, kMostExact));
     line.time_us = number(measured, kMeasured, "coll_exec_time_us", between(0, 1e15));
-    const Json* timing = measured.find("coll_timing_source");
-    line.timing = timing != nullptr && timing->is_string() ? timing->as_string() : "";
+    line.timing = measured.text("coll_timing_source");
     const Json* rate = measured.find("coll_algobw_gbs");
     if (rate != nullptr && rate->is_number()) {
       line.rate_GBps = rate->as_double();

@@ -5,8 +5,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "nccl/node_links.hpp"
 
 namespace stepsim::io {

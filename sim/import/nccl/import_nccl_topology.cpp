@@ -8,6 +8,7 @@
 
 #include <set>
 
+#include "base/collected.hpp"
 #include "scenario/files/source_json.hpp"
 #include "scenario/files/topology_file.hpp"
 
@@ -248,12 +249,10 @@ private:
     if (std::ranges::any_of(system_.nodes, &NcclNode::rate_in_kbps)) {
       warn("networks of more than 10000000 Mbit/s are taken as kbit/s, as Slingshot writes them");
     }
-    std::string names;
-    for (const auto& [name, number] : system_.ignored) {
-      names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", name, number);
-    }
-    if (!names.empty()) {
-      warn("elements not read: " + names);
+    if (!system_.ignored.empty()) {
+      warn("elements not read: " + base::listed(system_.ignored, [](const auto& element) {
+             return fmt::format("{} ({})", element.first, element.second);
+           }));
     }
   }
 
@@ -270,12 +269,8 @@ private:
 
 // Values that were assumed are recorded like those given: the result can be made again from them.
 void record_options(const NcclTopologyOptions& options, layers::Source& source) {
-  std::string gpus;
-  for (const std::string& gpu : options.gpus) {
-    gpus += (gpus.empty() ? "" : ",") + gpu;
-  }
-  if (!gpus.empty()) {
-    source.options.emplace_back("gpus", gpus);
+  if (!options.gpus.empty()) {
+    source.options.emplace_back("gpus", base::listed(options.gpus, {}, ","));
   }
   const auto time = [](const std::optional<Seconds>& given, Seconds fallback) {
     return microseconds(given.value_or(fallback));

@@ -2,18 +2,13 @@
 // it lacked is kept, and becomes the error if no file has a row.
 #include "import/nccl/library_measurements.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <tuple>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
-#include "base/statistics.hpp"
 #include "document/csv.hpp"
 #include "import/import_detect.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

@@ -7,16 +7,11 @@
 //
 // A log names its own operation and lists its devices, which give the shape. All times of one
 // operation, shape and size, from whatever files, become one point with their median.
-#include <cstddef>
 #include <functional>
-#include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "nccl/library_fit.hpp"
 #include "scenario/files/library_file.hpp"
-#include "scenario/files/node_file.hpp"
 #include "scenario/files/samples_file.hpp"
 
 namespace stepsim::io {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/error.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

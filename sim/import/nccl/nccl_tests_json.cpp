@@ -8,11 +8,6 @@ namespace stepsim::io {
 
 namespace {
 
-std::string text_of(const Json& tree, std::string_view key) {
-  const Json* value = tree.find(key);
-  return value != nullptr && value->is_string() ? value->as_string() : std::string();
-}
-
 std::optional<double> number_of(const Json& tree, std::string_view key) {
   const Json* value = tree.find(key);
   if (value == nullptr || !value->is_number()) {
@@ -68,8 +63,8 @@ void read_devices(const Json& tree, NcclTable& table) {
   }
   for (const Json& device : devices->as_array()) {
     ++table.ranks;
-    ++table.hosts[std::string(text_of(device, "hostname"))];
-    if (const std::string kind = text_of(device, "device_info"); !kind.empty()) {
+    ++table.hosts[device.text("hostname")];
+    if (const std::string kind = device.text("device_info"); !kind.empty()) {
       table.devices.insert(kind);
     }
   }
@@ -101,7 +96,7 @@ std::vector<NcclTable> read_nccl_json(std::string_view text, const std::string& 
     row.bytes = result.integer("size", between(0, static_cast<double>(base::kMaxExactBytes)));
     row.halves = {read_half(json, "out_of_place"), read_half(json, "in_place")};
     if (table.dtype.empty()) {
-      table.dtype = text_of(json, "type");
+      table.dtype = json.text("type");
     }
     table.rows.push_back(std::move(row));
   }

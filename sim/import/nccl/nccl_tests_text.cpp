@@ -11,7 +11,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cctype>
 
 namespace stepsim::io {

@@ -4,8 +4,6 @@
 
 #include <cctype>
 
-#include "base/error.hpp"
-
 namespace stepsim::io {
 
 namespace {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::io {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "base/statistics.hpp"
 #include "document/json_text.hpp"
 
@@ -41,10 +40,6 @@ std::int64_t elements_of(const Json& shapes, const std::string& file) {
   return sum;
 }
 
-std::string text_of(const Json* value) {
-  return value != nullptr && value->is_string() ? value->as_string() : std::string();
-}
-
 bool same(const FlightRecord::AllReduce& a, const FlightRecord::AllReduce& b) {
   return a.elements == b.elements && a.dtype == b.dtype;
 }
@@ -63,14 +58,15 @@ FlightRecord read_flight_record(const std::string& path, std::uint64_t max_bytes
   }
   for (const Json& entry : entries->as_array()) {
     const Json* shapes = entry.find("input_sizes");
-    if (!text_of(entry.find("profiling_name")).ends_with(":all_reduce") || shapes == nullptr) {
+    if (!entry.text("profiling_name").ends_with(":all_reduce") || shapes == nullptr) {
       continue; // other collectives, barriers and transfers between two ranks
     }
     FlightRecord::AllReduce& call = record.all_reduces.emplace_back();
     call.elements = elements_of(*shapes, record.file);
     const Json* dtypes = entry.find("input_dtypes");
     if (dtypes != nullptr && dtypes->is_array() && !dtypes->as_array().empty()) {
-      call.dtype = text_of(&dtypes->as_array().front());
+      const Json& dtype = dtypes->as_array().front();
+      call.dtype = dtype.is_string() ? dtype.as_string() : "";
     }
     const Json* created = entry.find("time_created_ns");
     call.created_ns = created != nullptr && created->is_integer() ? created->as_integer() : 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "document/csv.hpp"
 
 namespace stepsim::io {

@@ -4,10 +4,7 @@
 // `pre` and ahead_backward 0 a gather waits for the next one that is added.
 #include "programs/builders/fsdp_program.hpp"
 
-#include <cstddef>
 #include <utility>
-
-#include "programs/program_draft.hpp"
 
 namespace stepsim::programs {
 namespace {

@@ -10,13 +10,8 @@
 // Units are numbered from 0 in forward order. The options `ahead_*` = g limit how early a gather
 // starts: the gather for the compute at position q of the iteration waits for the end of the
 // compute at position q - 1 - g, so that g = 0 is the compute just before.
-#include <cstdint>
-#include <optional>
-#include <vector>
 
-#include "base/units.hpp"
 #include "programs/builders/step_parts.hpp"
-#include "programs/training_program.hpp"
 
 namespace stepsim::programs {
 

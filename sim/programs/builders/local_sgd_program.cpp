@@ -4,11 +4,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstddef>
-#include <optional>
-#include <string>
-
-#include "programs/program_draft.hpp"
 
 namespace stepsim::programs {
 namespace {

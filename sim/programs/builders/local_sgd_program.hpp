@@ -8,13 +8,8 @@
 //
 // Fragment p = 1 .. P of the parameters is sent after step floor(p H / P) and merged tau steps
 // later.
-#include <cstdint>
-#include <vector>
 
-#include "base/units.hpp"
-#include "base/words.hpp"
 #include "programs/builders/step_parts.hpp"
-#include "programs/training_program.hpp"
 
 namespace stepsim::programs {
 

@@ -1,7 +1,6 @@
 #include "programs/builders/step_parts.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <numeric>
 #include <utility>
 

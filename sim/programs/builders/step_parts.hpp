@@ -1,15 +1,8 @@
 #pragma once
 // The input and shared parts of the program builders: the layers of a step, in forward order and
 // numbered from 0, the buckets of their gradients, in launch order, and all durations.
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/units.hpp"
 #include "programs/program_draft.hpp"
-#include "programs/training_program.hpp"
 
 namespace stepsim::programs {
 

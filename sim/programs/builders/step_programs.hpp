@@ -8,12 +8,8 @@
 // The update of a layer waits for the exchanges of its buckets in the iteration before. Behind a
 // barrier that of all layers waits for all of them, and so does the forward of the next micro-batch
 // where every micro-batch exchanges, as in PyTorch's DistributedDataParallel.
-#include <cstdint>
-#include <vector>
 
-#include "base/units.hpp"
 #include "programs/builders/step_parts.hpp"
-#include "programs/training_program.hpp"
 
 namespace stepsim::programs {
 

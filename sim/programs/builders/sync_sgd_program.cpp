@@ -1,9 +1,5 @@
 #include "programs/builders/step_programs.hpp"
 
-#include <cstddef>
-
-#include "programs/program_draft.hpp"
-
 namespace stepsim::programs {
 
 Program sync_sgd_program(const std::vector<LayerTimes>& layers,

@@ -4,12 +4,8 @@
 //
 //     compute  F1 F2 F3 | B3 B2 B1 ....... U ............
 //     reduce                 =R3==R2==R1===   =G1==G2==G3=
-#include <cstdint>
-#include <vector>
 
-#include "base/units.hpp"
 #include "programs/builders/step_parts.hpp"
-#include "programs/training_program.hpp"
 
 namespace stepsim::programs {
 

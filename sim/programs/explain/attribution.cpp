@@ -1,6 +1,5 @@
 #include "programs/explain/binding_path.hpp"
 
-#include <algorithm>
 #include <map>
 
 namespace stepsim::programs {

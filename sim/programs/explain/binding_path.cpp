@@ -4,11 +4,7 @@
 // message that made room.
 #include "programs/explain/binding_path.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cstddef>
-#include <optional>
-#include <span>
 #include <utility>
 
 #include "programs/exchange_parts.hpp"

@@ -6,15 +6,9 @@
 //
 //     compute  F1 F2 | B2 B1 ....wait....| F1      path: B2 X2 X1 F1 F2; B1 ends before X2 does,
 //     reduce            =X2=====X1=======|         hence a shorter B1 changes nothing
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "programs/operation_times.hpp"
 #include "programs/steady_state.hpp"
-#include "programs/training_program.hpp"
 
 namespace stepsim::programs {
 

@@ -1,10 +1,5 @@
 #include "programs/explain/explanation.hpp"
 
-#include <algorithm>
-#include <optional>
-
-#include "programs/steady_state.hpp"
-
 namespace stepsim::programs {
 
 Explanation explain(const Program& given, const ExplainOptions& options) {

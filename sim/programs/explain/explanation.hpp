@@ -1,11 +1,9 @@
 #pragma once
 // Explains the period of a program: its binding path, the division of the period into shares, and
 // the derivatives with respect to links and compute (TRN 7.1 to 7.3).
-#include <vector>
 
 #include "programs/explain/binding_path.hpp"
 #include "programs/explain/program_evaluation.hpp"
-#include "programs/training_program.hpp"
 
 namespace stepsim::programs {
 

@@ -1,8 +1,5 @@
 #include "programs/explain/program_evaluation.hpp"
 
-#include <algorithm>
-#include <optional>
-
 #include "base/error.hpp"
 #include "programs/event_pass.hpp"
 

@@ -1,14 +1,8 @@
 #pragma once
 // Chooses and runs the evaluator of a program: the cheapest one that is exact for it (TRN 2.3).
-#include <cstdint>
-#include <string>
-#include <vector>
 
-#include "base/words.hpp"
-#include "programs/operation_times.hpp"
 #include "programs/recurrence.hpp"
 #include "programs/steady_state.hpp"
-#include "programs/training_program.hpp"
 
 namespace stepsim::programs {
 

@@ -1,8 +1,5 @@
 #include "programs/explain/program_evaluation.hpp"
 
-#include <algorithm>
-#include <cstddef>
-
 namespace stepsim::programs {
 namespace {
 

@@ -3,14 +3,6 @@
 // made once per size.
 #include "programs/job/job_collective.hpp"
 
-#include <algorithm>
-#include <cassert>
-#include <cmath>
-#include <memory>
-#include <string>
-#include <utility>
-#include <variant>
-
 #include "base/error.hpp"
 
 namespace stepsim::programs {

@@ -5,15 +5,9 @@
 // sender received from each other rank (separately for the two trees of a double binary tree).
 //   JobCollective       the data shared by all runs: ranks, links, schedules by bytes
 //   CollectiveMessages  one run, step by step (event_run.hpp)
-#include <cstddef>
-#include <cstdint>
 #include <map>
-#include <vector>
 
 #include "collectives/evaluate/event_run.hpp"
-#include "collectives/evaluate/link_costs.hpp"
-#include "collectives/schedule/schedule.hpp"
-#include "events/event_queue.hpp"
 #include "programs/job/network_job.hpp"
 
 namespace stepsim::programs {

@@ -5,13 +5,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cassert>
-#include <deque>
-#include <string>
-#include <utility>
-#include <variant>
-
 #include "base/error.hpp"
 #include "programs/job/network_job_async.hpp"
 #include "programs/job/network_job_flows.hpp"

@@ -16,23 +16,12 @@
 // A transfer inside one host is not a message: with servers it takes no time, in a collective the
 // time of the link two_level->intra. Times are seconds from the start of the run; iterations, ranks
 // and layers are numbered from 0.
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <span>
-#include <vector>
 
 #include "collectives/collective.hpp"
-#include "layers/variability.hpp"
 #include "links/fabric/placement.hpp"
-#include "links/flow/flow_path.hpp"
-#include "links/packet/background.hpp"
 #include "links/packet/core.hpp"
-#include "links/packet/options.hpp"
 #include "programs/operation_times.hpp"
 #include "programs/step/parameter_server.hpp"
-#include "programs/training_program.hpp"
 
 namespace stepsim::programs {
 

@@ -1,9 +1,5 @@
 #include "programs/job/network_job_async.hpp"
 
-#include <algorithm>
-#include <cassert>
-#include <string>
-
 #include "base/error.hpp"
 #include "links/network_model.hpp"
 

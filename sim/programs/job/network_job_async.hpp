@@ -10,10 +10,7 @@
 // An update is complete when its last part is added. Its staleness is the number of updates by
 // other workers since the worker's previous update. The ports of workers and servers belong to the
 // network, in which pushes share them.
-#include <cstdint>
-#include <vector>
 
-#include "events/event_queue.hpp"
 #include "programs/job/network_job.hpp"
 #include "programs/step/staleness_bound.hpp"
 

@@ -2,12 +2,6 @@
 // share a channel and follow one another on it, as they would in one TCP connection.
 #include "programs/job/network_job_flows.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "links/flow/flow_path.hpp"
-
 namespace stepsim::programs {
 
 namespace {

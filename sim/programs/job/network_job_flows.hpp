@@ -11,12 +11,8 @@
 //   fill(id, job, message)         sets delivered and lost bytes of a message, after the run
 //   fill(result)                   sets the use of links up to result.elapsed_s, and the counts of
 //                                  events
-#include <cstdint>
-#include <span>
 #include <unordered_map>
-#include <vector>
 
-#include "links/flow/flow_level.hpp"
 #include "links/network_model.hpp"
 #include "links/packet/packet_network.hpp"
 #include "programs/job/network_job.hpp"

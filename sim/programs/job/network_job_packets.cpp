@@ -1,8 +1,6 @@
 // Messages of jobs at the packet level, and the background load beside them.
 #include "programs/job/network_job_flows.hpp"
 
-#include <algorithm>
-
 namespace stepsim::programs {
 
 namespace {

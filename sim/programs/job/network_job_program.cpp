@@ -2,13 +2,6 @@
 // ends are reported to the program, at the same instant, until nothing happens any more.
 #include "programs/job/network_job_program.hpp"
 
-#include <algorithm>
-#include <cassert>
-#include <cmath>
-#include <utility>
-
-#include "programs/operation_layout.hpp"
-
 namespace stepsim::programs {
 
 namespace {

@@ -10,16 +10,8 @@
 // A collective ends for all ranks of its part when all of them have finished the schedule and the
 // seconds of the operation, which are added to the messages, have passed. A factor x of an exchange
 // (TRN 2.7) multiplies the bytes and these seconds by x.
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <tuple>
-#include <vector>
 
-#include "events/event_queue.hpp"
 #include "programs/job/job_collective.hpp"
-#include "programs/job/network_job.hpp"
 #include "programs/job/server_traffic.hpp"
 #include "programs/program_events.hpp"
 

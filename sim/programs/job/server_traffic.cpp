@@ -2,11 +2,6 @@
 // until its credit is used up; only lists in which something changed are looked at.
 #include "programs/job/server_traffic.hpp"
 
-#include <algorithm>
-#include <cassert>
-#include <cmath>
-#include <utility>
-
 #include "links/network_model.hpp"
 
 namespace stepsim::programs {

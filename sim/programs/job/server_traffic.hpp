@@ -9,12 +9,8 @@
 // A server works on one part after the other. When all pushes of a part have arrived, it adds them
 // in pushes x bytes x add_s_per_byte (COL 5.10) and then encodes the sum in bytes x
 // encode_s_per_byte. A server that is also a worker (not dedicated) adds W - 1 pushes.
-#include <cstdint>
 #include <functional>
-#include <queue>
-#include <vector>
 
-#include "events/event_queue.hpp"
 #include "programs/job/network_job.hpp"
 
 namespace stepsim::programs {

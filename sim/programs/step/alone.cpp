@@ -1,6 +1,5 @@
 #include "programs/step/alone.hpp"
 
-#include <algorithm>
 #include <cassert>
 
 namespace stepsim::programs {

@@ -8,7 +8,6 @@
 //   input loaded before the iteration    f (forward + backward) + input + f update
 //
 // pace is the smallest straggler factor of all workers.
-#include <cstdint>
 
 #include "layers/variability.hpp"
 

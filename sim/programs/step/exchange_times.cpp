@@ -1,16 +1,9 @@
 #include "programs/step/exchange_times.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <utility>
-
 #include "base/shared_value.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/choose.hpp"
-#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/evaluate/server_flows.hpp"
-#include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/closed_form_streams.hpp"
 #include "collectives/method.hpp"
 

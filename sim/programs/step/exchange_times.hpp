@@ -4,14 +4,8 @@
 // closed form of the collective, for parts of exactly m / P bytes with P ranks, or max_plus if
 // there is no closed form. On a fabric (by events), and for pipelined blocks without a closed form
 // (by max_plus), only powers of two are simulated, and sizes between them are interpolated.
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <optional>
-#include <vector>
 
 #include "buckets/cost.hpp"
-#include "collectives/collective.hpp"
 #include "collectives/evaluate/sent_bytes.hpp"
 #include "collectives/formula/lower_bound.hpp"
 #include "collectives/formula/prepared_form.hpp"

@@ -1,7 +1,6 @@
 #include "programs/step/message_gates.hpp"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace stepsim::programs {
 

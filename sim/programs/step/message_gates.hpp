@@ -1,9 +1,6 @@
 #pragma once
 // Finds the condition for the start of a message in a step: the end of the backward of a layer, and
 // then a delay, for example by the cycle time of Horovod or by selection on a side stream.
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "programs/step/step.hpp"
 

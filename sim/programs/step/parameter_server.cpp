@@ -1,10 +1,7 @@
 #include "programs/step/parameter_server.hpp"
 
-#include <algorithm>
-#include <cassert>
 #include <numeric>
 #include <queue>
-#include <span>
 
 #include "programs/step/staleness_bound.hpp"
 

@@ -12,9 +12,6 @@
 // ties are decided by worker index. Stale synchronous training (TRN 4.7) is asynchronous, but
 // iteration t of a worker also waits until the pushes of all workers of iteration t - 1 - s have
 // been applied.
-#include <cstdint>
-#include <optional>
-#include <vector>
 
 #include "layers/staleness.hpp"
 #include "layers/variability.hpp"

@@ -1,8 +1,5 @@
 #include "programs/step/pipeline.hpp"
 
-#include <algorithm>
-#include <cassert>
-
 namespace stepsim::programs {
 
 PipelineStep pipeline_step(std::int64_t t, std::int64_t width, std::int64_t warmup_iterations,

@@ -2,7 +2,6 @@
 // The bookkeeping of Pipe-SGD: which gradient every step applies (PIP 8), their staleness (PIP 11),
 // and the width of the pipeline (PIP 4, 10). programs/builders/step_programs.hpp has the program
 // itself.
-#include <cstdint>
 
 #include "base/words.hpp"
 #include "layers/staleness.hpp"

@@ -10,12 +10,7 @@
 // Here t_b is the time of backward, u(l) the update and t_f(l) the forward of layer l, and done(l)
 // the end of the layer's last message, including its broadcast or all-gather. Every message of an
 // iteration ends before the next backward starts, so that all periods are equal.
-#include <cstdint>
-#include <vector>
 
-#include "base/units.hpp"
-#include "base/words.hpp"
-#include "buckets/planner_options.hpp"
 #include "buckets/sending.hpp"
 #include "programs/builders/step_parts.hpp"
 

@@ -2,10 +2,6 @@
 // size.
 #include "scenario/compression/compressed_cost.hpp"
 
-#include <algorithm>
-#include <cassert>
-#include <cmath>
-
 #include "collectives/method.hpp"
 #include "programs/step/exchange_times.hpp"
 #include "scenario/compression/compression_words.hpp"

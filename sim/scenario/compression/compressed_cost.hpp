@@ -1,8 +1,6 @@
 #pragma once
 // The cost of a compressed exchange on the channel, for planners and for runs.
-#include <optional>
 
-#include "collectives/compress/compressed_exchange.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {

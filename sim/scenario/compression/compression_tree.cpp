@@ -1,12 +1,6 @@
 // /communication/compression back to io's tree, and the dense run that it is compared with.
 #include "scenario/compression/scenario_compression.hpp"
 
-#include <algorithm>
-#include <utility>
-#include <variant>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "scenario/compression/compression_words.hpp"
 
 namespace stepsim::study {

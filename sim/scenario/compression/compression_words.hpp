@@ -2,9 +2,6 @@
 // The cost keys of `/communication/compression` with the members that they set, one list for
 // reading and writing. The rows with their meaning are in
 // scenario/files/keys/compression_cost_keys.hpp.
-#include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "collectives/compress/compression.hpp"
 #include "scenario/files/keys/compression_cost_keys.hpp"

@@ -1,12 +1,6 @@
 // /communication/compression from io's tree (SPA 1, 11, 14; PIP 6, 16).
 #include "scenario/compression/scenario_compression.hpp"
 
-#include <array>
-#include <bit>
-#include <limits>
-#include <utility>
-
-#include "buckets/planners.hpp"
 #include "scenario/compression/compression_words.hpp"
 #include "scenario/keys/compression_keys.hpp"
 
@@ -30,20 +24,16 @@ bool is_free(const CompressCosts& costs) {
 // Values of the file override those of the profile one by one.
 CompressCosts parse_costs(io::Fields& fields, const ParseContext& context,
                           const CompressCosts& defaults) {
-  const io::Json* json = fields.any("costs");
-  if (json == nullptr || json->is_null()) {
-    return defaults;
-  }
   CompressCosts costs = defaults;
-  io::Fields inner(*json, context.problems, fields.row("costs"));
-  costs.n_log_n = inner.word_or("form", links::kSelectForms[defaults.n_log_n ? 1 : 0]) ==
-                  links::kSelectForms[1];
-  const std::string where = "form " + std::string(links::kSelectForms[costs.n_log_n ? 1 : 0]);
-  for (const auto& [key, value] : kCostKeys) {
-    costs.*value = inner.number_or(key, defaults.*value);
-    context.needs_meaning(inner, key, in_form(key, costs.n_log_n), where);
-  }
-  inner.no_more();
+  fields.object("costs", [&](io::Fields& inner) {
+    costs.n_log_n = inner.word_or("form", links::kSelectForms[defaults.n_log_n ? 1 : 0]) ==
+                    links::kSelectForms[1];
+    const std::string where = "form " + std::string(links::kSelectForms[costs.n_log_n ? 1 : 0]);
+    for (const auto& [key, value] : kCostKeys) {
+      costs.*value = inner.number_or(key, defaults.*value);
+      context.needs_meaning(inner, key, in_form(key, costs.n_log_n), where);
+    }
+  });
   return costs;
 }
 

@@ -1,16 +1,7 @@
 #pragma once
 // Reads /communication/compression of a scenario, which break-even problems have, too (SPA 1, 11,
 // 14; PIP 6, 16).
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "collectives/compress/compression.hpp"
-#include "document/json.hpp"
-#include "document/reader.hpp"
-#include "links/profile/profile.hpp"
 #include "scenario/parse_context.hpp"
 
 namespace stepsim::study {

@@ -5,8 +5,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
+#include "document/fields/written.hpp"
 #include "scenario/files/keys/cost_keys.hpp"
 
 namespace stepsim::io {
@@ -80,9 +79,6 @@ std::vector<LineCost> parse_line_costs(std::span<const Json> list, Problems& pro
 }
 
 Json to_json(const LineCost& cost) {
-  const auto or_null = [](const std::optional<double>& value) {
-    return value ? Json(*value) : Json();
-  };
   Json json = Object{{"op", cost.op},
                      {"ranks", cost.ranks},
                      {"grade", kCostGrades[cost.grade]},
@@ -93,15 +89,9 @@ Json to_json(const LineCost& cost) {
                      {"startup_high_s", or_null(cost.startup_high_s)},
                      {"bus_bandwidth_low_Bps", or_null(cost.bus_bandwidth_low_Bps)},
                      {"bus_bandwidth_high_Bps", or_null(cost.bus_bandwidth_high_Bps)}};
-  if (cost.collectives > 0) {
-    json.set("collectives", cost.collectives);
-  }
-  if (cost.smallest_bytes > 0) {
-    json.set("smallest_bytes", cost.smallest_bytes);
-  }
-  if (cost.largest_bytes > 0) {
-    json.set("largest_bytes", cost.largest_bytes);
-  }
+  set_given(json, "collectives", cost.collectives);
+  set_given(json, "smallest_bytes", cost.smallest_bytes);
+  set_given(json, "largest_bytes", cost.largest_bytes);
   return json;
 }
 
@@ -146,31 +136,17 @@ Json to_json(const CostPoints& cost) {
   Json json;
   json.set("schema_version", 1);
   json.set("kind", keys::kCostFile.name);
-  if (!cost.name.empty()) {
-    json.set("name", cost.name);
-  }
-  if (!cost.op.empty()) {
-    json.set("op", cost.op);
-  }
-  if (cost.ranks > 0) {
-    json.set("ranks", cost.ranks);
-  }
-  if (!cost.source.is_null()) {
-    json.set("source", cost.source);
-  }
+  set_given(json, "name", cost.name);
+  set_given(json, "op", cost.op);
+  set_given(json, "ranks", cost.ranks);
+  set_given(json, "source", cost.source);
   if (!cost.costs.empty()) {
-    Array costs;
-    for (const LineCost& each : cost.costs) {
-      costs.push_back(to_json(each));
-    }
-    json.set("costs", std::move(costs));
+    json.set("costs", write_each(cost.costs, [](const LineCost& each) { return to_json(each); }));
     return json;
   }
-  Array table;
-  for (const auto& [bytes, seconds] : cost.table) {
-    table.push_back(Array{bytes, seconds});
-  }
-  json.set("table", std::move(table));
+  json.set("table", write_each(cost.table, [](const auto& point) {
+             return Array{point.first, point.second};
+           }));
   return json;
 }
 

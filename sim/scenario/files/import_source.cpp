@@ -7,8 +7,6 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
-
 namespace stepsim::io {
 
 namespace {

@@ -1,6 +1,5 @@
 #pragma once
 // The options that all importers have; each adds its own (IO 2).
-#include <charconv>
 #include <cmath>
 #include <functional>
 
@@ -32,16 +31,7 @@ inline constexpr std::int64_t kMostElements = std::int64_t{1} << 50;
 
 [[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// std::from_chars neither skips blanks nor accepts a leading plus sign, so "+5", " 5" and "5 GB"
-// give no number. "inf" and "nan" are numbers for floating-point types.
-template <class Number> [[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return value;
-}
+using base::parse_number;
 
 // Finite numbers only.
 [[nodiscard]] inline std::optional<double> parse_real(std::string_view text) {

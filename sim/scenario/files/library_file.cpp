@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "document/fields/written.hpp"
 #include "scenario/files/keys/library_keys.hpp"
 #include "scenario/files/source_json.hpp"
 
@@ -140,15 +141,14 @@ Json to_json(const LibraryFile& file, const nccl::Calibration& calibration) {
     parameters.set(nccl::kParameters[nccl::parameter_rows()[i].parameter],
                    parameter_json(file, calibration, i));
   }
-  Array points;
-  for (const nccl::MeasuredPoint& point : fitted.points) {
-    points.push_back(Object{{"op", nccl::kOperations[point.operation]},
-                            {"nodes", static_cast<std::int64_t>(point.shape.nodes)},
-                            {"gpus_per_node", static_cast<std::int64_t>(point.shape.gpus)},
-                            {"bytes", point.bytes},
-                            {"measured_s", point.measured_s},
-                            {"count", static_cast<std::int64_t>(point.count)}});
-  }
+  Array points = write_each(fitted.points, [](const nccl::MeasuredPoint& point) {
+    return Object{{"op", nccl::kOperations[point.operation]},
+                  {"nodes", static_cast<std::int64_t>(point.shape.nodes)},
+                  {"gpus_per_node", static_cast<std::int64_t>(point.shape.gpus)},
+                  {"bytes", point.bytes},
+                  {"measured_s", point.measured_s},
+                  {"count", static_cast<std::int64_t>(point.count)}};
+  });
   Json json(Object{{"schema_version", 1},
                    {"kind", keys::kLibraryCalibration.name},
                    {"name", fitted.name},

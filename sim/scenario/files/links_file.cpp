@@ -68,11 +68,7 @@ std::vector<collectives::PairCost> parse_pairs(Fields& fields, Ranks ranks, Prob
 // the length of the list as written.
 std::vector<double> parse_numbers(Fields& fields, std::string_view key, Ranks ranks,
                                   Problems& problems) {
-  std::vector<double> values;
-  const Range range = fields.row(key).keys.front().range;
-  for (const Json& value : fields.list(key)) {
-    values.push_back(checked_number(value, range, problems).value_or(0));
-  }
+  std::vector<double> values = fields.numbers(key);
   if (fields.has(key)) {
     check_length(fields.json(), key, values.size(), ranks, problems);
   }

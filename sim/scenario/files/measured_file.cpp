@@ -4,7 +4,6 @@
 #include "scenario/files/measured_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "document/reader.hpp"
 #include "scenario/files/keys/measured_keys.hpp"
@@ -17,11 +16,8 @@ namespace {
 // A number with leading zeros is refused, because "32" and "032" would be two keys for one number
 // of ranks.
 std::optional<std::int64_t> ranks_of(std::string_view key) {
-  std::int64_t ranks{};
-  const auto end = key.data() + key.size();
-  const auto result = std::from_chars(key.data(), end, ranks);
-  const bool whole = result.ec == std::errc{} && result.ptr == end && !key.starts_with('0');
-  return whole && ranks >= 1 ? std::optional(ranks) : std::nullopt;
+  const auto ranks = base::parse_number<std::int64_t>(key);
+  return ranks && *ranks >= 1 && !key.starts_with('0') ? ranks : std::nullopt;
 }
 
 void check_method(const Json& place, std::string_view method, Problems& problems) {
@@ -30,18 +26,16 @@ void check_method(const Json& place, std::string_view method, Problems& problems
   }
 }
 
-layers::MeasuredPhases parse_phases(const Json& json, Problems& problems) {
-  Fields fields(json, problems, *find_key(keys::kMeasuredModel.front(), "phases"));
+layers::MeasuredPhases parse_phases(Fields& fields) {
   layers::MeasuredPhases phases;
   phases.ranks = fields.integer("ranks");
   phases.method = fields.text("method");
   if (!phases.method.empty()) {
-    check_method(*fields.any("method"), phases.method, problems);
+    check_method(*fields.any("method"), phases.method, fields.problems());
   }
   phases.compute = Seconds{fields.number("compute_s")};
   phases.compress = Seconds{fields.number("compress_s")};
   phases.communication = Seconds{fields.number("communication_s")};
-  fields.no_more();
   return phases;
 }
 
@@ -74,10 +68,7 @@ layers::MeasuredModel parse_model_row(const Json& json, Problems& problems) {
   model.parameters = fields.optional_integer("parameters");
   model.batch_size = fields.optional_integer("batch_size");
   model.note = fields.text("note");
-  if (fields.has("phases")) {
-    model.phases = parse_phases(*fields.any("phases"), problems);
-  }
-  (void)fields.any("phases");
+  fields.object("phases", [&](Fields& phases) { model.phases = parse_phases(phases); });
   // Keys of the inner objects are data (methods and numbers of ranks), so that `Fields`, which
   // knows a fixed set of keys, cannot read them.
   const Json* speeds = fields.any("samples_per_s_per_gpu");

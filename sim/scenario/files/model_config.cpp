@@ -244,12 +244,9 @@ layers::ModelTable parse_model_config(const Json& json, const std::string& name)
 }
 
 std::string config_name(const Json& json) {
-  std::string name = stem_of(json.file());
-  const Json* type = json.find("model_type");
-  if (name == "config" && type != nullptr && type->is_string() && !type->as_string().empty()) {
-    return type->as_string();
-  }
-  return name;
+  const std::string name = stem_of(json.file());
+  const std::string type = json.text("model_type");
+  return name == "config" && !type.empty() ? type : name;
 }
 
 } // namespace stepsim::io

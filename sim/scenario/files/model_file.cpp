@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "document/fields/written.hpp"
 #include "document/reader.hpp"
 #include "scenario/files/keys/model_keys.hpp"
 
@@ -16,30 +17,27 @@ namespace {
 
 // The product of dimensions is taken in doubles, which cannot overflow; a tensor of more than 2^53
 // elements loses its shape, so that no later sum of 64-bit integers overflows either.
-layers::ModelTensor parse_model_tensor(const Json& json, Problems& problems) {
-  Fields fields(json, problems, keys::kModelTensors.front());
+layers::ModelTensor parse_model_tensor(Fields& fields) {
   layers::ModelTensor tensor;
   tensor.name = fields.text("name");
   double elements = 1;
   for (const Json& dimension : fields.list("shape", "dimension")) {
     const Range range = keys::kModelShape.front().range;
     if (!dimension.is_integer() || !range.contains(dimension.as_double())) {
-      problems.add(dimension, range.text() + ", got " + shown(dimension));
+      fields.problems().add(dimension, range.text() + ", got " + shown(dimension));
       continue;
     }
     tensor.shape.push_back(dimension.as_integer());
     elements *= dimension.as_double();
   }
   if (elements > kMostExact) {
-    problems.add(json, "shape", "more than 2^53 elements");
+    fields.problems().add(fields.json(), "shape", "more than 2^53 elements");
     tensor.shape.clear();
   }
-  fields.no_more();
   return tensor;
 }
 
-layers::ModelLayer parse_model_layer(const Json& json, Problems& problems) {
-  Fields fields(json, problems, keys::kModelLayers.front());
+layers::ModelLayer parse_model_layer(Fields& fields) {
   layers::ModelLayer layer;
   layer.name = fields.text("name");
   layer.kind = fields.word("kind");
@@ -47,10 +45,7 @@ layers::ModelLayer parse_model_layer(const Json& json, Problems& problems) {
   layer.scaling = fields.word("scales_with", layers::kMacScalings);
   layer.heads = fields.optional_integer("heads").value_or(0);
   layer.execution_index = fields.optional_integer("execution_index");
-  for (const Json& tensor : fields.list("tensors")) {
-    layer.tensors.push_back(parse_model_tensor(tensor, problems));
-  }
-  fields.no_more();
+  layer.tensors = fields.each("tensors", parse_model_tensor);
   return layer;
 }
 
@@ -165,9 +160,7 @@ layers::ModelTable parse_model(const Json& json) {
   } else if (json.is_object()) {
     problems.add(json, "input", "required (an image or a sequence)");
   }
-  for (const Json& layer : fields.list("layers", "layer")) {
-    table.layers.push_back(parse_model_layer(layer, problems));
-  }
+  table.layers = fields.each("layers", parse_model_layer, "layer");
   const Json* totals = fields.any("totals");
   fields.no_more();
   problems.throw_if_any(); // the checks below need whole layers
@@ -203,12 +196,8 @@ Json to_json(const layers::ModelTable& table) {
   Json input;
   if (table.sequence) {
     input.set("sequence_length", table.sequence->sequence_length);
-    if (table.sequence->max_sequence_length > 0) {
-      input.set("max_sequence_length", table.sequence->max_sequence_length);
-    }
-    if (table.sequence->causal) {
-      input.set("causal", true);
-    }
+    set_given(input, "max_sequence_length", table.sequence->max_sequence_length);
+    set_given(input, "causal", table.sequence->causal);
   } else if (table.image) {
     input.set("channels", table.image->channels);
     input.set("height", table.image->height);
@@ -226,12 +215,8 @@ Json to_json(const layers::ModelTable& table) {
     entry.set("kind", layer.kind);
     entry.set("macs", layer.macs);
     entry.set("scales_with", layers::kMacScalings[layer.scaling]);
-    if (layer.heads > 0) {
-      entry.set("heads", layer.heads);
-    }
-    if (layer.execution_index) {
-      entry.set("execution_index", *layer.execution_index);
-    }
+    set_given(entry, "heads", layer.heads);
+    set_given(entry, "execution_index", layer.execution_index);
     Array tensors;
     for (const layers::ModelTensor& tensor : layer.tensors) {
       Json item;

@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "document/checked.hpp"
-#include "document/json.hpp"
 #include "layers/model_table.hpp"
 
 namespace stepsim::io {

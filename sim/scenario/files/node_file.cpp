@@ -1,9 +1,10 @@
 #include "scenario/files/node_file.hpp"
 
 #include <filesystem>
+#include <ranges>
 #include <system_error>
 
-#include "base/error.hpp"
+#include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "nccl/node_links.hpp"
 #include "scenario/files/keys/library_keys.hpp"
@@ -105,15 +106,11 @@ std::vector<SourcedNumber> shares_of(const Json& preset, Problems& problems) {
 
 std::vector<SourcedNumber> read_nominal_shares(Fields& parent) {
   std::vector<SourcedNumber> shares;
-  const Json* value = parent.any("of_nominal");
-  if (value == nullptr || value->is_null()) {
-    return shares;
-  }
-  Fields fields(*value, parent.problems(), parent.row("of_nominal"));
-  for (const keys::NominalRate& each : keys::kNominalRates) {
-    (void)sourced(fields, each.share, shares);
-  }
-  fields.no_more();
+  parent.object("of_nominal", [&](Fields& fields) {
+    for (const keys::NominalRate& each : keys::kNominalRates) {
+      (void)sourced(fields, each.share, shares);
+    }
+  });
   return shares;
 }
 
@@ -216,11 +213,8 @@ std::string shipped_node_preset(const std::string& data_folder, const std::strin
   if (const auto found = files.find(name); found != files.end()) {
     return found->second;
   }
-  std::vector<std::string_view> known;
-  for (const auto& [each, path] : files) {
-    known.push_back(each);
-  }
-  throw UsageError(base::unknown_word("node type", name, known));
+  throw UsageError(base::unknown_word("node type", name,
+                                      base::collected<std::string_view>(std::views::keys(files))));
 }
 
 NodePreset read_node_preset(const std::string& data_folder, const std::string& name) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
+#include "document/fields/written.hpp"
 #include "scenario/files/keys/overlap_keys.hpp"
 
 namespace stepsim::io {
@@ -83,37 +83,29 @@ Object slowdown_tree(const programs::Interference& interference) {
 
 Json to_json(const OverlapFit& fit) {
   Json tree = Object{{"schema_version", 1}, {"kind", "overlap"}};
-  if (!fit.name.empty()) {
-    tree.set("name", fit.name);
-  }
+  set_given(tree, "name", fit.name);
   tree.set("source", fit.source);
   add_constants(fit.constants, tree);
   add_quality(fit.quality, tree);
   if (!fit.leave_out.empty()) {
     tree.set("leave_out", fit.leave_out);
-    Array folds;
-    for (const OverlapFold& fold : fit.folds) {
-      Json each = Object{{"left_out", fold.left_out}};
-      add_constants(fold.constants, each);
-      add_quality(fold.quality, each);
-      folds.push_back(std::move(each));
-    }
-    tree.set("folds", std::move(folds));
+    tree.set("folds", write_each(fit.folds, [](const OverlapFold& fold) {
+               Json each = Object{{"left_out", fold.left_out}};
+               add_constants(fold.constants, each);
+               add_quality(fold.quality, each);
+               return each;
+             }));
   }
-  Array steps;
-  for (const OverlapStep& step : fit.steps) {
-    Json each = Object{{"schedule", step.schedule}};
-    if (!fit.leave_out.empty()) {
-      each.set("left_out", step.left_out);
-    }
-    each.set("step_s", step.step_s);
-    each.set("predicted_s", step.predicted_s);
-    if (step.held_out_s) {
-      each.set("held_out_s", *step.held_out_s);
-    }
-    steps.push_back(std::move(each));
-  }
-  tree.set("steps", std::move(steps));
+  tree.set("steps", write_each(fit.steps, [&](const OverlapStep& step) {
+             Json each = Object{{"schedule", step.schedule}};
+             if (!fit.leave_out.empty()) {
+               each.set("left_out", step.left_out);
+             }
+             each.set("step_s", step.step_s);
+             each.set("predicted_s", step.predicted_s);
+             set_given(each, "held_out_s", step.held_out_s);
+             return each;
+           }));
   return tree;
 }
 

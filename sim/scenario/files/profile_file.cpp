@@ -65,10 +65,10 @@ void parse_source(Fields& profile) {
   if (const Json* json = profile.any("source"); json != nullptr && json->is_string()) {
     return;
   }
-  object(profile, "source", [](Fields& source) {
+  profile.object("source", [](Fields& source) {
     (void)read_source(source);
     (void)source.text("date");
-    object(source, "numbers", [](Fields& by_pointer) { // pointer -> where it comes from
+    source.object("numbers", [](Fields& by_pointer) { // pointer -> where it comes from
       if (by_pointer.json().is_object()) {
         for (const auto& [key, value] : by_pointer.json().as_object()) {
           (void)by_pointer.string(key);
@@ -79,7 +79,7 @@ void parse_source(Fields& profile) {
 }
 
 void parse_device(Fields& profile) {
-  object(profile, "device", [](Fields& device) {
+  profile.object("device", [](Fields& device) {
     (void)device.text("name");
     (void)device.optional_integer("count");
     (void)device.text("driver");
@@ -89,7 +89,7 @@ void parse_device(Fields& profile) {
 }
 
 void parse_valid(Fields& fields, links::NetworkProfile& profile) {
-  object(fields, "valid", [&](Fields& valid) {
+  fields.object("valid", [&](Fields& valid) {
     profile.valid_ranks = interval<std::int64_t>(valid, "ranks", checked_integer);
     profile.valid_bytes = interval<double>(valid, "bytes", checked_number);
     profile.valid_density = interval<double>(valid, "density", checked_number);
@@ -98,7 +98,7 @@ void parse_valid(Fields& fields, links::NetworkProfile& profile) {
 }
 
 void parse_network(Fields& fields, links::NetworkProfile& profile) {
-  object(fields, "network", [&](Fields& network) {
+  fields.object("network", [&](Fields& network) {
     (void)network.word("model");
     profile.carrier = network.optional_word("transport", links::kCarriers);
     profile.bus = network.optional_word("bus", links::kBuses);
@@ -140,7 +140,7 @@ void parse_links(Fields& fields, links::NetworkProfile& profile) {
     value.delay_s = estimate(link, "delay_s").value_or(0);
     value.block_latency_s = estimate(link, "block_latency_s");
     (void)estimate(link, "reduction_Bps");
-    object(link, "duplex", [&](Fields& duplex) {
+    link.object("duplex", [&](Fields& duplex) {
       value.duplex_exchange = duplex.optional_number("exchange");
       value.duplex_shift = duplex.optional_number("shift");
     });
@@ -226,8 +226,8 @@ void parse_collectives(Fields& fields, links::NetworkProfile& profile) {
         fields.problems().add(row, "must be [bytes, measured, fitted]");
       }
     }
-    object(collective, "fit", [](Fields& fit) {
-      numbers(fit, "bic");
+    collective.object("fit", [](Fields& fit) {
+      (void)fit.numbers("bic");
       (void)fit.optional_number("median_relative_error");
       (void)fit.optional_number("max_relative_error");
       (void)fit.optional_integer("points");
@@ -261,7 +261,7 @@ links::NetworkProfile parse_profile(const Json& json) {
   parse_compression_costs(fields, profile);
   profile.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps");
   check_kernels(fields);
-  object(fields, "identifiable", [](Fields& flags) {
+  fields.object("identifiable", [](Fields& flags) {
     for (const Key& key : keys::kIdentifiable) {
       (void)flags.boolean(key.name);
     }

@@ -17,21 +17,6 @@ namespace stepsim::io {
 // network model predicts, compression costs, and timed kernels (SPA 9, CAL 5). Used by
 // parse_profile() only.
 
-// Reads a member that is an object: calls `read` with its fields. Nothing happens if it is absent
-// or null.
-template <class Read> void object(Fields& parent, std::string_view key, Read read) {
-  const Json* json = parent.any(key);
-  if (json == nullptr || json->is_null()) {
-    return;
-  }
-  Fields fields(*json, parent.problems(), parent.row(key));
-  read(fields);
-  fields.no_more();
-}
-
-// Checks a list of numbers if it is present.
-void numbers(Fields& parent, std::string_view key);
-
 // Each function reads one key of the file if it is present, and reports problems through `fields`;
 // check_kernels() only checks, because no run uses the kernels.
 void parse_dense_inflation(Fields& fields, links::NetworkProfile& profile);

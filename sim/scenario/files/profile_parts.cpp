@@ -45,17 +45,11 @@ void number_members(Fields& fields) {
 
 } // namespace
 
-void numbers(Fields& parent, std::string_view key) {
-  for (const Json& value : parent.list(key)) {
-    (void)checked_number(value, parent.row(key).keys.front().range, parent.problems());
-  }
-}
-
 // Factors are one per number of ranks. A list of the wrong kind keeps its length by repeating its
 // last rank or a factor of 1, so that a single bad entry is reported once and does not also make
 // the lengths differ.
 void parse_dense_inflation(Fields& fields, links::NetworkProfile& profile) {
-  object(fields, "dense_inflation", [&](Fields& inflation) {
+  fields.object("dense_inflation", [&](Fields& inflation) {
     auto& [ranks, factors] = profile.dense_inflation;
     for (const Json& value : inflation.list("ranks")) {
       const Range range = keys::kInflationRanks.front().range;
@@ -87,7 +81,7 @@ void parse_dense_inflation(Fields& fields, links::NetworkProfile& profile) {
 // The keys are names of methods. A name without costs is asked for with `any`, which marks it as
 // seen, or it would be reported as an unknown key a second time.
 void parse_compression_costs(Fields& fields, links::NetworkProfile& profile) {
-  object(fields, "compression_costs", [&](Fields& methods) {
+  fields.object("compression_costs", [&](Fields& methods) {
     if (!methods.json().is_object()) {
       return;
     }
@@ -98,7 +92,7 @@ void parse_compression_costs(Fields& fields, links::NetworkProfile& profile) {
         (void)methods.any(method);
         continue;
       }
-      object(methods, method, [&](Fields& costs) {
+      methods.object(method, [&](Fields& costs) {
         profile.compression_costs.push_back(parse_costs(costs, method));
       });
     }
@@ -111,9 +105,9 @@ void check_kernels(Fields& fields) {
     Fields kernel(json, fields.problems(), keys::kKernel.front());
     (void)kernel.text("kernel");
     for (const Key& key : keys::kKernelLists) {
-      numbers(kernel, key.name);
+      (void)kernel.numbers(key.name);
     }
-    object(kernel, "fit", number_members);
+    kernel.object("fit", number_members);
     for (const std::string_view key : {"device", "driver", "distribution"}) {
       (void)kernel.text(key);
     }

@@ -4,10 +4,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "base/error.hpp"
 #include "document/csv.hpp"
+#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/keys/samples_keys.hpp"
@@ -21,8 +19,7 @@ constexpr std::array<std::string_view, 8> kColumns{"op",     "algorithm", "ranks
                                                    "time_s", "pass",      "column", "start_up"};
 
 // Bytes must be whole numbers: they come from buffers that somebody allocated.
-SampleSet parse_set(const Json& json, Problems& problems) {
-  Fields fields(json, problems, keys::kSampleSet.front());
+SampleSet parse_set(Fields& fields) {
   SampleSet set;
   set.op = fields.word("op");
   set.algorithm = fields.text("algorithm");
@@ -32,13 +29,10 @@ SampleSet parse_set(const Json& json, Problems& problems) {
   set.column = fields.text("column");
   set.start_up = fields.word("start_up", links::kStartUps);
   set.gpus_per_node = fields.optional_integer("gpus_per_node");
-  for (const Json& entry : fields.list("points")) {
-    Fields point(entry, problems, keys::kSample.front());
-    set.samples.push_back({static_cast<double>(point.integer("bytes")), point.number("time_s"),
-                           point.optional_integer("pass")});
-    point.no_more();
-  }
-  fields.no_more();
+  set.samples = fields.each("points", [](Fields& point) {
+    return Sample{static_cast<double>(point.integer("bytes")), point.number("time_s"),
+                  point.optional_integer("pass")};
+  });
   return set;
 }
 
@@ -118,8 +112,6 @@ SampleSet& set_of(std::vector<SampleSet>& sets, SampleSet wanted) {
   return found != sets.end() ? *found : sets.emplace_back(std::move(wanted));
 }
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
-
 } // namespace
 
 Samples parse_samples(const Json& json) {
@@ -129,12 +121,8 @@ Samples parse_samples(const Json& json) {
   Samples samples;
   samples.file = json.file();
   samples.name = fields.string("name", "");
-  if (const Json* source = fields.any("source"); source != nullptr && !source->is_null()) {
-    samples.source = parse_source(*source, problems);
-  }
-  for (const Json& entry : fields.list("sets")) {
-    samples.sets.push_back(parse_set(entry, problems));
-  }
+  fields.object("source", [&](Fields& part) { samples.source = read_source(part); });
+  samples.sets = fields.each("sets", parse_set);
   samples.warnings = parse_warnings(fields);
   fields.no_more();
   problems.throw_if_any();
@@ -229,9 +217,7 @@ Json to_json(const Samples& samples) {
     for (const Sample& sample : set.samples) {
       Json point(
           Object{{"bytes", static_cast<std::int64_t>(sample.bytes)}, {"time_s", sample.time_s}});
-      if (sample.pass) {
-        point.set("pass", *sample.pass);
-      }
+      set_given(point, "pass", sample.pass);
       points.push_back(std::move(point));
     }
     Json entry(Object{{"op", set.op},
@@ -240,15 +226,11 @@ Json to_json(const Samples& samples) {
                       {"dtype", text_or_null(set.dtype)},
                       {"column", text_or_null(set.column)},
                       {"points", std::move(points)}});
-    if (!set.algorithm.empty()) {
-      entry.set("algorithm", set.algorithm);
-    }
+    set_given(entry, "algorithm", set.algorithm);
     if (set.start_up != links::StartUp::alone) {
       entry.set("start_up", links::kStartUps[set.start_up]);
     }
-    if (set.gpus_per_node) {
-      entry.set("gpus_per_node", *set.gpus_per_node);
-    }
+    set_given(entry, "gpus_per_node", set.gpus_per_node);
     sets.push_back(std::move(entry));
   }
   return Object{{"schema_version", 1},

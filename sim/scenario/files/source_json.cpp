@@ -1,29 +1,21 @@
 // Where data came from, in the same form in every kind of file that is imported: format, files with
 // digests, program and its options.
 #include "scenario/files/source_json.hpp"
+#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 
 #include "scenario/files/keys/source_keys.hpp"
 
 namespace stepsim::io {
 
-layers::Source parse_source(const Json& json, Problems& problems) {
-  Fields fields(json, problems, keys::kSource);
-  layers::Source source = read_source(fields);
-  fields.no_more();
-  return source;
-}
-
 // Options may have values of any type; all are kept as text, because they are only shown.
 layers::Source read_source(Fields& fields) {
   layers::Source source;
   source.format = fields.text("format");
-  for (const Json& entry : fields.list("files")) {
-    Fields file(entry, fields.problems(), keys::kSourceFiles.front());
-    source.files.push_back(
-        {.name = file.text("name"), .bytes = file.integer("bytes"), .sha256 = file.text("sha256")});
-    file.no_more();
-  }
+  source.files = fields.each("files", [](Fields& file) {
+    return layers::SourceFile{
+        .name = file.text("name"), .bytes = file.integer("bytes"), .sha256 = file.text("sha256")};
+  });
   source.importer = fields.text("importer");
   if (const Json* options = fields.any("options"); options != nullptr && !options->is_null()) {
     if (!options->is_object()) {
@@ -55,23 +47,17 @@ std::vector<std::string> parse_warnings(Fields& fields) {
 Json to_json(const layers::Source& source) {
   Json json;
   json.set("format", source.format);
-  Array files;
-  for (const layers::SourceFile& file : source.files) {
-    Json entry;
-    entry.set("name", file.name);
-    entry.set("bytes", file.bytes);
-    entry.set("sha256", file.sha256);
-    files.push_back(std::move(entry));
-  }
-  json.set("files", std::move(files));
+  json.set("files", write_each(source.files, [](const layers::SourceFile& file) {
+             return Object{{"name", file.name}, {"bytes", file.bytes}, {"sha256", file.sha256}};
+           }));
   json.set("importer", source.importer);
   Json options = Object{};
   for (const auto& [key, value] : source.options) {
     options.set(key, value);
   }
   json.set("options", std::move(options));
-  json.set("attribution", source.attribution ? Json(*source.attribution) : Json());
-  json.set("licence", source.licence ? Json(*source.licence) : Json());
+  json.set("attribution", or_null(source.attribution));
+  json.set("licence", or_null(source.licence));
   return json;
 }
 

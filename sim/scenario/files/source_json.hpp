@@ -7,9 +7,7 @@
 
 namespace stepsim::io {
 
-// Reads a `source` object; any key that is not in kSource is a problem.
-[[nodiscard]] layers::Source parse_source(const Json& json, Problems& problems);
-// Reads the keys of kSource from an object with further keys, which the caller reads.
+// Reads the keys of kSource; the object may have further keys, which the caller reads.
 [[nodiscard]] layers::Source read_source(Fields& fields);
 // The texts of `warnings` of a file; empty if there are none.
 [[nodiscard]] std::vector<std::string> parse_warnings(Fields& fields);

@@ -4,8 +4,7 @@
 
 #include <set>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
+#include "document/fields/written.hpp"
 #include "document/reader.hpp"
 #include "links/fabric/topology.hpp"
 #include "scenario/files/keys/topology_keys.hpp"
@@ -179,9 +178,7 @@ Json to_json(const links::Topology& topology) {
   Json json;
   json.set("schema_version", 1);
   json.set("kind", "topology");
-  if (!topology.name.empty()) {
-    json.set("name", topology.name);
-  }
+  set_given(json, "name", topology.name);
   if (!topology.preset.empty()) {
     json.set("preset", topology.preset);
     for (const auto& [name, value] : topology.preset_parameters) {
@@ -190,34 +187,22 @@ Json to_json(const links::Topology& topology) {
     return json;
   }
   const auto nodes = [](const std::vector<std::string>& ids) {
-    Array list;
-    for (const std::string& id : ids) {
-      list.push_back(Object{{"id", id}});
-    }
-    return list;
+    return write_each(ids, [](const std::string& id) { return Object{{"id", id}}; });
   };
   json.set("hosts", nodes(topology.hosts));
   json.set("switches", nodes(topology.switches));
-  Array links;
-  for (const links::TopologyLink& link : topology.links) {
-    Json entry;
-    entry.set("id", link.id);
-    entry.set("a", link.a);
-    entry.set("b", link.b);
-    entry.set("latency_s", link.latency_s);
-    entry.set("bandwidth_Bps", link.bandwidth_Bps);
-    if (!link.source.empty()) {
-      entry.set("source", link.source);
-    }
-    links.push_back(std::move(entry));
-  }
-  json.set("links", std::move(links));
-  if (!topology.gpus.empty()) {
-    json.set("gpus", Array(topology.gpus.begin(), topology.gpus.end()));
-  }
-  if (!topology.warnings.empty()) {
-    json.set("warnings", Array(topology.warnings.begin(), topology.warnings.end()));
-  }
+  json.set("links", write_each(topology.links, [](const links::TopologyLink& link) {
+             Json entry;
+             entry.set("id", link.id);
+             entry.set("a", link.a);
+             entry.set("b", link.b);
+             entry.set("latency_s", link.latency_s);
+             entry.set("bandwidth_Bps", link.bandwidth_Bps);
+             set_given(entry, "source", link.source);
+             return entry;
+           }));
+  set_given(json, "gpus", topology.gpus);
+  set_given(json, "warnings", topology.warnings);
   return json;
 }
 

@@ -27,8 +27,9 @@ std::string dtype(Fields& fields) {
 }
 
 // A tensor whose element type is unknown has bytes that nothing can be compared with.
-layers::Tensor parse_trace_tensor(const Json& json, Problems& problems) {
-  Fields fields(json, problems, keys::kTraceTensors.front());
+layers::Tensor parse_trace_tensor(Fields& fields) {
+  const Json& json = fields.json();
+  Problems& problems = fields.problems();
   layers::Tensor tensor;
   tensor.name = fields.text("name");
   tensor.elements = fields.optional_integer("elements");
@@ -63,56 +64,43 @@ layers::Tensor parse_trace_tensor(const Json& json, Problems& problems) {
 
 // The sum is compared only if all tensors have bytes; otherwise the layer's own number is all there
 // is.
-layers::Layer parse_trace_layer(const Json& json, Problems& problems) {
-  Fields fields(json, problems, keys::kTraceLayers.front());
+layers::Layer parse_trace_layer(Fields& fields) {
   layers::Layer layer;
   layer.name = fields.text("name");
   layer.forward = optional_seconds(fields, "forward_s");
   layer.backward = optional_seconds(fields, "backward_s");
   layer.gradient_bytes = optional_bytes(fields, "gradient_bytes");
   layer.operation = fields.text("operation");
+  layer.tensors = fields.each("tensors", parse_trace_tensor);
   std::int64_t sum = 0;
   bool known = true;
-  for (const Json& tensor : fields.list("tensors")) {
-    layer.tensors.push_back(parse_trace_tensor(tensor, problems));
-    known = known && layer.tensors.back().bytes;
+  for (const layers::Tensor& tensor : layer.tensors) {
+    known = known && tensor.bytes;
     // Saturates above every legal total.
-    sum = std::min(sum + layer.tensors.back().bytes.value_or(Bytes{0}).value +
-                       layer.tensors.back().extra_bytes.value,
+    sum = std::min(sum + tensor.bytes.value_or(Bytes{0}).value + tensor.extra_bytes.value,
                    std::int64_t{1} << 54);
   }
   if (known && !layer.tensors.empty() && layer.gradient_bytes &&
       layer.gradient_bytes->value != sum) {
-    problems.add(json, "gradient_bytes",
-                 fmt::format("{}, but the tensors sum to {}", layer.gradient_bytes->value, sum));
+    fields.problems().add(
+        fields.json(), "gradient_bytes",
+        fmt::format("{}, but the tensors sum to {}", layer.gradient_bytes->value, sum));
   }
-  fields.no_more();
   return layer;
 }
 
-// Numbers of a list whose element has a row of its own.
-std::vector<double> numbers(Fields& fields, std::string_view key, const Key& element,
-                            Problems& problems) {
-  std::vector<double> values;
-  for (const Json& value : fields.list(key)) {
-    values.push_back(checked_number(value, element.range, problems).value_or(0));
-  }
-  return values;
-}
-
-layers::MeasuredTransfer parse_transfer(Fields& fields, Problems& problems) {
+layers::MeasuredTransfer parse_transfer(Fields& fields) {
   layers::MeasuredTransfer transfer;
   transfer.median = optional_seconds(fields, "transfer_s");
   transfer.low = optional_seconds(fields, "transfer_low_s");
   transfer.high = optional_seconds(fields, "transfer_high_s");
-  for (const double wait : numbers(fields, "wait_s", keys::kTraceWait.front(), problems)) {
+  for (const double wait : fields.numbers("wait_s")) {
     transfer.wait.push_back({wait});
   }
   return transfer;
 }
 
-layers::MeasuredUnit parse_unit(const Json& json, Problems& problems) {
-  Fields fields(json, problems, keys::kTraceUnits.front());
+layers::MeasuredUnit parse_unit(Fields& fields) {
   layers::MeasuredUnit unit;
   unit.elements = fields.integer("elements");
   unit.gather_dtype = std::string(fields.optional_word("gather_dtype").value_or(""));
@@ -122,37 +110,34 @@ layers::MeasuredUnit parse_unit(const Json& json, Problems& problems) {
   const auto range = fields.list("layers");
   if (!range.empty()) {
     const auto bound = [&](const Json& value) {
-      return checked_integer(value, keys::kTraceUnitLayer.front().range, problems).value_or(0);
+      return checked_integer(value, keys::kTraceUnitLayer.front().range, fields.problems())
+          .value_or(0);
     };
     unit.first_layer = bound(range.front());
     unit.last_layer = bound(range.back());
     if (range.size() != 2 || unit.last_layer < unit.first_layer) {
-      problems.add(json, "layers", "must be the first and the last layer");
+      fields.problems().add(fields.json(), "layers", "must be the first and the last layer");
     }
   }
-  fields.no_more();
   return unit;
 }
 
-layers::MeasuredSharding parse_sharding(const Json& json, Problems& problems) {
-  Fields fields(json, problems, *find_key(keys::kTrace, "sharding"));
+layers::MeasuredSharding parse_sharding(Fields& fields) {
   layers::MeasuredSharding sharding;
   sharding.group_size = fields.integer("group_size");
   sharding.world_size = fields.optional_integer("world_size");
   sharding.reshard_after_forward = fields.boolean("reshard_after_forward");
-  fields.no_more();
   return sharding;
 }
 
 // `index` may be left out. Where it is given it must be the position, because launch order is what
 // the list stands for.
-layers::MeasuredBucket parse_bucket(const Json& json, std::size_t position, Problems& problems) {
-  Fields fields(json, problems, keys::kTraceBuckets.front());
+layers::MeasuredBucket parse_bucket(Fields& fields, std::int64_t expected) {
   layers::MeasuredBucket bucket;
-  const auto expected = static_cast<std::int64_t>(position);
   if (fields.integer_or("index", expected) != expected) {
-    problems.add(json, "index",
-                 fmt::format("buckets are numbered from 0 in launch order, this is {}", expected));
+    fields.problems().add(
+        fields.json(), "index",
+        fmt::format("buckets are numbered from 0 in launch order, this is {}", expected));
   }
   bucket.elements = fields.integer("elements");
   bucket.bytes = {fields.integer("bytes")};
@@ -162,13 +147,11 @@ layers::MeasuredBucket parse_bucket(const Json& json, std::size_t position, Prob
   bucket.median = optional_seconds(fields, "median_s");
   bucket.max = optional_seconds(fields, "max_s");
   bucket.group = fields.text("group");
-  bucket.transfer = parse_transfer(fields, problems);
-  fields.no_more();
+  bucket.transfer = parse_transfer(fields);
   return bucket;
 }
 
-layers::MeasuredCollective parse_collective(const Json& json, Problems& problems) {
-  Fields fields(json, problems, keys::kTraceCollectives.front());
+layers::MeasuredCollective parse_collective(Fields& fields) {
   layers::MeasuredCollective collective;
   collective.op = fields.text("op");
   collective.elements = fields.integer("elements");
@@ -176,28 +159,24 @@ layers::MeasuredCollective parse_collective(const Json& json, Problems& problems
   collective.dtype = dtype(fields);
   collective.per_step = fields.integer("per_step");
   collective.min = optional_seconds(fields, "min_s");
-  collective.transfer = parse_transfer(fields, problems);
-  fields.no_more();
+  collective.transfer = parse_transfer(fields);
   return collective;
 }
 
 // Steps are what the layer times were condensed from. No run uses them; they are kept, so that a
 // trace that is read and written again still shows what it rests on.
-layers::MeasuredStep parse_step(const Json& json, Problems& problems) {
-  Fields fields(json, problems, keys::kTraceSteps.front());
+layers::MeasuredStep parse_step(Fields& fields) {
   layers::MeasuredStep step;
   step.name = fields.text("name");
   step.used = fields.boolean("used");
   for (const keys::StepTime& time : keys::kStepTimes) {
     step.*time.member = seconds(fields, time.row.name);
   }
-  fields.no_more();
   return step;
 }
 
 // What an import found out about its own quality. No run uses it.
-layers::Checks parse_checks(const Json& json, Problems& problems) {
-  Fields fields(json, problems, *find_key(keys::kTrace, "checks"));
+layers::Checks parse_checks(Fields& fields) {
   layers::Checks checks;
   checks.steps_used = fields.integer("steps_used");
   checks.backward_nodes = fields.integer("backward_nodes");
@@ -210,10 +189,8 @@ layers::Checks parse_checks(const Json& json, Problems& problems) {
   checks.launch_idle_fraction = fields.optional_number("launch_idle_fraction");
   checks.recompute_fraction = fields.optional_number("recompute_fraction");
   checks.graph_fraction = fields.optional_number("graph_fraction");
-  checks.wait_fraction =
-      numbers(fields, "wait_fraction", keys::kTraceWaitFraction.front(), problems);
-  checks.last_rank = numbers(fields, "last_rank", keys::kTraceLastRank.front(), problems);
-  fields.no_more();
+  checks.wait_fraction = fields.numbers("wait_fraction");
+  checks.last_rank = fields.numbers("last_rank");
   return checks;
 }
 
@@ -226,9 +203,7 @@ layers::Trace parse_trace(const Json& json) {
   layers::Trace trace;
   trace.name = fields.string("name", "");
   trace.provenance = fields.word("provenance", layers::kProvenances);
-  if (const Json* source = fields.any("source"); fields.has("source")) {
-    trace.source = parse_source(*source, problems);
-  }
+  fields.object("source", [&](Fields& part) { trace.source = read_source(part); });
   trace.device = fields.optional_text("device");
   trace.ranks = fields.optional_integer("ranks");
   trace.batch_size = fields.optional_integer("batch_size");
@@ -236,31 +211,19 @@ layers::Trace parse_trace(const Json& json) {
   trace.granularity = fields.optional_word("granularity", layers::kGranularities);
   trace.time_scale = fields.number("time_scale");
   trace.accumulation = fields.optional_integer("accumulation");
-  for (const Json& layer : fields.list("layers", "layer")) {
-    trace.layers.push_back(parse_trace_layer(layer, problems));
-  }
+  trace.layers = fields.each("layers", parse_trace_layer, "layer");
   trace.update = seconds(fields, "update_s");
   trace.input = seconds(fields, "input_s");
   trace.other = seconds(fields, "other_s");
   trace.framework = seconds(fields, "framework_s");
-  for (const Json& bucket : fields.list("buckets")) {
-    trace.buckets.push_back(parse_bucket(bucket, trace.buckets.size(), problems));
-  }
-  for (const Json& collective : fields.list("collectives")) {
-    trace.collectives.push_back(parse_collective(collective, problems));
-  }
-  for (const Json& unit : fields.list("units")) {
-    trace.units.push_back(parse_unit(unit, problems));
-  }
-  if (const Json* sharding = fields.any("sharding"); fields.has("sharding")) {
-    trace.sharding = parse_sharding(*sharding, problems);
-  }
-  for (const Json& step : fields.list("steps")) {
-    trace.steps.push_back(parse_step(step, problems));
-  }
-  if (const Json* checks = fields.any("checks"); fields.has("checks")) {
-    trace.checks = parse_checks(*checks, problems);
-  }
+  trace.buckets = fields.each("buckets", [next = std::int64_t{0}](Fields& bucket) mutable {
+    return parse_bucket(bucket, next++);
+  });
+  trace.collectives = fields.each("collectives", parse_collective);
+  trace.units = fields.each("units", parse_unit);
+  fields.object("sharding", [&](Fields& part) { trace.sharding = parse_sharding(part); });
+  trace.steps = fields.each("steps", parse_step);
+  fields.object("checks", [&](Fields& part) { trace.checks = parse_checks(part); });
   trace.warnings = parse_warnings(fields);
   fields.no_more();
   problems.throw_if_any();

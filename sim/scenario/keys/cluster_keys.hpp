@@ -1,7 +1,5 @@
 #pragma once
 // The keys of /cluster of a scenario: machines, network and topology.
-#include <array>
-#include <string_view>
 
 #include "scenario/files/keys/cost_keys.hpp"
 #include "scenario/keys/library_model_keys.hpp"

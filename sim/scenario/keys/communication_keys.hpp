@@ -1,12 +1,8 @@
 #pragma once
 // The keys of /communication of a scenario: collective, schedule and compression.
-#include <array>
-#include <string_view>
-#include <vector>
 
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/two_level.hpp"
-#include "document/fields/key.hpp"
 #include "programs/step/step.hpp"
 #include "scenario/keys/compression_keys.hpp"
 #include "scenario/keys/library_model_keys.hpp"

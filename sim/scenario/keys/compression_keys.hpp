@@ -1,11 +1,8 @@
 #pragma once
 // The keys of /communication/compression of a scenario, which break-even problems have, too
 // (SPA 14).
-#include <array>
-#include <string_view>
 
 #include "collectives/compress/compression.hpp"
-#include "document/fields/key.hpp"
 #include "scenario/files/keys/compression_cost_keys.hpp"
 
 namespace stepsim::study::keys {

@@ -1,6 +1,5 @@
 #pragma once
 // The keys of /conditions of a scenario, and of a file of kind conditions (CON 1).
-#include <array>
 
 #include "document/fields/schema.hpp"
 #include "scenario/conditions.hpp"

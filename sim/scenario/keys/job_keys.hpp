@@ -1,6 +1,5 @@
 #pragma once
 // The keys of /job of a scenario.
-#include <array>
 
 #include "document/fields/bound.hpp"
 #include "scenario/scenario.hpp"

@@ -5,11 +5,7 @@
 //
 //     {"cluster": {"preset": "dgx_h100", "nodes": 10},
 //      "communication": {"collective": "library", "library": {"version": "2.29"}}}
-#include <array>
-#include <string_view>
 
-#include "document/fields/key.hpp"
-#include "nccl/library_words.hpp"
 #include "scenario/files/keys/library_keys.hpp"
 
 namespace stepsim::study::keys {

@@ -1,6 +1,5 @@
 #pragma once
 // The keys of /training for training that synchronises every H steps (TRN 8.1).
-#include <array>
 
 #include "document/fields/bound.hpp"
 #include "scenario/keys/value_codec_keys.hpp"

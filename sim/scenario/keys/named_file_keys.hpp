@@ -1,6 +1,5 @@
 #pragma once
 // The keys of an element of the list `files`, in results and in the headers of sweeps.
-#include <array>
 
 #include "document/fields/written.hpp"
 #include "scenario/named_files.hpp"
@@ -8,17 +7,12 @@
 namespace stepsim::study::keys {
 
 inline constexpr auto kNamedFile = std::to_array<io::Written<NamedFile>>({
-    {io::rows::text("pointer", "Where the scenario names it.")
-         .example(R"("/workload/trace")")
-         .required(),
-     io::value_of<&NamedFile::pointer>},
-    {io::rows::text("sha256", "SHA-256 of its content, 64 hexadecimal digits.")
-         .example(R"("00")")
-         .required(),
-     io::value_of<&NamedFile::sha256>},
+    io::row<&NamedFile::pointer>("pointer", "Where the scenario names it.")
+        .example(R"("/workload/trace")"),
+    io::row<&NamedFile::sha256>("sha256", "SHA-256 of its content, 64 hexadecimal digits.")
+        .example(R"("00")"),
 });
-inline constexpr std::array kNamedFileKeys = io::written_keys(kNamedFile);
 inline constexpr std::array kOneNamedFile{
-    io::rows::object("files", kNamedFileKeys, "One of them.")};
+    io::rows::object("files", io::kKeysOf<kNamedFile>, "One of them.")};
 
 } // namespace stepsim::study::keys

@@ -1,6 +1,5 @@
 #pragma once
 // The object /training/overlap of a scenario (TRN 3.3, 8.1).
-#include <array>
 
 #include "scenario/files/keys/overlap_keys.hpp"
 #include "scenario/scenario_overlap.hpp"

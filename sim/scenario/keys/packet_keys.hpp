@@ -1,10 +1,8 @@
 #pragma once
 // The keys of the packet block: /cluster/network/packet of a scenario, /network/packet of a list of
 // flows (PKT).
-#include <array>
 
 #include "document/fields/bound.hpp"
-#include "links/packet/options.hpp"
 #include "scenario/packet/packet_settings.hpp"
 
 namespace stepsim::study::keys {

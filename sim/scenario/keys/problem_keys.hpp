@@ -1,10 +1,6 @@
 #pragma once
 // The keys of a problem file: gradients, a cost and planners that merge them (MER 4).
-#include <array>
-#include <string_view>
-#include <vector>
 
-#include "document/fields/schema.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/keys/schedule_keys.hpp"
 

@@ -1,11 +1,8 @@
 // The example is part of the schema and is checked against it.
 #include "scenario/keys/scenario_keys.hpp"
 
-#include <algorithm>
-
-#include "buckets/planners.hpp"
+#include "base/collected.hpp"
 #include "scenario/keys/problem_keys.hpp"
-#include "scenario/keys/schedule_keys.hpp"
 
 namespace stepsim::study::keys {
 
@@ -27,11 +24,7 @@ io::FileKind scenario_file() { return {"scenario", &kScenario, kExamples}; }
 // The words of all planners, in the order of their table: a planner that is added there is a word
 // here.
 std::vector<std::string_view> schedules() {
-  std::vector<std::string_view> words;
-  for (const buckets::Planner& planner : buckets::planners()) {
-    words.push_back(planner.name);
-  }
-  return words;
+  return base::collected<std::string_view>(buckets::planners(), &buckets::Planner::name);
 }
 
 // A problem file has no model behind it: planners that need forward times or measured buckets are

@@ -1,12 +1,7 @@
 #pragma once
 // The keys of a scenario file, its root object.
-#include <array>
-#include <string_view>
-#include <vector>
 
-#include "document/fields/schema.hpp"
 #include "scenario/keys/cluster_keys.hpp"
-#include "scenario/keys/communication_keys.hpp"
 #include "scenario/keys/conditions_keys.hpp"
 #include "scenario/keys/job_keys.hpp"
 #include "scenario/keys/training_keys.hpp"

@@ -2,9 +2,6 @@
 // The options of schedules (MER 5, 6), which are keys next to `schedule`: one row per key, with the
 // member of buckets::ScheduleOptions for its value. The table of planners (buckets/planners.hpp)
 // says which keys each schedule has.
-#include <array>
-#include <string_view>
-#include <vector>
 
 #include "buckets/planner_options.hpp"
 #include "buckets/schedules.hpp"

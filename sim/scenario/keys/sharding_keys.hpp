@@ -1,8 +1,6 @@
 #pragma once
 // The keys of /training/sharding of a scenario (TRN 8.1).
-#include <array>
 
-#include "document/fields/key.hpp"
 #include "scenario/keys/value_codec_keys.hpp"
 #include "scenario/sharding.hpp"
 

@@ -1,14 +1,10 @@
 #pragma once
 // The keys of /training of a scenario (PIP 2).
-#include <array>
-#include <string_view>
 
-#include "document/fields/bound.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/keys/local_training_keys.hpp"
 #include "scenario/keys/overlap_settings_keys.hpp"
 #include "scenario/keys/sharding_keys.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study::keys {
 

@@ -1,7 +1,5 @@
 #pragma once
 // The keys of a codec for outer gradients or gathered parameters, a word or an object (TRN 8.1).
-#include <array>
-#include <string_view>
 
 #include "document/fields/key.hpp"
 #include "scenario/value_codec.hpp"

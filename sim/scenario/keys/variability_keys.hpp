@@ -1,6 +1,5 @@
 #pragma once
 // The keys of /variability of a scenario (PIP 9).
-#include <array>
 
 #include "document/fields/key.hpp"
 #include "layers/variability.hpp"

@@ -1,14 +1,6 @@
 #pragma once
 // The keys of /workload of a scenario, or of each job if it is a list.
-#include <array>
-#include <cstdint>
-#include <string_view>
-#include <vector>
 
-#include "document/fields/key.hpp"
-#include "layers/gpu_estimate.hpp"
-#include "layers/model_table.hpp"
-#include "layers/trace.hpp"
 #include "layers/workload.hpp"
 #include "scenario/files/keys/model_keys.hpp"
 #include "scenario/files/keys/trace_keys.hpp"

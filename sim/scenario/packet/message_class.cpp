@@ -2,9 +2,6 @@
 // goes first, and what training can do without is dropped first.
 #include "scenario/packet/message_class.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace stepsim::study {
 
 MessageClasses::MessageClasses(const PacketSettings& settings, std::vector<double> bytes)

@@ -7,7 +7,6 @@
 //     back      middle         protected        (protect_large: all large ones protected)
 //
 //     queue of layer l of L, 0 = front: 1 + floor((queues - 1) l / L), or by cumulative bytes
-#include <vector>
 
 #include "programs/job/network_job.hpp"
 #include "scenario/packet/packet_settings.hpp"

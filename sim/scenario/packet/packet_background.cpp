@@ -1,10 +1,7 @@
 // `background` of the packet block (PKT 7.5).
 #include "scenario/packet/packet_settings.hpp"
 
-#include <algorithm>
-
-#include "base/quantity.hpp"
-#include "base/units.hpp"
+#include "document/fields/written.hpp"
 #include "scenario/keys/packet_keys.hpp"
 #include "scenario/parse_context.hpp"
 
@@ -75,46 +72,42 @@ std::optional<links::NodeId> overloaded(const links::Fabric& fabric, double load
 // either all flows have that transport or none. A single size is a distribution with one step.
 void parse_background(io::Fields& fields, const ParseContext& context, const links::Fabric& fabric,
                       PacketSettings& settings) {
-  const io::Json* json = fields.any("background");
-  if (json == nullptr || json->is_null()) {
-    return;
-  }
-  io::Fields own(*json, context.problems, fields.row("background"));
-  links::BackgroundOptions& background = settings.background;
-  background.load = own.number("load");
-  if (const auto host = overloaded(fabric, background.load)) {
-    context.problems.add(*json, "load",
-                         "host " + fabric.node_names[*host] +
-                             " would be sent more than its links carry");
-  }
-  const links::TransportKind main = settings.options.transport.kind;
-  const bool ordered = main == links::TransportKind::pfabric; // ports serve by remaining size
-  background.transport = *links::kTransportKinds.find(own.word_or(
-      "transport", links::kTransportKinds[ordered ? main : links::TransportKind::dctcp]));
-  if (ordered != (background.transport == links::TransportKind::pfabric) &&
-      settings.has_transport) {
-    context.problems.add(*json, "transport",
-                         "pfabric changes the ports: all flows have it, or none");
-  }
-  // A window of fixed size knows no losses and would wait for a lost packet for ever.
-  if (background.transport == links::TransportKind::window &&
-      settings.options.buffer.scope != links::BufferScope::unlimited) {
-    context.problems.add(*json, "transport", "transport window needs an unlimited buffer");
-  }
-  if (own.has("size_bytes") == own.has("cdf")) {
-    context.problems.add(*json, own.has("cdf") ? "cdf" : "size_bytes",
-                         "required: either size_bytes or cdf");
-    (void)own.any("size_bytes");
-    (void)own.any("cdf");
-  } else if (own.has("size_bytes")) {
-    background.cdf = {{own.required_number("size_bytes"), 1.0}};
-  } else {
-    background.cdf = parse_cdf(own, context.problems);
-    if (!background.cdf.empty() && links::mean_bytes(background) <= 0) {
-      context.problems.add(*json, "cdf", "the mean size must be > 0");
+  fields.object("background", [&](io::Fields& own) {
+    links::BackgroundOptions& background = settings.background;
+    background.load = own.number("load");
+    if (const auto host = overloaded(fabric, background.load)) {
+      context.problems.add(own.json(), "load",
+                           "host " + fabric.node_names[*host] +
+                               " would be sent more than its links carry");
     }
-  }
-  own.no_more();
+    const links::TransportKind main = settings.options.transport.kind;
+    const bool ordered = main == links::TransportKind::pfabric; // ports serve by remaining size
+    background.transport = *links::kTransportKinds.find(own.word_or(
+        "transport", links::kTransportKinds[ordered ? main : links::TransportKind::dctcp]));
+    if (ordered != (background.transport == links::TransportKind::pfabric) &&
+        settings.has_transport) {
+      context.problems.add(own.json(), "transport",
+                           "pfabric changes the ports: all flows have it, or none");
+    }
+    // A window of fixed size knows no losses and would wait for a lost packet for ever.
+    if (background.transport == links::TransportKind::window &&
+        settings.options.buffer.scope != links::BufferScope::unlimited) {
+      context.problems.add(own.json(), "transport", "transport window needs an unlimited buffer");
+    }
+    if (own.has("size_bytes") == own.has("cdf")) {
+      context.problems.add(own.json(), own.has("cdf") ? "cdf" : "size_bytes",
+                           "required: either size_bytes or cdf");
+      (void)own.any("size_bytes");
+      (void)own.any("cdf");
+    } else if (own.has("size_bytes")) {
+      background.cdf = {{own.required_number("size_bytes"), 1.0}};
+    } else {
+      background.cdf = parse_cdf(own, context.problems);
+      if (!background.cdf.empty() && links::mean_bytes(background) <= 0) {
+        context.problems.add(own.json(), "cdf", "the mean size must be > 0");
+      }
+    }
+  });
 }
 
 // One size is written as size_bytes again.
@@ -126,11 +119,9 @@ io::Json background_tree(const links::BackgroundOptions& background) {
   if (background.cdf.size() == 1) {
     tree.set("size_bytes", background.cdf.front().first);
   } else {
-    io::Array rows;
-    for (const auto& [bytes, part] : background.cdf) {
-      rows.push_back(io::Array{bytes, part});
-    }
-    tree.set("cdf", std::move(rows));
+    tree.set("cdf", io::write_each(background.cdf, [](const auto& step) {
+               return io::Array{step.first, step.second};
+             }));
   }
   return tree;
 }

@@ -3,12 +3,6 @@
 // is right.
 #include "scenario/packet/packet_settings.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "links/packet/ports.hpp"
 #include "links/packet/thresholds.hpp"
 #include "scenario/keys/packet_keys.hpp"
@@ -60,42 +54,39 @@ std::uint32_t most_ports(const links::Fabric& fabric) {
 // buffer looks as if it held.
 void parse_buffer(io::Fields& fields, const ParseContext& context, const links::Fabric& fabric,
                   links::PacketOptions& options) {
-  const io::Json* json = fields.any("buffer");
-  if (json == nullptr || json->is_null()) {
-    return;
-  }
-  io::Fields buffer(*json, context.problems, fields.row("buffer"));
-  links::BufferOptions& result = options.buffer;
-  const auto scope = buffer.word("scope", links::kBufferScopes);
-  result.scope = scope;
-  const bool port = scope == links::BufferScope::port;
-  const bool shared = scope == links::BufferScope::shared;
-  const std::string where = "buffer scope " + std::string(links::kBufferScopes[scope]);
-  const auto packets = buffer.optional_integer("packets");
-  const auto bytes = buffer.optional_integer("bytes", io::between(options.mtu_wire_bytes, 0x1p53));
-  result.alpha = buffer.number("alpha");
-  context.needs_meaning(buffer, "packets", port, where);
-  context.needs_meaning(buffer, "bytes", port || shared, where);
-  context.needs_meaning(buffer, "alpha", shared, where);
-  if (port && packets && bytes) {
-    context.problems.add(*json, "bytes", "give either packets or bytes");
-  }
-  if (port && bytes && !packets) {
-    result.packets = links::kNoThreshold;
-    result.bytes = *bytes;
-  } else if (port) {
-    result.packets = static_cast<std::uint32_t>(packets.value_or(result.packets));
-  } else if (shared) {
-    result.bytes = bytes.value_or(kSharedBytes);
-    const std::int64_t least = std::int64_t{options.mtu_wire_bytes} * most_ports(fabric);
-    if (result.bytes < least) {
-      context.problems.add(*json, "bytes",
-                           "must hold a packet for every port of a switch (" +
-                               std::to_string(least) + " bytes), got " +
-                               std::to_string(result.bytes));
+  fields.object("buffer", [&](io::Fields& buffer) {
+    links::BufferOptions& result = options.buffer;
+    const auto scope = buffer.word("scope", links::kBufferScopes);
+    result.scope = scope;
+    const bool port = scope == links::BufferScope::port;
+    const bool shared = scope == links::BufferScope::shared;
+    const std::string where = "buffer scope " + std::string(links::kBufferScopes[scope]);
+    const auto packets = buffer.optional_integer("packets");
+    const auto bytes =
+        buffer.optional_integer("bytes", io::between(options.mtu_wire_bytes, 0x1p53));
+    result.alpha = buffer.number("alpha");
+    context.needs_meaning(buffer, "packets", port, where);
+    context.needs_meaning(buffer, "bytes", port || shared, where);
+    context.needs_meaning(buffer, "alpha", shared, where);
+    if (port && packets && bytes) {
+      context.problems.add(buffer.json(), "bytes", "give either packets or bytes");
     }
-  }
-  buffer.no_more();
+    if (port && bytes && !packets) {
+      result.packets = links::kNoThreshold;
+      result.bytes = *bytes;
+    } else if (port) {
+      result.packets = static_cast<std::uint32_t>(packets.value_or(result.packets));
+    } else if (shared) {
+      result.bytes = bytes.value_or(kSharedBytes);
+      const std::int64_t least = std::int64_t{options.mtu_wire_bytes} * most_ports(fabric);
+      if (result.bytes < least) {
+        context.problems.add(buffer.json(), "bytes",
+                             "must hold a packet for every port of a switch (" +
+                                 std::to_string(least) + " bytes), got " +
+                                 std::to_string(result.bytes));
+      }
+    }
+  });
 }
 
 // A number of packets; null = none; absent = from the bandwidth.
@@ -114,18 +105,13 @@ std::optional<std::uint32_t> threshold(io::Fields& fields, std::string_view key)
 }
 
 // Absent thresholds follow from the bandwidth of each port, null means none.
-void parse_thresholds(io::Fields& fields, const ParseContext& context,
-                      links::PacketOptions& options) {
+void parse_thresholds(io::Fields& fields, links::PacketOptions& options) {
   options.mark_packets = threshold(fields, "mark_packets");
-  const io::Json* json = fields.any("drop_packets");
-  if (json == nullptr || json->is_null()) {
-    return;
-  }
-  io::Fields drop(*json, context.problems, fields.row("drop_packets"));
-  options.drop_droppable = threshold(drop, "droppable");
-  options.drop_middle = threshold(drop, "middle");
-  options.drop_protected = threshold(drop, "protected");
-  drop.no_more();
+  fields.object("drop_packets", [&](io::Fields& drop) {
+    options.drop_droppable = threshold(drop, "droppable");
+    options.drop_middle = threshold(drop, "middle");
+    options.drop_protected = threshold(drop, "protected");
+  });
 }
 
 // Faults are deterministic or have a probability of their own; they test protocols.
@@ -133,38 +119,29 @@ void parse_thresholds(io::Fields& fields, const ParseContext& context,
 // packet and follow what the transport does.
 void parse_faults(io::Fields& fields, const ParseContext& context, const links::Fabric& fabric,
                   links::PacketOptions& options) {
-  const io::Json* json = fields.any("faults");
-  if (json == nullptr || json->is_null()) {
-    return;
-  }
-  io::Fields faults(*json, context.problems, fields.row("faults"));
-  const auto link_of = [&](io::Fields& fault) -> links::LinkId {
-    const io::Json* link = fault.any("link");
-    if (link == nullptr) {
-      context.problems.add(fault.json(), "link", "required");
-      return 0;
-    }
-    return named_or_numbered(*link, "link", fabric.link_names, fabric.links.size(),
-                             context.problems)
-        .value_or(0);
-  };
-  for (const io::Json& each : faults.array("link_loss", false)) {
-    io::Fields fault(each, context.problems, keys::kLosses.front());
-    const links::LinkId link = link_of(fault);
-    const double probability = fault.number("probability");
-    options.link_loss.push_back({link, probability});
-    fault.no_more();
-  }
-  for (const io::Json& each : faults.array("drop_packets_once", false)) {
-    io::Fields fault(each, context.problems, keys::kDropsOnce.front());
-    links::DropOnce drop{.link = link_of(fault)};
-    drop.connection = whole(fault, "flow");
-    drop.seq = whole(fault, "seq");
-    drop.nth = whole(fault, "nth");
-    options.drop_once.push_back(drop);
-    fault.no_more();
-  }
-  faults.no_more();
+  fields.object("faults", [&](io::Fields& faults) {
+    const auto link_of = [&](io::Fields& fault) -> links::LinkId {
+      const io::Json* link = fault.any("link");
+      if (link == nullptr) {
+        context.problems.add(fault.json(), "link", "required");
+        return 0;
+      }
+      return named_or_numbered(*link, "link", fabric.link_names, fabric.links.size(),
+                               context.problems)
+          .value_or(0);
+    };
+    options.link_loss = faults.each("link_loss", [&](io::Fields& fault) {
+      const links::LinkId link = link_of(fault);
+      return links::LinkLoss{link, fault.number("probability")};
+    });
+    options.drop_once = faults.each("drop_packets_once", [&](io::Fields& fault) {
+      links::DropOnce drop{.link = link_of(fault)};
+      drop.connection = whole(fault, "flow");
+      drop.seq = whole(fault, "seq");
+      drop.nth = whole(fault, "nth");
+      return drop;
+    });
+  });
 }
 
 // PKT 13: a droppable threshold over the middle one, or one that the cap of the port hides.
@@ -263,7 +240,7 @@ PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
     }
   }
   parse_buffer(fields, context, fabric, options);
-  parse_thresholds(fields, context, options);
+  parse_thresholds(fields, options);
   parse_faults(fields, context, fabric, options);
   parse_transport(fields, context, settings);
   parse_background(fields, context, fabric, settings);

@@ -2,18 +2,9 @@
 // The `packet` block of a network: sizes, buffers, thresholds, faults and the transport (PKT 3.8,
 // 5; interface /cluster/network/packet). Scenarios and lists of flows have the same block. Lists of
 // flows use only the push bound of `dlcp`; the other members of BoundedLoss are for training jobs.
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/words.hpp"
-#include "document/json.hpp"
 #include "document/reader.hpp"
-#include "links/fabric/fabric.hpp"
 #include "links/packet/background.hpp"
-#include "links/packet/options.hpp"
 
 namespace stepsim::study {
 

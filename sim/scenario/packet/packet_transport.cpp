@@ -2,13 +2,6 @@
 // matrix (rules.hpp) ask it.
 #include "scenario/packet/packet_settings.hpp"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <span>
-#include <string>
-#include <utility>
-
 #include "scenario/keys/packet_keys.hpp"
 #include "scenario/parse_context.hpp"
 
@@ -49,15 +42,14 @@ void parse_bounds_of_layers(io::Fields& fields, const ParseContext& context, Bou
     return;
   }
   for (const auto& [key, value] : json->as_object()) {
-    std::int64_t layer = -1;
-    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), layer);
-    if (error != std::errc() || end != key.data() + key.size() || layer < 0) {
+    const auto layer = base::parse_number<std::int64_t>(key);
+    if (!layer || *layer < 0) {
       context.problems.add(*json, key, "must be the number of a layer, from 0");
       continue;
     }
     if (const auto bound =
             io::checked_number(value, keys::kBoundOfLayer.front().range, context.problems)) {
-      loss.bound_of_layer[layer] = *bound;
+      loss.bound_of_layer[*layer] = *bound;
     }
   }
 }

@@ -2,9 +2,7 @@
 // bandwidth of a port and have no single value where ports differ.
 #include "scenario/packet/packet_settings.hpp"
 
-#include <algorithm>
-#include <utility>
-
+#include "document/fields/written.hpp"
 #include "links/packet/thresholds.hpp"
 #include "scenario/keys/packet_keys.hpp"
 
@@ -78,18 +76,15 @@ void add_thresholds(io::Json& tree, const links::PacketOptions& options,
 
 // Links by number, whatever the file called them: the simulation knows them so.
 io::Json faults_tree(const links::PacketOptions& options) {
-  io::Array losses;
-  for (const links::LinkLoss& loss : options.link_loss) {
-    losses.push_back(
-        io::Object{{"link", std::int64_t{loss.link}}, {"probability", loss.probability}});
-  }
-  io::Array drops;
-  for (const links::DropOnce& drop : options.drop_once) {
-    drops.push_back(io::Object{{"link", std::int64_t{drop.link}},
-                               {"flow", std::int64_t{drop.connection}},
-                               {"seq", std::int64_t{drop.seq}},
-                               {"nth", std::int64_t{drop.nth}}});
-  }
+  io::Array losses = io::write_each(options.link_loss, [](const links::LinkLoss& loss) {
+    return io::Object{{"link", std::int64_t{loss.link}}, {"probability", loss.probability}};
+  });
+  io::Array drops = io::write_each(options.drop_once, [](const links::DropOnce& drop) {
+    return io::Object{{"link", std::int64_t{drop.link}},
+                      {"flow", std::int64_t{drop.connection}},
+                      {"seq", std::int64_t{drop.seq}},
+                      {"nth", std::int64_t{drop.nth}}};
+  });
   return io::Object{{"link_loss", std::move(losses)}, {"drop_packets_once", std::move(drops)}};
 }
 

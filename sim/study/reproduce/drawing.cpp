@@ -1,7 +1,5 @@
 #include "study/reproduce/paper_page.hpp"
 
-#include <algorithm>
-
 #include "base/error.hpp"
 #include "study/reproduce/series.hpp"
 

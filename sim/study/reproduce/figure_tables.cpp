@@ -1,10 +1,9 @@
 #include "study/reproduce/paper_page.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
+#include "base/collected.hpp"
 #include "base/quantity.hpp"
 #include "study/reproduce/series.hpp"
 
@@ -168,11 +167,10 @@ std::string comparison_table(const Comparison& comparison, const Reproduction& p
       comparison.series.other ? comparison.series.other->run : comparison.series.run;
   const bool interval = !comparison.low.empty() && !comparison.high.empty();
   for (const Joined& each : select(comparison.series, all, paper.file)) {
-    std::string name;
-    for (const std::string& column_name : comparison.names) {
-      const io::Json* value = column(*each.record, column_name);
-      name += (name.empty() ? "" : ", ") + (value == nullptr ? "-" : named(paper, *value));
-    }
+    const std::string name = base::listed(comparison.names, [&](const std::string& key) {
+      const io::Json* value = column(*each.record, key);
+      return value == nullptr ? "-" : named(paper, *value);
+    });
     const double ours = evaluate(comparison.ours, each, comparison.series, paper.file);
     const double theirs = evaluate(comparison.theirs, each, comparison.series, paper.file);
     const double error = ours / theirs - 1;

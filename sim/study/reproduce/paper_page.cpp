@@ -1,8 +1,5 @@
 #include "study/reproduce/paper_page.hpp"
 
-#include <algorithm>
-#include <functional>
-
 #include "base/quantity.hpp"
 #include "base/shell_word.hpp"
 #include "study/reproduce/series.hpp"

@@ -2,12 +2,7 @@
 // Writes the page of a paper as Markdown (REP 1): for each figure the question, the picture, the
 // table, the commands and the verdicts; then the assumptions, the values that could not be read
 // from the paper, later papers, and the sources of all numbers.
-#include <array>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "plot/figure.hpp"
 #include "study/reproduce/paper_records.hpp"
 
 namespace stepsim::reproduce {

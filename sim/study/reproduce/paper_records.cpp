@@ -1,9 +1,5 @@
 #include "study/reproduce/paper_records.hpp"
 
-#include <algorithm>
-#include <charconv>
-
-#include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "document/csv.hpp"
@@ -114,9 +110,7 @@ Records records_of_lines(std::string_view text, const std::string& file) {
 }
 
 Records records_of_tree(const io::Json& tree, std::string_view pointer) {
-  const io::Json* kind = tree.find("kind");
-  if (pointer.empty() && kind != nullptr && kind->is_string() &&
-      kind->as_string() == "measured_training") {
+  if (pointer.empty() && tree.text("kind") == "measured_training") {
     return records_of_training(tree);
   }
   const io::Json* list = io::resolve(tree, pointer);

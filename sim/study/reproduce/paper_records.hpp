@@ -3,13 +3,7 @@
 // of nested members are joined by "_".
 //     {"point": 0, "nodes": 4, "speedup": 3.99, ...}
 #include <functional>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/words.hpp"
-#include "document/json.hpp"
 #include "study/reproduce/reproduction.hpp"
 
 namespace stepsim::reproduce {

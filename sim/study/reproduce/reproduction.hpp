@@ -9,15 +9,7 @@
 //
 // A series has a number per record, a cell reduces a series to one number. Formulas are texts such
 // as "samples / step_s" over the columns of a record.
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
 
-#include "base/words.hpp"
-#include "document/json.hpp"
 #include "plot/figure.hpp"
 #include "study/reproduce/speed_rules.hpp"
 

@@ -2,10 +2,8 @@
 // where it is evaluated, since only records tell which columns there are.
 #include "study/reproduce/reproduction_file.hpp"
 
-#include <algorithm>
 #include <set>
 
-#include "base/error.hpp"
 #include "study/reproduce/reproduction_keys.hpp"
 
 namespace stepsim::reproduce {
@@ -49,27 +47,13 @@ std::vector<std::pair<std::string, std::string>> text_members(Fields& fields,
   return out;
 }
 
-// The elements of a list of objects, each by `read` with the fields of its row.
-template <class Read> auto each(Fields& fields, std::string_view key, Read read) {
-  std::vector<decltype(read(fields))> out;
-  for (const Json& json : fields.list(key)) {
-    Fields element(json, fields.problems(), fields.row(key).keys.front());
-    out.push_back(read(element));
-    element.no_more();
-  }
-  return out;
-}
-
 Pivot read_pivot(Fields& fields) {
-  const Json* json = fields.any("pivot");
-  if (json == nullptr || json->is_null()) {
-    return {};
-  }
-  Fields pivot(*json, fields.problems(), fields.row("pivot"));
-  Pivot out{.column = pivot.text("column"),
-            .value = pivot.text("value"),
-            .names = text_members(pivot, "names")};
-  pivot.no_more();
+  Pivot out;
+  fields.object("pivot", [&](Fields& pivot) {
+    out = {.column = pivot.text("column"),
+           .value = pivot.text("value"),
+           .names = text_members(pivot, "names")};
+  });
   return out;
 }
 
@@ -115,11 +99,10 @@ Table read_table(Fields& fields) {
               .pivot = read_pivot(fields),
               .predict = {},
               .place = fields.json().pointer()};
-  if (const Json* json = fields.any("predict"); json != nullptr && !json->is_null()) {
-    Fields rules(*json, fields.problems(), fields.row("predict"));
+  fields.object("predict", [&](Fields& rules) {
     table.predict = read_scoreboard(rules);
     table.predict->rows = table.file;
-  }
+  });
   const std::vector<std::string> columns = texts(fields, "columns");
   for (const Json& row : fields.list("rows")) {
     if (!row.is_array() || row.as_array().size() != columns.size()) {
@@ -145,13 +128,11 @@ Series read_series(Fields& fields) {
                 .when = fields.text("when"),
                 .other = {},
                 .place = fields.json().pointer()};
-  if (const Json* json = fields.any("other"); json != nullptr && !json->is_null()) {
-    Fields other(*json, fields.problems(), fields.row("other"));
+  fields.object("other", [&](Fields& other) {
     series.other = Other{.run = other.text("run"),
                          .where = members(other, "where"),
                          .match = text_members(other, "match")};
-    other.no_more();
-  }
+  });
   return series;
 }
 
@@ -197,58 +178,48 @@ MarkAt read_mark(Fields& fields) {
   return mark;
 }
 
-BarsOf read_bars(const Json& json, Problems& problems) {
-  static constexpr io::Key kBars = io::rows::object("bars", keys::kBarsKeys, "Bars.");
-  Fields fields(json, problems, kBars);
+BarsOf read_bars(Fields& fields) {
   BarsOf bars;
   bars.parts = texts(fields, "parts");
-  bars.groups = each(fields, "groups", [](Fields& group) {
-    return std::pair(group.text("name"), each(group, "bars", [](Fields& bar) {
-                       return BarOf{.name = bar.text("name"),
-                                    .series = read_series(bar),
-                                    .first = static_cast<std::size_t>(bar.integer("first")),
-                                    .values = texts(bar, "values")};
-                     }));
+  bars.groups = fields.each("groups", [](Fields& group) {
+    return std::pair(group.text("name"), group.each("bars", [](Fields& bar) {
+      return BarOf{.name = bar.text("name"),
+                   .series = read_series(bar),
+                   .first = static_cast<std::size_t>(bar.integer("first")),
+                   .values = texts(bar, "values")};
+    }));
   });
-  fields.no_more();
   return bars;
 }
 
-plot::Axis read_axis(const Json& json, Problems& problems) {
-  static constexpr io::Key kAxis = io::rows::object("axis", keys::kAxisKeys, "An axis.");
-  Fields fields(json, problems, kAxis);
+plot::Axis read_axis(Fields& fields) {
   plot::Axis axis;
   axis.title = fields.text("title");
   axis.unit = fields.text("unit");
   axis.scale = fields.word("scale", plot::kScales);
-  for (const Json& tick : fields.list("ticks")) {
-    axis.ticks.push_back(io::checked_number(tick, {}, problems).value_or(0));
-  }
+  axis.ticks = fields.numbers("ticks");
   axis.low = fields.optional_number("low");
   axis.high = fields.optional_number("high");
-  fields.no_more();
   return axis;
 }
 
 std::optional<plot::Axis> axis_at(Fields& fields, std::string_view key) {
-  const Json* json = fields.any(key);
-  return json == nullptr || json->is_null() ? std::nullopt
-                                            : std::optional(read_axis(*json, fields.problems()));
+  std::optional<plot::Axis> axis;
+  fields.object(key, [&](Fields& part) { axis = read_axis(part); });
+  return axis;
 }
 
 PanelOf read_panel(Fields& fields) {
   PanelOf panel;
   panel.title = fields.text("title");
-  panel.curves = each(fields, "curves", read_curve);
-  panel.reported = each(fields, "reported", read_curve);
-  panel.guides = each(fields, "guides", read_curve);
-  panel.bands = each(fields, "bands", read_band);
-  panel.marks = each(fields, "marks", read_mark);
-  if (const Json* bars = fields.any("bars"); bars != nullptr && !bars->is_null()) {
-    panel.bars = read_bars(*bars, fields.problems());
-  }
+  panel.curves = fields.each("curves", read_curve);
+  panel.reported = fields.each("reported", read_curve);
+  panel.guides = fields.each("guides", read_curve);
+  panel.bands = fields.each("bands", read_band);
+  panel.marks = fields.each("marks", read_mark);
+  fields.object("bars", [&](Fields& bars) { panel.bars = read_bars(bars); });
   panel.lane_parts = texts(fields, "lane_parts");
-  panel.lanes = each(fields, "lanes", [](Fields& lane) {
+  panel.lanes = fields.each("lanes", [](Fields& lane) {
     return LaneOf{.name = lane.text("name"),
                   .series = read_series(lane),
                   .start = lane.text("start"),
@@ -268,8 +239,8 @@ FigureOf read_figure(Fields& fields) {
   figure.not_drawn = fields.text("not_drawn");
   figure.x = axis_at(fields, "x").value_or(plot::Axis{});
   figure.y = axis_at(fields, "y").value_or(plot::Axis{});
-  figure.panels = each(fields, "panels", read_panel);
-  figure.comparisons = each(fields, "comparisons", [](Fields& row) {
+  figure.panels = fields.each("panels", read_panel);
+  figure.comparisons = fields.each("comparisons", [](Fields& row) {
     return Comparison{.label = row.text("label"),
                       .names = texts(row, "names"),
                       .series = read_series(row),
@@ -280,7 +251,7 @@ FigureOf read_figure(Fields& fields) {
                       .unit = row.text("unit"),
                       .limit = row.optional_number("limit")};
   });
-  figure.tables = each(fields, "tables", [](Fields& table) {
+  figure.tables = fields.each("tables", [](Fields& table) {
     return RecordTable{.series = read_series(table), .columns = text_members(table, "columns")};
   });
   figure.runs = texts(fields, "runs");
@@ -297,13 +268,11 @@ Claim read_claim(Fields& fields) {
   claim.text = fields.text("text");
   claim.label = fields.word("label", kLabels);
   claim.source = fields.text("source");
-  for (const Json& value : fields.list("reported")) {
-    claim.reported.push_back(io::checked_number(value, {}, fields.problems()).value_or(0));
-  }
+  claim.reported = fields.numbers("reported");
   claim.theirs = fields.text("theirs");
   claim.unit = fields.text("unit");
   claim.free = fields.text("free");
-  claim.ours = each(fields, "ours", read_cell);
+  claim.ours = fields.each("ours", read_cell);
   claim.low = fields.optional_number("low");
   claim.high = fields.optional_number("high");
   claim.comparable = fields.boolean("comparable");
@@ -354,16 +323,15 @@ Reproduction parse_reproduction(const Json& tree) {
   fields.header("reproduction");
   Reproduction paper;
   paper.file = tree.file();
-  const Json* name = tree.find("name");
-  paper.name = name != nullptr && name->is_string() ? name->as_string() : std::string();
+  paper.name = tree.text("name");
   paper.title = fields.text("title");
   paper.citation = fields.text("citation");
   paper.first = texts(fields, "first");
   paper.words = text_members(fields, "words");
-  paper.runs = each(fields, "runs", read_run);
-  paper.tables = each(fields, "tables", read_table);
-  paper.figures = each(fields, "figures", read_figure);
-  paper.claims = each(fields, "claims", read_claim);
+  paper.runs = fields.each("runs", read_run);
+  paper.tables = fields.each("tables", read_table);
+  paper.figures = fields.each("figures", read_figure);
+  paper.claims = fields.each("claims", read_claim);
   paper.assumed = texts(fields, "assumed");
   paper.unreadable = texts(fields, "unreadable");
   paper.successors = texts(fields, "successors");

@@ -1,10 +1,8 @@
 #pragma once
 // Reads files of kind reproduction (reproduction.hpp). Besides types and ranges, it checks that the
 // names of runs, tables and figures are unique, and that references name an existing one.
-#include "document/json.hpp"
 #include "document/reader.hpp"
 #include "study/reproduce/reproduction.hpp"
-#include "study/reproduce/speed_rules.hpp"
 
 namespace stepsim::reproduce {
 

@@ -1,6 +1,5 @@
 #pragma once
 // The keys of the object `predict` of a table, the rules that predict measured speeds (REP 3.6).
-#include <array>
 
 #include "document/fields/key.hpp"
 #include "study/reproduce/speed_rules.hpp"

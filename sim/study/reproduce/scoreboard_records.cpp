@@ -2,17 +2,10 @@
 // by the factor of the interval, and under typical conditions, which have an interval of their own.
 #include "study/reproduce/scoreboard_tables.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <optional>
-
-#include "base/error.hpp"
 #include "base/shared_value.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
-#include "scenario/scenario.hpp"
 #include "study/reproduce/series.hpp"
 
 namespace stepsim::reproduce {

@@ -1,13 +1,9 @@
 // Every figure of a group is one of the errors of its rows, sorted.
 #include "study/reproduce/scoreboard_tables.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 
-#include "base/quantity.hpp"
-#include "base/statistics.hpp"
+#include "base/collected.hpp"
 #include "document/csv.hpp"
 #include "study/reproduce/series.hpp"
 
@@ -23,10 +19,8 @@ double at_share(const std::vector<double>& ascending, double share) {
 }
 
 std::vector<double> ascending(const Records& rows, std::string_view name) {
-  std::vector<double> values;
-  for (const io::Object& row : rows) {
-    values.push_back(row_number(row, name));
-  }
+  auto values =
+      base::collected<double>(rows, [&](const io::Object& row) { return row_number(row, name); });
   std::ranges::sort(values);
   return values;
 }
@@ -242,11 +236,7 @@ std::string scoreboard_csv(const Records& predicted, const Records& not_predicte
       "inputs",       "label",         "transport",      "reduced_precision",
       "typical",      "typical_low",   "typical_high",   "typical_error",
       "not_predicted"};
-  std::string out;
-  for (const char* name : kColumns) {
-    out.append(out.empty() ? "" : ",").append(name);
-  }
-  out += "\n";
+  std::string out = base::listed(kColumns, {}, ",") + "\n";
   for (const Records& rows : {predicted, not_predicted}) {
     for (const io::Object& row : rows) {
       std::string line;

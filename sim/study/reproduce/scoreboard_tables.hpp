@@ -1,10 +1,8 @@
 #pragma once
 // Compares measured with predicted training speeds over all rows, and by what they have in common.
-#include <string>
 
 #include "scenario/files.hpp"
 #include "study/reproduce/paper_records.hpp"
-#include "study/reproduce/speed_rules.hpp"
 
 namespace stepsim::reproduce {
 

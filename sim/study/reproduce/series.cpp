@@ -1,9 +1,9 @@
 #include "study/reproduce/series.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "base/collected.hpp"
 #include "base/error.hpp"
 #include "base/formula.hpp"
 #include "base/statistics.hpp"
@@ -30,10 +30,7 @@ const Records& records_of(const std::string& run, const AllRecords& all, const S
                           const std::string& file) {
   const auto found = all.find(run);
   if (found == all.end()) {
-    std::vector<std::string_view> known;
-    for (const auto& [id, records] : all) {
-      known.push_back(id);
-    }
+    const auto known = base::collected<std::string_view>(all, &AllRecords::value_type::first);
     refuse(file, series, base::unknown_word("run", run, known));
   }
   return found->second;
@@ -169,10 +166,8 @@ double evaluate(const Cell& cell, const AllRecords& all, const std::string& file
   if (cell.reduce == Reduce::same_best) {
     return same_best(cell, joined, file);
   }
-  std::vector<double> values;
-  for (const Joined& each : joined) {
-    values.push_back(evaluate(cell.value, each, cell.series, file));
-  }
+  const auto values = base::collected<double>(
+      joined, [&](const Joined& each) { return evaluate(cell.value, each, cell.series, file); });
   switch (cell.reduce) {
   case Reduce::one:
     if (values.size() > 1) {

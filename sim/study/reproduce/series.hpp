@@ -2,11 +2,8 @@
 // Computes the numbers of a reproduction. A series selects records, joins each with a second record
 // if it asks for one (`other`), and has one number per record by a formula. A cell reduces a series
 // to one number, such as the value of a claim. Every error names its place in figures.json.
-#include <string>
-#include <vector>
 
 #include "study/reproduce/paper_records.hpp"
-#include "study/reproduce/reproduction.hpp"
 
 namespace stepsim::reproduce {
 

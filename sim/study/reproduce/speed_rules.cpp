@@ -1,9 +1,8 @@
 #include "study/reproduce/speed_rules.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <ranges>
 
-#include "base/error.hpp"
+#include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 #include "study/reproduce/series.hpp"
@@ -22,11 +21,9 @@ const Rule& rule_of(const std::map<std::string, Rule, std::less<>>& rules, const
   const std::string word = row_text(row, name);
   const auto found = rules.find(word);
   if (found == rules.end()) {
-    std::vector<std::string_view> known;
-    for (const auto& [each, rule] : rules) {
-      known.push_back(each);
-    }
-    throw InputError(file, row_text(row, "row"), base::unknown_word(name, word, known));
+    throw InputError(
+        file, row_text(row, "row"),
+        base::unknown_word(name, word, base::collected<std::string_view>(std::views::keys(rules))));
   }
   return found->second;
 }

@@ -4,13 +4,7 @@
 // latency and rate of links follow from their kind and their line rate, and the computing time from
 // the base measurement of the row, which is the speed on the fewest GPUs in the same source.
 // reproduce/scoreboard/rules.md explains every rule, and figures.json holds their numbers.
-#include <map>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "base/words.hpp"
 #include "document/json.hpp"
 #include "links/profile/profile.hpp"
 

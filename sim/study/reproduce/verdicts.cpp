@@ -1,9 +1,8 @@
 #include "study/reproduce/paper_records.hpp"
 
-#include <algorithm>
 #include <cmath>
 
-#include "base/quantity.hpp"
+#include "document/fields/written.hpp"
 #include "study/reproduce/series.hpp"
 
 namespace stepsim::reproduce {
@@ -82,27 +81,22 @@ std::string limits_text(const Claim& claim) {
 }
 
 io::Json claims_tree(const Reproduction& paper, const std::vector<Decided>& decided) {
-  const auto number = [](const std::optional<double>& value) {
-    return value ? io::Json(*value) : io::Json();
-  };
-  io::Array claims;
-  for (const Decided& each : decided) {
+  io::Array claims = io::write_each(decided, [](const Decided& each) {
     const Claim& claim = *each.claim;
-    claims.push_back(
-        io::Object{{"id", claim.id},
-                   {"figure", claim.figure},
-                   {"text", claim.text},
-                   {"label", kLabels[claim.label]},
-                   {"source", claim.source},
-                   {"verdict", verdict_text(each)},
-                   {"ours", io::Array(each.ours.begin(), each.ours.end())},
-                   {"reported", io::Array(claim.reported.begin(), claim.reported.end())},
-                   {"unit", claim.unit},
-                   {"free", claim.free},
-                   {"low", number(claim.low)},
-                   {"high", number(claim.high)},
-                   {"reason", reason_text(each)}});
-  }
+    return io::Object{{"id", claim.id},
+                      {"figure", claim.figure},
+                      {"text", claim.text},
+                      {"label", kLabels[claim.label]},
+                      {"source", claim.source},
+                      {"verdict", verdict_text(each)},
+                      {"ours", io::Array(each.ours.begin(), each.ours.end())},
+                      {"reported", io::Array(claim.reported.begin(), claim.reported.end())},
+                      {"unit", claim.unit},
+                      {"free", claim.free},
+                      {"low", io::or_null(claim.low)},
+                      {"high", io::or_null(claim.high)},
+                      {"reason", reason_text(each)}};
+  });
   return io::Object{{"paper", paper.name}, {"claims", std::move(claims)}};
 }
 

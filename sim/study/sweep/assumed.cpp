@@ -1,17 +1,9 @@
 #include "study/sweep/assumed.hpp"
 
-#include <algorithm>
-#include <map>
-#include <utility>
-#include <vector>
-
-#include "base/error.hpp"
+#include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
-#include "scenario/defaults.hpp"
 #include "scenario/rules.hpp"
-#include "scenario/scenario.hpp"
-#include "study/sweep/grid.hpp"
 #include "study/sweep/sweep_point.hpp"
 
 namespace stepsim::study {
@@ -166,11 +158,7 @@ std::string left_out_text(const Sweep& sweep, Files& files) {
     } catch (const InputError&) { // the row of the point says so
     }
   }
-  std::string text;
-  for (const std::string& reason : reasons) {
-    text += (text.empty() ? "" : "; ") + reason;
-  }
-  return text;
+  return base::listed(reasons, {}, "; ");
 }
 
 std::string assumed_text(const Sweep& sweep, Files& files) {
@@ -195,11 +183,8 @@ std::string assumed_text(const Sweep& sweep, Files& files) {
     }
   }
   std::string text = defaults_text(same);
-  for (const std::string& key : different) {
-    text += (&key != &different.front() ? ", "
-             : text.empty()             ? "by point: "
-                                        : "; by point: ") +
-            key;
+  if (!different.empty()) {
+    text += (text.empty() ? "by point: " : "; by point: ") + base::listed(different);
   }
   return text;
 }

@@ -1,10 +1,7 @@
 #pragma once
 // One line of text about the points of a sweep: the defaults that decide their times
 // (scenario/defaults.hpp), and the keys that they ignore.
-#include <string>
 
-#include "document/json.hpp"
-#include "scenario/files.hpp"
 #include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::study {

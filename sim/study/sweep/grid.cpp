@@ -2,14 +2,8 @@
 // digits are the positions on the axes. Memory is that of the axes, whatever the number of points.
 #include "study/sweep/grid.hpp"
 
-#include <algorithm>
-#include <array>
-
-#include "base/error.hpp"
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/files.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
 

@@ -3,12 +3,7 @@
 // pointer with its values. A grid has all combinations of the values; the first axis varies slowest
 // and zipped axes vary together (IO 14). The values at a point are computed from its number, so
 // that a grid of any size takes no memory.
-#include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "document/json.hpp"
 

@@ -2,15 +2,9 @@
 // the grid, so that a sweep may go both ways.
 #include "study/sweep/sweep_quick.hpp"
 
-#include <algorithm>
-#include <array>
-#include <functional>
-
 #include "collectives/algorithms.hpp"
-#include "collectives/formula/closed_form.hpp"
 #include "scenario/compression/compressed_cost.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

@@ -1,7 +1,6 @@
 
 #include "study/sweep/quick_curves.hpp"
 
-#include "scenario/scenario_exchange.hpp"
 #include "study/sweep/sweep_quick.hpp"
 
 namespace stepsim::study {

@@ -2,16 +2,8 @@
 // The messages of QuickRun where an exchange does not take a + b n: a collective in blocks, or the
 // cheapest of several (`auto`). Every lane has the prepared closed form of its network
 // (collectives/formula/prepared_form.hpp); a size is timed on all networks at once.
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <vector>
 
 #include "buckets/batch.hpp"
-#include "collectives/collective.hpp"
-#include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/prepared_form.hpp"
 
 namespace stepsim::study {

@@ -1,13 +1,6 @@
 #include "study/sweep/quick_step.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <optional>
-
 #include "base/shared_value.hpp"
-#include "collectives/evaluate/evaluation.hpp"
 #include "run/run_figures.hpp"
 #include "scenario/scenario_exchange.hpp"
 

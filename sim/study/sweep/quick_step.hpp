@@ -2,21 +2,8 @@
 // The step of QuickRun around its messages: compute, update and input, which are the same on every
 // network, and the parts of the summary that follow from them (programs/step/step.hpp). Times in
 // seconds, from the start of backward.
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <span>
-#include <tuple>
-#include <utility>
-#include <vector>
 
-#include "buckets/planners.hpp"
-#include "buckets/sending.hpp"
-#include "layers/workload.hpp"
-#include "programs/step/step.hpp"
 #include "run/result.hpp"
-#include "scenario/scenario.hpp"
 #include "study/sweep/quick_curves.hpp"
 
 namespace stepsim::study {

@@ -2,14 +2,8 @@
 // would have a better one: numbers of two kinds cannot be ranked.
 #include "study/sweep/ranking.hpp"
 
-#include <algorithm>
-#include <cmath>
-
-#include "base/quantity.hpp"
 #include "document/json_text.hpp"
 #include "run/memory_figures.hpp"
-#include "scenario/scenario.hpp"
-#include "study/sweep/grid.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::study {

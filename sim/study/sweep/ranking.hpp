@@ -4,14 +4,7 @@
 // or the size varies, the highest number of samples per second of all workers is best, because the
 // shortest iteration would mostly be the one with the fewest workers. A run that needs more memory
 // than a device has is never best.
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "base/words.hpp"
-#include "document/json.hpp"
 #include "run/summary.hpp"
 #include "study/sweep/sweep_file.hpp"
 

@@ -2,9 +2,6 @@
 // exactly what the file of the same sweep would hold, nulls and texts included.
 #include "study/sweep/rows.hpp"
 
-#include <algorithm>
-
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/sweep.hpp"
 
@@ -16,20 +13,25 @@ Rows rows_of(const Sweep& sweep, Files& files, const RowsOptions& options) {
   sweep_options.jobs = options.jobs;
   sweep_options.max_seconds = options.max_seconds;
   sweep_options.progress = options.progress;
+  sweep_options.interrupted = options.interrupted;
   std::string text;
   const SweepReport report = run_sweep(sweep, files, sweep_options, text);
-  Rows rows;
+  Rows rows{records_of(text), {}, report.points, report.failed};
   for (const auto& [warning, points] : report.warnings) {
     rows.warnings.push_back(warning);
   }
-  std::string_view lines = text;
-  lines.remove_prefix(lines.find('\n') + 1); // the header
-  while (!lines.empty()) {
-    const std::size_t end = lines.find('\n');
-    rows.records.push_back(io::parse_json(lines.substr(0, end), ""));
-    lines.remove_prefix(end + 1);
-  }
   return rows;
+}
+
+io::Array records_of(std::string_view output) {
+  io::Array records;
+  output.remove_prefix(output.find('\n') + 1); // the header
+  while (!output.empty()) {
+    const std::size_t end = output.find('\n');
+    records.push_back(io::parse_json(output.substr(0, end), ""));
+    output.remove_prefix(end + 1);
+  }
+  return records;
 }
 
 // A sweep needs an axis; the name of the scenario can be one, as it changes no number.
@@ -56,10 +58,7 @@ std::optional<base::Band> band_in(const io::Json& record) {
   return low && high && level ? std::optional(base::Band{*low, *high, *level}) : std::nullopt;
 }
 
-std::string error_in(const io::Json& record) {
-  const io::Json* error = record.find("error");
-  return error != nullptr && error->is_string() ? error->as_string() : std::string();
-}
+std::string error_in(const io::Json& record) { return record.text("error"); }
 
 // Warnings are few, so that a linear search is enough and their order stays.
 void append_each_once(std::vector<std::string>& to, std::span<const std::string> warnings) {

@@ -2,18 +2,8 @@
 // Runs a small sweep in memory: every combination of the axes, with threads. The result has one
 // flat record per point, as in the file of a sweep, in point order. `solve`, `tune` and
 // `compare --algorithms` use it.
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/quantity.hpp"
-#include "document/json.hpp"
 #include "run/work_estimate.hpp"
-#include "scenario/files.hpp"
 #include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::study {
@@ -23,16 +13,21 @@ struct RowsOptions {
   double max_seconds = kMaxSeconds; // a point whose estimated CPU time is larger fails
   // Called with the points done and all points, as in SweepOptions; may be empty.
   std::function<void(std::int64_t done, std::int64_t total)> progress;
+  std::function<bool()> interrupted = {}; // true: no further point is begun
 };
 
 struct Rows {
   io::Array records;
   std::vector<std::string> warnings; // each once
+  std::int64_t points{};             // of the sweep, also those that were not run
+  std::int64_t failed{};
 };
 
 // Runs all points. A failed point gives a record with its `error`. Throws InputError if none of a
 // sample of points can be parsed (check_some_point()), and if the base is a collective.
 [[nodiscard]] Rows rows_of(const Sweep& sweep, Files& files, const RowsOptions& options);
+// The records of a sweep that ran into a text of JSON Lines, behind its header.
+[[nodiscard]] io::Array records_of(std::string_view output);
 // Runs one scenario as a sweep of one point. Throws InputError if it cannot be parsed,
 // SimulationError if its run fails.
 [[nodiscard]] io::Json row_of(const io::Json& scenario, Files& files,

@@ -1,13 +1,7 @@
 #include "study/sweep/sweep_point.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include "base/error.hpp"
-#include "buckets/planners.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -1,8 +1,6 @@
 #include "study/sweep/ranking.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <string_view>
 
 namespace stepsim::study {
 

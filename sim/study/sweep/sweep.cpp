@@ -1,6 +1,5 @@
 #include "study/sweep/sweep.hpp"
 
-#include "base/error.hpp"
 #include "study/sweep/sweep_point.hpp"
 
 namespace stepsim::study {

@@ -5,18 +5,9 @@
 //
 //     workers   [point 4][point 5]     ...     finished, waiting for their turn: [3]
 //     writer    header, 0, 1, 2        <- next
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "run/work_estimate.hpp"
-#include "scenario/files.hpp"
-#include "study/sweep/shard.hpp"
-#include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_output.hpp"
-#include "study/sweep/sweep_records.hpp"
 
 namespace stepsim::study {
 

@@ -3,16 +3,10 @@
 // output, so that a folder can be moved as a whole.
 #include "study/sweep/sweep_file.hpp"
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
-#include <string_view>
-#include <utility>
 
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
 #include "scenario/keys/named_file_keys.hpp"
-#include "scenario/named_files.hpp"
 
 namespace stepsim::study {
 
@@ -82,20 +76,10 @@ io::Json with_names_relative_to(io::Json resolved, const std::string& output,
 io::Object header_of_base(const Sweep& sweep, const std::string& output, Files& files) {
   io::Object members{{"scenario", with_names_relative_to(io::with_numbers(sweep.base), output)}};
   if (const std::vector<NamedFile> named = named_files(sweep.base, files); !named.empty()) {
-    members.emplace_back("files", io::write_each(named, [](const NamedFile& file) {
-                           return io::write(keys::kNamedFile, file);
-                         }));
+    members.emplace_back("files", io::write_all(keys::kNamedFile, named));
   }
-  io::Array zips;
-  for (const auto& zip : sweep.grid.zips) {
-    io::Array axes;
-    for (const std::size_t axis : zip) {
-      axes.emplace_back(static_cast<std::int64_t>(axis));
-    }
-    zips.emplace_back(std::move(axes));
-  }
-  if (!zips.empty()) {
-    members.emplace_back("zip", std::move(zips));
+  if (!sweep.grid.zips.empty()) {
+    members.emplace_back("zip", io::list_of(sweep.grid.zips));
   }
   if (sweep.grid.replications > 1) {
     members.emplace_back("replications", sweep.grid.replications);

@@ -1,9 +1,5 @@
 #include "study/sweep/sweep.hpp"
 
-#include <algorithm>
-#include <chrono>
-
-#include "base/error.hpp"
 #include "run/collective_record.hpp"
 #include "study/sweep/sweep_point.hpp"
 

@@ -3,16 +3,8 @@
 // known at its points.
 #include "study/sweep/sweep_file.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
 #include "run/collective_record.hpp"
-#include "scenario/scenario.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/sweep/sweep_keys.hpp"
 
@@ -223,9 +215,8 @@ void require_scenario(const Sweep& sweep) {
 
 // Files without a kind are told by their axes.
 bool is_sweep(const io::Json& tree) {
-  const io::Json* kind = tree.find("kind");
-  return (kind != nullptr && kind->is_string() && kind->as_string() == "sweep") ||
-         (kind == nullptr && tree.find("axes") != nullptr);
+  return tree.text("kind") == "sweep" ||
+         (tree.find("kind") == nullptr && tree.find("axes") != nullptr);
 }
 
 Sweep parse_sweep(const io::Json& tree) {

@@ -1,10 +1,7 @@
 #pragma once
 // The input of a sweep: a scenario or a collective, and the grid of values that are put into it. It
 // is read from a file of kind `sweep`, or made from a scenario and `--over` flags.
-#include <string>
-#include <vector>
 
-#include "document/json.hpp"
 #include "scenario/files.hpp"
 #include "study/sweep/grid.hpp"
 

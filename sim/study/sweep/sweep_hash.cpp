@@ -3,15 +3,9 @@
 // points with the same results.
 #include "study/sweep/sweep.hpp"
 
-#include <array>
-#include <cmath>
-#include <utility>
-
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
 #include "run/collective_keys.hpp"
-#include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {
@@ -96,26 +90,16 @@ std::string grid_hash(const Sweep& sweep, Files& files) {
     fill_in(scenario, canonical(defaults, "", files));
   } catch (const InputError&) { // the first point is one that fails
   } catch (const SimulationError&) {}
-  io::Array axes;
-  for (const Axis& axis : sweep.grid.axes) {
-    io::Array values;
-    for (const io::Json& value : axis.values) {
-      values.push_back(canonical(value, axis.pointer, files));
-    }
-    axes.push_back(io::Json(io::Object{{"field", axis.pointer}, {"values", std::move(values)}}));
-  }
-  io::Array zips;
-  for (const auto& zip : sweep.grid.zips) {
-    io::Array members;
-    for (const std::size_t a : zip) {
-      members.emplace_back(static_cast<std::int64_t>(a));
-    }
-    zips.emplace_back(std::move(members));
-  }
+  io::Array axes = io::write_each(sweep.grid.axes, [&](const Axis& axis) {
+    return io::Object{{"field", axis.pointer},
+                      {"values", io::write_each(axis.values, [&](const io::Json& value) {
+                         return canonical(value, axis.pointer, files);
+                       })}};
+  });
   return fnv1a(io::compact(io::Json(io::Object{{"schema_version", kHashVersion},
                                                {"scenario", std::move(scenario)},
                                                {"axes", std::move(axes)},
-                                               {"zip", std::move(zips)},
+                                               {"zip", io::list_of(sweep.grid.zips)},
                                                {"replications", sweep.grid.replications}})));
 }
 

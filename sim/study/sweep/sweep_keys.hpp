@@ -2,10 +2,7 @@
 // The keys of a file of kind sweep, which users write, and of the lines of its output, which
 // `stepsim sweep` and `merge` write. The output is read again to resume, to merge, and to run one
 // point.
-#include <array>
-#include <string_view>
 
-#include "document/fields/schema.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "study/sweep/grid.hpp"

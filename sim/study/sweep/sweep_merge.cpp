@@ -6,18 +6,11 @@
 
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <iterator>
-#include <limits>
-#include <optional>
 #include <set>
 #include <unordered_map>
 
-#include "base/error.hpp"
-#include "document/file.hpp"
 #include "document/json_text.hpp"
-#include "study/sweep/grid.hpp"
-#include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::study {
 

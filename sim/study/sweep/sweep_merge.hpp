@@ -1,16 +1,8 @@
 #pragma once
 // Merges the shards of a sweep: the records of all shards in point order, after the header of the
 // whole sweep. The output is byte for byte the file of an unsharded run.
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "document/json.hpp"
-#include "study/sweep/shard.hpp"
 #include "study/sweep/sweep_output.hpp"
-#include "study/sweep/sweep_records.hpp"
 
 namespace stepsim::study {
 

@@ -8,9 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::study {

@@ -3,14 +3,8 @@
 // records in point order, and nothing is buffered between calls. If the process is killed, the file
 // is a prefix of the finished file: complete lines, perhaps followed by a part of the next line.
 #include <chrono>
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "document/file.hpp"
-#include "study/sweep/shard.hpp"
 #include "study/sweep/sweep_records.hpp"
 
 namespace stepsim::study {

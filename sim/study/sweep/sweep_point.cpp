@@ -4,17 +4,9 @@
 // long way.
 #include "study/sweep/sweep_point.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <optional>
-#include <utility>
-
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_record.hpp"
 #include "run/run.hpp"
-#include "scenario/defaults.hpp"
 #include "scenario/scenario_conditions.hpp"
 
 namespace stepsim::study {

@@ -4,19 +4,9 @@
 // that differ only in nodes, latency and bandwidth take a short way if they can: QuickRun
 // (sweep_quick.hpp), else SharedRun. The grid and the point alone say which.
 // SharedRun gives the bits of the long way, QuickRun the same numbers but for rounding (1e-12).
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "run/program_memory.hpp"
 #include "run/work_estimate.hpp"
-#include "scenario/files.hpp"
-#include "scenario/scenario.hpp"
-#include "study/sweep/shard.hpp"
-#include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_quick.hpp"
 #include "study/sweep/sweep_records.hpp"
 

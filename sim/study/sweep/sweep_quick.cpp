@@ -1,17 +1,8 @@
 
 #include "study/sweep/sweep_quick.hpp"
 
-#include <algorithm>
-#include <functional>
-#include <numeric>
-#include <string>
-#include <utility>
-
 #include "buckets/bounds.hpp"
-#include "buckets/problem.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/method.hpp"
-#include "programs/step/step.hpp"
 #include "run/period_bound.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_figures.hpp"

@@ -5,18 +5,8 @@
 // (items, buckets that depend on bytes only, sums of the step) are computed once. The points go
 // through the messages together, each in one vector lane. The same operations run in the same order
 // as in `run`, so that all numbers are equal bit for bit.
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <span>
-#include <vector>
 
-#include "buckets/batch.hpp"
-#include "buckets/planners.hpp"
 #include "run/memory_figures.hpp"
-#include "run/result.hpp"
-#include "scenario/scenario.hpp"
-#include "study/sweep/quick_curves.hpp"
 #include "study/sweep/quick_step.hpp"
 
 namespace stepsim::study {

@@ -2,14 +2,8 @@
 // axis values are made once, too, so that only numbers are formatted per point.
 #include "study/sweep/sweep_records.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <charconv>
 #include <cmath>
-#include <utility>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
 #include "base/random.hpp"
 #include "document/csv.hpp"
 #include "document/json_text.hpp"

@@ -6,14 +6,7 @@
 //           {"bottleneck":"compute",...,"point":0,...,"status":"ok",...}
 //   csv     # {"record":"header",...}
 //           point,status,<varied>[,replication],<summary, sorted>,method,error        RFC 4180
-#include <array>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "document/json.hpp"
 #include "run/summary_fields.hpp"
 #include "study/sweep/shard.hpp"
 #include "study/sweep/sweep_file.hpp"

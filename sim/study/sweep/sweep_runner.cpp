@@ -1,15 +1,11 @@
 #include "study/sweep/sweep.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
-#include <mutex>
 #include <new>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "study/sweep/sweep_point.hpp"
 

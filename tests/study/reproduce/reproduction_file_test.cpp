@@ -12,7 +12,7 @@ using namespace stepsim;
 namespace {
 
 io::Json example() {
-  return io::parse_json(reproduce::keys::reproduction_file().examples.front(), "figures.json");
+  return io::parse_json(reproduce::keys::kReproductionFile.examples.front(), "figures.json");
 }
 
 // The example with a value changed: what it gets, or "".

@@ -2,6 +2,7 @@
 // tables of the program give.
 #include "scenario/files/keys/cost_keys.hpp"
 
+#include "base/collected.hpp"
 #include "links/fabric/topology.hpp"
 #include "programs/training_program.hpp"
 #include "scenario/files/keys/library_keys.hpp"
@@ -169,11 +170,7 @@ FileKind profile_file() { return {kProfile.name, &kProfile, kProfileExamples}; }
 FileKind samples_file() { return {kSamples.name, &kSamples, kSamplesExamples}; }
 
 std::vector<std::string_view> preset_names() {
-  std::vector<std::string_view> names;
-  for (const links::Preset& preset : links::presets()) {
-    names.push_back(preset.name);
-  }
-  return names;
+  return base::collected<std::string_view>(links::presets(), &links::Preset::name);
 }
 
 FileKind topology_file() { return {"topology", &kTopology, kTopologyExamples}; }
