@@ -53,7 +53,9 @@ def scenario(workload, gpu, gpus, batch, parts, recompute, cluster):
 def words(row):
     recompute = "" if row["recompute"] == "none" else f", recompute {row['recompute']}"
     groups = f" of {row['shard_ranks']}" if row["shard_ranks"] else ""
-    return f"{row['strategy']}{groups}, {row['micro_batches']} x {row['batch_size']}{recompute}"
+    units = {None: "", "block": f", {row['blocks']} blocks a unit", "all": ", one unit", "optimal": ", planned units"}[row["wrapping"]]
+    units = "" if row["blocks"] == 1 else units
+    return f"{row['strategy']}{groups}, {row['micro_batches']} x {row['batch_size']}{recompute}{units}"
 
 
 def cells(stepsim, name, workload, gpu, gpus, batch, parts, recompute, cluster):
@@ -63,8 +65,9 @@ def cells(stepsim, name, workload, gpu, gpus, batch, parts, recompute, cluster):
     if done.returncode != 0:
         return [name, f"{gpus} {gpu}", f"full_shard, {parts} x {batch}", "nothing is predicted to fit", "", "", ""]
     rows = json.loads(done.stdout)["rows"]
-    key = ("full_shard", parts, recompute)
-    found = [n for n, row in enumerate(rows) if (row["strategy"], row["micro_batches"], row["recompute"]) == key]
+    key = ("full_shard", parts, recompute, 1)
+    found = [n for n, row in enumerate(rows)
+             if (row["strategy"], row["micro_batches"], row["recompute"], row["blocks"]) == key]
     theirs = f"full_shard, {parts} x {batch}{'' if recompute == 'none' else f', recompute {recompute}'}"
     best = rows[0]
     if not found:

@@ -97,7 +97,6 @@ void keep_best(const PeriodOfCuts& period, std::vector<Cuts>& divisions) {
   }
 }
 
-// `period` is infinite for a division that is not allowed.
 // Steepest descent from `start`; divisions seen before end it, since they were followed then.
 UnitPlan descend(const UnitProblem& problem, const PeriodOfCuts& period, Cuts start,
                  std::set<Cuts>& seen) {
@@ -119,28 +118,24 @@ UnitPlan descend(const UnitProblem& problem, const PeriodOfCuts& period, Cuts st
   return at;
 }
 
+// `period` is infinite for a division that is not allowed.
 UnitPlan local_search(const UnitProblem& problem, const PeriodOfCuts& period,
-                      const std::vector<Cuts>& starts) {
+                      const std::vector<Cuts>& further, std::size_t followed) {
   UnitPlan best;
   best.period = Seconds{kUnbounded};
   std::set<Cuts> seen;
-  const auto from = [&](const Cuts& start) {
+  std::vector<Cuts> starts = equal_divisions(problem.layers.size());
+  starts.insert(starts.end(), further.begin(), further.end());
+  if (problem.layers.size() > followed) {
+    keep_best(period, starts);
+  }
+  for (const Cuts& start : starts) {
     if (allowed(problem, start)) {
       UnitPlan found = descend(problem, period, start, seen);
       if (better(found.period.value, found.cuts, best)) {
         best = std::move(found);
       }
     }
-  };
-  std::vector<Cuts> divisions = equal_divisions(problem.layers.size());
-  if (problem.layers.size() > kMostLayersLabelled) {
-    keep_best(period, divisions);
-  }
-  for (const Cuts& start : divisions) {
-    from(start);
-  }
-  for (const Cuts& start : starts) {
-    from(start);
   }
   return best;
 }
@@ -148,20 +143,22 @@ UnitPlan local_search(const UnitProblem& problem, const PeriodOfCuts& period,
 } // namespace
 
 UnitPlan search_units(const UnitProblem& problem, const PeriodOfCuts& period,
-                      const std::vector<Cuts>& starts, std::int64_t micro_batches) {
+                      const std::vector<Cuts>& starts, std::int64_t micro_batches,
+                      const SearchLimits& limits) {
   const PeriodOfCuts if_allowed = [&](const Cuts& cuts) {
     return allowed(problem, cuts) ? period(cuts) : kUnbounded;
   };
-  UnitPlan best = problem.layers.size() <= kMostLayersTried
+  UnitPlan best = problem.layers.size() <= limits.tried
                       ? all_divisions(problem, period)
-                      : local_search(problem, if_allowed, starts);
+                      : local_search(problem, if_allowed, starts, limits.followed);
   best.lower_bound = std::min(best.period, Seconds{unit_lower_bound(problem, micro_batches)});
   return best;
 }
 
 UnitPlan search_units(const UnitProblem& problem, const UnitTables& tables) {
-  return local_search(problem, [&](const Cuts& cuts) { return unit_period(problem, tables, cuts); },
-                      {});
+  return local_search(
+      problem, [&](const Cuts& cuts) { return unit_period(problem, tables, cuts); }, {},
+      SearchLimits{}.followed);
 }
 
 } // namespace stepsim::buckets

@@ -13,15 +13,24 @@ inline constexpr std::size_t kMostLayersTried = 16; // 32,768 divisions
 // More layers have too many pairs of them for the exact planner (unit_search.hpp).
 inline constexpr std::size_t kMostLayersLabelled = 128;
 
-// Returns the best of all allowed divisions, certified, for at most kMostLayersTried layers; else
-// the best that local search finds, not certified, with the lower bound of TRN 6. Of equally good
+// Up to how many layers a search tries all divisions, and up to how many it follows every start.
+struct SearchLimits {
+  std::size_t tried = kMostLayersTried;
+  std::size_t followed = kMostLayersLabelled;
+};
+// For periods that take long, of programs whose operations slow each other down.
+inline constexpr SearchLimits kSlowSearch{.tried = 12, .followed = 12};
+
+// Returns the best of all allowed divisions, certified, for at most limits.tried layers; else the
+// best that local search finds, not certified, with the lower bound of TRN 6. Of equally good
 // divisions the one with fewer units wins, then the one with smaller cuts. The search moves to the
 // best division with one cut more or less until none is better. It starts at one unit per layer,
 // one unit, every division into units of equally many layers, and `starts`; divisions that are not
-// allowed are skipped. With more than kMostLayersLabelled layers it starts at the four best of
-// these equal divisions only.
+// allowed are skipped. With more than limits.followed layers it starts at the four best of these
+// only.
 [[nodiscard]] UnitPlan search_units(const UnitProblem& problem, const PeriodOfCuts& period,
-                                    const std::vector<Cuts>& starts, std::int64_t micro_batches);
+                                    const std::vector<Cuts>& starts, std::int64_t micro_batches,
+                                    const SearchLimits& limits = {});
 
 // Searches locally with the period of the problem itself, whose tables are `tables`, for any size;
 // leaves the lower bound at 0.

@@ -20,6 +20,15 @@ std::string_view block_name(std::string_view name) {
   return {};
 }
 
+// Whether layer l is in another block than layer l - 1, and whether it is in any. `named` is
+// names_blocks().
+bool begins_block(const Workload& workload, bool named, std::size_t l) {
+  return !named || block_name(workload.layers[l].name) != block_name(workload.layers[l - 1].name);
+}
+bool in_block(const Workload& workload, bool named, std::size_t l) {
+  return !named || !block_name(workload.layers[l].name).empty();
+}
+
 } // namespace
 
 std::vector<std::int64_t> layer_parameters(const Workload& workload) {
@@ -35,11 +44,25 @@ bool names_blocks(const Workload& workload) {
       workload.layers, [](const WorkLayer& layer) { return !block_name(layer.name).empty(); });
 }
 
+std::vector<std::int64_t> block_counts(const Workload& workload) {
+  const bool named = names_blocks(workload);
+  std::int64_t blocks = in_block(workload, named, 0) ? 1 : 0;
+  for (std::size_t l = 1; l < workload.layers.size(); ++l) {
+    blocks += begins_block(workload, named, l) && in_block(workload, named, l) ? 1 : 0;
+  }
+  std::vector<std::int64_t> counts{1};
+  while (2 * counts.back() < blocks) {
+    counts.push_back(2 * counts.back());
+  }
+  return counts;
+}
+
 std::vector<std::uint32_t> unit_begins(const Workload& workload, const Wrapping& wrapping) {
   const std::vector<std::int64_t> parameters = layer_parameters(workload);
-  const bool blocks = names_blocks(workload);
+  const bool named = names_blocks(workload);
   std::vector<std::uint32_t> begins{0};
   std::int64_t held = parameters.front(); // by the open unit
+  std::int64_t blocks = 0;                // that ended in it
   for (std::uint32_t l = 1; l < parameters.size(); ++l) {
     bool closes = false;
     switch (wrapping.policy) {
@@ -47,8 +70,9 @@ std::vector<std::uint32_t> unit_begins(const Workload& workload, const Wrapping&
       closes = true;
       break;
     case WrappingPolicy::block:
-      closes =
-          !blocks || block_name(workload.layers[l].name) != block_name(workload.layers[l - 1].name);
+      blocks += begins_block(workload, named, l) ? 1 : 0;
+      closes = blocks == wrapping.blocks ||
+               in_block(workload, named, l) != in_block(workload, named, l - 1);
       break;
     case WrappingPolicy::size:
       closes = held >= wrapping.parameters;
@@ -65,7 +89,7 @@ std::vector<std::uint32_t> unit_begins(const Workload& workload, const Wrapping&
     }
     if (closes) {
       begins.push_back(l);
-      held = 0;
+      held = blocks = 0;
     }
     held += parameters[l];
   }

@@ -12,8 +12,9 @@ namespace stepsim::layers {
 
 // How layers are grouped:
 //   layer    every layer is a unit
-//   block    each repeated block of the model, by the number in the names of its layers, and the
-//            layers between two blocks; every layer if no name has a number (names_blocks)
+//   block    so many repeated `blocks` of the model, by the number in the names of its layers, and
+//            the layers between two blocks; a layer is a block if no name has a number
+//            (names_blocks)
 //   size     a unit closes when it has at least `parameters`
 //   all      one unit
 //   count    units of `layers` layers; the last may be smaller
@@ -35,7 +36,9 @@ struct Wrapping {
   WrappingPolicy policy = WrappingPolicy::block;
   std::int64_t parameters = kWrappingParameters; // policy size: >= 1
   std::int64_t layers = 1;                       // policy count: >= 1
+  std::int64_t blocks = 1;                       // policy block: >= 1
   std::vector<std::int64_t> cuts{};              // policy list: layers from 1, ascending
+  bool operator==(const Wrapping&) const = default;
 };
 
 // [layer]: number of values of its gradients, in forward order.
@@ -49,5 +52,7 @@ struct Wrapping {
 // Whether the name of any layer has the number of a block: "layers.3.mlp", "h.3.attn",
 // "layer1.0.conv1".
 [[nodiscard]] bool names_blocks(const Workload& workload);
+// 1, 2, 4, .. below the number of blocks: the `blocks` that searches try.
+[[nodiscard]] std::vector<std::int64_t> block_counts(const Workload& workload);
 
 } // namespace stepsim::layers

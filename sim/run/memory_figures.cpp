@@ -2,8 +2,11 @@
 // the peak of the step: of its layers in turn, or of the spans of units in the program.
 #include "run/memory_figures.hpp"
 
+#include <numeric>
+
 #include "programs/live_bytes.hpp"
 #include "run/network_figures.hpp"
+#include "run/sharding_plan.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -19,22 +22,16 @@ constexpr double kHalf = 2;   // bytes of a parameter that is computed with in 1
 
 // All of them, those of sharding units rounded up, and the most of one unit.
 double parameters_of_units(const Scenario& scenario, const ScenarioProgram& made) {
-  double sum = 0;
-  if (!made.sharded) {
-    return static_cast<double>(scenario.workload.values());
-  }
-  for (const ProgramUnit& unit : made.units) {
-    sum += static_cast<double>(unit.parameters);
+  double sum = made.sharded ? 0 : static_cast<double>(scenario.workload.values());
+  for (std::size_t u = 0; made.sharded && u < made.units.size(); ++u) {
+    sum += static_cast<double>(made.units[u].parameters);
   }
   return sum;
 }
 
 double largest_of_units(const ScenarioProgram& made) {
-  double most = 0;
-  for (const ProgramUnit& unit : made.units) {
-    most = std::max(most, static_cast<double>(unit.parameters));
-  }
-  return most;
+  const auto largest = std::ranges::max_element(made.units, {}, &ProgramUnit::parameters);
+  return largest == made.units.end() ? 0 : static_cast<double>(largest->parameters);
 }
 
 // Whether parameters of 4 bytes are computed with in 16 bits, each where it is used.
@@ -178,28 +175,47 @@ void use_update(const Scenario& scenario, double gradients, double updated, Memo
 }
 
 // Sums over the layers of each unit, and the most that one of its backwards makes again.
-void add_live(const Scenario& scenario, const ScenarioProgram& made,
-              const programs::OperationTimes& times, MemoryParts& parts) {
+programs::LiveBytes unit_bytes(const Scenario& scenario, const std::vector<ProgramUnit>& units) {
   const Sharding& sharding = scenario.training.sharding;
   const std::vector<layers::LayerActivations> activations = activations_of(scenario);
   programs::LiveBytes bytes;
-  for (const ProgramUnit& unit : made.units) {
+  for (const ProgramUnit& unit : units) {
     const auto count = static_cast<double>(unit.parameters);
-    double kept = 0;
-    double again = 0;
-    for (const std::uint32_t layer : unit.layers) {
-      if (!activations.empty()) {
-        kept += activations[layer].kept;
-        again = std::max(again, activations[layer].again);
-      }
-    }
     bytes[0].push_back(sharding.parameter_bytes * count);
     bytes[1].push_back(sharding.reduce_bytes * count);
-    bytes[2].push_back(kept);
-    bytes[3].push_back(again);
+    bytes[2].push_back(0);
+    bytes[3].push_back(0);
+    for (std::size_t l = 0; !activations.empty() && l < unit.layers.size(); ++l) {
+      bytes[2].back() += activations[unit.layers[l]].kept;
+      bytes[3].back() = std::max(bytes[3].back(), activations[unit.layers[l]].again);
+    }
   }
-  const programs::LivePeak peak =
-      programs::live_peak(programs::live_spans(made.program, times, times.iterations - 1), bytes);
+  return bytes;
+}
+
+// What is there at the least when the backward of a unit that takes time begins. No units are
+// smaller than layers.
+programs::LivePeak least_peak(const Scenario& scenario) {
+  layers::Wrapping wrapping = scenario.training.sharding.wrapping;
+  if (wrapping.policy == layers::WrappingPolicy::optimal) {
+    wrapping.policy = layers::WrappingPolicy::layer;
+  }
+  const std::vector<ProgramUnit> units = units_of(scenario, wrapping);
+  const programs::LiveBytes bytes = unit_bytes(scenario, units);
+  programs::LivePeak now, most;
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    const double stays = scenario.training.sharding.reshard_after_forward ? 0 : now.of_kind[0];
+    now.of_kind = {stays + bytes[0][u], bytes[1][u], now.of_kind[2] + bytes[2][u], bytes[3][u]};
+    now.bytes = std::accumulate(now.of_kind.begin(), now.of_kind.end(), 0.0);
+    const bool lasts = std::ranges::any_of(units[u].layers, [&](std::uint32_t layer) {
+      return scenario.workload.layers[layer].backward.value > 0;
+    });
+    most = lasts && now.bytes > most.bytes ? now : most;
+  }
+  return most;
+}
+
+void add_peak(const Scenario& scenario, const programs::LivePeak& peak, MemoryParts& parts) {
   parts.units = peak.of_kind[0] + peak.of_kind[1];
   if (knows_activations(scenario)) {
     parts.activations = peak.of_kind[2] + peak.of_kind[3];
@@ -235,7 +251,8 @@ MemoryParts sharded_memory(const Scenario& scenario, const ScenarioProgram& made
   if (has_units(sharding)) {
     parts.parameters = sharding.stored_bytes * share;
     parts.gradients = sharding.reduce_bytes * share;
-    add_live(scenario, made, times, parts);
+    const auto spans = programs::live_spans(made.program, times, times.iterations - 1);
+    add_peak(scenario, programs::live_peak(spans, unit_bytes(scenario, made.units)), parts);
     use_update(scenario, parts.gradients, share, parts);
     return parts;
   }
@@ -344,6 +361,9 @@ double least_memory(const Scenario& scenario) {
         sharding.reduce_bytes * (sharding.strategy == ShardingStrategy::zero1 ? all : share);
     parts.optimizer = optimizer_bytes(scenario) * share;
     parts.activations = known_activations(scenario);
+    if (!whole) {
+      add_peak(scenario, least_peak(scenario), parts);
+    }
   }
   return parts.all() + kAllocatorShare * parts.come_and_go();
 }

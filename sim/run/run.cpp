@@ -7,6 +7,7 @@
 #include "run/planned_messages.hpp"
 #include "run/run_figures.hpp"
 #include "run/run_program.hpp"
+#include "run/sharding_plan.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_library.hpp"
@@ -238,6 +239,17 @@ Scenario deciding(const Scenario& scenario) {
 }
 
 Result run(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
+  const Sharding& sharding = scenario.training.sharding;
+  if (has_units(sharding) && sharding.wrapping.policy == layers::WrappingPolicy::optimal &&
+      scenario.other_jobs.empty()) { // planned once, whatever conditions are moved
+    const buckets::UnitPlan plan = best_units(scenario);
+    Scenario planned = scenario;
+    planned.training.sharding.wrapping = wrapping_of(plan.cuts);
+    Result result = run(planned, detail);
+    result.scenario.training.sharding.wrapping = sharding.wrapping;
+    result.summary.certified = plan.certified;
+    return result;
+  }
   const bool sparse = collectives::row(scenario.communication.compression.method).kind ==
                       collectives::CompressionKind::sparse;
   Result result = run_algorithm(scenario, sparse ? Detail::all : detail, memory);

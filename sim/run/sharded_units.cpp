@@ -11,31 +11,6 @@ std::optional<std::uint32_t> limit_of(const std::optional<std::int64_t>& limit) 
   return limit ? std::optional(static_cast<std::uint32_t>(*limit)) : std::nullopt;
 }
 
-std::vector<ProgramUnit> units_of(const Scenario& scenario, const layers::Wrapping& wrapping) {
-  const layers::Workload& workload = scenario.workload;
-  const std::vector<std::uint32_t> begins = layers::unit_begins(workload, wrapping);
-  const std::vector<std::int64_t> parameters = layers::layer_parameters(workload);
-  std::vector<double> bytes(workload.layers.size());
-  for (const layers::Gradient& gradient : workload.gradients) {
-    bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
-  }
-  std::vector<ProgramUnit> units;
-  for (std::size_t u = 0; u < begins.size(); ++u) {
-    const std::size_t end = u + 1 < begins.size() ? begins[u + 1] : workload.layers.size();
-    ProgramUnit& unit = units.emplace_back();
-    double sum = 0;
-    for (std::size_t l = begins[u]; l < end; ++l) {
-      unit.layers.push_back(static_cast<std::uint32_t>(l));
-      unit.layer_bytes.push_back(bytes[l]);
-      unit.parameters += parameters[l];
-      sum += bytes[l];
-    }
-    unit.parameters = padded(unit.parameters, shard_ranks(scenario));
-    unit.bytes = Bytes{static_cast<std::int64_t>(sum)};
-  }
-  return units;
-}
-
 // Shards are those of a node, replicas one rank of every node.
 void add_groups(const Scenario& scenario, programs::Program& program) {
   program.groups = {rank_group(scenario, RankGroup::node),
@@ -79,6 +54,31 @@ Seconds encode_seconds(const Scenario& scenario, const std::vector<ProgramUnit>&
   }
   const auto shards = static_cast<double>(shard_ranks(scenario));
   return {sharding.parameter_compression.encode_s(sharding.parameter_bytes * parameters / shards)};
+}
+
+std::vector<ProgramUnit> units_of(const Scenario& scenario, const layers::Wrapping& wrapping) {
+  const layers::Workload& workload = scenario.workload;
+  const std::vector<std::uint32_t> begins = layers::unit_begins(workload, wrapping);
+  const std::vector<std::int64_t> parameters = layers::layer_parameters(workload);
+  std::vector<double> bytes(workload.layers.size());
+  for (const layers::Gradient& gradient : workload.gradients) {
+    bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
+  }
+  std::vector<ProgramUnit> units;
+  for (std::size_t u = 0; u < begins.size(); ++u) {
+    const std::size_t end = u + 1 < begins.size() ? begins[u + 1] : workload.layers.size();
+    ProgramUnit& unit = units.emplace_back();
+    double sum = 0;
+    for (std::size_t l = begins[u]; l < end; ++l) {
+      unit.layers.push_back(static_cast<std::uint32_t>(l));
+      unit.layer_bytes.push_back(bytes[l]);
+      unit.parameters += parameters[l];
+      sum += bytes[l];
+    }
+    unit.parameters = padded(unit.parameters, shard_ranks(scenario));
+    unit.bytes = Bytes{static_cast<std::int64_t>(sum)};
+  }
+  return units;
 }
 
 std::int64_t padded(std::int64_t parameters, std::int64_t shards) {

@@ -1,7 +1,9 @@
-// The planner asks for the times of every run of layers: O(layers^2) sizes, each evaluated once.
+// The planner asks for the times of every run of layers or blocks: O(parts^2) sizes, each evaluated
+// once.
 #include "run/sharding_plan.hpp"
 
 #include "buckets/unit_search.hpp"
+#include "programs/event_pass.hpp"
 #include "programs/recurrence.hpp"
 #include "run/group_exchange.hpp"
 #include "run/memory_figures.hpp"
@@ -16,16 +18,19 @@ double all_parameters(const Scenario& scenario) {
   return static_cast<double>(std::accumulate(layers.begin(), layers.end(), std::int64_t{0}));
 }
 
-// Seconds of an exchange by the parameters of a unit, `bytes` each after padding.
-class UnitSecondsCache {
+// The exchange of a unit by its parameters.
+using ExchangeOf = std::function<programs::ExchangeTime(std::int64_t parameters)>;
+
+// Has `bytes` of each parameter after padding.
+class UnitExchanges {
 public:
-  UnitSecondsCache(const Scenario& scenario, RankGroup group, collectives::Op op, double bytes)
+  UnitExchanges(const Scenario& scenario, RankGroup group, collectives::Op op, double bytes)
       : exchanges_(scenario, group, op), bytes_(bytes), shards_(shard_ranks(scenario)) {}
-  [[nodiscard]] double operator()(std::int64_t parameters) {
-    const auto [place, is_new] = seconds_.try_emplace(parameters);
+  [[nodiscard]] programs::ExchangeTime operator()(std::int64_t parameters) {
+    const auto [place, is_new] = times_.try_emplace(parameters);
     if (is_new) {
       place->second =
-          exchanges_(bytes_ * static_cast<double>(padded(parameters, shards_))).seconds();
+          exchanges_.times(bytes_ * static_cast<double>(padded(parameters, shards_))).time;
     }
     return place->second;
   }
@@ -34,25 +39,34 @@ private:
   GroupExchanges exchanges_;
   double bytes_;
   std::int64_t shards_;
-  std::map<std::int64_t, double> seconds_;
+  std::map<std::int64_t, programs::ExchangeTime> times_;
 };
 
-buckets::UnitCost unit_cost(const Scenario& scenario, RankGroup group, collectives::Op op,
-                            double bytes) {
-  const auto cache = std::make_shared<UnitSecondsCache>(scenario, group, op, bytes);
-  return [cache](std::int64_t parameters) { return (*cache)(parameters); };
+ExchangeOf unit_exchange(const Scenario& scenario, RankGroup group, collectives::Op op,
+                         double bytes) {
+  const auto exchanges = std::make_shared<UnitExchanges>(scenario, group, op, bytes);
+  return [exchanges](std::int64_t parameters) { return (*exchanges)(parameters); };
 }
 
-// Costs that the planner does not know, by the parameters of a unit; empty where there are none.
-struct FurtherCosts {
-  buckets::UnitCost replicate;
-  buckets::UnitCost decode;
+buckets::UnitCost seconds_of(const ExchangeOf& exchange) {
+  return [exchange](std::int64_t parameters) {
+    const programs::ExchangeTime time = exchange(parameters);
+    return time.startup.value + time.data.value;
+  };
+}
+
+// The program of a division but for its layers.
+struct UnitProgram {
+  programs::FsdpOptions options;
+  ExchangeOf gather, reduce, replicate; // replicate: empty without replicas
+  std::function<Seconds(std::int64_t parameters)> decode;
+  programs::Interference interference;
 };
 
 // The period of one division by the program itself. Everything of an iteration waits for the update
 // before it, so that the first iteration lasts a period.
-double program_period(const buckets::UnitProblem& problem, const FurtherCosts& costs,
-                      const programs::FsdpOptions& options, const buckets::Cuts& cuts) {
+double program_period(const buckets::UnitProblem& problem, const UnitProgram& of,
+                      const buckets::Cuts& cuts) {
   std::vector<programs::UnitTimes> units;
   std::size_t layer = 0;
   for (std::size_t u = 0; u <= cuts.size(); ++u) {
@@ -65,13 +79,32 @@ double program_period(const buckets::UnitProblem& problem, const FurtherCosts& c
       parameters += problem.layers[layer].parameters;
     }
     if (parameters > 0) {
-      unit.gather.data = Seconds{problem.gather(parameters)};
-      unit.reduce.data = Seconds{problem.reduce(parameters)};
-      unit.replicate.data = Seconds{costs.replicate ? costs.replicate(parameters) : 0};
-      unit.decode = Seconds{costs.decode ? costs.decode(parameters) : 0};
+      unit.gather = of.gather(parameters);
+      unit.reduce = of.reduce(parameters);
+      unit.replicate = of.replicate ? of.replicate(parameters) : programs::ExchangeTime{};
+      unit.decode = of.decode(parameters);
     }
   }
-  return programs::recurrence(programs::fsdp_program(units, options), 1).makespan_s;
+  programs::Program made = programs::fsdp_program(units, of.options);
+  made.interference = of.interference;
+  return (programs::recurrence_applies(made)  ? programs::recurrence(made, 1)
+          : programs::fifo_pass_applies(made) ? programs::fifo_pass(made, 1)
+                                              : programs::event_pass(made, 1))
+      .makespan_s;
+}
+
+// Units of so many blocks, as cuts between the parts that begin at `begins`.
+buckets::Cuts block_cuts(const Scenario& scenario, const std::vector<std::uint32_t>& begins,
+                         std::int64_t blocks) {
+  buckets::Cuts cuts;
+  for (const std::uint32_t begin : layers::unit_begins(
+           scenario.workload, {.policy = layers::WrappingPolicy::block, .blocks = blocks})) {
+    if (begin > 0) {
+      cuts.push_back(
+          static_cast<std::uint32_t>(std::ranges::lower_bound(begins, begin) - begins.begin()));
+    }
+  }
+  return cuts;
 }
 
 } // namespace
@@ -114,12 +147,23 @@ std::optional<std::int64_t> largest_unit_of(const Scenario& scenario) {
   return most;
 }
 
-bool searches_units(const Scenario& scenario) {
+std::vector<std::uint32_t> unit_parts(const Scenario& scenario) {
+  constexpr std::size_t kMostLayers = 40; // more than a few times as many take minutes
+  const bool few = scenario.workload.layers.size() <= kMostLayers;
+  return layers::unit_begins(scenario.workload, {.policy = few ? layers::WrappingPolicy::layer
+                                                               : layers::WrappingPolicy::block});
+}
+
+bool labels_apply(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
-  return scenario.training.micro_batches != 1 ||
-         sharding.backward_prefetch != programs::BackwardPrefetch::pre ||
-         sharding.strategy == ShardingStrategy::hybrid_shard ||
-         sharding.parameter_compression.decode_Bps != 0;
+  return scenario.training.micro_batches == 1 &&
+         sharding.backward_prefetch == programs::BackwardPrefetch::pre &&
+         sharding.strategy != ShardingStrategy::hybrid_shard &&
+         sharding.parameter_compression.decode_Bps == 0;
+}
+
+bool searches_units(const Scenario& scenario) {
+  return !labels_apply(scenario) || scenario.training.overlap.any();
 }
 
 buckets::UnitPlan best_units(const Scenario& scenario) {
@@ -127,16 +171,33 @@ buckets::UnitPlan best_units(const Scenario& scenario) {
   const programs::FsdpOptions options = fsdp_options(scenario);
   const RankGroup group = options.hybrid ? RankGroup::node : RankGroup::all;
   const ValueCodec& codec = sharding.parameter_compression;
-  buckets::UnitProblem problem;
+  const std::vector<std::uint32_t> begins = unit_parts(scenario);
   const std::vector<std::int64_t> parameters = layers::layer_parameters(scenario.workload);
-  for (std::size_t l = 0; l < parameters.size(); ++l) {
-    const layers::WorkLayer& layer = scenario.workload.layers[l];
-    problem.layers.push_back({layer.forward, layer.backward, parameters[l]});
+  buckets::UnitProblem problem;
+  for (std::size_t p = 0; p < begins.size(); ++p) {
+    buckets::ShardedLayer& part = problem.layers.emplace_back();
+    const std::size_t end = p + 1 < begins.size() ? begins[p + 1] : parameters.size();
+    for (std::size_t l = begins[p]; l < end; ++l) {
+      part.forward += scenario.workload.layers[l].forward;
+      part.backward += scenario.workload.layers[l].backward;
+      part.parameters += parameters[l];
+    }
   }
-  problem.gather = unit_cost(scenario, group, collectives::Op::allgather,
-                             sharding.parameter_bytes / codec.ratio);
-  problem.reduce =
-      unit_cost(scenario, group, collectives::Op::reduce_scatter, sharding.reduce_bytes);
+  UnitProgram program{
+      .options = options,
+      .gather = unit_exchange(scenario, group, collectives::Op::allgather,
+                              sharding.parameter_bytes / codec.ratio),
+      .reduce =
+          unit_exchange(scenario, group, collectives::Op::reduce_scatter, sharding.reduce_bytes),
+      .replicate = {},
+      .decode =
+          [&](std::int64_t count) {
+            const std::int64_t all = padded(count, shard_ranks(scenario));
+            return Seconds{codec.decode_s(sharding.parameter_bytes * static_cast<double>(all))};
+          },
+      .interference = scenario.training.overlap};
+  problem.gather = seconds_of(program.gather);
+  problem.reduce = seconds_of(program.reduce);
   const double shard = sharding.parameter_bytes * all_parameters(scenario) / options.shards;
   problem.update = options.update / options.shards + Seconds{codec.encode_s(shard)};
   problem.reshard_after_forward = options.reshard_after_forward;
@@ -147,26 +208,26 @@ buckets::UnitPlan best_units(const Scenario& scenario) {
   problem.communicators = options.communicators;
   problem.max_unit_parameters = largest_unit_of(scenario);
   buckets::UnitPlan best = buckets::plan_units(problem, sharding.label_limit);
-  if (!searches_units(scenario)) {
-    return best;
+  if (searches_units(scenario)) {
+    program.options.update =
+        problem.update * options.shards; // with encoding, as the problem has it
+    if (options.hybrid) {
+      program.replicate = unit_exchange(scenario, RankGroup::replica, collectives::Op::allreduce,
+                                        sharding.reduce_bytes / options.shards);
+    }
+    std::vector<buckets::Cuts> starts{best.cuts};
+    for (const std::int64_t blocks : layers::block_counts(scenario.workload)) {
+      starts.push_back(block_cuts(scenario, begins, blocks));
+    }
+    best = buckets::search_units(
+        problem, [&](const buckets::Cuts& cuts) { return program_period(problem, program, cuts); },
+        starts, options.micro_batches,
+        program.interference.any() ? buckets::kSlowSearch : buckets::SearchLimits{});
   }
-  FurtherCosts costs;
-  if (options.hybrid) {
-    costs.replicate = unit_cost(scenario, RankGroup::replica, collectives::Op::allreduce,
-                                sharding.reduce_bytes / static_cast<double>(options.shards));
+  for (std::uint32_t& cut : best.cuts) {
+    cut = begins[cut];
   }
-  if (codec.decode_Bps > 0) {
-    const double bytes = sharding.parameter_bytes;
-    costs.decode = [codec, bytes](std::int64_t count) {
-      return codec.decode_s(bytes * static_cast<double>(count));
-    };
-  }
-  programs::FsdpOptions searched = options;
-  searched.update = problem.update * options.shards; // with encoding, as the problem has it
-  return buckets::search_units(
-      problem,
-      [&](const buckets::Cuts& cuts) { return program_period(problem, costs, searched, cuts); },
-      {best.cuts}, options.micro_batches);
+  return best;
 }
 
 layers::Wrapping wrapping_of(const buckets::Cuts& cuts) {

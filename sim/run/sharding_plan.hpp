@@ -1,6 +1,7 @@
 #pragma once
 // Finds the best division of a scenario's layers into sharding units (TRN 6): by the exact planner
-// if it applies, else by a search that evaluates the program of the scenario.
+// if it applies, else by a search that evaluates the program of the scenario. A model of many
+// layers is divided between its blocks alone.
 
 #include "buckets/unit_planner.hpp"
 #include "run/scenario_program.hpp"
@@ -18,8 +19,12 @@ namespace stepsim::study {
 // same for every division.
 [[nodiscard]] std::optional<std::int64_t> largest_unit_of(const Scenario& scenario);
 
-// Whether the best units are searched by whole programs, because labels do not plan them exactly.
+// Whether the best units are searched by whole programs, because labels do not plan their times.
 [[nodiscard]] bool searches_units(const Scenario& scenario);
+// The first layers, from 0, of what units are made of: layers, or blocks of many layers.
+[[nodiscard]] std::vector<std::uint32_t> unit_parts(const Scenario& scenario);
+// Whether labels plan the best units, of few enough parts and but for what exchanges slow.
+[[nodiscard]] bool labels_apply(const Scenario& scenario);
 
 // The best units for equal workers; the wrapping in the scenario is ignored. Throws SimulationError
 // where the evaluator of a collective (evaluation.hpp) or largest_unit_of() throws
@@ -38,6 +43,9 @@ namespace stepsim::study {
 
 // The options of the FSDP program that follow from the scenario.
 [[nodiscard]] programs::FsdpOptions fsdp_options(const Scenario& scenario);
+// The units of a wrapping, which must not be `optimal`, without their exchanges.
+[[nodiscard]] std::vector<ProgramUnit> units_of(const Scenario& scenario,
+                                                const layers::Wrapping& wrapping);
 // `parameters` rounded up to a multiple of `shards`, because all ranks have shards of equal size.
 [[nodiscard]] std::int64_t padded(std::int64_t parameters, std::int64_t shards);
 

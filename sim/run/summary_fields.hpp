@@ -260,7 +260,8 @@ inline constexpr std::array kAll{
     row("units", &Summary::units, "Sharding units, whose parameters are gathered together.")
         .only(kSharded),
     row("certified", &Summary::certified,
-        "Whether no other units have a shorter period; wrapping optimal only.")
+        "Whether no other units have a shorter period (of whole blocks, with many layers); "
+        "wrapping optimal only.")
         .only(kSharded),
     row("memory_bytes", &Summary::memory_bytes,
         "Most memory of a worker at any time of a step, bytes: the sum of memory_parts. "

@@ -176,17 +176,17 @@ double network_seconds(const Scenario& scenario) {
 }
 
 // Searching the units of sharding where no exact plan is known tries programs of all micro-batches;
-// their number and length grow with the layers, and together with their third power.
+// their number and length grow with the layers or blocks, and together with their third power.
 double unit_search_seconds(const Scenario& scenario) {
-  constexpr double kSearch = 1e-6; // s per cube of the layers and micro-batch
+  constexpr double kSearch = 1e-6; // s per cube of the parts and micro-batch
   const Training& training = scenario.training;
   if (!has_units(training.sharding) ||
       training.sharding.wrapping.policy != layers::WrappingPolicy::optimal ||
       !searches_units(scenario)) {
     return 0;
   }
-  const auto layers = static_cast<double>(scenario.workload.layers.size());
-  return kSearch * std::pow(layers, 3) * static_cast<double>(training.micro_batches);
+  const auto parts = static_cast<double>(unit_parts(scenario).size());
+  return kSearch * std::pow(parts, 3) * static_cast<double>(training.micro_batches);
 }
 
 // The operations of all iterations, of one rank where all are equal.

@@ -54,12 +54,14 @@ layers::Wrapping read_wrapping(io::Fields& fields, const ParseContext& context,
     wrapping.policy = part.optional_word("policy", layers::kWrappingPolicies).value_or(by_default);
     wrapping.parameters = part.integer("parameters");
     wrapping.layers = part.integer("layers");
+    wrapping.blocks = part.integer("blocks");
     read_cuts(part, context, scenario.workload.layers.size(), wrapping);
     part.no_more();
     const std::string where = "policy " + std::string(layers::kWrappingPolicies[wrapping.policy]);
     context.needs_meaning(part, "parameters", wrapping.policy == layers::WrappingPolicy::size,
                           where);
     context.needs_meaning(part, "layers", wrapping.policy == layers::WrappingPolicy::count, where);
+    context.needs_meaning(part, "blocks", wrapping.policy == layers::WrappingPolicy::block, where);
     context.needs_meaning(part, "cuts", wrapping.policy == layers::WrappingPolicy::list, where);
     if (wrapping.policy == layers::WrappingPolicy::list && !part.has("cuts")) {
       context.problems.add(part.json(), "cuts", "required (a list)");
@@ -154,6 +156,8 @@ io::Json wrapping_tree(const layers::Wrapping& wrapping) {
     tree.set("parameters", wrapping.parameters);
   } else if (wrapping.policy == layers::WrappingPolicy::count) {
     tree.set("layers", wrapping.layers);
+  } else if (wrapping.policy == layers::WrappingPolicy::block && wrapping.blocks > 1) {
+    tree.set("blocks", wrapping.blocks);
   } else if (wrapping.policy == layers::WrappingPolicy::list) {
     tree.set("cuts", io::Array(wrapping.cuts.begin(), wrapping.cuts.end()));
   }

@@ -1,7 +1,9 @@
 #include "study/plan_training.hpp"
 
+#include "buckets/unit_search.hpp"
 #include "document/json_text.hpp"
 #include "run/memory_figures.hpp"
+#include "run/sharding_plan.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_sharding.hpp"
 #include "study/sweep/rows.hpp"
@@ -32,6 +34,8 @@ struct PlanAxis {
   io::Json (*value)(const Scenario& scenario); // null where it has no meaning
   // After choices of the axes before, by name; null leaves the scenario as it is.
   Choices (*choices)(const Question& question, const io::Json& before);
+  // Whether a choice other than null has a meaning in the scenario that has it.
+  bool (*allowed)(const Scenario& scenario) = [](const Scenario&) { return true; };
 };
 
 bool has_units_in(const io::Json& chosen) {
@@ -46,6 +50,21 @@ Choices words(auto&& all, auto&& keep) {
     }
   }
   return choices;
+}
+
+io::Json word_of(layers::WrappingPolicy policy) {
+  return io::Json(layers::kWrappingPolicies[policy]);
+}
+
+// `all`, with null in place of `usual`, which is first if it is none of them.
+Choices or_usual(Choices all, const io::Json& usual) {
+  const auto place = std::ranges::find(all, usual);
+  if (place != all.end()) {
+    *place = io::Json();
+  } else {
+    all.insert(all.begin(), io::Json());
+  }
+  return all;
 }
 
 bool has_buckets(const Scenario& scenario) {
@@ -152,6 +171,44 @@ constexpr std::array kPlanAxes{
                    question.scenario.communication.schedule_options.bucket_bytes.value == kUsual;
                return has_units_in(before) || !usual ? Choices(1)
                                                      : Choices{io::Json(), 4 * kUsual, 16 * kUsual};
+             },
+             has_buckets},
+    // Units of blocks, one unit, what the exact planner finds, and the units that the scenario has.
+    PlanAxis{"wrapping", "/training/sharding/wrapping/policy",
+             [](const Scenario& s) {
+               const Sharding& sharding = s.training.sharding;
+               return has_units(sharding) ? word_of(sharding.wrapping.policy) : io::Json();
+             },
+             [](const Question& question, const io::Json& before) {
+               using layers::WrappingPolicy;
+               return has_units_in(before)
+                          ? or_usual({word_of(WrappingPolicy::block), word_of(WrappingPolicy::all),
+                                      word_of(WrappingPolicy::optimal)},
+                                     word_of(question.scenario.training.sharding.wrapping.policy))
+                          : Choices(1);
+             },
+             [](const Scenario& s) {
+               return s.training.sharding.wrapping.policy != layers::WrappingPolicy::optimal ||
+                      (labels_apply(s) && unit_parts(s).size() <= buckets::kMostLayersLabelled);
+             }},
+    PlanAxis{"blocks", "/training/sharding/wrapping/blocks",
+             [](const Scenario& s) {
+               const layers::Wrapping& wrapping = s.training.sharding.wrapping;
+               return has_units(s.training.sharding) &&
+                              wrapping.policy == layers::WrappingPolicy::block
+                          ? io::Json(wrapping.blocks)
+                          : io::Json();
+             },
+             [](const Question& question, const io::Json& before) {
+               const layers::Wrapping& given = question.scenario.training.sharding.wrapping;
+               const io::Json block = word_of(layers::WrappingPolicy::block);
+               const io::Json& chosen = *before.find("wrapping");
+               if (!has_units_in(before) ||
+                   !((chosen.is_null() ? word_of(given.policy) : chosen) == block)) {
+                 return Choices(1);
+               }
+               const auto counts = layers::block_counts(question.scenario.workload);
+               return or_usual(Choices(counts.begin(), counts.end()), given.blocks);
              }}};
 
 class Candidates {
@@ -194,10 +251,10 @@ private:
           candidate.tree, files_,
           [&](std::string_view pointer) { return std::ranges::find(set, pointer) == set.end(); },
           dropped);
-      if (!chosen.find("bucket_bytes")->is_null() && !has_buckets(scenario)) {
-        return;
-      }
       for (const PlanAxis& axis : kPlanAxes) {
+        if (!chosen.find(axis.name)->is_null() && !axis.allowed(scenario)) {
+          return;
+        }
         candidate.chosen.emplace_back(std::string(axis.name), axis.value(scenario));
       }
       candidate.batches = scenario.cluster.ranks() * scenario.training.micro_batches;

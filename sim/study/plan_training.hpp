@@ -1,9 +1,10 @@
 #pragma once
 // The fastest way to train a model in the memory of its GPUs: strategies of sharding, sizes of the
 // groups of hybrid_shard, what backward computes again, how the samples of an update are divided
-// into micro-batches, sizes of buckets and numbers of nodes. The search is exact over these: a
-// combination is left out only if memory that every run of it has exceeds that of a GPU, or if its
-// computing alone takes longer than the best run, at the high end of its interval.
+// into micro-batches, sizes of buckets, units of layers and numbers of nodes. The search is exact
+// over these: a combination is left out only if memory that every run of it has exceeds that of a
+// GPU, or if its computing alone takes longer than the best run, at the high end of its interval.
+#include <functional>
 
 #include "study/compare.hpp"
 
@@ -17,8 +18,8 @@ struct TrainingPlanOptions {
 
 struct TrainingPlan {
   // What was run, best first. Beside the keys of a comparison a row has strategy, shard_ranks,
-  // recompute, micro_batches, batch_size, bucket_bytes (null where they have no meaning), nodes,
-  // and `set`, POINTER=VALUE of each change to the scenario.
+  // recompute, micro_batches, batch_size, bucket_bytes, wrapping, blocks (null where they have no
+  // meaning), nodes, and `set`, POINTER=VALUE of each change to the scenario.
   Comparison found;
   std::int64_t combinations{}; // that the scenario allows
   std::int64_t too_large{};    // of them: need more memory than a GPU has, whatever the step

@@ -1,5 +1,8 @@
 #include "study/plan_units.hpp"
 
+#include <ranges>
+
+#include "buckets/unit_tables.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
@@ -60,28 +63,58 @@ io::Json units_tree(const Scenario& scenario, const std::vector<UnitResult>& uni
 // A string that Python reads as it is.
 std::string quoted(const std::string& text) { return io::compact(io::Json(text)); }
 
-// The last unit stays gathered where the scenario keeps it. Layers without parameters are no
-// modules to shard, but belong to a unit all the same.
+// The last unit stays gathered where the scenario keeps it.
 std::string snippet(const Scenario& scenario, const PlannedUnits& best) {
   const Sharding& sharding = scenario.training.sharding;
-  std::string text = "from torch.distributed.fsdp import fully_shard\n\nunits = [\n";
+  std::vector<std::uint32_t> begins;
   for (const UnitResult& unit : best.units) {
-    text += "    [";
-    for (std::int64_t l = unit.first; l <= unit.last; ++l) {
-      const std::string& name = scenario.workload.layers[static_cast<std::size_t>(l - 1)].name;
-      text += (l == unit.first ? "" : ", ") + quoted(name);
-    }
-    text += "],\n";
+    begins.push_back(static_cast<std::uint32_t>(unit.first - 1));
   }
   const std::string reshard = sharding.reshard_after_forward ? "True" : "False";
   const bool keeps = sharding.reshard_after_forward && sharding.keep_last;
-  return text +
-         "]\nfor unit in units:\n    fully_shard([model.get_submodule(name) for name in unit], "
-         "reshard_after_forward=" +
-         (keeps ? "unit is not units[-1]" : reshard) + ")\nfully_shard(model)\n";
+  return "from torch.distributed.fsdp import fully_shard\n\n" +
+         python_units(scenario.workload, begins) +
+         "reshard_after_forward=" + (keeps ? "unit is not units[-1]" : reshard) +
+         ")\nfully_shard(model)\n";
+}
+
+// Where a run has what no planner knows (other jobs on a simulated network, random workers) the
+// fastest row that fits is the best one.
+void take_fastest(UnitPlanning& planning) {
+  PlannedUnits& best = planning.rows.front();
+  for (const PlannedUnits& row : planning.rows) {
+    if (row.fits.value_or(true) && row.step_s < best.step_s * (1 - buckets::kEqualPeriods)) {
+      best = row;
+      best.name = "optimal";
+      planning.plan.period = Seconds{row.step_s};
+      planning.plan.certified = false;
+    }
+  }
+  planning.plan.cuts.clear();
+  for (const UnitResult& unit : best.units | std::views::drop(1)) {
+    planning.plan.cuts.push_back(static_cast<std::uint32_t>(unit.first - 1));
+  }
 }
 
 } // namespace
+
+std::string python_units(const layers::Workload& workload,
+                         const std::vector<std::uint32_t>& begins) {
+  const std::vector<std::int64_t> parameters = layers::layer_parameters(workload);
+  std::string text = "units = [\n";
+  for (std::size_t u = 0; u < begins.size(); ++u) {
+    const std::size_t end = u + 1 < begins.size() ? begins[u + 1] : parameters.size();
+    std::string names;
+    for (std::size_t l = begins[u]; l < end; ++l) {
+      if (parameters[l] > 0) {
+        names += (names.empty() ? "" : ", ") + quoted(workload.layers[l].name);
+      }
+    }
+    text += names.empty() ? "" : "    [" + names + "],\n";
+  }
+  return text + "]\nfor unit in units:\n"
+                "    fully_shard([model.get_submodule(name) for name in unit], ";
+}
 
 const PlannedUnits& row_of(const UnitPlanning& planning, std::string_view name) {
   return *std::ranges::find(planning.rows, name, &PlannedUnits::name);
@@ -98,13 +131,18 @@ UnitPlanning plan_sharding_units(const Scenario& scenario) {
   };
   add("optimal", wrapping_of(planning.plan.cuts));
   const Wrapping standard = default_wrapping(sharding);
-  if (sharding.wrapping.policy != WrappingPolicy::optimal &&
-      sharding.wrapping.policy != standard.policy) {
+  const bool configured =
+      sharding.wrapping.policy != WrappingPolicy::optimal && sharding.wrapping != standard;
+  if (configured) {
     add("configured", sharding.wrapping);
   }
   add("default", standard);
+  if (standard != Wrapping{} && sharding.wrapping != Wrapping{}) {
+    add("block", {});
+  }
   add("layer", {.policy = WrappingPolicy::layer});
   add("all", {.policy = WrappingPolicy::all});
+  take_fastest(planning);
   return planning;
 }
 

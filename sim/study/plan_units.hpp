@@ -9,7 +9,7 @@
 namespace stepsim::study {
 
 struct PlannedUnits {
-  std::string name; // optimal, configured, default, layer, all
+  std::string name; // optimal, configured, default, block, layer, all
   double step_s{};
   double memory_bytes{};
   // Whether memory_bytes is at most /cluster/gpu_memory_bytes; empty if that is not given.
@@ -21,8 +21,9 @@ struct UnitPlanning {
   buckets::UnitPlan plan;
   // Most parameters that gpu_memory_bytes and max_unit_parameters allow in a unit; empty: no limit.
   std::optional<std::int64_t> largest_unit;
-  // In this order: optimal; configured, only if the policy of the scenario is neither optimal nor
-  // the policy of its preset; default, the policy of the preset; layer; all.
+  // In this order: optimal, which no other row that fits is faster than; configured, only if the
+  // wrapping of the scenario is neither optimal nor that of its preset; default, that of the
+  // preset; block, if it is none of these; layer; all.
   std::vector<PlannedUnits> rows;
   std::vector<std::string> warnings;
 };
@@ -38,5 +39,11 @@ struct UnitPlanning {
 // `tree`, the scenario as it was read.
 [[nodiscard]] io::Json fsdp_units_tree(const Scenario& scenario, const io::Json& tree,
                                        const UnitPlanning& planning);
+
+// Python that lists the modules of units whose first layers, from 0, are `begins`, up to the
+// further arguments of fully_shard(). Layers without parameters are no modules to shard, but belong
+// to a unit all the same.
+[[nodiscard]] std::string python_units(const layers::Workload& workload,
+                                       const std::vector<std::uint32_t>& begins);
 
 } // namespace stepsim::study

@@ -6,7 +6,9 @@
 
 #include "base/collected.hpp"
 #include "document/json_text.hpp"
+#include "run/sharding_plan.hpp"
 #include "scenario/scenario_sharding.hpp"
+#include "study/plan_units.hpp"
 
 namespace stepsim::study {
 
@@ -25,10 +27,21 @@ struct Facts {
   bool fp16 = false;
   std::int64_t bucket_bytes{}; // of gradients, where they have buckets
   double gradient_bytes{};     // of a value
+  layers::Wrapping wrapping{}; // of parameters, where they have units
+  std::string units;           // python_units() where `wrapping` is neither block nor all
 
   [[nodiscard]] std::int64_t replicas() const { return ranks / shards; }
   [[nodiscard]] std::int64_t samples() const { return ranks * batch * micro_batches; }
   [[nodiscard]] bool keeps() const { return strategy == ShardingStrategy::shard_grad_op; }
+  [[nodiscard]] bool has_blocks() const { return wrapping == layers::Wrapping{}; }
+  [[nodiscard]] bool has_one_unit() const { return wrapping.policy == layers::WrappingPolicy::all; }
+  [[nodiscard]] std::string units_text() const {
+    return has_one_unit() ? "one unit"
+           : has_blocks() ? "a unit for each block"
+           : units.empty()
+               ? fmt::format("a unit for every {} blocks", wrapping.blocks)
+               : fmt::format("units of wrapping {}", layers::kWrappingPolicies[wrapping.policy]);
+  }
 };
 
 Facts facts_of(const Scenario& best) {
@@ -50,6 +63,14 @@ Facts facts_of(const Scenario& best) {
   facts.fp16 = estimate && estimate->precision == layers::Precision::fp16;
   facts.bucket_bytes = best.communication.schedule_options.bucket_bytes.value;
   facts.gradient_bytes = best.workload.bytes_per_value();
+  facts.wrapping = has_units(sharding) ? sharding.wrapping : layers::Wrapping{};
+  if (!facts.has_one_unit() && facts.wrapping.policy != layers::WrappingPolicy::block) {
+    facts.units = python_units(
+        best.workload,
+        layers::unit_begins(best.workload, facts.wrapping.policy == layers::WrappingPolicy::optimal
+                                               ? wrapping_of(best_units(best).cuts)
+                                               : facts.wrapping));
+  }
   return facts;
 }
 
@@ -145,13 +166,31 @@ std::string accelerate(const Facts& facts) {
   return out + fmt::format("fsdp_config:\n"
                            "  fsdp_version: 2\n"
                            "  fsdp_reshard_after_forward: {}  # whether backward gathers again\n"
-                           "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP  # a unit a block\n"
+                           "  fsdp_auto_wrap_policy: {}  # {}\n"
                            "  fsdp_activation_checkpointing: {}  # backward computes again\n"
                            "parallelism_config:\n"
                            "  parallelism_config_dp_replicate_size: {}  # copies of the model\n"
                            "  parallelism_config_dp_shard_size: {}  # GPUs that share one copy\n",
-                           !facts.keeps(), facts.recompute == Recompute::full, facts.replicas(),
-                           facts.shards);
+                           !facts.keeps(),
+                           facts.has_one_unit() ? "NO_WRAP" : "TRANSFORMER_BASED_WRAP",
+                           facts.has_one_unit() ? "one unit" : "a unit for each block",
+                           facts.recompute == Recompute::full, facts.replicas(), facts.shards);
+}
+
+// The calls for each unit but the whole model; the comment `checkpoint` is of a block.
+std::string fsdp_units(const Facts& facts, const std::string& checkpoint) {
+  if (facts.has_one_unit() || !facts.units.empty()) {
+    return checkpoint + (facts.has_one_unit() ? "" : facts.units + "**settings)\n");
+  }
+  const std::string inside = checkpoint.empty() ? "" : "    " + checkpoint;
+  return facts.has_blocks()
+             ? fmt::format("for block in model.layers:  # {}\n{}"
+                           "    fully_shard(block, **settings)\n",
+                           facts.units_text(), inside)
+             : fmt::format("blocks = list(model.layers)\n"
+                           "for first in range(0, len(blocks), {0}):  # {1}\n{2}"
+                           "    fully_shard(blocks[first : first + {0}], **settings)\n",
+                           facts.wrapping.blocks, facts.units_text(), inside);
 }
 
 std::string fsdp(const Facts& facts) {
@@ -161,7 +200,7 @@ std::string fsdp(const Facts& facts) {
   const std::string checkpoint =
       facts.recompute == Recompute::none
           ? ""
-          : "    # Wrap the block in torch.utils.checkpoint before: " +
+          : "# Wrap the block in torch.utils.checkpoint before: " +
                 std::string(facts.recompute == Recompute::full
                                 ? "its backward computes it again.\n"
                                 : "its backward computes all but attention and every second "
@@ -184,12 +223,10 @@ std::string fsdp(const Facts& facts) {
                      "    \"mp_policy\": MixedPrecisionPolicy(param_dtype=torch.{}, "
                      "reduce_dtype=torch.float32),\n"
                      "}}\n"
-                     "for block in model.layers:  # a unit for each block\n"
                      "{}"
-                     "    fully_shard(block, **settings)\n"
                      "fully_shard(model, **settings)\n",
                      mesh, facts.keeps() ? "False" : "True", facts.fp16 ? "float16" : "bfloat16",
-                     checkpoint);
+                     fsdp_units(facts, checkpoint));
 }
 
 struct SettingsTarget {
@@ -197,18 +234,22 @@ struct SettingsTarget {
   std::string (*settings)(const Facts& facts);
   std::string_view keys; // whose keys they are: tests/cli/framework_keys.json
   std::string_view note; // what the file cannot say
+  bool (*says_units)(const Facts& facts);
 };
 constexpr std::array kTargets{
-    SettingsTarget{"torchtitan", "# ", torchtitan, "torchtitan b5bcd76", ""},
+    SettingsTarget{"torchtitan", "# ", torchtitan, "torchtitan b5bcd76", "",
+                   [](const Facts& facts) { return facts.has_blocks(); }},
     SettingsTarget{"deepspeed", "", deepspeed, "DeepSpeed edaa722",
                    "train_batch_size is GPUs x micro-batches x samples; bucket sizes count values; "
                    "mics_shard_size GPUs share one copy, where the model is made inside "
-                   "deepspeed.zero.MiCS_Init; what backward computes again is set in the model"},
+                   "deepspeed.zero.MiCS_Init; what backward computes again is set in the model",
+                   [](const Facts& facts) { return facts.has_blocks(); }},
     SettingsTarget{
         "accelerate", "# ", accelerate, "Accelerate 16cb6eb",
         "micro-batches are gradient_accumulation_steps of Accelerator(); what computes a part of a "
-        "block again is set in the model"},
-    SettingsTarget{"fsdp", "# ", fsdp, "PyTorch from 2.6", ""}};
+        "block again is set in the model",
+        [](const Facts& facts) { return facts.has_blocks() || facts.has_one_unit(); }},
+    SettingsTarget{"fsdp", "# ", fsdp, "PyTorch from 2.6", "", [](const Facts&) { return true; }}};
 
 } // namespace
 
@@ -220,10 +261,18 @@ TrainingSettings training_settings(std::string_view target, const Scenario& best
                                    std::string_view prediction) {
   const Facts facts = facts_of(best);
   const auto* found = std::ranges::find(kTargets, target, &SettingsTarget::name);
-  const std::string head = found->mark.empty() ? ""
-                                               : fmt::format("{0}{1}\n{0}Keys of {2}.\n",
-                                                             found->mark, prediction, found->keys);
-  return {head + found->settings(facts), std::string(found->note)};
+  const std::string units =
+      found->says_units(facts)
+          ? ""
+          : fmt::format("The plan has {}; {} has one for each block.", facts.units_text(), target);
+  if (found->mark.empty()) {
+    return {found->settings(facts), std::string(found->note) + (units.empty() ? "" : ". " + units)};
+  }
+  const std::string head =
+      fmt::format("{0}{1}\n{0}Keys of {2}.\n", found->mark, prediction, found->keys);
+  return {head + (units.empty() ? "" : std::string(found->mark) + units + "\n") +
+              found->settings(facts),
+          std::string(found->note)};
 }
 
 } // namespace stepsim::study

@@ -36,7 +36,7 @@ def problem(draw):
                                 "gradient_bytes": 4 * count, "dtype": "float32"} for i, count in enumerate(counts)]}
         activations = 10 ** draw.uniform(6, 9)
         cluster["gpu_memory_bytes"] = int(1e9 + activations + draw.uniform(5, 30) * sum(counts))
-        training = {"activation_bytes": activations}
+        training = {"activation_bytes": activations, **({"compute_slowdown": draw.uniform(1, 2)} if draw.random() < 0.5 else {})}
     else:
         samples = draw.choice([1, 2, 4, 6])
         workload = {"model": draw.choice(["gpt2", "bert_base"]), "gpu": "h100", "batch_size": samples,
@@ -46,6 +46,18 @@ def problem(draw):
     training["optimizer"] = draw.choice(["adam", "adam_fused", "sgd"])
     return {"kind": "scenario", "workload": workload, "cluster": cluster, "training": training,
             "communication": {"schedule": draw.choice(["ddp", "ddp", "wfbp"])}}
+
+
+def wrappings(scenario, strategy, parts):
+    """Units of 1, 2, 4, .. blocks, which are layers where no name has a number, one unit, and what an exact planner says."""
+    blocks = len(scenario["workload"].get("layers", 12 * [None]))
+    k = 1
+    while k == 1 or k < blocks:
+        yield {"policy": "block", "blocks": k}
+        k *= 2
+    yield {"policy": "all"}
+    if strategy != "hybrid_shard" and parts == 1:
+        yield {"policy": "optimal"}
 
 
 def combinations(scenario):
@@ -70,7 +82,10 @@ def combinations(scenario):
             one["communication"] = {}
         elif factor > 1:
             one["communication"]["bucket_bytes"] = factor * 25 * 2**20
-        yield one
+        for wrapping in wrappings(scenario, strategy, parts) if units else [None]:
+            if wrapping:
+                one["training"]["sharding"]["wrapping"] = wrapping
+            yield one
 
 
 def yaml(text):
@@ -133,7 +148,7 @@ class PlanTraining(unittest.TestCase):
 
     def test_the_best_is_that_of_all_combinations(self):
         draw = random.Random(20261127)
-        fits = hybrids = 0
+        fits = hybrids = larger = 0
         for number in range(PROBLEMS):
             scenario = problem(draw)
             (self.folder / "s.json").write_text(json.dumps(scenario))
@@ -146,6 +161,7 @@ class PlanTraining(unittest.TestCase):
                     continue
                 fits += 1
                 best = plan["rows"][plan["best"]]
+                larger += best["wrapping"] not in (None, "block") or (best["blocks"] or 1) > 1
                 hybrids += best["shard_ranks"] not in (None, scenario["cluster"].get("gpus_per_node", 1))
                 self.assertIsNot(best["memory_fits"], False)
                 self.assertLessEqual(abs(best["iteration_time_s"] - least), 1e-9 * least)
@@ -153,6 +169,30 @@ class PlanTraining(unittest.TestCase):
         self.assertGreater(fits, PROBLEMS // 2)
         self.assertLess(fits, PROBLEMS)
         self.assertGreater(hybrids, 0)  # a group that is not a node
+        self.assertGreater(larger, 0)  # units that are not blocks
+
+    def test_no_units_are_faster_than_those_of_an_exact_plan(self):
+        draw = random.Random(7)
+        for number in range(20):
+            scenario = problem(draw)
+            if "layers" not in scenario["workload"]:
+                continue
+            del scenario["cluster"]["gpu_memory_bytes"]
+            (self.folder / "s.json").write_text(json.dumps(scenario))
+            plan = json.loads(self.stepsim("plan-training", "s.json", "--json").stdout)
+            layers = range(1, len(scenario["workload"]["layers"]))
+            scenario["communication"] = {}
+            for strategy in ("full_shard", "shard_grad_op"):
+                lines = ""
+                for count in range(len(layers) + 1):
+                    for cuts in itertools.combinations(layers, count):
+                        scenario["training"]["sharding"] = {"strategy": strategy, "wrapping": {"policy": "list", "cuts": cuts}}
+                        lines += json.dumps(scenario) + "\n"
+                times = [json.loads(line)["summary"]["iteration_time_s"]
+                         for line in self.stepsim("run", "--lines", "-", "--quiet", text=lines).stdout.splitlines()]
+                planned = min(row["iteration_time_s"] for row in plan["rows"] if row["strategy"] == strategy)
+                with self.subTest(number=number, strategy=strategy):
+                    self.assertLessEqual(abs(planned - min(times)), 1e-9 * planned)
 
     def test_every_row_is_a_run(self):
         words = ["init", "--model", "llama3_8b", "--gpu", "h100", "--cluster", "dgx_h100", "--nodes", "2", "-o", "s.json"]
@@ -183,6 +223,10 @@ class PlanTraining(unittest.TestCase):
             self.assertIn(f"it has no {best['strategy']}", done.stderr)
             return None
         text = (self.folder / f"{target}.txt").read_text()
+        units = best["wrapping"] or "block", best["blocks"] or 1
+        says = {"torchtitan": units == ("block", 1), "deepspeed": units == ("block", 1), "fsdp": True,
+                "accelerate": units in (("block", 1), ("all", 1))}[target]
+        self.assertEqual(" has one for each block" in text + done.stderr, not says)
         if target != "deepspeed":
             self.assertTrue(text.startswith("# stepsim plan-training: a step takes "), text[:60])
         document = {"torchtitan": torchtitan, "deepspeed": json.loads, "accelerate": yaml, "fsdp": python}[target](text)
@@ -237,6 +281,8 @@ class PlanTraining(unittest.TestCase):
         self.assertEqual(said["distributed_type"], "MULTI_GPU" if strategy == "none" else "FSDP")
         if strategy != "none":
             self.assertIs(said["fsdp_config"]["fsdp_reshard_after_forward"], strategy != "shard_grad_op")
+            wrap = "NO_WRAP" if best["wrapping"] == "all" else "TRANSFORMER_BASED_WRAP"
+            self.assertEqual(said["fsdp_config"]["fsdp_auto_wrap_policy"], wrap)
             self.assertIs(said["fsdp_config"]["fsdp_activation_checkpointing"], best["recompute"] == "full")
             shards = best["shard_ranks"] or ranks
             self.assertEqual([said["parallelism_config"][f"parallelism_config_dp_{name}_size"]
@@ -248,6 +294,9 @@ class PlanTraining(unittest.TestCase):
         else:
             self.assertIn(f"({ranks // best['shard_ranks']}, {best['shard_ranks']})" if best["shard_ranks"] else f"({ranks},)", said)
             self.assertIn(f'"reshard_after_forward": {strategy != "shard_grad_op"}', said)
+            blocks = "for block in model.layers" if best["blocks"] == 1 else f"range(0, len(blocks), {best['blocks']})"
+            for kind, words in {"block": blocks, "optimal": "for unit in units:"}.items():
+                self.assertEqual(words in said, best["wrapping"] == kind, said)
 
     def test_nothing_fits(self):
         scenario = problem(random.Random(1))

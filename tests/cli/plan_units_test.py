@@ -47,10 +47,10 @@ class PlanUnits(unittest.TestCase):
     def plan(self, *words):
         return json.loads(self.stepsim("plan-training", "s.json", "--only", "units", "--json", *words).stdout)
 
-    def run_with(self, wrapping):
+    def run_with(self, wrapping, *further):
         words = [word for key, value in wrapping.items()
                  for word in ("--set", f"/training/sharding/wrapping/{key}={json.dumps(value)}")]
-        return json.loads(self.stepsim("run", "s.json", "--json", *words).stdout)["summary"]
+        return json.loads(self.stepsim("run", "s.json", "--json", *further, *words).stdout)["summary"]
 
     def near(self, value, expected, part=1e-6):
         self.assertLess(abs(value - expected), part * expected, (value, expected))
@@ -120,6 +120,23 @@ class PlanUnits(unittest.TestCase):
             for row in plan["alternatives"]:
                 self.assertLessEqual(plan["predicted_step_s"], row["step_s"] * (1 + 1e-12))
             self.assertLessEqual(plan["lower_bound_s"], plan["predicted_step_s"])
+
+    def test_no_row_is_faster_where_exchanges_slow_computing_or_a_model_has_many_layers(self):
+        self.write(llama(25e9, 1e-4))
+        slowed = self.plan("--set", "/training/compute_slowdown=1.5")
+        self.assertFalse(slowed["certified"])
+        self.stepsim("init", "--model", "llama3_8b", "--gpu", "h100", "--cluster", "dgx_h100", "--nodes", "2", "--sharding",
+                     "full_shard", "--force", "-o", "s.json")
+        for words in ([], ["--set", "/conditions=ideal"], ["--set", "/training/sharding/preset=fsdp1"]):
+            plan = self.plan(*words)
+            for row in plan["alternatives"]:
+                self.assertTrue(row["fits"] is False or plan["predicted_step_s"] <= row["step_s"] * (1 + 1e-12), (words, row))
+            self.near(self.run_with({"policy": "list", "cuts": plan["cuts"]}, *words)["iteration_time_s"],
+                      plan["predicted_step_s"], 1e-12)
+            if words == ["--set", "/conditions=ideal"]:
+                self.assertTrue(plan["certified"])  # of blocks: 34 parts and not 323 layers
+                self.assertIn("no other units of whole blocks have", self.stepsim("plan-training", "s.json", "--only", "units",
+                                                                                  *words).stdout)
 
     def test_the_snippet_shards_the_units(self):
         self.write(llama(25e9, 1e-4, communicators=2))

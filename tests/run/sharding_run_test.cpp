@@ -367,6 +367,7 @@ TEST_CASE("sharding: the resolved scenario is read again the same") {
        {R"("micro_batches": 2)", R"("sharding": "zero2")",
         R"("sharding": {"strategy": "full_shard", "preset": "fsdp1", "limit_all_gathers": false})",
         R"("sharding": {"strategy": "shard_grad_op", "ahead_forward": null})",
+        R"("sharding": {"strategy": "full_shard", "wrapping": {"policy": "block", "blocks": 2}})",
         R"("micro_batches": 3, "sharding": {"strategy": "full_shard", "preset": "torchtitan",
            "wrapping": {"policy": "list", "cuts": [1, 3]}, "backward_prefetch": "post"})"}) {
     CAPTURE(std::string(keys));
@@ -395,6 +396,9 @@ TEST_CASE("sharding: errors of TRN 8.4") {
   };
   CHECK(cuts("[2, 1]").find("/wrapping/cuts/1: 1 is not after 2") != std::string::npos);
   CHECK(cuts("[40]").find("/wrapping/cuts/0: must be in [1, 3], got 40") != std::string::npos);
+  CHECK(problem(R"("sharding": {"strategy": "full_shard", "wrapping": {"policy": "all",
+                   "blocks": 2}})")
+            .find("/wrapping/blocks: blocks has no meaning for policy all") != std::string::npos);
   CHECK(
       problem(R"("sharding": "hybrid_shard")").find("needs at least 2 nodes and 2 ranks in each") !=
       std::string::npos);

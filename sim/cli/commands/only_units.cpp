@@ -28,7 +28,7 @@ void require_memory(const study::Scenario& scenario, const std::string& file) {
   }
 }
 
-std::string planning_text(const study::UnitPlanning& planning) {
+std::string planning_text(const study::Scenario& scenario, const study::UnitPlanning& planning) {
   Table table{{"wrapping", "iteration [ms]", "longer by [%]", "units", "memory", "fits", "layers"},
               {}};
   const double best = planning.rows.front().step_s;
@@ -45,10 +45,12 @@ std::string planning_text(const study::UnitPlanning& planning) {
          }))});
   }
   const buckets::UnitPlan& plan = planning.plan;
+  const bool blocks = study::unit_parts(scenario).size() < scenario.workload.layers.size();
+  const std::string units = blocks ? "other units of whole blocks " : "other units ";
   return table_text(table) + "\n" +
          (plan.certified
-              ? "no other units have a shorter iteration\n"
-              : "other units may be shorter by " +
+              ? "no " + units + "have a shorter iteration\n"
+              : units + "may be shorter by " +
                     base::significant(plan.gap() / (1 + plan.gap()) * 100, 3) + " % at most\n");
 }
 
@@ -62,7 +64,7 @@ int plan_units(const study::Scenario& scenario, const std::string& file, const C
   require_units(scenario, "--only units");
   require_memory(scenario, file);
   const study::UnitPlanning planning = study::plan_sharding_units(scenario);
-  write_document(common, {.text = [&] { return planning_text(planning); },
+  write_document(common, {.text = [&] { return planning_text(scenario, planning); },
                           .tree = [&] { return study::unit_planning_tree(scenario, planning); },
                           .warnings = planning.warnings});
   return kOk;
@@ -76,7 +78,7 @@ int emit_fsdp(const study::Scenario& scenario, const io::Json& tree, const Commo
   const study::UnitPlanning planning = study::plan_sharding_units(scenario);
   print_warnings(planning.warnings, common);
   write_tree(common, study::fsdp_units_tree(scenario, tree, planning));
-  print_beside(planning_text(planning), common);
+  print_beside(planning_text(scenario, planning), common);
   return kOk;
 }
 

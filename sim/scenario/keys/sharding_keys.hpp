@@ -17,8 +17,9 @@ inline constexpr std::array kCut{
 inline constexpr std::array kWrapping{
     word(
         "policy", layers::kWrappingPolicies,
-        "Which layers are a unit: each one, the blocks of the model by the numbers in the names of "
-        "layers, as many as have so many parameters, all, a fixed number, a list, or those with "
+        "Which layers are a unit: each one, so many blocks of the model by the numbers in the "
+        "names "
+        "of layers, as many as have so many parameters, all, a fixed number, a list, or those with "
         "the shortest iteration.")
         .example(R"("block")"),
     integer("parameters", "A unit closes when it has at least so many parameters.")
@@ -26,6 +27,10 @@ inline constexpr std::array kWrapping{
         .by_default(layers::kWrappingParameters)
         .example("20000000"),
     integer("layers", "Layers of a unit.").in(io::at_least(1)).by_default(1).example("4"),
+    integer("blocks", "Blocks of a unit; layers between two blocks are a unit of their own.")
+        .in(io::at_least(1))
+        .by_default(1)
+        .example("2"),
     list("cuts", kCut, "Numbers of the layers after which a unit ends, ascending.")
         .example("[2, 4]")};
 
