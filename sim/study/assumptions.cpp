@@ -25,9 +25,7 @@ std::string schedule_text(const Communication& communication) {
   if (communication.schedule == buckets::Schedule::wfbp && sparse) {
     return "one exchange per gradient (LAGS)";
   }
-  const buckets::Planner& planner = buckets::planner(communication.schedule);
-  return planner.settings == nullptr ? std::string(planner.summary)
-                                     : planner.settings(communication.schedule_options);
+  return buckets::planner(communication.schedule).described(communication.schedule_options);
 }
 
 std::string coding_text(const collectives::Compression& compression) {
