@@ -9,6 +9,7 @@
 #include "base/quantity.hpp"
 #include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 #include "study/crossings.hpp"
 #include "study/sweep/rows.hpp"
 
@@ -116,7 +117,9 @@ void add_compression(const Scenario& scenario, const std::vector<std::string>& f
         add(parts, "no shape is known, so nothing is compressed");
         return;
       }
-      add(parts, costs_text(compression, "factorisation"));
+      add(parts, assumes_low_rank_costs(scenario)
+                     ? "factorisation at the speed of the GPU's products and memory (assumed)"
+                     : costs_text(compression, "factorisation"));
       return;
     }
     add(parts, costs_text(compression, "encoding"));
