@@ -38,8 +38,9 @@ void require_executable(const study::Scenario& scenario) {
     refuse("exchange reduce_broadcast or several jobs");
   }
   if (const buckets::Planner& planner = buckets::planner(scenario.communication.schedule);
-      !planner.one_channel()) {
-    refuse("schedule " + std::string(planner.name));
+      !planner.one_channel(scenario.communication.schedule_options)) {
+    refuse(planner.one_channel({}) ? "several messages at once"
+                                   : "schedule " + std::string(planner.name));
   }
 }
 

@@ -190,7 +190,9 @@ Plan plan_asc_wfbp(const Problem& problem, const ScheduleOptions& options) {
 void send_at_once(const Sending& sending, const SendInput& input, SendTimes& times) {
   assert(!sending.comes_back && "all-gathers and broadcasts are for one message at a time");
   size_for(sending.transfers.size(), times);
-  AtOnce channel{.contention = sending.options.contention, .now = input.channel_free_s};
+  AtOnce channel{.contention = sending.options.contention,
+                 .shares = sending.options.channel_shares,
+                 .now = input.channel_free_s};
   times.underway.clear();
   const auto end_one = [&](double limit) {
     const std::int64_t ended = next_end(channel, times.underway, limit);
@@ -219,9 +221,10 @@ std::string asc_wfbp_settings(const ScheduleOptions& options) {
   const auto count = static_cast<double>(options.concurrency);
   const double together = count / (1 + options.contention * (count - 1));
   return std::to_string(options.concurrency) + " all-reduces at once " +
-         (together == 1 ? "share the bandwidth of one"
-                        : "move " + base::shortest(base::rounded_to(together, 3)) +
-                              " times the bandwidth of one");
+         (options.channel_shares == ChannelShares::by_size ? "share the bandwidth of one by size"
+          : together == 1                                  ? "share the bandwidth of one"
+                          : "move " + base::shortest(base::rounded_to(together, 3)) +
+                                " times the bandwidth of one");
 }
 
 } // namespace stepsim::buckets

@@ -6,13 +6,23 @@ namespace stepsim::buckets {
 
 namespace {
 
-double slowdown(const AtOnce& channel) {
-  return 1 + channel.contention * static_cast<double>(channel.moving - 1);
+double unit_s(const AtOnce& channel) {
+  return clock_unit_s(channel.shares, channel.contention, channel.moving, channel.moving_s);
+}
+
+// Counted anew, so that no rounding is left over.
+void count_moving(const std::vector<Underway>& underway, AtOnce& channel) {
+  channel.moving = 0;
+  channel.moving_s = 0;
+  for (const Underway& each : underway) {
+    channel.moving += each.moving ? 1 : 0;
+    channel.moving_s += each.moving ? each.data_s : 0;
+  }
 }
 
 void move_to(AtOnce& channel, double time) {
-  if (channel.moving > 0) {
-    channel.clock += (time - channel.now) / slowdown(channel);
+  if (channel.moving > 0 && time > channel.now) {
+    channel.clock += (time - channel.now) / unit_s(channel);
   }
   channel.now = time;
 }
@@ -37,9 +47,9 @@ std::int64_t next_end(AtOnce& channel, std::vector<Underway>& underway, double l
     }
     const double startup_end = starting != nullptr ? starting->until : kNever;
     const double data_end =
-        ending != nullptr ? std::max(channel.now, channel.now + (ending->until - channel.clock) *
-                                                                    slowdown(channel))
-                          : kNever;
+        ending != nullptr
+            ? std::max(channel.now, channel.now + (ending->until - channel.clock) * unit_s(channel))
+            : kNever;
     if (std::min(startup_end, data_end) > limit) {
       break;
     }
@@ -48,15 +58,15 @@ std::int64_t next_end(AtOnce& channel, std::vector<Underway>& underway, double l
     if (ends) {
       channel.clock = ending->until;
       channel.now = data_end;
-      --channel.moving;
       const std::uint32_t transfer = ending->transfer;
       underway.erase(underway.begin() + (ending - underway.data()));
+      count_moving(underway, channel);
       return transfer;
     }
     move_to(channel, startup_end);
     starting->moving = true;
-    starting->until = channel.clock + starting->data_s;
-    ++channel.moving;
+    starting->until = channel.clock + clock_span(channel.shares, starting->data_s);
+    count_moving(underway, channel);
   }
   if (limit < kNever && limit > channel.now) {
     move_to(channel, limit);

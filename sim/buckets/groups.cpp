@@ -33,9 +33,9 @@ void replay_groups(const Problem& problem, const Planner& planner, const Schedul
   Sending sending;
   sending.options = options;
   std::vector<double> ready;
-  const auto* linear = planner.needs_linear_cost() && problem.cost.is_linear()
-                           ? std::get_if<LinearCost>(&problem.cost.base)
-                           : nullptr;
+  const bool phases = planner.needs_linear_cost() || planner.shares_channel(options);
+  const auto* linear =
+      phases && problem.cost.is_linear() ? std::get_if<LinearCost>(&problem.cost.base) : nullptr;
   for (const Group& group : plan.groups) {
     const auto bytes = static_cast<double>(group.bytes.value);
     Transfer& transfer = sending.transfers.emplace_back();
@@ -48,7 +48,8 @@ void replay_groups(const Problem& problem, const Planner& planner, const Schedul
     ready.push_back(group.ready.value);
   }
   SendTimes times;
-  planner.send(sending, {.ready_s = ready, .channel_free_s = problem.channel_free.value}, times);
+  planner.sender(options)(sending, {.ready_s = ready, .channel_free_s = problem.channel_free.value},
+                          times);
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     plan.groups[g].start = Seconds{times.start_s[g]};
     plan.groups[g].end = Seconds{times.end_s[g]};

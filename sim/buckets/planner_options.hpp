@@ -12,12 +12,12 @@ namespace stepsim::buckets {
 inline constexpr Bytes kDefaultBucketBytes{25 * 1024 * 1024};
 inline constexpr Bytes kDefaultFusionBytes{128 * 1024 * 1024};
 inline constexpr Seconds kDefaultCycle{1e-3};
-inline constexpr std::int64_t kDefaultConcurrency = 2;
 inline constexpr std::int64_t kDefaultBuckets = 4;
 
 enum class DdpMode { rebuilt, first_iteration, unused_parameters, last_small };
 enum class PriorityPreset { bytescheduler, p3, tictac };
 enum class Prefetch { all, one };
+enum class ChannelShares { equal, by_size }; // of messages that are sent at once (sending.hpp)
 inline constexpr auto kDdpModes =
     base::words<DdpMode>({{DdpMode::rebuilt, "rebuilt"},
                           {DdpMode::first_iteration, "first_iteration"},
@@ -27,6 +27,8 @@ inline constexpr auto kPriorityPresets =
     base::words<PriorityPreset>({{PriorityPreset::bytescheduler, "bytescheduler"},
                                  {PriorityPreset::p3, "p3"},
                                  {PriorityPreset::tictac, "tictac"}});
+inline constexpr auto kChannelShares = base::words<ChannelShares>(
+    {{ChannelShares::equal, "equal"}, {ChannelShares::by_size, "by_size"}});
 // Releases of PyTorch. Those of 2026 make the first bucket as large as the others where a size was
 // given, before 2.x it has 1 MiB (torch/nn/parallel/distributed.py).
 enum class Framework { torch_2_x, torch_1_13 };
@@ -49,8 +51,12 @@ struct ScheduleOptions {
   Seconds cycle = kDefaultCycle;            // horovod, >= 0
   Seconds phase{0};                         // horovod; first tick, s from the start of backward
   bool blocking = false; // horovod; a cycle waits for the previous cycle's messages
-  std::int64_t concurrency = kDefaultConcurrency;        // asc_wfbp, >= 1
-  double contention = 0.5;                               // asc_wfbp, >= 0 (sending.hpp)
+  // Messages that are sent at once, >= 1, what each has of the channel, and how much they slow each
+  // other, >= 0 (sending.hpp): by default one after the other, and several share the channel.
+  // asc_wfbp has other defaults (default_options()); it alone has a contention, and equal shares.
+  std::int64_t concurrency = 1;
+  ChannelShares channel_shares{};
+  double contention = 1;
   PriorityPreset preset = PriorityPreset::bytescheduler; // priority
   // priority, >= 1; `with_preset` fills in the default of a preset. Empty = unlimited.
   std::optional<Bytes> partition_bytes = Bytes{4'000'000};

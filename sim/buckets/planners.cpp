@@ -13,18 +13,23 @@ namespace stepsim::buckets {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kDdpKeys{
-    "bucket_bytes", "first_bucket_bytes", "framework", "ddp_mode", "gradient_as_bucket_view"};
+constexpr std::array<std::string_view, 7> kDdpKeys{
+    "bucket_bytes", "first_bucket_bytes", "framework", "ddp_mode", "gradient_as_bucket_view",
+    "concurrency",  "channel_shares"};
 constexpr std::array<std::string_view, 4> kHorovodKeys{"fusion_bytes", "cycle_s", "phase_s",
                                                        "blocking"};
 
 constexpr std::array<std::string_view, 2> kAtOnceKeys{"concurrency", "contention"};
 constexpr std::array<std::string_view, 3> kPriorityKeys{"preset", "partition_bytes",
                                                         "credit_bytes"};
-constexpr std::array<std::string_view, 1> kFixedCountKeys{"buckets"};
-constexpr std::array<std::string_view, 4> kCapsKeys{"caps_mib", "schedule_name", "ddp_mode",
-                                                    "gradient_as_bucket_view"};
-constexpr std::array<std::string_view, 2> kGroupsKeys{"groups", "schedule_name"};
+constexpr std::array<std::string_view, 2> kSharedKeys{"concurrency", "channel_shares"};
+constexpr std::array<std::string_view, 3> kFixedCountKeys{"buckets", "concurrency",
+                                                          "channel_shares"};
+constexpr std::array<std::string_view, 6> kCapsKeys{"caps_mib",    "schedule_name",
+                                                    "ddp_mode",    "gradient_as_bucket_view",
+                                                    "concurrency", "channel_shares"};
+constexpr std::array<std::string_view, 4> kGroupsKeys{"groups", "schedule_name", "concurrency",
+                                                      "channel_shares"};
 constexpr std::array<std::string_view, 3> kDearKeys{"bucket_bytes", "dear_layers", "prefetch"};
 
 // Columns: word, summary, planner, its keys, how its messages travel, what it needs of a problem,
@@ -36,7 +41,7 @@ constexpr std::span<const std::string_view> kNoKeys;
 // clang-format off
 constexpr auto kPlanners = std::to_array<Planner>({
   {Schedule::wfbp, "wfbp", "one message per gradient, as soon as it is ready",
-    plan_wfbp, kNoKeys, send_in_order, Needs::cost, nullptr, kCompared},
+    plan_wfbp, kSharedKeys, send_in_order, Needs::cost, nullptr, kCompared},
   {Schedule::single, "single", "one message after backward",
     plan_single, kNoKeys, send_in_order, Needs::cost, nullptr, kCompared},
   {Schedule::ddp, "ddp", "PyTorch DDP: buckets of about bucket_bytes",
@@ -62,7 +67,7 @@ constexpr auto kPlanners = std::to_array<Planner>({
   {Schedule::omgs, "omgs", "OMGS-SGD: merges sparse layers",
     nullptr, kNoKeys, send_in_order, Needs::selection_costs},
   {Schedule::trace, "trace", "the buckets that the trace was measured with",
-    plan_trace, kNoKeys, send_in_order, Needs::buckets},
+    plan_trace, kSharedKeys, send_in_order, Needs::buckets},
   {Schedule::caps, "caps", "a list of bucket sizes: PyTorch's bucket_cap_mb_list",
     plan_caps, kCapsKeys, send_in_order, Needs::cost, caps_settings},
   {Schedule::groups, "groups", "messages of the layers that are listed",
@@ -153,7 +158,23 @@ bool Planner::has(std::string_view key) const {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-bool Planner::one_channel() const { return send == send_in_order; }
+bool Planner::shares_channel(const ScheduleOptions& options) const {
+  return send == send_at_once || (options.concurrency > 1 && has("concurrency"));
+}
+
+auto Planner::sender(const ScheduleOptions& options) const -> decltype(send) {
+  return shares_channel(options) ? send_at_once : send;
+}
+
+bool Planner::one_channel(const ScheduleOptions& options) const {
+  return sender(options) == send_in_order;
+}
+
+std::string Planner::described(const ScheduleOptions& options) const {
+  const std::string text = settings == nullptr ? std::string(summary) : settings(options);
+  const bool told = send == send_at_once || !shares_channel(options);
+  return told ? text : text + ", " + asc_wfbp_settings(options);
+}
 
 bool Planner::gathers_back() const { return send == send_dear; }
 
@@ -175,6 +196,15 @@ const Planner& planner(Schedule schedule) {
                    [schedule](const Planner& row) { return row.schedule == schedule; });
   assert(found != kPlanners.end() && "every schedule has a row in the table");
   return *found;
+}
+
+ScheduleOptions default_options(const Planner& planner) {
+  ScheduleOptions options;
+  if (planner.send == send_at_once) {
+    options.concurrency = 2;
+    options.contention = 0.5;
+  }
+  return options;
 }
 
 Plan make_plan(const Problem& problem, Schedule schedule, const ScheduleOptions& options) {

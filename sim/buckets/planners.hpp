@@ -79,8 +79,15 @@ struct Planner {
   }
   // Whether the planner reads the option `key`.
   [[nodiscard]] bool has(std::string_view key) const;
+  // Whether several messages may be under way at once: with asc_wfbp always, with others that have
+  // the option `concurrency` where it is above 1.
+  [[nodiscard]] bool shares_channel(const ScheduleOptions& options) const;
+  // How messages are sent with these options: `send`, or several at once.
+  [[nodiscard]] auto sender(const ScheduleOptions& options) const -> decltype(send);
   // Whether messages are sent one at a time, in the order of the buckets.
-  [[nodiscard]] bool one_channel() const;
+  [[nodiscard]] bool one_channel(const ScheduleOptions& options) const;
+  // The summary, or the values of the options in words.
+  [[nodiscard]] std::string described(const ScheduleOptions& options) const;
   // Whether every message is followed by its own all-gather in the next forward pass.
   [[nodiscard]] bool gathers_back() const;
   // Whether its messages can go through a simulated network.
@@ -93,6 +100,9 @@ struct Planner {
 // Returns the row of the schedule with this name; null if there is none.
 [[nodiscard]] const Planner* find_planner(std::string_view name);
 [[nodiscard]] const Planner& planner(Schedule schedule);
+// The options that the planner has by default: two messages at once and a contention of 0.5, the
+// authors' fit, for asc_wfbp (MER 6.1).
+[[nodiscard]] ScheduleOptions default_options(const Planner& planner);
 
 // The plan of `problem` by `schedule`: runs the planner on the items with bytes > 0, computes all
 // times from its groups by replay_groups(), and then adds every item of 0 bytes to the group of the

@@ -95,7 +95,9 @@ inline constexpr std::int64_t kMaxExhaustiveItems = 20; // items with bytes
 [[nodiscard]] Plan plan_asc_wfbp(const Problem& problem, const ScheduleOptions& options);
 
 // Sends at most `concurrency` messages at once, in launch order; while k messages move data, each
-// takes 1 + contention (k - 1) times as long (MER 6.1).
+// takes 1 + contention (k - 1) times as long (MER 6.1). With a contention of 1 they share
+// the rate of one message equally, so that a channel without start-ups is as long busy as with one
+// message at a time.
 void send_at_once(const Sending& sending, const SendInput& input, SendTimes& times);
 
 // Returns, for example, "2 all-reduces at once move 1.33 times the bandwidth of one", or "2

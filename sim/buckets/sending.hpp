@@ -86,24 +86,44 @@ void send_back(const Sending& sending, const SendInput& input, SendTimes& times)
 [[nodiscard]] double busy_seconds(const SendTimes& times);
 
 // A channel for several messages at once (MER 6.1). A message has a start-up phase, which other
-// messages do not slow, and a data phase; k messages in their data phase share the channel, and
-// each takes 1 + contention (k - 1) times as long as alone.
+// messages do not slow, and a data phase; k messages in their data phase share the channel. With
+// equal shares each takes 1 + contention (k - 1) times as long as alone: at a contention of 1 each
+// has 1 / k of the rate (processor sharing). By size, a message that takes d seconds alone has d /
+// D of the rate, where D is the sum of all k: their parts take turns, and each message moves 1 / D
+// of its data per second (discriminatory processor sharing). Both ways the channel moves as much as
+// with one message at a time, except for a contention other than 1.
 //
 //     contention 0.5, messages of 1 + 1 s and 1 + 2 s started together
 //     start-up  |--1--|                   both move data at 1 / 1.5 of the rate until 2.5, then the
 //     data            |--1.5--|--1--|     second moves its last second alone: ends 2.5, 3.5
+//     by size         |-----3-----|       1 / 3 and 2 / 3 of the rate: both end at 4
 //
-// All messages in their data phase have the same rate. One clock runs at this rate, and stands
-// still if no message is in its data phase; a message ends data_s on the clock after its start-up.
+// One clock runs for all messages in their data phase, and stands still if there is none. With
+// equal shares it counts seconds of data, and a message ends data_s on the clock after its
+// start-up; by size it counts parts of a message, and each ends 1 on the clock after its start-up.
+// The time of a cost that is no line has no start-up that is known: all of it is data.
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 struct AtOnce {        // times in s, from the start of backward
   double contention{}; // >= 0
+  ChannelShares shares{};
   double now{};
-  double clock{};        // seconds of data that one message could have moved so far
+  double clock{};        // seconds of data, or parts, that one message could have moved so far
   std::int64_t moving{}; // number of messages in their data phase
+  double moving_s{};     // their data seconds alone
 };
+
+// What the clock runs for a message of `data_s`, and seconds per unit of the clock while messages
+// of `moving_s` in all, `moving` >= 1 of them, are in their data phase.
+[[nodiscard]] inline double clock_span(ChannelShares shares, double data_s) {
+  return shares == ChannelShares::equal ? data_s : data_s > 0 ? 1.0 : 0.0;
+}
+[[nodiscard]] inline double clock_unit_s(ChannelShares shares, double contention,
+                                         std::int64_t moving, double moving_s) {
+  return shares == ChannelShares::equal ? 1 + contention * static_cast<double>(moving - 1)
+                                        : moving_s;
+}
 
 // Starts a message now.
 void start(const AtOnce& channel, std::vector<Underway>& underway, std::uint32_t transfer,

@@ -37,8 +37,8 @@ void PriorityChannel::advance(double now, std::vector<Instance>& ended) {
 }
 
 void AtOnceChannel::move_to(double now) {
-  if (moving_ > 0) {
-    clock_ += (now - now_) / slowdown();
+  if (moving_ > 0 && now > now_) {
+    clock_ += (now - now_) / unit_s();
   }
   now_ = now;
 }
@@ -61,7 +61,7 @@ void AtOnceChannel::start(Instance instance, double now, double startup_s, doubl
 double AtOnceChannel::next_time() const {
   double next = kNoEvent;
   if (moving_ > 0) {
-    next = std::max(now_, now_ + (least_until() - clock_) * slowdown());
+    next = std::max(now_, now_ + (least_until() - clock_) * unit_s());
   }
   for (const UnderWay& message : under_way_) {
     next = message.moving ? next : std::min(next, message.until);
@@ -71,7 +71,7 @@ double AtOnceChannel::next_time() const {
 
 void AtOnceChannel::advance(double now, std::vector<Instance>& ended) {
   const double least = least_until();
-  const bool ends = moving_ > 0 && now_ + (least - clock_) * slowdown() <= now;
+  const bool ends = moving_ > 0 && now_ + (least - clock_) * unit_s() <= now;
   move_to(now);
   if (ends) {
     clock_ = least; // free of rounding
@@ -79,7 +79,6 @@ void AtOnceChannel::advance(double now, std::vector<Instance>& ended) {
   for (UnderWay& message : under_way_) {
     if (message.moving && message.until <= clock_) {
       ended.push_back(message.instance);
-      --moving_;
     }
   }
   std::erase_if(under_way_,
@@ -87,9 +86,14 @@ void AtOnceChannel::advance(double now, std::vector<Instance>& ended) {
   for (UnderWay& message : under_way_) {
     if (!message.moving && message.until <= now) {
       message.moving = true;
-      message.until = clock_ + message.data_s;
-      ++moving_;
+      message.until = clock_ + buckets::clock_span(shares_, message.data_s);
     }
+  }
+  moving_ = 0; // counted anew, so that no rounding is left over
+  moving_s_ = 0;
+  for (const UnderWay& message : under_way_) {
+    moving_ += message.moving ? 1 : 0;
+    moving_s_ += message.moving ? message.data_s : 0;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <queue>
 #include <tuple>
 
+#include "buckets/sending.hpp"
 #include "programs/training_program.hpp"
 
 namespace stepsim::programs {
@@ -55,13 +56,14 @@ private:
   std::deque<Sent> sent_;
 };
 
-// Discipline `at_once` (MER 6.1): messages start in issue order as long as a slot is free. While k
-// messages are in their data phase, each moves at the rate 1 / (1 + contention (k - 1)). A clock
-// runs at that rate, and a message ends when the clock has run for its data seconds.
+// Discipline `at_once` (MER 6.1): messages start in issue order as long as a slot is free, and
+// share the channel during their data phases. A clock runs for all of them (buckets/sending.hpp),
+// and a message ends when the clock has run for its clock_span().
 class AtOnceChannel {
 public:
   explicit AtOnceChannel(const Stream& stream)
-      : slots_(static_cast<std::size_t>(stream.concurrency)), contention_(stream.contention) {}
+      : slots_(static_cast<std::size_t>(stream.concurrency)), shares_(stream.shares),
+        contention_(stream.contention) {}
 
   [[nodiscard]] bool has_slot() const { return under_way_.size() < slots_; }
   void start(Instance instance, double now, double startup_s, double data_s);
@@ -80,17 +82,19 @@ private:
     double data_s;
   };
 
-  [[nodiscard]] double slowdown() const {
-    return 1 + contention_ * static_cast<double>(moving_ - 1);
+  [[nodiscard]] double unit_s() const {
+    return buckets::clock_unit_s(shares_, contention_, moving_, moving_s_);
   }
   void move_to(double now);
   [[nodiscard]] double least_until() const; // least `until` in the data phase, on the clock
 
   std::size_t slots_;
+  buckets::ChannelShares shares_;
   double contention_;
   double now_ = 0;
   double clock_ = 0;
   std::int64_t moving_ = 0;
+  double moving_s_ = 0;             // data seconds of the messages in their data phase
   std::vector<UnderWay> under_way_; // in the order in which they started
 };
 

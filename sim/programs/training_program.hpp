@@ -16,6 +16,7 @@
 
 #include "base/units.hpp"
 #include "base/words.hpp"
+#include "buckets/planner_options.hpp"
 
 namespace stepsim::programs {
 
@@ -87,9 +88,11 @@ struct Stream {
   // priority: the credit in bytes, > 0. A message is dispatched while credit is left, and takes its
   // bytes from the credit until it ends (MER 6.2).
   std::int64_t credit_bytes = std::numeric_limits<std::int64_t>::max();
-  // at_once: the number of messages in flight, and the slowdown of each data phase per further
-  // message in its data phase (MER 6.1).
+  // at_once: the number of messages in flight, the share of the channel that each has, and with
+  // equal shares the slowdown of each data phase per further message in its data phase (MER 6.1,
+  // buckets/sending.hpp).
   std::int32_t concurrency = 2;
+  buckets::ChannelShares shares{};
   double contention = 0.5;
 };
 

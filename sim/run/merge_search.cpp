@@ -134,7 +134,9 @@ void fill_optimum(const Scenario& scenario, Summary& summary) {
   // The gap is given only to schedules that plan with a cost alone: others send several messages at
   // once, halves of them, or buckets that somebody else has cut, so that they solve another
   // problem.
-  const bool one_channel = buckets::planner(schedule).needs == buckets::Needs::cost;
+  const buckets::Planner& planner = buckets::planner(schedule);
+  const bool one_channel = planner.needs == buckets::Needs::cost &&
+                           planner.one_channel(scenario.communication.schedule_options);
   // Planners see equal parts and formulas where evaluators may know better.
   const double best_of_both = one_channel ? std::min(best_s, period) : best_s;
   summary.merge_optimal_iteration_time_s = best_of_both;

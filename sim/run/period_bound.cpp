@@ -57,10 +57,8 @@ std::optional<MessageBounds> message_bounds(const Scenario& scenario,
       scenario.cluster.fabric || communication.collective == collectives::AlgorithmId::automatic) {
     return std::nullopt;
   }
-  // Several messages at once move data faster than one.
-  const double slowdown = communication.schedule == buckets::Schedule::asc_wfbp
-                              ? buckets::least_slowdown(communication.schedule_options)
-                              : 1;
+  // Several messages at once may move data faster than one.
+  const double slowdown = buckets::least_slowdown(communication.schedule_options);
   const std::optional<buckets::LinearCost> linear = exact_linear_cost(scenario, problem);
   // A single message with all bytes: splitting it would only add start-ups.
   const auto least_seconds = [&](double bytes) {

@@ -175,7 +175,7 @@ programs::StepInput step_input(const Scenario& scenario, const buckets::Plan& pl
 
 programs::StepInput with_messages(programs::StepInput step, const Scenario& scenario,
                                   const buckets::Plan& plan, buckets::Schedule schedule) {
-  step.send = buckets::planner(schedule).send;
+  step.send = buckets::planner(schedule).sender(scenario.communication.schedule_options);
   step.schedule_options = scenario.communication.schedule_options;
   step.all_gathers = buckets::planner(schedule).gathers_back();
   step.messages.reserve(plan.groups.size());

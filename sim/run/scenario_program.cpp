@@ -22,6 +22,10 @@ const buckets::Planner& planner_of(const Scenario& scenario) {
   return buckets::planner(scenario.communication.schedule);
 }
 
+bool sends_one_at_a_time(const Scenario& scenario) {
+  return planner_of(scenario).one_channel(scenario.communication.schedule_options);
+}
+
 std::string no_sync_program(const Scenario& scenario) {
   const bool halves =
       scenario.communication.reduce_broadcast || planner_of(scenario).gathers_back();
@@ -41,9 +45,10 @@ programs::Stream stream_of(const Scenario& scenario) {
   if (planner_of(scenario).send == buckets::planner(buckets::Schedule::priority).send) {
     stream.discipline = programs::Discipline::priority;
     stream.credit_bytes = options.credit_bytes.value;
-  } else if (planner_of(scenario).send == buckets::planner(buckets::Schedule::asc_wfbp).send) {
+  } else if (planner_of(scenario).shares_channel(options)) {
     stream.discipline = programs::Discipline::at_once;
     stream.concurrency = static_cast<std::int32_t>(options.concurrency);
+    stream.shares = options.channel_shares;
     stream.contention = options.contention;
   }
   return stream;
@@ -111,7 +116,7 @@ programs::Program make_zero(const Scenario& scenario, ScenarioProgram& out) {
 std::string no_late_program(const Scenario& scenario) {
   const std::string program =
       "a program of " + std::string(kTrainingAlgorithms[scenario.training.algorithm]);
-  return planner_of(scenario).one_channel() ? "" : program + " sends one message at a time";
+  return sends_one_at_a_time(scenario) ? "" : program + " sends one message at a time";
 }
 
 std::string no_pipe_program(const Scenario& scenario) {
@@ -119,7 +124,7 @@ std::string no_pipe_program(const Scenario& scenario) {
     return "a program needs a pipeline_width, not optimal";
   }
   const bool in_step = *scenario.training.pipeline_width == 1;
-  return in_step && planner_of(scenario).one_channel() ? "" : no_late_program(scenario);
+  return in_step && sends_one_at_a_time(scenario) ? "" : no_late_program(scenario);
 }
 
 programs::Program make_pipe(const Scenario& scenario, ScenarioProgram& out) {

@@ -32,7 +32,7 @@ namespace {
 constexpr double kPacketHop = 2e-7; // s
 constexpr double kFlow = 1e-5;      // s per message at the flow level, rates of all others included
 constexpr double kPass = 2e-8;      // s per operation of a rank in an iteration
-constexpr double kEvent = 3e-7;     // the same where computing and exchanges slow each other
+constexpr double kEvent = 3e-7;     // the same where operations slow each other
 
 // Evaluating an exchange of `bytes` of gradients once, as it is sent.
 double exchange_seconds(const Scenario& scenario, double bytes,
@@ -198,8 +198,12 @@ double program_seconds(const Scenario& scenario) {
       static_cast<double>(training.iterations) *
       static_cast<double>(trains_in_rounds(training) ? training.local.local_steps : 1);
   const double passes = 1 + static_cast<double>(training.micro_batches);
+  const Communication& communication = scenario.communication;
+  const bool events =
+      training.overlap.any() || is_typical(scenario) ||
+      buckets::planner(communication.schedule).shares_channel(communication.schedule_options);
   return ranks * rounds * passes * static_cast<double>(scenario.workload.layers.size()) *
-         (training.overlap.any() || is_typical(scenario) ? kEvent : kPass);
+         (events ? kEvent : kPass);
 }
 
 // One run, without those that it is compared with.

@@ -4,6 +4,7 @@
 #include "scenario/defaults.hpp"
 
 #include "document/json_text.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -292,6 +293,9 @@ private:
     }
     if (const std::string_view reason = reason_of(key); !reason.empty()) {
       return std::string(reason);
+    }
+    if (key.starts_with("/communication/compression/costs/") && assumes_low_rank_costs(scenario_)) {
+      return "assumed: arithmetic at the speed of the GPU's products and memory";
     }
     if (key.starts_with("/communication/compression/")) {
       return "default of compression " +

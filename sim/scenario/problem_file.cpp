@@ -126,7 +126,7 @@ buckets::ScheduleOptions ProblemFile::options_of(buckets::Schedule schedule) con
       return given;
     }
   }
-  return {};
+  return buckets::default_options(buckets::planner(schedule));
 }
 
 std::string not_for_problem_files(const buckets::Planner& planner) {

@@ -82,6 +82,7 @@ private:
       stream.discipline = fields.word("discipline", programs::kDisciplines);
       stream.credit_bytes = fields.optional_integer("credit_bytes").value_or(stream.credit_bytes);
       stream.concurrency = static_cast<std::int32_t>(fields.integer("concurrency"));
+      stream.shares = fields.word("channel_shares", buckets::kChannelShares);
       stream.contention = fields.number("contention");
       fields.no_more();
       streams_.emplace(stream.name, draft_.stream(stream));

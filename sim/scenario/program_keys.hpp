@@ -33,6 +33,10 @@ inline constexpr std::array kProgramStreamKeys{
     integer("concurrency", "Messages at a time on a stream at_once.")
         .in(io::between(1, 1 << 20))
         .by_default(2),
+    word("channel_shares", buckets::kChannelShares,
+         "What messages at a time have of the channel, on a stream at_once: all the same (equal), "
+         "slowed by contention, or in proportion to their data_s (by_size).")
+        .by_default("equal"),
     number("contention",
            "How much one more message at a time slows the data of each, on a stream at_once.")
         .in(io::at_least(0))

@@ -21,6 +21,9 @@ io::Json stream_tree(const programs::Stream& stream) {
   }
   if (stream.discipline == programs::Discipline::at_once) {
     tree.set("concurrency", std::int64_t{stream.concurrency});
+    if (stream.shares != defaults.shares) {
+      tree.set("channel_shares", buckets::kChannelShares[stream.shares]);
+    }
     tree.set("contention", stream.contention);
   }
   return tree;

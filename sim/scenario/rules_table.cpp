@@ -47,6 +47,22 @@ bool drops_by_class(const Scenario& s) {
   return transport_of(s) == links::TransportKind::dlcp || has_background(s);
 }
 
+// Buckets that are sent whole in the steps of sync_sgd: neither sharded, nor to servers, nor in two
+// halves. asc_wfbp has the key wherever it is defined.
+bool may_share_channel(const Scenario& s) {
+  return s.communication.schedule == buckets::Schedule::asc_wfbp ||
+         (is_sync(s) && s.training.sharding.strategy == ShardingStrategy::none &&
+          s.communication.collective != AlgorithmId::parameter_server &&
+          !s.communication.reduce_broadcast);
+}
+std::string one_message_word(const Scenario& s) {
+  return !is_sync(s) ? training_word(s)
+         : s.training.sharding.strategy != ShardingStrategy::none
+             ? "sharding " + std::string(kShardingStrategies[s.training.sharding.strategy])
+         : s.communication.reduce_broadcast ? "exchange reduce_broadcast"
+                                            : "collective parameter_server";
+}
+
 // What stands in the way, in words.
 std::string algorithm_word(const Scenario& s) {
   return is_async(s) ? "mode " + std::string(kServerModes[s.training.mode])
@@ -82,7 +98,12 @@ std::string steady_word(const Scenario&) {
 std::string delay_word(const Scenario& s) {
   return model_word(s) + ", where latency_s is such a delay already";
 }
-constexpr std::string_view kNoDelayOnLinks = "the network model is alpha_beta";
+constexpr std::string_view kAlphaBeta = "the network model is alpha_beta";
+// What messages at once have of a simulated link follows from the links.
+bool has_no_links(const Scenario& s) { return !is_simulated(s); }
+std::string shared_links_word(const Scenario& s) {
+  return model_word(s) + ", whose links are shared";
+}
 
 bool is_library(const Scenario& s) { return s.communication.library; }
 constexpr std::string_view kOfLibrary = "the collective is library";
@@ -116,9 +137,16 @@ constexpr std::array kRules{
               return "schedule " + std::string(buckets::planner(s.communication.schedule).name);
             }},
     KeyRule{"/communication/plan_cost", kNotAsync, is_in_step, algorithm_word},
-    KeyRule{"/communication/contention", "the network model is alpha_beta",
-            [](const Scenario& s) { return !is_simulated(s); },
-            [](const Scenario& s) { return model_word(s) + ", whose links are shared"; }},
+    KeyRule{"/communication/concurrency",
+            "the schedule is asc_wfbp, or sync_sgd exchanges whole buckets in one all-reduce each",
+            may_share_channel, one_message_word},
+    KeyRule{"/communication/channel_shares", "concurrency is above 1",
+            [](const Scenario& s) {
+              return s.communication.schedule_options.concurrency > 1 && may_share_channel(s);
+            },
+            [](const Scenario&) { return std::string("one message at a time"); }},
+    KeyRule{"/communication/channel_shares", kAlphaBeta, has_no_links, shared_links_word},
+    KeyRule{"/communication/contention", kAlphaBeta, has_no_links, shared_links_word},
     KeyRule{"/communication/framework", "bucket_bytes is given, and first_bucket_bytes is not",
             [](const Scenario& s) {
               const buckets::ScheduleOptions& options = s.communication.schedule_options;
@@ -196,8 +224,7 @@ constexpr std::array kRules{
     KeyRule{"/cluster/rank_placement", "a topology counts",
             [](const Scenario& s) { return is_simulated(s) || topology_counts(s); },
             [](const Scenario&) { return std::string("a cluster without a topology"); }},
-    KeyRule{"/cluster/network/delay_s", kNoDelayOnLinks,
-            [](const Scenario& s) { return !is_simulated(s); }, delay_word},
+    KeyRule{"/cluster/network/delay_s", kAlphaBeta, has_no_links, delay_word},
     KeyRule{"/cluster/network/block_latency_s",
             "the network model is alpha_beta and the collective can send in blocks",
             [](const Scenario& s) {

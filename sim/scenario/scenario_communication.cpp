@@ -7,6 +7,7 @@
 #include "collectives/validate.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/communication_keys.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_schedule.hpp"
 
@@ -90,8 +91,14 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
                            .schedule = out.schedule,
                            .algorithm = scenario.training.algorithm};
   const auto& profile = scenario.cluster.network.profile;
-  const collectives::CompressCosts costs =
+  collectives::CompressCosts costs =
       profile ? costs_of(*profile, method) : collectives::CompressCosts{};
+  if (method == collectives::CompressionMethod::powersgd && !is_given(*json, "/costs") &&
+      costs == collectives::CompressCosts{}) {
+    const io::Json* rank = io::resolve(*json, "/rank");
+    const bool known = rank != nullptr && rank->is_integer();
+    costs = low_rank_costs(scenario, known ? rank->as_integer() : 0);
+  }
   out.compression = parse_compression(*json, context, costs, use, scenario.warnings);
   if (method == collectives::CompressionMethod::none) {
     return;

@@ -127,7 +127,8 @@ namespace {
 // Streams that are under way at the same time share the network, and so do the replicas of a node.
 bool exchanges_meet(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
-  return scenario.communication.schedule == buckets::Schedule::asc_wfbp ||
+  const Communication& communication = scenario.communication;
+  return buckets::planner(communication.schedule).shares_channel(communication.schedule_options) ||
          has_replicas(scenario.training) ||
          (has_units(sharding) &&
           (sharding.communicators > 1 || sharding.strategy == ShardingStrategy::hybrid_shard));

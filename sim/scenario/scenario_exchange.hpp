@@ -35,10 +35,10 @@ struct CodecTimes {
 [[nodiscard]] buckets::LinearCost extra_cost(const Scenario& scenario);
 
 // Whether the messages of the run go through the simulated network one by one. This holds for
-// packets, and for flows if exchanges meet (parameter servers, priority, asc_wfbp, two
-// communicators, hybrid_shard, replicas of local training, several jobs) or end early (dlcp with
-// early_stop and a bound above 0). Otherwise one exchange at a time is on the network, and its time
-// depends only on its size.
+// packets, and for flows if exchanges meet (parameter servers, priority, several messages at once,
+// two communicators, hybrid_shard, replicas of local training, several jobs) or end early (dlcp
+// with early_stop and a bound above 0). Otherwise one exchange at a time is on the network, and its
+// time depends only on its size.
 [[nodiscard]] bool simulates_messages(const Scenario& scenario);
 
 // Whether an algorithm over nodes, such as ring_rails, sends its reduce and its broadcast as chains

@@ -219,7 +219,7 @@ void check_local(const io::Json& tree, io::Problems& problems, const Scenario& s
     return;
   }
   const buckets::Planner& planner = buckets::planner(scenario.communication.schedule);
-  if (!planner.one_channel() || planner.gathers_back()) {
+  if (!planner.one_channel(scenario.communication.schedule_options) || planner.gathers_back()) {
     report("inner", "sync_sgd is not defined for schedule " + std::string(planner.name));
   }
   if (cluster.nodes < 2 || cluster.gpus_per_node < 2) {

@@ -74,7 +74,8 @@ void check_overlap(const io::Json& tree, const ParseContext& context, const Scen
     context.problems.add(*tree.find("training"), key, message);
   };
   const buckets::Planner& planner = buckets::planner(scenario.communication.schedule);
-  if (overlap.exchange > 1 && !planner.one_channel() && !planner.gathers_back()) {
+  if (overlap.exchange > 1 && !planner.one_channel(scenario.communication.schedule_options) &&
+      !planner.gathers_back()) {
     context.problems.add(*io::resolve(tree, "/training/overlap"), "exchange",
                          "is defined for fifo streams only");
   }

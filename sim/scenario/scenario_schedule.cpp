@@ -88,10 +88,16 @@ std::vector<std::vector<std::uint32_t>> parse_groups(io::Fields& fields, io::Pro
 buckets::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseContext& context,
                                                 const buckets::Planner& planner,
                                                 std::int64_t bytes_of_element) {
-  buckets::ScheduleOptions options = read_schedule_options(fields, bytes_of_element);
+  buckets::ScheduleOptions options = read_schedule_options(fields, planner, bytes_of_element);
   for (const io::Key& key : keys::kScheduleKeys) {
     const bool meaningful = key.name == "schedule" || planner.has(key.name);
     context.needs_meaning(fields, key.name, meaningful, "schedule " + std::string(planner.name));
+  }
+  if (!planner.has("contention")) { // what another schedule left behind
+    options.contention = 1;
+  }
+  if (!planner.has("channel_shares")) {
+    options.channel_shares = {};
   }
   if (planner.has("dear_layers") && options.dear_layers && context.leftovers == Leftovers::refuse &&
       fields.has("bucket_bytes")) {

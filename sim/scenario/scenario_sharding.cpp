@@ -345,8 +345,8 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
                      " operations per iteration");
   }
   const buckets::Planner& planner = buckets::planner(communication.schedule);
-  if (planner.gathers_back() ||
-      (shards && !has_units(training.sharding) && !planner.one_channel())) {
+  if (planner.gathers_back() || (shards && !has_units(training.sharding) &&
+                                 !planner.one_channel(communication.schedule_options))) {
     problems.add(place, key, what + " is not defined for schedule " + std::string(planner.name));
   }
   if (!shards) {

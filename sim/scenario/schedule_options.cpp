@@ -7,8 +7,9 @@
 namespace stepsim::study {
 
 // Keys that the planner does not have are read as well and keep their values.
-buckets::ScheduleOptions read_schedule_options(io::Fields& fields, std::int64_t bytes_of_element) {
-  buckets::ScheduleOptions options;
+buckets::ScheduleOptions read_schedule_options(io::Fields& fields, const buckets::Planner& planner,
+                                               std::int64_t bytes_of_element) {
+  buckets::ScheduleOptions options = buckets::default_options(planner);
   for (const io::Bound<buckets::ScheduleOptions>& row : keys::kScheduleOptions) {
     if (row.read == nullptr) {
       continue;

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include "base/collected.hpp"
+#include "buckets/planners.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 #include "study/crossings.hpp"
 #include "study/sweep/rows.hpp"
 
@@ -19,9 +21,7 @@ std::string schedule_text(const Communication& communication) {
   if (communication.schedule == buckets::Schedule::wfbp && sparse) {
     return "one exchange per gradient (LAGS)";
   }
-  const buckets::Planner& planner = buckets::planner(communication.schedule);
-  return planner.settings == nullptr ? std::string(planner.summary)
-                                     : planner.settings(communication.schedule_options);
+  return buckets::planner(communication.schedule).described(communication.schedule_options);
 }
 
 std::string coding_text(const collectives::Compression& compression) {
@@ -112,7 +112,9 @@ void add_compression(const Scenario& scenario, const std::vector<std::string>& f
         add(parts, "no shape is known, so nothing is compressed");
         return;
       }
-      add(parts, costs_text(compression, "factorisation"));
+      add(parts, assumes_low_rank_costs(scenario)
+                     ? "factorisation at the speed of the GPU's products and memory (assumed)"
+                     : costs_text(compression, "factorisation"));
       return;
     }
     add(parts, costs_text(compression, "encoding"));

@@ -17,8 +17,10 @@ std::string not_described(const Scenario& scenario, const programs::StepInput& s
   if (training.algorithm != TrainingAlgorithm::sync_sgd) {
     return "the algorithm " + std::string(kTrainingAlgorithms[training.algorithm]);
   }
-  if (!buckets::planner(communication.schedule).one_channel()) {
-    return "schedule " + std::string(buckets::planner(communication.schedule).name);
+  const buckets::Planner& planner = buckets::planner(communication.schedule);
+  if (!planner.one_channel(communication.schedule_options)) {
+    return planner.one_channel({}) ? "several messages at once"
+                                   : "schedule " + std::string(planner.name);
   }
   if (is_compressed(scenario)) {
     return "compressed gradients";

@@ -87,29 +87,39 @@ std::vector<double> simulated_ends(const std::vector<Message>& messages,
       states[next++].started = true;
       ++open;
     }
-    for (const State& state : states) {
-      moving += state.started && !state.end && state.startup_left <= 1e-15 ? 1 : 0;
+    double together = 0; // seconds alone of those that move
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      const bool moves = states[i].started && !states[i].end && states[i].startup_left <= 1e-15;
+      moving += moves ? 1 : 0;
+      together += moves ? messages[i].data : 0;
     }
-    const double rate = 1 / (1 + options.contention * static_cast<double>(moving - 1));
+    const auto rate_of = [&](std::size_t i) {
+      return options.channel_shares == ChannelShares::by_size
+                 ? messages[i].data / together
+                 : 1 / (1 + options.contention * static_cast<double>(moving - 1));
+    };
     double step = 1e300;
     if (next < states.size() && open < options.concurrency) {
       step = messages[next].ready - now;
     }
-    for (const State& state : states) {
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      const State& state = states[i];
       if (state.started && !state.end) {
-        step = std::min(step,
-                        state.startup_left > 1e-15 ? state.startup_left : state.data_left / rate);
+        step = std::min(step, state.startup_left > 1e-15 ? state.startup_left
+                              : state.data_left > 1e-15  ? state.data_left / rate_of(i)
+                                                         : 0);
       }
     }
     if (step > 1e299) {
       continue; // ends are noted at the top
     }
-    for (State& state : states) {
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      State& state = states[i];
       if (state.started && !state.end) {
         if (state.startup_left > 1e-15) {
           state.startup_left -= step;
-        } else {
-          state.data_left -= step * rate;
+        } else if (state.data_left > 1e-15) {
+          state.data_left -= step * rate_of(i);
         }
       }
     }
@@ -173,7 +183,7 @@ TEST_CASE("four gradients over one and two channels (MER F)") {
         std::vector<double>{4.5, 4.5, 6.25, 9.75});
   CHECK(ends_of(messages_of(problem, plan_of_marks(problem, 0b010)), at_once(2)) ==
         std::vector<double>{6.5, 10});
-  const Plan best = make_plan(problem, Schedule::asc_wfbp);
+  const Plan best = make_plan(problem, Schedule::asc_wfbp, at_once(2));
   CHECK(best.finish.value == near(9.25));
   CHECK(text_of(best) == "{1}{2-3}{4}");
   CHECK(exhaustive(problem, at_once(2)) == near(9.25));
@@ -181,7 +191,7 @@ TEST_CASE("four gradients over one and two channels (MER F)") {
 
 TEST_CASE("the planner on small problems of one channel (MER B1, B2, B6)") {
   const auto finish = [](const Problem& problem) {
-    return make_plan(problem, Schedule::asc_wfbp).finish.value;
+    return make_plan(problem, Schedule::asc_wfbp, at_once(2)).finish.value;
   };
   CHECK(finish(problem_of({0, 0.9, 1.8}, {800, 100, 100}, linear(1, 1e-3))) == near(2.9));
   CHECK(finish(problem_of({1, 2, 3.9, 5}, {1000, 900, 100, 100}, linear(1, 1e-3))) == near(6.1));
@@ -216,8 +226,9 @@ TEST_CASE("at once: random messages against a simulation from event to event") {
       messages.push_back({ready, random.integer(0, 3) == 0 ? 0 : random.uniform(0, 2),
                           random.integer(0, 5) == 0 ? 0 : random.uniform(0, 3)});
     }
-    const ScheduleOptions options =
+    ScheduleOptions options =
         at_once(random.integer(1, 5), random.integer(0, 1) == 0 ? 0.5 : random.uniform(0, 2));
+    options.channel_shares = trial % 3 == 0 ? ChannelShares::by_size : ChannelShares::equal;
     const std::vector<double> ends = ends_of(messages, options);
     const std::vector<double> expected = simulated_ends(messages, options);
     for (std::size_t i = 0; i < ends.size(); ++i) {
@@ -236,7 +247,7 @@ TEST_CASE("asc_wfbp: never worse than its five candidates, close to exhaustive s
     const Problem problem = random_problem(random, {.min_items = 1, .max_items = 9});
     Problem free = problem; // the helpers of this test start with a free channel
     free.channel_free = {};
-    const Plan plan = make_plan(free, Schedule::asc_wfbp);
+    const Plan plan = make_plan(free, Schedule::asc_wfbp, at_once(2));
     const double finish = plan.finish.value;
     CHECK(finish == near(finish_of(free, plan, at_once(2))));
     const double best = exhaustive(free, at_once(2));

@@ -298,7 +298,7 @@ TEST_CASE("the table of planners has every schedule once, and finds it by name")
     CHECK(&planner(row.schedule) == &row);
   }
   CHECK(find_planner("mgwfbp") == nullptr);
-  CHECK(find_planner("ddp")->keys.size() == 5);
+  CHECK(find_planner("ddp")->keys.size() == 7);
   CHECK(find_planner("horovod")->keys.size() == 4);
   CHECK(find_planner("optimal")->keys.empty());
   CHECK(find_planner("priority")->needs_linear_cost());

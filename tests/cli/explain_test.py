@@ -30,6 +30,7 @@ EXAMPLES = [
     ("two-layers.scenario.json", ["--set", "/communication/schedule=dear"]),
     ("quickstart.scenario.json", ["--set", "/communication/schedule=priority"]),
     ("two-layers.scenario.json", ["--set", "/communication/schedule=asc_wfbp"]),
+    ("two-layers.scenario.json", ["--set", "/communication/schedule=wfbp", "--set", "/communication/concurrency=2"]),
     ("two-layers.scenario.json", ["--set", "/variability/compute_cv=0.1", "--set",
                                   "/training/iterations=40"]),
     ("two-layers.scenario.json", ["--set", "/training/sharding=full_shard", *NO_SCHEDULE]),

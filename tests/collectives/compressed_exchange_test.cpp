@@ -359,14 +359,17 @@ TEST_CASE("V26: all methods at 16 ranks, 10 Gb/s, 50 us, in ms") {
   CHECK(1e3 * *closed_form_seconds(dsa) == near(4.26));
 }
 
-TEST_CASE("V27: powersgd sends two factors and the 1-D tensors, and counts its FLOP") {
+TEST_CASE("V27: powersgd sends two factors and the 1-D tensors, and counts its arithmetic") {
   const Collective base = base_of(16, {.alpha = 50e-6, .beta = 1 / 1.25e9});
   Compression compression = method_of(Id::powersgd);
   compression.rank = 4;
   const GradientPart matrix{.elements = 1024 * 1024, .shapes = {{1024, 1024}}};
   const CompressedExchange exchange = compressed_exchange(compression, matrix, base);
   CHECK(1e3 * *closed_form_seconds(exchange) == exactly(3.049152));
-  CHECK(exchange.flops == 25'198'592);
+  const auto flops = [](const LowRankWork& work) {
+    return work.encode.flops + work.feedback.flops + work.decode.flops;
+  };
+  CHECK(flops(low_rank_work(compression, matrix)) == 25'198'592);
   CHECK(exchange.stages.size() == 2);
   // A bias of 10 adds a third all-reduce of 40 bytes, a 2 x 100 matrix has rank 2.
   const GradientPart more{.elements = 1024 * 1024 + 10 + 200,
@@ -376,11 +379,20 @@ TEST_CASE("V27: powersgd sends two factors and the 1-D tensors, and counts its F
   CHECK(three.stages[0].collective.bytes == 4 * (4 * 1024 + 2 * 2));
   CHECK(three.stages[1].collective.bytes == 4 * (4 * 1024 + 2 * 100));
   CHECK(three.stages[2].collective.bytes == 4 * 10);
-  CHECK(three.flops == 25'198'592 + 6 * 2 * 200 + 2 * 2 * 4);
+  CHECK(flops(low_rank_work(compression, more)) == 25'198'592 + 6 * 2 * 200 + 2 * 2 * 4);
   const CompressedExchange flat = exchange_of(compression, 1000, base);
   REQUIRE(flat.stages.size() == 1);
   CHECK(flat.stages[0].collective.bytes == 4000);
-  CHECK(flat.flops == 0);
+  CHECK(flops(low_rank_work(compression, {.elements = 1000, .shapes = {}})) == 0);
+  // 8 x 4 values of 2 bytes, factors of rank 2 in values of 4 bytes.
+  compression.rank = 2;
+  const LowRankWork small =
+      low_rank_work(compression, {.elements = 32, .shapes = {{8, 4}}, .bytes = 64});
+  CHECK(small.encode.flops == 4 * 2 * 32 + 2 * 8 * 4);
+  CHECK(small.encode.bytes == 2 * 64 + 2 * 2 * (8 + 4) * 4 + 2 * 8 * 2 * 4);
+  CHECK(small.feedback.bytes == 5 * 64);
+  CHECK(small.decode.flops == 2 * 2 * 32);
+  CHECK(small.decode.bytes == 4 * 64 + 2 * (8 + 4) * 4);
 }
 
 Collective two_levels(std::uint32_t nodes, std::uint32_t gpus) {

@@ -197,3 +197,27 @@ TEST_CASE("the schema of what is written has the keys of its rows and no others"
   CHECK(resolve(made, "/properties")->as_object().size() == kPoint.size());
   CHECK(at("/properties/time_s/type") == R"("number")"); // and not "5us", which is never written
 }
+
+TEST_CASE("objects and numbers of a list are read by their rows, an unknown key is named once") {
+  static constexpr std::array kShares{object("shares", kInner, "A share.")};
+  static constexpr std::array kOwner{object("inner", kInner, "An object.").nullable(),
+                                     list("shares", kShares, "Shares."),
+                                     list("sizes", kSize, "Sizes.")};
+  static constexpr Key kOwnerRoot = object("root", kOwner, "A file.");
+  const Json json = parse_json(
+      R"({"inner": null, "shares": [{"share": 0.5}, {"share": 1, "sahre": 1}], "sizes": [3, -1]})",
+      "f.json");
+  Problems problems;
+  Fields fields(json, problems, kOwnerRoot);
+  fields.object("inner", [](Fields&) { FAIL("null is no object"); });
+  const std::vector<double> shares = fields.each("shares", [](Fields& each) {
+    const double share = each.number("share");
+    each.no_more();
+    return share;
+  });
+  CHECK(shares == std::vector{0.5, 1.0});
+  CHECK(fields.numbers("sizes") == std::vector{3.0, 0.0});
+  REQUIRE(problems.list().size() == 2);
+  CHECK(problems.list()[0].where == "/shares/1/sahre");
+  CHECK(problems.list()[1].where == "/sizes/1");
+}

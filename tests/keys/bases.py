@@ -97,6 +97,7 @@ def all_bases(repository):
     bases["two levels"] = base({"cluster": TWO_LEVELS})
     bases["reduce_broadcast"] = base(communication(collective="mst", exchange="reduce_broadcast"))
     bases["schedule ddp"] = base(communication(schedule="ddp", bucket_bytes=500000))
+    bases["schedule ddp, two at once"] = base(communication(schedule="ddp", bucket_bytes=100000, concurrency=2))
     bases["schedule horovod"] = base(communication(schedule="horovod", cycle_s=5e-3))
     bases["schedule caps"] = base(communication(schedule="caps", caps_mib=[0.1]))
     bases["schedule groups"] = base(communication(schedule="groups", groups=[[3], [2, "a"]]))

@@ -64,6 +64,8 @@ NEUTRAL = [
     ("/cluster/nvls_Bps", "collective auto", "auto takes an algorithm without switches here"),
     ("/communication/copy_bandwidth_Bps", "* -schedule single -schedule ddp -pipe_sgd width 3 -server single",
      "counts where gradients are merged"),
+    ("/communication/concurrency", "* -schedule ddp, two at once -schedule caps -schedule asc_wfbp",
+     "counts where messages meet"),
     ("/communication/fusion_bytes", "schedule horovod", "nothing is fused here"),
     ("/communication/blocking", "schedule horovod", "no message is under way at a tick"),
     ("/communication/prefetch", "schedule dear", "all-gathers are done before"),

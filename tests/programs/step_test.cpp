@@ -201,6 +201,8 @@ TEST_CASE("steps whose messages travel by other disciplines (MER G3)") {
   CHECK(run_step(dear({{3, 2, 1, 0}}, Prefetch::all)).period_s == 23.5);
   StepInput two = g3({{3}, {2}, {1}, {0}});
   two.send = stepsim::buckets::send_at_once;
+  two.schedule_options.concurrency = 2;
+  two.schedule_options.contention = 0.5;
   // Of 3.5, 2.5, 3.5 and 1.5 s alone: ready 2, 4, 6, 8. Layer 4 moves data from 2.5, layer 3 from
   // 4.5: 4 - 2 = 2 left of the first, 2 s * 1.5 each, so 7.5; layer 2 starts at 7.5.
   CHECK(run_step(two).messages[0].end_s == 2.5 + 2 + 2 * 1.5);

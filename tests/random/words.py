@@ -78,7 +78,12 @@ APPLIES = {
     "/communication/cycle_s": lambda d: d["schedule"] == "horovod",
     "/communication/phase_s": lambda d: d["schedule"] == "horovod",
     "/communication/blocking": lambda d: d["schedule"] == "horovod",
-    "/communication/concurrency": lambda d: d["schedule"] == "asc_wfbp",
+    "/communication/concurrency": lambda d: (d["schedule"] == "asc_wfbp" or d["algorithm"] == "sync_sgd" and
+                                             d["schedule"] in ("wfbp", "ddp", "fixed_count", "trace", "caps", "groups")
+                                             and d["collective"] != "parameter_server"),
+    "/communication/channel_shares": lambda d: (d["algorithm"] == "sync_sgd" and d["level"] not in NETWORKS and
+                                                d["schedule"] in ("wfbp", "ddp", "fixed_count", "trace", "caps", "groups")
+                                                and d["collective"] != "parameter_server"),
     "/communication/contention": lambda d: d["schedule"] == "asc_wfbp" and d["level"] not in NETWORKS,
     "/communication/preset": lambda d: d["schedule"] == "priority",
     "/communication/partition_bytes": lambda d: d["schedule"] == "priority",

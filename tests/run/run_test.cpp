@@ -8,6 +8,7 @@
 #include "base/random.hpp"
 #include "document/json_text.hpp"
 #include "document/temporary_folder.hpp"
+#include "scenario/defaults.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
@@ -222,6 +223,49 @@ TEST_CASE("the resolved scenario shows inline layers as they are: scaled once, w
       "gradient_bytes": 4000000, "shape": [1000, 10, 100]}, {"name": "b", "forward_s": 0.001,
       "backward_s": 0.002, "gradient_bytes": 4000, "shape": [1000]}])",
              R"("compression": {"method": "powersgd", "rank": 4})");
+}
+
+TEST_CASE("the arithmetic of powersgd takes its time where the GPU is known, and says so") {
+  const auto text = [](const std::string& preset, const std::string& costs) {
+    return R"({"workload": {"layers": [
+        {"name": "a", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 64000000,
+         "shape": [4000, 4000]},
+        {"name": "b", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 4000,
+         "shape": [1000]}]}, "cluster": {"nodes": 2, "gpus_per_node": 1)" +
+           preset + R"(, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9}},
+        "communication": {"collective": "ring", "schedule": "single",
+                          "compression": {"method": "powersgd", )" +
+           costs + "}}}";
+  };
+  const Result known = run_text(text(R"(, "preset": "dgx_h100")", R"("rank": 4)"));
+  // n = c = 4000, r = 4, values of 4 bytes at 80 % of 3.35 TB/s: all parts are bound by memory.
+  const double rate = 0.8 * 3.35e12;
+  const double matrix = 4.0 * 4000 * 4000;
+  const double factor = 4.0 * 4 * 4000;
+  CHECK(*known.summary.select_s == within((2 * matrix + 6 * factor) / rate, 1e-9));
+  CHECK(*known.summary.residual_s == within(5 * matrix / rate, 1e-9));
+  CHECK(*known.summary.scatter_s == within((4 * matrix + 2 * factor) / rate, 1e-9));
+  const auto reason = [](const Result& result, const std::string& written) {
+    std::string found;
+    for (const DefaultValue& each :
+         defaults_that_decide(io::parse_json(written, "test.json"), result.scenario)) {
+      if (each.pointer == "/communication/compression/costs/select_s_per_element") {
+        found = each.reason;
+      }
+    }
+    return found;
+  };
+  CHECK(reason(known, text(R"(, "preset": "dgx_h100")", R"("rank": 4)")).starts_with("assumed: "));
+  // A high rank is bound by its products: 4 r n c + 2 n r^2 FLOP at half of 989 TFLOP/s x 0.803.
+  const Result high = run_text(text(R"(, "preset": "dgx_h100")", R"("rank": 2000)"));
+  const double flops = 4.0 * 2000 * 4000 * 4000 + 2.0 * 4000 * 2000 * 2000;
+  CHECK(*high.summary.select_s == within(flops / (0.5 * 989e12 * 0.803), 1e-9));
+  const Result free = run_text(text("", R"("rank": 4)"));
+  CHECK(*free.summary.select_s == 0);
+  const Result given =
+      run_text(text(R"(, "preset": "dgx_h100")", R"("rank": 4, "costs": {"select_s": 0.5})"));
+  CHECK(*given.summary.select_s == 0.5);
+  CHECK(*given.summary.residual_s == 0);
 }
 
 TEST_CASE("a result whose layers are left out of its scenario is written with all of them") {

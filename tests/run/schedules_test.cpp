@@ -1,5 +1,5 @@
-// Runs whose schedules do more than decide what is merged: asc_wfbp, priority, dear, omgs; and
-// runs whose workers differ.
+// Runs whose schedules do more than decide what is merged: asc_wfbp, priority, dear, omgs, buckets
+// that are sent at once; and runs whose workers differ.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "document/json_text.hpp"
 #include "run/result_file.hpp"
+#include "run/run_timeline.hpp"
 #include "scenario/scenario_schedule.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
@@ -67,7 +68,8 @@ std::string on_ring(const std::string& communication, const std::string& more = 
          communication + more + "}";
 }
 
-const std::array<std::string, 7> kSchedules{
+const std::array<std::string, 8> kSchedules{
+    R"({"schedule": "wfbp", "concurrency": 2, "channel_shares": "by_size", "reduction_mode": "serial"})",
     R"({"schedule": "asc_wfbp", "reduction_mode": "serial"})",
     R"({"schedule": "priority", "partition_bytes": 700000, "credit_bytes": 1, "reduction_mode": "serial"})",
     R"({"schedule": "priority", "preset": "tictac", "reduction_mode": "serial"})",
@@ -142,6 +144,180 @@ TEST_CASE("run: several all-reduces at once (MER F)") {
         within(4 + 10.5, 1e-9));
 }
 
+TEST_CASE("run: buckets of wfbp that are sent two at a time share the link") {
+  // 8 s of data from 1 s on and 4 s from 3 s on: 2 s alone, then each at half the rate until the
+  // second one ends at 3 + 2 * 4; of the first one 8 - 2 - 4 s are left, and it ends at 13.
+  const std::vector<LayerText> layers{{1, 2, 4}, {1, 1, 8}};
+  const std::string cost = R"({"startup_s": 0, "per_byte_s": 1})";
+  const Result alone = run_text(with_cost(layers, cost, R"({"schedule": "wfbp"})"));
+  const Result both =
+      run_text(with_cost(layers, cost, R"({"schedule": "wfbp", "concurrency": 2})"));
+  const auto end = [](const Result& result, std::size_t bucket) {
+    return result.buckets[bucket].end_s - result.layers.back().backward_start_s;
+  };
+  CHECK(end(alone, 0) == within(9, 1e-12));
+  CHECK(end(alone, 1) == within(13, 1e-12));
+  CHECK(end(both, 0) == within(13, 1e-12));
+  CHECK(end(both, 1) == within(11, 1e-12));
+  CHECK(both.buckets[1].start_s == both.buckets[1].ready_s);
+  CHECK(*both.summary.communication_s == within(12, 1e-12));
+  CHECK_FALSE(both.summary.merge_gap_to_optimal);
+  // A start-up of 1 s each is slowed by nobody: data of the first from 2 s on, of the second from
+  // 4 s on until 4 + 2 * 4; the first has 8 - 2 - 4 s left and ends at 14, one start-up earlier
+  // than one message after the other.
+  const std::string startups = R"({"startup_s": 1, "per_byte_s": 1})";
+  const Result late =
+      run_text(with_cost(layers, startups, R"({"schedule": "wfbp", "concurrency": 2})"));
+  CHECK(end(late, 0) == within(14, 1e-12));
+  CHECK(end(late, 1) == within(12, 1e-12));
+  CHECK(end(run_text(with_cost(layers, startups, R"({"schedule": "wfbp"})")), 1) ==
+        within(15, 1e-12));
+  // By size the rates are 8 / 12 and 4 / 12 from 3 s on: the 6 s that are left of the first message
+  // take 9 s, and the second one, of which 3 s are done by then, moves its last second alone.
+  const Result by_size = run_text(with_cost(
+      layers, cost, R"({"schedule": "wfbp", "concurrency": 2, "channel_shares": "by_size"})"));
+  CHECK(end(by_size, 0) == within(12, 1e-12));
+  CHECK(end(by_size, 1) == within(13, 1e-12));
+  const events::Timeline drawn = timeline(both, {.nodes = {0}});
+  std::vector<std::uint32_t> lanes;
+  for (const events::Span& span : drawn.spans) {
+    if (span.category == "communication") {
+      lanes.push_back(span.track.lane);
+    }
+  }
+  CHECK(std::ranges::count(lanes, lanes.front()) < std::ssize(lanes)); // they overlap
+}
+
+namespace {
+
+struct Sent {
+  double ready, startup, work; // seconds alone: its start-up, then what is shared
+};
+
+// Processor sharing by its definition: between two events messages behind their start-up each do
+// their share of what one does alone, 1 of their number or `by_size` their work of that of all, and
+// `places` messages are under way at most, in order.
+std::vector<double> shared_ends(std::vector<Sent> sent, std::size_t places, bool by_size) {
+  std::vector<double> ends(sent.size());
+  std::vector<double> weight;
+  for (const Sent& each : sent) {
+    weight.push_back(by_size ? each.work : 1);
+  }
+  std::vector<std::size_t> under_way;
+  std::size_t next = 0;
+  double now = 0;
+  while (next < sent.size() || !under_way.empty()) {
+    while (next < sent.size() && under_way.size() < places && sent[next].ready <= now) {
+      under_way.push_back(next++);
+    }
+    const auto starts = [&](std::size_t i) { return sent[i].startup > 0; };
+    double all = 0;
+    for (const std::size_t i : under_way) {
+      all += starts(i) ? 0 : weight[i];
+    }
+    const bool waits = next < sent.size() && under_way.size() < places;
+    double step = waits ? sent[next].ready - now : 1e300;
+    for (const std::size_t i : under_way) {
+      step = std::min(step, starts(i) ? sent[i].startup : sent[i].work * all / weight[i]);
+    }
+    now += step;
+    for (const std::size_t i : under_way) {
+      double& left = starts(i) ? sent[i].startup : sent[i].work;
+      left -= &left == &sent[i].startup ? step : step * weight[i] / all;
+      left = left < 1e-12 ? 0 : left;
+      ends[i] = now;
+    }
+    std::erase_if(under_way, [&](std::size_t i) { return sent[i].startup + sent[i].work == 0; });
+  }
+  return ends;
+}
+
+} // namespace
+
+TEST_CASE("run: messages at once end as by processor sharing, equal or by size, of any cost") {
+  base::RandomStream random({.seed = 1964});
+  for (int trial = 0; trial < 400; ++trial) {
+    std::vector<LayerText> layers;
+    for (std::int64_t l = random.integer(1, 9); l > 0; --l) {
+      layers.push_back({random.uniform(0, 3), random.uniform(0.01, 5), random.integer(1, 8)});
+    }
+    const bool table = trial % 2 == 0;
+    std::vector<double> seconds{random.uniform(0.1, 3)}; // of a table, of 1 to 8 bytes
+    std::string points = "[1, " + io::compact(io::Json(seconds[0])) + "]";
+    for (int bytes = 2; bytes <= 8; ++bytes) {
+      seconds.push_back(seconds.back() + random.uniform(0, 2));
+      points += ", [" + std::to_string(bytes) + ", " + io::compact(io::Json(seconds.back())) + "]";
+    }
+    const double startup = random.uniform(0, 2);
+    const double per_byte = random.uniform(0.01, 0.9);
+    const std::string cost = table ? R"({"table": [)" + points + "]}"
+                                   : R"({"startup_s": )" + io::compact(io::Json(startup)) +
+                                         R"(, "per_byte_s": )" + io::compact(io::Json(per_byte)) +
+                                         "}";
+    const std::int64_t places = random.integer(2, 4);
+    const bool by_size = random.integer(0, 1) == 0;
+    const std::string text =
+        with_cost(layers, cost,
+                  R"({"schedule": "wfbp", "concurrency": )" + std::to_string(places) +
+                      (by_size ? R"(, "channel_shares": "by_size"})" : "}"));
+    CAPTURE(text);
+    std::vector<Sent> sent;
+    double ready = 0;
+    for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+      ready += layer->backward;
+      const auto bytes = static_cast<double>(layer->bytes);
+      const double alone = table ? seconds[static_cast<std::size_t>(layer->bytes) - 1] : 0;
+      sent.push_back({ready, table ? 0 : startup, table ? alone : per_byte * bytes});
+    }
+    const auto ends = shared_ends(sent, static_cast<std::size_t>(places), by_size);
+    const Result result = run_text(text);
+    const double backward = result.layers.back().backward_start_s;
+    REQUIRE(result.buckets.size() == sent.size());
+    for (std::size_t b = 0; b < sent.size(); ++b) {
+      CHECK(result.buckets[b].end_s == within(backward + ends[b], 1e-9));
+    }
+    if (table) { // all of a message is shared: the link is busy as long as with one at a time
+      const Result alone = run_text(with_cost(layers, cost, R"({"schedule": "wfbp"})"));
+      CHECK(*result.summary.communication_s == within(*alone.summary.communication_s, 1e-9));
+      CHECK(*std::ranges::max_element(ends) ==
+            within(alone.buckets.back().end_s - alone.layers.back().backward_start_s, 1e-9));
+    }
+  }
+}
+
+TEST_CASE("run: a concurrency of 1 changes no bit") {
+  for (const char* schedule : {"wfbp", "ddp", "caps"}) {
+    CAPTURE(schedule);
+    const std::string key = std::string(R"({"schedule": ")") + schedule + "\"";
+    CHECK(io::compact(result_tree(run_text(on_ring(key + R"(, "concurrency": 1})")))) ==
+          io::compact(result_tree(run_text(on_ring(key + "}")))));
+  }
+}
+
+TEST_CASE("run: where buckets cannot be sent at once") {
+  const auto problem = [](const std::string& communication, const std::string& training = "") {
+    const std::string asked = R"({"concurrency": 2, )" + communication + "}";
+    return problem_of(training.empty() ? on_ring(asked)
+                                       : g3(asked, R"(, "training": )" + training));
+  };
+  const std::string none = "test.json: /communication/concurrency: concurrency has no meaning for ";
+  CHECK(problem(R"("schedule": "ddp")").empty());
+  CHECK(problem(R"("schedule": "optimal")") == none + "schedule optimal");
+  CHECK(problem(R"("schedule": "single")") == none + "schedule single");
+  CHECK(
+      problem_of(on_ring(R"({"schedule": "ddp", "channel_shares": "by_size"})")) ==
+      "test.json: /communication/channel_shares: channel_shares has no meaning for one message at "
+      "a time");
+  CHECK(problem(R"("schedule": "wfbp", "collective": "mst", "exchange": "reduce_broadcast")") ==
+        none + "exchange reduce_broadcast");
+  CHECK(problem(R"("schedule": "wfbp", "collective": "parameter_server")") ==
+        none + "collective parameter_server");
+  CHECK(problem(R"("schedule": "wfbp")", R"({"algorithm": "od_sgd"})") == none + "od_sgd");
+  CHECK(problem(R"("schedule": "ddp")", R"({"sharding": "zero1"})") == none + "sharding zero1");
+  CHECK(problem(R"("schedule": "ddp")", R"({"overlap": {"exchange": 1.5}})")
+            .ends_with("/training/overlap/exchange: is defined for fifo streams only"));
+}
+
 TEST_CASE("run: a bucket of dear ends with its all-gather, also in the next iteration") {
   for (const std::string prefetch : {"all", "one"}) {
     CAPTURE(prefetch);
@@ -193,7 +369,8 @@ TEST_CASE("run: parts of these schedules add up, periods are equal, bounds hold"
       layers.push_back({random.uniform(0, 3), random.uniform(0, 5),
                         random.integer(0, 1) * random.integer(1, 40)});
     }
-    const std::array<std::string, 4> schedules{
+    const std::array<std::string, 5> schedules{
+        R"("wfbp", "concurrency": )" + std::to_string(random.integer(2, 4)),
         R"("asc_wfbp", "concurrency": )" + std::to_string(random.integer(1, 4)),
         R"("priority", "partition_bytes": )" + std::to_string(random.integer(1, 50)) +
             R"(, "credit_bytes": )" + std::to_string(random.integer(1, 50)),
@@ -203,7 +380,7 @@ TEST_CASE("run: parts of these schedules add up, periods are equal, bounds hold"
         with_cost(layers,
                   R"({"startup_s": )" + io::compact(io::Json(random.uniform(0, 2))) +
                       R"(, "per_byte_s": )" + io::compact(io::Json(random.uniform(0, 0.4))) + "}",
-                  R"({"schedule": )" + schedules[static_cast<std::size_t>(trial) % 4] + "}",
+                  R"({"schedule": )" + schedules[static_cast<std::size_t>(trial) % 5] + "}",
                   R"(, "training": {"update_s": 0.5})");
     CAPTURE(text);
     const Result result = run_text(text);

@@ -163,7 +163,8 @@ def advise(stepsim, out):
     for source in conditions.ADVISED:
         calibration = json.loads((out / f"{source}.json").read_text("utf-8"))["calibration"]
         for name in conditions.GAIN_MODELS:
-            asked = predict.scenario(pieces()[source], conditions.one(name, 25), calibration, queued=True)
+            asked = predict.scenario(pieces()[source], conditions.one(name, 25), calibration, queued=True,
+                                     at_once=False)
             done = subprocess.run([stepsim, "tune", "-", "--emit", "ddp"], input=json.dumps(asked), capture_output=True,
                                   text=True, check=True)
             answer = json.loads(done.stdout)

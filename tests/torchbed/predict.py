@@ -55,8 +55,14 @@ def network(job, ranks, calibration, queued, together):
     return found
 
 
-def scenario(shape, condition, calibration, queued, together=True):
-    """`queued`: exchanges of buckets wait for each other; `together`: so do broadcasts behind the update."""
+def shares_links(job):
+    """Whether gloo's two threads have two buckets of DDP under way: the gTop-k hook exchanges one at a time."""
+    return job.get("threads", 2) == 2 and "zero" not in job and job.get("hook") in (None, "log", "fp16")
+
+
+def scenario(shape, condition, calibration, queued, together=True, at_once=True):
+    """`queued`: exchanges of buckets wait for each other; `together`: so do broadcasts behind the update; `at_once`: two
+    exchanges share the links where there are two threads, in proportion to their times alone."""
     job = conditions.job(shape, condition)
     ranks = shape["ranks"]
     communication = {"schedule": "ddp", "bucket_bytes": job["bucket_bytes"], "next_forward": "barrier",
@@ -73,6 +79,8 @@ def scenario(shape, condition, calibration, queued, together=True):
     if job.get("bucket_list"):
         communication = {"schedule": "caps", "caps_mib": [limit / conditions.MIB for limit in job["bucket_list"]],
                          "next_forward": "barrier"}
+    if at_once and shares_links(job):
+        communication.update(concurrency=2, channel_shares="by_size")
     if job.get("micro_batches"):
         training = {"micro_batches": job["micro_batches"],
                     "accumulation_exchange": "each" if job.get("exchange_each") else "last"}
@@ -163,15 +171,15 @@ def predicted(stepsim, rows, calibrations):
 
 def predicted_steps(stepsim, rows, calibrations):
     """The same of rows without epochs; a row is {"piece", "shape",
-    "condition"}. A first prediction, alone_s, has times of one all_reduce after another, and says whether exchanges
-    queue up."""
-    def asked(row, queued, together=True):
-        return scenario(row["shape"], row["condition"], calibrations[row["piece"]], queued, together)
+    "condition"}. A first prediction, alone_s, has times of one all_reduce after another, sent one at a time, and says
+    whether exchanges queue up."""
+    def asked(row, queued, again=True):
+        return scenario(row["shape"], row["condition"], calibrations[row["piece"]], queued, again, again)
 
     def seconds(row, answer):
         return answer["summary"]["iteration_time_s"] * row["condition"]["settings"].get("period", 1)
 
-    first = answers(stepsim, [asked(row, False, together=False) for row in rows])
+    first = answers(stepsim, [asked(row, False, again=False) for row in rows])
     queued = [row["condition"]["settings"].get("threads") == 1 or queues_up(answer) for row, answer in zip(rows, first)]
     found = answers(stepsim, [asked(row, many) for row, many in zip(rows, queued)])
 

@@ -81,6 +81,13 @@ class Committed(unittest.TestCase):
         for row in compared:
             self.assertEqual(row["bucket_bytes"], row["predicted_bucket_bytes"], row["condition"]["name"])
 
+    def test_every_bucket_ends_when_it_was_seen_to_end(self):
+        logged = [row for row in self.rows if row["logged"]]
+        self.assertGreaterEqual(len(logged), 8)
+        for row in logged:
+            for told, seen in zip(row["predicted_logged"], row["logged"], strict=True):
+                self.assertLess(abs(told[2] / seen[2] - 1), 0.06, (row["piece"], row["condition"]["name"]))
+
 
 class Rule(unittest.TestCase):
     def test_a_repetition_lasts_from_the_last_that_asks_to_the_last_that_ends(self):
@@ -100,6 +107,16 @@ class Rule(unittest.TestCase):
         self.assertEqual(predict.cost_table(calibration, False), [[4, 2.0], [8, 2.0], [16, 5.0]])
         self.assertEqual(predict.cost_table(calibration, True), [[4, 1.5], [8, 1.5], [16, 5.0]])
         self.assertEqual(predict.cost_table(calibration, True, 1), [[4, 1.0], [8, 1.0], [16, 5.0]])
+
+    def test_two_buckets_are_under_way_where_gloo_has_two_threads(self):
+        shape, line = conditions.PIECES["4x50 single"], [[4, 1e-3], [1 << 20, 1.0]]
+        calibration = {"alone": line, "queue": line, "queue, one thread": line}
+        self.assertEqual({each["settings"].get("threads", 2) for each in shape["conditions"]}, {1, 2})
+        for condition in shape["conditions"]:
+            for at_once in (False, True):
+                asked = predict.scenario(shape, condition, calibration, False, at_once=at_once)["communication"]
+                two = at_once and condition["settings"].get("threads", 2) == 2
+                self.assertEqual(asked.get("concurrency"), 2 if two else None)
 
     def test_an_epoch_has_the_steps_of_the_ranks_that_have_inputs(self):
         def counts(kind, **settings):

@@ -15,16 +15,26 @@ double low_rank(const Compression& compression, const MatrixShape& shape) {
 
 } // namespace
 
-double low_rank_flops(const Compression& compression, const GradientPart& gradient) {
-  double flops = 0;
+LowRankWork low_rank_work(const Compression& compression, const GradientPart& gradient) {
+  const double w = dense_bytes(compression, gradient) / static_cast<double>(gradient.elements);
+  const auto v = static_cast<double>(compression.value_bytes);
+  LowRankWork work;
+  const auto add = [](Work& to, double flops, double bytes) {
+    to.flops += flops;
+    to.bytes += bytes;
+  };
   for (const MatrixShape& shape : gradient.shapes) {
     if (shape.columns > 1) {
       const auto n = static_cast<double>(shape.rows);
+      const auto c = static_cast<double>(shape.columns);
       const double r = low_rank(compression, shape);
-      flops += 6 * r * n * static_cast<double>(shape.columns) + 2 * n * r * r;
+      add(work.encode, 4 * r * n * c + 2 * n * r * r,
+          2 * n * c * w + 2 * r * (n + c) * v + 2 * n * r * v);
+      add(work.feedback, 0, 5 * n * c * w);
+      add(work.decode, 2 * r * n * c, 4 * n * c * w + r * (n + c) * v);
     }
   }
-  return flops;
+  return work;
 }
 
 void add_powersgd(const ExchangeBuilder& build) {

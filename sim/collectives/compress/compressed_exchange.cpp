@@ -86,9 +86,6 @@ CompressedExchange compressed_exchange(const Compression& compression, const Gra
     const double sent = static_cast<double>(exchange.k) * compression.selected_ratio;
     exchange.entries = std::min<std::int64_t>(std::llround(sent), gradient.elements);
   }
-  if (compression.method == CompressionMethod::powersgd) {
-    exchange.flops = low_rank_flops(compression, gradient);
-  }
   // A worker alone sends nothing, unless a server of its own adds for it.
   const CompressionKind kind = row(compression.method).kind;
   const bool server = (kind == CompressionKind::dense || kind == CompressionKind::codec) &&

@@ -55,7 +55,6 @@ struct CompressedExchange {
   std::int64_t entries{};   // entries sent, k' = round(k selected_ratio), at most `elements`
   std::int64_t merges{};    // merges of two lists, on the longest path
   std::int64_t scattered{}; // entries added into the dense update at the end
-  double flops{};           // FLOP of low_rank_flops() for powersgd; else 0
 };
 
 // Returns the exchange of a gradient. `base` gives ranks, links and entry times; its op, bytes,
@@ -115,6 +114,24 @@ struct CompressTimes {
 };
 [[nodiscard]] CompressTimes compress_times(const Compression& compression,
                                            const CompressedExchange& exchange, std::uint32_t ranks);
+
+// The arithmetic of powersgd on a rank (SPA 11), as PyTorch's hook does it, summed over the
+// matrices of n x c values of w bytes with r = min(rank, n, c); values of factors have v bytes.
+// One-dimensional tensors take none. A product of the matrix and a factor has 2 r n c FLOP, and
+// making the left factor orthogonal 2 n r^2: 6 r n c + 2 n r^2 FLOP and 11 passes of n c values.
+//
+//               FLOP                 bytes
+//     encode    4 r n c + 2 n r^2    2 n c w + 2 r (n + c) v + 2 n r v    both factors
+//     feedback                       5 n c w                              adds the error, a copy
+//     decode    2 r n c              4 n c w + r (n + c) v                their product, new error
+struct Work {
+  double flops{}, bytes{}; // bytes that are read or written
+};
+struct LowRankWork {
+  Work encode, feedback, decode;
+};
+[[nodiscard]] LowRankWork low_rank_work(const Compression& compression,
+                                        const GradientPart& gradient);
 
 // Returns the seconds of the uncompressed ring all-reduce, with which a sparse exchange is
 // compared.

@@ -75,12 +75,6 @@ struct ExchangeBuilder {
 // The stages of methods that send every value, in fewer bits or as factors (SPA 11; PIP 6), and of
 // custom compressors.
 
-// Returns the FLOP of powersgd, summed over the matrices of n x c values. A matrix takes
-// 6 r n c + 2 n r^2 with r = min(rank, n, c): three products of 2 r n c each (both factors, and the
-// gradient back from them), and 2 n r^2 to make one factor orthogonal. One-dimensional tensors take
-// none.
-[[nodiscard]] double low_rank_flops(const Compression& compression, const GradientPart& gradient);
-
 // powersgd: adds all-reduces of the n x r left factors, the c x r right factors and the
 // one-dimensional tensors. A gradient without shapes counts as one such tensor.
 void add_powersgd(const ExchangeBuilder& build);

@@ -3,6 +3,7 @@
 #include "scenario/compression/compressed_cost.hpp"
 
 #include "collectives/method.hpp"
+#include "layers/gpu_table.hpp"
 #include "programs/step/exchange_times.hpp"
 #include "scenario/compression/compression_words.hpp"
 #include "scenario/compression/scenario_compression.hpp"
@@ -162,6 +163,61 @@ collectives::CompressCosts costs_of(const links::NetworkProfile& profile,
   }
   apply_all(row.name);
   return costs;
+}
+
+namespace {
+
+// The row of a name that says which part it is; null for others.
+const layers::Gpu* gpu_of(std::string_view name) {
+  const auto all = layers::gpus();
+  const auto found = std::ranges::find_if(
+      all, [&](const layers::Gpu& gpu) { return layers::may_be_same_gpu(gpu.name, name); });
+  return found == all.end() || layers::part_name(name).part.empty() ? nullptr : &*found;
+}
+
+const layers::Gpu* gpu_of(const Scenario& scenario) {
+  if (const auto& estimate = scenario.workload_source.profile.estimate) {
+    return estimate->gpu;
+  }
+  const layers::Gpu* timed = gpu_of(scenario.workload.device);
+  return timed == nullptr && scenario.cluster.node ? gpu_of(scenario.cluster.node->gpu) : timed;
+}
+
+} // namespace
+
+CompressCosts low_rank_costs(const Scenario& scenario, std::int64_t rank) {
+  const layers::Gpu* gpu = gpu_of(scenario);
+  const auto values = static_cast<double>(scenario.workload.values());
+  if (gpu == nullptr || rank < 1 || values == 0) {
+    return {};
+  }
+  collectives::Compression compression;
+  compression.rank = rank;
+  collectives::GradientPart part{.elements = scenario.workload.values(),
+                                 .shapes = {},
+                                 .bytes = static_cast<double>(scenario.workload.bytes().value)};
+  for (const layers::Gradient& gradient : scenario.workload.gradients) {
+    part.shapes.insert(part.shapes.end(), gradient.shapes.begin(), gradient.shapes.end());
+  }
+  const double narrow = scenario.workload.bytes_per_value() > 2 ? 0.5 : 1;
+  const double products = narrow * gpu->matrix_fraction * gpu->peak.value;
+  const double memory = layers::kMemoryFraction * gpu->memory.value;
+  const auto per_value = [&](const collectives::Work& work) {
+    return std::max(work.flops / products, work.bytes / memory) / values;
+  };
+  const collectives::LowRankWork work = collectives::low_rank_work(compression, part);
+  CompressCosts costs;
+  costs.select_s_per_element = per_value(work.encode);
+  costs.residual_s_per_element = per_value(work.feedback);
+  costs.scatter_s_per_entry = per_value(work.decode);
+  return costs;
+}
+
+bool assumes_low_rank_costs(const Scenario& scenario) {
+  const collectives::Compression& compression = scenario.communication.compression;
+  return compression.method == collectives::CompressionMethod::powersgd &&
+         compression.costs != CompressCosts{} &&
+         compression.costs == low_rank_costs(scenario, compression.rank);
 }
 
 } // namespace stepsim::study

@@ -78,4 +78,14 @@ void check_custom(io::Fields& fields, const collectives::Compression& compressio
 [[nodiscard]] collectives::CompressCosts costs_of(const links::NetworkProfile& profile,
                                                   collectives::CompressionMethod method);
 
+// The assumed costs of powersgd where nothing gives any and the GPU is known: of the nodes, unless
+// layers were estimated or timed for another. The work of low_rank_work() on all gradients, per
+// value of them, each part the longer of its FLOP at the speed of the best products (half of it for
+// values of more than 2 bytes) and of its bytes at 80 % of the memory bandwidth; starts of kernels
+// are not counted. Nothing for an unknown GPU, for unknown shapes and for a `rank` below 1.
+[[nodiscard]] collectives::CompressCosts low_rank_costs(const Scenario& scenario,
+                                                        std::int64_t rank);
+// Whether the compression of the scenario has these costs.
+[[nodiscard]] bool assumes_low_rank_costs(const Scenario& scenario);
+
 } // namespace stepsim::study

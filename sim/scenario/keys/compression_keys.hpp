@@ -97,7 +97,8 @@ inline constexpr std::array kCompression{
         .by_default(R"({"schedule": "ddp", "bucket_bytes": 26214400})")
         .example(R"({"schedule": "optimal"})"),
     object("costs", kCompressionCosts,
-           "What compression costs. The default is a calibration's values, or nothing.")
+           "What compression costs. The default is a calibration's values, for powersgd its "
+           "arithmetic at the speed of the GPU where that is known, or nothing.")
         .example(R"({"select_s_per_element": 1e-10})"),
     number("selected_ratio",
            "Entries that an approximate selector sends, divided by those asked for.")

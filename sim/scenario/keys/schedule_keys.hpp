@@ -77,9 +77,19 @@ inline constexpr std::array kScheduleOptions{
     bound<&buckets::ScheduleOptions::blocking>(
         boolean("blocking", "Horovod's tick waits for the message before it.").by_default(false)),
     bound<&buckets::ScheduleOptions::concurrency>(
-        integer("concurrency", "Messages that are sent at once.")
+        integer("concurrency",
+                "Messages that are sent at once and share the link; the next one waits for one of "
+                "them to end. The default is 2 with asc_wfbp, else 1.")
             .in(io::at_least(1))
-            .by_default(buckets::kDefaultConcurrency)),
+            .example("2")),
+    bound<&buckets::ScheduleOptions::channel_shares>(
+        word("channel_shares", buckets::kChannelShares,
+             "Share of the link that each message has while several are sent at once: equal, all "
+             "the same (NCCL's communicators, with connections of their own); by_size, in "
+             "proportion to its time alone (messages that take turns on the same connections, as "
+             "gloo's do).")
+            .by_default("equal")
+            .example(R"("by_size")")),
     bound<&buckets::ScheduleOptions::contention>(
         number("contention", "How much messages slow each other: k of them each have 1 "
                              "/ (1 + contention (k - 1)) of "

@@ -20,11 +20,12 @@ bool is_known_schedule(const Scenario& scenario) {
                                              Schedule::asc_wfbp, Schedule::horovod};
   const Schedule schedule = scenario.communication.schedule;
   const buckets::Planner& planner = buckets::planner(schedule);
+  const bool one_channel = planner.one_channel(scenario.communication.schedule_options);
   const auto& gradients = scenario.workload.gradients;
   const bool one_type = std::ranges::adjacent_find(gradients, std::ranges::not_equal_to{},
                                                    &layers::Gradient::dtype) == gradients.end();
   if (!planner.reads_cost) {
-    return planner.run != nullptr && (planner.one_channel() || schedule == Schedule::priority);
+    return planner.run != nullptr && (one_channel || schedule == Schedule::priority);
   }
   return std::ranges::find(kPlannedByCost, schedule) != kPlannedByCost.end() &&
          (schedule != Schedule::horovod || one_type);
@@ -64,7 +65,8 @@ bool may_be_curve(const Scenario& scenario) {
   const buckets::Planner& planner = buckets::planner(scenario.communication.schedule);
   return options.chunking == collectives::Chunking::real &&
          options.cost_form == collectives::CostForm::exact && !options.ring_startup_2p &&
-         !options.block && !scenario.communication.library && planner.one_channel() &&
+         !options.block && !scenario.communication.library &&
+         planner.one_channel(scenario.communication.schedule_options) &&
          (algorithm == collectives::AlgorithmId::automatic ||
           algorithm == collectives::AlgorithmId::lp ||
           (algorithm == collectives::AlgorithmId::double_binary_tree && scenario.method)) &&

@@ -41,10 +41,8 @@ bool QuickRun::set_up() {
   const Communication& communication = scenario_.communication;
   const buckets::Planner& planner = buckets::planner(communication.schedule);
   is_static_ = !planner.reads_cost;
-  slowdown_ = communication.schedule == buckets::Schedule::asc_wfbp
-                  ? buckets::least_slowdown(communication.schedule_options)
-                  : 1;
-  if (!planner.one_channel()) {
+  slowdown_ = buckets::least_slowdown(communication.schedule_options);
+  if (!planner.one_channel(communication.schedule_options)) {
     transfers_.emplace(planner, communication.schedule_options);
     layer_end_.resize(workload.layers.size());
     layer_row_.resize(workload.layers.size());
@@ -92,9 +90,8 @@ bool QuickRun::set_up() {
 }
 
 collectives::Method QuickRun::method() const {
-  const buckets::Planner& planner = buckets::planner(scenario_.communication.schedule);
-  return scenario_.method || planner.one_channel() ? collectives::Method::closed_form
-                                                   : collectives::Method::events;
+  return scenario_.method || !transfers_ ? collectives::Method::closed_form
+                                         : collectives::Method::events;
 }
 
 double QuickRun::static_wire(std::size_t k, double ranks) {

@@ -74,7 +74,7 @@ private:
   MemoryParts memory_, memory_alone_; // of a worker among others, and of one alone
 
   std::optional<QuickStep> step_;
-  double slowdown_ = 1; // least_slowdown() for asc_wfbp, else 1
+  double slowdown_ = 1; // least_slowdown()
   // [layer]: its last gradient in launch order; -1 if it has none, and for all layers if the next
   // forward begins behind a barrier, at which all messages have ended.
   std::vector<std::int32_t> last_item_;

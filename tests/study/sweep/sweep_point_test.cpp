@@ -60,7 +60,8 @@ io::Json random_scenario(Random& random, std::int64_t most_layers = 40) {
     io::assign(scenario, "/communication/cycle_s", real(random, 0, 1e-3));
     io::assign(scenario, "/communication/blocking", whole(random, 0, 1) == 0);
   }
-  io::assign(scenario, "/communication/concurrency", whole(random, 1, 4));
+  io::assign(scenario, "/communication/concurrency",
+             std::max<std::int64_t>(1, whole(random, -3, 4)));
   io::assign(scenario, "/communication/contention", real(random, 0, 1));
   io::assign(scenario, "/communication/partition_bytes", whole(random, 1 << 14, 1 << 21));
   if (whole(random, 0, 3) > 0) { // else trees are evaluated rank by rank
@@ -214,6 +215,7 @@ TEST_CASE("sweep: hundreds of networks of one workload have every record of the 
     CAPTURE(trial);
     io::Json scenario = random_scenario(random, 5);
     io::assign(scenario, "/method", "closed_form");
+    io::assign(scenario, "/communication/concurrency", 1); // several messages go the long way
     io::assign(scenario, "/cluster/network/reduction_Bps", 1e10); // slower than some links
     Axis bandwidth{"/cluster/network/bandwidth_Bps", {}};
     for (int i = 0; i < 70; ++i) { // the short way takes 32 at a time
@@ -377,6 +379,7 @@ TEST_CASE("sweep: the short way is taken where it can be, and only there") {
   CHECK(made("/communication/collective", "auto"));
   CHECK(!made("/communication/collective", "double_binary_tree")); // an upper bound
   CHECK(!made("/communication/copy_bandwidth_Bps", 1e9));
+  CHECK(!made("/communication/concurrency", 2));
   CHECK(!made("/communication/chunking", "integer"));
   CHECK(!made("/method", "max_plus"));
   CHECK(made("/method", "closed_form"));
