@@ -5,6 +5,7 @@
 
 #include "base/collected.hpp"
 #include "collectives/validate.hpp"
+#include "document/json_text.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/scenario_exchange.hpp"

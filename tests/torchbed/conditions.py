@@ -85,6 +85,7 @@ def ours(name, pairs, periods):
 
 # What `stepsim tune --emit ddp` proposes for the calibration of a piece: {piece: {model: its answer}}.
 ADVICE = pathlib.Path(__file__).resolve().parent / "advice.json"
+GAIN_STEPS = 14  # gains of a per cent or two are compared
 GAIN_MODELS = (RESNET, "alexnet", BERT, GPT2, GOOGLENET)
 
 
@@ -95,9 +96,9 @@ def advised(source):
     for name, answer in answers.items():
         cap = max(1, int(answer["bucket_cap_mb"] * MIB))
         limits = [max(1, round(limit * MIB)) for limit in answer["bucket_cap_mb_list"]]
-        found += [one(name, 25, "gain", "default"),
-                  one(name, "tuned", "gain", bucket_cap_mb=cap / MIB, bucket_bytes=cap),
-                  one(name, "list", "gain", bucket_list=limits)]
+        found += [one(name, 25, "gain", "default", steps=GAIN_STEPS),
+                  one(name, "tuned", "gain", bucket_cap_mb=cap / MIB, bucket_bytes=cap, steps=GAIN_STEPS),
+                  one(name, "list", "gain", bucket_list=limits, steps=GAIN_STEPS)]
     return found
 
 

@@ -184,11 +184,16 @@ def predicted_steps(stepsim, rows, calibrations):
     found = answers(stepsim, [asked(row, many) for row, many in zip(rows, queued)])
 
     def exchanges(row, answer):
-        """Seconds of all exchanges of buckets, or of what comes behind the last of them: the broadcasts of an optimizer."""
+        """Seconds in which exchanges of buckets are under way, or of what comes behind the last of them: the broadcasts of an
+        optimizer."""
         buckets = answer.get("buckets", [])
         if "zero" in row["condition"]["settings"]:
             return answer["summary"]["iteration_time_s"] - max(bucket["end_s"] for bucket in buckets)
-        return sum(bucket["end_s"] - bucket["start_s"] for bucket in buckets)
+        covered, until = 0, 0
+        for bucket in sorted(buckets, key=lambda each: each["start_s"]):
+            covered += max(0, bucket["end_s"] - max(until, bucket["start_s"]))
+            until = max(until, bucket["end_s"])
+        return covered
 
     return [{"seconds": seconds(row, answer), "alone_s": seconds(row, alone), "exchanges_s": exchanges(row, answer),
              "buckets": [[round(bucket["bytes"]), bucket["ready_s"], bucket["end_s"]]
