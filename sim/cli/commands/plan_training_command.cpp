@@ -22,9 +22,8 @@ constexpr CommandText kPlanTrainingText = emitting(choosing_columns({
     "plan-training",
     "SCENARIO",
     "Finds the fastest way to train a model in the memory of its GPUs: the strategy of sharding,\n"
-    "the groups of hybrid_shard, what backward computes again, the micro-batches of an update, "
-    "the\n"
-    "size of buckets, the units of layers whose parameters are gathered together. Lists what\n"
+    "the groups of hybrid_shard, what backward computes again, the micro-batches of an update,\n"
+    "the size of buckets, the units of layers whose parameters are gathered together. Lists what\n"
     "it ran, best first, by time per sample. A worker keeps its number of samples an update. What\n"
     "needs more memory than a GPU has whatever the step, and what computes longer for as many\n"
     "samples than the best takes, is not run. Exit code 4 if nothing fits.",
