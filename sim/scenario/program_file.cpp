@@ -3,7 +3,6 @@
 #include "scenario/program_file.hpp"
 
 #include <cstdlib>
-#include <ranges>
 
 #include "base/collected.hpp"
 #include "scenario/program_keys.hpp"
@@ -223,8 +222,10 @@ private:
   using Names = std::map<std::string, std::uint32_t, std::less<>>;
 
   static std::string unknown(const std::string& what, const std::string& name, const Names& names) {
-    return base::unknown_word(what, name,
-                              base::collected<std::string_view>(std::views::keys(names)));
+    return base::unknown_word(
+        what, name,
+        base::collected<std::string_view>(
+            names, [](const auto& each) -> std::string_view { return each.first; }));
   }
 
   std::uint32_t named(io::Fields& fields, std::string_view key, const Names& names) {

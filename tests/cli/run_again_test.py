@@ -86,6 +86,14 @@ class RunAgain(unittest.TestCase):
         self.compare_points(output, 3 * 2)
         self.compare_points(output, 3 * 2, cwd="/")
 
+    def test_of_a_key_that_is_set_twice_the_last_counts_and_a_note_says_so(self):
+        self.write("in/s.json", self.scenario())
+        once = self.stepsim("run", "in/s.json", "--set", "/cluster/nodes=8", "--json")
+        twice = self.stepsim("run", "in/s.json", "--set", "/cluster/nodes=2", "--set", "/cluster/nodes=8", "--json")
+        self.assertEqual(json.loads(twice.stdout)["summary"], json.loads(once.stdout)["summary"])
+        self.assertIn("--set /cluster/nodes: given twice, the last one counts", twice.stderr)
+        self.assertNotIn("given twice", once.stderr)
+
     def test_an_outer_network_without_latency_has_that_of_a_network_with_a_curve(self):
         tree = {"kind": "scenario", "cluster": {"nodes": 8, "preset": "dgx_b200", "gpus_per_node": 1,
                                                 "network": {"latency_s": 2.1e-5, "bandwidth_Bps": 4.36e9}},

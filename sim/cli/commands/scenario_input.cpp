@@ -154,13 +154,9 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
     require_word("--conditions", flags.conditions, study::kConditionsKinds.all());
     study::set_conditions(*study::kConditionsKinds.find(flags.conditions), tree);
   }
-  std::set<std::string> seen;
   for (const std::string& text : flags.set) {
     try {
       auto [pointer, value] = study::parse_set(text);
-      if (!seen.insert(pointer).second) {
-        throw UsageError(pointer + ": given twice");
-      }
       io::assign(tree, pointer, std::move(value));
       tree = study::with_short_forms_expanded(std::move(tree));
     } catch (const UsageError& error) {
@@ -181,6 +177,12 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags, study::Files& files
                  const Common& common) {
   const io::Json before = flags.set.empty() ? io::Json() : tree;
   apply_flags(tree, flags);
+  std::set<std::string> seen;
+  for (const std::string& text : flags.set) {
+    if (const std::string pointer = study::parse_set(text).first; !seen.insert(pointer).second) {
+      print_note("--set " + pointer + ": given twice, the last one counts", common);
+    }
+  }
   if (before.is_null() || study::is_program(tree)) {
     return;
   }

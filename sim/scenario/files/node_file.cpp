@@ -1,7 +1,6 @@
 #include "scenario/files/node_file.hpp"
 
 #include <filesystem>
-#include <ranges>
 #include <system_error>
 
 #include "base/collected.hpp"
@@ -213,8 +212,10 @@ std::string shipped_node_preset(const std::string& data_folder, const std::strin
   if (const auto found = files.find(name); found != files.end()) {
     return found->second;
   }
-  throw UsageError(base::unknown_word("node type", name,
-                                      base::collected<std::string_view>(std::views::keys(files))));
+  throw UsageError(base::unknown_word(
+      "node type", name,
+      base::collected<std::string_view>(
+          files, [](const auto& each) -> std::string_view { return each.first; })));
 }
 
 NodePreset read_node_preset(const std::string& data_folder, const std::string& name) {
