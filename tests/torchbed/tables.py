@@ -117,10 +117,15 @@ def worst():
            for row in rows])
 
 
+def rows_and_first():
+    """All rows, and each by its piece and condition, for rows that measure an earlier one again."""
+    rows = campaign.read()[0]
+    return rows, {(row["piece"], row["condition"]["name"]): row for row in rows}
+
+
 def slowed():
     """Conditions of beds whose cores are busy, and the same ones with all times longer."""
-    rows = campaign.read()[0]
-    first = {(row["piece"], row["condition"]["name"]): row for row in rows}
+    rows, first = rows_and_first()
     lines = []
     for row in rows:
         if row["piece"] in conditions.SLOWED:
@@ -136,8 +141,7 @@ def slowed():
 
 def noise():
     """The same condition in two beds, and the prediction from the first one's calibration."""
-    rows = campaign.read()[0]
-    first = {(row["piece"], row["condition"]["name"]): row for row in rows}
+    rows, first = rows_and_first()
     lines, moved = [], []
     for row in rows:
         if row["piece"] in conditions.AGAIN:
