@@ -32,11 +32,15 @@ using Flops = Quantity<struct FlopsTag, double>; // floating-point operations pe
 // Largest byte count that a double holds exactly; readers of sizes refuse larger values.
 inline constexpr std::int64_t kMaxExactBytes = std::int64_t{1} << 53;
 
+// The time of what never comes, s.
+inline constexpr double kNever = std::numeric_limits<double>::infinity();
+
 } // namespace stepsim::base
 
 namespace stepsim {
 using base::Bytes;
 using base::BytesPerSecond;
 using base::Flops;
+using base::kNever;
 using base::Seconds;
 } // namespace stepsim

@@ -103,8 +103,6 @@ void send_back(const Sending& sending, const SendInput& input, SendTimes& times)
 // start-up; by size it counts parts of a message, and each ends 1 on the clock after its start-up.
 // The time of a cost that is no line has no start-up that is known: all of it is data.
 
-inline constexpr double kNever = std::numeric_limits<double>::infinity();
-
 struct AtOnce {        // times in s, from the start of backward
   double contention{}; // >= 0
   ChannelShares shares{};

@@ -15,7 +15,7 @@ namespace {
 using Id = AlgorithmId;
 constexpr auto kAlways = Candidate::always;
 constexpr auto kWithLevels = Candidate::two_level;
-constexpr auto kNever = Candidate::never;
+constexpr auto kNoCandidate = Candidate::never;
 constexpr ClosedFormFunction kNoFormula = nullptr;
 
 // How many equal parts a message is cut into, by operation and ranks: all ranks have one, or only
@@ -133,7 +133,7 @@ constexpr std::array kTable{
     "linear pipeline around a ring: reduce and broadcast of blocks overlap"},
   AlgorithmRow{Op::allreduce, Id::mst, kAlways, mst_form, mst_paper, kNoFormula,
     "binomial reduce, then binomial broadcast"},
-  AlgorithmRow{Op::allreduce, kSwing, kNever, swing_allreduce, kNoFormula, kNoFormula,
+  AlgorithmRow{Op::allreduce, kSwing, kNoCandidate, swing_allreduce, kNoFormula, kNoFormula,
     "be with peers at distances 1, 1, 3, 5, 11, .. on alternating sides; even P"},
   AlgorithmRow{Op::allreduce, Id::hierarchical, kWithLevels, hierarchical_allreduce, kNoFormula, kNoFormula,
     "reduce-scatter in the node, all-reduce of shards between nodes, all-gather in the node"},
@@ -146,11 +146,11 @@ constexpr std::array kTable{
     "rings in the nodes and across, for sums and back; in chunks that overlap if wanted"},
   AlgorithmRow{Op::allreduce, kNvlsTree, kWithLevels, nvls_tree_allreduce, kNoFormula, kNoFormula,
     "sums in the switches of nodes, a double binary tree across nodes"},
-  AlgorithmRow{Op::allreduce, kNvls, kNever, nvls_allreduce, kNoFormula, kNoFormula,
+  AlgorithmRow{Op::allreduce, kNvls, kNoCandidate, nvls_allreduce, kNoFormula, kNoFormula,
     "sums in the switch of one node, which sends them to all of its GPUs"},
-  AlgorithmRow{Op::allreduce, kCollnet, kNever, collnet_allreduce, kNoFormula, kNoFormula,
+  AlgorithmRow{Op::allreduce, kCollnet, kNoCandidate, collnet_allreduce, kNoFormula, kNoFormula,
     "rings in the nodes, sums in the switches of the network (SHARP)"},
-  AlgorithmRow{Op::allreduce, Id::parameter_server, kNever, parameter_server_allreduce, kNoFormula, kNoFormula,
+  AlgorithmRow{Op::allreduce, Id::parameter_server, kNoCandidate, parameter_server_allreduce, kNoFormula, kNoFormula,
     "all ranks push to servers, which add and send back"},
 
   AlgorithmRow{Op::reduce_scatter, Id::be, kAlways, bruck_form, kNoFormula, kNoFormula,
@@ -165,7 +165,7 @@ constexpr std::array kTable{
     "one ring per network card of a node, which carries its part of the message"},
   AlgorithmRow{Op::reduce_scatter, kTwoLevel, kWithLevels, two_level_rings, kNoFormula, kNoFormula,
     "rings in the nodes, then rings across them; in chunks that overlap if wanted"},
-  AlgorithmRow{Op::reduce_scatter, kNvls, kNever, nvls_half, kNoFormula, kNoFormula,
+  AlgorithmRow{Op::reduce_scatter, kNvls, kNoCandidate, nvls_half, kNoFormula, kNoFormula,
     "sums in the switch of one node"},
 
   AlgorithmRow{Op::allgather, Id::be, kAlways, bruck_form, kNoFormula, kNoFormula,
@@ -176,20 +176,20 @@ constexpr std::array kTable{
     "P-1 rounds of n/P around a ring"},
   AlgorithmRow{Op::allgather, Id::mst, kAlways, mst_form, kNoFormula, kNoFormula,
     "binomial gather, then binomial broadcast"},
-  AlgorithmRow{Op::allgather, Id::recursive_doubling, kNever, bruck_form, kNoFormula, kNoFormula,
+  AlgorithmRow{Op::allgather, Id::recursive_doubling, kNoCandidate, bruck_form, kNoFormula, kNoFormula,
     "another name of be"},
   AlgorithmRow{Op::allgather, kRingRails, kWithLevels, ring_rails_passes, kNoFormula, kNoFormula,
     "one ring per network card of a node, which carries its part of the message"},
   AlgorithmRow{Op::allgather, kTwoLevel, kWithLevels, two_level_rings, kNoFormula, kNoFormula,
     "rings across nodes, then rings in them; in chunks that overlap if wanted"},
-  AlgorithmRow{Op::allgather, kNvls, kNever, nvls_half, kNoFormula, kNoFormula,
+  AlgorithmRow{Op::allgather, kNvls, kNoCandidate, nvls_half, kNoFormula, kNoFormula,
     "the switch of one node sends each part to all of its GPUs"},
 
   AlgorithmRow{Op::allgatherv, Id::ring, kAlways, ring_allgatherv, kNoFormula, kNoFormula,
     "P-1 rounds around a ring, parts of unequal size"},
   AlgorithmRow{Op::allgatherv, Id::bruck, kAlways, bruck_form, kNoFormula, kNoFormula,
     "ceil(log2 P) rounds, parts of unequal size"},
-  AlgorithmRow{Op::allgatherv, Id::be, kNever, bruck_form, kNoFormula, kNoFormula,
+  AlgorithmRow{Op::allgatherv, Id::be, kNoCandidate, bruck_form, kNoFormula, kNoFormula,
     "recursive doubling, parts of unequal size; bruck where P is not a power of two"},
   AlgorithmRow{Op::allgatherv, kRingRails, kWithLevels, ring_rails_passes, kNoFormula, kNoFormula,
     "one ring per network card of a node, which carries its part of every block"},

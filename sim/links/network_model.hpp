@@ -7,11 +7,13 @@
 // Times are in seconds and never decrease. It is a concept, not a base class: simulations have the
 // model as a template parameter.
 
+#include "base/units.hpp"
 #include "events/event_queue.hpp"
 
 namespace stepsim::links {
 
-inline constexpr double kNever = events::EventQueue<double>::kNever;
+using base::kNever;
+
 inline constexpr std::uint32_t kNoPort = 0xffffffff;
 
 // One message. It waits for latency_s, then moves at most 1 / per_byte_s bytes per second; with

@@ -30,7 +30,7 @@ OperationTimes event_pass(const Program& program, std::int64_t iterations, const
                           Record record) {
   assert(event_pass_applies(program) && "exchanges start together");
   ProgramEvents events(program, iterations, factors, record);
-  for (double now = 0; now < kNoEvent; now = events.next_time()) {
+  for (double now = 0; now < kNever; now = events.next_time()) {
     events.advance(now);
   }
   assert(events.finished() && "a valid program comes to its end");

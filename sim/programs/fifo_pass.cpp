@@ -9,7 +9,6 @@
 namespace stepsim::programs {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 class FifoPass {
 public:

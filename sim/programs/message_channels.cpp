@@ -44,7 +44,7 @@ void AtOnceChannel::move_to(double now) {
 }
 
 double AtOnceChannel::least_until() const {
-  double least = kNoEvent;
+  double least = kNever;
   for (const UnderWay& message : under_way_) {
     least = message.moving ? std::min(least, message.until) : least;
   }
@@ -59,7 +59,7 @@ void AtOnceChannel::start(Instance instance, double now, double startup_s, doubl
 }
 
 double AtOnceChannel::next_time() const {
-  double next = kNoEvent;
+  double next = kNever;
   if (moving_ > 0) {
     next = std::max(now_, now_ + (least_until() - clock_) * unit_s());
   }

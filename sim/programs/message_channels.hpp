@@ -16,8 +16,6 @@ struct Instance {
   std::int64_t iteration{};
 };
 
-inline constexpr double kNoEvent = std::numeric_limits<double>::infinity();
-
 // Discipline `priority` (MER 6.2): the most urgent message is dispatched first, as long as credit
 // is left. Start-ups overlap; the data of messages are sent one after the other.
 class PriorityChannel {
@@ -36,7 +34,7 @@ public:
   void give_back(std::int64_t bytes) { credit_ = std::min(credit_ + bytes, most_credit_); }
   [[nodiscard]] Instance next() const;
   // The time at which the next message ends; infinity if none is in flight.
-  [[nodiscard]] double next_time() const { return sent_.empty() ? kNoEvent : sent_.front().end; }
+  [[nodiscard]] double next_time() const { return sent_.empty() ? kNever : sent_.front().end; }
   // Appends the messages that have ended by `now` to `ended`.
   void advance(double now, std::vector<Instance>& ended);
 

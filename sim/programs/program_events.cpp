@@ -41,7 +41,7 @@ ProgramEvents::ProgramEvents(const Program& program, std::int64_t iterations,
     throw SimulationError("the program has " + std::to_string(timers) +
                           " streams on all ranks; the evaluator events takes at most 16777215");
   }
-  due_.assign(timers, kNoEvent);
+  due_.assign(timers, kNever);
   arrived_.assign(program.operations.size(), 0);
   for (std::uint32_t cursor = 0; cursor < lanes_.cursors(); ++cursor) {
     awake_.push_back(cursor);
@@ -59,7 +59,7 @@ void ProgramEvents::advance(double now) {
     now_ = std::max(now_, queue_.next_time());
     queue_.drain(now_, [&](const auto& event) {
       if (due_[event.id()] == event.time) {
-        due_[event.id()] = kNoEvent;
+        due_[event.id()] = kNever;
         ++events_;
         fire(event.id());
       }
@@ -95,7 +95,7 @@ void ProgramEvents::exchange_ended_on(double now, std::uint32_t operation, std::
 void ProgramEvents::set_timer(std::size_t timer, double time) {
   if (due_[timer] != time) {
     due_[timer] = time;
-    if (time < kNoEvent) {
+    if (time < kNever) {
       queue_.push(time, static_cast<std::uint32_t>(timer));
     }
   }

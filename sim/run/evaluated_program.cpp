@@ -18,7 +18,6 @@ using programs::Program;
 
 // Instances that are recorded for the lists of a result, as doubles of 8 bytes, twice.
 constexpr std::uint64_t kMostInstances = std::uint64_t{1} << 26;
-constexpr double kForever = std::numeric_limits<double>::infinity();
 
 void refuse_many_instances(const Program& made, std::uint64_t ranks, std::int64_t iterations) {
   const std::uint64_t instances =
@@ -224,7 +223,7 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
     result.period = period ? *period : period_by_times(scenario, program, layout, factors, window);
     const std::int64_t half = iterations / 2;
     const auto seconds = [&](std::string_view stream) {
-      return exchange_seconds(program, result.times, half, 0, kForever, stream) /
+      return exchange_seconds(program, result.times, half, 0, kNever, stream) /
              static_cast<double>(iterations - half);
     };
     result.communication_s = seconds("");
@@ -280,7 +279,7 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
     // Servers may have sent a sum to one worker before the other.
     const std::size_t ranks = has_servers(own) ? result.times.ranks : 1;
     const auto seconds = [&](std::string_view stream) {
-      return exchange_seconds(made.program, result.times, first, 0, kForever, stream, ranks) /
+      return exchange_seconds(made.program, result.times, first, 0, kNever, stream, ranks) /
              static_cast<double>(iterations - first);
     };
     result.communication_s = seconds("");

@@ -178,13 +178,12 @@ std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
         programs::run_network_jobs(network_of(scenario), jobs.subspan(j, 1));
     const Scenario own = scenario_of_job(scenario, j);
     const programs::JobProgram& program = *jobs[j].program;
-    constexpr double kForever = std::numeric_limits<double>::infinity();
     times.push_back(
         {.name = own.workload.name,
          .nodes = own.cluster.nodes,
          .together_s = mean_until(together.jobs[j], program,
-                                  together.jobs[j].end_s == first_end ? kForever : first_end),
-         .alone_s = mean_until(alone.jobs.front(), program, kForever).value_or(0)});
+                                  together.jobs[j].end_s == first_end ? kNever : first_end),
+         .alone_s = mean_until(alone.jobs.front(), program, kNever).value_or(0)});
   }
   return times;
 }

@@ -47,7 +47,7 @@ public:
     std::vector<std::uint32_t> done;
     for (;;) {
       const double now = std::min<double>(network_.next_time(), next_time());
-      if (now == links::kNever) {
+      if (now == kNever) {
         break;
       }
       done.clear();
@@ -85,7 +85,7 @@ public:
     ++result_.events;
     transferred(port);
   }
-  // The time of the next end of a delay or addition, in run() also of the next entry; links::kNever
+  // The time of the next end of a delay or addition, in run() also of the next entry; kNever
   // if there is none.
   [[nodiscard]] double next_time() const { return timers_.next_or_never(); }
   void advance(double now) {

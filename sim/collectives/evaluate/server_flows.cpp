@@ -85,7 +85,7 @@ public:
     std::vector<std::uint32_t> done;
     for (;;) {
       now_ = std::min(network_.next_time(), timers_.next_or_never());
-      if (now_ == links::kNever) {
+      if (now_ == kNever) {
         break;
       }
       done.clear();

@@ -60,7 +60,7 @@ public:
       done.clear();
       now_ = std::max(now_, network_.advance(until, done));
       if (done.empty() && timer > until) {
-        refuse(timer == links::kNever && network_.quiet());
+        refuse(timer == kNever && network_.quiet());
       }
       for (const std::uint32_t id : done) {
         const Owner owner = owners_[id];
@@ -89,7 +89,7 @@ private:
     });
   }
   [[nodiscard]] double next_time() const {
-    double next = links::kNever;
+    double next = kNever;
     for (const AnyJob& any : jobs_) {
       next = std::min(next, std::visit([](const auto& job) { return job.next_time(); }, any));
     }
@@ -102,7 +102,7 @@ private:
     const std::size_t before = messages.size();
     std::visit([&](auto& job) { job.send(now_, messages); }, jobs_[j]);
     for (std::size_t m = before; m < messages.size(); ++m) {
-      messages[m].end_s = links::kNever;
+      messages[m].end_s = kNever;
       const std::uint32_t id = network_.hand_over(now_, j, messages[m]);
       ids_[j].push_back(id);
       owners_.resize(id + 1);
@@ -134,7 +134,7 @@ private:
     std::string names;
     for (std::size_t j = 0; j < messages_.size(); ++j) {
       for (const JobMessage& message : messages_[j]) {
-        if (message.end_s == links::kNever && ++count <= kMostNamed) {
+        if (message.end_s == kNever && ++count <= kMostNamed) {
           names += (count > 1 ? "; " : "") + job_prefix(j) + name_of(specs_[j], message);
         }
       }

@@ -29,7 +29,7 @@ public:
 
   std::uint32_t hand_over(double now, std::uint32_t job, const JobMessage& message);
   double advance(double until, std::vector<std::uint32_t>& done);
-  [[nodiscard]] bool quiet() { return level_.next_time() == links::kNever; }
+  [[nodiscard]] bool quiet() { return level_.next_time() == kNever; }
   void drain() {} // no flow remains: there are no background flows, ACKs or duplicates
   void fill(std::uint32_t id, std::uint32_t job, JobMessage& message) const;
   void fill(JobsResult& result) const;
@@ -69,9 +69,7 @@ public:
 
   std::uint32_t hand_over(double now, std::uint32_t job, const JobMessage& message);
   double advance(double until, std::vector<std::uint32_t>& done);
-  [[nodiscard]] bool quiet() {
-    return no_more_arrivals() && packets_.next_time() == links::kNeverPs;
-  }
+  [[nodiscard]] bool quiet() { return no_more_arrivals() && packets_.next_time() == links::kNeverPs; }
   // Simulates until no packet is in flight, so that the counters of links have every packet as
   // delivered or lost. Does nothing while background flows still arrive.
   void drain();

@@ -43,8 +43,7 @@ public:
   void send(double now, std::vector<JobMessage>& messages);
   // Whether the program has finished and all exchanges have ended, even if nothing waits for them.
   [[nodiscard]] bool finished() const {
-    return begun_ && program_.finished() && place_of_.empty() &&
-           program_.next_time() == programs::kNoEvent;
+    return begun_ && program_.finished() && place_of_.empty() && program_.next_time() == kNever;
   }
   void record(JobResult& result);
   [[nodiscard]] std::uint64_t events() const {
