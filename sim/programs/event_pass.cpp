@@ -107,8 +107,11 @@ EventPeriod event_period(const Program& given, std::int64_t most_iterations) {
   for (std::int64_t iterations = 2 + 2 * window;; iterations *= 2) {
     const bool gives_up = iterations >= most;
     const std::int64_t needed = gives_up ? iterations : last_of(iterations, window) + 1;
-    const OperationTimes times = fifo ? fifo_pass(program, iterations, {}, Record::all, needed)
+    const OperationTimes times = fifo ? fifo_pass(program, iterations, {}, Record::steady, needed)
                                       : event_pass(program, iterations, {}, Record::all);
+    if (times.period_s) {
+      return {.period = {*times.period_s}, .cyclicity = 1, .steady_from = 0};
+    }
     if (const std::optional<EventPeriod> found = repetition(program, times)) {
       return *found;
     }

@@ -40,7 +40,9 @@ namespace stepsim::programs {
 
 // Runs a valid program for which fifo_pass_applies(). The result has one rank and `factors` must be
 // for one rank, whatever program.ranks is. The pass may stop as soon as all operations of the
-// iterations before `needed` have ended; later ones and the makespan are then incomplete.
+// iterations before `needed` have ended; later ones and the makespan are then incomplete. With
+// Record::steady, without factors, one iteration is run where each begins on idle streams, because
+// its first operation waits for all of the one before: all later ones repeat it.
 // O(operations + waits) x O(streams) per iteration.
 [[nodiscard]] OperationTimes
 fifo_pass(const Program& program, std::int64_t iterations, const Factors& factors = {},

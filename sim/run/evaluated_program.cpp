@@ -46,7 +46,8 @@ OperationTimes evaluate(const Scenario& scenario, const Program& made,
     return programs::rank_vectors(made, layout, iterations, factors, {}, record);
   }
   if (!varies && programs::fifo_pass_applies(made)) {
-    return programs::fifo_pass(made, iterations, factors, record);
+    return programs::fifo_pass(made, iterations, factors,
+                               record == Record::first_rank ? Record::steady : record);
   }
   return programs::event_pass(varies ? made : programs::one_rank(made), iterations, factors,
                               record == Record::marker ? Record::marker : Record::all);
@@ -215,7 +216,7 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
     result.times = first_iterations(std::move(times), iterations);
   } else {
     std::optional<double> period = times.period_s;
-    if (!varies && !by_recurrence) {
+    if (!period && !varies && !by_recurrence) {
       const auto found = programs::repetition(program, times);
       period = found ? std::optional(found->period.value) : std::nullopt;
     }

@@ -23,15 +23,20 @@ double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
     return *summary.exposed_communication_s;
   }
   const bool varies = scenario.variability.varies();
-  const bool has_all = !varies || found.times.columns == 0;
-  const programs::OperationTimes all =
-      has_all ? programs::OperationTimes{} : recorded_times(scenario, made, factors);
-  const programs::OperationTimes& times = has_all ? found.times : all;
   const Program program = varies ? made.program : programs::one_rank(made.program);
-  const programs::BindingPath path =
-      !varies && programs::recurrence_applies(program)
-          ? programs::critical_cycle(program, programs::steady_state(program))
-          : programs::binding_path(program, times, factors, discard);
+  programs::BindingPath path;
+  if (!varies && programs::recurrence_applies(program)) {
+    path = programs::critical_cycle(program, programs::steady_state(program));
+  } else {
+    std::optional<programs::OperationTimes> own;
+    if (varies && found.times.columns > 0) {
+      own = recorded_times(scenario, made, factors);
+    } else if (found.times.period_s) { // what the recorded iterations wait for, all others do
+      own = first_iterations(found.times, found.times.repeats_from);
+    }
+    const programs::OperationTimes& times = own ? *own : found.times;
+    path = programs::binding_path(program, times, factors, std::min(discard, times.iterations - 1));
+  }
   double seconds = 0;
   for (const programs::PathStep& step : path.steps) {
     const bool exchange = program.operations[step.operation].type == OperationType::exchange;

@@ -8,6 +8,7 @@
 #include "base/random.hpp"
 #include "programs/builders/step_programs.hpp"
 #include "programs/random_programs.hpp"
+#include "programs/steady_state.hpp"
 
 using namespace stepsim::programs;
 using stepsim::base::RandomStream;
@@ -30,7 +31,64 @@ Program slowed_program(RandomStream& random) {
   return program;
 }
 
+// The program whose operation 0 waits for all of the iteration before, and all others for it.
+Program begun_idle(const Program& program) {
+  Program made = program;
+  made.waits.clear();
+  std::vector<bool> is_known(program.streams.size());
+  for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
+    made.first_wait[o] = made.waits.size();
+    if (o < program.iteration_size() && o > 0 && !is_known[program.operations[o].stream]) {
+      made.waits.push_back({.operation = 0, .distance = 0});
+    }
+    is_known[program.operations[o].stream] = true;
+    for (const Wait& wait : program.waits_of(o)) {
+      if (o > 0 || wait.distance > 0) {
+        made.waits.push_back(wait);
+      }
+    }
+    for (std::uint32_t other = 1; o == 0 && other < program.iteration_size(); ++other) {
+      made.waits.push_back({.operation = other, .distance = 1});
+    }
+  }
+  made.first_wait.back() = made.waits.size();
+  return made;
+}
+
 } // namespace
+
+TEST_CASE("fifo pass: iterations that begin on idle streams repeat the first one") {
+  int repeated = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    CAPTURE(seed);
+    RandomStream random({.seed = 84, .point = seed});
+    Program program = slowed_program(random);
+    const bool is_idle = random.integer(0, 2) > 0;
+    if (is_idle) {
+      program = begun_idle(without_warmup(program));
+    }
+    const std::int64_t iterations = random.integer(2, 12);
+    const OperationTimes events = event_pass(program, iterations, {}, Record::all);
+    const OperationTimes found = fifo_pass(program, iterations, {}, Record::steady);
+    repeated += is_idle && found.period_s ? 1 : 0;
+    CHECK(found.makespan_s == doctest::Approx(events.makespan_s).epsilon(1e-12));
+    for (std::int64_t t = 0; t < iterations; ++t) {
+      const double later = found.later_s(t);
+      CHECK(latest_marker_end(found, t) ==
+            doctest::Approx(latest_marker_end(events, t)).epsilon(1e-12));
+      for (std::uint32_t o = 0; o < events.operations; ++o) {
+        const std::size_t row = found.at(found.row(t), o, 0);
+        const std::size_t at = events.at(t, o, 0);
+        CHECK(found.start[row] + later == doctest::Approx(events.start[at]).epsilon(1e-12));
+        CHECK(found.end[row] + later == doctest::Approx(events.end[at]).epsilon(1e-12));
+      }
+    }
+    if (found.period_s) {
+      CHECK(event_period(program).period.value == *found.period_s);
+    }
+  }
+  CHECK(repeated > 1000);
+}
 
 TEST_CASE("fifo pass: all times have the bits of the event pass") {
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
