@@ -50,14 +50,26 @@ double period_at_once(const Scenario& scenario, ProgramMemory* memory, const Pro
              : program_period(scenario, memory, like);
 }
 
+// What is kept of the run without starts of messages (0), and of the one without transfers (1).
+ProgramMemory* part_of(ProgramMemory* memory, std::size_t part) {
+  if (memory == nullptr) {
+    return nullptr;
+  }
+  memory->hidden.resize(2);
+  return &memory->hidden[part];
+}
+const ProgramMemory* part_of(const ProgramMemory* memory, std::size_t part) {
+  return memory == nullptr || memory->hidden.empty() ? nullptr : &memory->hidden[part];
+}
+
 // Where starts of messages and transfers hide behind each other, the longer of the two is what
 // remains (CON 2); its lists and bottleneck are those of the result.
 Result run_algorithm(const Scenario& scenario, Detail detail, ProgramMemory* memory = nullptr) {
   if (!scenario.conditions.hides_transfers) {
     return run_at_once(scenario, detail, memory);
   }
-  Result transfers = run_at_once(without_starts(scenario), detail, nullptr);
-  Result starts = run_at_once(without_transfers(scenario), detail, nullptr);
+  Result transfers = run_at_once(without_starts(scenario), detail, part_of(memory, 0));
+  Result starts = run_at_once(without_transfers(scenario), detail, part_of(memory, 1));
   const bool start_decides = *starts.summary.iteration_time_s > *transfers.summary.iteration_time_s;
   Result result = std::move(start_decides ? starts : transfers);
   result.scenario = scenario;
@@ -224,8 +236,10 @@ void finish(const Scenario& scenario, Result& result, ProgramMemory* memory) {
 
 double period_of(const Scenario& scenario, ProgramMemory* memory, const ProgramMemory* like) {
   return scenario.conditions.hides_transfers
-             ? std::max(period_at_once(without_starts(scenario), nullptr, nullptr),
-                        period_at_once(without_transfers(scenario), nullptr, nullptr))
+             ? std::max(
+                   period_at_once(without_starts(scenario), part_of(memory, 0), part_of(like, 0)),
+                   period_at_once(without_transfers(scenario), part_of(memory, 1),
+                                  part_of(like, 1)))
              : period_at_once(scenario, memory, like);
 }
 
