@@ -298,6 +298,17 @@ class PlanTraining(unittest.TestCase):
             for kind, words in {"block": blocks, "optimal": "for unit in units:"}.items():
                 self.assertEqual(words in said, best["wrapping"] == kind, said)
 
+    def test_what_needs_much_less_memory_is_named(self):
+        file = pathlib.Path(__file__).resolve().parents[2] / "examples" / "llama8b.scenario.json"
+        plan = json.loads(self.stepsim("plan-training", file, "--json").stdout)
+        best = plan["rows"][plan["best"]]
+        alike = [row for row in plan["rows"] if row["ratio"] < 1.001]
+        least = min(alike, key=lambda row: row["memory_bytes"])
+        self.assertLess(least["memory_bytes"], 0.8 * best["memory_bytes"])
+        note = self.stepsim("plan-training", file).stderr
+        self.assertRegex(note, f"not told apart from the best, with {least['memory_bytes'] / 1e9:.3g} GB of memory instead of "
+                               f"{best['memory_bytes'] / 1e9:.3g} GB: .*wrapping {least['wrapping']}")
+
     def test_nothing_fits(self):
         scenario = problem(random.Random(1))
         scenario["cluster"]["gpu_memory_bytes"] = 1000

@@ -53,6 +53,37 @@ std::string searched_text(const study::TrainingPlan& plan) {
          std::to_string(plan.too_slow) + " compute longer for as many samples than the best takes";
 }
 
+// Where a row that cannot be told from the best, or is within 0.1 % of it, needs much less memory:
+// the one that needs least, by what it does otherwise.
+std::string lean_text(const study::Comparison& found) {
+  constexpr double kMuchLess = 0.8;
+  constexpr double kAlike = 1.001;
+  const std::size_t best = *found.ranking.best;
+  const auto memory_of = [&](std::size_t row) {
+    return study::number_in(found.rows[row], "memory_bytes").value_or(HUGE_VAL);
+  };
+  std::size_t least = best;
+  for (std::size_t row = 0; row < found.rows.size(); ++row) {
+    const auto& standings = found.ranking.standings;
+    const bool alike = standings.empty() ? found.ranking.ratios[row].value_or(HUGE_VAL) < kAlike
+                                         : standings[row].rank == 1;
+    least = alike && memory_of(row) < memory_of(least) ? row : least;
+  }
+  if (!(memory_of(least) < kMuchLess * memory_of(best))) {
+    return {};
+  }
+  std::string words;
+  for (const std::string& key : found.varied) {
+    const io::Json& value = *found.rows[least].find(key);
+    if (!(value == *found.rows[best].find(key))) {
+      words += (words.empty() ? "" : ", ") + key + " " +
+               (value.is_string() ? value.as_string() : io::compact(value));
+    }
+  }
+  return "not told apart from the best, with " + base::readable_bytes(memory_of(least)) +
+         " of memory instead of " + base::readable_bytes(memory_of(best)) + ": " + words;
+}
+
 // The scenario of the best row.
 study::Scenario best_scenario(const io::Json& tree, const study::TrainingPlan& plan,
                               study::Files& files) {
@@ -171,6 +202,9 @@ int plan_training(const Invocation& invocation) {
   }
   print_note(searched_text(plan), common);
   if (found.ranking.best) {
+    if (const std::string lean = lean_text(found); !lean.empty()) {
+      print_note(lean, common);
+    }
     print_note(next_text(file, plan), common);
   }
   print_assumed(study::assumed_text(tree, files), common);
