@@ -25,7 +25,11 @@ namespace {
 std::vector<std::pair<std::string, std::string>> set_pointers(const ScenarioFlags& flags) {
   std::vector<std::pair<std::string, std::string>> pointers;
   for (const std::string& text : flags.set) {
-    pointers.emplace_back(study::parse_set(text).first, "--set " + base::shown_value(text, 80));
+    const std::string pointer = study::parse_set(text).first;
+    const auto job = flags.job.find(pointer);
+    pointers.emplace_back(pointer, job == flags.job.end()
+                                       ? "--set " + base::shown_value(text, 80)
+                                       : job->second + " " + text.substr(pointer.size() + 1));
   }
   if (!flags.conditions.empty()) {
     pointers.emplace_back("/conditions", "--conditions " + flags.conditions);
@@ -100,6 +104,24 @@ constexpr std::array<std::pair<std::string_view, const char*>, 7> kJobFlags{
      {"--checkpoint-s", "TIME"},
      {"--restart-s", "TIME"}}};
 
+// What is missing beside a flag of /job, in the words of flags: "--checkpoint-s: required with
+// --mtbf". Empty for any other problem.
+std::string missing_job_flag(const base::Problem& problem, const ScenarioFlags& flags) {
+  for (const auto& [flag, type] : kJobFlags) {
+    if (pointer_of_flag(flag) != problem.where || !problem.message.starts_with("required")) {
+      continue;
+    }
+    for (const auto& [pointer, given] : flags.job) {
+      const std::string key = pointer.substr(pointer.rfind('/') + 1);
+      if (const std::size_t at = problem.message.find(key); at != std::string::npos) {
+        return std::string(flag) + ": " +
+               std::string(problem.message).replace(at, key.size(), given);
+      }
+    }
+  }
+  return {};
+}
+
 } // namespace
 
 // Their callbacks come after that of --set, which was added first and replaces the list.
@@ -112,8 +134,9 @@ void add_job_flags(CLI::App& app, ScenarioFlags& flags) {
     sentence.pop_back(); // the full stop
     app.add_option_function<std::string>(
            std::string(flag),
-           [&flags, pointer](const std::string& value) {
+           [&flags, pointer, flag = std::string(flag)](const std::string& value) {
              flags.set.push_back(std::string(pointer) + "=" + value);
+             flags.job[std::string(pointer)] = flag;
            },
            sentence)
         ->type_name(type)
@@ -206,6 +229,9 @@ void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFla
   const std::string flag = blamed_flag(problem, flags);
   if (!flag.empty() && problem.file == tree.file()) {
     throw UsageError(flag + ": " + problem.message);
+  }
+  if (const std::string missing = missing_job_flag(problem, flags); !missing.empty()) {
+    throw UsageError(missing);
   }
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 // Reads the scenario of a command: a file, changed by --set, --method, --seed and --conditions.
 
+#include <map>
+
 #include "cli/shell/app.hpp"
 #include "programs/explain/binding_path.hpp"
 #include "run/result.hpp"
@@ -16,12 +18,14 @@ namespace stepsim::cli {
 
 struct ScenarioFlags {
   std::vector<std::string> set; // POINTER=VALUE
-  std::string method;           // "" = the method of the file
-  std::string seed;             // "" = the seed of the file
-  std::string conditions;       // "" = those of the file
-  std::string max_seconds;      // "" = 600 s (kMaxSeconds)
-  bool must_fit = false;        // exit code 4 where the memory of a GPU is too small
-  std::string point;            // number of a point, for the output of a sweep; "" = not given
+  std::map<std::string, std::string>
+      job;                 // of `set`: pointer -> the flag of /job that stands for it
+  std::string method;      // "" = the method of the file
+  std::string seed;        // "" = the seed of the file
+  std::string conditions;  // "" = those of the file
+  std::string max_seconds; // "" = 600 s (kMaxSeconds)
+  bool must_fit = false;   // exit code 4 where the memory of a GPU is too small
+  std::string point;       // number of a point, for the output of a sweep; "" = not given
 };
 
 // Adds --set, --method, --seed, --conditions, --max-seconds and --point.
