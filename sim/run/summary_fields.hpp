@@ -274,9 +274,8 @@ inline constexpr std::array kAll{
         "gradients that stay between steps, and, where /workload/kernels is not given, composed "
         "kernels."),
     row("memory_reserved_bytes", &Summary::memory_reserved_bytes,
-        "What nvidia-smi would show, bytes: memory_bytes with all that PyTorch's allocator keeps "
-        "of what comes and goes (25 %; with preset fsdp1 100 %, with other units 5 %: medians of "
-        "published figures), at most the capacity."),
+        "What nvidia-smi would show, bytes: memory_bytes with the share of what comes and goes "
+        "that PyTorch's allocator keeps (medians of published figures), at most the capacity."),
     row("memory_capacity_bytes", &Summary::memory_capacity_bytes,
         "Memory of a GPU, bytes (/cluster/gpu_memory_bytes)."),
     row("memory_fits", &Summary::memory_fits,

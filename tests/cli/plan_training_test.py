@@ -306,8 +306,8 @@ class PlanTraining(unittest.TestCase):
         least = min(alike, key=lambda row: row["memory_bytes"])
         self.assertLess(least["memory_bytes"], 0.8 * best["memory_bytes"])
         note = self.stepsim("plan-training", file).stderr
-        self.assertRegex(note, f"not told apart from the best, with {least['memory_bytes'] / 1e9:.3g} GB of memory instead of "
-                               f"{best['memory_bytes'] / 1e9:.3g} GB: .*wrapping {least['wrapping']}")
+        self.assertRegex(note, f"not told apart from the best, with {least['memory_bytes'] / 1e9:.4g} GB of memory instead of "
+                               f"{best['memory_bytes'] / 1e9:.4g} GB: .*wrapping {least['wrapping']}")
 
     def test_nothing_fits(self):
         scenario = problem(random.Random(1))
