@@ -97,6 +97,9 @@ EventPeriod event_period(const Program& given, std::int64_t most_iterations) {
   if (warms) {
     return event_period(without_warmup(given), most_iterations);
   }
+  if (const std::optional<double> period = period_from_idle(given)) {
+    return {.period = {*period}, .cyclicity = 1, .steady_from = 0};
+  }
   const bool fifo = fifo_pass_applies(given);
   const std::optional<Program> one = fifo ? std::nullopt : std::optional(one_rank(given));
   const Program& program = one ? *one : given;
@@ -107,11 +110,8 @@ EventPeriod event_period(const Program& given, std::int64_t most_iterations) {
   for (std::int64_t iterations = 2 + 2 * window;; iterations *= 2) {
     const bool gives_up = iterations >= most;
     const std::int64_t needed = gives_up ? iterations : last_of(iterations, window) + 1;
-    const OperationTimes times = fifo ? fifo_pass(program, iterations, {}, Record::steady, needed)
+    const OperationTimes times = fifo ? fifo_pass(program, iterations, {}, Record::all, needed)
                                       : event_pass(program, iterations, {}, Record::all);
-    if (times.period_s) {
-      return {.period = {*times.period_s}, .cyclicity = 1, .steady_from = 0};
-    }
     if (const std::optional<EventPeriod> found = repetition(program, times)) {
       return *found;
     }

@@ -49,6 +49,10 @@ fifo_pass(const Program& program, std::int64_t iterations, const Factors& factor
           Record record = Record::marker,
           std::int64_t needed = std::numeric_limits<std::int64_t>::max());
 
+// The period of a valid program whose iterations begin on idle streams, by its first iteration;
+// empty where they do not, and where fifo_pass_applies() is false.
+[[nodiscard]] std::optional<double> period_from_idle(const Program& program);
+
 // The steady-state period of a program with constant durations by the evaluator `events`. It is for
 // programs with interference or with disciplines other than fifo: the period of such a program is
 // not a cycle ratio (TRN 2.4). From some iteration on, the end times E repeat, all shifted by the

@@ -230,13 +230,13 @@ private:
 // all others wait for that one: every iteration then begins on idle streams, as the first does.
 bool begins_idle(const Program& program) {
   const std::uint32_t count = program.iteration_size();
-  std::vector<bool> awaited(count); // by operation 0 of the next iteration
-  std::vector<bool> begun(count);   // behind operation 0
-  std::vector<bool> on_stream(program.streams.size());
+  std::vector<char> awaited(count); // by operation 0 of the next iteration
+  std::vector<char> begun(count);   // behind operation 0
+  std::vector<char> on_stream(program.streams.size());
   if (count == 0) {
     return false;
   }
-  on_stream[program.operations[0].stream] = true;
+  on_stream[program.operations[0].stream] = 1;
   for (const Wait& wait : program.waits) {
     if (wait.until != kAlways) {
       return false;
@@ -244,30 +244,31 @@ bool begins_idle(const Program& program) {
   }
   for (const Wait& wait : program.waits_of(0)) {
     if (wait.distance == 1 && wait.operation < count) {
-      awaited[wait.operation] = true;
+      awaited[wait.operation] = 1;
     }
   }
   for (std::uint32_t o = count; o-- > 0;) {
     const std::uint32_t stream = program.operations[o].stream;
-    if (!awaited[o] && !on_stream[stream]) {
+    if (awaited[o] == 0 && on_stream[stream] == 0) {
       return false;
     }
-    on_stream[stream] = true;
+    on_stream[stream] = 1;
     for (const Wait& wait : program.waits_of(o)) {
-      awaited[wait.operation] = awaited[wait.operation] || wait.distance == 0;
+      if (wait.distance == 0) {
+        awaited[wait.operation] = 1;
+      }
     }
   }
-  on_stream.assign(program.streams.size(), false);
+  on_stream.assign(program.streams.size(), 0);
   for (std::uint32_t o = 0; o < count; ++o) {
     const std::uint32_t stream = program.operations[o].stream;
-    begun[o] = o == 0 || on_stream[stream] ||
-               std::ranges::any_of(program.waits_of(o), [&](const Wait& wait) {
-                 return wait.distance == 0 && begun[wait.operation];
-               });
-    if (!begun[o]) {
+    const auto behind = [&](const Wait& wait) {
+      return wait.distance == 0 && begun[wait.operation] != 0;
+    };
+    if (o > 0 && on_stream[stream] == 0 && std::ranges::none_of(program.waits_of(o), behind)) {
       return false;
     }
-    on_stream[stream] = true;
+    begun[o] = on_stream[stream] = 1;
   }
   return true;
 }
@@ -292,6 +293,12 @@ OperationTimes repeated(OperationTimes times, std::int64_t iterations) {
 }
 
 } // namespace
+
+std::optional<double> period_from_idle(const Program& program) {
+  return fifo_pass_applies(program) && begins_idle(program)
+             ? std::optional(FifoPass(program, 1, {}, Record::marker, 1).run().makespan_s)
+             : std::nullopt;
+}
 
 bool fifo_pass_applies(const Program& program) {
   return program.only_fifo() && program.interference.exchange == 1 && event_pass_applies(program);
