@@ -3,12 +3,16 @@
 
     fit_conditions.py                     the refitted factors beside the shipped ones
     fit_conditions.py -o mine.json        also writes them as a file of kind conditions
-    fit_conditions.py --leave-out source  refits without each source, predicts its rows, and writes out_of_source.csv
+    fit_conditions.py --leave-out source  refits without each source, and without the second file, predicts their rows, and
+                                          writes out_of_source.csv
     fit_conditions.py --table             the errors of that file by situation
 
 The fit is the most probable set of factors (MAP). A residual is ln(step / measured) / 0.05 under a pseudo-Huber loss
 (delta 3), and a row weighs 1 / sqrt(rows of its source), so that one source does not outvote all others. The prior of a
-factor is normal with the shipped spread between sites around PRIOR, and a factor stays within two spreads of it. Rows
+factor is normal with the shipped spread between sites, and a factor stays within two spreads of its middle. That is
+PRIOR, which no row has a part in; --leave-out refits with the shipped factors as prior, too, as `stepsim fit-conditions`
+does. These were fitted to all rows: what no other source tells (servers, host reduction, IP over InfiniBand) they know
+from the source that is left out. Rows
 whose predicted share of communication is 10 % or less move the losses of computing alone. Steps are linear in the
 factors (logarithms but for those of computing), by secants of half a spread to each side of the shipped factors that
 the program computes; what a refit gives for a row is computed by the program again.
@@ -31,6 +35,7 @@ import error_table
 import predict
 
 SHIPPED = predict.ROOT / "topologies/conditions/typical.json"
+COLUMNS = ("row", "step_s", "shipped_prior_step_s", "first_file_step_s")  # of the file of OUT_OF_SOURCE
 OUT_OF_SOURCE = predict.ROOT / "reproduce/scoreboard/out_of_source.csv"
 PLAIN = {"l_0", "l_1", "l_low", "q"}  # their spread is that of the value; of all others, of the logarithm
 LEAST = {"s_net": 1, "s_bus": 1, "l_0": 0, "l_1": 0, "l_low": 0, "q": 0}
@@ -45,6 +50,8 @@ DELTA = 3          # residuals beyond it count by their size, not by their squar
 COMMUNICATION = 0.1
 BOUND = 2          # spreads
 MOVES = 0.02       # a row is evidence of a factor that moves it by so much per 100 %
+# What was collected after the factors of the first 26 sources were known.
+SECOND_FILE = ("azure-tf", "azure-pytorch", "lambda", "csc", "mxnet-p2", "llm-foundry-h100", "bagua-net")
 
 
 def coordinate(name, value):
@@ -115,11 +122,11 @@ def solved(matrix, right):
 class Fit:
     """The linear model of all rows around the shipped factors."""
 
-    def __init__(self, rows, factors, steps, slopes):
+    def __init__(self, rows, factors, steps, slopes, prior=PRIOR):
         self.names = [name for name in factors if any(name in each for each in slopes)]
         self.tau = [factors[name]["tau"] for name in self.names]
         self.shipped = [coordinate(name, factors[name]["value"]) for name in self.names]
-        self.prior = [coordinate(name, PRIOR[name]) for name in self.names]
+        self.prior = [coordinate(name, prior[name]) for name in self.names]
         self.low = [max(p - BOUND * t, coordinate(name, LEAST[name]) if name in LEAST else -math.inf)
                     for name, p, t in zip(self.names, self.prior, self.tau)]
         self.high = [p + BOUND * t for p, t in zip(self.prior, self.tau)]
@@ -135,9 +142,9 @@ class Fit:
             self.rows.append((row["source"], of_source[row["source"]] ** -0.5,
                               step - math.log(row["measured_step_s"]), moves))
 
-    def without(self, source):
-        """The factors fitted without the rows of a source (None: to all rows), in their coordinates."""
-        rows = [row for row in self.rows if row[0] != source]
+    def without(self, *sources):
+        """The factors fitted without the rows of these sources, in their coordinates."""
+        rows = [row for row in self.rows if row[0] not in sources]
         at = list(self.shipped)
         for _ in range(100):
             before = at
@@ -187,14 +194,21 @@ def factor_table(fit, factors, at):
                f"{len(set(sources)):9d}")
 
 
-def out_of_source(fit, rows, steps, factors):
-    """{row: step in seconds by the factors that were fitted without its source}"""
+def out_of_source(rows, steps, factors, linear):
+    """{row: [step in seconds by the factors that were fitted without its source; the same with the shipped factors as
+    prior; by the factors that were fitted without the second file, of whose rows it is]}"""
     shipped = {name: each["value"] for name, each in factors.items()}
-    jobs = []
-    for source in dict.fromkeys(row["source"] for row in rows):
-        found = shipped | fit.values(fit.without(source))
-        jobs += [(row, found) for row in rows if row["source"] == source]
-    return {row["row"]: math.exp(step) for (row, _), (step, _) in zip(jobs, steps.of(jobs))}
+    fits = Fit(rows, factors, *linear), Fit(rows, factors, *linear, shipped)
+    by_source = {source: [shipped | fit.values(fit.without(source)) for fit in fits]
+                 for source in dict.fromkeys(row["source"] for row in rows)}
+    of_first = shipped | fits[0].values(fits[0].without(*SECOND_FILE))
+    ordered = sorted(rows, key=lambda row: list(by_source).index(row["source"]))
+    jobs = [(row, found) for row in ordered
+            for found in [*by_source[row["source"]], *([of_first] if row["source"] in SECOND_FILE else [])]]
+    found = {row["row"]: [] for row in ordered}
+    for (row, _), (step, _) in zip(jobs, steps.of(jobs)):
+        found[row["row"]].append(math.exp(step))
+    return found
 
 
 def figures(rows, error, interval):
@@ -210,28 +224,33 @@ def situation_table(rows):
     def shipped(row):
         return [row["typical_step_s"] * row["typical"] / row[end] for end in ("typical_high", "typical_low")]
 
-    def moved(row):
-        return [end * row["out_s"] / row["typical_step_s"] for end in shipped(row)]
+    def moved(step):
+        return lambda row: [end * row[step] / row["typical_step_s"] for end in shipped(row)]
 
-    yield f"{'':36s}      | factors fitted to all rows | out of source"
-    yield f"{'situation':36s} rows | median    p90  opt. inside | median    p90  opt. inside"
+    yield f"{'':36s}      | factors fitted to all rows | out of source              | the same, shipped prior"
+    yield f"{'situation':36s} rows {3 * '| median    p90  opt. inside '}".rstrip()
     groups = [("all rows", rows)]
     for key in ("situation", "communication"):
         for name in dict.fromkeys(row[key] for row in rows):
             groups.append((name, [row for row in rows if row[key] == name]))
+    second = [row for row in rows if row["source"] in SECOND_FILE]
+    groups += [("first file", [row for row in rows if row["source"] not in SECOND_FILE]), ("second file", second)]
     for name, each in groups:
-        yield f"{name:36s} {len(each):4d} | {figures(each, 'err_typical', shipped)} | {figures(each, 'err_out', moved)}"
+        yield (f"{name:36s} {len(each):4d} | {figures(each, 'err_typical', shipped)} | {figures(each, 'err_out', moved('out_s'))}"
+               f" | {figures(each, 'err_known', moved('known_s'))}")
+    yield f"{'second file, fitted to the first':36s} {len(second):4d} | {figures(second, 'err_first', moved('first_s'))}"
 
 
 def committed():
     with open(OUT_OF_SOURCE, newline="", encoding="utf-8") as file:
-        return {row["row"]: float(row["step_s"]) for row in csv.DictReader(file)}
+        return {row["row"]: [float(row[name]) for name in COLUMNS[1:] if row[name]] for row in csv.DictReader(file)}
 
 
 def with_out_of_source(rows, found):
     for row in rows:
-        row["out_s"] = found[row["row"]]
-        row["err_out"] = row["out_s"] / row["measured_step_s"] - 1
+        for name, step in zip(("out", "known", "first"), found[row["row"]]):
+            row[f"{name}_s"] = step
+            row[f"err_{name}"] = step / row["measured_step_s"] - 1
     return rows
 
 
@@ -254,16 +273,18 @@ def main():
         shipped = json.loads(SHIPPED.read_text(encoding="utf-8"))
         factors = shipped["factors"]
         steps = Steps(chosen.stepsim, rows)
-        fit = Fit(rows, factors, *steps.linear(factors))
+        linear = steps.linear(factors)
+        fit = Fit(rows, factors, *linear)
         if chosen.leave_out:
-            found = out_of_source(fit, rows, steps, factors)
+            found = out_of_source(rows, steps, factors, linear)
             with open(OUT_OF_SOURCE, "w", newline="", encoding="utf-8") as file:
                 writer = csv.writer(file, lineterminator="\n")
-                writer.writerow(["row", "step_s"])
-                writer.writerows((name, f"{step:.9g}") for name, step in found.items())
+                writer.writerow(COLUMNS)
+                writer.writerows([name, *(f"{step:.9g}" for step in each), *(len(COLUMNS) - 1 - len(each)) * [""]]
+                                 for name, each in found.items())
             print("\n".join(situation_table(with_out_of_source(rows, found))))
             return
-    at = fit.without(None)
+    at = fit.without()
     print("\n".join(factor_table(fit, factors, at)))
     if chosen.output:
         for name, value in fit.values(at).items():

@@ -39,13 +39,13 @@ class Refit(unittest.TestCase):
 
     def test_no_factor_leaves_two_spreads_of_the_shipped_one(self):
         fit = self.fit(self.rows)
-        for name, found, shipped, tau in zip(fit.names, fit.without(None), fit.shipped, fit.tau):
+        for name, found, shipped, tau in zip(fit.names, fit.without(), fit.shipped, fit.tau):
             self.assertLessEqual(abs(found - shipped), fit_conditions.BOUND * tau, name)
 
     def test_a_fit_is_stationary(self):
         """The most probable factors: moving one of them to either side makes the rows less probable."""
         fit = self.fit(self.rows)
-        at = fit.without(None)
+        at = fit.without()
 
         def loss(at):
             prior = sum(((a - p) / t) ** 2 / 2 for a, p, t in zip(at, fit.prior, fit.tau))
@@ -73,16 +73,26 @@ class Refit(unittest.TestCase):
             made.append((source, 1e6, -change, moves))
         fit.rows = made
         told = {j for _, _, _, moves in made for j, slope in moves if abs(slope) > fit_conditions.MOVES}
-        for j, found in enumerate(fit.without(None)):
+        for j, found in enumerate(fit.without()):
             if j in told:
                 self.assertAlmostEqual(found, known[j], delta=1e-3 * fit.tau[j], msg=fit.names[j])
 
     def test_out_of_source_is_what_is_committed(self):
-        found = fit_conditions.out_of_source(self.fit(self.rows), self.rows, self.steps, self.factors)
+        found = fit_conditions.out_of_source(self.rows, self.steps, self.factors, self.linear)
         committed = fit_conditions.committed()
         self.assertEqual(list(found), list(committed))
-        for row, step in found.items():
-            self.assertAlmostEqual(step / committed[row], 1, delta=1e-6, msg=row)
+        for row, steps in found.items():
+            self.assertEqual(len(steps), len(committed[row]), row)
+            for step, known in zip(steps, committed[row]):
+                self.assertAlmostEqual(step / known, 1, delta=1e-6, msg=row)
+
+    def test_the_goals_out_of_source_with_the_prior_of_fit_conditions(self):
+        """Median and 90th percentile of all rows, and of those where communication counts."""
+        rows = fit_conditions.with_out_of_source(self.rows, fit_conditions.committed())
+        for chosen, median, most in ((rows, 0.07, 0.25), ([row for row in rows if "above" in row["communication"]], 0.11, 0.36)):
+            sizes = [abs(row["err_known"]) for row in chosen]
+            self.assertLess(statistics.median(sizes), median)
+            self.assertLess(error_table.quantile(sizes, 0.9), most)
 
     def test_one_measurement_and_orders_out_of_source(self):
         """CON 7: from a run on several machines to more of them, and the orders of methods that are stated."""
