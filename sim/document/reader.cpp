@@ -351,6 +351,23 @@ void Fields::header(std::string_view kind, bool kind_required) {
   (void)string("$schema", "");
 }
 
+void Fields::check_all() {
+  for (const Key* key : keys_of(*object_)) {
+    if (key->kind == KeyKind::number) {
+      (void)optional_number(key->name);
+    } else if (key->kind == KeyKind::integer) {
+      (void)optional_integer(key->name);
+    } else if (key->kind == KeyKind::boolean) {
+      (void)boolean(key->name);
+    } else if (key->kind == KeyKind::text) {
+      (void)text(key->name);
+    } else if (key->kind == KeyKind::list) {
+      (void)numbers(key->name);
+    }
+  }
+  know_all();
+}
+
 void Fields::know_all() {
   for (const Key* key : keys_of(*object_)) {
     known_.push_back(key->name);

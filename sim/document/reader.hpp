@@ -121,6 +121,8 @@ public:
   // be `kind`; may be absent unless `kind_required` or its row says otherwise), name and $schema.
   // Throws InputError with the problems so far if the file is not an object or has another kind.
   void header(std::string_view kind, bool kind_required = false);
+  // Checks numbers, truth values, texts, words and lists of numbers of which nothing is kept.
+  void check_all();
   // Marks all keys of the rows as known, read or not.
   void know_all();
   // Adds a problem "unknown key, did you mean ...?" for every key that is not known. A second call
@@ -128,6 +130,10 @@ public:
   void no_more();
   [[nodiscard]] const Json& json() const { return json_; }
   [[nodiscard]] Problems& problems() { return problems_; }
+  // Adds a problem of the key.
+  void refuse(std::string_view key, std::string message) {
+    problems_.add(json_, key, std::move(message));
+  }
 
 private:
   // The value of the key. If it is absent, adds a problem with what is `expected` and returns null.

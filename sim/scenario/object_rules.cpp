@@ -26,25 +26,14 @@ std::string island_word(const Scenario&) {
   return "inner sync_sgd, whose exchanges inside and between islands differ";
 }
 
-constexpr std::string_view kInRounds = "the algorithm is local_sgd, diloco or easgd";
-constexpr std::string_view kAveraged = "the algorithm is local_sgd or diloco";
-constexpr std::string_view kDiloco = "the algorithm is diloco";
-constexpr std::string_view kStepBuckets =
-    "steps exchange buckets: the algorithm does not train in rounds, or inner is sync_sgd";
-
-// Keys of all algorithms that train in rounds, and of those without servers.
-constexpr std::array<std::string_view, 2> kRoundKeys{"/training/local_steps",
-                                                     "/training/outer_value_bytes"};
-constexpr std::array<std::string_view, 6> kAveragedKeys{
-    "/training/fragments", "/training/overlap_steps", "/training/fragment_pattern",
-    "/training/inner",     "/training/outer_gate",    "/training/outer_network"};
-constexpr std::array<std::string_view, 4> kBucketKeys{
-    "/communication/schedule", "/communication/next_forward", "/communication/overlap_backward",
-    "/communication/plan_cost"};
-
 constexpr std::array kRoundRules{
-    KeyRule{"/training/outer_update_s", kDiloco, is_diloco, training_word},
-    KeyRule{"/training/outer_compression", kDiloco, is_diloco, training_word},
+    KeyRule{"/training/local_steps /training/outer_value_bytes",
+            "the algorithm is local_sgd, diloco or easgd", in_rounds, training_word},
+    KeyRule{"/training/fragments /training/overlap_steps /training/fragment_pattern "
+            "/training/inner /training/outer_gate /training/outer_network",
+            "the algorithm is local_sgd or diloco", is_averaged, training_word},
+    KeyRule{"/training/outer_update_s /training/outer_compression", "the algorithm is diloco",
+            is_diloco, training_word},
     KeyRule{"/training/fragment_pattern", "fragments is above 1", has_several_fragments,
             [](const Scenario&) { return std::string("one fragment"); }},
     KeyRule{"/training/outer_network", "exchange_s is not given", takes_links,
@@ -52,22 +41,15 @@ constexpr std::array kRoundRules{
     KeyRule{"/training/outer_network/ranks", "inner is step", is_no_island,
             [](const Scenario&) { return std::string("inner sync_sgd: every node is an island"); }},
     KeyRule{"/training/exchange_s", "inner is not sync_sgd", is_no_island, island_word},
+    KeyRule{"/communication/schedule /communication/next_forward /communication/overlap_backward "
+            "/communication/plan_cost",
+            "steps exchange buckets: the algorithm does not train in rounds, or inner is sync_sgd",
+            steps_have_buckets, inner_step_word},
 };
 
 } // namespace
 
-void add_local_rules(std::vector<KeyRule>& all) {
-  for (const std::string_view pointer : kRoundKeys) {
-    all.push_back({pointer, kInRounds, in_rounds, training_word});
-  }
-  for (const std::string_view pointer : kAveragedKeys) {
-    all.push_back({pointer, kAveraged, is_averaged, training_word});
-  }
-  all.insert(all.end(), kRoundRules.begin(), kRoundRules.end());
-  for (const std::string_view pointer : kBucketKeys) {
-    all.push_back({pointer, kStepBuckets, steps_have_buckets, inner_step_word});
-  }
-}
+std::span<const KeyRule> local_rules() { return kRoundRules; }
 
 namespace {
 
@@ -103,9 +85,7 @@ constexpr std::array kServerRules{
 
 } // namespace
 
-void add_server_rules(std::vector<KeyRule>& all) {
-  all.insert(all.end(), kServerRules.begin(), kServerRules.end());
-}
+std::span<const KeyRule> server_rules() { return kServerRules; }
 
 namespace {
 
@@ -129,20 +109,14 @@ constexpr std::array kWorkloadRules{
             [](const Scenario&) { return std::string("measured forward_s and backward_s"); }},
     KeyRule{"/workload/backward_factor", "no gpu is given",
             [](const Scenario& s) { return !has_gpu_times(s); }, gpu_word},
+    KeyRule{"/workload/dtype /workload/recompute /workload/accept_estimate "
+            "/workload/measured_step",
+            "a gpu is given", has_gpu_times, other_word},
 };
-// Of the estimate.
-constexpr std::array<std::string_view, 4> kGpuKeys{"/workload/dtype", "/workload/recompute",
-                                                   "/workload/accept_estimate",
-                                                   "/workload/measured_step"};
 
 } // namespace
 
-void add_workload_rules(std::vector<KeyRule>& all) {
-  all.insert(all.end(), kWorkloadRules.begin(), kWorkloadRules.end());
-  for (const std::string_view pointer : kGpuKeys) {
-    all.push_back({pointer, "a gpu is given", has_gpu_times, other_word});
-  }
-}
+std::span<const KeyRule> workload_rules() { return kWorkloadRules; }
 
 namespace {
 

@@ -47,8 +47,8 @@ void drop_key(io::Json& tree, std::string_view pointer);
 // The rules about which keys of a scenario go together, checked when all of it has been read.
 
 struct KeyRule {
-  std::string_view pointer;
-  std::string_view when; // completes "has a meaning where ..."
+  std::string_view pointer; // in tables several, with blanks between them
+  std::string_view when;    // completes "has a meaning where ..."
   bool (*meaningful)(const Scenario&);
   std::string (*where)(const Scenario&); // completes "has no meaning for ..."
 };
@@ -56,20 +56,14 @@ struct KeyRule {
 // A pointer may have several rules: the key has an effect only if all of them hold.
 [[nodiscard]] std::vector<KeyRule> key_rules();
 
-// Rules of the keys for training in rounds of several steps (TRN 8.1, 8.4).
-void add_local_rules(std::vector<KeyRule>& all);
-
-// Rules of the keys for nodes with several GPUs and network cards, and for switches that add.
+// The rules of the keys for training in rounds of several steps (TRN 8.1, 8.4), for nodes with
+// several GPUs and network cards and switches that add, for parameter servers (PIP 2, TRN 4.7), for
+// micro-batches and sharding, and of the keys that give the layer times of a model table.
+[[nodiscard]] std::span<const KeyRule> local_rules();
 [[nodiscard]] std::span<const KeyRule> node_rules();
-
-// Rules of the keys for parameter servers (PIP 2, TRN 4.7).
-void add_server_rules(std::vector<KeyRule>& all);
-
-// Rules of the keys for micro-batches and sharding.
-void add_sharding_rules(std::vector<KeyRule>& all);
-
-// Rules of the keys that give the layer times of a model table.
-void add_workload_rules(std::vector<KeyRule>& all);
+[[nodiscard]] std::span<const KeyRule> server_rules();
+[[nodiscard]] std::span<const KeyRule> sharding_rules();
+[[nodiscard]] std::span<const KeyRule> workload_rules();
 
 // Functions that the rules of several objects use: what training a scenario has, and its name.
 [[nodiscard]] inline bool is_sync(const Scenario& scenario) {

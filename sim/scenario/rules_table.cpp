@@ -3,6 +3,7 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/two_level.hpp"
+#include "scenario/files/import_source.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_parts.hpp"
 
@@ -106,14 +107,12 @@ std::string shared_links_word(const Scenario& s) {
 }
 
 bool is_library(const Scenario& s) { return s.communication.library; }
-constexpr std::string_view kOfLibrary = "the collective is library";
 
 constexpr std::string_view kVarying = "compute_cv or exchange_cv is above 0";
 constexpr std::string_view kEvaluated = "exchanges are neither measured nor given";
 constexpr std::string_view kAppliesAtOnce =
     "the algorithm is neither pipe_sgd nor od_sgd nor asynchronous";
 constexpr std::string_view kNotAsync = "training is not asynchronous";
-constexpr std::string_view kDlcpOrLoad = "the transport is dlcp, or there is background load";
 
 // The third member says where the key has a meaning, the fourth what stands in the way in the
 // scenario at hand: "block_bytes has no meaning for collective ring". A lambda without a capture
@@ -123,11 +122,10 @@ constexpr std::array kRules{
             [](const Scenario& s) { return !is_no_flow(s); }, model_word},
     KeyRule{"/cluster/network/packet", "the network model is flow or packet", is_simulated,
             model_word},
-    KeyRule{"/training/exchange_s", kNotAsync, is_in_step, algorithm_word},
-    KeyRule{"/training/sync_s", kNotAsync, is_in_step, algorithm_word},
-    KeyRule{"/training/host_copy_Bps", kNotAsync, is_in_step, algorithm_word},
-    KeyRule{"/training/input_s", "the algorithm is sync_sgd", is_sync, training_word},
-    KeyRule{"/training/input_pipelined", "the algorithm is sync_sgd", is_sync, training_word},
+    KeyRule{"/training/exchange_s /training/sync_s /training/host_copy_Bps", kNotAsync, is_in_step,
+            algorithm_word},
+    KeyRule{"/training/input_s /training/input_pipelined", "the algorithm is sync_sgd", is_sync,
+            training_word},
     KeyRule{"/communication/collective", "the algorithm does not need servers",
             [](const Scenario& s) { return !needs_servers(s.training.algorithm); }, training_word},
     KeyRule{"/communication/plan_cost",
@@ -145,8 +143,8 @@ constexpr std::array kRules{
               return s.communication.schedule_options.concurrency > 1 && may_share_channel(s);
             },
             [](const Scenario&) { return std::string("one message at a time"); }},
-    KeyRule{"/communication/channel_shares", kAlphaBeta, has_no_links, shared_links_word},
-    KeyRule{"/communication/contention", kAlphaBeta, has_no_links, shared_links_word},
+    KeyRule{"/communication/channel_shares /communication/contention", kAlphaBeta, has_no_links,
+            shared_links_word},
     KeyRule{"/communication/framework", "bucket_bytes is given, and first_bucket_bytes is not",
             [](const Scenario& s) {
               const buckets::ScheduleOptions& options = s.communication.schedule_options;
@@ -157,14 +155,11 @@ constexpr std::array kRules{
             [](const Scenario&) { return std::string("a first bucket of a known size"); }},
     KeyRule{"/communication/exchange", "the algorithm is sync_sgd", is_sync, training_word},
     KeyRule{"/communication/candidates", "the collective is auto", is_automatic, asked_collective},
-    KeyRule{"/communication/library/name", kOfLibrary, is_library, asked_collective},
-    KeyRule{"/communication/library/version", kOfLibrary, is_library, asked_collective},
-    KeyRule{"/communication/library/choice", kOfLibrary, is_library, asked_collective},
-    KeyRule{"/communication/library/residual", kOfLibrary, is_library, asked_collective},
-    KeyRule{"/communication/library/algorithms", kOfLibrary, is_library, asked_collective},
-    KeyRule{"/communication/library/protocols", kOfLibrary, is_library, asked_collective},
-    KeyRule{"/communication/library/ll128", kOfLibrary, is_library, asked_collective},
-    KeyRule{"/communication/library/collnet", kOfLibrary, is_library, asked_collective},
+    KeyRule{"/communication/library/name /communication/library/version "
+            "/communication/library/choice /communication/library/residual "
+            "/communication/library/algorithms /communication/library/protocols "
+            "/communication/library/ll128 /communication/library/collnet",
+            "the collective is library", is_library, asked_collective},
     KeyRule{"/communication/block_bytes",
             "the collective is auto, or sends in blocks on one of its levels",
             [](const Scenario& s) {
@@ -256,10 +251,7 @@ constexpr std::array kRules{
     KeyRule{"/training/input_pipelined", "input_s is above 0",
             [](const Scenario& s) { return s.training.input.value > 0; },
             [](const Scenario&) { return std::string("training without input_s"); }},
-    KeyRule{"/training/max_width", "pipeline_width is optimal",
-            [](const Scenario& s) { return !is_pipe(s) || !s.training.pipeline_width; },
-            [](const Scenario&) { return std::string("a given pipeline_width"); }},
-    KeyRule{"/training/width_tolerance", "pipeline_width is optimal",
+    KeyRule{"/training/max_width /training/width_tolerance", "pipeline_width is optimal",
             [](const Scenario& s) { return !is_pipe(s) || !s.training.pipeline_width; },
             [](const Scenario&) { return std::string("a given pipeline_width"); }},
     KeyRule{"/training/warmup_switch", "warmup_iterations is above 0",
@@ -269,10 +261,9 @@ constexpr std::array kRules{
             "the transport or the background acknowledges packets",
             [](const Scenario& s) { return acknowledges(transport_of(s)) || has_background(s); },
             transport_word},
-    KeyRule{"/cluster/network/packet/drop_packets/droppable", kDlcpOrLoad, drops_by_class,
-            transport_word},
-    KeyRule{"/cluster/network/packet/drop_packets/middle", kDlcpOrLoad, drops_by_class,
-            transport_word},
+    KeyRule{"/cluster/network/packet/drop_packets/droppable "
+            "/cluster/network/packet/drop_packets/middle",
+            "the transport is dlcp, or there is background load", drops_by_class, transport_word},
     KeyRule{"/cluster/network/packet/queues", "the transport is dlcp",
             [](const Scenario& s) { return transport_of(s) == links::TransportKind::dlcp; },
             transport_word},
@@ -291,13 +282,11 @@ constexpr std::array kRules{
             [](const Scenario& s) { return is_no_flow(s) || s.cluster.network.count_headers; },
             model_word},
     KeyRule{"/communication/next_forward", kAppliesAtOnce, applies_at_once, algorithm_word},
-    KeyRule{"/communication/overlap_backward", kNotAsync, is_in_step, algorithm_word},
-    KeyRule{"/communication/copy_bandwidth_Bps", kNotAsync, is_in_step, algorithm_word},
-    KeyRule{"/communication/candidates", kEvaluated, is_evaluated, curve_word},
-    KeyRule{"/communication/block_bytes", kEvaluated, is_evaluated, curve_word},
-    KeyRule{"/communication/reduction_mode", kEvaluated, is_evaluated, curve_word},
-    KeyRule{"/communication/chunking", kEvaluated, is_evaluated, curve_word},
-    KeyRule{"/communication/cost_form", kEvaluated, is_evaluated, curve_word},
+    KeyRule{"/communication/overlap_backward /communication/copy_bandwidth_Bps", kNotAsync,
+            is_in_step, algorithm_word},
+    KeyRule{"/communication/candidates /communication/block_bytes /communication/reduction_mode "
+            "/communication/chunking /communication/cost_form",
+            kEvaluated, is_evaluated, curve_word},
     KeyRule{"/communication/cost_form", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/communication/cost_form",
             "it is exact, the collective has two levels or a node has one GPU",
@@ -306,10 +295,9 @@ constexpr std::array kRules{
                      !has_two_levels(s) || is_hierarchical(s);
             },
             [](const Scenario& s) { return collective_word(s) + " on nodes with several GPUs"; }},
-    KeyRule{"/communication/lp_last_hop", kEvaluated, is_evaluated, curve_word},
-    KeyRule{"/communication/intra_algorithm", kEvaluated, is_evaluated, curve_word},
-    KeyRule{"/communication/inter_algorithm", kEvaluated, is_evaluated, curve_word},
-    KeyRule{"/communication/ring_startup", kEvaluated, is_evaluated, curve_word},
+    KeyRule{"/communication/lp_last_hop /communication/intra_algorithm "
+            "/communication/inter_algorithm /communication/ring_startup",
+            kEvaluated, is_evaluated, curve_word},
     KeyRule{"/communication/ring_startup", "the collective is ring",
             [](const Scenario& s) { return s.communication.collective == AlgorithmId::ring; },
             collective_word},
@@ -320,8 +308,8 @@ constexpr std::array kRules{
             [](const Scenario& s) {
               return is_simulated(s) ? model_word(s) : std::string("nodes with several GPUs");
             }},
-    KeyRule{"/communication/compression/baseline", kNotAsync, is_in_step, algorithm_word},
-    KeyRule{"/communication/compression/scale_agreement", kNotAsync, is_in_step, algorithm_word},
+    KeyRule{"/communication/compression/baseline /communication/compression/scale_agreement",
+            kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/communication/compression/index_bytes", "the method is not omnireduce",
             [](const Scenario& s) {
               return s.communication.compression.method != CompressionMethod::omnireduce;
@@ -339,46 +327,39 @@ constexpr std::array kRules{
 };
 
 // What packets alone have; flows take sizes, paths and the loss bound of dlcp from the block.
-constexpr std::array<std::string_view, 23> kPacketKeys{
-    "/cluster/network/packet/control_bytes",
-    "/cluster/network/packet/ack_bytes",
-    "/cluster/network/packet/queues",
-    "/cluster/network/packet/switch_latency_s",
-    "/cluster/network/packet/buffer",
-    "/cluster/network/packet/mark_packets",
-    "/cluster/network/packet/drop_packets",
-    "/cluster/network/packet/spray_offset",
-    "/cluster/network/packet/queue_discipline",
-    "/cluster/network/packet/faults",
-    "/cluster/network/packet/background",
-    "/cluster/network/packet/transport/priority",
-    "/cluster/network/packet/transport/priority_map",
-    "/cluster/network/packet/transport/selective_drop",
-    "/cluster/network/packet/transport/front_fraction",
-    "/cluster/network/packet/transport/large_fraction",
-    "/cluster/network/packet/transport/protect_large",
-    "/cluster/network/packet/transport/rate_control",
-    "/cluster/network/packet/transport/feedback_packets",
-    "/cluster/network/packet/transport/rate_floor",
-    "/cluster/network/packet/transport/loss_fill",
-    "/cluster/network/packet/transport/rescale",
-    "/cluster/network/packet/transport/control_lossy"};
+constexpr std::array kPacketRules{
+    KeyRule{"/cluster/network/packet/control_bytes /cluster/network/packet/ack_bytes "
+            "/cluster/network/packet/queues /cluster/network/packet/switch_latency_s "
+            "/cluster/network/packet/buffer /cluster/network/packet/mark_packets "
+            "/cluster/network/packet/drop_packets /cluster/network/packet/spray_offset "
+            "/cluster/network/packet/queue_discipline /cluster/network/packet/faults "
+            "/cluster/network/packet/background /cluster/network/packet/transport/priority "
+            "/cluster/network/packet/transport/priority_map "
+            "/cluster/network/packet/transport/selective_drop "
+            "/cluster/network/packet/transport/front_fraction "
+            "/cluster/network/packet/transport/large_fraction "
+            "/cluster/network/packet/transport/protect_large "
+            "/cluster/network/packet/transport/rate_control "
+            "/cluster/network/packet/transport/feedback_packets "
+            "/cluster/network/packet/transport/rate_floor "
+            "/cluster/network/packet/transport/loss_fill "
+            "/cluster/network/packet/transport/rescale "
+            "/cluster/network/packet/transport/control_lossy",
+            "the network model is packet", is_no_flow, model_word}};
 
 } // namespace
 
-// The keys of packets have one rule in common, on top of their own.
 std::vector<KeyRule> key_rules() {
-  std::vector<KeyRule> all(kRules.begin(), kRules.end());
-  const std::span<const KeyRule> nodes = node_rules();
-  all.insert(all.end(), nodes.begin(), nodes.end());
-  add_sharding_rules(all);
-  add_local_rules(all);
-  add_server_rules(all);
-  add_workload_rules(all);
-  add_conditions_rules(all);
-  add_job_rules(all);
-  for (const std::string_view pointer : kPacketKeys) {
-    all.push_back({pointer, "the network model is packet", is_no_flow, model_word});
+  std::vector<KeyRule> all;
+  for (const std::span<const KeyRule> rules :
+       {std::span<const KeyRule>(kRules), node_rules(), sharding_rules(), local_rules(),
+        server_rules(), workload_rules(), conditions_rules(), job_rules(),
+        std::span<const KeyRule>(kPacketRules)}) {
+    for (const KeyRule& rule : rules) {
+      for (const std::string_view pointer : io::words_of(rule.pointer)) {
+        all.push_back({pointer, rule.when, rule.meaningful, rule.where});
+      }
+    }
   }
   return all;
 }

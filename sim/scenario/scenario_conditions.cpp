@@ -1,6 +1,7 @@
 #include "scenario/scenario_conditions.hpp"
 
 #include "document/json_text.hpp"
+#include "scenario/files/import_source.hpp"
 #include "scenario/keys/conditions_keys.hpp"
 #include "scenario/node_counts.hpp"
 
@@ -128,39 +129,37 @@ void add_conditions(const Scenario& scenario, io::Json& tree) {
 namespace {
 
 // Keys that count under typical conditions alone.
-constexpr std::array<std::string_view, 8> kOnlyTypical{
-    "/conditions/factors",           "/conditions/file",
-    "/cluster/network/transport",    "/cluster/intra_network/bus",
-    "/workload/measured/gpus",       "/training/reduced_precision",
-    "/communication/host_reduction", "/training/outer_network/transport"};
+constexpr std::string_view kOnlyTypical =
+    "/conditions/factors /conditions/file /cluster/network/transport "
+    "/cluster/intra_network/bus /workload/measured/gpus /training/reduced_precision "
+    "/communication/host_reduction /training/outer_network/transport";
 
 } // namespace
 
 void set_conditions(ConditionsKind kind, io::Json& tree) {
   io::assign(tree, "/conditions/kind", kConditionsKinds[kind]);
-  for (const std::string_view pointer : kOnlyTypical) {
+  for (const std::string_view pointer : io::words_of(kOnlyTypical)) {
     if (kind == ConditionsKind::ideal && io::resolve(tree, pointer) != nullptr) {
       io::assign(tree, pointer, nullptr);
     }
   }
 }
 
-void add_conditions_rules(std::vector<KeyRule>& all) {
-  constexpr std::string_view kWhen = "conditions are typical";
-  const auto ideal = [](const Scenario&) { return std::string("ideal conditions"); };
-  for (const std::string_view pointer : kOnlyTypical) {
-    all.push_back({pointer, kWhen, is_typical, ideal});
-  }
-  all.push_back({"/communication/host_reduction", "ranks add the gradients, by no library",
-                 [](const Scenario& s) {
-                   return s.communication.collective !=
-                              collectives::AlgorithmId::parameter_server &&
-                          !s.communication.question;
-                 },
-                 [](const Scenario& s) {
-                   return "collective " + std::string(collective_word(s.communication));
-                 }});
-}
+namespace {
+
+constexpr std::array kConditionsRules{
+    KeyRule{kOnlyTypical, "conditions are typical", is_typical,
+            [](const Scenario&) { return std::string("ideal conditions"); }},
+    KeyRule{"/communication/host_reduction", "ranks add the gradients, by no library",
+            [](const Scenario& s) {
+              return s.communication.collective != collectives::AlgorithmId::parameter_server &&
+                     !s.communication.question;
+            },
+            asked_collective}};
+
+} // namespace
+
+std::span<const KeyRule> conditions_rules() { return kConditionsRules; }
 
 namespace {
 

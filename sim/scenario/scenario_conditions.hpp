@@ -50,7 +50,7 @@ void set_conditions(ConditionsKind kind, io::Json& tree);
 
 // Writes the keys of a resolved scenario.
 void add_conditions(const Scenario& scenario, io::Json& tree);
-void add_conditions_rules(std::vector<KeyRule>& all);
+[[nodiscard]] std::span<const KeyRule> conditions_rules();
 
 // The rates of the links of a simulated network, seen from the machines of a cluster. Nodes that an
 // NVLink domain joins are one machine. `cluster.fabric` must be set.

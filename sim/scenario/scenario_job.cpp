@@ -8,17 +8,16 @@
 
 namespace stepsim::study {
 
-void parse_job(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+void parse_job(io::Fields& fields, Scenario& scenario) {
   Job& job = scenario.job;
   io::read_bound(keys::kJobRows, fields, job);
   if (job.samples && job.tokens) {
-    context.problems.add(fields.json(), "tokens", "give samples or tokens, not both");
+    fields.refuse("tokens", "give samples or tokens, not both");
   }
   if (job.tokens && !job.tokens_per_sample) {
     job.tokens_per_sample = scenario.workload_source.tokens;
     if (!job.tokens_per_sample) {
-      context.problems.add(fields.json(), "tokens",
-                           "needs tokens_per_sample: the workload is no model of a sequence");
+      fields.refuse("tokens", "needs tokens_per_sample: the workload is no model of a sequence");
     }
   }
   const auto& node = scenario.cluster.node;
@@ -28,7 +27,7 @@ void parse_job(io::Fields& fields, const ParseContext& context, Scenario& scenar
   for (const auto& [key, value] : {std::pair{std::string_view("checkpoint_s"), job.checkpoint_s},
                                    std::pair{std::string_view("restart_s"), job.restart_s}}) {
     if (job.node_mtbf_s && !value) {
-      context.problems.add(fields.json(), key, "required with node_mtbf_s");
+      fields.refuse(key, "required with node_mtbf_s");
     }
   }
 }
@@ -43,27 +42,20 @@ bool fails(const Scenario& s) { return s.job.node_mtbf_s.has_value(); }
 std::string batch_word(const Scenario&) { return "a workload without batch_size"; }
 std::string failure_word(const Scenario&) { return "machines that never fail: no node_mtbf_s"; }
 
-constexpr std::string_view kBatch = "the workload has a batch size";
-constexpr std::string_view kFails = "node_mtbf_s is given";
-
 constexpr std::array kJobRules{
     KeyRule{"/job", "the scenario has one job", has_one_job,
             [](const Scenario&) { return std::string("several jobs"); }},
-    KeyRule{"/job/samples", kBatch, has_batch, batch_word},
-    KeyRule{"/job/tokens", kBatch, has_batch, batch_word},
+    KeyRule{"/job/samples /job/tokens", "the workload has a batch size", has_batch, batch_word},
     KeyRule{"/job/tokens_per_sample", "tokens is given", has_tokens,
             [](const Scenario&) { return std::string("a training without tokens"); }},
     KeyRule{"/job/price_per_gpu_hour", "samples or tokens is given", has_end,
             [](const Scenario&) { return std::string("a training without samples and tokens"); }},
-    KeyRule{"/job/checkpoint_s", kFails, fails, failure_word},
-    KeyRule{"/job/restart_s", kFails, fails, failure_word},
+    KeyRule{"/job/checkpoint_s /job/restart_s", "node_mtbf_s is given", fails, failure_word},
 };
 
 } // namespace
 
-void add_job_rules(std::vector<KeyRule>& all) {
-  all.insert(all.end(), kJobRules.begin(), kJobRules.end());
-}
+std::span<const KeyRule> job_rules() { return kJobRules; }
 
 // Several training jobs on one fabric: `workload` is a list.
 // Only the first job has the full scenario around it; of the others the workload is kept and the
@@ -74,7 +66,7 @@ void add_job_rules(std::vector<KeyRule>& all) {
 void parse_jobs(io::Fields& top, const ParseContext& context, Scenario& scenario) {
   const auto& list = top.array("workload", true);
   if (list.empty()) {
-    context.problems.add(top.json(), "workload", "needs at least one job");
+    top.refuse("workload", "needs at least one job");
   }
   for (std::size_t j = 0; j < list.size(); ++j) {
     io::Fields fields(list[j], context.problems, keys::kJobs.front());

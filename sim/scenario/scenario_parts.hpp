@@ -78,8 +78,8 @@ void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& s
 // Reads /job of a scenario, the whole training, once workload and cluster are known, and says which
 // of its keys go together.
 
-void parse_job(io::Fields& fields, const ParseContext& context, Scenario& scenario);
-void add_job_rules(std::vector<KeyRule>& all);
+void parse_job(io::Fields& fields, Scenario& scenario);
+[[nodiscard]] std::span<const KeyRule> job_rules();
 
 // Reads /workload of a scenario as a list: several training jobs on one fabric, each with its own
 // `nodes`. The first job has the first nodes of the cluster, and so on.

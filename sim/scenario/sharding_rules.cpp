@@ -31,29 +31,7 @@ std::string kept_word(const Scenario& s) {
              : "reshard_after_forward false";
 }
 
-constexpr std::string_view kUnits =
-    "sharding is full_shard, shard_grad_op or hybrid_shard: parameters are sharded";
-constexpr std::string_view kNoUnits = "parameters are not sharded, which makes units of layers";
 constexpr std::string_view kGathersAgain = "parameters are freed after forward";
-
-// Keys of all strategies but none.
-constexpr std::array<std::string_view, 3> kShardedKeys{"/training/sharding/parameter_compression",
-                                                       "/training/sharding/parameter_bytes",
-                                                       "/training/sharding/reduce_bytes"};
-constexpr std::array<std::string_view, 14> kUnitKeys{"/training/sharding/preset",
-                                                     "/training/sharding/max_unit_parameters",
-                                                     "/training/sharding/label_limit",
-                                                     "/training/sharding/wrapping",
-                                                     "/training/sharding/ahead_forward",
-                                                     "/training/sharding/ahead_backward",
-                                                     "/training/sharding/reduces_in_flight",
-                                                     "/training/sharding/backward_prefetch",
-                                                     "/training/sharding/forward_prefetch",
-                                                     "/training/sharding/limit_all_gathers",
-                                                     "/training/sharding/reshard_after_forward",
-                                                     "/training/sharding/reshard_after_backward",
-                                                     "/training/sharding/keep_last",
-                                                     "/training/sharding/communicators"};
 
 constexpr std::array kShardingRules{
     KeyRule{"/training/gradient_lifetime",
@@ -63,8 +41,8 @@ constexpr std::array kShardingRules{
             [](const Scenario&) { return std::string("training that keeps gradients anyway"); }},
     KeyRule{"/training/micro_batches", "the algorithm is sync_sgd",
             [](const Scenario& s) { return accumulates(s.training.algorithm); }, training_word},
-    KeyRule{"/training/sharding", "the algorithm is sync_sgd", is_sync, training_word},
-    KeyRule{"/training/accumulation_exchange", "the algorithm is sync_sgd", is_sync, training_word},
+    KeyRule{"/training/sharding /training/accumulation_exchange", "the algorithm is sync_sgd",
+            is_sync, training_word},
     KeyRule{"/training/sharding/shard_ranks", "sharding is hybrid_shard",
             [](const Scenario& s) {
               return s.training.sharding.strategy == ShardingStrategy::hybrid_shard;
@@ -79,9 +57,8 @@ constexpr std::array kShardingRules{
             [](const Scenario& s) { return !is_zero(s); }, sharding_word},
     KeyRule{"/training/sharding/gather", "sharding is zero1 or zero2",
             [](const Scenario& s) { return is_zero(s) || !is_sync(s); }, sharding_word},
-    KeyRule{"/training/sharding/gather", "gather_by is all_gather", gathers_all, gather_by_word},
-    KeyRule{"/training/sharding/parameter_compression", "gather_by is all_gather", gathers_all,
-            gather_by_word},
+    KeyRule{"/training/sharding/gather /training/sharding/parameter_compression",
+            "gather_by is all_gather", gathers_all, gather_by_word},
     KeyRule{"/training/sharding/gather_by", "sharding is zero1",
             [](const Scenario& s) {
               return s.training.sharding.strategy == ShardingStrategy::zero1 || !is_sync(s);
@@ -119,26 +96,29 @@ constexpr std::array kShardingRules{
               return "backward_prefetch " +
                      std::string(kBackwardPrefetches[s.training.sharding.backward_prefetch]);
             }},
-    KeyRule{"/training/sharding/backward_prefetch", kGathersAgain, gathers_again, kept_word},
-    KeyRule{"/training/sharding/keep_last", kGathersAgain, gathers_again, kept_word},
+    KeyRule{"/training/sharding/backward_prefetch /training/sharding/keep_last", kGathersAgain,
+            gathers_again, kept_word},
     KeyRule{"/communication/next_forward", "nothing is sharded",
             [](const Scenario& s) { return !shards(s) || !is_sync(s); }, sharding_word},
-    KeyRule{"/communication/overlap_backward", kNoUnits,
+    KeyRule{"/communication/overlap_backward /communication/schedule",
+            "parameters are not sharded, which makes units of layers",
             [](const Scenario& s) { return !has_units(s.training.sharding); }, sharding_word},
-    KeyRule{"/communication/schedule", kNoUnits,
-            [](const Scenario& s) { return !has_units(s.training.sharding); }, sharding_word},
+    KeyRule{"/training/sharding/parameter_compression /training/sharding/parameter_bytes "
+            "/training/sharding/reduce_bytes",
+            "anything is sharded", shards, sharding_word},
+    KeyRule{"/training/sharding/preset /training/sharding/max_unit_parameters "
+            "/training/sharding/label_limit /training/sharding/wrapping "
+            "/training/sharding/ahead_forward /training/sharding/ahead_backward "
+            "/training/sharding/reduces_in_flight /training/sharding/backward_prefetch "
+            "/training/sharding/forward_prefetch /training/sharding/limit_all_gathers "
+            "/training/sharding/reshard_after_forward /training/sharding/reshard_after_backward "
+            "/training/sharding/keep_last /training/sharding/communicators",
+            "sharding is full_shard, shard_grad_op or hybrid_shard: parameters are sharded", units,
+            sharding_word},
 };
 
 } // namespace
 
-void add_sharding_rules(std::vector<KeyRule>& all) {
-  all.insert(all.end(), kShardingRules.begin(), kShardingRules.end());
-  for (const std::string_view pointer : kShardedKeys) {
-    all.push_back({pointer, "anything is sharded", shards, sharding_word});
-  }
-  for (const std::string_view pointer : kUnitKeys) {
-    all.push_back({pointer, kUnits, units, sharding_word});
-  }
-}
+std::span<const KeyRule> sharding_rules() { return kShardingRules; }
 
 } // namespace stepsim::study
