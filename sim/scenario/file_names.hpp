@@ -25,6 +25,8 @@ inline constexpr Shipped kShippedTraces{"trace", "traces", std::span(kShippedEnd
 inline constexpr Shipped kShippedProfiles{"network profile", "topologies",
                                           std::span(kShippedEndings).first(1)};
 inline constexpr Shipped kShippedTopologies{"topology", "topologies", kShippedEndings};
+inline constexpr Shipped kShippedNodes{"node type", "topologies/nodes",
+                                       std::span(kShippedEndings).last(1)};
 inline constexpr Shipped kShippedConditions{"set of conditions", "topologies/conditions",
                                             std::span(kShippedEndings).last(1)};
 

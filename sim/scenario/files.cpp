@@ -67,20 +67,6 @@ std::optional<FileStamp> stamp_of(const std::string& path) {
   return pointer.empty() || file_kind_at(pointer) == kind;
 }
 
-std::lock_guard<std::mutex> locked(std::mutex& mutex, [[maybe_unused]] const io::Json& name,
-                                   [[maybe_unused]] FileKind kind) {
-  assert(is_known_place(name, kind) && "the key is in the table of file_kind_at");
-  return std::lock_guard(mutex);
-}
-
-template <class Value, class Make>
-const Value& made_once(std::unique_ptr<const Value>& known, Make make) {
-  if (!known) {
-    known = std::make_unique<const Value>(make());
-  }
-  return *known;
-}
-
 // An unknown name is an error of the file that has it, with the nearest shipped name.
 template <class Find> std::string found_for(const io::Json& name, Find find) {
   try {
@@ -175,8 +161,8 @@ io::Json Files::read(const std::string& path, const io::Json& name) {
   return json;
 }
 
-std::string Files::path_at(const io::Json& name, std::string_view pointer) const {
-  switch (file_kind_at(pointer)) {
+std::string Files::path_as(FileKind kind, const io::Json& name) const {
+  switch (kind) {
   case FileKind::none:
     assert(false && "the pointer is one of a key that names a file");
     return {};
@@ -208,7 +194,7 @@ std::string Files::path_at(const io::Json& name, std::string_view pointer) const
 // noticed as well.
 std::string Files::digest(const io::Json& name, std::string_view pointer) {
   const std::lock_guard lock(mutex_);
-  const std::string path = path_at(name, pointer);
+  const std::string path = path_as(file_kind_at(pointer), name);
   if (!digests_.contains(path)) {
     (void)read(path, name);
   }
@@ -219,7 +205,7 @@ std::string Files::sha256(const io::Json& name, std::string_view pointer) {
   const std::lock_guard lock(mutex_);
   std::string path;
   try {
-    path = path_at(name, pointer);
+    path = path_as(file_kind_at(pointer), name);
   } catch (const InputError&) { // no shipped file has the name, which a point may replace
     return "";
   }
@@ -229,17 +215,17 @@ std::string Files::sha256(const io::Json& name, std::string_view pointer) {
   });
 }
 
-const std::pair<layers::Trace, std::string>& Files::trace(const io::Json& name) {
-  const auto lock = locked(mutex_, name, FileKind::trace);
-  const std::string path = path_or_shipped(name, kShippedTraces);
-  return made_once(traces_[path],
-                   [&] { return std::pair(io::parse_trace(read(path, name)), path); });
-}
-
 template <class Value, class Parse>
-const Value& Files::known_file(ByPath<Value>& known, const std::string& path, const io::Json& name,
-                               Parse parse) {
-  return made_once(known[path], [&] { return parse(read(path, name)); });
+const Value& Files::known_file(ByPath<Value>& known, FileKind kind, const io::Json& name,
+                               Parse parse, std::uint32_t ranks) {
+  assert(is_known_place(name, kind) && "the key is in the table of file_kind_at");
+  const std::lock_guard lock(mutex_);
+  const std::string path = path_as(kind, name);
+  auto& value = known[{path, ranks}];
+  if (!value) {
+    value = std::make_unique<const Value>(parse(read(path, name)));
+  }
+  return *value;
 }
 
 std::string Files::path_or_shipped(const io::Json& name, const Shipped& kind) const {
@@ -249,17 +235,18 @@ std::string Files::path_or_shipped(const io::Json& name, const Shipped& kind) co
              : path_of(name);
 }
 
+const std::pair<layers::Trace, std::string>& Files::trace(const io::Json& name) {
+  return known_file(traces_, FileKind::trace, name, [](const io::Json& tree) {
+    return std::pair(io::parse_trace(tree), std::string(tree.file()));
+  });
+}
+
 const layers::ModelTable& Files::model(const io::Json& name) {
-  const auto lock = locked(mutex_, name, FileKind::model);
-  return known_file(models_, path_or_shipped(name, kShippedModels), name,
-                    io::parse_model_or_config);
+  return known_file(models_, FileKind::model, name, io::parse_model_or_config);
 }
 
 const links::NetworkProfile& Files::profile(const io::Json& name) {
-  const auto lock = locked(mutex_, name, FileKind::profile);
-  const std::string path =
-      names_node(data_folder_, name) ? node_path(name) : path_or_shipped(name, kShippedProfiles);
-  return known_file(profiles_, path, name, [](const io::Json& tree) {
+  return known_file(profiles_, FileKind::profile, name, [](const io::Json& tree) {
     const io::Json* kind = tree.find("kind");
     const bool is_node = kind != nullptr && *kind == io::Json("node_preset");
     return is_node ? io::profile_of_node(io::parse_node_preset(tree)) : io::parse_profile(tree);
@@ -267,34 +254,26 @@ const links::NetworkProfile& Files::profile(const io::Json& name) {
 }
 
 const CostFile& Files::cost(const io::Json& name) {
-  const auto lock = locked(mutex_, name, FileKind::cost);
-  return known_file(costs_, path_of(name), name, read_cost_file);
+  return known_file(costs_, FileKind::cost, name, read_cost_file);
 }
 
 const links::Topology& Files::topology(const io::Json& name) {
-  const auto lock = locked(mutex_, name, FileKind::topology);
-  return known_file(topologies_, path_or_shipped(name, kShippedTopologies), name,
-                    io::parse_topology);
+  return known_file(topologies_, FileKind::topology, name, io::parse_topology);
 }
 
-// What is checked depends on the number of ranks, so that each number has its own.
 const io::LinksFile& Files::links(const io::Json& name, std::uint32_t ranks) {
-  const auto lock = locked(mutex_, name, FileKind::links);
-  const std::string path = path_of(name);
-  return made_once(links_[{path, ranks}], [&] { return io::parse_links(read(path, name), ranks); });
+  const auto parse = [ranks](const io::Json& tree) { return io::parse_links(tree, ranks); };
+  return known_file(links_, FileKind::links, name, parse, ranks);
 }
 
 const std::vector<double>& Files::sizes(const io::Json& name, std::uint32_t ranks) {
-  const auto lock = locked(mutex_, name, FileKind::sizes);
-  const std::string path = path_of(name);
-  return made_once(sizes_[{path, ranks}], [&] { return io::parse_sizes(read(path, name), ranks); });
+  const auto parse = [ranks](const io::Json& tree) { return io::parse_sizes(tree, ranks); };
+  return known_file(sizes_, FileKind::sizes, name, parse, ranks);
 }
 
 const std::vector<double>& Files::entry(const io::Json& name, std::uint32_t ranks) {
-  const auto lock = locked(mutex_, name, FileKind::entry);
-  const std::string path = path_of(name);
-  return made_once(entries_[{path, ranks}],
-                   [&] { return io::parse_entry(read(path, name), ranks); });
+  const auto parse = [ranks](const io::Json& tree) { return io::parse_entry(tree, ranks); };
+  return known_file(entries_, FileKind::entry, name, parse, ranks);
 }
 
 // Node types have a folder of their own.
@@ -307,19 +286,15 @@ std::string Files::node_path(const io::Json& name) const {
 }
 
 const io::NodePreset& Files::node(const io::Json& name) {
-  const auto lock = locked(mutex_, name, FileKind::node);
-  return known_file(nodes_, node_path(name), name, io::parse_node_preset);
+  return known_file(nodes_, FileKind::node, name, io::parse_node_preset);
 }
 
 const FactorValues& Files::conditions(const io::Json& name) {
-  const auto lock = locked(mutex_, name, FileKind::conditions);
-  return known_file(conditions_, path_or_shipped(name, kShippedConditions), name,
-                    parse_conditions_file);
+  return known_file(conditions_, FileKind::conditions, name, parse_conditions_file);
 }
 
 const io::OverlapFile& Files::overlap(const io::Json& name) {
-  const auto lock = locked(mutex_, name, FileKind::overlap);
-  return known_file(overlaps_, path_of(name), name, io::parse_overlap);
+  return known_file(overlaps_, FileKind::overlap, name, io::parse_overlap);
 }
 
 std::shared_ptr<const nccl::Calibration> Files::library_calibration(const io::Json& value) {

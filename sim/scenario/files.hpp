@@ -81,19 +81,21 @@ public:
   [[nodiscard]] bool may_be_kept() const;
 
 private:
-  template <class Value> using ByPath = std::map<std::string, std::unique_ptr<const Value>>;
+  // By path, and number of ranks where what is checked depends on it.
+  template <class Value>
+  using ByPath = std::map<std::pair<std::string, std::uint32_t>, std::unique_ptr<const Value>>;
 
   // Remembers which file is about to be read at `path`.
   void note_file(const std::string& path);
   // Reads as read_named() does, but refuses a file in `outputs`. Keeps the digest, and throws if
   // the file has changed since the first time.
   io::Json read(const std::string& path, const io::Json& name);
-  // The parsed file at `path`, read once; the caller holds the mutex.
+  // The parsed file that `name` names, read once.
   template <class Value, class Parse>
-  const Value& known_file(ByPath<Value>& known, const std::string& path, const io::Json& name,
-                          Parse parse);
-  // The path of the file that the string at `pointer` names.
-  [[nodiscard]] std::string path_at(const io::Json& name, std::string_view pointer) const;
+  const Value& known_file(ByPath<Value>& known, FileKind kind, const io::Json& name, Parse parse,
+                          std::uint32_t ranks = 0);
+  // The path of the file of the kind that `name` names.
+  [[nodiscard]] std::string path_as(FileKind kind, const io::Json& name) const;
   [[nodiscard]] std::string path_or_shipped(const io::Json& name, const Shipped& kind) const;
   [[nodiscard]] std::string node_path(const io::Json& name) const;
 
@@ -111,12 +113,10 @@ private:
   ByPath<io::NodePreset> nodes_;
   ByPath<io::OverlapFile> overlaps_;
   ByPath<FactorValues> conditions_;
+  ByPath<io::LinksFile> links_;
+  ByPath<std::vector<double>> sizes_, entries_;
   // By path, or by the text of an object.
   std::map<std::string, std::shared_ptr<const nccl::Calibration>> library_calibrations_;
-  // By path and number of ranks.
-  std::map<std::pair<std::string, std::uint32_t>, std::unique_ptr<const io::LinksFile>> links_;
-  std::map<std::pair<std::string, std::uint32_t>, std::unique_ptr<const std::vector<double>>>
-      sizes_, entries_;
   std::map<std::string, std::shared_ptr<const links::RoutedFabric>> routed_; // by canonical text
 };
 

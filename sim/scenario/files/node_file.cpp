@@ -1,11 +1,11 @@
 #include "scenario/files/node_file.hpp"
 
 #include <filesystem>
-#include <system_error>
 
 #include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "nccl/node_links.hpp"
+#include "scenario/file_names.hpp"
 #include "scenario/files/keys/library_keys.hpp"
 
 namespace stepsim::io {
@@ -20,7 +20,7 @@ std::optional<double> sourced(Fields& parent, std::string_view key,
   const Key& row = parent.row(key);
   if (json == nullptr || json->is_null()) {
     if (row.is_required) {
-      parent.problems().add(parent.json(), key, "required");
+      parent.refuse(key, "required");
     }
     return std::nullopt;
   }
@@ -186,25 +186,7 @@ void write_node_type(const nccl::NodeType& node, Json& object) {
 }
 
 std::map<std::string, std::string> shipped_node_presets(const std::string& data_folder) {
-  namespace fs = std::filesystem;
-  std::map<std::string, std::string> files;
-  if (data_folder.empty()) {
-    return files;
-  }
-  const fs::path folder = fs::path(data_folder) / "topologies" / "nodes";
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
-       entry.increment(error)) {
-    if (entry->path().extension() == ".json") {
-      files.emplace(entry->path().stem().string(), entry->path().string());
-    }
-  }
-  if (error) {
-    throw InputError(folder.string(), "",
-                     "cannot read the folder of the node types that come with the program: " +
-                         error.message());
-  }
-  return files;
+  return study::shipped_files(data_folder, study::kShippedNodes);
 }
 
 std::string shipped_node_preset(const std::string& data_folder, const std::string& name) {
