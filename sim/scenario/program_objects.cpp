@@ -1,30 +1,11 @@
 #include "scenario/program_file.hpp"
 
+#include "scenario/files/overlap_file.hpp"
 #include "scenario/program_keys.hpp"
 
 namespace stepsim::study {
 
 namespace {
-
-void parse_slowdowns(const io::Json& compute, io::Problems& problems,
-                     programs::Interference& interference) {
-  const io::Range range = keys::kOverlapOfKind.front().range;
-  if (const io::Json* others = compute.find("*")) {
-    interference.compute.fill(io::checked_number(*others, range, problems).value_or(1));
-  }
-  for (const auto& [word, slowdown] : compute.as_object()) {
-    if (word == "*") {
-      continue;
-    }
-    const auto kind = programs::kKinds.find(word);
-    if (!kind) {
-      problems.add(slowdown, base::unknown_word("kind", word, programs::kKinds.all()));
-      continue;
-    }
-    interference.compute[static_cast<std::size_t>(*kind)] =
-        io::checked_number(slowdown, range, problems).value_or(1);
-  }
-}
 
 std::vector<std::uint32_t> ranks_of(const io::Json& part, io::Problems& problems) {
   std::vector<std::uint32_t> ranks;
@@ -49,7 +30,9 @@ programs::Interference parse_interference(const io::Json& overlap, io::Problems&
   interference.exchange = fields.number("exchange");
   const io::Json* compute = fields.any("compute");
   if (compute != nullptr && compute->is_object()) {
-    parse_slowdowns(*compute, problems, interference);
+    const auto kinds = programs::kKinds.all();
+    interference.compute =
+        io::factors_by_kind(*compute, "kind", {kinds.begin(), kinds.end()}, problems);
   } else if (compute != nullptr && !compute->is_null()) {
     const io::Range range = keys::kOverlapComputeForms.front().range;
     interference.compute.fill(io::checked_number(*compute, range, problems).value_or(1));

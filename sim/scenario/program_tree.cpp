@@ -3,6 +3,7 @@
 
 #include "base/collected.hpp"
 #include "document/fields/written.hpp"
+#include "scenario/files/overlap_file.hpp"
 
 namespace stepsim::study {
 
@@ -86,26 +87,6 @@ io::Json operation_tree(const Program& program, std::uint32_t o) {
   return tree;
 }
 
-// `*` is the slowdown of all kinds if they have the same.
-io::Json overlap_tree(const programs::Interference& interference) {
-  io::Json tree(io::Object{});
-  bool equal = true;
-  for (const double slowdown : interference.compute) {
-    equal = equal && slowdown == interference.compute.front();
-  }
-  if (equal) {
-    tree.set("compute", interference.compute.front());
-  } else {
-    io::Object kinds;
-    for (std::size_t kind = 0; kind < interference.compute.size(); ++kind) {
-      kinds.emplace_back(programs::kKinds.all()[kind], interference.compute[kind]);
-    }
-    tree.set("compute", std::move(kinds));
-  }
-  tree.set("exchange", interference.exchange);
-  return tree;
-}
-
 } // namespace
 
 io::Json program_tree(const ProgramFile& file) {
@@ -143,7 +124,7 @@ io::Json program_tree(const ProgramFile& file) {
     tree.set("steps", std::int64_t{program.steps});
   }
   if (program.interference.any()) {
-    tree.set("overlap", overlap_tree(program.interference));
+    tree.set("overlap", io::slowdown_tree(program.interference, programs::kKinds.all()));
   }
   tree.set("ranks", std::int64_t{program.ranks});
   tree.set("iterations", file.evaluation.iterations);

@@ -2,6 +2,7 @@
 
 #include "base/collected.hpp"
 #include "document/json_text.hpp"
+#include "scenario/files/keys/overlap_keys.hpp"
 #include "scenario/scenario_conditions.hpp"
 
 namespace stepsim::study {
@@ -25,8 +26,7 @@ void parse_overlap(io::Fields& training, const ParseContext& context, Scenario& 
   training.object("overlap", [&](io::Fields& fields) {
     const io::Slowdowns given = io::read_slowdowns(fields);
     if (shortly && given.compute) {
-      context.problems.add(fields.json(), "compute",
-                           "give either compute or /training/compute_slowdown");
+      fields.refuse("compute", "give either compute or /training/compute_slowdown");
     }
     if (given.compute) {
       overlap.compute = *given.compute;
@@ -99,7 +99,7 @@ void add_overlap(const Scenario& scenario, io::Json& tree) {
   if (one && (*one > 1 || typical || training.algorithm == TrainingAlgorithm::pipe_sgd)) {
     tree.set("compute_slowdown", *one);
   } else if (training.overlap.any()) {
-    tree.set("overlap", io::slowdown_tree(training.overlap));
+    tree.set("overlap", io::slowdown_tree(training.overlap, io::keys::computing_kinds()));
   }
 }
 

@@ -9,27 +9,6 @@ namespace stepsim::io {
 
 namespace {
 
-// Kinds that are not named have the factor of "*", 1 without it.
-std::array<double, programs::kKindCount> by_kind(const Json& json, Problems& problems) {
-  const Json* others = json.find("*");
-  std::array<double, programs::kKindCount> factors{};
-  const Range range = keys::kComputeSlowdown.front().range;
-  factors.fill(others == nullptr ? 1 : checked_number(*others, range, problems).value_or(1));
-  const std::vector<std::string_view> known = keys::computing_kinds();
-  for (const auto& [name, value] : json.as_object()) {
-    if (name == "*") {
-      continue;
-    }
-    if (std::ranges::find(known, name) == known.end()) {
-      problems.add(value, base::unknown_word("kind of computing", name, known));
-    } else {
-      factors.at(static_cast<std::size_t>(*programs::kKinds.find(name))) =
-          checked_number(value, range, problems).value_or(1);
-    }
-  }
-  return factors;
-}
-
 void add_constants(const OverlapConstants& constants, Json& tree) {
   tree.set("compute", constants.compute);
   tree.set("exchange", 1);
@@ -53,11 +32,32 @@ std::optional<std::int64_t> check_constants(Fields& fields) {
 
 } // namespace
 
+KindFactors factors_by_kind(const Json& json, std::string_view noun,
+                            const std::vector<std::string_view>& known, Problems& problems) {
+  const Json* others = json.find("*");
+  KindFactors factors{};
+  const Range range = keys::kComputeSlowdown.front().range;
+  factors.fill(others == nullptr ? 1 : checked_number(*others, range, problems).value_or(1));
+  for (const auto& [name, value] : json.as_object()) {
+    if (name == "*") {
+      continue;
+    }
+    if (std::ranges::find(known, name) == known.end()) {
+      problems.add(value, base::unknown_word(noun, name, known));
+    } else {
+      factors.at(static_cast<std::size_t>(*programs::kKinds.find(name))) =
+          checked_number(value, range, problems).value_or(1);
+    }
+  }
+  return factors;
+}
+
 Slowdowns read_slowdowns(Fields& fields) {
   Slowdowns slowdowns;
   const Json* compute = fields.any("compute");
   if (compute != nullptr && compute->is_object()) {
-    slowdowns.compute = by_kind(*compute, fields.problems());
+    slowdowns.compute =
+        factors_by_kind(*compute, "kind of computing", keys::computing_kinds(), fields.problems());
   } else if (const auto factor = fields.optional_number("compute")) {
     slowdowns.compute.emplace().fill(*factor);
   }
@@ -66,14 +66,15 @@ Slowdowns read_slowdowns(Fields& fields) {
   return slowdowns;
 }
 
-Object slowdown_tree(const programs::Interference& interference) {
+Object slowdown_tree(const programs::Interference& interference,
+                     std::span<const std::string_view> kinds) {
   const auto& factors = interference.compute;
   const bool one = std::ranges::all_of(factors, [&](double f) { return f == factors.front(); });
   if (one) {
     return {{"compute", factors.front()}, {"exchange", interference.exchange}};
   }
   Object by_kind;
-  for (const std::string_view word : keys::computing_kinds()) {
+  for (const std::string_view word : kinds) {
     if (const auto kind = programs::kKinds.find(word)) {
       by_kind.emplace_back(std::string(word), factors.at(static_cast<std::size_t>(*kind)));
     }
@@ -133,11 +134,7 @@ OverlapFile parse_overlap(const Json& json) {
   }
   for (const Json& step : fields.list("steps")) {
     Fields each(step, problems, keys::kOverlapStep.front());
-    (void)each.text("schedule");
-    (void)each.text("left_out");
-    for (const std::string_view key : {"step_s", "predicted_s", "held_out_s"}) {
-      (void)each.optional_number(key);
-    }
+    each.check_all();
     each.no_more();
   }
   fields.no_more();

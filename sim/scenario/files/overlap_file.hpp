@@ -12,11 +12,19 @@ struct Slowdowns {
   std::optional<std::array<double, programs::kKindCount>> compute; // [kind of operation]
   std::optional<double> exchange;
 };
+// Reads factors by kind of operation; `noun` is what a kind is called, `known` are those that may
+// have one. A kind that is not named has the factor of `*`, else 1.
+using KindFactors = std::array<double, programs::kKindCount>;
+[[nodiscard]] KindFactors factors_by_kind(const Json& json, std::string_view noun,
+                                          const std::vector<std::string_view>& known,
+                                          Problems& problems);
 // Reads `compute`, one factor or factors by kind of operation, and `exchange`. A kind that is not
 // named has the factor of `*`, else 1.
 [[nodiscard]] Slowdowns read_slowdowns(Fields& fields);
-// Returns an object with both keys; `compute` is one number if all kinds have the same factor.
-[[nodiscard]] Object slowdown_tree(const programs::Interference& interference);
+// Returns an object with both keys; `compute` is one number if all kinds have the same factor, else
+// it has those of `kinds`.
+[[nodiscard]] Object slowdown_tree(const programs::Interference& interference,
+                                   std::span<const std::string_view> kinds);
 
 struct OverlapQuality {
   std::int64_t rows{};
