@@ -7,7 +7,7 @@
 //         bound<&Limits::method>(word("method", kMethods, "Evaluator.").by_default("auto"))};
 //
 // Members are double, bool, std::int64_t, std::uint32_t, Seconds, Bytes, optional ones of these,
-// std::string, std::vector<double> (each number within the range of the list's element), and enums.
+// texts, std::vector<double> (each number within the range of the list's element), and enums.
 // A word is the enumerator of its place in the row's table; of two words, the second means true.
 
 #include "base/units.hpp"
@@ -48,13 +48,20 @@ template <class Value> void read_member(Fields& fields, const Key& key, Value& v
       if (const auto given = fields.optional_number(key.name)) {
         value = Inner{*given};
       }
+    } else if constexpr (std::is_same_v<Inner, std::string>) {
+      value = key.kind == KeyKind::word ? std::optional<Inner>(fields.optional_word(key.name))
+                                        : fields.optional_text(key.name);
     } else if (const auto given = fields.optional_integer(key.name)) {
       value = Inner{*given};
     }
   } else if constexpr (std::is_same_v<Value, std::string>) {
-    value = fields.text(key.name);
+    value = key.kind != KeyKind::word ? fields.text(key.name)
+            : key.is_required         ? std::string(fields.word(key.name))
+                                      : std::string(fields.optional_word(key.name).value_or(""));
   } else if constexpr (std::is_same_v<Value, std::vector<double>>) {
-    if (const auto given = fields.list(key.name, "number"); !given.empty()) {
+    if (key.least == 0) {
+      value = fields.numbers(key.name);
+    } else if (const auto given = fields.list(key.name, "number"); !given.empty()) {
       value.clear();
       for (const Json& each : given) {
         value.push_back(
@@ -92,7 +99,7 @@ template <class Value> Json member_json(const Key& key, const Value& value) {
   } else if constexpr (std::is_enum_v<Value>) {
     return key.words.at(static_cast<std::size_t>(value));
   } else if constexpr (std::is_same_v<Value, std::string>) {
-    return value.empty() ? Json() : Json(value);
+    return value.empty() && !key.is_required ? Json() : Json(value);
   } else if constexpr (std::is_same_v<Value, std::vector<double>>) {
     return value.empty() ? Json() : Json(Array(value.begin(), value.end()));
   } else if constexpr (std::is_same_v<Value, bool>) {
@@ -169,6 +176,83 @@ void write_bound(const Rows& rows, const Owner& owner, Json& tree) {
       tree.set(row.key.name, std::move(value));
     }
   }
+}
+
+// Members by the names of keys whose rows stand in the table of an object: for tables of keys that
+// know nothing of the struct.
+//
+//     constexpr std::array kPoint{member<&Point::time>("time_s"), given<&Point::pass>("pass")};
+//     Point point = read_members(kPoint, fields);
+//     Json json = write_members(kPoint, keys::kPoint, point);
+template <class Owner> struct NamedMember {
+  std::string_view key;
+  void (*read)(Fields&, const Key&, Owner&);
+  Json (*written)(const Key&, const Owner&);
+  bool as_null = false; // null is written without a value; else the key is left out
+};
+
+template <auto Member> [[nodiscard]] constexpr auto member(std::string_view key) {
+  constexpr auto row = rows::bound<Member>(Key{});
+  using Owner = typename binding::MemberOf<decltype(Member)>::owner;
+  return NamedMember<Owner>{key, row.read, row.written};
+}
+template <auto Member> [[nodiscard]] constexpr auto member_or_null(std::string_view key) {
+  auto named = member<Member>(key);
+  named.as_null = true;
+  return named;
+}
+// A member that is left out where it is 0, false or the first word.
+template <auto Member> [[nodiscard]] constexpr auto given(std::string_view key) {
+  auto named = member<Member>(key);
+  using Owner = typename binding::MemberOf<decltype(Member)>::owner;
+  named.written = [](const Key& row, const Owner& owner) {
+    const auto& value = owner.*Member;
+    return value == std::decay_t<decltype(value)>{} ? Json() : binding::member_json(row, value);
+  };
+  return named;
+}
+
+template <class Owner, std::size_t N>
+void read_members(const std::array<NamedMember<Owner>, N>& members, Fields& fields, Owner& owner) {
+  for (const NamedMember<Owner>& each : members) {
+    each.read(fields, fields.row(each.key), owner);
+  }
+}
+template <class Owner, std::size_t N>
+[[nodiscard]] Owner read_members(const std::array<NamedMember<Owner>, N>& members, Fields& fields) {
+  Owner owner{};
+  read_members(members, fields, owner);
+  return owner;
+}
+
+// The elements of a list of objects.
+template <class Owner, std::size_t N>
+[[nodiscard]] std::vector<Owner> read_members(const std::array<NamedMember<Owner>, N>& members,
+                                              Fields& parent, std::string_view key) {
+  return parent.each(key, [&](Fields& fields) { return read_members(members, fields); });
+}
+
+template <class Owner, std::size_t N>
+[[nodiscard]] Json write_members(const std::array<NamedMember<Owner>, N>& members,
+                                 const Key& object, const Owner& owner) {
+  Json tree{Object{}};
+  for (const NamedMember<Owner>& each : members) {
+    if (Json value = each.written(*find_key(object, each.key), owner);
+        each.as_null || !value.is_null()) {
+      tree.set(each.key, std::move(value));
+    }
+  }
+  return tree;
+}
+
+template <class Owner, std::size_t N>
+[[nodiscard]] Array write_members(const std::array<NamedMember<Owner>, N>& members,
+                                  const Key& object, const std::vector<Owner>& owners) {
+  Array all;
+  for (const Owner& owner : owners) {
+    all.push_back(write_members(members, object, owner));
+  }
+  return all;
 }
 
 } // namespace stepsim::io

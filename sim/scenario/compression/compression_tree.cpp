@@ -2,6 +2,7 @@
 #include "scenario/compression/scenario_compression.hpp"
 
 #include "scenario/compression/compression_words.hpp"
+#include "scenario/keys/compression_keys.hpp"
 
 namespace stepsim::study {
 
@@ -23,25 +24,20 @@ io::Json compression_tree(const collectives::Compression& compression) {
       tree.set(key, std::move(value));
     }
   };
-  set("ratio", compression.ratio);
-  set("encode_Bps", compression.encode_Bps);
-  set("decode_Bps", compression.decode_Bps);
-  set("count_scale_bytes", compression.count_scale_bytes);
-  set("scale_agreement", compression.scale_agreement);
-  if (compression.density) {
-    set("density", *compression.density);
+  for (const auto members : {std::span<const io::NamedMember<Compression>>(kExchangeMembers),
+                             std::span<const io::NamedMember<Compression>>(kOwnMembers)}) {
+    for (const auto& each : members) {
+      io::Json value = each.written(*io::find_key(keys::kCompressionObject, each.key), compression);
+      if (!value.is_null()) {
+        set(each.key, std::move(value));
+      }
+    }
   }
+  set("ratio", compression.ratio);
   if (compression.k) {
     set("k", *compression.k);
   }
-  set("index_bytes", compression.index_bytes);
   set("value_bytes", compression.value_bytes);
-  set("allgather", collectives::kSparseAllgathers[compression.allgather]);
-  set("broadcast", collectives::kSparseBroadcasts[compression.broadcast]);
-  set("residual_mask", collectives::kResidualMasks[compression.residual_mask]);
-  set("select_stream", collectives::kSelectStreams[compression.select_stream]);
-  set("split_values_indices", compression.split_values_indices);
-  set("round_barriers", compression.round_barriers);
   if (!compression.density_warmup.empty()) {
     io::Array warmup(compression.density_warmup.begin(), compression.density_warmup.end());
     set("density_warmup", std::move(warmup));
@@ -55,13 +51,6 @@ io::Json compression_tree(const collectives::Compression& compression) {
     }
   }
   set("costs", std::move(cost_tree));
-  set("selected_ratio", compression.selected_ratio);
-  set("support_overlap", collectives::kSupportOverlaps[compression.support_overlap]);
-  set("bits", compression.bits);
-  set("bucket", compression.bucket);
-  set("rank", compression.rank);
-  set("block", compression.block);
-  set("dense_warmup_iterations", compression.dense_warmup_iterations);
   const collectives::CustomCompressor& custom = compression.custom;
   if (!custom.name.empty()) {
     set("name", custom.name);
@@ -108,18 +97,18 @@ void check_custom(io::Fields& fields, const collectives::Compression& compressio
                   std::optional<std::int64_t> elements, std::optional<std::int64_t> ranks) {
   const collectives::CustomCompressor& custom = compression.custom;
   if (!fields.has("bytes_per_worker")) {
-    fields.problems().add(fields.json(), "bytes_per_worker",
-                          "required: what a worker sends for n elements, a number or a formula");
+    fields.refuse("bytes_per_worker",
+                  "required: what a worker sends for n elements, a number or a formula");
   }
   bool uses_density = false;
   for (const auto& [key, formula] : collectives::kCustomFormulas) {
     uses_density = uses_density || (custom.*formula).uses(collectives::kDensityVariable);
   }
   if (uses_density && !compression.density) {
-    fields.problems().add(fields.json(), "density", "required by the formulas");
+    fields.refuse("density", "required by the formulas");
   }
   if (fields.has("density") && !uses_density) {
-    fields.problems().add(fields.json(), "density", "no formula uses density");
+    fields.refuse("density", "no formula uses density");
   }
   if (!elements || !ranks) {
     return;
@@ -130,7 +119,7 @@ void check_custom(io::Fields& fields, const collectives::Compression& compressio
                                       static_cast<std::uint32_t>(*ranks),
                                       compression.density.value_or(1));
     } catch (const SimulationError& error) {
-      fields.problems().add(fields.json(), key, error.what());
+      fields.refuse(key, error.what());
     }
   }
 }

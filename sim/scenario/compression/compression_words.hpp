@@ -4,9 +4,35 @@
 // scenario/files/keys/compression_cost_keys.hpp.
 
 #include "collectives/compress/compression.hpp"
+#include "document/fields/bound.hpp"
 #include "scenario/files/keys/compression_cost_keys.hpp"
 
 namespace stepsim::study {
+
+// The keys that exchanges have in scenarios and in files of single collectives, and those of
+// scenarios alone. What depends on other keys is read by hand.
+using collectives::Compression;
+inline constexpr std::array kExchangeMembers{
+    io::member<&Compression::density>("density"),
+    io::member<&Compression::index_bytes>("index_bytes"),
+    io::member<&Compression::selected_ratio>("selected_ratio"),
+    io::member<&Compression::encode_Bps>("encode_Bps"),
+    io::member<&Compression::decode_Bps>("decode_Bps"),
+    io::member<&Compression::count_scale_bytes>("count_scale_bytes"),
+    io::member<&Compression::scale_agreement>("scale_agreement"),
+    io::member<&Compression::allgather>("allgather"),
+    io::member<&Compression::split_values_indices>("split_values_indices"),
+    io::member<&Compression::broadcast>("broadcast"),
+    io::member<&Compression::round_barriers>("round_barriers"),
+    io::member<&Compression::support_overlap>("support_overlap"),
+    io::member<&Compression::bits>("bits"),
+    io::member<&Compression::bucket>("bucket"),
+    io::member<&Compression::rank>("rank"),
+    io::member<&Compression::block>("block")};
+inline constexpr std::array kOwnMembers{
+    io::member<&Compression::select_stream>("select_stream"),
+    io::member<&Compression::residual_mask>("residual_mask"),
+    io::member<&Compression::dense_warmup_iterations>("dense_warmup_iterations")};
 
 struct CostKey {
   std::string_view key;

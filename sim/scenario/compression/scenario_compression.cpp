@@ -9,7 +9,6 @@ namespace stepsim::study {
 namespace {
 
 using collectives::CompressCosts;
-using collectives::Compression;
 using collectives::CompressionKind;
 using collectives::CompressionMethod;
 using collectives::CompressionRow;
@@ -65,9 +64,8 @@ void parse_value_bytes(io::Fields& fields, const CompressionRow& row, const Comp
   const bool half = row.method == CompressionMethod::fp16 && use.elements;
   out.value_bytes = fields.integer_or("value_bytes", half ? 2 : 4);
   if (half && out.value_bytes != 2) {
-    fields.problems().add(fields.json(), "value_bytes",
-                          "must be 2: fp16 sends values of 2 bytes, got " +
-                              std::to_string(out.value_bytes));
+    fields.refuse("value_bytes", "must be 2: fp16 sends values of 2 bytes, got " +
+                                     std::to_string(out.value_bytes));
   }
 }
 
@@ -104,32 +102,28 @@ void check_selection(io::Fields& fields, const ParseContext& context, const Comp
   if (out.k && (*out.k < 1 || *out.k > most)) {
     const std::string range =
         elements ? "in [1, " + std::to_string(most) + "]" : std::string(">= 1");
-    context.problems.add(fields.json(), "k",
-                         "must be " + range + ", got " + std::to_string(*out.k));
+    fields.refuse("k", "must be " + range + ", got " + std::to_string(*out.k));
   }
   if (fields.has("k") && use.schedule != buckets::Schedule::single) {
-    context.problems.add(fields.json(), "k", "k is only defined for schedule single; use density");
+    fields.refuse("k", "k is only defined for schedule single; use density");
   }
   constexpr std::int64_t kLargestIndexed = std::int64_t{1} << 32;
   if (elements && *elements > kLargestIndexed && out.index_bytes <= 4) {
-    context.problems.add(fields.json(), "index_bytes",
-                         std::to_string(*elements) + " elements need index_bytes 8");
+    fields.refuse("index_bytes", std::to_string(*elements) + " elements need index_bytes 8");
   }
   if (!out.density_warmup.empty() && !fields.has("iterations_per_epoch")) {
-    context.problems.add(fields.json(), "iterations_per_epoch", "required by density_warmup");
+    fields.refuse("iterations_per_epoch", "required by density_warmup");
   }
   if (fields.has("iterations_per_epoch") && out.density_warmup.empty()) {
     context.needs_meaning(fields, "iterations_per_epoch", false, "a constant density");
   }
   if (!out.density_warmup.empty() && fields.has("k")) {
-    context.problems.add(fields.json(), "density_warmup", "needs density, not k");
+    fields.refuse("density_warmup", "needs density, not k");
   }
 }
 
 void parse_own_keys(io::Fields& fields, Compression& out) {
-  out.select_stream = fields.word("select_stream", collectives::kSelectStreams);
-  out.residual_mask = fields.word("residual_mask", collectives::kResidualMasks);
-  out.dense_warmup_iterations = fields.integer("dense_warmup_iterations");
+  io::read_members(kOwnMembers, fields, out);
   out.custom.name = fields.optional_text("name").value_or("");
   out.custom.compress_s = read_formula(fields, "compress_s");
   out.custom.merge_s = read_formula(fields, "merge_s");
@@ -164,34 +158,30 @@ Compression read_values(io::Fields& fields, const ParseContext& context, const C
 }
 
 // What only the number of ranks or the training algorithm forbids.
-void check_ranks(io::Fields& fields, const ParseContext& context, const CompressionUse& use,
-                 const CompressionRow& row, const Compression& compression) {
+void check_ranks(io::Fields& fields, const CompressionUse& use, const CompressionRow& row,
+                 const Compression& compression) {
   if (use.ranks && collectives::has_key(row, "allgather") &&
       compression.allgather == collectives::SparseAllgather::recursive_doubling &&
       !std::has_single_bit(static_cast<std::uint64_t>(*use.ranks))) {
-    context.problems.add(fields.json(), "allgather",
-                         "recursive_doubling needs a power-of-two rank count, got " +
-                             std::to_string(*use.ranks) + "; use bruck, ring or auto");
+    fields.refuse("allgather", "recursive_doubling needs a power-of-two rank count, got " +
+                                   std::to_string(*use.ranks) + "; use bruck, ring or auto");
   }
   if (row.method == CompressionMethod::hierarchical_topk && use.ranks &&
       (use.gpus_per_node < 2 || *use.ranks < 2 * use.gpus_per_node)) {
-    context.problems.add(fields.json(), "method",
-                         "hierarchical_topk needs at least 2 nodes and 2 GPUs per node");
+    fields.refuse("method", "hierarchical_topk needs at least 2 nodes and 2 GPUs per node");
   }
   const bool gathered = row.kind == CompressionKind::sparse || row.kind == CompressionKind::encoded;
   if (!gathered || use.algorithm == TrainingAlgorithm::sync_sgd) {
     return;
   }
   if (!applies_late(use.algorithm)) {
-    context.problems.add(fields.json(), "method",
-                         "compression " + std::string(row.name) +
-                             " needs training algorithm sync_sgd, pipe_sgd or od_sgd");
+    fields.refuse("method", "compression " + std::string(row.name) +
+                                " needs training algorithm sync_sgd, pipe_sgd or od_sgd");
     return;
   }
   const auto refuse = [&](std::string_view key, const std::string& what) {
-    context.problems.add(fields.json(), key,
-                         what + " is not defined for training algorithm " +
-                             std::string(kTrainingAlgorithms[use.algorithm]));
+    fields.refuse(key, what + " is not defined for training algorithm " +
+                           std::string(kTrainingAlgorithms[use.algorithm]));
   };
   if (!compression.density_warmup.empty()) {
     refuse("density_warmup", "a density_warmup");
@@ -241,22 +231,7 @@ void add_warnings(const CompressionRow& row, const Compression& compression,
 } // namespace
 
 void read_exchange(io::Fields& fields, Compression& out) {
-  out.density = fields.optional_number("density");
-  out.index_bytes = fields.integer("index_bytes");
-  out.selected_ratio = fields.number("selected_ratio");
-  out.encode_Bps = fields.number("encode_Bps");
-  out.decode_Bps = fields.number("decode_Bps");
-  out.count_scale_bytes = fields.boolean("count_scale_bytes");
-  out.scale_agreement = fields.boolean("scale_agreement");
-  out.allgather = fields.word("allgather", collectives::kSparseAllgathers);
-  out.split_values_indices = fields.boolean("split_values_indices");
-  out.broadcast = fields.word("broadcast", collectives::kSparseBroadcasts);
-  out.round_barriers = fields.boolean("round_barriers");
-  out.support_overlap = fields.word("support_overlap", collectives::kSupportOverlaps);
-  out.bits = fields.integer("bits");
-  out.bucket = fields.integer("bucket");
-  out.rank = fields.optional_integer("rank").value_or(0);
-  out.block = fields.optional_integer("block").value_or(0);
+  io::read_members(kExchangeMembers, fields, out);
   out.custom.exchange = fields.word("exchange", collectives::kCustomExchanges);
   out.custom.bytes_per_worker = read_formula(fields, "bytes_per_worker");
 }
@@ -290,7 +265,7 @@ Compression parse_compression(const io::Json& json, const ParseContext& context,
   if (!fields.has("method")) { // an empty object is no compression
     for (const auto& [key, value] : object.as_object()) {
       if (fields.has(key)) {
-        context.problems.add(fields.json(), key, key + " needs a method beside it");
+        fields.refuse(key, key + " needs a method beside it");
       }
     }
     return out;
@@ -304,9 +279,8 @@ Compression parse_compression(const io::Json& json, const ParseContext& context,
     const bool waits = row->method == CompressionMethod::none;
     if (row->method == CompressionMethod::custom && key == "ratio" && rest.has(key) &&
         context.leftovers == Leftovers::refuse) {
-      context.problems.add(rest.json(), key,
-                           "a codec of any ratio in a ring is custom_codec; custom has "
-                           "bytes_per_worker instead");
+      rest.refuse(key, "a codec of any ratio in a ring is custom_codec; custom has "
+                       "bytes_per_worker instead");
     } else {
       context.needs_meaning(rest, key, waits, where);
     }
@@ -318,7 +292,7 @@ Compression parse_compression(const io::Json& json, const ParseContext& context,
     const bool by_default =
         row->kind == CompressionKind::codec && row->method != CompressionMethod::custom_codec;
     if (collectives::has_key(*row, key) && !by_default && !values.has(key)) {
-      context.problems.add(fields.json(), key, "required (" + std::string(kind) + ")");
+      fields.refuse(key, "required (" + std::string(kind) + ")");
     }
   }
   if (row->kind == CompressionKind::sparse) {
@@ -331,7 +305,7 @@ Compression parse_compression(const io::Json& json, const ParseContext& context,
       baseline != nullptr && !baseline->is_object() && !baseline->is_null()) {
     context.problems.add(*baseline, "must be an object, got " + io::shown(*baseline));
   }
-  check_ranks(values, context, use, *row, out);
+  check_ranks(values, use, *row, out);
   add_warnings(*row, out, warnings);
   return out;
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "document/fields/bound.hpp"
 #include "document/fields/written.hpp"
 #include "scenario/files/keys/cost_keys.hpp"
 
@@ -43,31 +44,28 @@ std::vector<std::pair<double, double>> parse_cost_table(const Json& table, Probl
 
 namespace {
 
-LineCost parse_line_cost(const Json& json, Problems& problems) {
-  Fields fields(json, problems, keys::kLineCost.front());
-  LineCost cost;
-  cost.op = fields.word("op");
-  cost.ranks = fields.integer("ranks");
-  cost.grade = fields.word("grade", kCostGrades);
-  cost.startup_s = fields.number("startup_s");
-  cost.per_byte_s = fields.number("per_byte_s");
-  cost.bus_bandwidth_Bps = fields.number("bus_bandwidth_Bps");
-  cost.startup_low_s = fields.optional_number("startup_low_s");
-  cost.startup_high_s = fields.optional_number("startup_high_s");
-  cost.bus_bandwidth_low_Bps = fields.optional_number("bus_bandwidth_low_Bps");
-  cost.bus_bandwidth_high_Bps = fields.optional_number("bus_bandwidth_high_Bps");
-  cost.collectives = fields.optional_integer("collectives").value_or(0);
-  cost.smallest_bytes = fields.optional_number("smallest_bytes").value_or(0);
-  cost.largest_bytes = fields.optional_number("largest_bytes").value_or(0);
-  fields.no_more();
-  return cost;
-}
+constexpr std::array kLine{
+    member<&LineCost::op>("op"),
+    member<&LineCost::ranks>("ranks"),
+    member<&LineCost::grade>("grade"),
+    member<&LineCost::startup_s>("startup_s"),
+    member<&LineCost::per_byte_s>("per_byte_s"),
+    member<&LineCost::bus_bandwidth_Bps>("bus_bandwidth_Bps"),
+    member_or_null<&LineCost::startup_low_s>("startup_low_s"),
+    member_or_null<&LineCost::startup_high_s>("startup_high_s"),
+    member_or_null<&LineCost::bus_bandwidth_low_Bps>("bus_bandwidth_low_Bps"),
+    member_or_null<&LineCost::bus_bandwidth_high_Bps>("bus_bandwidth_high_Bps"),
+    given<&LineCost::collectives>("collectives"),
+    given<&LineCost::smallest_bytes>("smallest_bytes"),
+    given<&LineCost::largest_bytes>("largest_bytes")};
 
 // Two costs of the same exchange would leave open which one counts.
 std::vector<LineCost> parse_line_costs(std::span<const Json> list, Problems& problems) {
   std::vector<LineCost> costs;
   for (const Json& json : list) {
-    LineCost cost = parse_line_cost(json, problems);
+    Fields fields(json, problems, keys::kLineCost.front());
+    LineCost cost = read_members(kLine, fields);
+    fields.no_more();
     if (std::ranges::any_of(costs, [&](const LineCost& other) {
           return other.op == cost.op && other.ranks == cost.ranks;
         })) {
@@ -76,23 +74,6 @@ std::vector<LineCost> parse_line_costs(std::span<const Json> list, Problems& pro
     costs.push_back(std::move(cost));
   }
   return costs;
-}
-
-Json to_json(const LineCost& cost) {
-  Json json = Object{{"op", cost.op},
-                     {"ranks", cost.ranks},
-                     {"grade", kCostGrades[cost.grade]},
-                     {"startup_s", cost.startup_s},
-                     {"per_byte_s", cost.per_byte_s},
-                     {"bus_bandwidth_Bps", cost.bus_bandwidth_Bps},
-                     {"startup_low_s", or_null(cost.startup_low_s)},
-                     {"startup_high_s", or_null(cost.startup_high_s)},
-                     {"bus_bandwidth_low_Bps", or_null(cost.bus_bandwidth_low_Bps)},
-                     {"bus_bandwidth_high_Bps", or_null(cost.bus_bandwidth_high_Bps)}};
-  set_given(json, "collectives", cost.collectives);
-  set_given(json, "smallest_bytes", cost.smallest_bytes);
-  set_given(json, "largest_bytes", cost.largest_bytes);
-  return json;
 }
 
 } // namespace
@@ -141,7 +122,7 @@ Json to_json(const CostPoints& cost) {
   set_given(json, "ranks", cost.ranks);
   set_given(json, "source", cost.source);
   if (!cost.costs.empty()) {
-    json.set("costs", write_each(cost.costs, [](const LineCost& each) { return to_json(each); }));
+    json.set("costs", write_members(kLine, keys::kLineCost.front(), cost.costs));
     return json;
   }
   json.set("table", write_each(cost.table, [](const auto& point) {

@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "document/fields/bound.hpp"
 #include "document/fields/written.hpp"
 #include "document/reader.hpp"
 #include "scenario/files/keys/model_keys.hpp"
@@ -31,20 +32,28 @@ layers::ModelTensor parse_model_tensor(Fields& fields) {
     elements *= dimension.as_double();
   }
   if (elements > kMostExact) {
-    fields.problems().add(fields.json(), "shape", "more than 2^53 elements");
+    fields.refuse("shape", "more than 2^53 elements");
     tensor.shape.clear();
   }
   return tensor;
 }
 
+constexpr std::array kTableLayer{member<&layers::ModelLayer::name>("name"),
+                                 member<&layers::ModelLayer::kind>("kind"),
+                                 member<&layers::ModelLayer::macs>("macs"),
+                                 member<&layers::ModelLayer::scaling>("scales_with"),
+                                 given<&layers::ModelLayer::heads>("heads"),
+                                 member<&layers::ModelLayer::execution_index>("execution_index")};
+constexpr std::array kSequence{
+    member<&layers::SequenceInput::sequence_length>("sequence_length"),
+    given<&layers::SequenceInput::max_sequence_length>("max_sequence_length"),
+    given<&layers::SequenceInput::causal>("causal")};
+constexpr std::array kImage{member<&layers::ImageInput::channels>("channels"),
+                            member<&layers::ImageInput::height>("height"),
+                            member<&layers::ImageInput::width>("width")};
+
 layers::ModelLayer parse_model_layer(Fields& fields) {
-  layers::ModelLayer layer;
-  layer.name = fields.text("name");
-  layer.kind = fields.word("kind");
-  layer.macs = fields.integer("macs");
-  layer.scaling = fields.word("scales_with", layers::kMacScalings);
-  layer.heads = fields.optional_integer("heads").value_or(0);
-  layer.execution_index = fields.optional_integer("execution_index");
+  layers::ModelLayer layer = read_members(kTableLayer, fields);
   layer.tensors = fields.each("tensors", parse_model_tensor);
   return layer;
 }
@@ -63,9 +72,7 @@ void parse_input(const Json& json, Problems& problems, layers::ModelTable& table
         length, fields.optional_integer("max_sequence_length", longest).value_or(0),
         fields.boolean("causal")};
   } else {
-    table.image = layers::ImageInput{.channels = fields.integer("channels"),
-                                     .height = fields.integer("height"),
-                                     .width = fields.integer("width")};
+    table.image = read_members(kImage, fields);
   }
   fields.no_more();
 }
@@ -193,50 +200,26 @@ layers::ModelTable parse_model_or_config(const Json& json) {
 
 // Totals are computed anew, so that a table that was changed in memory stays consistent.
 Json to_json(const layers::ModelTable& table) {
-  Json input;
-  if (table.sequence) {
-    input.set("sequence_length", table.sequence->sequence_length);
-    set_given(input, "max_sequence_length", table.sequence->max_sequence_length);
-    set_given(input, "causal", table.sequence->causal);
-  } else if (table.image) {
-    input.set("channels", table.image->channels);
-    input.set("height", table.image->height);
-    input.set("width", table.image->width);
-  }
-  Json totals;
-  totals.set("elements", table.elements());
-  totals.set("tensors", table.tensors());
-  totals.set("layers", table.layers.size());
-  totals.set("macs", table.macs());
-  Array layers;
-  for (const layers::ModelLayer& layer : table.layers) {
-    Json entry;
-    entry.set("name", layer.name);
-    entry.set("kind", layer.kind);
-    entry.set("macs", layer.macs);
-    entry.set("scales_with", layers::kMacScalings[layer.scaling]);
-    set_given(entry, "heads", layer.heads);
-    set_given(entry, "execution_index", layer.execution_index);
-    Array tensors;
-    for (const layers::ModelTensor& tensor : layer.tensors) {
-      Json item;
-      item.set("name", tensor.name);
-      item.set("shape", Array(tensor.shape.begin(), tensor.shape.end()));
-      tensors.push_back(std::move(item));
-    }
-    entry.set("tensors", std::move(tensors));
-    layers.push_back(std::move(entry));
-  }
-  Json json;
-  json.set("schema_version", 1);
-  json.set("kind", "model");
-  json.set("name", table.name);
-  json.set("family", table.family);
-  json.set("source", table.source);
-  json.set("input", std::move(input));
-  json.set("totals", std::move(totals));
-  json.set("layers", std::move(layers));
-  return json;
+  return Object{
+      {"schema_version", 1},
+      {"kind", "model"},
+      {"name", table.name},
+      {"family", table.family},
+      {"source", table.source},
+      {"input", table.sequence ? write_members(kSequence, keys::kSequence, *table.sequence)
+                : table.image  ? write_members(kImage, keys::kImage, *table.image)
+                               : Json()},
+      {"totals", Object{{"elements", table.elements()},
+                        {"tensors", table.tensors()},
+                        {"layers", table.layers.size()},
+                        {"macs", table.macs()}}},
+      {"layers", write_each(table.layers, [](const layers::ModelLayer& layer) {
+         Json entry = write_members(kTableLayer, keys::kModelLayers.front(), layer);
+         entry.set("tensors", write_each(layer.tensors, [](const layers::ModelTensor& tensor) {
+                     return Object{{"name", tensor.name}, {"shape", list_of(tensor.shape)}};
+                   }));
+         return entry;
+       })}};
 }
 
 } // namespace stepsim::io

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "document/csv.hpp"
+#include "document/fields/bound.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
@@ -19,20 +20,22 @@ constexpr std::array<std::string_view, 8> kColumns{"op",     "algorithm", "ranks
                                                    "time_s", "pass",      "column", "start_up"};
 
 // Bytes must be whole numbers: they come from buffers that somebody allocated.
+constexpr std::array kPoint{member<&Sample::bytes>("bytes"), member<&Sample::time_s>("time_s"),
+                            member<&Sample::pass>("pass")};
+// Unknown device, element type and column are null; `algorithm` and `gpus_per_node` are left out
+// instead, because their absence has a meaning to the fit.
+constexpr std::array kSet{member<&SampleSet::op>("op"),
+                          member<&SampleSet::algorithm>("algorithm"),
+                          member<&SampleSet::ranks>("ranks"),
+                          member_or_null<&SampleSet::device>("device"),
+                          member_or_null<&SampleSet::dtype>("dtype"),
+                          member_or_null<&SampleSet::column>("column"),
+                          given<&SampleSet::start_up>("start_up"),
+                          member<&SampleSet::gpus_per_node>("gpus_per_node")};
+
 SampleSet parse_set(Fields& fields) {
-  SampleSet set;
-  set.op = fields.word("op");
-  set.algorithm = fields.text("algorithm");
-  set.ranks = fields.integer("ranks");
-  set.device = fields.text("device");
-  set.dtype = fields.text("dtype");
-  set.column = fields.text("column");
-  set.start_up = fields.word("start_up", links::kStartUps);
-  set.gpus_per_node = fields.optional_integer("gpus_per_node");
-  set.samples = fields.each("points", [](Fields& point) {
-    return Sample{static_cast<double>(point.integer("bytes")), point.number("time_s"),
-                  point.optional_integer("pass")};
-  });
+  SampleSet set = read_members(kSet, fields);
+  set.samples = read_members(kPoint, fields, "points");
   return set;
 }
 
@@ -208,37 +211,15 @@ Samples read_samples(const std::string& path, std::string_view importer) {
   return samples;
 }
 
-// Unknown device, element type and column are null; `algorithm` and `gpus_per_node` are left out
-// instead, because their absence has a meaning to the fit.
 Json to_json(const Samples& samples) {
-  Array sets;
-  for (const SampleSet& set : samples.sets) {
-    Array points;
-    for (const Sample& sample : set.samples) {
-      Json point(
-          Object{{"bytes", static_cast<std::int64_t>(sample.bytes)}, {"time_s", sample.time_s}});
-      set_given(point, "pass", sample.pass);
-      points.push_back(std::move(point));
-    }
-    Json entry(Object{{"op", set.op},
-                      {"ranks", set.ranks},
-                      {"device", text_or_null(set.device)},
-                      {"dtype", text_or_null(set.dtype)},
-                      {"column", text_or_null(set.column)},
-                      {"points", std::move(points)}});
-    set_given(entry, "algorithm", set.algorithm);
-    if (set.start_up != links::StartUp::alone) {
-      entry.set("start_up", links::kStartUps[set.start_up]);
-    }
-    set_given(entry, "gpus_per_node", set.gpus_per_node);
-    sets.push_back(std::move(entry));
-  }
-  return Object{{"schema_version", 1},
-                {"kind", keys::kSamples.name},
-                {"name", samples.name},
-                {"source", to_json(samples.source)},
-                {"sets", std::move(sets)},
-                {"warnings", Array(samples.warnings.begin(), samples.warnings.end())}};
+  Array sets = write_each(samples.sets, [](const SampleSet& set) {
+    Json entry = write_members(kSet, keys::kSampleSet.front(), set);
+    entry.set("points", write_members(kPoint, keys::kSample.front(), set.samples));
+    return entry;
+  });
+  return Object{{"schema_version", 1},     {"kind", keys::kSamples.name},
+                {"name", samples.name},    {"source", to_json(samples.source)},
+                {"sets", std::move(sets)}, {"warnings", list_of(samples.warnings)}};
 }
 
 } // namespace stepsim::io

@@ -24,8 +24,7 @@ double link_number(Fields& fields, std::string_view key) {
   const Range range = fields.row(key).range;
   const double value = fields.number(key, at_least(range.low));
   if (value > range.high) {
-    fields.problems().add(fields.json(), key,
-                          Range{.high = range.high}.text() + ", got " + base::shortest(value));
+    fields.refuse(key, Range{.high = range.high}.text() + ", got " + base::shortest(value));
   }
   return value;
 }
@@ -46,7 +45,7 @@ void parse_preset(Fields& fields, links::Topology& topology) {
   }
   if (fields.problems().empty()) {
     if (const auto problem = links::preset_problem(topology)) {
-      fields.problems().add(fields.json(), problem->parameter, problem->message);
+      fields.refuse(problem->parameter, problem->message);
     }
   }
 }
@@ -192,12 +191,11 @@ Json to_json(const links::Topology& topology) {
   json.set("hosts", nodes(topology.hosts));
   json.set("switches", nodes(topology.switches));
   json.set("links", write_each(topology.links, [](const links::TopologyLink& link) {
-             Json entry;
-             entry.set("id", link.id);
-             entry.set("a", link.a);
-             entry.set("b", link.b);
-             entry.set("latency_s", link.latency_s);
-             entry.set("bandwidth_Bps", link.bandwidth_Bps);
+             Json entry = Object{{"id", link.id},
+                                 {"a", link.a},
+                                 {"b", link.b},
+                                 {"latency_s", link.latency_s},
+                                 {"bandwidth_Bps", link.bandwidth_Bps}};
              set_given(entry, "source", link.source);
              return entry;
            }));

@@ -1,10 +1,13 @@
-// Layers, buckets, collectives and steps of a trace, each by a function of its own. Sizes that say
+// Layers, buckets, collectives and steps of a trace, each by a table of its members. Sizes that say
 // one thing twice (elements and bytes, tensors and layers) must agree exactly: a trace in which
 // they do not was put together by hand, and nobody could tell which of the numbers is right.
+// Values that a reader of the file would look for are always written, null if they are unknown;
+// texts and lists that say nothing when empty are left out.
 #include "scenario/files/trace_file.hpp"
 
 #include <fmt/core.h>
 
+#include "document/fields/written.hpp"
 #include "scenario/files/keys/trace_keys.hpp"
 #include "scenario/files/source_json.hpp"
 
@@ -12,37 +15,94 @@ namespace stepsim::io {
 
 namespace {
 
-// Null and absent mean the same: the recording did not show it.
-std::optional<Seconds> optional_seconds(Fields& fields, std::string_view key) {
-  const auto value = fields.optional_number(key);
-  return value ? std::optional(Seconds{*value}) : std::nullopt;
-}
-std::optional<Bytes> optional_bytes(Fields& fields, std::string_view key) {
-  const auto value = fields.optional_integer(key);
-  return value ? std::optional(Bytes{*value}) : std::nullopt;
-}
-Seconds seconds(Fields& fields, std::string_view key) { return {fields.number(key)}; }
-std::string dtype(Fields& fields) {
-  return std::string(fields.optional_word("dtype").value_or(""));
-}
+using layers::Checks;
+using layers::Layer;
+using layers::MeasuredBucket;
+using layers::MeasuredCollective;
+using layers::MeasuredSharding;
+using layers::MeasuredStep;
+using layers::MeasuredTransfer;
+using layers::MeasuredUnit;
+using layers::Tensor;
+using layers::Trace;
+
+constexpr std::array kTensor{
+    member<&Tensor::name>("name"), member_or_null<&Tensor::elements>("elements"),
+    member<&Tensor::dtype>("dtype"), member_or_null<&Tensor::bytes>("bytes"),
+    member<&Tensor::bucket>("bucket")};
+constexpr std::array kExtra{given<&Tensor::extra_bytes>("extra_bytes")};
+constexpr std::array kLayer{member<&Layer::name>("name"),
+                            member_or_null<&Layer::forward>("forward_s"),
+                            member_or_null<&Layer::backward>("backward_s"),
+                            member_or_null<&Layer::gradient_bytes>("gradient_bytes"),
+                            member<&Layer::operation>("operation")};
+constexpr std::array kTransfer{member_or_null<&MeasuredTransfer::median>("transfer_s"),
+                               member_or_null<&MeasuredTransfer::low>("transfer_low_s"),
+                               member_or_null<&MeasuredTransfer::high>("transfer_high_s")};
+constexpr std::array kUnit{member<&MeasuredUnit::elements>("elements"),
+                           member<&MeasuredUnit::gather_dtype>("gather_dtype"),
+                           member<&MeasuredUnit::reduce_dtype>("reduce_dtype"),
+                           member<&MeasuredUnit::gathers_forward>("gathers_forward"),
+                           member<&MeasuredUnit::gathers_backward>("gathers_backward")};
+constexpr std::array kSharding{
+    member<&MeasuredSharding::group_size>("group_size"),
+    member_or_null<&MeasuredSharding::world_size>("world_size"),
+    member<&MeasuredSharding::reshard_after_forward>("reshard_after_forward")};
+constexpr std::array kBucket{member<&MeasuredBucket::elements>("elements"),
+                             member<&MeasuredBucket::bytes>("bytes"),
+                             member<&MeasuredBucket::dtype>("dtype"),
+                             member<&MeasuredBucket::tensors>("tensors"),
+                             member_or_null<&MeasuredBucket::min>("min_s"),
+                             member_or_null<&MeasuredBucket::median>("median_s"),
+                             member_or_null<&MeasuredBucket::max>("max_s"),
+                             member<&MeasuredBucket::group>("group")};
+constexpr std::array kCollective{member<&MeasuredCollective::op>("op"),
+                                 member<&MeasuredCollective::elements>("elements"),
+                                 member<&MeasuredCollective::bytes>("bytes"),
+                                 member<&MeasuredCollective::dtype>("dtype"),
+                                 member<&MeasuredCollective::per_step>("per_step"),
+                                 member_or_null<&MeasuredCollective::min>("min_s")};
+// Steps are what the layer times were condensed from. No run uses them; they are kept, so that a
+// trace that is read and written again still shows what it rests on.
+constexpr std::array kStep{member<&MeasuredStep::name>("name"),
+                           member<&MeasuredStep::used>("used")};
+// What an import found out about its own quality. No run uses it.
+constexpr std::array kChecks{member<&Checks::steps_used>("steps_used"),
+                             member<&Checks::backward_nodes>("backward_nodes"),
+                             member<&Checks::backward_matched>("backward_matched"),
+                             member<&Checks::gradient_nodes>("gradient_nodes"),
+                             member<&Checks::unattributed_fraction>("unattributed_fraction"),
+                             member_or_null<&Checks::gpu_busy_fraction>("gpu_busy_fraction"),
+                             member<&Checks::rank_spread>("rank_spread"),
+                             member<&Checks::idle_fraction>("idle_fraction"),
+                             member<&Checks::launch_idle_fraction>("launch_idle_fraction"),
+                             member<&Checks::recompute_fraction>("recompute_fraction"),
+                             member<&Checks::graph_fraction>("graph_fraction"),
+                             member<&Checks::wait_fraction>("wait_fraction"),
+                             member<&Checks::last_rank>("last_rank")};
+constexpr std::array kRun{member_or_null<&Trace::device>("device"),
+                          member_or_null<&Trace::ranks>("ranks"),
+                          member_or_null<&Trace::batch_size>("batch_size"),
+                          member_or_null<&Trace::time_basis>("time_basis"),
+                          member<&Trace::granularity>("granularity"),
+                          member<&Trace::time_scale>("time_scale"),
+                          member<&Trace::accumulation>("accumulation")};
+constexpr std::array kTimes{member<&Trace::update>("update_s"), member<&Trace::input>("input_s"),
+                            member<&Trace::other>("other_s"),
+                            member<&Trace::framework>("framework_s")};
 
 // A tensor whose element type is unknown has bytes that nothing can be compared with.
-layers::Tensor parse_trace_tensor(Fields& fields) {
+Tensor parse_trace_tensor(Fields& fields) {
   const Json& json = fields.json();
   Problems& problems = fields.problems();
-  layers::Tensor tensor;
-  tensor.name = fields.text("name");
-  tensor.elements = fields.optional_integer("elements");
-  tensor.dtype = dtype(fields);
-  tensor.bytes = optional_bytes(fields, "bytes");
-  tensor.bucket = fields.optional_integer("bucket");
+  Tensor tensor = read_members(kTensor, fields);
   double count = 1;
   for (const Json& size : fields.list("shape")) {
     const auto checked = checked_integer(size, keys::kTraceShape.front().range, problems);
     tensor.shape.push_back(checked.value_or(1));
     count *= static_cast<double>(tensor.shape.back());
   }
-  tensor.extra_bytes = {fields.integer("extra_bytes")};
+  read_members(kExtra, fields, tensor);
   fields.no_more();
   if (!tensor.shape.empty() && tensor.elements && count != static_cast<double>(*tensor.elements)) {
     problems.add(json, "shape", fmt::format("does not make {} elements", *tensor.elements));
@@ -64,17 +124,12 @@ layers::Tensor parse_trace_tensor(Fields& fields) {
 
 // The sum is compared only if all tensors have bytes; otherwise the layer's own number is all there
 // is.
-layers::Layer parse_trace_layer(Fields& fields) {
-  layers::Layer layer;
-  layer.name = fields.text("name");
-  layer.forward = optional_seconds(fields, "forward_s");
-  layer.backward = optional_seconds(fields, "backward_s");
-  layer.gradient_bytes = optional_bytes(fields, "gradient_bytes");
-  layer.operation = fields.text("operation");
+Layer parse_trace_layer(Fields& fields) {
+  Layer layer = read_members(kLayer, fields);
   layer.tensors = fields.each("tensors", parse_trace_tensor);
   std::int64_t sum = 0;
   bool known = true;
-  for (const layers::Tensor& tensor : layer.tensors) {
+  for (const Tensor& tensor : layer.tensors) {
     known = known && tensor.bytes;
     // Saturates above every legal total.
     sum = std::min(sum + tensor.bytes.value_or(Bytes{0}).value + tensor.extra_bytes.value,
@@ -82,31 +137,22 @@ layers::Layer parse_trace_layer(Fields& fields) {
   }
   if (known && !layer.tensors.empty() && layer.gradient_bytes &&
       layer.gradient_bytes->value != sum) {
-    fields.problems().add(
-        fields.json(), "gradient_bytes",
-        fmt::format("{}, but the tensors sum to {}", layer.gradient_bytes->value, sum));
+    fields.refuse("gradient_bytes",
+                  fmt::format("{}, but the tensors sum to {}", layer.gradient_bytes->value, sum));
   }
   return layer;
 }
 
-layers::MeasuredTransfer parse_transfer(Fields& fields) {
-  layers::MeasuredTransfer transfer;
-  transfer.median = optional_seconds(fields, "transfer_s");
-  transfer.low = optional_seconds(fields, "transfer_low_s");
-  transfer.high = optional_seconds(fields, "transfer_high_s");
+MeasuredTransfer parse_transfer(Fields& fields) {
+  MeasuredTransfer transfer = read_members(kTransfer, fields);
   for (const double wait : fields.numbers("wait_s")) {
     transfer.wait.push_back({wait});
   }
   return transfer;
 }
 
-layers::MeasuredUnit parse_unit(Fields& fields) {
-  layers::MeasuredUnit unit;
-  unit.elements = fields.integer("elements");
-  unit.gather_dtype = std::string(fields.optional_word("gather_dtype").value_or(""));
-  unit.reduce_dtype = std::string(fields.optional_word("reduce_dtype").value_or(""));
-  unit.gathers_forward = fields.integer("gathers_forward");
-  unit.gathers_backward = fields.integer("gathers_backward");
+MeasuredUnit parse_unit(Fields& fields) {
+  MeasuredUnit unit = read_members(kUnit, fields);
   const auto range = fields.list("layers");
   if (!range.empty()) {
     const auto bound = [&](const Json& value) {
@@ -116,118 +162,139 @@ layers::MeasuredUnit parse_unit(Fields& fields) {
     unit.first_layer = bound(range.front());
     unit.last_layer = bound(range.back());
     if (range.size() != 2 || unit.last_layer < unit.first_layer) {
-      fields.problems().add(fields.json(), "layers", "must be the first and the last layer");
+      fields.refuse("layers", "must be the first and the last layer");
     }
   }
   return unit;
 }
 
-layers::MeasuredSharding parse_sharding(Fields& fields) {
-  layers::MeasuredSharding sharding;
-  sharding.group_size = fields.integer("group_size");
-  sharding.world_size = fields.optional_integer("world_size");
-  sharding.reshard_after_forward = fields.boolean("reshard_after_forward");
-  return sharding;
-}
-
 // `index` may be left out. Where it is given it must be the position, because launch order is what
 // the list stands for.
-layers::MeasuredBucket parse_bucket(Fields& fields, std::int64_t expected) {
-  layers::MeasuredBucket bucket;
+MeasuredBucket parse_bucket(Fields& fields, std::int64_t expected) {
   if (fields.integer_or("index", expected) != expected) {
-    fields.problems().add(
-        fields.json(), "index",
-        fmt::format("buckets are numbered from 0 in launch order, this is {}", expected));
+    fields.refuse("index",
+                  fmt::format("buckets are numbered from 0 in launch order, this is {}", expected));
   }
-  bucket.elements = fields.integer("elements");
-  bucket.bytes = {fields.integer("bytes")};
-  bucket.dtype = dtype(fields);
-  bucket.tensors = fields.integer("tensors");
-  bucket.min = optional_seconds(fields, "min_s");
-  bucket.median = optional_seconds(fields, "median_s");
-  bucket.max = optional_seconds(fields, "max_s");
-  bucket.group = fields.text("group");
+  MeasuredBucket bucket = read_members(kBucket, fields);
   bucket.transfer = parse_transfer(fields);
   return bucket;
 }
 
-layers::MeasuredCollective parse_collective(Fields& fields) {
-  layers::MeasuredCollective collective;
-  collective.op = fields.text("op");
-  collective.elements = fields.integer("elements");
-  collective.bytes = {fields.integer("bytes")};
-  collective.dtype = dtype(fields);
-  collective.per_step = fields.integer("per_step");
-  collective.min = optional_seconds(fields, "min_s");
+MeasuredCollective parse_collective(Fields& fields) {
+  MeasuredCollective collective = read_members(kCollective, fields);
   collective.transfer = parse_transfer(fields);
   return collective;
 }
 
-// Steps are what the layer times were condensed from. No run uses them; they are kept, so that a
-// trace that is read and written again still shows what it rests on.
-layers::MeasuredStep parse_step(Fields& fields) {
-  layers::MeasuredStep step;
-  step.name = fields.text("name");
-  step.used = fields.boolean("used");
-  for (const keys::StepTime& time : keys::kStepTimes) {
-    step.*time.member = seconds(fields, time.row.name);
-  }
+MeasuredStep parse_step(Fields& fields) {
+  MeasuredStep step = read_members(kStep, fields);
+  read_bound(keys::kStepTimes, fields, step);
   return step;
 }
 
-// What an import found out about its own quality. No run uses it.
-layers::Checks parse_checks(Fields& fields) {
-  layers::Checks checks;
-  checks.steps_used = fields.integer("steps_used");
-  checks.backward_nodes = fields.integer("backward_nodes");
-  checks.backward_matched = fields.integer("backward_matched");
-  checks.gradient_nodes = fields.integer("gradient_nodes");
-  checks.unattributed_fraction = fields.number("unattributed_fraction");
-  checks.gpu_busy_fraction = fields.optional_number("gpu_busy_fraction");
-  checks.rank_spread = fields.optional_number("rank_spread");
-  checks.idle_fraction = fields.optional_number("idle_fraction");
-  checks.launch_idle_fraction = fields.optional_number("launch_idle_fraction");
-  checks.recompute_fraction = fields.optional_number("recompute_fraction");
-  checks.graph_fraction = fields.optional_number("graph_fraction");
-  checks.wait_fraction = fields.numbers("wait_fraction");
-  checks.last_rank = fields.numbers("last_rank");
-  return checks;
+// Only what several profiles have shown.
+Json with_transfer(Json json, const MeasuredTransfer& transfer) {
+  if (transfer.median) {
+    add(json, write_members(kTransfer, keys::kTraceBuckets.front(), transfer));
+    json.set("wait_s", write_each(transfer.wait, [](Seconds time) { return time.value; }));
+  }
+  return json;
+}
+
+Json to_json(const Tensor& tensor) {
+  const Key& keys = keys::kTraceTensors.front();
+  Json json = write_members(kTensor, keys, tensor);
+  add(json, write_members(kExtra, keys, tensor));
+  set_given(json, "shape", tensor.shape);
+  return json;
+}
+
+Json to_json(const Layer& layer) {
+  Json json = write_members(kLayer, keys::kTraceLayers.front(), layer);
+  json.set("tensors", write_each(layer.tensors, [](const Tensor& each) { return to_json(each); }));
+  return json;
+}
+
+Json to_json(const MeasuredUnit& unit) {
+  Json json = write_members(kUnit, keys::kTraceUnits.front(), unit);
+  json.set("layers", Array{unit.first_layer, unit.last_layer});
+  return json;
+}
+
+Json to_json(const MeasuredCollective& collective) {
+  return with_transfer(write_members(kCollective, keys::kTraceCollectives.front(), collective),
+                       collective.transfer);
+}
+
+Json to_json(const MeasuredStep& step) {
+  Json json = write_members(kStep, keys::kTraceSteps.front(), step);
+  write_bound(keys::kStepTimes, step, json);
+  return json;
+}
+
+// A list that is absent reads as an empty one.
+template <class Value>
+void set_list(Json& json, std::string_view key, const std::vector<Value>& values) {
+  set_given(json, key, write_each(values, [](const Value& value) { return to_json(value); }));
 }
 
 } // namespace
 
-layers::Trace parse_trace(const Json& json) {
+Trace parse_trace(const Json& json) {
   Problems problems;
   Fields fields(json, problems, keys::kTrace);
   fields.header("trace");
-  layers::Trace trace;
+  Trace trace;
   trace.name = fields.string("name", "");
   trace.provenance = fields.word("provenance", layers::kProvenances);
   fields.object("source", [&](Fields& part) { trace.source = read_source(part); });
-  trace.device = fields.optional_text("device");
-  trace.ranks = fields.optional_integer("ranks");
-  trace.batch_size = fields.optional_integer("batch_size");
-  trace.time_basis = fields.optional_word("time_basis");
-  trace.granularity = fields.optional_word("granularity", layers::kGranularities);
-  trace.time_scale = fields.number("time_scale");
-  trace.accumulation = fields.optional_integer("accumulation");
+  read_members(kRun, fields, trace);
   trace.layers = fields.each("layers", parse_trace_layer, "layer");
-  trace.update = seconds(fields, "update_s");
-  trace.input = seconds(fields, "input_s");
-  trace.other = seconds(fields, "other_s");
-  trace.framework = seconds(fields, "framework_s");
+  read_members(kTimes, fields, trace);
   trace.buckets = fields.each("buckets", [next = std::int64_t{0}](Fields& bucket) mutable {
     return parse_bucket(bucket, next++);
   });
   trace.collectives = fields.each("collectives", parse_collective);
   trace.units = fields.each("units", parse_unit);
-  fields.object("sharding", [&](Fields& part) { trace.sharding = parse_sharding(part); });
+  fields.object("sharding", [&](Fields& part) { trace.sharding = read_members(kSharding, part); });
   trace.steps = fields.each("steps", parse_step);
-  fields.object("checks", [&](Fields& part) { trace.checks = parse_checks(part); });
+  fields.object("checks", [&](Fields& part) { trace.checks = read_members(kChecks, part); });
   trace.warnings = parse_warnings(fields);
   fields.no_more();
   problems.throw_if_any();
   return trace;
+}
+
+Json to_json(const Trace& trace) {
+  Json json = Object{{"schema_version", 1},
+                     {"kind", "trace"},
+                     {"name", trace.name},
+                     {"provenance", layers::kProvenances[trace.provenance]}};
+  if (trace.source) {
+    json.set("source", to_json(*trace.source));
+  }
+  add(json, write_members(kRun, keys::kTrace, trace));
+  set_list(json, "layers", trace.layers);
+  add(json, write_members(kTimes, keys::kTrace, trace));
+  Array buckets;
+  for (const MeasuredBucket& bucket : trace.buckets) {
+    Json each = write_members(kBucket, keys::kTraceBuckets.front(), bucket);
+    each.set("index", buckets.size());
+    buckets.push_back(with_transfer(std::move(each), bucket.transfer));
+  }
+  set_given(json, "buckets", buckets);
+  set_list(json, "collectives", trace.collectives);
+  set_list(json, "units", trace.units);
+  if (trace.sharding) {
+    json.set("sharding",
+             write_members(kSharding, *find_key(keys::kTrace, "sharding"), *trace.sharding));
+  }
+  set_list(json, "steps", trace.steps);
+  if (trace.checks) {
+    json.set("checks", write_members(kChecks, *find_key(keys::kTrace, "checks"), *trace.checks));
+  }
+  json.set("warnings", list_of(trace.warnings));
+  return json;
 }
 
 } // namespace stepsim::io

@@ -7,8 +7,7 @@
 //
 //     {"kind": "trace", "provenance": "measured", "layers": [
 //       {"name": "conv1", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 37632}]}
-#include <algorithm>
-
+#include "document/fields/bound.hpp"
 #include "document/fields/schema.hpp"
 #include "layers/trace.hpp"
 #include "scenario/files/keys/source_keys.hpp"
@@ -156,56 +155,47 @@ inline constexpr std::array kTraceSharding{
     boolean("reshard_after_forward", "Whether units are gathered again for the backward pass.")
         .by_default(false)};
 
-// A time of a measured step: its key and its member of layers::MeasuredStep. Reader and writer use
-// this table in its order.
-struct StepTime {
-  Key row;
-  Seconds layers::MeasuredStep::*member = nullptr;
-};
-[[nodiscard]] constexpr StepTime
-step_time(std::string_view name, Seconds layers::MeasuredStep::*member, std::string_view sentence) {
-  return {number(name, sentence, at_least(0)).by_default(0).example("0.05"), member};
+[[nodiscard]] constexpr Key step_time(std::string_view name, std::string_view sentence) {
+  return number(name, sentence, at_least(0)).by_default(0).example("0.05");
 }
 inline constexpr std::array kStepTimes{
-    step_time("wall_s", &layers::MeasuredStep::wall, "Wall time of the step, s."),
-    step_time("gpu_busy_s", &layers::MeasuredStep::gpu_busy,
-              "Time in which the device runs any kernel, s."),
-    step_time("compute_busy_s", &layers::MeasuredStep::compute_busy,
-              "Time in which the device runs a kernel that does not communicate, s."),
-    step_time("exposed_communication_s", &layers::MeasuredStep::exposed_communication,
-              "Time in which the device only communicates, s."),
-    step_time("forward_s", &layers::MeasuredStep::forward, "Time of the forward pass, s."),
-    step_time("backward_s", &layers::MeasuredStep::backward, "Time of the backward pass, s."),
-    step_time("gradient_nodes_s", &layers::MeasuredStep::gradient_nodes,
-              "Time of the nodes that accumulate gradients, s; the backward time holds it, too."),
-    step_time("update_s", &layers::MeasuredStep::update, "Time of the optimizer, s."),
-    step_time("framework_s", &layers::MeasuredStep::framework,
-              "Time of the framework's copies of gradients, s."),
-    step_time("input_s", &layers::MeasuredStep::input, "Time of copying the input, s."),
-    step_time("other_s", &layers::MeasuredStep::other, "Time of all other kernels, s."),
-    step_time("communication_s", &layers::MeasuredStep::communication,
-              "Time of the collectives, s."),
-    step_time(
-        "step_s", &layers::MeasuredStep::step,
+    bound<&layers::MeasuredStep::wall>(step_time("wall_s", "Wall time of the step, s.")),
+    bound<&layers::MeasuredStep::gpu_busy>(
+        step_time("gpu_busy_s", "Time in which the device runs any kernel, s.")),
+    bound<&layers::MeasuredStep::compute_busy>(step_time(
+        "compute_busy_s", "Time in which the device runs a kernel that does not communicate, s.")),
+    bound<&layers::MeasuredStep::exposed_communication>(
+        step_time("exposed_communication_s", "Time in which the device only communicates, s.")),
+    bound<&layers::MeasuredStep::forward>(step_time("forward_s", "Time of the forward pass, s.")),
+    bound<&layers::MeasuredStep::backward>(
+        step_time("backward_s", "Time of the backward pass, s.")),
+    bound<&layers::MeasuredStep::gradient_nodes>(step_time(
+        "gradient_nodes_s",
+        "Time of the nodes that accumulate gradients, s; the backward time holds it, too.")),
+    bound<&layers::MeasuredStep::update>(step_time("update_s", "Time of the optimizer, s.")),
+    bound<&layers::MeasuredStep::framework>(
+        step_time("framework_s", "Time of the framework's copies of gradients, s.")),
+    bound<&layers::MeasuredStep::input>(step_time("input_s", "Time of copying the input, s.")),
+    bound<&layers::MeasuredStep::other>(step_time("other_s", "Time of all other kernels, s.")),
+    bound<&layers::MeasuredStep::communication>(
+        step_time("communication_s", "Time of the collectives, s.")),
+    bound<&layers::MeasuredStep::step>(step_time(
+        "step_s",
         "Length of the step on the device, s: from the end of the work of the step before it to "
-        "the end of its own; the sum of the following six. 0 if unknown."),
-    step_time("step_compute_s", &layers::MeasuredStep::step_compute,
-              "Of it, the device computes, s."),
-    step_time("step_exchange_s", &layers::MeasuredStep::step_exchange,
-              "Of it, the device only exchanges gradients or shards, s."),
-    step_time("step_other_collectives_s", &layers::MeasuredStep::step_other_collectives,
-              "Of it, the device only runs other collectives, s."),
-    step_time("step_input_s", &layers::MeasuredStep::step_input,
-              "Of it, the device only copies input, s."),
-    step_time("step_host_s", &layers::MeasuredStep::step_host,
-              "Of it, the device waits for a launch of the host, s."),
-    step_time("step_idle_s", &layers::MeasuredStep::step_idle,
-              "Of it, the device waits for something else, s.")};
-inline constexpr auto kStepTimeRows = [] {
-  std::array<Key, kStepTimes.size()> all;
-  std::ranges::transform(kStepTimes, all.begin(), &StepTime::row);
-  return all;
-}();
+        "the end of its own; the sum of the following six. 0 if unknown.")),
+    bound<&layers::MeasuredStep::step_compute>(
+        step_time("step_compute_s", "Of it, the device computes, s.")),
+    bound<&layers::MeasuredStep::step_exchange>(
+        step_time("step_exchange_s", "Of it, the device only exchanges gradients or shards, s.")),
+    bound<&layers::MeasuredStep::step_other_collectives>(
+        step_time("step_other_collectives_s", "Of it, the device only runs other collectives, s.")),
+    bound<&layers::MeasuredStep::step_input>(
+        step_time("step_input_s", "Of it, the device only copies input, s.")),
+    bound<&layers::MeasuredStep::step_host>(
+        step_time("step_host_s", "Of it, the device waits for a launch of the host, s.")),
+    bound<&layers::MeasuredStep::step_idle>(
+        step_time("step_idle_s", "Of it, the device waits for something else, s."))};
+inline constexpr auto kStepTimeRows = keys_of(kStepTimes);
 
 inline constexpr std::array kTraceStep{
     text("name", "Name of the step in the profile.").example(R"("ProfilerStep#5")").required(),
