@@ -27,19 +27,18 @@ inline constexpr std::array kProgramStreamKeys{
         .by_default("fifo"),
     integer("credit_bytes",
             "A priority stream sends its next message while fewer bytes than this are in flight. "
-            "The default is no limit.")
-        .in(io::between(1, io::kMostExact))
+            "The default is no limit.",
+            io::between(1, io::kMostExact))
         .example("4000000"),
-    integer("concurrency", "Messages at a time on a stream at_once.")
-        .in(io::between(1, 1 << 20))
+    integer("concurrency", "Messages at a time on a stream at_once.", io::between(1, 1 << 20))
         .by_default(2),
     word("channel_shares", buckets::kChannelShares,
          "What messages at a time have of the channel, on a stream at_once: all the same (equal), "
          "slowed by contention, or in proportion to their data_s (by_size).")
         .by_default("equal"),
     number("contention",
-           "How much one more message at a time slows the data of each, on a stream at_once.")
-        .in(io::at_least(0))
+           "How much one more message at a time slows the data of each, on a stream at_once.",
+           io::at_least(0))
         .by_default(0.5)};
 
 // The elements of a wait: an id, a distance, the word "all" to wait for all ranks, and the number
@@ -64,14 +63,12 @@ inline constexpr std::array kProgramOperationKeys{
     word("kind", programs::kKinds,
          "What the operation is for; shares and overlap are by kind. The default is the collective "
          "of an exchange, else other."),
-    number("seconds", "Duration of compute and delay, s; required for them.")
-        .in(io::at_least(0))
+    number("seconds", "Duration of compute and delay, s; required for them.", io::at_least(0))
         .example("0.002"),
-    number("startup_s", "Start-up of an exchange, s; with data_s instead of a collective.")
-        .in(io::at_least(0))
+    number("startup_s", "Start-up of an exchange, s; with data_s instead of a collective.",
+           io::at_least(0))
         .example("0.0001"),
-    number("data_s", "Time of an exchange after its start-up, s.")
-        .in(io::at_least(0))
+    number("data_s", "Time of an exchange after its start-up, s.", io::at_least(0))
         .example("0.004"),
     word("collective", kProgramCollectives,
          "The exchange is this collective of so many bytes on the cluster of the file, which gives "
@@ -81,8 +78,8 @@ inline constexpr std::array kProgramOperationKeys{
     integer(
         "bytes",
         "Bytes of the whole buffer of the collective (alltoall: of the send buffer of one rank), "
-        "or of a message on a priority stream, which take part of the credit.")
-        .in(io::between(0, io::kMostExact))
+        "or of a message on a priority stream, which take part of the credit.",
+        io::between(0, io::kMostExact))
         .by_default(0)
         .example("1000000"),
     text("group",
@@ -92,25 +89,25 @@ inline constexpr std::array kProgramOperationKeys{
     word("entry", programs::kEntries,
          "together: an exchange starts with the last of its ranks; each: rank by rank.")
         .by_default("together"),
-    integer("priority", "Place among the messages of a priority stream; the smallest goes first.")
-        .in(io::between(-io::kMostExact, io::kMostExact))
+    integer("priority", "Place among the messages of a priority stream; the smallest goes first.",
+            io::between(-io::kMostExact, io::kMostExact))
         .by_default(0),
-    integer("step", "Inner step that the operation belongs to, below steps.")
-        .in(io::between(0, 0x1p30))
+    integer("step", "Inner step that the operation belongs to, below steps.",
+            io::between(0, 0x1p30))
         .by_default(0),
     list("applies", kProgramApplied, "Exchanges whose gradients an update uses."),
     list("waits", kProgramWait,
          "Operations that must have ended: [id, iterations back] of the same rank, or with \"all\" "
          "of every rank; a number at the end limits the wait to so many first iterations.")
         .example(R"([["B1", 0]])"),
-    integer("unit", "Bucket or sharding unit, from 0.").in(io::between(0, 0x1p30)).example("0"),
-    integer("first_layer", "First layer that the operation works on, from 0.")
-        .in(io::between(0, 0x1p30))
+    integer("unit", "Bucket or sharding unit, from 0.", io::between(0, 0x1p30)).example("0"),
+    integer("first_layer", "First layer that the operation works on, from 0.",
+            io::between(0, 0x1p30))
         .example("0"),
-    integer("last_layer", "Last layer that the operation works on. The default is first_layer.")
-        .in(io::between(0, 0x1p30))
+    integer("last_layer", "Last layer that the operation works on. The default is first_layer.",
+            io::between(0, 0x1p30))
         .example("0"),
-    integer("micro_batch", "Micro-batch, from 0.").in(io::between(0, 0x1p30)).example("0")};
+    integer("micro_batch", "Micro-batch, from 0.", io::between(0, 0x1p30)).example("0")};
 
 inline constexpr std::array kProgramStream{
     object("streams", kProgramStreamKeys, "A stream; every rank has its own copy.")};
@@ -118,7 +115,7 @@ inline constexpr std::array kProgramOperation{
     object("operations", kProgramOperationKeys, "An operation of one iteration.")};
 
 inline constexpr std::array kProgramRank{
-    integer("groups", "A rank.").in(io::between(0, kMaxRanks)).example("0")};
+    integer("groups", "A rank.", io::between(0, kMaxRanks)).example("0")};
 inline constexpr std::array kProgramPart{
     list("groups", kProgramRank, "Ranks that exchange with each other.").example("[0, 1]")};
 inline constexpr std::array kProgramGroup{
@@ -126,9 +123,9 @@ inline constexpr std::array kProgramGroup{
         .example("[[0, 1], [2, 3]]")};
 
 inline constexpr std::array kOverlapOfKind{
-    number("compute", "Slowdown of operations of this kind.").in(io::at_least(1)).example("1.5")};
+    number("compute", "Slowdown of operations of this kind.", io::at_least(1)).example("1.5")};
 inline constexpr std::array kOverlapComputeForms{
-    number("compute", "Slowdown of all computing.").in(io::at_least(1)).example("1.5"),
+    number("compute", "Slowdown of all computing.", io::at_least(1)).example("1.5"),
     map("compute", kOverlapOfKind,
         "Slowdown by kind of operation; \"*\" stands for all others, 1 without it.")
         .example(R"({"*": 1.1, "backward": 1.5})")};
@@ -138,8 +135,8 @@ inline constexpr std::array kProgramOverlapKeys{
            "The default is 1.")
         .example("1.5"),
     number("exchange",
-           "How many times slower the data of an exchange are while one of its ranks computes.")
-        .in(io::at_least(1))
+           "How many times slower the data of an exchange are while one of its ranks computes.",
+           io::at_least(1))
         .by_default(1)};
 
 inline constexpr std::array kProgramKeys{
@@ -156,27 +153,25 @@ inline constexpr std::array kProgramKeys{
             R"([{"id": "S", "stream": "compute", "type": "compute", "seconds": 0.1, "waits": []}])")
         .required(),
     text("marker", "Id of the operation whose ends count iterations.").example(R"("S")").required(),
-    integer("tail", "Operations at the end of the list that run once, after the last iteration.")
-        .in(io::between(0, static_cast<double>(programs::kMaxOperations)))
+    integer("tail", "Operations at the end of the list that run once, after the last iteration.",
+            io::between(0, static_cast<double>(programs::kMaxOperations)))
         .by_default(0),
-    integer("steps", "Optimizer steps of one iteration of the program.")
-        .in(io::between(1, 0x1p30))
+    integer("steps", "Optimizer steps of one iteration of the program.", io::between(1, 0x1p30))
         .by_default(1),
     object("overlap", kProgramOverlapKeys,
            "How computing and communication slow each other. The default is that they do not.")
         .example(R"({"compute": 1.5})"),
-    integer("ranks", "Ranks that run the program. The default is those of the cluster, else 1.")
-        .in(io::between(1, kMaxRanks))
+    integer("ranks", "Ranks that run the program. The default is those of the cluster, else 1.",
+            io::between(1, kMaxRanks))
         .example("4"),
     object("cluster", kCluster,
            "Machines and network, as in a scenario; collectives take their time from them."),
-    integer("iterations", "Iterations of a run.")
-        .in(io::between(2, kMostProgramIterations))
+    integer("iterations", "Iterations of a run.", io::between(2, kMostProgramIterations))
         .by_default(100),
     integer("discard_iterations",
             "Iterations that the mean period of a simulated run leaves out, below iterations. The "
-            "default is half of them.")
-        .in(io::between(1, kMostProgramIterations))
+            "default is half of them.",
+            io::between(1, kMostProgramIterations))
         .example("50"),
     kAllowUnusual};
 

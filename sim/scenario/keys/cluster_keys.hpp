@@ -29,8 +29,8 @@ inline constexpr io::Key kDelay =
     number(
         "delay_s",
         "Time from when the ports of a message are free until it is there, s: latency that holds "
-        "no port. The default is 0.")
-        .in(io::at_least(0))
+        "no port. The default is 0.",
+        io::at_least(0))
         .example("5e-5");
 
 // Neither latency_s nor bandwidth_Bps has a default: they differ between kinds of nodes by more
@@ -40,16 +40,16 @@ inline constexpr std::array kIntraKeys{
          "Kind of link between the GPUs of a machine, which says what typical conditions lose. The "
          "default is that of the profile or node type.")
         .example(R"("nvlink")"),
-    number("latency_s", "Time per message, s. Required without a calibration.")
-        .in(io::at_least(0))
+    number("latency_s", "Time per message, s. Required without a calibration.", io::at_least(0))
         .example("5e-6"),
-    number("bandwidth_Bps", "Bytes per second and direction. Required without a calibration.")
-        .in(io::above(0))
+    number("bandwidth_Bps", "Bytes per second and direction. Required without a calibration.",
+           io::above(0))
         .example("5e10"),
     kDelay,
-    number("block_latency_s", "Time per further block of a pipelined message, s. The default is "
-                              "latency_s, or the value of the calibration.")
-        .in(io::at_least(0))
+    number("block_latency_s",
+           "Time per further block of a pipelined message, s. The default is "
+           "latency_s, or the value of the calibration.",
+           io::at_least(0))
         .example("1e-6"),
     text("calibration", "File of kind network_calibration, or the name of a shipped one. Its link "
                         "class nvlink, pcie "
@@ -67,8 +67,8 @@ inline constexpr std::array kIntraForms{
 // points are interpolated; no line is fitted to the points, so that measured times are kept
 // exactly.
 inline constexpr std::array kCost{
-    number("startup_s", "Time of an empty message, s.").in(io::at_least(0)).example("0.000908"),
-    number("per_byte_s", "Time per byte, s.").in(io::at_least(0)).example("7.4e-10"),
+    number("startup_s", "Time of an empty message, s.", io::at_least(0)).example("0.000908"),
+    number("per_byte_s", "Time per byte, s.", io::at_least(0)).example("7.4e-10"),
     io::keys::kCostTable};
 
 // Problem files and scenarios share this object; inline_cost reads it.
@@ -93,33 +93,33 @@ inline constexpr std::array kNetwork{
          "Who moves the bytes, which says what typical conditions lose; tcp_cloud is TCP between "
          "rented virtual machines. The default is that of the profile or node type.")
         .example(R"("tcp")"),
-    number("latency_s", "Time per message, s. Required without a topology, calibration or cost.")
-        .in(io::at_least(0))
+    number("latency_s", "Time per message, s. Required without a topology, calibration or cost.",
+           io::at_least(0))
         .example("5e-5"),
     number("bandwidth_Bps",
            "Bytes per second and direction of one network interface, of which a machine has "
-           "nics_per_node. Required without a topology, calibration or cost.")
-        .in(io::above(0))
+           "nics_per_node. Required without a topology, calibration or cost.",
+           io::above(0))
         .example("1.25e9"),
-    number("reduction_Bps", "Speed of adding, bytes/s; 0 means that adding takes no time.")
-        .in(io::at_least(0))
+    number("reduction_Bps", "Speed of adding, bytes/s; 0 means that adding takes no time.",
+           io::at_least(0))
         .by_default(0)
         .because("adding gradients costs nothing"),
     number("block_latency_s",
            "Time per further block of a pipelined message, s. The default is latency_s, or the "
-           "value of the calibration.")
-        .in(io::at_least(0))
+           "value of the calibration.",
+           io::at_least(0))
         .example("5e-6")
         .because("as latency_s, or as a calibration measured it"),
     kDelay,
-    number("efficiency", "Share of the bandwidth that messages reach.")
-        .in(io::above_to(0, 1))
+    number("efficiency", "Share of the bandwidth that messages reach.", io::above_to(0, 1))
         .by_default(1)
         .example("0.9")
         .because("the whole bandwidth is used"),
-    integer("copy_engines", "2 lets a rank send and receive at the same time; 1, one of them at a "
-                            "time, is not supported.")
-        .in(io::between(1, 2))
+    integer("copy_engines",
+            "2 lets a rank send and receive at the same time; 1, one of them at a "
+            "time, is not supported.",
+            io::between(1, 2))
         .by_default(2),
     text("calibration", "File of kind network_calibration, or the name of a shipped one; latency_s "
                         "and bandwidth_Bps "
@@ -173,22 +173,22 @@ inline constexpr std::array kPlacementForms{
 inline constexpr io::Key kNvlsRate =
     number("nvls_Bps",
            "Bytes per second that a GPU sends to a switch of its node that adds (NVLS). "
-           "The default is that of the preset, else the switch does not add.")
-        .in(io::above(0))
+           "The default is that of the preset, else the switch does not add.",
+           io::above(0))
         .example("3.09e11");
 inline constexpr io::Key kNvlsStartup =
-    number("nvls_startup_s", "Start-up of an operation in the switch of a node, s.")
-        .in(io::at_least(0))
+    number("nvls_startup_s", "Start-up of an operation in the switch of a node, s.",
+           io::at_least(0))
         .by_default(collectives::NvlsCost{}.startup_s)
         .because("what NCCL assumes");
 inline constexpr io::Key kSwitchLatency =
-    number("switch_latency_s", "Time that the switches of the network take to add, s.")
-        .in(io::at_least(0))
+    number("switch_latency_s", "Time that the switches of the network take to add, s.",
+           io::at_least(0))
         .by_default(collectives::kSwitchLatency)
         .because("an assumption, not a measurement");
 
 inline constexpr std::array kNodeRanks{
-    integer("ranks_per_node", "GPUs of one node.").in(io::between(1, kMaxRanks)).example("8")};
+    integer("ranks_per_node", "GPUs of one node.", io::between(1, kMaxRanks)).example("8")};
 // Files of kind collective have this key, too.
 inline constexpr io::Key kRanksPerNode =
     list("ranks_per_node", kNodeRanks,
@@ -200,31 +200,32 @@ inline constexpr io::Key kRanksPerNode =
 
 // `nodes` is the only key that every cluster must give.
 inline constexpr std::array kCluster{
-    integer("nodes", "Number of machines.").in(io::between(1, kMaxRanks)).example("16").required(),
+    integer("nodes", "Number of machines.", io::between(1, kMaxRanks)).example("16").required(),
     kPresetKey,
-    integer("gpus_per_node", "Workers per machine; ranks are nodes times gpus_per_node. With a "
-                             "preset the default is its number.")
-        .in(io::between(1, kMaxRanks))
+    integer("gpus_per_node",
+            "Workers per machine; ranks are nodes times gpus_per_node. With a "
+            "preset the default is its number.",
+            io::between(1, kMaxRanks))
         .by_default(1)
         .example("8")
         .because("one GPU per node"),
     kRanksPerNode,
     integer("nics_per_node",
             "Network interfaces per machine, which its GPUs share; each has the bandwidth of "
-            "network. With a preset the default is its number, but at most one per GPU.")
-        .in(io::between(1, kMaxRanks))
+            "network. With a preset the default is its number, but at most one per GPU.",
+            io::between(1, kMaxRanks))
         .by_default(1)
         .example("4")
         .because("the GPUs of a node share one interface"),
     integer("gpu_memory_bytes",
             "Memory of one GPU, bytes, which a run's memory is compared with. The default is that "
-            "of the node type, else of the gpu of the workload.")
-        .in(io::at_least(1))
+            "of the node type, else of the gpu of the workload.",
+            io::at_least(1))
         .example("80000000000"),
     integer("nvlink_domain_nodes",
             "Machines that intra_network joins: so many count as one node, for collectives and for "
-            "sharding. With a preset the default is its number.")
-        .in(io::between(1, kMaxRanks))
+            "sharding. With a preset the default is its number.",
+            io::between(1, kMaxRanks))
         .by_default(1)
         .example("18"),
     kNvlsRate,

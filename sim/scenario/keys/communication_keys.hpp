@@ -36,30 +36,28 @@ inline constexpr std::array kCandidate{word("candidates", candidates, "An all-re
 inline constexpr std::array<std::string_view, 1> kBestBlock{"optimal"};
 // "optimal" depends on the bytes of each message, so that it cannot be written as a number.
 inline constexpr std::array kBlockForms{
-    integer("block_bytes", "Bytes of a block.").in(io::at_least(1)).example("65536"),
+    integer("block_bytes", "Bytes of a block.", io::at_least(1)).example("65536"),
     word("block_bytes", kBestBlock, "The block with the shortest time.")};
 
 // What frameworks copy is theirs to say: a calibration only says how long it takes.
 inline constexpr std::array<std::string_view, 1> kMeasuredSpeed{kCalibrated};
 inline constexpr std::array kCopyForms{
-    number("copy_bandwidth_Bps", "Bytes per second.").in(io::above(0)).example("1e11"),
+    number("copy_bandwidth_Bps", "Bytes per second.", io::above(0)).example("1e11"),
     word("copy_bandwidth_Bps", kMeasuredSpeed,
          "The speed that the calibration of the network has.")};
 
 inline constexpr std::array kChunkForms{
-    integer("pipeline_chunks", "Number of chunks.")
-        .in(io::between(1, collectives::kMostChunks))
+    integer("pipeline_chunks", "Number of chunks.", io::between(1, collectives::kMostChunks))
         .example("4"),
     word("pipeline_chunks", kBestBlock, "The number with the shortest time.")};
 
 // The keys of plan_cost, the cost of a message that the planner of buckets uses instead of the
 // simulated one.
 inline constexpr std::array kPlanCost{
-    number("startup_s", "Time of an empty message, s.")
-        .in(io::at_least(0))
+    number("startup_s", "Time of an empty message, s.", io::at_least(0))
         .example("0.000908")
         .required(),
-    number("per_byte_s", "Time per byte, s.").in(io::at_least(0)).example("7.4e-10").required()};
+    number("per_byte_s", "Time per byte, s.", io::at_least(0)).example("7.4e-10").required()};
 
 // The keys of /communication except those of schedules, which scenario_keys.hpp adds.
 inline constexpr std::array kCollectiveKeys{
@@ -90,8 +88,7 @@ inline constexpr std::array kCollectiveKeys{
          "or integer in a simulated network.")
         .example(R"("real")")
         .because("as the network model has it"),
-    integer("element_bytes", "Bytes of an element, the smallest part of a chunk.")
-        .in(io::at_least(1))
+    integer("element_bytes", "Bytes of an element, the smallest part of a chunk.", io::at_least(1))
         .by_default(1)
         .example("4")
         .because("parts are cut at any byte"),

@@ -25,7 +25,7 @@ inline constexpr auto kCompressionCosts = [] {
 
 // The density of each epoch in turn; after the last one the density of the method is used.
 inline constexpr std::array kDensity{
-    number("density_warmup", "Density of an epoch.").in(io::above_to(0, 1)).example("0.25")};
+    number("density_warmup", "Density of an epoch.", io::above_to(0, 1)).example("0.25")};
 // A list of densities by epoch, or the name of a published one.
 inline constexpr std::array kDensityWarmupForms{
     list("density_warmup", kDensity, "Densities of the first epochs, in order.")
@@ -35,7 +35,7 @@ inline constexpr std::array kDensityWarmupForms{
 
 // A value of a custom compressor: a number or a formula.
 consteval std::array<io::Key, 2> formula_forms(std::string_view name) {
-  return {number(name, "The same for every bucket.").in(io::at_least(0)),
+  return {number(name, "The same for every bucket.", io::at_least(0)),
           text(name, "Formula of n (elements of the bucket), P (ranks) and density, with + - * / ( "
                      "), min, max, ceil and log2; numbers may have units, as 20us or 40GBps.")
               .example(R"("4 * n / P")")};
@@ -49,31 +49,31 @@ inline constexpr std::array kDecompressForms = formula_forms("decompress_s");
 // other key.
 inline constexpr std::array kCompression{
     word("method", collectives::compression_names, "Compression method.").by_default("none"),
-    number("ratio", "Compression ratio of a codec. The default is that of the method.")
-        .in(io::at_least(1))
+    number("ratio", "Compression ratio of a codec. The default is that of the method.",
+           io::at_least(1))
         .example("2"),
-    number("encode_Bps", "Speed of encoding, uncompressed bytes/s; 0 means that it takes no time.")
-        .in(io::at_least(0))
+    number("encode_Bps", "Speed of encoding, uncompressed bytes/s; 0 means that it takes no time.",
+           io::at_least(0))
         .by_default(0)
         .example("1e10"),
-    number("decode_Bps", "Speed of decoding, uncompressed bytes/s; 0 means that it takes no time.")
-        .in(io::at_least(0))
+    number("decode_Bps", "Speed of decoding, uncompressed bytes/s; 0 means that it takes no time.",
+           io::at_least(0))
         .by_default(0)
         .example("1e10"),
     boolean("count_scale_bytes", "Every message has 4 more bytes for its scale.").by_default(false),
     boolean("scale_agreement", "Workers agree on scales by an all-reduce first.").by_default(false),
-    number("density", "Share of the elements that is selected.")
-        .in(io::above_to(0, 1))
+    number("density", "Share of the elements that is selected.", io::above_to(0, 1))
         .example("0.001"),
-    integer("k", "Number of selected entries, instead of density. In a scenario it needs schedule "
-                 "single, which has one bucket.")
-        .in(io::at_least(1))
+    integer("k",
+            "Number of selected entries, instead of density. In a scenario it needs schedule "
+            "single, which has one bucket.",
+            io::at_least(1))
         .example("1000"),
-    integer("index_bytes", "Bytes of an index.").in(io::at_least(1)).by_default(4).example("8"),
+    integer("index_bytes", "Bytes of an index.", io::at_least(1)).by_default(4).example("8"),
     integer("value_bytes",
             "Bytes of a value as it is sent, in an entry or a factor. The number of values of a "
-            "gradient follows from its dtype. The default is 4, or 2 for fp16.")
-        .in(io::at_least(1))
+            "gradient follows from its dtype. The default is 4, or 2 for fp16.",
+            io::at_least(1))
         .example("4"),
     word("allgather", collectives::kSparseAllgathers, "Algorithm that gathers the entries.")
         .by_default("auto"),
@@ -88,8 +88,8 @@ inline constexpr std::array kCompression{
     boolean("round_barriers", "All ranks wait for each other after every round.").by_default(false),
     either("density_warmup", kDensityWarmupForms, "Densities of the first epochs.")
         .example(R"("dgc")"),
-    integer("iterations_per_epoch", "Iterations of an epoch of the density warm-up.")
-        .in(io::at_least(1))
+    integer("iterations_per_epoch", "Iterations of an epoch of the density warm-up.",
+            io::at_least(1))
         .example("100"),
     object("baseline", {},
            "Schedule keys of the dense run that speedup_vs_dense_overlapped compares with.")
@@ -101,19 +101,18 @@ inline constexpr std::array kCompression{
            "arithmetic at the speed of the GPU where that is known, or nothing.")
         .example(R"({"select_s_per_element": 1e-10})"),
     number("selected_ratio",
-           "Entries that an approximate selector sends, divided by those asked for.")
-        .in(io::above_to(0, kMostRatio))
+           "Entries that an approximate selector sends, divided by those asked for.",
+           io::above_to(0, kMostRatio))
         .by_default(1)
         .example("1.2"),
     word("support_overlap", collectives::kSupportOverlaps,
          "How the selections of the ranks overlap.")
         .by_default("random"),
-    integer("bits", "Bits of a value.").in(io::between(1, 32)).by_default(8).example("4"),
-    integer("bucket", "Values that share a scale.").in(io::at_least(1)).by_default(512),
-    integer("rank", "Rank of the factors.").in(io::between(1, kMaxRank)).example("4"),
-    integer("block", "Values of a block.").in(io::at_least(1)).example("256"),
-    integer("dense_warmup_iterations", "Dense iterations at the start.")
-        .in(io::at_least(0))
+    integer("bits", "Bits of a value.", io::between(1, 32)).by_default(8).example("4"),
+    integer("bucket", "Values that share a scale.", io::at_least(1)).by_default(512),
+    integer("rank", "Rank of the factors.", io::between(1, kMaxRank)).example("4"),
+    integer("block", "Values of a block.", io::at_least(1)).example("256"),
+    integer("dense_warmup_iterations", "Dense iterations at the start.", io::at_least(0))
         .by_default(512),
     text("name", "What the custom compressor is called in tables.").example(R"("mine")"),
     word(

@@ -9,20 +9,20 @@ namespace stepsim::study::keys {
 using namespace io::rows;
 
 inline constexpr std::array kFactorValueKeys{
-    number("value", "The factor.").in(io::at_least(0)).plain().example("0.36").required(),
-    number("low", "Low end of the range that holds 80 % of all sites.")
-        .in(io::at_least(0))
+    number("value", "The factor.", io::at_least(0)).plain().example("0.36").required(),
+    number("low", "Low end of the range that holds 80 % of all sites.", io::at_least(0))
         .plain()
         .example("0.26"),
-    number("high", "High end of that range.").in(io::at_least(0)).plain().example("0.5"),
-    number("tau", "Standard deviation between sites instead of low and high: of the logarithm, or "
-                  "of the value of l_0, l_1, l_low and q.")
-        .in(io::at_least(0))
+    number("high", "High end of that range.", io::at_least(0)).plain().example("0.5"),
+    number("tau",
+           "Standard deviation between sites instead of low and high: of the logarithm, or "
+           "of the value of l_0, l_1, l_low and q.",
+           io::at_least(0))
         .plain()
         .example("0.25"),
     text("evidence", "What the number was fitted to.").example(R"("163 rows of 8 sources")")};
 inline constexpr std::array kFactorValueForms{
-    number("factors", "The factor, taken as known.").in(io::at_least(0)).plain().example("0.36"),
+    number("factors", "The factor, taken as known.", io::at_least(0)).plain().example("0.36"),
     object("factors", kFactorValueKeys, "The factor with its range.")
         .example(R"({"value": 0.36, "low": 0.26, "high": 0.5})")};
 inline constexpr std::array kOneFactor{

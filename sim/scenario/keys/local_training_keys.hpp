@@ -12,15 +12,15 @@ using namespace io::rows;
 inline constexpr std::array kOuterNetworkRows{
     bound<&OuterNetwork::latency_s>(
         number("latency_s",
-               "Latency of a message, s. The default is that of the cluster's network.")
-            .in(io::at_least(0))
+               "Latency of a message, s. The default is that of the cluster's network.",
+               io::at_least(0))
             .example("0.02")),
     bound<&OuterNetwork::bandwidth_Bps>(
         number(
             "bandwidth_Bps",
             "Bandwidth of each rank or island, bytes/s per direction. The default is that of the "
-            "cluster's network.")
-            .in(io::above(0))
+            "cluster's network.",
+            io::above(0))
             .example("1.25e8")),
     bound<&OuterNetwork::transport>(
         word("transport", links::kCarriers,
@@ -28,8 +28,8 @@ inline constexpr std::array kOuterNetworkRows{
             .example(R"("tcp_cloud")")),
     bound<&OuterNetwork::ranks>(
         integer("ranks",
-                "Participants of an outer exchange. The default is all ranks of the cluster.")
-            .in(io::at_least(1))
+                "Participants of an outer exchange. The default is all ranks of the cluster.",
+                io::at_least(1))
             .example("2"))};
 inline constexpr auto kOuterNetwork = io::keys_of(kOuterNetworkRows);
 
@@ -37,21 +37,21 @@ inline constexpr auto kOuterCompressionForms = codec_forms("outer_compression");
 
 inline constexpr std::array kLocalTrainingRows{
     bound<&LocalTraining::local_steps>(
-        integer("local_steps", "Steps of a round, after which parameters are synchronised.")
-            .in(io::at_least(1))
+        integer("local_steps", "Steps of a round, after which parameters are synchronised.",
+                io::at_least(1))
             .by_default(1)
             .example("100")),
     bound<&LocalTraining::fragments>(
         integer("fragments",
-                "Parts of the model that are synchronised one after the other during a round.")
-            .in(io::at_least(1))
+                "Parts of the model that are synchronised one after the other during a round.",
+                io::at_least(1))
             .by_default(1)
             .example("4")
             .because("the whole model is synchronised at once")),
     bound<&LocalTraining::overlap_steps>(
         integer("overlap_steps",
-                "Steps between sending a fragment and merging it, during which training goes on.")
-            .in(io::at_least(0))
+                "Steps between sending a fragment and merging it, during which training goes on.",
+                io::at_least(0))
             .by_default(0)
             .example("1")
             .because("training waits for every outer exchange")),
@@ -72,13 +72,12 @@ inline constexpr std::array kLocalTrainingRows{
             .by_default("step")
             .because("the times of the workload hold everything that happens in a step")),
     bound<&LocalTraining::outer_update>(
-        number("outer_update_s", "Time of the outer update of all parameters, s.")
-            .in(io::at_least(0))
+        number("outer_update_s", "Time of the outer update of all parameters, s.", io::at_least(0))
             .by_default(0)
             .example("0.05")),
     bound<&LocalTraining::outer_value_bytes>(
-        number("outer_value_bytes", "Bytes of a parameter's value in an outer exchange.")
-            .in(io::above(0))
+        number("outer_value_bytes", "Bytes of a parameter's value in an outer exchange.",
+               io::above(0))
             .by_default(4)
             .example("2")
             .because("outer gradients have 4 bytes")),

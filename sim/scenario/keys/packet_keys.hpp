@@ -25,17 +25,16 @@ inline constexpr std::array kBuffer{
     word("scope", links::kBufferScopes,
          "Whether each port has a buffer, a switch shares one, or none is full.")
         .by_default("port"),
-    integer("packets", "Packets that a port holds, with the one in service (scope port).")
-        .in(io::between(1, kMostPackets))
+    integer("packets", "Packets that a port holds, with the one in service (scope port).",
+            io::between(1, kMostPackets))
         .by_default(kBufferDefaults.packets),
     integer(
         "bytes",
         "Bytes that a port holds, instead of packets (scope port), or bytes that a switch holds "
-        "(scope shared; default 16000000).")
-        .in(io::between(1, io::kMostExact))
+        "(scope shared; default 16000000).",
+        io::between(1, io::kMostExact))
         .example("16000000"),
-    number("alpha", "A queue may hold alpha times what is left of a shared buffer.")
-        .in(io::above(0))
+    number("alpha", "A queue may hold alpha times what is left of a shared buffer.", io::above(0))
         .by_default(kBufferDefaults.alpha)};
 
 // Queue lengths, in packets, from which on an arriving packet is dropped, one per drop class.
@@ -43,25 +42,25 @@ inline constexpr std::array kBuffer{
 inline constexpr std::array kDropPackets{
     integer("droppable",
             "Packets in the queue from which on droppable packets are lost. Null means never; the "
-            "default follows from the bandwidth of the port.")
-        .in(io::between(1, kMostPackets))
+            "default follows from the bandwidth of the port.",
+            io::between(1, kMostPackets))
         .nullable()
         .example("20"),
     integer("middle",
             "Packets in the queue from which on packets of the middle class are lost. Null means "
-            "never; the default follows from the bandwidth of the port.")
-        .in(io::between(1, kMostPackets))
+            "never; the default follows from the bandwidth of the port.",
+            io::between(1, kMostPackets))
         .nullable()
         .example("50"),
     integer("protected",
-            "Packets in the queue from which on protected packets are lost. Null means never.")
-        .in(io::between(1, kMostPackets))
+            "Packets in the queue from which on protected packets are lost. Null means never.",
+            io::between(1, kMostPackets))
         .nullable()
         .example("90")};
 
 // A link by number or by name.
 inline constexpr std::array kLink{
-    integer("link", "Number of the link.").in(io::at_least(0)).example("0"),
+    integer("link", "Number of the link.", io::at_least(0)).example("0"),
     text("link", "Name of the link.").example(R"("h0>switch")")};
 
 // Flows and packets are numbered by 32-bit integers, of which the largest one is not used.
@@ -71,20 +70,18 @@ inline constexpr double kMostCount = 0xfffffffe;
 // transmission.
 inline constexpr std::array kLossKeys{
     either("link", kLink, "The link, by number or name.").example("0").required(),
-    number("probability", "Probability that a packet is lost at the end of its transmission.")
-        .in(io::below_from(0, 1))
+    number("probability", "Probability that a packet is lost at the end of its transmission.",
+           io::below_from(0, 1))
         .example("0.001")
         .required()};
 
 inline constexpr std::array kDropOnceKeys{
     either("link", kLink, "The link, by number or name.").example("0").required(),
-    integer("flow", "Number of the flow.").in(io::between(0, kMostCount)).example("0").required(),
-    integer("seq", "Number of the packet in its flow, from 0.")
-        .in(io::between(0, kMostCount))
+    integer("flow", "Number of the flow.", io::between(0, kMostCount)).example("0").required(),
+    integer("seq", "Number of the packet in its flow, from 0.", io::between(0, kMostCount))
         .example("9")
         .required(),
-    integer("nth", "Which transmission of the packet is lost.")
-        .in(io::between(1, kMostCount))
+    integer("nth", "Which transmission of the packet is lost.", io::between(1, kMostCount))
         .by_default(1)};
 
 inline constexpr std::array kLosses{object("link_loss", kLossKeys, "A link that loses packets.")
@@ -104,8 +101,7 @@ inline constexpr std::array kFaults{
 inline constexpr double kMostFlowBytes = 1e12;
 
 inline constexpr std::array kCdfNumber{
-    number("cdf", "Bytes, then the share of flows of at most so many bytes.")
-        .in(io::at_least(0))
+    number("cdf", "Bytes, then the share of flows of at most so many bytes.", io::at_least(0))
         .example("1000")};
 inline constexpr std::array kCdfPoint{
     list("cdf", kCdfNumber, "[bytes, share of flows of at most so many bytes]")
@@ -114,12 +110,11 @@ inline constexpr std::array kCdfPoint{
 
 // The load must be below 1: at load 1 a queue with random arrivals grows without end.
 inline constexpr std::array kBackground{
-    number("load", "Share of the bandwidth of every host.")
-        .in(io::below_from(0, 1))
+    number("load", "Share of the bandwidth of every host.", io::below_from(0, 1))
         .example("0.3")
         .required(),
-    number("size_bytes", "Size of every flow. Either this or cdf is given.")
-        .in(io::between(1, kMostFlowBytes))
+    number("size_bytes", "Size of every flow. Either this or cdf is given.",
+           io::between(1, kMostFlowBytes))
         .example("100000"),
     list("cdf", kCdfPoint,
          "Distribution of the sizes of flows, linear between the points; the last share is 1.")
@@ -131,34 +126,32 @@ inline constexpr std::array kBackground{
         .example(R"("dlcp")")};
 
 // The members of loss_bound_per_layer are named by layer numbers, which JSON writes as strings.
-inline constexpr std::array kBoundOfLayer{number("loss_bound_per_layer", "Loss bound of the layer.")
-                                              .in(io::below_from(0, 1))
-                                              .example("0.05")};
+inline constexpr std::array kBoundOfLayer{
+    number("loss_bound_per_layer", "Loss bound of the layer.", io::below_from(0, 1))
+        .example("0.05")};
 
 // The keys of all kinds of transport, in one object: those of a table belong to the same kinds
 // (packet_transport.cpp).
 inline constexpr std::array kTransportRows{bound<&links::TransportOptions::kind>(
     word("kind", links::kTransportKinds, "Transport of every message.").required())};
 inline constexpr std::array kWindowRows{bound<&links::TransportOptions::window_packets>(
-    integer("window_packets", "Packets under way at once.")
-        .in(io::between(1, kMostPackets))
+    integer("window_packets", "Packets under way at once.", io::between(1, kMostPackets))
         .by_default(kTransportDefaults.window_packets))};
 inline constexpr std::array kTcpRows{
     bound<&links::TcpOptions::initial_window>(
-        integer("initial_window", "Packets of the first window.")
-            .in(io::between(1, kMostPackets))
+        integer("initial_window", "Packets of the first window.", io::between(1, kMostPackets))
             .by_default(kTransportDefaults.tcp.initial_window)),
     bound<&links::TcpOptions::duplicate_acks>(
-        integer("dup_acks", "Duplicate acknowledgements that mean a loss.")
-            .in(io::between(1, kMostPackets))
+        integer("dup_acks", "Duplicate acknowledgements that mean a loss.",
+                io::between(1, kMostPackets))
             .by_default(kTransportDefaults.tcp.duplicate_acks)),
-    bound<&links::TcpOptions::rto_min_s>(number("rto_min_s", "Shortest retransmission timeout, s.")
-                                             .in(io::above_to(0, kMostTimeout))
-                                             .by_default(kTransportDefaults.tcp.rto_min_s)
-                                             .example("0.2")),
+    bound<&links::TcpOptions::rto_min_s>(
+        number("rto_min_s", "Shortest retransmission timeout, s.", io::above_to(0, kMostTimeout))
+            .by_default(kTransportDefaults.tcp.rto_min_s)
+            .example("0.2")),
     bound<&links::TcpOptions::rto_initial_s>(
-        number("rto_initial_s", "Timeout before the first sample of the round-trip time, s.")
-            .in(io::above_to(0, kMostTimeout))
+        number("rto_initial_s", "Timeout before the first sample of the round-trip time, s.",
+               io::above_to(0, kMostTimeout))
             .by_default(kTransportDefaults.tcp.rto_initial_s)),
     bound<&links::TcpOptions::sack>(
         boolean("sack", "Selective acknowledgements tell the sender every lost packet.")
@@ -168,12 +161,11 @@ inline constexpr std::array kTcpRows{
                 "The window falls back to the first one after an idle time above the timeout.")
             .by_default(kTransportDefaults.tcp.restart_after_idle))};
 inline constexpr std::array kDctcpRows{
-    bound<&links::TcpOptions::g>(number("g", "Weight of the newest sample of marked packets.")
-                                     .in(io::above_to(0, 1))
-                                     .by_default(kTransportDefaults.tcp.g)),
+    bound<&links::TcpOptions::g>(
+        number("g", "Weight of the newest sample of marked packets.", io::above_to(0, 1))
+            .by_default(kTransportDefaults.tcp.g)),
     bound<&links::TcpOptions::alpha0>(
-        number("alpha0", "Share of marked packets that is assumed at the start.")
-            .in(io::between(0, 1))
+        number("alpha0", "Share of marked packets that is assumed at the start.", io::between(0, 1))
             .by_default(kTransportDefaults.tcp.alpha0)),
     bound<&links::TcpOptions::retransmissions_ect>(
         boolean("retransmissions_ect",
@@ -181,13 +173,14 @@ inline constexpr std::array kDctcpRows{
             .by_default(kTransportDefaults.tcp.retransmissions_ect))};
 inline constexpr std::array kBoundedLossRows{
     bound<&BoundedLoss::bound_push>(
-        number("loss_bound_push", "Share of the packets of a message that may be lost; in a list "
-                                  "of flows, of every flow.")
-            .in(io::below_from(0, 1))
+        number("loss_bound_push",
+               "Share of the packets of a message that may be lost; in a list "
+               "of flows, of every flow.",
+               io::below_from(0, 1))
             .by_default(0.1)),
     bound<&BoundedLoss::bound_pull>(
-        number("loss_bound_pull", "Share of the packets of returning parameters that may be lost.")
-            .in(io::below_from(0, 1))
+        number("loss_bound_pull", "Share of the packets of returning parameters that may be lost.",
+               io::below_from(0, 1))
             .by_default(0)),
     by_hand<BoundedLoss>(map("loss_bound_per_layer", kBoundOfLayer,
                              "Bounds of single layers, {layer: bound}, instead of loss_bound_push; "
@@ -202,13 +195,12 @@ inline constexpr std::array kBoundedLossRows{
     bound<&BoundedLoss::selective_drop>(
         boolean("selective_drop", "Packets are lost by layer and by the size of their values.")
             .by_default(true)),
-    bound<&BoundedLoss::front_fraction>(
-        number("front_fraction", "Share of the layers that count as front layers.")
-            .in(io::between(0, 1))
-            .by_default(0.5)),
+    bound<&BoundedLoss::front_fraction>(number("front_fraction",
+                                               "Share of the layers that count as front layers.",
+                                               io::between(0, 1))
+                                            .by_default(0.5)),
     bound<&BoundedLoss::large_fraction>(
-        number("large_fraction", "Share of the packets that hold large values.")
-            .in(io::between(0, 1))
+        number("large_fraction", "Share of the packets that hold large values.", io::between(0, 1))
             .by_default(0.5)),
     bound<&BoundedLoss::protect_large>(
         boolean("protect_large", "Large values are protected in all layers.").by_default(false)),
@@ -225,12 +217,11 @@ inline constexpr std::array kDlcpRows{
         word("rate_control", links::kRateControls, "How a connection finds its rate.")
             .by_default("dctcp")),
     bound<&links::DlcpOptions::feedback_packets>(
-        integer("feedback_packets", "Packets that arrive between two messages of feedback.")
-            .in(io::between(1, kMostPackets))
+        integer("feedback_packets", "Packets that arrive between two messages of feedback.",
+                io::between(1, kMostPackets))
             .by_default(kTransportDefaults.dlcp.feedback_packets)),
     bound<&links::DlcpOptions::rate_floor>(
-        number("rate_floor", "Lowest rate, as a share of the line rate.")
-            .in(io::above_to(0, 1))
+        number("rate_floor", "Lowest rate, as a share of the line rate.", io::above_to(0, 1))
             .by_default(kTransportDefaults.dlcp.rate_floor)),
     bound<&links::DlcpOptions::control_lossy>(
         boolean("control_lossy", "Control packets can be lost in full buffers.")
@@ -248,35 +239,33 @@ inline constexpr std::array kTransportForms{
 // The default sizes are those of Ethernet: packets of 1500 bytes with 40 bytes of IP and TCP
 // headers.
 inline constexpr std::array kPacketRows{
-    bound<&links::PacketOptions::mtu_wire_bytes>(
-        integer("mtu_wire_bytes", "Bytes of a full packet with its header.")
-            .in(io::between(1, kMostPacketBytes))
-            .by_default(links::kPacketSizes.mtu_wire_bytes)
-            .example("9000")),
-    bound<&links::PacketOptions::header_bytes>(
-        integer("header_bytes", "Bytes of the header of a data packet.")
-            .in(io::between(0, kMostPacketBytes))
-            .by_default(links::kPacketSizes.header_bytes)),
+    bound<&links::PacketOptions::mtu_wire_bytes>(integer("mtu_wire_bytes",
+                                                         "Bytes of a full packet with its header.",
+                                                         io::between(1, kMostPacketBytes))
+                                                     .by_default(links::kPacketSizes.mtu_wire_bytes)
+                                                     .example("9000")),
+    bound<&links::PacketOptions::header_bytes>(integer("header_bytes",
+                                                       "Bytes of the header of a data packet.",
+                                                       io::between(0, kMostPacketBytes))
+                                                   .by_default(links::kPacketSizes.header_bytes)),
     bound<&links::PacketOptions::wire_overhead_bytes>(
         integer("wire_overhead_bytes",
-                "Bytes on the wire next to each packet: 20 are Ethernet's preamble and gap.")
-            .in(io::between(0, kMostPacketBytes))
+                "Bytes on the wire next to each packet: 20 are Ethernet's preamble and gap.",
+                io::between(0, kMostPacketBytes))
             .by_default(links::kPacketSizes.wire_overhead_bytes)
             .example("20")),
     bound<&links::PacketOptions::control_bytes>(
-        integer("control_bytes", "Bytes of a control packet.")
-            .in(io::between(1, kMostPacketBytes))
+        integer("control_bytes", "Bytes of a control packet.", io::between(1, kMostPacketBytes))
             .by_default(links::kPacketSizes.control_bytes)),
-    bound<&links::PacketOptions::ack_bytes>(integer("ack_bytes", "Bytes of an acknowledgement.")
-                                                .in(io::between(1, kMostPacketBytes))
-                                                .by_default(links::kPacketSizes.ack_bytes)),
+    bound<&links::PacketOptions::ack_bytes>(
+        integer("ack_bytes", "Bytes of an acknowledgement.", io::between(1, kMostPacketBytes))
+            .by_default(links::kPacketSizes.ack_bytes)),
     by_hand<links::PacketOptions>(
-        integer("queues", "Priority queues of a port; queue 0 is for control packets.")
-            .in(io::between(2, 8))
+        integer("queues", "Priority queues of a port; queue 0 is for control packets.",
+                io::between(2, 8))
             .by_default(links::kPacketSizes.queues)),
     bound<&links::PacketOptions::switch_latency_s>(
-        number("switch_latency_s", "Forwarding time of a switch, s.")
-            .in(io::between(0, 1))
+        number("switch_latency_s", "Forwarding time of a switch, s.", io::between(0, 1))
             .by_default(links::kPacketSizes.switch_latency_s)
             .example("5e-7")),
     by_hand<links::PacketOptions>(object("buffer", kBuffer, "What the port of a switch holds.")
@@ -285,8 +274,8 @@ inline constexpr std::array kPacketRows{
         integer(
             "mark_packets",
             "Packets in the queue from which on packets are marked (ECN). Null means never; the "
-            "default follows from the bandwidth of the port.")
-            .in(io::between(1, kMostPackets))
+            "default follows from the bandwidth of the port.",
+            io::between(1, kMostPackets))
             .nullable()
             .example("65")),
     by_hand<links::PacketOptions>(

@@ -11,11 +11,11 @@ namespace stepsim::study::keys {
 
 // Ready times count from the start of the backward pass, as in plans.
 inline constexpr std::array kReadyTime{
-    number("ready_s", "When a gradient is ready, s from the start of the backward pass.")
-        .in(io::at_least(0))
+    number("ready_s", "When a gradient is ready, s from the start of the backward pass.",
+           io::at_least(0))
         .example("0.001")};
 inline constexpr std::array kGradientBytes{
-    integer("bytes", "Bytes of a gradient.").in(io::between(0, io::kMostExact)).example("37632")};
+    integer("bytes", "Bytes of a gradient.", io::between(0, io::kMostExact)).example("37632")};
 inline constexpr std::array kPlannerOptions{
     object("planners", kPlannerKeys, "Options of a planner.").example("{}")};
 
@@ -33,16 +33,15 @@ inline constexpr std::array kProblemKeys{
     either("cost", kCostForms, "Time of one exchange by its bytes, or a file of kind cost.")
         .example(R"({"startup_s": 0.000908, "per_byte_s": 7.4e-10})")
         .required(),
-    number("channel_free_s", "Time until which the channel is busy, s.")
-        .in(io::at_least(0))
+    number("channel_free_s", "Time until which the channel is busy, s.", io::at_least(0))
         .by_default(0),
     number("copy_bandwidth_Bps",
-           "Speed of copies into and out of merged messages, bytes/s. The default is no copies.")
-        .in(io::above(0))
+           "Speed of copies into and out of merged messages, bytes/s. The default is no copies.",
+           io::above(0))
         .nullable()
         .example("1e11"),
-    number("forward_s", "Time of the forward pass, s; iteration times are then given, too.")
-        .in(io::at_least(0))
+    number("forward_s", "Time of the forward pass, s; iteration times are then given, too.",
+           io::at_least(0))
         .nullable()
         .example("0.001"),
     map("planners", kPlannerOptions, "Options of planners, by their names.")

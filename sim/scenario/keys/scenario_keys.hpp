@@ -20,7 +20,7 @@ namespace stepsim::study::keys {
 // Guards against scenarios whose numbers lack their unit: such runs last for years of simulated
 // time.
 inline constexpr std::array kLimits{
-    number("simulated_s", "Longest simulated time, s.").in(io::above(0)).by_default(1000)};
+    number("simulated_s", "Longest simulated time, s.", io::above(0)).by_default(1000)};
 
 // docs/scenario-keys.md and `stepsim keys` list the keys in this order.
 inline constexpr std::array kScenarioKeys{
@@ -49,7 +49,7 @@ inline constexpr std::array kScenarioKeys{
     object("job", kJob,
            "The whole training: how much of it there is, what a GPU costs, how machines fail.")
         .example(R"({"tokens": 3e11, "price_per_gpu_hour": 2.5})"),
-    integer("seed", "Seed of all random streams.").in(io::between(0, io::kMostExact)).by_default(1),
+    integer("seed", "Seed of all random streams.", io::between(0, io::kMostExact)).by_default(1),
     word("method", evaluators, "Evaluator of collectives.").by_default("auto"),
     object("limits", kLimits, "Bounds of a run.").example(R"({"simulated_s": 1000})"),
     kAllowUnusual};

@@ -12,12 +12,10 @@ namespace stepsim::study::keys {
 using namespace io::rows;
 
 inline constexpr std::array kCap{
-    number("caps_mib", "MiB of 2^20 bytes.").in(io::above(0)).plain().example("25")};
+    number("caps_mib", "MiB of 2^20 bytes.", io::above(0)).plain().example("25")};
 inline constexpr std::array kLayerForms{
     text("groups", "Name of a layer.").example(R"("fc")"),
-    integer("groups", "Place of a layer in forward order, from 0.")
-        .in(io::at_least(0))
-        .example("3")};
+    integer("groups", "Place of a layer in forward order, from 0.", io::at_least(0)).example("3")};
 inline constexpr std::array kGroupLayer{either("groups", kLayerForms, "A layer.").example("3")};
 inline constexpr std::array kGroup{
     list("groups", kGroupLayer, "Layers whose gradients are one message.")
@@ -39,14 +37,13 @@ inline constexpr io::Key kGroups =
 
 inline constexpr std::array kScheduleOptions{
     bound<&buckets::ScheduleOptions::bucket_bytes>(
-        integer("bucket_bytes", "Size of a bucket, bytes.")
-            .in(io::at_least(1))
+        integer("bucket_bytes", "Size of a bucket, bytes.", io::at_least(1))
             .by_default(buckets::kDefaultBucketBytes.value)),
     bound<&buckets::ScheduleOptions::first_bucket_bytes>(
         integer("first_bucket_bytes",
                 "Size of the first bucket, bytes. The default is PyTorch's 1 MiB where "
-                "bucket_bytes is the default or the framework is torch-1.13, else bucket_bytes.")
-            .in(io::at_least(1))
+                "bucket_bytes is the default or the framework is torch-1.13, else bucket_bytes.",
+                io::at_least(1))
             .example("1048576")),
     bound<&buckets::ScheduleOptions::framework>(
         word("framework", buckets::kFrameworks,
@@ -64,23 +61,23 @@ inline constexpr std::array kScheduleOptions{
             .by_default(false)
             .because("PyTorch's default")),
     bound<&buckets::ScheduleOptions::fusion_bytes>(
-        integer("fusion_bytes", "Size of Horovod's fusion buffer, bytes; 0 switches fusion off.")
-            .in(io::at_least(0))
+        integer("fusion_bytes", "Size of Horovod's fusion buffer, bytes; 0 switches fusion off.",
+                io::at_least(0))
             .by_default(buckets::kDefaultFusionBytes.value)),
-    bound<&buckets::ScheduleOptions::cycle>(number("cycle_s", "Cycle time of Horovod, s.")
-                                                .in(io::at_least(0))
-                                                .by_default(buckets::kDefaultCycle.value)),
-    bound<&buckets::ScheduleOptions::phase>(number("phase_s", "Offset of Horovod's ticks, s.")
-                                                .in(io::at_least(0))
-                                                .by_default(0)
-                                                .example("0.0005")),
+    bound<&buckets::ScheduleOptions::cycle>(
+        number("cycle_s", "Cycle time of Horovod, s.", io::at_least(0))
+            .by_default(buckets::kDefaultCycle.value)),
+    bound<&buckets::ScheduleOptions::phase>(
+        number("phase_s", "Offset of Horovod's ticks, s.", io::at_least(0))
+            .by_default(0)
+            .example("0.0005")),
     bound<&buckets::ScheduleOptions::blocking>(
         boolean("blocking", "Horovod's tick waits for the message before it.").by_default(false)),
     bound<&buckets::ScheduleOptions::concurrency>(
         integer("concurrency",
                 "Messages that are sent at once and share the link; the next one waits for one of "
-                "them to end. The default is 2 with asc_wfbp, else 1.")
-            .in(io::at_least(1))
+                "them to end. The default is 2 with asc_wfbp, else 1.",
+                io::at_least(1))
             .example("2")),
     bound<&buckets::ScheduleOptions::channel_shares>(
         word("channel_shares", buckets::kChannelShares,
@@ -91,32 +88,32 @@ inline constexpr std::array kScheduleOptions{
             .by_default("equal")
             .example(R"("by_size")")),
     bound<&buckets::ScheduleOptions::contention>(
-        number("contention", "How much messages slow each other: k of them each have 1 "
-                             "/ (1 + contention (k - 1)) of "
-                             "the rate of one. The default is 0.5 with a measured cost "
-                             "or curve, else 1, which shares "
-                             "the link.")
-            .in(io::at_least(0))
+        number("contention",
+               "How much messages slow each other: k of them each have 1 "
+               "/ (1 + contention (k - 1)) of "
+               "the rate of one. The default is 0.5 with a measured cost "
+               "or curve, else 1, which shares "
+               "the link.",
+               io::at_least(0))
             .example("0.5")),
     bound<&buckets::ScheduleOptions::preset>(
         word("preset", buckets::kPriorityPresets,
              "System whose chunks and credit are the defaults.")
             .by_default("bytescheduler")),
     bound<&buckets::ScheduleOptions::partition_bytes>(
-        integer("partition_bytes", "Bytes of a chunk. The default is the preset's.")
-            .in(io::at_least(1))
+        integer("partition_bytes", "Bytes of a chunk. The default is the preset's.",
+                io::at_least(1))
             .example("4000000")),
     bound<&buckets::ScheduleOptions::credit_bytes>(
-        integer("credit_bytes", "Bytes under way at once. The default is the preset's.")
-            .in(io::at_least(1))
+        integer("credit_bytes", "Bytes under way at once. The default is the preset's.",
+                io::at_least(1))
             .example("16000000")),
     bound<&buckets::ScheduleOptions::dear_layers>(
-        integer("dear_layers", "Layers of a bucket, instead of bucket_bytes.")
-            .in(io::at_least(1))
+        integer("dear_layers", "Layers of a bucket, instead of bucket_bytes.", io::at_least(1))
             .example("4")),
     bound<&buckets::ScheduleOptions::buckets>(
-        integer("buckets", "Number of buckets, at most that of the gradients.")
-            .in(io::between(1, buckets::kMostBuckets))
+        integer("buckets", "Number of buckets, at most that of the gradients.",
+                io::between(1, buckets::kMostBuckets))
             .by_default(buckets::kDefaultBuckets)
             .example("8")),
     bound<&buckets::ScheduleOptions::prefetch>(

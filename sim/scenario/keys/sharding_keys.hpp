@@ -12,7 +12,7 @@ using namespace io::rows;
 inline constexpr double kMostAhead = 1000;
 
 inline constexpr std::array kCut{
-    integer("cuts", "Number of the last layer of a unit, from 1.").in(io::at_least(1))};
+    integer("cuts", "Number of the last layer of a unit, from 1.", io::at_least(1))};
 
 inline constexpr std::array kWrapping{
     word(
@@ -22,13 +22,12 @@ inline constexpr std::array kWrapping{
         "of layers, as many as have so many parameters, all, a fixed number, a list, or those with "
         "the shortest iteration.")
         .example(R"("block")"),
-    integer("parameters", "A unit closes when it has at least so many parameters.")
-        .in(io::at_least(1))
+    integer("parameters", "A unit closes when it has at least so many parameters.", io::at_least(1))
         .by_default(layers::kWrappingParameters)
         .example("20000000"),
-    integer("layers", "Layers of a unit.").in(io::at_least(1)).by_default(1).example("4"),
-    integer("blocks", "Blocks of a unit; layers between two blocks are a unit of their own.")
-        .in(io::at_least(1))
+    integer("layers", "Layers of a unit.", io::at_least(1)).by_default(1).example("4"),
+    integer("blocks", "Blocks of a unit; layers between two blocks are a unit of their own.",
+            io::at_least(1))
         .by_default(1)
         .example("2"),
     list("cuts", kCut, "Numbers of the layers after which a unit ends, ascending.")
@@ -52,18 +51,17 @@ inline constexpr std::array kSharding{
         .example(R"({"policy": "block"})"),
     integer("ahead_forward",
             "How many units forward may be behind their gathers; null means no limit. The default "
-            "is that of the preset: 2, or 1 with fsdp1.")
-        .in(io::between(0, kMostAhead))
+            "is that of the preset: 2, or 1 with fsdp1.",
+            io::between(0, kMostAhead))
         .nullable()
         .example("1"),
-    integer("ahead_backward", "The same in backward. The default is 1.")
-        .in(io::between(0, kMostAhead))
+    integer("ahead_backward", "The same in backward. The default is 1.", io::between(0, kMostAhead))
         .nullable()
         .example("2"),
     integer("reduces_in_flight",
             "How many reduce-scatters may be unfinished when backward goes on; null means no "
-            "limit. The default is that of the preset: 1, or no limit with fsdp1.")
-        .in(io::between(0, kMostAhead))
+            "limit. The default is that of the preset: 1, or no limit with fsdp1.",
+            io::between(0, kMostAhead))
         .nullable()
         .example("2"),
     word("backward_prefetch", kBackwardPrefetches,
@@ -87,15 +85,15 @@ inline constexpr std::array kSharding{
             "The last unit stays gathered from forward to backward. The default is that of the "
             "preset: true with torchtitan.")
         .example("true"),
-    integer("communicators", "1: gathers and reduce-scatters wait for each other; 2: they overlap.")
-        .in(io::between(1, 2))
+    integer("communicators", "1: gathers and reduce-scatters wait for each other; 2: they overlap.",
+            io::between(1, 2))
         .by_default(1)
         .because("one communicator runs one collective at a time"),
     integer("shard_ranks",
             "Neighbouring ranks that share one copy with hybrid_shard: they divide all ranks into "
             "several groups, and are a multiple or a divisor of the GPUs of a node. The default is "
-            "the GPUs of a node, or of an NVLink domain.")
-        .in(io::at_least(2))
+            "the GPUs of a node, or of an NVLink domain.",
+            io::at_least(2))
         .example("16"),
     word("gather", kParameterGathers,
          "Whether the next forward waits for all gathered parameters or each layer for its own.")
@@ -107,32 +105,32 @@ inline constexpr std::array kSharding{
          "after all-reduces of gradients, as PyTorch's ZeroRedundancyOptimizer does: one per "
          "tensor, or one per rank (parameters_as_bucket_view).")
         .by_default("all_gather"),
-    number("parameter_bytes", "Bytes of a parameter as it is gathered and computed with.")
-        .in(io::above(0))
+    number("parameter_bytes", "Bytes of a parameter as it is gathered and computed with.",
+           io::above(0))
         .by_default(2)
         .because("parameters are computed with in 2 bytes"),
     either("parameter_compression", kParameterCompressionForms,
            "Codec of gathered parameters: a rank encodes its shards after the update, and decodes "
            "what a gather brings before it computes with it.")
         .example(R"("int8")"),
-    number("reduce_bytes", "Bytes of a gradient's value as it is reduced.")
-        .in(io::above(0))
+    number("reduce_bytes", "Bytes of a gradient's value as it is reduced.", io::above(0))
         .by_default(4)
         .because("gradients are reduced in 4 bytes"),
-    number("stored_bytes", "Bytes of a parameter as it is stored.").in(io::above(0)).by_default(4),
-    number("optimizer_bytes", "Bytes of the optimizer's state for a parameter. The default is that "
-                              "of /training/optimizer.")
-        .in(io::at_least(0))
+    number("stored_bytes", "Bytes of a parameter as it is stored.", io::above(0)).by_default(4),
+    number("optimizer_bytes",
+           "Bytes of the optimizer's state for a parameter. The default is that "
+           "of /training/optimizer.",
+           io::at_least(0))
         .example("8"),
     integer("max_unit_parameters",
             "Most parameters of a unit of several layers where units are planned (wrapping "
-            "optimal, plan-training). gpu_memory_bytes limits them as well.")
-        .in(io::at_least(1))
+            "optimal, plan-training). gpu_memory_bytes limits them as well.",
+            io::at_least(1))
         .example("500000000"),
     integer("label_limit",
             "How many partial divisions the planner of units keeps; with more, the units are good "
-            "but not certified to be the best.")
-        .in(io::between(1, 1e7))
+            "but not certified to be the best.",
+            io::between(1, 1e7))
         .by_default(200000)};
 
 inline constexpr std::array kShardingForms{

@@ -17,14 +17,14 @@ inline constexpr std::array<std::string_view, 2> kServing{"pipelined", "serial"}
 inline constexpr std::array<std::string_view, 2> kServerSplits{"even", "whole"};
 
 inline constexpr std::array kHostCopyForms{
-    number("host_copy_Bps", "Bytes per second.").in(io::at_least(0)).example("1.2e10"),
+    number("host_copy_Bps", "Bytes per second.", io::at_least(0)).example("1.2e10"),
     word("host_copy_Bps", kMeasuredSpeed,
          "The speed that the calibration of the network has for links of class host.")};
 
 // A width, or the word to search for one. A width of 1 is synchronous training; every further one
 // makes gradients staler by one iteration.
 inline constexpr std::array kPipelineWidthForms{
-    integer("pipeline_width", "Width K.").in(io::at_least(1)).example("2"),
+    integer("pipeline_width", "Width K.", io::at_least(1)).example("2"),
     word("pipeline_width", kOptimal, "The smallest width that is as fast as max_width.")};
 
 // How the number of epochs grows with the fraction of lost gradient bytes: it is epochs_lossless up
@@ -32,25 +32,23 @@ inline constexpr std::array kPipelineWidthForms{
 // x2. The numbers depend on the trained model and must be measured; only x1 has a default.
 inline constexpr std::array kConvergenceRows{
     bound<&Convergence::epochs_lossless>(
-        number("epochs_lossless", "Epochs to convergence without loss.")
-            .in(io::above(0))
+        number("epochs_lossless", "Epochs to convergence without loss.", io::above(0))
             .example("90")
             .required()),
     bound<&Convergence::iterations_per_epoch>(
-        integer("iterations_per_epoch", "Iterations of an epoch.")
-            .in(io::at_least(1))
+        integer("iterations_per_epoch", "Iterations of an epoch.", io::at_least(1))
             .example("5005")
             .required()),
     bound<&Convergence::harmless>(
-        number("x1", "Largest loss fraction without effect.").in(io::at_least(0)).by_default(0.01)),
-    bound<&Convergence::most>(number("x2", "Largest loss fraction that converges; above x1.")
-                                  .in(io::at_least(0))
-                                  .example("0.3")
-                                  .required()),
-    bound<&Convergence::beta>(number("beta", "Further epochs at x2, divided by epochs_lossless.")
-                                  .in(io::at_least(0))
-                                  .example("1")
-                                  .required())};
+        number("x1", "Largest loss fraction without effect.", io::at_least(0)).by_default(0.01)),
+    bound<&Convergence::most>(
+        number("x2", "Largest loss fraction that converges; above x1.", io::at_least(0))
+            .example("0.3")
+            .required()),
+    bound<&Convergence::beta>(
+        number("beta", "Further epochs at x2, divided by epochs_lossless.", io::at_least(0))
+            .example("1")
+            .required())};
 inline constexpr auto kConvergence = io::keys_of(kConvergenceRows);
 
 // The keys of all training algorithms; rules.cpp and the rows of rules.hpp say which
@@ -68,27 +66,29 @@ inline constexpr std::array kTrainingRows{
     bound<&Training::iterations>(
         integer("iterations",
                 "Iterations to simulate; with local_sgd, diloco and easgd rounds of local_steps "
-                "steps.")
-            .in(io::between(1, 1e6))
+                "steps.",
+                io::between(1, 1e6))
             .by_default(10)),
     bound<&Training::discard_iterations>(
-        integer("discard_iterations", "First iterations that the means leave out. The default is 1 "
-                                      "where periods differ, else 0.")
-            .in(io::at_least(0))
+        integer("discard_iterations",
+                "First iterations that the means leave out. The default is 1 "
+                "where periods differ, else 0.",
+                io::at_least(0))
             .example("1")),
-    by_hand<Training>(number("update_s", "Time of the weight update, s. The default is the trace's "
-                                         "time of update and framework.")
-                          .in(io::at_least(0))
+    by_hand<Training>(number("update_s",
+                             "Time of the weight update, s. The default is the trace's "
+                             "time of update and framework.",
+                             io::at_least(0))
                           .example("0.0007")),
     bound<&Training::loss>(
-        number("loss_s", "Time of the loss between forward and backward, s; it counts as forward "
-                         "of the last layer.")
-            .in(io::at_least(0))
+        number("loss_s",
+               "Time of the loss between forward and backward, s; it counts as forward "
+               "of the last layer.",
+               io::at_least(0))
             .by_default(0)
             .example("0.001")
             .because("the workload has it or it takes no time")),
-    bound<&Training::input>(number("input_s", "Time to read a batch, s.")
-                                .in(io::at_least(0))
+    bound<&Training::input>(number("input_s", "Time to read a batch, s.", io::at_least(0))
                                 .by_default(0)
                                 .example("0.01")
                                 .because("input is always there")),
@@ -97,15 +97,14 @@ inline constexpr std::array kTrainingRows{
             .by_default(true)
             .because("input is read during the step")),
     bound<&Training::exchange>(
-        number("exchange_s", "Time of every exchange, s; it replaces the network.")
-            .in(io::at_least(0))
+        number("exchange_s", "Time of every exchange, s; it replaces the network.", io::at_least(0))
             .example("0.06")),
-    bound<&Training::sync>(
-        number("sync_s", "Time of synchronisation that is added to every exchange, s.")
-            .in(io::at_least(0))
-            .by_default(0)
-            .example("0.0001")
-            .because("an exchange starts at once")),
+    bound<&Training::sync>(number("sync_s",
+                                  "Time of synchronisation that is added to every exchange, s.",
+                                  io::at_least(0))
+                               .by_default(0)
+                               .example("0.0001")
+                               .because("an exchange starts at once")),
     io::Bound<Training>{
         either("host_copy_Bps", kHostCopyForms,
                "Speed of copies through host memory before and after every exchange, bytes/s; 0 "
@@ -120,19 +119,17 @@ inline constexpr std::array kTrainingRows{
                              "Iteration t waits for the exchange of iteration t - K.")
                           .by_default(2)
                           .because("two iterations at once")),
-    bound<&Training::max_width>(integer("max_width", "Largest width that optimal tries.")
-                                    .in(io::at_least(1))
-                                    .by_default(16)),
+    bound<&Training::max_width>(
+        integer("max_width", "Largest width that optimal tries.", io::at_least(1)).by_default(16)),
     bound<&Training::width_tolerance>(
         number("width_tolerance",
-               "How much slower than max_width the optimal width may be, as a ratio.")
-            .in(io::at_least(0))
+               "How much slower than max_width the optimal width may be, as a ratio.",
+               io::at_least(0))
             .by_default(0.01)),
-    by_hand<Training>(
-        integer("warmup_iterations", "Synchronous iterations before the pipeline starts.")
-            .in(io::at_least(0))
-            .by_default(0)
-            .example("20")),
+    by_hand<Training>(integer("warmup_iterations",
+                              "Synchronous iterations before the pipeline starts.", io::at_least(0))
+                          .by_default(0)
+                          .example("20")),
     bound<&Training::warmup_switch>(word("warmup_switch", programs::kWarmupSwitches,
                                          "How the pipeline starts after the warm-up.")
                                         .by_default("skip")),
@@ -141,8 +138,8 @@ inline constexpr std::array kTrainingRows{
             .by_default(false)),
     by_hand<Training>(
         number("compute_slowdown",
-               "Factor on the time of computing while an exchange runs: short for overlap/compute.")
-            .in(io::at_least(1))
+               "Factor on the time of computing while an exchange runs: short for overlap/compute.",
+               io::at_least(1))
             .by_default(1)
             .example("1.1")
             .because("computing does not feel the exchange")),
@@ -163,14 +160,15 @@ inline constexpr std::array kTrainingRows{
             "staleness_bound",
             "Iterations that a worker may be ahead: iteration t waits until the server has the "
             "gradients of iteration t - 1 - staleness_bound of all workers; null means no limit. "
-            "Required with mode ssp.")
-            .in(io::at_least(0))
+            "Required with mode ssp.",
+            io::at_least(0))
             .nullable()
             .example("3")),
-    by_hand<Training>(integer("servers", "Number of parameter servers. The default is 1; with "
-                                         "placement sharded it is the number "
-                                         "of workers.")
-                          .in(io::between(1, 1048576))
+    by_hand<Training>(integer("servers",
+                              "Number of parameter servers. The default is 1; with "
+                              "placement sharded it is the number "
+                              "of workers.",
+                              io::between(1, 1048576))
                           .example("1")
                           .because("the fewest that fit the placement")),
     by_hand<Training>(
@@ -214,21 +212,21 @@ inline constexpr std::array kTrainingRows{
                "Bytes that a process needs on its GPU before it trains: kernels, buffers of the "
                "communication library. Measured processes need 0.5 to 2 GB; 1 GB is assumed, and 5 "
                "% of the capacity more "
-               "with /workload/kernels tensorflow.")
-            .in(io::at_least(0))
+               "with /workload/kernels tensorflow.",
+               io::at_least(0))
             .example("1.4e9")),
     bound<&Training::activation_bytes>(
         number("activation_bytes",
                "Bytes of activations of a micro-batch on a worker. The default follows from the "
-               "layer table of a model; those of a trace are not known and not counted.")
-            .in(io::at_least(0))
+               "layer table of a model; those of a trace are not known and not counted.",
+               io::at_least(0))
             .example("2e10")),
     by_hand<Training>(
         integer(
             "micro_batches",
             "Forward and backward passes whose gradients are summed before the update. The times "
-            "of the workload are those of one.")
-            .in(io::at_least(1))
+            "of the workload are those of one.",
+            io::at_least(1))
             .by_default(1)
             .example("4")
             .because("every batch is followed by an update")),

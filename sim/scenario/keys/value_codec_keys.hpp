@@ -13,17 +13,17 @@ inline constexpr std::array kValueCodec{
         .by_default("none"),
     io::rows::number("ratio",
                      "Bytes of values over bytes on the wire. The default is that of the method; "
-                     "required with custom_codec.")
-        .in(io::at_least(1))
+                     "required with custom_codec.",
+                     io::at_least(1))
         .example("4"),
     io::rows::number("encode_Bps",
-                     "Speed of encoding, uncompressed bytes/s; 0 means that it takes no time.")
-        .in(io::at_least(0))
+                     "Speed of encoding, uncompressed bytes/s; 0 means that it takes no time.",
+                     io::at_least(0))
         .by_default(0)
         .example("1e11"),
     io::rows::number("decode_Bps",
-                     "Speed of decoding, uncompressed bytes/s; 0 means that it takes no time.")
-        .in(io::at_least(0))
+                     "Speed of decoding, uncompressed bytes/s; 0 means that it takes no time.",
+                     io::at_least(0))
         .by_default(0)
         .example("1e11")};
 

@@ -10,14 +10,12 @@ using namespace io::rows;
 
 // Measured factors are scaled to a mean of 1: they change the spread of times, not their mean.
 inline constexpr std::array kFactor{
-    number("factors", "A factor on the compute or exchange times of an iteration.")
-        .in(io::above(0))
+    number("factors", "A factor on the compute or exchange times of an iteration.", io::above(0))
         .example("1")};
 
 inline constexpr std::array kStraggler{
-    integer("worker", "Number of the worker, from 0.").in(io::at_least(0)).example("3").required(),
-    number("factor", "Factor on all compute times of the worker.")
-        .in(io::above(0))
+    integer("worker", "Number of the worker, from 0.", io::at_least(0)).example("3").required(),
+    number("factor", "Factor on all compute times of the worker.", io::above(0))
         .example("2")
         .required()};
 // A straggler is slower by a constant factor, in addition to the random ones. Workers are numbered
@@ -29,13 +27,11 @@ inline constexpr std::array kStragglers{
 // value only means that they vary, with the spread of `factors`. Compute and exchange have separate
 // coefficients, because only varying compute makes workers wait for each other.
 inline constexpr std::array kVariability{
-    number("compute_cv", "Coefficient of variation of compute times.")
-        .in(io::between(0, 1e3))
+    number("compute_cv", "Coefficient of variation of compute times.", io::between(0, 1e3))
         .by_default(0)
         .example("0.1")
         .because("workers are equal"),
-    number("exchange_cv", "Coefficient of variation of exchange times.")
-        .in(io::between(0, 1e3))
+    number("exchange_cv", "Coefficient of variation of exchange times.", io::between(0, 1e3))
         .by_default(0)
         .example("0.1")
         .because("exchanges are equal"),

@@ -9,33 +9,26 @@ namespace stepsim::study::keys {
 
 using namespace io::rows;
 
-// The words for element types that a trace may have.
-[[nodiscard]] inline std::vector<std::string_view> dtypes() {
-  const auto words = layers::dtype_words();
-  return {words.begin(), words.end()};
-}
 // The allowed values of value_bytes: half and single precision.
 inline constexpr std::array<std::int64_t, 2> kValueSizes{2, 4};
 
 // Dimensions in the framework's order: the first one is the number of rows of the matrix that
 // low-rank methods compress.
 inline constexpr std::array kDimension{
-    integer("shape", "Number of elements along a dimension.").in(io::at_least(1)).example("64")};
+    integer("shape", "Number of elements along a dimension.", io::at_least(1)).example("64")};
 
 // The keys of a layer of a trace that a prediction needs. Times are those of one worker and one
 // batch; a layer without gradients takes time but sends nothing.
 inline constexpr std::array kLayer{
     text("name", "Name of the layer.").example(R"("conv1")").required(),
-    number("forward_s", "Time of the forward pass, s.")
-        .in(io::at_least(0))
+    number("forward_s", "Time of the forward pass, s.", io::at_least(0))
         .example("0.001")
         .required(),
-    number("backward_s", "Time of the backward pass, s.")
-        .in(io::at_least(0))
+    number("backward_s", "Time of the backward pass, s.", io::at_least(0))
         .example("0.002")
         .required(),
-    integer("gradient_bytes", "Bytes of the layer's gradients; 0 if it has none.")
-        .in(io::between(0, io::kMostExact))
+    integer("gradient_bytes", "Bytes of the layer's gradients; 0 if it has none.",
+            io::between(0, io::kMostExact))
         .example("37632")
         .required(),
     word("dtype", io::keys::dtypes,
@@ -50,14 +43,13 @@ inline constexpr std::array kLayers{object("layers", kLayer, "One layer, as in a
 // Layer times of a model are its arithmetic / reached speed of the device, so that both numbers
 // here scale all times equally.
 inline constexpr std::array kDevice{
-    number("flops_Ps", "Peak speed of the device, FLOP/s.")
-        .in(io::above(0))
+    number("flops_Ps", "Peak speed of the device, FLOP/s.", io::above(0))
         .example("2e13")
         .required(),
     number(
         "utilization",
-        "Share of the peak speed that is reached. The default is the median of 115 measured GPUs.")
-        .in(io::above_to(0, 1))
+        "Share of the peak speed that is reached. The default is the median of 115 measured GPUs.",
+        io::above_to(0, 1))
         .by_default(layers::kUsualUtilization)
         .example("0.5")
         .because("median of 115 measured GPUs; give the share of the peak that yours reaches")};
@@ -65,13 +57,11 @@ inline constexpr std::array kDevice{
 // The totals of a measured iteration: either the times of the two passes or their sum. They are
 // spread over the layers of a model in proportion to the arithmetic of each layer.
 inline constexpr std::array kMeasured{
-    number("forward_s", "Time of all forward passes, s.").in(io::at_least(0)).example("0.03"),
-    number("backward_s", "Time of all backward passes, s.").in(io::at_least(0)).example("0.06"),
-    number("compute_s", "Time of both together, s, which backward_factor splits.")
-        .in(io::above(0))
+    number("forward_s", "Time of all forward passes, s.", io::at_least(0)).example("0.03"),
+    number("backward_s", "Time of all backward passes, s.", io::at_least(0)).example("0.06"),
+    number("compute_s", "Time of both together, s, which backward_factor splits.", io::above(0))
         .example("0.09"),
-    integer("gpus", "GPUs of the run in which the times were measured.")
-        .in(io::at_least(1))
+    integer("gpus", "GPUs of the run in which the times were measured.", io::at_least(1))
         .by_default(1)
         .example("8")
         .because("measured with one GPU")};
@@ -80,16 +70,16 @@ inline constexpr std::array kMeasured{
 inline constexpr std::array kMeasuredStep{
     number("step_s",
            "Time of the step, s: forward and backward pass of one micro-batch and update, on one "
-           "GPU.")
-        .in(io::above(0))
+           "GPU.",
+           io::above(0))
         .example("0.5")
         .required(),
-    integer("batch_size", "Samples of that step, where they were not those of the workload.")
-        .in(io::at_least(1))
+    integer("batch_size", "Samples of that step, where they were not those of the workload.",
+            io::at_least(1))
         .nullable()
         .example("4"),
-    integer("sequence_length", "Tokens per sample of that step, likewise.")
-        .in(io::between(1, io::keys::kMaxTokens))
+    integer("sequence_length", "Tokens per sample of that step, likewise.",
+            io::between(1, io::keys::kMaxTokens))
         .nullable()
         .example("1024")};
 
@@ -107,8 +97,8 @@ inline constexpr std::array kWorkload{
         .example(
             R"([{"name": "a", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 4000000}])"),
     integer("batch_size",
-            "Samples per worker and iteration. A trace gives the default; a model needs the key.")
-        .in(io::at_least(1))
+            "Samples per worker and iteration. A trace gives the default; a model needs the key.",
+            io::at_least(1))
         .nullable()
         .example("64"),
     object("device", kDevice, "Speed of the device, which gives the times of a model's layers.")
@@ -160,23 +150,22 @@ inline constexpr std::array kWorkload{
            "Measured totals that are spread over a model's layers: forward_s and backward_s, or "
            "compute_s.")
         .example(R"({"forward_s": 0.03, "backward_s": 0.06})"),
-    number("backward_factor", "Backward time of a model's layer, divided by its forward time.")
-        .in(io::at_least(0))
+    number("backward_factor", "Backward time of a model's layer, divided by its forward time.",
+           io::at_least(0))
         .by_default(2)
         .example("2.5")
         .because("backward as two forward passes"),
-    number("layer_overhead_s", "Time added to the forward pass of each layer of a model, s.")
-        .in(io::at_least(0))
+    number("layer_overhead_s", "Time added to the forward pass of each layer of a model, s.",
+           io::at_least(0))
         .by_default(0)
         .example("1e-5")
         .because("layers cost their arithmetic alone"),
-    integer("sequence_length", "Tokens per sample. The model table gives the default.")
-        .in(io::at_least(1))
+    integer("sequence_length", "Tokens per sample. The model table gives the default.",
+            io::at_least(1))
         .nullable()
         .example("128")
         .because("length of the model table"),
-    integer("value_bytes", "Bytes of one gradient element of a model: 2 or 4.")
-        .in(io::at_least(1))
+    integer("value_bytes", "Bytes of one gradient element of a model: 2 or 4.", io::at_least(1))
         .only(kValueSizes)
         .by_default(4)
         .example("2")
@@ -185,14 +174,13 @@ inline constexpr std::array kWorkload{
          "What a planner merges. The default is the granularity of the trace, else tensor.")
         .example(R"("tensor")")
         .because("what the source of the workload sends as one gradient"),
-    number("scale_backward_to_s", "Sum to which all backward times are scaled, s.")
-        .in(io::above(0))
+    number("scale_backward_to_s", "Sum to which all backward times are scaled, s.", io::above(0))
         .nullable()
         .example("0.1")};
 
 inline constexpr std::array kJobNodes{
-    integer("nodes", "Nodes of this job. All jobs together have the nodes of the cluster.")
-        .in(io::at_least(1))
+    integer("nodes", "Nodes of this job. All jobs together have the nodes of the cluster.",
+            io::at_least(1))
         .example("8")
         .required()};
 
