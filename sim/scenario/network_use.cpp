@@ -9,13 +9,17 @@ namespace stepsim::study {
 
 namespace {
 
+void refuse_at(std::string_view pointer, const io::Json& tree, const ParseContext& context,
+               const std::string& what) {
+  const io::Json* place = io::resolve(tree, pointer);
+  context.problems.add(place != nullptr ? *place : tree, what);
+}
+
 // Servers send what one synchronous step sums, as one exchange of every bucket.
 void check_servers(const io::Json& tree, const ParseContext& context, const Scenario& scenario) {
   const auto refuse = [&](std::string_view pointer, const std::string& what) {
-    const io::Json* place = io::resolve(tree, pointer);
-    context.problems.add(place != nullptr ? *place : tree,
-                         what + " is not defined for servers on a simulated network; use model "
-                                "alpha_beta");
+    refuse_at(pointer, tree, context,
+              what + " is not defined for servers on a simulated network; use model alpha_beta");
   };
   const Communication& communication = scenario.communication;
   const collectives::CompressionRow& method = collectives::row(communication.compression.method);
@@ -54,8 +58,7 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
                        const Scenario& scenario) {
   const std::string on = " needs network model alpha_beta";
   const auto refuse = [&](std::string_view pointer, const std::string& what) {
-    const io::Json* place = io::resolve(tree, pointer);
-    context.problems.add(place != nullptr ? *place : tree, what);
+    refuse_at(pointer, tree, context, what);
   };
   const Training& training = scenario.training;
   const Communication& communication = scenario.communication;

@@ -74,7 +74,7 @@ void read_version(Fields& file, LibraryFile& result) {
   try {
     result.fitted.version = nccl::parse_version(version);
   } catch (const UsageError& error) {
-    file.problems().add(file.json(), "version", error.what());
+    file.refuse("version", error.what());
   }
 }
 
@@ -110,13 +110,7 @@ LibraryFile parse_library_calibration(const Json& json) {
   read_parameters(fields, result);
   read_points(fields, result);
   result.of_nominal = read_nominal_shares(fields);
-  for (const Json& source : fields.list("sources")) {
-    if (source.is_string()) {
-      result.sources.push_back(source.as_string());
-    } else {
-      problems.add(source, "must be a text, got " + shown(source));
-    }
-  }
+  result.sources = parse_texts(fields, "sources");
   result.warnings = parse_warnings(fields);
   fields.no_more();
   problems.throw_if_any();

@@ -78,16 +78,6 @@ void parse_source(Fields& profile) {
   });
 }
 
-void parse_device(Fields& profile) {
-  profile.object("device", [](Fields& device) {
-    (void)device.text("name");
-    (void)device.optional_integer("count");
-    (void)device.text("driver");
-    (void)device.optional_number("sm_clock_Hz");
-    (void)device.any("p2p");
-  });
-}
-
 void parse_valid(Fields& fields, links::NetworkProfile& profile) {
   fields.object("valid", [&](Fields& valid) {
     profile.valid_ranks = interval<std::int64_t>(valid, "ranks", checked_integer);
@@ -226,15 +216,7 @@ void parse_collectives(Fields& fields, links::NetworkProfile& profile) {
         fields.problems().add(row, "must be [bytes, measured, fitted]");
       }
     }
-    collective.object("fit", [](Fields& fit) {
-      (void)fit.numbers("bic");
-      (void)fit.optional_number("median_relative_error");
-      (void)fit.optional_number("max_relative_error");
-      (void)fit.optional_integer("points");
-      (void)fit.optional_number("left_out_median_relative_error");
-      (void)fit.optional_number("left_out_p90_relative_error");
-      (void)fit.optional_number("left_out_max_relative_error");
-    });
+    collective.object("fit", [](Fields& fit) { fit.check_all(); });
     collective.no_more();
   }
 }
@@ -252,7 +234,7 @@ links::NetworkProfile parse_profile(const Json& json) {
   profile.label = fields.word("label", links::kProfileLabels);
   profile.note = fields.text("note");
   parse_source(fields);
-  parse_device(fields);
+  fields.object("device", [](Fields& device) { device.check_all(); });
   parse_valid(fields, profile);
   parse_network(fields, profile);
   parse_links(fields, profile);
@@ -261,11 +243,7 @@ links::NetworkProfile parse_profile(const Json& json) {
   parse_compression_costs(fields, profile);
   profile.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps");
   check_kernels(fields);
-  fields.object("identifiable", [](Fields& flags) {
-    for (const Key& key : keys::kIdentifiable) {
-      (void)flags.boolean(key.name);
-    }
-  });
+  fields.object("identifiable", [](Fields& flags) { flags.check_all(); });
   profile.grade = fields.optional_word("grade").value_or("");
   profile.warnings = parse_warnings(fields);
   if (json.is_object() && !fields.has("network") && profile.links.empty() &&
