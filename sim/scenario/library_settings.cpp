@@ -29,7 +29,7 @@ void read_version(io::Fields& fields, LibrarySettings& settings) {
     try {
       settings.options.version = nccl::parse_version(*version);
     } catch (const UsageError& error) {
-      fields.problems().add(fields.json(), "version", error.what());
+      fields.refuse("version", error.what());
     }
   }
 }

@@ -132,7 +132,7 @@ std::int64_t domain_nodes_of(const std::optional<NodeSource>& node, std::int64_t
   return nodes <= domain ? nodes : nodes % domain == 0 ? domain : 1;
 }
 
-void read_switches(io::Fields& fields, const ParseContext& context, Cluster& cluster) {
+void read_switches(io::Fields& fields, Cluster& cluster) {
   const bool own_links = fields.has("topology");
   const std::int64_t domain =
       own_links || !cluster.node ? 1 : domain_nodes_of(cluster.node, cluster.nodes);
@@ -147,9 +147,9 @@ void read_switches(io::Fields& fields, const ParseContext& context, Cluster& clu
   }
   cluster.switch_latency_s = read_switch_latency(fields);
   if (cluster.nvlink_domain_nodes >= 1 && cluster.nodes % cluster.nvlink_domain_nodes != 0) {
-    context.problems.add(fields.json(), "nvlink_domain_nodes",
-                         "must divide nodes (" + std::to_string(cluster.nodes) + "), got " +
-                             std::to_string(cluster.nvlink_domain_nodes));
+    fields.refuse("nvlink_domain_nodes", "must divide nodes (" + std::to_string(cluster.nodes) +
+                                             "), got " +
+                                             std::to_string(cluster.nvlink_domain_nodes));
   }
 }
 

@@ -54,6 +54,6 @@ void require_equal_nodes(const Cluster& cluster, std::string_view what, const io
 // Reads all keys of switches in /cluster. The node type gives missing values of the domain and of
 // NVLS, but not of the domain if the scenario has a topology; it is then 1. A domain that does not
 // divide the number of nodes is a problem.
-void read_switches(io::Fields& fields, const ParseContext& context, Cluster& cluster);
+void read_switches(io::Fields& fields, Cluster& cluster);
 
 } // namespace stepsim::study

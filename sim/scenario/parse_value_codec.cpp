@@ -30,7 +30,7 @@ ValueCodec parse_value_codec(io::Fields& fields, std::string_view key, const Par
     codec.method = part.word("method", kCodecMethods);
     const bool none = codec.method == CodecMethod::none;
     if (codec.method == CodecMethod::custom_codec && !part.has("ratio")) {
-      context.problems.add(part.json(), "ratio", "required (a number)");
+      part.refuse("ratio", "required (a number)");
     }
     codec.ratio =
         part.number_or("ratio", std::max(1.0, value_bytes / sent_bytes(codec.method, value_bytes)));

@@ -42,11 +42,10 @@ void parse_items(io::Fields& fields, io::Problems& problems, buckets::Problem& p
   const std::span<const io::Json> ready = fields.array("ready_s", true);
   const std::span<const io::Json> bytes = fields.array("bytes", true);
   if (fields.has("ready_s") && ready.empty()) {
-    problems.add(fields.json(), "ready_s", "needs at least one gradient");
+    fields.refuse("ready_s", "needs at least one gradient");
   } else if (fields.has("ready_s") && fields.has("bytes") && ready.size() != bytes.size()) {
-    problems.add(fields.json(), "bytes",
-                 std::to_string(bytes.size()) + " entries, but /ready_s has " +
-                     std::to_string(ready.size()));
+    fields.refuse("bytes", std::to_string(bytes.size()) + " entries, but /ready_s has " +
+                               std::to_string(ready.size()));
   }
   problem.items.resize(ready.size());
   std::optional<double> before;
@@ -69,7 +68,7 @@ void parse_items(io::Fields& fields, io::Problems& problems, buckets::Problem& p
     }
   }
   if (total > static_cast<double>(base::kMaxExactBytes)) {
-    problems.add(fields.json(), "bytes", "must sum to 2^53 bytes at most");
+    fields.refuse("bytes", "must sum to 2^53 bytes at most");
   }
 }
 
@@ -77,7 +76,7 @@ void parse_items(io::Fields& fields, io::Problems& problems, buckets::Problem& p
 void parse_cost(io::Fields& fields, io::Problems& problems, Files& files, ProblemFile& out) {
   const io::Json* cost = fields.any("cost");
   if (cost == nullptr || cost->is_null()) {
-    problems.add(fields.json(), "cost", "required");
+    fields.refuse("cost", "required");
   } else if (cost->is_string()) {
     const CostFile& file = files.cost(*cost);
     ChosenCost chosen = all_reduce_cost(file, std::nullopt, *cost, problems);

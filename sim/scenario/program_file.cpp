@@ -174,7 +174,7 @@ private:
     const auto algorithm = fields.optional_word("algorithm");
     const auto refuse = [&](std::string_view key, std::string_view why) {
       if (fields.has(key)) {
-        problems_.add(fields.json(), key, std::string(why));
+        fields.refuse(key, std::string(why));
       }
       (void)fields.any(key);
     };
@@ -197,12 +197,11 @@ private:
     const programs::Kind op = *programs::kKinds.find(*collective);
     operation.kind = has_kind ? operation.kind : op;
     if (!links_) {
-      problems_.add(fields.json(), "collective",
-                    "needs the cluster of the file, which gives its time");
+      fields.refuse("collective", "needs the cluster of the file, which gives its time");
       return;
     }
     if (operation.group != programs::kAllRanks && !of_cluster_.contains(group)) {
-      problems_.add(fields.json(), "group",
+      fields.refuse("group",
                     "a collective runs over all ranks or the groups node and replica of the "
                     "cluster; give startup_s and data_s for others");
       return;
@@ -234,7 +233,7 @@ private:
       return found->second;
     }
     if (fields.has(key) && fields.json().find(key)->is_string()) {
-      problems_.add(fields.json(), key, unknown(std::string(key), name, names));
+      fields.refuse(key, unknown(std::string(key), name, names));
     }
     return 0;
   }

@@ -85,7 +85,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   cluster.node =
       node_source(fields.any("preset"), scenario.communication.library_settings, context);
   read_counts(fields, context, cluster);
-  read_switches(fields, context, cluster);
+  read_switches(fields, cluster);
   parse_intra(fields, context, cluster);
   const auto as_written = [&](std::string_view key) {
     const io::Json* json = fields.any(key);
@@ -108,7 +108,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
     cluster.has_network = false;
     const io::Json* nodes = fields.any("nodes");
     if (nodes == nullptr || !nodes->is_number() || nodes->as_double() != 1) {
-      context.problems.add(fields.json(), "network", "required");
+      fields.refuse("network", "required");
     }
     return;
   }
@@ -121,7 +121,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   (void)part.any("packet"); // resolve_fabric reads it
   network.efficiency = part.number("efficiency");
   if (part.integer("copy_engines") == 1) {
-    context.problems.add(part.json(), "copy_engines", "half-duplex ranks are not supported");
+    part.refuse("copy_engines", "half-duplex ranks are not supported");
   }
   if (part.has("calibration")) {
     network.calibration = part.string("calibration");
@@ -167,10 +167,9 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   network.block_latency_s =
       part.number_or("block_latency_s", own_latency ? network.block_latency_s : network.latency_s);
   if (network.block_latency_s > network.latency_s) {
-    context.problems.add(part.json(), "block_latency_s",
-                         "per-block latency must not exceed latency_s (" +
-                             base::shortest(network.latency_s) + "), got " +
-                             base::shortest(network.block_latency_s));
+    part.refuse("block_latency_s", "per-block latency must not exceed latency_s (" +
+                                       base::shortest(network.latency_s) + "), got " +
+                                       base::shortest(network.block_latency_s));
   }
   part.no_more();
 }

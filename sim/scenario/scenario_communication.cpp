@@ -23,7 +23,7 @@ std::vector<AlgorithmId> parse_candidates(io::Fields& fields, const ParseContext
   std::vector<AlgorithmId> candidates;
   const auto list = fields.array("candidates", false);
   if (fields.has("candidates") && list.empty()) {
-    context.problems.add(fields.json(), "candidates", "needs at least one algorithm");
+    fields.refuse("candidates", "needs at least one algorithm");
   }
   for (const io::Json& word : list) {
     const auto algorithm =
@@ -106,8 +106,7 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
   }
   check_whole_values(*json, context, scenario.workload);
   if (method == collectives::CompressionMethod::hierarchical_topk && !scenario.cluster.intra) {
-    context.problems.add(fields.json(), "compression",
-                         "hierarchical_topk needs /cluster/intra_network");
+    fields.refuse("compression", "hierarchical_topk needs /cluster/intra_network");
   }
   const auto is_matrix = [](const layers::Gradient& gradient) {
     return std::ranges::any_of(gradient.shapes, [](const collectives::MatrixShape& shape) {
@@ -198,9 +197,8 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   out.reduce_broadcast = fields.word("exchange") == "reduce_broadcast" && sync;
   const auto trees = collectives::valid_algorithms(collectives::Op::reduce);
   if (out.reduce_broadcast && std::ranges::find(trees, out.collective) == trees.end()) {
-    context.problems.add(fields.json(), "collective",
-                         "reduce_broadcast needs " + one_of(trees) + ", got " +
-                             std::string(collective_word(out)));
+    fields.refuse("collective", "reduce_broadcast needs " + one_of(trees) + ", got " +
+                                    std::string(collective_word(out)));
   }
   out.overlap_backward = fields.boolean("overlap_backward");
   out.host_reduction = fields.boolean("host_reduction");
@@ -217,29 +215,25 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   parse_compressed(fields, context, scenario);
   if (trains_in_rounds(scenario.training) && is_compressed(scenario)) {
     if (context.leftovers == Leftovers::refuse) {
-      context.problems.add(fields.json(), "compression",
-                           "compression has no meaning for " +
-                               std::string(kTrainingAlgorithms[algorithm]) +
-                               "; /training/outer_compression is that of outer exchanges");
+      fields.refuse("compression", "compression has no meaning for " +
+                                       std::string(kTrainingAlgorithms[algorithm]) +
+                                       "; /training/outer_compression is that of outer exchanges");
     }
     out.compression = {};
     scenario.dense_baseline.reset();
   }
   if (const auto ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());
       !collectives::takes_ranks(out.collective, ranks)) {
-    context.problems.add(fields.json(), "collective",
-                         std::string(collectives::name(out.collective)) +
-                             " needs an even number of ranks, got " + std::to_string(ranks));
+    fields.refuse("collective", std::string(collectives::name(out.collective)) +
+                                    " needs an even number of ranks, got " + std::to_string(ranks));
   }
   if (out.collective == AlgorithmId::hierarchical_leader &&
       out.options.intra_algorithm == collectives::kNvls) {
-    context.problems.add(fields.json(), "intra_algorithm",
-                         "hierarchical_leader has no nvls inside a node; collnet has");
+    fields.refuse("intra_algorithm", "hierarchical_leader has no nvls inside a node; collnet has");
   }
   if (collectives::is_two_level(out.collective) && !scenario.cluster.intra) {
-    context.problems.add(fields.json(), "collective",
-                         std::string(collectives::name(out.collective)) +
-                             " needs /cluster/intra_network");
+    fields.refuse("collective",
+                  std::string(collectives::name(out.collective)) + " needs /cluster/intra_network");
   }
 }
 

@@ -44,11 +44,10 @@ std::optional<layers::GpuEstimate> parse_estimate(io::Fields& fields, const Pars
   }
   estimate.precision = precision.value_or(estimate.gpu->usual_precision());
   if (!estimate.gpu->has(estimate.precision)) {
-    context.problems.add(fields.json(), "dtype",
-                         std::string(estimate.gpu->name) + " has no " +
-                             std::string(layers::kPrecisions[estimate.precision]) +
-                             "; its formats are " +
-                             base::joined(precisions_of(*estimate.gpu), " and "));
+    fields.refuse("dtype", std::string(estimate.gpu->name) + " has no " +
+                               std::string(layers::kPrecisions[estimate.precision]) +
+                               "; its formats are " +
+                               base::joined(precisions_of(*estimate.gpu), " and "));
     return std::nullopt;
   }
   return estimate;
@@ -57,8 +56,8 @@ std::optional<layers::GpuEstimate> parse_estimate(io::Fields& fields, const Pars
 void check_estimate(io::Fields& fields, const ParseContext& context,
                     const layers::ModelTable& table, const layers::GpuEstimate& estimate) {
   if (!layers::estimates_compared(table) && !estimate.accepted) {
-    context.problems.add(
-        fields.json(), "gpu",
+    fields.refuse(
+        "gpu",
         table.name + (layers::has_attention(table) ? " reads images" : " has no attention") +
             ", and estimates of such networks were not compared with measured steps; import a "
             "trace, give measured, or set accept_estimate");

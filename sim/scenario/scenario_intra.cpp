@@ -90,10 +90,9 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
   cost.block_latency_s = intra.number_or(
       "block_latency_s", own_latency ? of_profile->block_latency_s : cost.latency_s);
   if (cost.block_latency_s > cost.latency_s) {
-    context.problems.add(intra.json(), "block_latency_s",
-                         "per-block latency must not exceed latency_s (" +
-                             base::shortest(cost.latency_s) + "), got " +
-                             base::shortest(cost.block_latency_s));
+    intra.refuse("block_latency_s", "per-block latency must not exceed latency_s (" +
+                                        base::shortest(cost.latency_s) + "), got " +
+                                        base::shortest(cost.block_latency_s));
   }
   cost.delay_s = intra.number_or("delay_s", of_profile ? of_profile->delay_s : 0);
   if (of_node) {

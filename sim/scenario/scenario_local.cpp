@@ -14,8 +14,7 @@ std::string algorithm_name(const Training& training) {
   return std::string(kTrainingAlgorithms[training.algorithm]);
 }
 
-std::optional<OuterNetwork> parse_outer_network(io::Fields& fields, const ParseContext& context,
-                                                const Scenario& scenario) {
+std::optional<OuterNetwork> parse_outer_network(io::Fields& fields, const Scenario& scenario) {
   std::optional<OuterNetwork> network;
   fields.object("outer_network", [&](io::Fields& part) {
     network.emplace();
@@ -23,8 +22,7 @@ std::optional<OuterNetwork> parse_outer_network(io::Fields& fields, const ParseC
     part.no_more();
     const std::int64_t most = std::max<std::int64_t>(1, scenario.cluster.ranks());
     if (network->ranks.value_or(1) > most) {
-      context.problems.add(part.json(), "ranks",
-                           "must be in [1, " + std::to_string(most) + "], got " +
+      part.refuse("ranks", "must be in [1, " + std::to_string(most) + "], got " +
                                std::to_string(*network->ranks));
     }
   });
@@ -40,30 +38,27 @@ double operations_of(const LocalTraining& local, std::size_t layers) {
   return static_cast<double>(local.local_steps) * step + 2 * static_cast<double>(local.fragments);
 }
 
-void check_counts(io::Fields& fields, const ParseContext& context, const LocalTraining& local,
-                  std::size_t layers) {
-  const auto report = [&](std::string_view key, const std::string& message) {
-    context.problems.add(fields.json(), key, message);
-  };
+void check_counts(io::Fields& fields, const LocalTraining& local, std::size_t layers) {
   const std::string steps = std::to_string(local.local_steps);
   const std::string fragments = std::to_string(local.fragments);
   if (local.fragments > local.local_steps) {
-    report("fragments",
-           fragments + " fragments need at least " + fragments + " local_steps, got " + steps);
+    fields.refuse("fragments", fragments + " fragments need at least " + fragments +
+                                   " local_steps, got " + steps);
   } else if (local.fragments > static_cast<std::int64_t>(layers)) {
-    report("fragments", fragments + " fragments need at least " + fragments + " layers, got " +
-                            std::to_string(layers));
+    fields.refuse("fragments", fragments + " fragments need at least " + fragments +
+                                   " layers, got " + std::to_string(layers));
   }
   if (local.overlap_steps >= local.local_steps) {
-    report("overlap_steps", "must be less than local_steps (" + steps + "), got " +
-                                std::to_string(local.overlap_steps));
+    fields.refuse("overlap_steps", "must be less than local_steps (" + steps + "), got " +
+                                       std::to_string(local.overlap_steps));
   }
   if (const double count = operations_of(local, layers);
       count > static_cast<double>(programs::kMaxOperations)) {
-    report("local_steps", "the program has " + std::to_string(static_cast<std::int64_t>(count)) +
-                              " operations per iteration; at most " +
-                              std::to_string(programs::kMaxOperations) +
-                              ". Lower local_steps or use outer_gate step");
+    fields.refuse("local_steps", "the program has " +
+                                     std::to_string(static_cast<std::int64_t>(count)) +
+                                     " operations per iteration; at most " +
+                                     std::to_string(programs::kMaxOperations) +
+                                     ". Lower local_steps or use outer_gate step");
   }
 }
 
@@ -158,11 +153,11 @@ void parse_local(io::Fields& fields, const ParseContext& context, Scenario& scen
   io::read_bound(keys::kLocalTrainingRows, fields, local);
   local.outer_compression =
       parse_value_codec(fields, "outer_compression", context, local.outer_value_bytes);
-  local.outer_network = parse_outer_network(fields, context, scenario);
+  local.outer_network = parse_outer_network(fields, scenario);
   if (!trains_in_rounds(scenario.training)) {
     return;
   }
-  check_counts(fields, context, local, scenario.workload.layers.size());
+  check_counts(fields, local, scenario.workload.layers.size());
   if (scenario.training.algorithm != TrainingAlgorithm::diloco) { // averages parameters
     local.outer_update = {};
     local.outer_compression = {};

@@ -75,10 +75,9 @@ std::vector<std::vector<std::uint32_t>> parse_groups(io::Fields& fields, io::Pro
   }
   if (const auto left = std::ranges::find(waits, true); left != waits.end()) {
     const auto layer = static_cast<std::size_t>(left - waits.begin());
-    problems.add(fields.json(), "groups",
-                 "layer " + std::to_string(layer) + " (" + workload.layers[layer].name +
-                     ") is in no group" +
-                     (std::ranges::count(waits, true) > 1 ? ", and others" : ""));
+    fields.refuse("groups", "layer " + std::to_string(layer) + " (" + workload.layers[layer].name +
+                                ") is in no group" +
+                                (std::ranges::count(waits, true) > 1 ? ", and others" : ""));
   }
   return groups;
 }
@@ -101,7 +100,7 @@ buckets::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseC
   }
   if (planner.has("dear_layers") && options.dear_layers && context.leftovers == Leftovers::refuse &&
       fields.has("bucket_bytes")) {
-    context.problems.add(fields.json(), "dear_layers", "give either bucket_bytes or dear_layers");
+    fields.refuse("dear_layers", "give either bucket_bytes or dear_layers");
   }
   return options;
 }

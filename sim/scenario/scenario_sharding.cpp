@@ -64,7 +64,7 @@ layers::Wrapping read_wrapping(io::Fields& fields, const ParseContext& context,
     context.needs_meaning(part, "blocks", wrapping.policy == layers::WrappingPolicy::block, where);
     context.needs_meaning(part, "cuts", wrapping.policy == layers::WrappingPolicy::list, where);
     if (wrapping.policy == layers::WrappingPolicy::list && !part.has("cuts")) {
-      context.problems.add(part.json(), "cuts", "required (a list)");
+      part.refuse("cuts", "required (a list)");
     }
   });
   return wrapping;
@@ -90,8 +90,7 @@ Sharding read_sharding(io::Fields& fields, const ParseContext& context, const Sc
   out.ahead_forward =
       read_limit(fields, "ahead_forward", out.limit_all_gathers ? ahead : std::nullopt);
   if (!out.limit_all_gathers && out.ahead_forward) {
-    context.problems.add(fields.json(), "limit_all_gathers",
-                         "limit_all_gathers has no meaning next to ahead_forward");
+    fields.refuse("limit_all_gathers", "limit_all_gathers has no meaning next to ahead_forward");
   }
   out.ahead_backward = read_limit(fields, "ahead_backward", 1);
   out.reduces_in_flight = read_limit(fields, "reduces_in_flight", fsdp1 ? std::nullopt : Limit(1));

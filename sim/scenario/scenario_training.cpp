@@ -41,7 +41,7 @@ void parse_pipeline(io::Fields& fields, const ParseContext& context, Scenario& s
     return;
   }
   if (training.warmup_switch == programs::WarmupSwitch::block && training.pipeline_width != 2) {
-    context.problems.add(fields.json(), "warmup_switch", "the block switch is defined for width 2");
+    fields.refuse("warmup_switch", "the block switch is defined for width 2");
   }
   if (training.pipeline_width.value_or(2) > 1 && scenario.cluster.ranks() == 1) {
     scenario.warnings.emplace_back("one worker: pipeline_width is 1");
@@ -53,7 +53,7 @@ void parse_pipeline(io::Fields& fields, const ParseContext& context, Scenario& s
 
 // sharded is colocated with a server on every worker, so that the number of servers follows from
 // the ranks.
-void parse_server(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+void parse_server(io::Fields& fields, Scenario& scenario) {
   Training& training = scenario.training;
   collectives::Options& options = scenario.communication.options;
   const std::int64_t ranks = scenario.cluster.ranks();
@@ -62,7 +62,7 @@ void parse_server(io::Fields& fields, const ParseContext& context, Scenario& sce
   if (training.mode == ServerMode::ssp) {
     training.staleness_bound = bound;
     if (!bound_given) {
-      context.problems.add(fields.json(), "mode", "needs staleness_bound");
+      fields.refuse("mode", "needs staleness_bound");
     }
   }
   options.placement = fields.word("placement", collectives::kPlacements);
@@ -72,14 +72,13 @@ void parse_server(io::Fields& fields, const ParseContext& context, Scenario& sce
   const std::int64_t servers = fields.integer("servers", io::between(1, most),
                                               sharded ? std::max<std::int64_t>(1, ranks) : 1);
   if (sharded && servers != ranks) {
-    context.problems.add(fields.json(), "servers",
-                         "sharded means one server per worker (" + std::to_string(ranks) +
-                             "), got " + std::to_string(servers));
+    fields.refuse("servers", "sharded means one server per worker (" + std::to_string(ranks) +
+                                 "), got " + std::to_string(servers));
   }
   options.servers = static_cast<std::uint32_t>(servers);
   training.whole_split = fields.word("server_split") == "whole";
   if (training.whole_split && options.placement != collectives::Placement::dedicated) {
-    context.problems.add(fields.json(), "server_split", "whole tensors need dedicated servers");
+    fields.refuse("server_split", "whole tensors need dedicated servers");
   }
   if (training.algorithm == Algorithm::parameter_server) {
     scenario.communication.collective = collectives::AlgorithmId::parameter_server;
@@ -87,15 +86,14 @@ void parse_server(io::Fields& fields, const ParseContext& context, Scenario& sce
 }
 
 // x1 and x2 are the ends of a line: they must differ.
-void parse_convergence(io::Fields& fields, const ParseContext& context, Training& training) {
+void parse_convergence(io::Fields& fields, Training& training) {
   fields.object("convergence", [&](io::Fields& part) {
     Convergence convergence;
     io::read_bound(keys::kConvergenceRows, part, convergence);
     part.no_more();
     if (convergence.most <= convergence.harmless) {
-      context.problems.add(part.json(), "x2",
-                           "must be above x1 (" + base::shortest(convergence.harmless) + "), got " +
-                               base::shortest(convergence.most));
+      part.refuse("x2", "must be above x1 (" + base::shortest(convergence.harmless) + "), got " +
+                            base::shortest(convergence.most));
     }
     training.convergence = convergence;
   });
@@ -123,9 +121,9 @@ void parse_training(io::Fields& fields, const ParseContext& context, Scenario& s
   Training& training = scenario.training;
   io::read_bound(keys::kTrainingRows, fields, training);
   if (training.discard_iterations.value_or(0) >= training.iterations) {
-    context.problems.add(fields.json(), "discard_iterations",
-                         "must be less than iterations (" + std::to_string(training.iterations) +
-                             "), got " + std::to_string(*training.discard_iterations));
+    fields.refuse("discard_iterations", "must be less than iterations (" +
+                                            std::to_string(training.iterations) + "), got " +
+                                            std::to_string(*training.discard_iterations));
   }
   const auto& profile = scenario.cluster.network.profile;
   training.host_copy_Bps = speed_or_calibrated(
@@ -137,10 +135,10 @@ void parse_training(io::Fields& fields, const ParseContext& context, Scenario& s
     training.reduced_precision = fields.boolean("reduced_precision", false);
   }
   parse_pipeline(fields, context, scenario);
-  parse_server(fields, context, scenario);
+  parse_server(fields, scenario);
   parse_sharding(fields, context, scenario);
   parse_local(fields, context, scenario);
-  parse_convergence(fields, context, training);
+  parse_convergence(fields, training);
 }
 
 // A uniform law that stays above 0 with mean 1 has a coefficient of variation below 1 / sqrt(3); an
@@ -155,9 +153,7 @@ void parse_variability(io::Fields& fields, const ParseContext& context, Scenario
   for (const auto& [key, cv] : {std::pair{std::string_view("compute_cv"), out.compute_cv},
                                 std::pair{std::string_view("exchange_cv"), out.exchange_cv}}) {
     if (out.law == layers::JitterLaw::exponential && cv != 0 && cv != 1) {
-      context.problems.add(fields.json(), key,
-                           "must be 0 or 1 for distribution exponential, got " +
-                               base::shortest(cv));
+      fields.refuse(key, "must be 0 or 1 for distribution exponential, got " + base::shortest(cv));
     }
   }
   const bool empirical = out.law == layers::JitterLaw::empirical;
@@ -166,7 +162,7 @@ void parse_variability(io::Fields& fields, const ParseContext& context, Scenario
     out.factors.push_back(io::checked_number(value, range, context.problems).value_or(1));
   }
   if (empirical && fields.has("factors") && out.factors.empty()) {
-    context.problems.add(fields.json(), "factors", "needs at least one factor");
+    fields.refuse("factors", "needs at least one factor");
   }
   parse_stragglers(fields, context, scenario);
   if (scenario.training.sync.value > 0 && out.varies()) {

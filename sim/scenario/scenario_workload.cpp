@@ -156,9 +156,9 @@ void load_model(io::Fields& fields, const ParseContext& context, Scenario& scena
   context.needs_meaning(fields, "loss", layers::has_output_head(table),
                         table.name + ", which has no output head");
   if (source.profile.attention == layers::Attention::plain && !layers::has_heads(table)) {
-    context.problems.add(fields.json(), "attention",
-                         table.name + " does not say how many heads its attention layers have, "
-                                      "which plain attention needs");
+    fields.refuse("attention", table.name +
+                                   " does not say how many heads its attention layers have, "
+                                   "which plain attention needs");
   }
   if (source.profile.estimate) {
     check_estimate(fields, context, table, *source.profile.estimate);
@@ -207,8 +207,7 @@ void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& s
     }
   } else {
     if (!is_model && granularity == layers::Granularity::weight) {
-      context.problems.add(fields.json(), "granularity",
-                           "weight needs a model: traces do not hold tensor shapes");
+      fields.refuse("granularity", "weight needs a model: traces do not hold tensor shapes");
     }
     source.batch_size = fields.optional_integer("batch_size");
     if (fields.has("trace")) {

@@ -89,8 +89,7 @@ private:
     } else if (config.heads > 0 && config.width % config.heads == 0) {
       config.head = config.width / config.heads;
     } else {
-      problems_.add(fields_.json(), "hidden_size",
-                    "does not divide into num_attention_heads; give head_dim");
+      fields_.refuse("hidden_size", "does not divide into num_attention_heads; give head_dim");
     }
   }
 

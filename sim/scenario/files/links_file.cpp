@@ -58,8 +58,7 @@ std::vector<collectives::PairCost> parse_pairs(Fields& fields, Ranks ranks, Prob
         return a.src == b.src && a.dst == b.dst;
       });
   if (twice != pairs.end() && problems.empty()) {
-    problems.add(fields.json(), "links",
-                 fmt::format("the pair {} -> {} appears twice", twice->src, twice->dst));
+    fields.refuse("links", fmt::format("the pair {} -> {} appears twice", twice->src, twice->dst));
   }
   return pairs;
 }

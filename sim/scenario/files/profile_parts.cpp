@@ -70,10 +70,10 @@ void parse_dense_inflation(Fields& fields, links::NetworkProfile& profile) {
       factors.push_back(number.value_or(1));
     }
     if (inflation.has("ranks") && ranks.empty()) {
-      inflation.problems().add(inflation.json(), "ranks", "needs at least one entry");
+      inflation.refuse("ranks", "needs at least one entry");
     }
     if (factors.size() != ranks.size()) {
-      inflation.problems().add(inflation.json(), "factor", "must have as many entries as ranks");
+      inflation.refuse("factor", "must have as many entries as ranks");
     }
   });
 }

@@ -76,9 +76,8 @@ void parse_background(io::Fields& fields, const ParseContext& context, const lin
     links::BackgroundOptions& background = settings.background;
     background.load = own.number("load");
     if (const auto host = overloaded(fabric, background.load)) {
-      context.problems.add(own.json(), "load",
-                           "host " + fabric.node_names[*host] +
-                               " would be sent more than its links carry");
+      own.refuse("load",
+                 "host " + fabric.node_names[*host] + " would be sent more than its links carry");
     }
     const links::TransportKind main = settings.options.transport.kind;
     const bool ordered = main == links::TransportKind::pfabric; // ports serve by remaining size
@@ -86,17 +85,15 @@ void parse_background(io::Fields& fields, const ParseContext& context, const lin
         "transport", links::kTransportKinds[ordered ? main : links::TransportKind::dctcp]));
     if (ordered != (background.transport == links::TransportKind::pfabric) &&
         settings.has_transport) {
-      context.problems.add(own.json(), "transport",
-                           "pfabric changes the ports: all flows have it, or none");
+      own.refuse("transport", "pfabric changes the ports: all flows have it, or none");
     }
     // A window of fixed size knows no losses and would wait for a lost packet for ever.
     if (background.transport == links::TransportKind::window &&
         settings.options.buffer.scope != links::BufferScope::unlimited) {
-      context.problems.add(own.json(), "transport", "transport window needs an unlimited buffer");
+      own.refuse("transport", "transport window needs an unlimited buffer");
     }
     if (own.has("size_bytes") == own.has("cdf")) {
-      context.problems.add(own.json(), own.has("cdf") ? "cdf" : "size_bytes",
-                           "required: either size_bytes or cdf");
+      own.refuse(own.has("cdf") ? "cdf" : "size_bytes", "required: either size_bytes or cdf");
       (void)own.any("size_bytes");
       (void)own.any("cdf");
     } else if (own.has("size_bytes")) {
@@ -104,7 +101,7 @@ void parse_background(io::Fields& fields, const ParseContext& context, const lin
     } else {
       background.cdf = parse_cdf(own, context.problems);
       if (!background.cdf.empty() && links::mean_bytes(background) <= 0) {
-        context.problems.add(own.json(), "cdf", "the mean size must be > 0");
+        own.refuse("cdf", "the mean size must be > 0");
       }
     }
   });

@@ -21,21 +21,20 @@ std::uint32_t whole(io::Fields& fields, std::string_view key) {
 // Sizes depend on each other: headers fit into a packet.
 void parse_sizes(io::Fields& fields, links::PacketOptions& options) {
   io::read_bound(keys::kPacketRows, fields, options);
-  const auto refuse = [&](std::string_view key, const std::string& message) {
-    fields.problems().add(fields.json(), key, message);
-  };
   const std::string mtu = std::to_string(options.mtu_wire_bytes);
   if (options.mtu_wire_bytes < options.header_bytes + options.value_bytes) {
-    refuse("mtu_wire_bytes", "no room for one value: a packet of " + mtu +
-                                 " bytes has a header of " + std::to_string(options.header_bytes));
+    fields.refuse("mtu_wire_bytes", "no room for one value: a packet of " + mtu +
+                                        " bytes has a header of " +
+                                        std::to_string(options.header_bytes));
   }
   if (options.mtu_wire_bytes + options.wire_overhead_bytes > keys::kMostPacketBytes) {
-    refuse("wire_overhead_bytes", "a packet with its overhead has at most 65535 bytes, got " + mtu +
-                                      " + " + std::to_string(options.wire_overhead_bytes));
+    fields.refuse("wire_overhead_bytes",
+                  "a packet with its overhead has at most 65535 bytes, got " + mtu + " + " +
+                      std::to_string(options.wire_overhead_bytes));
   }
   if (options.control_bytes > options.mtu_wire_bytes) {
-    refuse("control_bytes", "must be at most mtu_wire_bytes (" + mtu + "), got " +
-                                std::to_string(options.control_bytes));
+    fields.refuse("control_bytes", "must be at most mtu_wire_bytes (" + mtu + "), got " +
+                                       std::to_string(options.control_bytes));
   }
 }
 
@@ -69,7 +68,7 @@ void parse_buffer(io::Fields& fields, const ParseContext& context, const links::
     context.needs_meaning(buffer, "bytes", port || shared, where);
     context.needs_meaning(buffer, "alpha", shared, where);
     if (port && packets && bytes) {
-      context.problems.add(buffer.json(), "bytes", "give either packets or bytes");
+      buffer.refuse("bytes", "give either packets or bytes");
     }
     if (port && bytes && !packets) {
       result.packets = links::kNoThreshold;
@@ -80,10 +79,9 @@ void parse_buffer(io::Fields& fields, const ParseContext& context, const links::
       result.bytes = bytes.value_or(kSharedBytes);
       const std::int64_t least = std::int64_t{options.mtu_wire_bytes} * most_ports(fabric);
       if (result.bytes < least) {
-        context.problems.add(buffer.json(), "bytes",
-                             "must hold a packet for every port of a switch (" +
-                                 std::to_string(least) + " bytes), got " +
-                                 std::to_string(result.bytes));
+        buffer.refuse("bytes", "must hold a packet for every port of a switch (" +
+                                   std::to_string(least) + " bytes), got " +
+                                   std::to_string(result.bytes));
       }
     }
   });
@@ -123,7 +121,7 @@ void parse_faults(io::Fields& fields, const ParseContext& context, const links::
     const auto link_of = [&](io::Fields& fault) -> links::LinkId {
       const io::Json* link = fault.any("link");
       if (link == nullptr) {
-        context.problems.add(fault.json(), "link", "required");
+        fault.refuse("link", "required");
         return 0;
       }
       return named_or_numbered(*link, "link", fabric.link_names, fabric.links.size(),
