@@ -285,10 +285,7 @@ int check(const Invocation& invocation) {
   std::vector<std::string> names;
   CLI::App app;
   app.add_option("FILE", names, "files to validate; - = standard input")->required();
-  Common common;
-  if (!parse(app, kCheckText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kCheckText, invocation);
   study::Files files(invocation.data_folder, {common.output});
   const auto all = base::collected<Checked>(
       names, [&](const std::string& name) { return check_file(name, files); });

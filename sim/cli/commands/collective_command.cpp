@@ -196,10 +196,7 @@ int collective(const Invocation& invocation) {
   CLI::App app;
   add_options(app, options);
   app.footer(algorithm_list());
-  Common common;
-  if (!parse(app, kCollectiveText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kCollectiveText, invocation);
   const study::Sweep sweep = read_collective(options.flags, invocation.data_folder);
   if (options.transfers && sweep.base.find("topology") != nullptr) {
     throw UsageError("--transfers and --topology exclude each other: only max_plus times single "

@@ -233,10 +233,7 @@ int compare(const Invocation& invocation) {
   add_must_fit_flag(app, flags.must_fit, "exits with 4 if no row fits into the memory of its GPU");
   add_job_flags(app, flags);
   app.footer(algorithms_help());
-  Common common;
-  if (!parse(app, kCompareText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kCompareText, invocation);
   if (!algorithms.given() && over.empty()) {
     throw UsageError("give --over, --algorithms, --rows or --break-even");
   }

@@ -273,10 +273,7 @@ int converge(const Invocation& invocation) {
   ConvergeFlags flags;
   CLI::App app;
   add_flags(app, flags);
-  Common common;
-  if (!parse(app, kConvergeText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kConvergeText, invocation);
   const std::vector<std::string_view> words{"quadratic", "logistic"};
   require_word("--problem", flags.problem, words);
   require_positive("--step", flags.step);

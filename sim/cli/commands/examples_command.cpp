@@ -56,10 +56,7 @@ int examples(const Invocation& invocation) {
   CLI::App app;
   app.add_option("DIR", target, "folder that gets examples/ and traces/; made if it is missing")
       ->required();
-  Common common;
-  if (!parse(app, kExamplesText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kExamplesText, invocation);
   try {
     const auto copies = copies_to(invocation.data_folder, target);
     for (const auto& [from, to] : copies) {

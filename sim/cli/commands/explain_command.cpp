@@ -80,10 +80,7 @@ int explain(const Invocation& invocation) {
             "time of a step that was measured, e.g. 182ms; lists what may explain the "
             "difference");
   add_scenario_flags(app, flags);
-  Common common;
-  if (!parse(app, kExplainText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kExplainText, invocation);
   if (!measured.empty()) {
     (void)measured_seconds(measured);
   }

@@ -57,10 +57,7 @@ int fit_conditions_command(const Invocation& invocation) {
   std::string name;
   CLI::App app;
   app.add_option("MEASURED", name, "file of kind measured_steps; - = standard input")->required();
-  Common common;
-  if (!parse(app, kFitConditionsText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kFitConditionsText, invocation);
   study::Files files(invocation.data_folder, {common.output});
   const io::Json tree = io::read_json(name);
   const study::ConditionsFit fit = study::fit_conditions(tree, files);

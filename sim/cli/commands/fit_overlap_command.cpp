@@ -84,10 +84,7 @@ int fit_overlap_command(const Invocation& invocation) {
                  "of the scenarios, compute stays 1")
       ->delimiter(',')
       ->type_name("NAME,...");
-  Common common;
-  if (!parse(app, kFitOverlapText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kFitOverlapText, invocation);
   const study::KeptConstants kept = kept_of(keep);
   study::Files files(invocation.data_folder, {common.output});
   const study::MeasuredSteps measured =

@@ -56,10 +56,7 @@ int flows(const Invocation& invocation) {
             "integer; of paths, permutations, jitter and random losses; default the file's");
   add_value(app, "--timeline", timeline, "FILE.json[.gz]",
             "also writes what happened when, as Chrome trace events; .gz compresses");
-  Common common;
-  if (!parse(app, kFlowsText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kFlowsText, invocation);
   if (!timeline.empty() && timeline == common.output) {
     throw UsageError("--timeline and -o name the same file");
   }

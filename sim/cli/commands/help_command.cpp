@@ -118,7 +118,10 @@ CommandPage page_of_command(int (*run)(const Invocation&), const std::string& da
   invocation.data_folder = data_folder;
   CommandPage page;
   invocation.described = [&](const CommandPage& described) { page = described; };
-  (void)run(invocation);
+  try {
+    (void)run(invocation);
+  } catch (const HelpWasGiven&) { // the page is described
+  }
   return page;
 }
 
@@ -132,7 +135,6 @@ int help_of(const Invocation& invocation, const ProgramPage& program) {
                  base::joined(kHelpFormats.all(), " or ") + "; default text")
       ->type_name("WORD")
       ->group(kOutputGroup);
-  Common common;
   CommandText text = kHelpText;
   text.program = program.name;
   if (!parse(app, text, invocation, common)) {

@@ -325,10 +325,7 @@ int import_files(const Invocation& invocation) {
   ImportFlags flags;
   CLI::App app;
   add_flags(app, flags);
-  Common common;
-  if (!parse(app, kImportText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kImportText, invocation);
   resolve_format(flags, common);
   refuse_foreign_flags(flags);
   refuse_other_format(flags.files.front(), flags.format);

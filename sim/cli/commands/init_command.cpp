@@ -179,10 +179,7 @@ int init(const Invocation& invocation) {
   app.add_flag("--accept-estimate", accept_estimate,
                "also takes a model whose estimate was not compared with measured steps")
       ->group(kModelGroup);
-  Common common;
-  if (!parse(app, kInitText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kInitText, invocation);
   check_flags(texts);
   if (accept_estimate && typed(texts, "--model").empty()) {
     throw UsageError("--accept-estimate needs --model; a trace has its own times");

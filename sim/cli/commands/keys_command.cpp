@@ -167,10 +167,7 @@ int keys(const Invocation& invocation) {
   add_value(app, "--kind", kind, "KIND",
             "kind of file, as stepsim schema lists them; default scenario");
   app.add_flag("--rules", rules, "list when each key of a scenario counts");
-  Common common;
-  if (!parse(app, kKeysText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kKeysText, invocation);
   if (rules && kind != kScenario) {
     throw UsageError("--rules: only a scenario has rules of which keys go together");
   }

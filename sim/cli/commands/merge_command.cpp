@@ -62,10 +62,7 @@ int merge(const Invocation& invocation) {
   std::vector<std::string> shards;
   CLI::App app;
   app.add_option("SHARD", shards, "files of one sweep: JSON Lines or CSV")->required();
-  Common common;
-  if (!parse(app, kMergeText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kMergeText, invocation);
   const std::string head = io::head_of(shards.front());
   require_format_of(shards.front(), head, common);
   refuse_other_kind(common, common.output,

@@ -304,10 +304,7 @@ int models(const Invocation& invocation) {
             "of the rows: registration or execution; default registration");
   add_value(app, "--sequence-length", options.sequence_length, "S",
             "tokens per sample, rescales the MACs; default the table's");
-  Common common;
-  if (!parse(app, kModelsText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kModelsText, invocation);
   require_word("ACTION", options.action, kModelActions);
   require_word("--granularity", options.granularity, layers::kGranularities.all());
   require_word("--order", options.order, kOrders);

@@ -168,10 +168,7 @@ int report_page(const Invocation& invocation) {
   add_value(app, "--date", date, "TEXT",
             "text that the page ends with; without it equal runs give equal pages");
   add_scenario_flags(app, flags);
-  Common common;
-  if (!parse(app, kReportText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kReportText, invocation);
   const std::string footer = footer_of(file, flags, date);
   if (holds_records(file, flags.point)) {
     const RecordsPage page = records_page(read_plot_rows(file), file, common.output, footer);

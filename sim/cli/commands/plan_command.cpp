@@ -209,10 +209,7 @@ int plan(const Invocation& invocation) {
                  "which of those below; default " + options.planners)
       ->type_name("LIST");
   app.footer(planner_list());
-  Common common;
-  if (!parse(app, kPlanText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kPlanText, invocation);
   const std::vector<const buckets::Planner*> chosen = parse_planners(options.planners);
   study::Files files(invocation.data_folder, {common.output});
   const study::ProblemFile file = study::parse_problem(io::read_json(options.file), files);

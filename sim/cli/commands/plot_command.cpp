@@ -91,10 +91,7 @@ int plot_records(const Invocation& invocation) {
   PlotFlags flags;
   CLI::App app;
   add_plot_flags(app, flags);
-  Common common;
-  if (!parse(app, kPlotText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kPlotText, invocation);
   PlotRequest& request = flags.request;
   request.x_scale = scale("--x-scale", flags.x_scale);
   request.y_scale = scale("--y-scale", flags.y_scale);

@@ -40,10 +40,7 @@ int program(const Invocation& invocation) {
   add_value(app, "--dot", dot, "FILE.dot",
             "also writes the graph for Graphviz, the critical cycle bold");
   add_scenario_flags(app, flags);
-  Common common;
-  if (!parse(app, kProgramText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kProgramText, invocation);
   if (!dot.empty() && dot == common.output) {
     throw UsageError("--dot and -o name the same file");
   }

@@ -249,10 +249,7 @@ int run(const Invocation& invocation) {
             "repeatable")
       ->allow_extra_args(false);
   add_timeline_flags(app, options.timeline);
-  Common common;
-  if (!parse(app, kRunText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kRunText, invocation);
   check_timeline_flags(options.timeline, common);
   add_estimate_settings(options);
   if (options.measured_total.empty() && !options.at.empty()) {

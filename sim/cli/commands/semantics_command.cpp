@@ -140,10 +140,7 @@ int semantics(const Invocation& invocation) {
   std::string name;
   CLI::App app;
   app.add_option("FILE", name, "file of kind sparse_semantics; - = standard input")->required();
-  Common common;
-  if (!parse(app, kSemanticsText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kSemanticsText, invocation);
   const study::SemanticsFile file = study::parse_semantics(io::read_json(name));
   const std::vector<collectives::FeedbackStep> steps = study::run_semantics(file);
   io::Json tree = study::semantics_tree(file, steps);

@@ -283,10 +283,7 @@ int solve(const Invocation& invocation) {
   SolveFlags flags;
   CLI::App app;
   add_flags(app, flags);
-  Common common;
-  if (!parse(app, kSolveText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kSolveText, invocation);
   study::Files files(invocation.data_folder, {common.output});
   const study::SolveProblem problem = read_problem(flags, files, common);
   study::RowsOptions options;

@@ -309,10 +309,7 @@ int sweep(const Invocation& invocation) {
   SweepFlags flags;
   CLI::App app;
   add_flags(app, flags);
-  Common common;
-  if (!parse(app, kSweepText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kSweepText, invocation);
   if (flags.resume && flags.force) {
     throw UsageError("--resume and --force exclude each other");
   }

@@ -193,10 +193,7 @@ int topologies(const Invocation& invocation) {
   std::string dot;
   add_value(app, "--dot", dot, "FILE",
             "write a topology as a Graphviz drawing (- = to standard output)");
-  Common common;
-  if (!parse(app, kTopologiesText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kTopologiesText, invocation);
   require_word("ACTION", action, kTopologyActions);
   if (action == "list") {
     if (!dot.empty()) {
@@ -228,10 +225,7 @@ int presets(const Invocation& invocation) {
   std::string name;
   CLI::App app;
   app.add_option("NAME", name, "of a shipped node type, or a FILE of kind node_preset");
-  Common common;
-  if (!parse(app, kPresetsText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kPresetsText, invocation);
   if (name.empty()) {
     return list_files(io::shipped_node_presets(invocation.data_folder), common);
   }

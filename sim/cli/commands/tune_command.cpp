@@ -322,10 +322,7 @@ int tune(const Invocation& invocation) {
   TuneFlags flags;
   CLI::App app;
   add_flags(app, flags);
-  Common common;
-  if (!parse(app, kTuneText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kTuneText, invocation);
   require_one_of(flags);
   if (!flags.emit.empty()) {
     return emit(invocation, flags, common);

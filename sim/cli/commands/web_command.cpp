@@ -69,10 +69,7 @@ int web_page(const Invocation& invocation) {
   add_value(app, "--trace", trace, "FILE",
             "layer times of your training, as stepsim import writes them: the page starts "
             "with them");
-  Common common;
-  if (!parse(app, kWebText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kWebText, invocation);
   std::string page = page_of_build(invocation);
   if (!trace.empty()) {
     const std::size_t place = page.find(kOwnTrace);

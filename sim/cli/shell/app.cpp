@@ -171,6 +171,12 @@ bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
   return true;
 }
 
+Common::Common(CLI::App& app, const CommandText& text, const Invocation& invocation) {
+  if (!parse(app, text, invocation, *this)) {
+    throw HelpWasGiven{};
+  }
+}
+
 int default_jobs() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 // All words are listed where none is near.

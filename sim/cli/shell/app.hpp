@@ -38,6 +38,7 @@ enum ExitCode : int {
 };
 
 struct CommandPage;
+struct CommandText;
 
 // The group of the options that every command has.
 inline constexpr const char* kOutputGroup = "Output";
@@ -56,8 +57,15 @@ struct Invocation {
   bool embedded = false;
 };
 
+// Thrown where a command has nothing more to do, because its help was asked for.
+struct HelpWasGiven {};
+
 // Options that every command has, as typed; parse() checks them.
 struct Common {
+  Common() = default;
+  // parse(), and HelpWasGiven where that returns false.
+  Common(CLI::App& app, const CommandText& text, const Invocation& invocation);
+
   bool json = false;
   bool quiet = false;
   bool force = false;               // replaces a file of another kind

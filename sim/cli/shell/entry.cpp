@@ -55,6 +55,8 @@ int run_program(int argc, char** argv, int (*dispatch)(int, char**)) {
   };
   try {
     return dispatch(argc, argv);
+  } catch (const HelpWasGiven&) {
+    return kOk;
   } catch (const UsageError& error) {
     return report(error.what(), kUsage);
   } catch (const InputError& error) {
