@@ -241,10 +241,7 @@ int compare(const Invocation& invocation) {
     throw UsageError("--best goes with --over alone; --algorithms lists by iteration time");
   }
   std::optional<study::BestBy> best_by;
-  if (!best.empty()) {
-    require_word("--best", best, study::kBestBy.all());
-    best_by = study::kBestBy.find(best);
-  }
+  read_word("--best", best, study::kBestBy, best_by);
   if (algorithms.given()) {
     return compare_algorithms(invocation, common, file, over, algorithms, flags);
   }

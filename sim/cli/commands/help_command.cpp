@@ -137,15 +137,10 @@ int help_of(const Invocation& invocation, const ProgramPage& program) {
       ->group(kOutputGroup);
   CommandText text = kHelpText;
   text.program = program.name;
-  if (!parse(app, text, invocation, common)) {
-    return kOk;
-  }
-  if (!typed_format.empty()) {
-    require_word("--format", typed_format, kHelpFormats.all());
-  }
-  const HelpFormat fallback =
+  Common common(app, text, invocation);
+  HelpFormat format =
       format_of(common, Format::table) == Format::json ? HelpFormat::json : HelpFormat::text;
-  const HelpFormat format = kHelpFormats.find(typed_format).value_or(fallback);
+  read_word("--format", typed_format, kHelpFormats, format);
   if (words.size() > 1 && format != HelpFormat::words) {
     throw UsageError(base::shown_value(words[1]) + ": surplus argument; see " +
                      std::string(program.name) + " help --help");

@@ -113,12 +113,9 @@ Imported imported_nccl_tests(const ImportFlags& flags) {
     options.op = flags.op;
   }
   options.ranks = ranks_of(flags);
-  if (!flags.column.empty()) {
-    constexpr std::array<std::string_view, 2> kColumns{"out-of-place", "in-place"};
-    require_word("--column", flags.column, kColumns);
-    options.column =
-        flags.column == kColumns[1] ? io::NcclColumn::in_place : io::NcclColumn::out_of_place;
-  }
+  constexpr auto kColumns = base::words<io::NcclColumn>(
+      {{io::NcclColumn::out_of_place, "out-of-place"}, {io::NcclColumn::in_place, "in-place"}});
+  read_word("--column", flags.column, kColumns, options.column);
   return imported_samples(io::import_nccl_tests(single_file(flags), options));
 }
 
@@ -177,13 +174,9 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
     options.common = common_options(flags);
     options.op = given(flags.op);
     options.ranks = ranks_of(flags);
-    if (!flags.value.empty()) {
-      constexpr std::array<std::string_view, 3> kValues{"avg", "min", "max"};
-      require_word("--value", flags.value, kValues);
-      options.value = flags.value == "avg"   ? io::OsuValue::average
-                      : flags.value == "min" ? io::OsuValue::min
-                                             : io::OsuValue::max;
-    }
+    constexpr auto kValues = base::words<io::OsuValue>(
+        {{io::OsuValue::average, "avg"}, {io::OsuValue::min, "min"}, {io::OsuValue::max, "max"}});
+    read_word("--value", flags.value, kValues, options.value);
     const io::OsuLog log = io::import_osu(single_file(flags), options);
     return target.ends_with(".cost.json") ? imported_cost(log)
                                           : imported_samples(io::samples_of(log));

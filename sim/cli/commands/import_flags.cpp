@@ -120,11 +120,9 @@ io::KinetoOptions kineto_options(const ImportFlags& flags) {
                            .value_or(options.skip_steps);
   options.step_annotation = given(flags.step_annotation);
   options.model = given(flags.model);
-  if (!flags.time.empty()) {
-    constexpr std::array<std::string_view, 2> kBases{"kernel", "wall"};
-    require_word("--time", flags.time, kBases);
-    options.time = flags.time == "wall" ? io::TimeBasis::wall : io::TimeBasis::kernel;
-  }
+  constexpr auto kBases = base::words<io::TimeBasis>(
+      {{io::TimeBasis::kernel, "kernel"}, {io::TimeBasis::wall, "wall"}});
+  read_word("--time", flags.time, kBases, options.time);
   if (!flags.measured_step.empty()) {
     options.measured_step =
         Seconds{quantity("--measured-step", flags.measured_step, base::QuantityKind::time)};

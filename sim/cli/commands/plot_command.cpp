@@ -43,14 +43,6 @@ KeyValue key_value(std::string_view flag, const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-std::optional<plot::Scale> scale(std::string_view flag, const std::string& text) {
-  if (text.empty()) {
-    return std::nullopt;
-  }
-  require_word(flag, text, plot::kScales.all());
-  return plot::kScales.find(text);
-}
-
 void add_plot_flags(CLI::App& app, PlotFlags& flags) {
   PlotRequest& request = flags.request;
   app.add_option("FILE", flags.file, "records: JSON Lines, CSV or JSON; - = standard input")
@@ -93,8 +85,8 @@ int plot_records(const Invocation& invocation) {
   add_plot_flags(app, flags);
   Common common(app, kPlotText, invocation);
   PlotRequest& request = flags.request;
-  request.x_scale = scale("--x-scale", flags.x_scale);
-  request.y_scale = scale("--y-scale", flags.y_scale);
+  read_word("--x-scale", flags.x_scale, plot::kScales, request.x_scale);
+  read_word("--y-scale", flags.y_scale, plot::kScales, request.y_scale);
   for (const std::string& where : flags.where) {
     request.where.push_back(key_value("--where", where));
   }

@@ -169,3 +169,12 @@ void require_word(std::string_view flag, std::string_view value,
                   std::span<const std::string_view> words);
 
 } // namespace stepsim::cli
+// Sets `value` to what a word typed for `flag` stands for; "" changes nothing.
+template <class Value, class Words>
+void read_word(std::string_view flag, const std::string& word, const Words& words, Value& value) {
+  if (!word.empty()) {
+    require_word(flag, word, words.all());
+    value = *words.find(word);
+  }
+}
+
