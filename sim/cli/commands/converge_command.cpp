@@ -153,20 +153,16 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
                          " in the second quarter of them, " + base::significant(run.largest) +
                          " in the last\n") +
       "stable for steps below " + base::significant(study::stability_limit(staleness.width)) + "\n";
-  write_document(common, {.text = [&] { return text; },
-                          .tree =
-                              [&] {
-                                return io::Object{
-                                    {"problem", "quadratic"},
-                                    {"pipeline_width", staleness.width},
-                                    {"step", *flags.step},
-                                    {"stability_limit", study::stability_limit(staleness.width)},
-                                    {"iterations", iterations},
-                                    {"converged", run.converged},
-                                    {"final_distance", run.final_distance},
-                                    {"applied_gradient", applied},
-                                    {"points", io::Array{}}};
-                              }});
+  const io::Json tree(io::Object{{"problem", "quadratic"},
+                                 {"pipeline_width", staleness.width},
+                                 {"step", *flags.step},
+                                 {"stability_limit", study::stability_limit(staleness.width)},
+                                 {"iterations", iterations},
+                                 {"converged", run.converged},
+                                 {"final_distance", run.final_distance},
+                                 {"applied_gradient", applied},
+                                 {"points", io::Array{}}});
+  write_document(common, {.text = [&] { return text; }, .tree = [&] { return tree; }});
   return kOk;
 }
 

@@ -71,16 +71,11 @@ int examples(const Invocation& invocation) {
       }
     }
     const auto count = static_cast<std::int64_t>(copies.size());
-    write_document(common, {.text =
-                                [&] {
-                                  return base::counted(count, "file") + " in " + target +
-                                         "\nnext: cd " + base::quoted_word(target) +
-                                         " && stepsim run examples/quickstart.scenario.json\n";
-                                },
-                            .tree =
-                                [&] {
-                                  return io::Object{{"folder", target}, {"files", count}};
-                                }});
+    const std::string text = base::counted(count, "file") + " in " + target + "\nnext: cd " +
+                             base::quoted_word(target) +
+                             " && stepsim run examples/quickstart.scenario.json\n";
+    const io::Json tree(io::Object{{"folder", target}, {"files", count}});
+    write_document(common, {.text = [&] { return text; }, .tree = [&] { return tree; }});
   } catch (const fs::filesystem_error& error) {
     const fs::path& path = error.path2().empty() ? error.path1() : error.path2();
     throw SimulationError(path.string() +

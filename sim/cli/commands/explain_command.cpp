@@ -97,14 +97,10 @@ int explain(const Invocation& invocation) {
     study::add_program_changes(input.file, explained);
   }
   explained.sentences = study::sentences_of(explained);
-  write_document(common, {.text = [&] { return explain_text(explained); },
-                          .tree =
-                              [&] {
-                                io::Json tree = study::explained_tree(explained);
-                                tree.set("meta", meta(invocation));
-                                return tree;
-                              },
-                          .warnings = explained.warnings});
+  write_document(common,
+                 {.text = [&] { return explain_text(explained); },
+                  .tree = [&] { return with_meta(study::explained_tree(explained), invocation); },
+                  .warnings = explained.warnings});
   if (input.scenario) {
     print_assumed(study::assumed_text(input.tree, files), common);
   }

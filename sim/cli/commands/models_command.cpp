@@ -193,10 +193,8 @@ std::string show_text(const layers::ModelTable& table, const ModelsOptions& opti
 int write_rows(const char* key, const io::Array& rows, std::span<const Column> columns,
                const Common& common) {
   write_document(common, {.tables = [&] { return std::vector{table_of(rows, columns)}; },
-                          .tree =
-                              [&] {
-                                return io::Object{{key, rows}};
-                              }});
+  const io::Json tree(io::Object{{key, rows}});
+                          .tree = [&] { return tree; }});
   return kOk;
 }
 

@@ -203,13 +203,10 @@ void predict_own_speeds(const OwnSpeeds& own, const Invocation& invocation, cons
   const io::Array groups = list_of(all.at(table.id + "_groups"));
   const io::Array conditions = list_of(all.at(table.id + "_conditions"));
   const reproduce::Records& reasons = all.at(table.id + "_reasons");
+  const io::Json tree(io::Object{
+      {"groups", groups}, {"conditions", conditions}, {"not_predicted", list_of(reasons)}});
   write_document(common, {.text = [&] { return own_speeds_text(groups, conditions, reasons); },
-                          .tree =
-                              [&] {
-                                return io::Object{{"groups", groups},
-                                                  {"conditions", conditions},
-                                                  {"not_predicted", list_of(reasons)}};
-                              }});
+                          .tree = [&] { return tree; }});
 }
 
 } // namespace stepsim::cli

@@ -171,14 +171,10 @@ int run_program(const Invocation& invocation, const io::Json& tree, const RunOpt
         file.program, programs::evaluate(file.program, file.evaluation, programs::Record::all)};
     write_timeline(options.timeline, common, study::timeline(drawn, filter));
   }
-  write_document(common, {.text = [&] { return program_text(explained); },
-                          .tree =
-                              [&] {
-                                io::Json found = study::explained_tree(explained);
-                                found.set("meta", meta(invocation));
-                                return found;
-                              },
-                          .warnings = explained.warnings});
+  write_document(common,
+                 {.text = [&] { return program_text(explained); },
+                  .tree = [&] { return with_meta(study::explained_tree(explained), invocation); },
+                  .warnings = explained.warnings});
   return kOk;
 }
 

@@ -61,9 +61,8 @@ io::Json result_of_line(const Invocation& invocation, const std::string& line,
   study::Files& files = *kept;
   const study::Scenario scenario = load_scenario(tree, files, flags, study::Leftovers::refuse);
   study::refuse_long_work(study::estimated_seconds(scenario), max_seconds(flags));
-  io::Json out = finished_tree(finished_run(scenario, tree, files, flags), tree, common.output);
-  out.set("meta", meta(invocation));
-  return out;
+  return with_meta(finished_tree(finished_run(scenario, tree, files, flags), tree, common.output),
+                   invocation);
 }
 
 // A place in the scenario of a line is told as in a file of that scenario.

@@ -111,11 +111,9 @@ int list_files(const std::map<std::string, std::string>& files, const Common& co
     table.rows.push_back({name, kind, tree.text("label"), shares.empty() ? "-" : share_text(shares),
                           base::shown_value(note, kNote)});
   }
-  write_document(common, {.tables = [&] { return std::vector{table}; },
-                          .tree =
-                              [&] {
-                                return io::Object{{"topologies", rows}};
-                              }});
+  const io::Json tree(io::Object{{"topologies", std::move(rows)}});
+  write_document(common,
+                 {.tables = [&] { return std::vector{table}; }, .tree = [&] { return tree; }});
   return kOk;
 }
 

@@ -256,15 +256,11 @@ int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, 
       study::sweep_over(values.scenario, {{std::string(row.pointer), values.values}});
   text += "about " + value_text("time_s", study::estimate(sweep, files, sweep_options).seconds) +
           ", from timing three values\n";
-  const io::Array list(values.values.begin(), values.values.end());
-  write_document(common, {.text = [&] { return text; },
-                          .tree =
-                              [&] {
-                                return io::Object{{"knob", row.name},
-                                                  {"pointer", row.pointer},
-                                                  {"values", list},
-                                                  {"exact", values.exact}};
-                              }});
+  const io::Json tree(io::Object{{"knob", row.name},
+                                 {"pointer", row.pointer},
+                                 {"values", io::Array(values.values.begin(), values.values.end())},
+                                 {"exact", values.exact}});
+  write_document(common, {.text = [&] { return text; }, .tree = [&] { return tree; }});
   return kOk;
 }
 

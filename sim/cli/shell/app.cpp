@@ -241,4 +241,9 @@ io::Json meta(const Invocation& invocation) {
   return tree;
 }
 
+io::Json with_meta(io::Json tree, const Invocation& invocation) {
+  tree.set("meta", meta(invocation));
+  return tree;
+}
+
 } // namespace stepsim::cli

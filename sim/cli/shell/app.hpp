@@ -160,6 +160,7 @@ enum class Stream { output, error };
 // {"tool", "version", "git", "command", "wall_s"}: the only part of a result that may differ
 // between equal runs.
 [[nodiscard]] io::Json meta(const Invocation& invocation);
+[[nodiscard]] io::Json with_meta(io::Json tree, const Invocation& invocation);
 
 // Default number of threads: the hardware threads of this machine, at least 1.
 [[nodiscard]] int default_jobs();
