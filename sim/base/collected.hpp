@@ -1,12 +1,13 @@
 #pragma once
-// Lists and texts that are made of the elements of a range, in the order of the range.
+// Lists and texts that are made of the elements of a range, in the order of the range, and the row
+// of a table that has a name.
 //
 //     collected<std::string_view>(knobs(), &KnobRow::name)                   {"bucket_bytes", ..}
 //     listed(ranks, [](int rank) { return std::to_string(rank); })           "0, 1, 2"
+#include <algorithm>
 #include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
+
+#include "base/error.hpp"
 
 namespace stepsim::base {
 
@@ -31,6 +32,18 @@ template <class Range, class Each = std::identity>
     first = false;
   }
   return text;
+}
+
+// The row of a table whose `name` is `word`. Throws UsageError `FLAGunknown NOUN "x"; ...`.
+template <class Rows, class Name>
+[[nodiscard]] const auto& row_named(const Rows& rows, Name name, std::string_view word,
+                                    std::string_view flag, std::string_view noun) {
+  const auto found = std::ranges::find(rows, word, name);
+  if (found == rows.end()) {
+    throw UsageError(std::string(flag) +
+                     unknown_word(noun, word, collected<std::string_view>(rows, name)));
+  }
+  return *found;
 }
 
 } // namespace stepsim::base

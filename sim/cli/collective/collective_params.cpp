@@ -2,6 +2,7 @@
 // number or a list of shapes.
 #include "cli/collective/collective_flags.hpp"
 
+#include "base/collected.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
 #include "document/json_text.hpp"
@@ -72,15 +73,9 @@ void set_param(io::Json& tree, std::string_view text, std::span<const Param> par
     throw UsageError("--param " + base::shown_value(text) + ": must be NAME=VALUE");
   }
   const std::string_view name = text.substr(0, equals);
-  std::vector<std::string_view> known;
-  for (const auto& [pointer, row] : params) {
-    if (row->name == name) {
-      io::assign(tree, pointer, value_json(*row, text, text.substr(equals + 1)));
-      return;
-    }
-    known.push_back(row->name);
-  }
-  throw UsageError("--param: " + base::unknown_word("parameter", name, known));
+  const auto name_of = [](const Param& param) { return param.row->name; };
+  const Param& param = base::row_named(params, name_of, name, "--param: ", "parameter");
+  io::assign(tree, param.pointer, value_json(*param.row, text, text.substr(equals + 1)));
 }
 
 std::string params_description(std::span<const Param> params) {

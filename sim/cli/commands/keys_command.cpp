@@ -50,15 +50,10 @@ struct Root {
 };
 
 Root root_of(const std::string& kind) {
-  std::vector<std::string_view> known;
-  for (const io::FileKind& each : file_kinds()) {
-    if (each.kind == kind) {
-      const bool has_header = each.has_header && each.root->more.empty();
-      return {each.kind, has_header ? each.root->and_also(io::kHeaderKeys) : *each.root};
-    }
-    known.push_back(each.kind);
-  }
-  throw UsageError("--kind: " + base::unknown_word("kind", kind, known));
+  const io::FileKind each =
+      base::row_named(file_kinds(), &io::FileKind::kind, kind, "--kind: ", "kind");
+  const bool has_header = each.has_header && each.root->more.empty();
+  return {each.kind, has_header ? each.root->and_also(io::kHeaderKeys) : *each.root};
 }
 
 // What stands before ". ": a table on a terminal has no room for more.

@@ -104,11 +104,8 @@ Reproduced reproduced(const std::string& name, const ReproduceFlags& flags,
   const io::Json tree = io::read_json(file);
   Reproduced result{reproduce::parse_reproduction(tree), {}, {}, {}};
   if (!flags.figure.empty()) {
-    const auto known =
-        base::collected<std::string_view>(result.paper.figures, &reproduce::FigureOf::id);
-    if (std::ranges::find(known, flags.figure) == known.end()) {
-      throw UsageError("--figure: " + base::unknown_word("figure", flags.figure, known));
-    }
+    (void)base::row_named(result.paper.figures, &reproduce::FigureOf::id, flags.figure,
+                          "--figure: ", "figure");
     keep_figure(result.paper, tree, flags.figure);
   }
   fs::create_directories(folder);

@@ -33,15 +33,8 @@ int schema(const Invocation& invocation) {
   const std::vector<io::FileKind> kinds = file_kinds();
   const auto known = base::collected<std::string_view>(kinds, &io::FileKind::kind);
   app.add_option("KIND", kind, "kind of the file: " + base::joined(known))->required();
-  Common common;
-  if (!parse(app, kSchemaText, invocation, common)) {
-    return kOk;
-  }
-  const auto found = std::ranges::find(kinds, kind, &io::FileKind::kind);
-  if (found == kinds.end()) {
-    throw UsageError(base::unknown_word("KIND", kind, known));
-  }
-  write_tree(common, io::schema(*found));
+  Common common(app, kSchemaText, invocation);
+  write_tree(common, io::schema(base::row_named(kinds, &io::FileKind::kind, kind, "", "KIND")));
   return kOk;
 }
 

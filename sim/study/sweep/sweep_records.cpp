@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/collected.hpp"
 #include "base/random.hpp"
 #include "document/csv.hpp"
 #include "document/json_text.hpp"
@@ -23,22 +24,6 @@ void NumberTexts::append(std::string& out, double value) {
   }
   out.append(entry.text.data(), entry.size);
 }
-
-namespace {
-
-// The column of a figure that --columns names.
-template <typename Column>
-const Column& figure_of(const std::vector<Column>& all, const std::string& key) {
-  const auto found = std::ranges::find(all, key, &Column::key);
-  if (found == all.end()) {
-    std::vector<std::string_view> keys(all.size());
-    std::ranges::transform(all, keys.begin(), &Column::key);
-    throw UsageError("--columns: " + base::unknown_word("figure", key, keys));
-  }
-  return *found;
-}
-
-} // namespace
 
 // JSON keys are sorted so that a record reads the same whoever writes it; CSV columns have the
 // order of a reader, with the figures sorted.
@@ -98,7 +83,7 @@ Records::Records(const Sweep& sweep, RecordFormat format, std::span<const std::s
     const std::vector<Column> all(columns.begin() + summary_begin, columns.end());
     columns.resize(static_cast<std::size_t>(summary_begin));
     for (const std::string& key : chosen) {
-      columns.push_back(figure_of(all, key));
+      columns.push_back(base::row_named(all, &Column::key, key, "--columns: ", "figure"));
     }
     chosen_ = io::Array(chosen.begin(), chosen.end());
   }
