@@ -142,4 +142,17 @@ std::string escaped_markup(std::string_view text) {
   return out;
 }
 
+std::string percent_encoded(std::string_view text, std::string_view kept) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    out += letter || kept.find(c) != std::string_view::npos
+               ? std::string(1, c)
+               : std::string{'%', kDigits[byte / 16], kDigits[byte % 16]};
+  }
+  return out;
+}
+
 } // namespace stepsim::base

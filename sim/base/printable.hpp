@@ -19,6 +19,10 @@ namespace stepsim::base {
 // escaped.
 [[nodiscard]] std::string escaped_markup(std::string_view text);
 
+// Escapes text for an address: what is neither an ASCII letter, nor a digit, nor one of `kept`
+// becomes %XX.
+[[nodiscard]] std::string percent_encoded(std::string_view text, std::string_view kept);
+
 // Length of the valid UTF-8 sequence at the start of `text`, 0 if invalid. `text` is not empty.
 [[nodiscard]] std::size_t utf8_length(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/printable.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "run/memory_figures.hpp"
@@ -36,31 +37,17 @@ std::string relative_to_output(const fs::path& path, const std::string& output) 
   return fs::weakly_canonical(path).lexically_relative(folder).generic_string();
 }
 
-// A path inside an address (RFC 3986), in which blanks and letters beyond ASCII cannot stand.
-std::string percent_encoded(std::string_view path) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += kPlain.find(c) != std::string_view::npos
-               ? std::string(1, c)
-               : std::string{'%', kDigits[byte / 16], kDigits[byte % 16]};
-  }
-  return out;
-}
-
 // Editors look for the schema beside the file, or at an address. A way out of the folder is lost
 // when the file is moved, which an address is not; files in the data folder move with it.
 std::string schema_address(const fs::path& data, const fs::path& path, const std::string& output) {
+  constexpr std::string_view kKept = "-._~/"; // RFC 3986
   const fs::path up = relative_to_output(data, output);
   const bool outside =
       std::ranges::any_of(up, [](const fs::path& step) { return step != ".." && step != "."; });
   const std::string way = relative_to_output(path, output);
   return way.starts_with("../") && outside
-             ? "file://" + percent_encoded(fs::weakly_canonical(path).generic_string())
-             : percent_encoded(way);
+             ? "file://" + base::percent_encoded(fs::weakly_canonical(path).generic_string(), kKept)
+             : base::percent_encoded(way, kKept);
 }
 
 std::string stem(const io::Json& name) {

@@ -43,25 +43,6 @@ a { color: var(--link); }
 // Text of users in one line, or in lines.
 std::string shown(std::string_view text) { return base::escaped_markup(base::printable(text)); }
 
-// Everything but letters, digits and a few marks as %XX.
-std::string percent_encoded(std::string_view content) {
-  constexpr std::string_view kPlain = "-_.~:,/[]{}()!*";
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : content) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (letter || kPlain.find(c) != std::string_view::npos) {
-      out += c;
-    } else {
-      out += '%';
-      out += kDigits[byte / 16];
-      out += kDigits[byte % 16];
-    }
-  }
-  return out;
-}
-
 } // namespace
 
 HtmlPage::HtmlPage(std::string_view title) : out_(kPageHead) {
@@ -106,7 +87,7 @@ void HtmlPage::text(std::string_view lines) {
 
 void HtmlPage::download(std::string_view label, std::string_view name, std::string_view content) {
   out_ += "<p><a download=\"" + shown(name) + "\" href=\"data:application/json," +
-          percent_encoded(content) + "\">" + shown(label) + "</a></p>\n";
+          base::percent_encoded(content, "-_.~:,/[]{}()!*") + "\">" + shown(label) + "</a></p>\n";
 }
 
 std::string HtmlPage::finished() && { return std::move(out_) + "</body>\n</html>\n"; }
