@@ -8,6 +8,7 @@
 
 #include "base/printable.hpp"
 #include "cli/shell/document.hpp"
+#include "cli/shell/flag_values.hpp"
 #include "document/json_text.hpp"
 #include "layers/workload.hpp"
 #include "scenario/files.hpp"
@@ -267,11 +268,8 @@ layers::ModelTable load(study::Files& files, const ModelsOptions& options) {
     return table;
   }
   const std::string flag = "--sequence-length " + base::shown_value(options.sequence_length) + ": ";
-  const auto parsed = base::parse_quantity(options.sequence_length, base::QuantityKind::count);
-  if (const auto* message = std::get_if<std::string>(&parsed)) {
-    throw UsageError(flag + *message);
-  }
-  const double length = std::get<double>(parsed);
+  const double length =
+      quantity("--sequence-length", options.sequence_length, base::QuantityKind::count);
   if (!table.sequence) {
     throw UsageError(flag + table.name + " has no sequence length");
   }

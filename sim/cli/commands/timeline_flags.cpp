@@ -30,11 +30,8 @@ study::TimelineFilter parse_filter(const TimelineFlags& options, std::string_vie
   study::TimelineFilter filter;
   if (!options.nodes.empty()) {
     const std::string flag = "--timeline-nodes " + base::shown_value(options.nodes) + ": ";
-    const auto parsed = base::parse_quantity_list(options.nodes, base::QuantityKind::count);
-    if (const auto* message = std::get_if<std::string>(&parsed)) {
-      throw UsageError(flag + *message);
-    }
-    for (const double node : std::get<std::vector<double>>(parsed)) {
+    for (const double node :
+         numbers("--timeline-nodes", options.nodes, base::QuantityKind::count, {})) {
       if (node >= static_cast<double>(nodes)) {
         throw UsageError(flag + std::string(nouns) + " are 0.." + std::to_string(nodes - 1));
       }
