@@ -115,11 +115,7 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
       const auto known = std::ranges::find(left_out, text, &NamesOfText::text);
       (known == left_out.end() ? left_out.emplace_back(text) : *known).names.push_back(name);
     }
-    for (const std::string& warning : run.warnings) {
-      if (std::ranges::find(comparison.warnings, warning) == comparison.warnings.end()) {
-        comparison.warnings.push_back(warning);
-      }
-    }
+    append_each_once(comparison.warnings, run.warnings);
     for (std::size_t point = 0; point < run.records.size(); ++point) {
       io::Json row{io::Object{{"algorithm", name}}};
       for (const auto& [key, value] : run.records[point].as_object()) {

@@ -8,6 +8,7 @@
 #include "document/sha256.hpp"
 #include "run/run.hpp"
 #include "run/sharding_plan.hpp"
+#include "study/sweep/rows.hpp"
 
 namespace stepsim::study {
 
@@ -24,11 +25,7 @@ PlannedUnits with_wrapping(Scenario scenario, std::string name, Wrapping wrappin
                            std::vector<std::string>& warnings) {
   scenario.training.sharding.wrapping = std::move(wrapping);
   Result result = run(scenario);
-  for (std::string& warning : result.warnings) {
-    if (std::ranges::find(warnings, warning) == warnings.end()) {
-      warnings.push_back(std::move(warning));
-    }
-  }
+  append_each_once(warnings, result.warnings);
   const auto& capacity = result.summary.memory_capacity_bytes;
   return {.name = std::move(name),
           .step_s = without_noise(*result.summary.iteration_time_s),

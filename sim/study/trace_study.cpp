@@ -274,10 +274,7 @@ private:
     study.scenario = last.tree;
     (void)saved(kScenarioFile, last.tree);
     const Scenario scenario = parse_scenario(last.tree, *files_);
-    std::ranges::copy_if(
-        scenario.warnings, std::back_inserter(study.warnings), [&](const std::string& warning) {
-          return std::ranges::find(study.warnings, warning) == study.warnings.end();
-        });
+    append_each_once(study.warnings, scenario.warnings);
     const Summary& summary = study.largest.summary;
     study.help = what_if_lines(last.tree, scenario, *summary.iteration_time_s, *files_,
                                {.kinds = kTried,

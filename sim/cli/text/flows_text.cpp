@@ -96,14 +96,7 @@ std::string flows(const study::FlowsFile& file, const study::FlowsResult& result
 
 // Links that carried anything, by utilization; drops are the sum over their causes.
 std::string links(const study::FlowsFile& file, const study::FlowsResult& result) {
-  std::vector<links::LinkId> ids;
-  for (links::LinkId link = 0; link < result.links.size(); ++link) {
-    if (result.links[link].busy_s > 0) {
-      ids.push_back(link);
-    }
-  }
-  std::ranges::stable_sort(ids, std::ranges::greater(),
-                           [&](links::LinkId link) { return result.links[link].utilization; });
+  std::vector<links::LinkId> ids = study::busiest_links(result.links, result.links.size());
   const std::size_t used = ids.size();
   ids.resize(std::min(ids.size(), kShownLinks));
   const bool packets = file.level == study::NetworkLevel::packet;
