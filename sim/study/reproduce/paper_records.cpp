@@ -11,13 +11,6 @@ namespace stepsim::reproduce {
 
 namespace {
 
-std::optional<double> number_of(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
-                                                                  : std::nullopt;
-}
-
 // "1.5 2 3*4" is 1.5, 2 and four times 3.
 std::vector<double> values_of(std::string_view list) {
   std::vector<double> values;
@@ -26,8 +19,9 @@ std::vector<double> values_of(std::string_view list) {
     const std::string_view word = list.substr(0, blank);
     list.remove_prefix(std::min(blank + 1, list.size()));
     const std::size_t star = word.find('*');
-    const auto count = star == std::string_view::npos ? 1 : number_of(word.substr(star + 1));
-    if (const auto value = number_of(word.substr(0, star)); value && count) {
+    const auto count =
+        star == std::string_view::npos ? 1 : base::parse_number<double>(word.substr(star + 1));
+    if (const auto value = base::parse_number<double>(word.substr(0, star)); value && count) {
       values.insert(values.end(), static_cast<std::size_t>(*count), *value);
     }
   }
@@ -48,7 +42,7 @@ Records records_of_csv(std::string_view text, const std::string& file) {
           record.emplace_back("low", std::ranges::min(values));
           record.emplace_back("high", std::ranges::max(values));
         }
-      } else if (const auto number = number_of(cell)) {
+      } else if (const auto number = base::parse_number<double>(cell)) {
         record.emplace_back(name, *number);
       } else {
         record.emplace_back(name, cell);
