@@ -26,27 +26,6 @@ std::vector<std::string> texts(Fields& fields, std::string_view key) {
   return out;
 }
 
-io::Object members(Fields& fields, std::string_view key) {
-  const Json* value = fields.any(key);
-  if (value == nullptr || value->is_null()) {
-    return {};
-  }
-  if (!value->is_object()) {
-    fields.problems().add(*value, "must be an object");
-    return {};
-  }
-  return value->as_object();
-}
-
-std::vector<std::pair<std::string, std::string>> text_members(Fields& fields,
-                                                              std::string_view key) {
-  std::vector<std::pair<std::string, std::string>> out;
-  for (const auto& [name, value] : members(fields, key)) {
-    out.emplace_back(name, value.is_string() ? value.as_string() : std::string());
-  }
-  return out;
-}
-
 Pivot read_pivot(Fields& fields) {
   Pivot out;
   fields.object("pivot", [&](Fields& pivot) {
@@ -76,7 +55,7 @@ Run read_run(Fields& fields) {
     }
     for (const Json& json : list.as_array()) {
       Fields choice(json, fields.problems(), keys::kChoice.front());
-      choices.push_back({.columns = members(choice, "columns"),
+      choices.push_back({.columns = members_of(choice, "columns"),
                          .words = texts(choice, "words"),
                          .seeds = choice.integer_or("seeds", 0)});
       choice.no_more();
@@ -124,13 +103,13 @@ Table read_table(Fields& fields) {
 
 Series read_series(Fields& fields) {
   Series series{.run = fields.text("run"),
-                .where = members(fields, "where"),
+                .where = members_of(fields, "where"),
                 .when = fields.text("when"),
                 .other = {},
                 .place = fields.json().pointer()};
   fields.object("other", [&](Fields& other) {
     series.other = Other{.run = other.text("run"),
-                         .where = members(other, "where"),
+                         .where = members_of(other, "where"),
                          .match = text_members(other, "match")};
   });
   return series;
@@ -316,6 +295,26 @@ void check_names(const Json& tree, const Reproduction& paper, Problems& problems
 }
 
 } // namespace
+
+io::Object members_of(Fields& fields, std::string_view key) {
+  const Json* value = fields.any(key);
+  if (value == nullptr || value->is_null()) {
+    return {};
+  }
+  if (!value->is_object()) {
+    fields.problems().add(*value, "must be an object");
+    return {};
+  }
+  return value->as_object();
+}
+
+Names text_members(Fields& fields, std::string_view key) {
+  Names out;
+  for (const auto& [name, value] : members_of(fields, key)) {
+    out.emplace_back(name, value.is_string() ? value.as_string() : std::string());
+  }
+  return out;
+}
 
 Reproduction parse_reproduction(const Json& tree) {
   Problems problems;

@@ -15,4 +15,8 @@ namespace stepsim::reproduce {
 // problems of `fields`. The caller sets Scoreboard::rows.
 [[nodiscard]] Scoreboard read_scoreboard(io::Fields& fields);
 
+// The members of the object at `key`, as they are or as texts; none where the key is absent.
+[[nodiscard]] io::Object members_of(io::Fields& fields, std::string_view key);
+[[nodiscard]] Names text_members(io::Fields& fields, std::string_view key);
+
 } // namespace stepsim::reproduce

@@ -25,29 +25,16 @@ template <class Read> auto each_member(Fields& fields, std::string_view key, Rea
   return out;
 }
 
-io::Object object_members(Fields& fields, std::string_view key) {
-  const Json* value = fields.any(key);
-  return value != nullptr && value->is_object() ? value->as_object() : io::Object();
-}
-
-Names names_of(Fields& fields, std::string_view key) {
-  Names out;
-  for (const auto& [name, value] : object_members(fields, key)) {
-    out.emplace_back(name, value.is_string() ? value.as_string() : std::string());
-  }
-  return out;
-}
-
 } // namespace
 
 Scoreboard read_scoreboard(Fields& fields) {
   Scoreboard rules;
   rules.bus_latency_s = fields.number("bus_latency_s");
-  for (const auto& [name, value] : object_members(fields, "buses")) {
+  for (const auto& [name, value] : members_of(fields, "buses")) {
     rules.buses.emplace(
         name, io::checked_number(value, keys::kBusRate[0].range, fields.problems()).value_or(1));
   }
-  rules.bus_kinds = names_of(fields, "bus_kinds");
+  rules.bus_kinds = text_members(fields, "bus_kinds");
   rules.fabrics = each_member(fields, "fabrics", [](Fields& fabric) {
     return FabricRule{.latency_s = fabric.number("latency_s"),
                       .share = fabric.number("share"),
@@ -60,7 +47,7 @@ Scoreboard read_scoreboard(Fields& fields) {
                       .servers = method.word("servers", kServerPlaces),
                       .host_reduction = method.boolean("host_reduction")};
   });
-  for (const auto& [name, options] : object_members(fields, "schedules")) {
+  for (const auto& [name, options] : members_of(fields, "schedules")) {
     rules.schedules.emplace(name, options.is_object() ? options.as_object() : io::Object());
   }
   if (fields.has("tables")) {
@@ -70,8 +57,8 @@ Scoreboard read_scoreboard(Fields& fields) {
   }
   rules.other_table = fields.text("other_table");
   rules.interval = fields.number("interval");
-  rules.publishers = names_of(fields, "publishers");
-  rules.families = names_of(fields, "families");
+  rules.publishers = text_members(fields, "publishers");
+  rules.families = text_members(fields, "families");
   fields.no_more();
   return rules;
 }
