@@ -102,9 +102,7 @@ io::Object group(const std::string& by, const std::string& name, const Records& 
 // Each way to predict the rows of a situation that it can predict.
 void add_ways(Records& out, const std::string& by, const std::string& name, const Records& rows) {
   for (const Way& way : kWays) {
-    Records predicted;
-    std::ranges::copy_if(rows, std::back_inserter(predicted),
-                         [&](const io::Object& row) { return column(row, way.error) != nullptr; });
+    const Records predicted = predicted_by(way, rows);
     if (predicted.empty()) {
       continue;
     }
