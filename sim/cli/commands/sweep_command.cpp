@@ -58,29 +58,6 @@ struct SweepFlags {
 // A longer table helps nobody, and its rows are kept in memory.
 constexpr std::int64_t kMostTableRows = 10'000; // of a table
 
-// The variables that `--shard auto` looks at. They are read here because nothing below the command
-// line may look at the environment; which of them decide is known to sweep/shard.
-study::Environment environment() {
-  static constexpr std::array kNames{"SLURM_ARRAY_TASK_ID",
-                                     "SLURM_ARRAY_TASK_MIN",
-                                     "SLURM_ARRAY_TASK_MAX",
-                                     "SLURM_ARRAY_TASK_STEP",
-                                     "SLURM_ARRAY_TASK_COUNT",
-                                     "OMPI_COMM_WORLD_RANK",
-                                     "OMPI_COMM_WORLD_SIZE",
-                                     "PMI_RANK",
-                                     "PMI_SIZE",
-                                     "SLURM_PROCID",
-                                     "SLURM_STEP_NUM_TASKS"};
-  study::Environment variables;
-  for (const char* name : kNames) {
-    if (const char* value = std::getenv(name)) {
-      variables.emplace(name, value);
-    }
-  }
-  return variables;
-}
-
 // The grid from a sweep file, or from a scenario and --over. A sweep file is complete in itself:
 // flags that change a scenario are refused next to it, because its hash would not show them.
 study::Sweep read_sweep(const SweepFlags& flags, const std::string& data_folder,
@@ -319,7 +296,7 @@ int sweep(const Invocation& invocation) {
                       : flags.force ? study::IfExists::overwrite
                                     : study::IfExists::refuse;
   if (flags.shard == "auto") {
-    options.shard = study::shard_from_environment(environment());
+    options.shard = study::shard_from_environment(std::getenv);
   } else if (!flags.shard.empty()) {
     options.shard = study::parse_shard(flags.shard);
   }

@@ -4,22 +4,18 @@
 #include "study/sweep/shard.hpp"
 
 #include <array>
-#include <charconv>
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/quantity.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t value{};
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (result.ec != std::errc{} || result.ptr != text.data() + text.size() || value < 0) {
-    return std::nullopt;
-  }
-  return value;
+  const auto value = base::parse_number<std::int64_t>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 Shard checked(std::int64_t index, std::int64_t count, const std::string& text) {
@@ -38,13 +34,13 @@ Shard checked(std::int64_t index, std::int64_t count, const std::string& text) {
 // A variable that must be there and be a whole number.
 // A batch system sets all of its variables; if one is missing, something else has set the others.
 std::int64_t variable(const Environment& environment, const std::string& name) {
-  const auto found = environment.find(name);
-  if (found == environment.end()) {
+  const char* text = environment(name.c_str());
+  if (text == nullptr) {
     throw UsageError("--shard auto: " + name + " is not set: give --shard explicitly");
   }
-  const auto value = whole_number(found->second);
+  const auto value = whole_number(text);
   if (!value) {
-    throw UsageError("--shard auto: " + name + "=" + base::shown_value(found->second) +
+    throw UsageError("--shard auto: " + name + "=" + base::shown_value(text) +
                      " is no whole number: give --shard explicitly");
   }
   return *value;
@@ -53,7 +49,7 @@ std::int64_t variable(const Environment& environment, const std::string& name) {
 // An array such as 0-9:2 has its tasks in equal steps; lists such as 1,5,7 have not, and the
 // position of a task in them cannot be computed from its number.
 std::optional<Shard> array_part(const Environment& environment) {
-  if (!environment.contains("SLURM_ARRAY_TASK_ID")) {
+  if (environment("SLURM_ARRAY_TASK_ID") == nullptr) {
     return std::nullopt;
   }
   const std::int64_t id = variable(environment, "SLURM_ARRAY_TASK_ID");
@@ -80,7 +76,7 @@ std::optional<Shard> rank_part(const Environment& environment) {
        {"PMI_RANK", "PMI_SIZE"},
        {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}}};
   for (const auto& [rank, size] : kLaunchers) {
-    if (environment.contains(rank) && environment.contains(size)) {
+    if (environment(rank) != nullptr && environment(size) != nullptr) {
       return checked(variable(environment, rank), variable(environment, size),
                      std::string("auto (") + rank + ", " + size + ")");
     }

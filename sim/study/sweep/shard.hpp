@@ -4,7 +4,7 @@
 //     10 points, n = 3:   shard 0 = {0,3,6,9}   shard 1 = {1,4,7}   shard 2 = {2,5,8}
 // Random numbers depend on the seed of a point and on its replication, never on the shard.
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -34,7 +34,7 @@ struct Shard {
 // set, the other is 0 of 1. The rank is that of Open MPI, else of PMI, else of a step of Slurm.
 // Throws UsageError if neither is set, or if the tasks of the array are not numbered in equal steps
 // (1,5,7).
-using Environment = std::map<std::string, std::string>;
+using Environment = std::function<const char*(const char* name)>; // null: not set
 [[nodiscard]] Shard shard_from_environment(const Environment& environment);
 
 // The name of a shard's output file. "{shard}" in `name` is replaced by "INDEX-of-COUNT". If `name`

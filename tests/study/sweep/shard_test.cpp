@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
 #include <vector>
 
 #include "base/error.hpp"
@@ -19,7 +20,16 @@ std::vector<std::int64_t> points_of(const Shard& shard, std::int64_t total) {
   return points;
 }
 
-study::Environment array_task(int id, int min, int max, int step, int count) {
+using Environment = std::map<std::string, std::string>;
+
+Shard shard_of(const Environment& variables) {
+  return study::shard_from_environment([&](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+Environment array_task(int id, int min, int max, int step, int count) {
   return {{"SLURM_ARRAY_TASK_ID", std::to_string(id)},
           {"SLURM_ARRAY_TASK_MIN", std::to_string(min)},
           {"SLURM_ARRAY_TASK_MAX", std::to_string(max)},
@@ -27,7 +37,7 @@ study::Environment array_task(int id, int min, int max, int step, int count) {
           {"SLURM_ARRAY_TASK_COUNT", std::to_string(count)}};
 }
 
-study::Environment with(study::Environment base, const study::Environment& more) {
+Environment with(Environment base, const Environment& more) {
   base.insert(more.begin(), more.end());
   return base;
 }
@@ -56,42 +66,39 @@ TEST_CASE("shard: INDEX/COUNT is read, anything else is refused with the allowed
 }
 
 TEST_CASE("shard auto: a job array gives task (ID - MIN) / STEP of COUNT") {
-  CHECK(study::shard_from_environment(array_task(5, 3, 7, 2, 3)) == Shard{1, 3});
-  CHECK(study::shard_from_environment(array_task(0, 0, 7, 1, 8)) == Shard{0, 8});
+  CHECK(shard_of(array_task(5, 3, 7, 2, 3)) == Shard{1, 3});
+  CHECK(shard_of(array_task(0, 0, 7, 1, 8)) == Shard{0, 8});
 }
 
 TEST_CASE("shard auto: ranks of a step split each array task") {
-  const auto rank = study::Environment{{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}};
+  const auto rank = Environment{{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}};
   // a = 1, A = 3, s = 1, S = 2: a S + s = 3 of A S = 6.
-  CHECK(study::shard_from_environment(with(array_task(5, 3, 7, 2, 3), rank)) == Shard{3, 6});
+  CHECK(shard_of(with(array_task(5, 3, 7, 2, 3), rank)) == Shard{3, 6});
 }
 
 TEST_CASE("shard auto: an irregular array, reported with step 1, is refused") {
-  CHECK_THROWS_WITH_AS((void)study::shard_from_environment(array_task(4, 1, 6, 1, 3)),
+  CHECK_THROWS_WITH_AS((void)shard_of(array_task(4, 1, 6, 1, 3)),
                        doctest::Contains("give --shard explicitly"), UsageError);
-  CHECK_THROWS_AS((void)study::shard_from_environment(array_task(4, 3, 7, 2, 3)), UsageError);
-  CHECK_THROWS_AS((void)study::shard_from_environment(array_task(4, 3, 7, 0, 3)), UsageError);
+  CHECK_THROWS_AS((void)shard_of(array_task(4, 3, 7, 2, 3)), UsageError);
+  CHECK_THROWS_AS((void)shard_of(array_task(4, 3, 7, 0, 3)), UsageError);
   auto incomplete = array_task(5, 3, 7, 2, 3);
   incomplete.erase("SLURM_ARRAY_TASK_COUNT");
-  CHECK_THROWS_AS((void)study::shard_from_environment(incomplete), UsageError);
+  CHECK_THROWS_AS((void)shard_of(incomplete), UsageError);
 }
 
 TEST_CASE("shard auto: SLURM_NTASKS does not make a rank, because a batch script has it too") {
-  CHECK_THROWS_AS(
-      (void)study::shard_from_environment({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}}),
-      UsageError);
-  CHECK_THROWS_AS((void)study::shard_from_environment({}), UsageError);
+  CHECK_THROWS_AS((void)shard_of({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}}), UsageError);
+  CHECK_THROWS_AS((void)shard_of({}), UsageError);
 }
 
 TEST_CASE("shard auto: the launcher's rank and size, Open MPI's before PMI's before Slurm's") {
-  const study::Environment open_mpi{{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "4"}};
-  const study::Environment pmi{{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}};
-  const study::Environment slurm{{"SLURM_PROCID", "4"}, {"SLURM_STEP_NUM_TASKS", "5"}};
-  CHECK(study::shard_from_environment(with(with(open_mpi, pmi), slurm)) == Shard{3, 4});
-  CHECK(study::shard_from_environment(with(pmi, slurm)) == Shard{1, 2});
-  CHECK(study::shard_from_environment(slurm) == Shard{4, 5});
-  CHECK_THROWS_AS((void)study::shard_from_environment({{"PMI_RANK", "2"}, {"PMI_SIZE", "2"}}),
-                  UsageError);
+  const Environment open_mpi{{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "4"}};
+  const Environment pmi{{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}};
+  const Environment slurm{{"SLURM_PROCID", "4"}, {"SLURM_STEP_NUM_TASKS", "5"}};
+  CHECK(shard_of(with(with(open_mpi, pmi), slurm)) == Shard{3, 4});
+  CHECK(shard_of(with(pmi, slurm)) == Shard{1, 2});
+  CHECK(shard_of(slurm) == Shard{4, 5});
+  CHECK_THROWS_AS((void)shard_of({{"PMI_RANK", "2"}, {"PMI_SIZE", "2"}}), UsageError);
 }
 
 TEST_CASE("shard: output names of several shards never coincide") {
