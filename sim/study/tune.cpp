@@ -235,13 +235,6 @@ void add_range(const std::string& pointer, const TuneValues& values, Files& file
   }
 }
 
-// Knobs that decide which gradients share a message: for these the best possible merge is a
-// reference.
-bool merges(Knob knob) {
-  return knob == Knob::bucket_bytes || knob == Knob::fusion_bytes || knob == Knob::cycle_s ||
-         knob == Knob::partition_bytes || knob == Knob::credit_bytes || knob == Knob::schedule;
-}
-
 // "optimal" is the default of knobs that the simulator can choose itself (block_bytes).
 void add_references(const TuneProblem& problem, const TuneValues& values, io::Json current,
                     Files& files, Tuning& tuning) {
@@ -255,7 +248,7 @@ void add_references(const TuneProblem& problem, const TuneValues& values, io::Js
     add_reference(is_optimal ? "optimal" : "default", standard, values.default_value, files,
                   tuning);
   }
-  if (merges(problem.knob)) {
+  if (row(problem.knob).merges) {
     io::Json optimal = problem.scenario;
     io::assign(optimal, "/communication/schedule", "optimal");
     add_reference(std::string(kBestMerge), optimal, nullptr, files, tuning);

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "base/collected.hpp"
 #include "collectives/validate.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
@@ -17,18 +18,9 @@
 
 namespace stepsim::study {
 
-namespace {
-
-using buckets::Schedule;
-
-// Up to this many divisions into buckets are all tried.
-constexpr std::size_t kMostPlans = 24;
-// Rounds around the best value of a scan.
-constexpr int kScanned = 3;
-
 // The scenario, changed bit by bit, and what it says.
-struct Setup {
-  explicit Setup(Files& all) : files(all) {}
+struct KnobSetup {
+  explicit KnobSetup(Files& all) : files(all) {}
 
   Files& files;
   TuneValues out;
@@ -41,7 +33,7 @@ struct Setup {
 
   // The schedule stays where it reads the knob.
   void use_schedule_with(std::string_view knob) {
-    const Schedule chosen = scenario.communication.schedule;
+    const buckets::Schedule chosen = scenario.communication.schedule;
     if (buckets::planner(chosen).has(knob)) {
       return;
     }
@@ -55,6 +47,15 @@ struct Setup {
     parse();
   }
 };
+
+namespace {
+
+using buckets::Schedule;
+
+// Up to this many divisions into buckets are all tried.
+constexpr std::size_t kMostPlans = 24;
+// Rounds around the best value of a scan.
+constexpr int kScanned = 3;
 
 // From low to high, `per_octave` values for a doubling, both ends.
 // Values are rounded to few digits, so that they can be typed and compared; the ends stay as they
@@ -103,7 +104,7 @@ bool one_dtype(const buckets::Problem& problem) {
 }
 
 // Two values for every doubling, and the default among them.
-void scan_bytes(Setup& setup, double low, double high, std::int64_t standard) {
+void scan_bytes(KnobSetup& setup, double low, double high, std::int64_t standard) {
   setup.out.refinements = kScanned;
   setup.out.unit = 1;
   setup.out.near_default = true;
@@ -126,7 +127,7 @@ void add_mebibytes(TuneValues& out, double bytes) {
 
 // dear_layers would win over bucket_bytes and is left out. Gradients of several types make horovod
 // look past them, for which no list of changes is known: it is scanned.
-void bucket_values(Setup& setup, Knob knob) {
+void bucket_values(KnobSetup& setup, Knob knob) {
   const bool buckets = knob == Knob::bucket_bytes;
   if (buckets) {
     setup.use_schedule_with("bucket_bytes");
@@ -163,7 +164,7 @@ void bucket_values(Setup& setup, Knob knob) {
 
 // From 10 us to the time at which the last gradient is ready: beyond that all of them travel in one
 // message.
-void cycle_values(Setup& setup) {
+void cycle_values(KnobSetup& setup, Knob) {
   setup.use_schedule_with("cycle_s");
   const double last_ready = merge_problem(setup.scenario).items.back().ready.value;
   setup.out.default_value = buckets::ScheduleOptions{}.cycle.value;
@@ -174,7 +175,7 @@ void cycle_values(Setup& setup) {
   add_value(setup.out.values, 0.0);
 }
 
-void priority_values(Setup& setup, Knob knob) {
+void priority_values(KnobSetup& setup, Knob knob) {
   setup.use_schedule_with(row(knob).name);
   setup.set(row(knob).pointer, nullptr); // the preset's
   setup.parse();
@@ -192,7 +193,7 @@ void priority_values(Setup& setup, Knob knob) {
 }
 
 // Collectives that are not sent in blocks have no such knob.
-void block_values(Setup& setup) {
+void block_values(KnobSetup& setup, Knob) {
   using collectives::AlgorithmId;
   const AlgorithmId algorithm = setup.scenario.communication.collective;
   if (algorithm != AlgorithmId::automatic && !collectives::has_level_algorithms(algorithm) &&
@@ -209,7 +210,7 @@ void block_values(Setup& setup) {
 }
 
 // Warm-up is left out: it would hide differences between widths in short runs.
-void width_values(Setup& setup) {
+void width_values(KnobSetup& setup, Knob) {
   if (setup.scenario.training.algorithm != TrainingAlgorithm::pipe_sgd) {
     setup.set("/training/algorithm", "pipe_sgd");
     setup.out.notes.emplace_back("training algorithm pipe_sgd: only it has a pipeline_width");
@@ -226,7 +227,7 @@ void width_values(Setup& setup) {
 
 // A density to start from is set before the scenario is parsed, which may lack one. Powers of two
 // in entries, from one in ten thousand upwards.
-void density_values(Setup& setup) {
+void density_values(KnobSetup& setup, Knob) {
   const io::Json* given = io::resolve(setup.out.scenario, "/communication/compression");
   const collectives::CompressionRow& method = collectives::row(
       given != nullptr ? compression_method(*given) : collectives::CompressionMethod::none);
@@ -249,7 +250,7 @@ void density_values(Setup& setup) {
   }
 }
 
-void collective_values(Setup& setup) {
+void collective_values(KnobSetup& setup, Knob) {
   const std::vector<std::string_view> words = collectives_of(setup.scenario);
   setup.out.values.assign(words.begin(), words.end());
   setup.out.exact = true;
@@ -258,7 +259,7 @@ void collective_values(Setup& setup) {
 }
 
 // Planners that need selection costs or measured buckets are tried where these exist.
-void schedule_values(Setup& setup) {
+void schedule_values(KnobSetup& setup, Knob) {
   const bool sparse = collectives::row(setup.scenario.communication.compression.method).kind ==
                       collectives::CompressionKind::sparse;
   for (const buckets::Planner& planner : buckets::planners()) {
@@ -275,18 +276,42 @@ void schedule_values(Setup& setup) {
   setup.out.default_value = buckets::planner(default_schedule(setup.scenario)).name;
 }
 
+constexpr std::array kKnobs{
+    KnobRow{Knob::bucket_bytes, "bucket_bytes", "/communication/bucket_bytes", "size of a bucket",
+            true, bucket_values},
+    KnobRow{Knob::fusion_bytes, "fusion_bytes", "/communication/fusion_bytes",
+            "fusion threshold; schedule horovod", true, bucket_values},
+    KnobRow{Knob::cycle_s, "cycle_s", "/communication/cycle_s", "cycle time; schedule horovod",
+            true, cycle_values},
+    KnobRow{Knob::partition_bytes, "partition_bytes", "/communication/partition_bytes",
+            "size of a chunk; schedule priority", true, priority_values},
+    KnobRow{Knob::credit_bytes, "credit_bytes", "/communication/credit_bytes",
+            "bytes in flight; schedule priority", true, priority_values},
+    KnobRow{Knob::block_bytes, "block_bytes", "/communication/block_bytes",
+            "block of a collective that is sent in blocks", false, block_values},
+    KnobRow{Knob::pipeline_width, "pipeline_width", "/training/pipeline_width",
+            "iterations in flight; training algorithm pipe_sgd", false, width_values},
+    KnobRow{Knob::density, "density", "/communication/compression/density",
+            "the largest share of entries that still beats dense; sparse compression", false,
+            density_values},
+    KnobRow{Knob::collective, "collective", "/communication/collective",
+            "algorithm of the all-reduce", false, collective_values},
+    KnobRow{Knob::schedule, "schedule", "/communication/schedule", "how gradients are merged", true,
+            schedule_values},
+};
+// `row` finds a knob by its place.
+static_assert(std::ranges::is_sorted(kKnobs, {}, &KnobRow::knob) &&
+              kKnobs.size() == static_cast<std::size_t>(Knob::schedule) + 1);
+
 // Units of sharded parameters take the place of buckets.
 void refuse_without_buckets(const Scenario& scenario, Knob knob) {
   const Sharding& sharding = scenario.training.sharding;
-  const bool of_buckets = knob == Knob::bucket_bytes || knob == Knob::fusion_bytes ||
-                          knob == Knob::cycle_s || knob == Knob::partition_bytes ||
-                          knob == Knob::credit_bytes || knob == Knob::schedule;
-  if (of_buckets && has_units(sharding)) {
+  if (row(knob).merges && has_units(sharding)) {
     throw UsageError("--knob " + std::string(row(knob).name) + ": has no meaning for sharding " +
                      std::string(kShardingStrategies[sharding.strategy]) +
                      ", whose units of layers are no buckets");
   }
-  if (of_buckets && trains_in_rounds(scenario.training) && !has_islands(scenario.training)) {
+  if (row(knob).merges && trains_in_rounds(scenario.training) && !has_islands(scenario.training)) {
     throw UsageError("--knob " + std::string(row(knob).name) + ": has no meaning for " +
                      std::string(kTrainingAlgorithms[scenario.training.algorithm]) +
                      " with inner step, whose steps exchange nothing");
@@ -295,43 +320,24 @@ void refuse_without_buckets(const Scenario& scenario, Knob knob) {
 
 } // namespace
 
+std::span<const KnobRow> knobs() { return kKnobs; }
+
+const KnobRow& row(Knob knob) { return kKnobs[static_cast<std::size_t>(knob)]; }
+
+Knob parse_knob(std::string_view name) {
+  return base::row_named(kKnobs, &KnobRow::name, name, "--knob: ", "knob").knob;
+}
+
 // The scenario may lack a density, which is what that knob looks for; it is then parsed after one
 // is set.
 TuneValues tune_values(const TuneProblem& problem, Files& files) {
-  Setup setup(files);
+  KnobSetup setup(files);
   setup.out.scenario = with_short_forms_expanded(problem.scenario);
   if (problem.knob != Knob::density) { // which may be what the file lacks
     setup.parse();
   }
   refuse_without_buckets(setup.scenario, problem.knob);
-  switch (problem.knob) {
-  case Knob::bucket_bytes:
-  case Knob::fusion_bytes:
-    bucket_values(setup, problem.knob);
-    break;
-  case Knob::cycle_s:
-    cycle_values(setup);
-    break;
-  case Knob::partition_bytes:
-  case Knob::credit_bytes:
-    priority_values(setup, problem.knob);
-    break;
-  case Knob::block_bytes:
-    block_values(setup);
-    break;
-  case Knob::pipeline_width:
-    width_values(setup);
-    break;
-  case Knob::density:
-    density_values(setup);
-    break;
-  case Knob::collective:
-    collective_values(setup);
-    break;
-  case Knob::schedule:
-    schedule_values(setup);
-    break;
-  }
+  row(problem.knob).values(setup, problem.knob);
   return std::move(setup.out);
 }
 

@@ -27,11 +27,15 @@ enum class Knob {
   schedule,
 };
 
+struct KnobSetup;
+
 struct KnobRow {
   Knob knob;
   std::string_view name;
   std::string_view pointer; // JSON pointer of the key in a scenario
   std::string_view summary; // one line of help
+  bool merges;              // decides which gradients travel in one message
+  void (*values)(KnobSetup& setup, Knob knob);
 };
 
 // All rows, in the order in which help prints them.
@@ -98,7 +102,7 @@ struct TunePoint {
 [[nodiscard]] std::vector<TunePoint> run_points(const io::Json& scenario,
                                                 const std::string& pointer,
                                                 const std::vector<io::Json>& values, Files& files,
-                                                const RowsOptions& options,
+                                                const SweepOptions& options,
                                                 std::vector<std::string>& warnings);
 
 } // namespace stepsim::study
