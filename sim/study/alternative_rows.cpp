@@ -23,7 +23,7 @@ void add_break_even(const io::Json& scenario, Files& files, int jobs, io::Json& 
                              .metric = "speedup_vs_dense_overlapped",
                              .target = kGain,
                              .points = 65};
-  const Solution solution = solve(problem, files, {.jobs = jobs, .progress = {}});
+  const Solution solution = solve(problem, files, {.jobs = jobs});
   const auto first = std::ranges::find_if(
       solution.points, [](const SolvePoint& point) { return point.metric_value.has_value(); });
   io::Array list, wins;
@@ -87,7 +87,7 @@ double time_of(const AlternativeRow& each, std::int64_t batches) {
 Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes,
                                 std::span<const Alternative> chosen,
                                 std::span<const NamedScenario> others, Files& files,
-                                const AlternativesOptions& options) {
+                                const SweepOptions& options, bool break_even) {
   const bool alone = axes.empty();
   if (alone) { // one combination: an axis that changes nothing
     const io::Json* name = io::resolve(scenario, "/name");
@@ -126,7 +126,7 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
       comparison.failed += error_in(row).empty() ? 0 : 1;
       io::Json tree = scenario_at(sweep.base, sweep.grid, static_cast<std::int64_t>(point));
       describe(tree, files, by_default, row);
-      if (options.break_even) {
+      if (break_even) {
         row.set("break_even_Bps", io::Json());
         row.set("compression_wins", io::Json());
         if (has_compression(tree) && error_in(row).empty()) {

@@ -75,20 +75,12 @@ struct NamedScenario {
   io::Json tree; // short forms expanded
 };
 
-struct AlternativesOptions {
-  int jobs = 1;                     // threads
-  double max_seconds = kMaxSeconds; // limit of the estimated time, as in SweepOptions
-  bool break_even = false;          // also find the bandwidths at which compression is faster
-  // Called with the number of rows that are finished; may be empty.
-  std::function<void(std::int64_t done, std::int64_t total)> progress = {};
-};
-
 // Runs all of `chosen` and `others` at every combination of `axes`, which may be empty. A row has
 //   algorithm          name of the alternative or scenario
 //   the varied fields and the summary keys; staleness_mean is 0 for synchronous training
 //   ratio              time of a batch / the least time of a batch of the same combination
 //   assumes            the assumptions of the run in words (assumptions() below)
-// and with options.break_even the comparison with overlapped dense training at 10 Mb/s to 10 Tb/s
+// and with `break_even` the comparison with overlapped dense training at 10 Mb/s to 10 Tb/s
 // (null for rows without compression and rows that failed):
 //   break_even_Bps     [bandwidth at which both are equally fast, ..]
 //   compression_wins   [{from_Bps, to_Bps}, ..] open intervals in which compression is faster;
@@ -100,6 +92,6 @@ struct AlternativesOptions {
 [[nodiscard]] Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes,
                                               std::span<const Alternative> chosen,
                                               std::span<const NamedScenario> others, Files& files,
-                                              const AlternativesOptions& options);
+                                              const SweepOptions& options, bool break_even = false);
 
 } // namespace stepsim::study

@@ -2,7 +2,6 @@
 #include "study/compare.hpp"
 
 #include "document/fields/written.hpp"
-#include "study/sweep/rows.hpp"
 
 namespace stepsim::study {
 
@@ -68,12 +67,9 @@ void rank_and_sort(Comparison& comparison, std::optional<BestBy> best_by) {
 
 // A varied field may be called "ratio", as that of a codec is: it then goes by its whole pointer,
 // because the comparison has a key of that name.
-Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& asked) {
-  Rows rows = rows_of(sweep, files,
-                      {.jobs = asked.jobs,
-                       .max_seconds = asked.max_seconds,
-                       .progress = asked.progress,
-                       .interrupted = asked.interrupted});
+Comparison compare(const Sweep& sweep, Files& files, const SweepOptions& options,
+                   std::optional<BestBy> best_by) {
+  Rows rows = rows_of(sweep, files, options);
   Comparison comparison;
   comparison.varied = sweep.grid.field_names();
   comparison.failed = rows.failed;
@@ -92,7 +88,7 @@ Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& asked
   if (comparison.rows.empty()) { // interrupted before the first
     return comparison;
   }
-  comparison.ranking = rank_rows(comparison.rows, comparison.batches, asked.best_by);
+  comparison.ranking = rank_rows(comparison.rows, comparison.batches, best_by);
   set_ratios(comparison);
   if (!comparison.ranking.batches_differ) {
     sort_best_first(comparison);

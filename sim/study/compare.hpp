@@ -4,8 +4,8 @@
 // number of workers, the rows stay in the order of the grid. Each row that did not fail has its
 // ratio to the best row (Ranking::ratios).
 
-#include "run/work_estimate.hpp"
 #include "study/sweep/ranking.hpp"
+#include "study/sweep/rows.hpp"
 
 namespace stepsim::study {
 
@@ -25,21 +25,14 @@ struct Comparison {
   std::vector<std::string> warnings; // warnings of all runs, each once
 };
 
-struct CompareOptions {
-  int jobs = 1;                       // threads
-  std::optional<BestBy> best_by = {}; // empty: iteration time, or throughput if batches differ
-  // As in SweepOptions.
-  double max_seconds = kMaxSeconds;
-  std::function<void(std::int64_t done, std::int64_t total)> progress = {};
-  std::function<bool()> interrupted = {};
-};
-
 // Ranks the rows, gives each its ratio to the best, and sorts them, the best first, those that need
 // more memory than a device has behind those that fit, and those that failed last.
 void rank_and_sort(Comparison& comparison, std::optional<BestBy> best_by = {});
 
-// Runs the sweep. Throws InputError if none of a sample of combinations can be parsed
-// (check_some_point), or if the base of the sweep is a collective and not a scenario.
-[[nodiscard]] Comparison compare(const Sweep& sweep, Files& files, const CompareOptions& options);
+// Runs the sweep. `best_by` empty: iteration time, or throughput if batches differ. Throws
+// InputError if none of a sample of combinations can be parsed (check_some_point), or if the base
+// of the sweep is a collective and not a scenario.
+[[nodiscard]] Comparison compare(const Sweep& sweep, Files& files, const SweepOptions& options,
+                                 std::optional<BestBy> best_by = {});
 
 } // namespace stepsim::study

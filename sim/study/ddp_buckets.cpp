@@ -108,7 +108,7 @@ std::string snippet(const DdpBuckets& buckets) {
 
 } // namespace
 
-DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const RowsOptions& options) {
+DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const SweepOptions& options) {
   const TuneProblem question{.scenario = with_schedule(scenario, "ddp"),
                              .knob = Knob::bucket_bytes};
   const TuneValues values = tune_values(question, files);

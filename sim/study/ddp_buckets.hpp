@@ -25,7 +25,7 @@ struct DdpBuckets {
 // fills its buckets in the order of the backward pass. Throws InputError if the scenario is
 // invalid, UsageError if it cannot have bucket_bytes, and SimulationError if every value fails.
 [[nodiscard]] DdpBuckets ddp_buckets(const io::Json& scenario, Files& files,
-                                     const RowsOptions& options);
+                                     const SweepOptions& options);
 
 // The settings for DDP as a JSON object, with a Python snippet that applies them or, where the gain
 // is below the published error, leaves PyTorch's defaults.

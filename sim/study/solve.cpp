@@ -75,7 +75,7 @@ SolvePoint point_of(const io::Json& record, io::Json value, const SolveProblem& 
 
 // One run per value of the field; warnings are collected, each once.
 std::vector<SolvePoint> run_points(const SolveProblem& problem, std::vector<io::Json> values,
-                                   Files& files, const RowsOptions& options,
+                                   Files& files, const SweepOptions& options,
                                    std::vector<std::string>& warnings) {
   const Sweep sweep = sweep_over(problem.scenario, {{problem.pointer, values}});
   const Rows rows = rows_of(sweep, files, options);
@@ -191,7 +191,7 @@ void require_field(const io::Json& scenario, const std::string& pointer, Files& 
 
 // The metric is checked before anything runs. Refinement runs one point at a time: each depends on
 // the result of the one before.
-Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& options) {
+Solution solve(const SolveProblem& problem, Files& files, const SweepOptions& options) {
   require_metric("--target", problem.metric);
   require_effect(sweep_over(problem.scenario, {{problem.pointer, {problem.low, problem.high}}}),
                  files);
@@ -238,7 +238,7 @@ Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& opt
     }
   }
 
-  const RowsOptions alone{.max_seconds = options.max_seconds, .progress = {}};
+  const SweepOptions alone{.max_seconds = options.max_seconds};
   using Reading = std::optional<double> SolvePoint::*;
   const auto crossings_of = [&](Reading reading) {
     std::vector<Sample> scan;

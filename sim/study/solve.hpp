@@ -67,7 +67,8 @@ void require_field(const io::Json& scenario, const std::string& pointer, Files& 
 //                    `minimize` is asked of a field of other numbers or of more than 100,000
 //   InputError       none of a sample of points can be parsed
 //   SimulationError  no point has the metric, for another reason
-[[nodiscard]] Solution solve(const SolveProblem& problem, Files& files, const RowsOptions& options);
+[[nodiscard]] Solution solve(const SolveProblem& problem, Files& files,
+                             const SweepOptions& options);
 // The object that `solve --json` prints: pointer, target, crossings, points and warnings.
 [[nodiscard]] io::Json solution_tree(const SolveProblem& problem, const Solution& solution);
 

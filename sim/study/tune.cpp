@@ -15,7 +15,7 @@ namespace {
 
 // Appends points to the curve.
 void run_curve(const std::string& pointer, const io::Json& scenario,
-               const std::vector<io::Json>& values, Files& files, const RowsOptions& options,
+               const std::vector<io::Json>& values, Files& files, const SweepOptions& options,
                Tuning& tuning) {
   for (TunePoint& point : run_points(scenario, pointer, values, files, options, tuning.warnings)) {
     tuning.curve.push_back(std::move(point));
@@ -81,7 +81,7 @@ double relative_gap(const std::vector<TunePoint>& curve, std::size_t best) {
 
 // New values between the best and its neighbours, until they are close.
 void refine(const std::string& pointer, const TuneValues& values, Files& files,
-            const RowsOptions& options, Tuning& tuning) {
+            const SweepOptions& options, Tuning& tuning) {
   const int parts = values.refinements > 1 ? 6 : 3; // a gap is cut into
   const auto unit = static_cast<double>(values.unit);
   for (int round = 0; round < values.refinements; ++round) {
@@ -114,7 +114,7 @@ void refine(const std::string& pointer, const TuneValues& values, Files& files,
 // The curve in `tuning` and the index of the answer in it; the length of the curve if all values
 // failed.
 std::size_t find_best(const std::string& pointer, const TuneValues& values, const io::Json& current,
-                      Files& files, const RowsOptions& options, Tuning& tuning) {
+                      Files& files, const SweepOptions& options, Tuning& tuning) {
   run_curve(pointer, values.scenario, values.values, files, options, tuning);
   refine(pointer, values, files, options, tuning);
   const std::size_t best = best_of(tuning.curve);
@@ -190,7 +190,7 @@ void add_advice(const Scenario& scenario, Tuning& tuning) {
 // The answer at half and at twice the latency of all links, among the values within a factor 2 of
 // the answer and the default; none where no latency counts.
 void add_range(const std::string& pointer, const TuneValues& values, Files& files,
-               const RowsOptions& options, Tuning& tuning) {
+               const SweepOptions& options, Tuning& tuning) {
   const io::Json resolved =
       scenario_tree(parse_scenario(values.scenario, files, Leftovers::ignore));
   std::vector<io::Json> near;
@@ -287,7 +287,7 @@ double published_error(const Scenario& scenario, double exposed_share) {
 }
 
 Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
-            const RowsOptions& options) {
+            const SweepOptions& options) {
   if (problem.knob == Knob::density) {
     Tuning tuning = tune_density(problem, values, files, options);
     add_regrets(tuning);

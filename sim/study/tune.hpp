@@ -81,7 +81,7 @@ struct Tuning {
 // none of a sample of the values can be parsed, and SimulationError if every value fails or, for
 // the knob density, if the run with one entry fails.
 [[nodiscard]] Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
-                          const RowsOptions& options);
+                          const SweepOptions& options);
 // The object that `tune --json` prints: knob, best, curve, references, tolerance, exact, gain,
 // gain_low and gain_high under typical conditions, published_error, advice, warnings, latency_range
 // if there is one and, for the knob density only, baseline.

@@ -77,7 +77,7 @@ double density_of(std::int64_t entries, std::int64_t elements) {
 }
 
 Tuning tune_density(const TuneProblem& problem, const TuneValues& values, Files& files,
-                    const RowsOptions& options) {
+                    const SweepOptions& options) {
   static constexpr std::string_view kSequential = "speedup_vs_dense_sequential";
   static constexpr std::string_view kOverlapped = "speedup_vs_dense_overlapped";
   const Scenario scenario = parse_scenario(values.scenario, files, Leftovers::ignore);

@@ -11,7 +11,7 @@ namespace stepsim::study {
 // number of entries with which training is at least as fast as this reference, 0 if there is none.
 // Throws SimulationError if the run with one entry fails.
 [[nodiscard]] Tuning tune_density(const TuneProblem& problem, const TuneValues& values,
-                                  Files& files, const RowsOptions& options);
+                                  Files& files, const SweepOptions& options);
 
 // entries / elements, raised by single floating-point steps until floor(density * elements) is not
 // below `entries`; at most 1. Both must be > 0.

@@ -148,7 +148,7 @@ TEST_CASE("solve: a rate is met from below, so that the answer has at least the 
                                     .target = 4000,
                                     .points = {}};
   const study::Solution solution =
-      study::solve(problem, study::testing::shipped_files(), study::RowsOptions{});
+      study::solve(problem, study::testing::shipped_files(), study::SweepOptions{});
   REQUIRE(solution.crossings.size() == 1);
   const study::SolveCrossing& crossing = solution.crossings.front();
   CHECK(crossing.rising);

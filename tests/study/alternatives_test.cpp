@@ -31,7 +31,7 @@ study::Comparison compared(const io::Json& tree, const std::vector<std::string>&
                            std::vector<study::Axis> axes = {}, bool break_even = false) {
   study::Files files(STEPSIM_SOURCE_DIR);
   return study::compare_alternatives(tree, std::move(axes), study::find_alternatives(names), {},
-                                     files, {.jobs = 1, .break_even = break_even});
+                                     files, {.jobs = 1}, break_even);
 }
 
 const io::Json& row(const study::Comparison& comparison, std::string_view name) {

@@ -113,12 +113,10 @@ TEST_CASE("compare: without a batch size workers per iteration time decide") {
 
 TEST_CASE("compare: the criterion can be asked for") {
   study::Files files(STEPSIM_SOURCE_DIR);
-  const auto time =
-      study::compare(scaling_sweep(), files, {.best_by = study::BestBy::iteration_time});
+  const auto time = study::compare(scaling_sweep(), files, {}, study::BestBy::iteration_time);
   CHECK(time.ranking.best == 0);
   CHECK(number(time.rows[0], "nodes") == 1);
-  const auto efficiency =
-      study::compare(scaling_sweep(), files, {.best_by = study::BestBy::efficiency});
+  const auto efficiency = study::compare(scaling_sweep(), files, {}, study::BestBy::efficiency);
   CHECK(efficiency.ranking.best == 0); // one worker: 1
   CHECK(number(efficiency.rows[3], "ratio") ==
         testing::within(1 / number(efficiency.rows[3], "scaling_efficiency"), 1e-12));

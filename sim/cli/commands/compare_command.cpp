@@ -16,7 +16,6 @@
 #include "scenario/files/import_source.hpp"
 #include "study/breakeven_file.hpp"
 #include "study/sweep/assumed.hpp"
-#include "study/sweep/sweep.hpp"
 
 namespace stepsim::cli {
 
@@ -194,8 +193,8 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
     return show(study::compare_alternatives(scenario, axes, chosen, rows, files,
                                             {.jobs = default_jobs(),
                                              .max_seconds = max_seconds(scenario_flags),
-                                             .break_even = flags.break_even,
-                                             .progress = counting(common)}),
+                                             .progress = counting(common)},
+                                            flags.break_even),
                 common, true, scenario_flags.must_fit);
   } catch (const InputError& error) {
     rethrow_for_flags(error, scenario, over);
@@ -260,10 +259,10 @@ int compare(const Invocation& invocation) {
       study::require_effect(sweep, files);
       return study::compare(sweep, files,
                             {.jobs = default_jobs(),
-                             .best_by = best_by,
                              .max_seconds = max_seconds(flags),
                              .progress = counting(common),
-                             .interrupted = interrupted});
+                             .interrupted = interrupted},
+                            best_by);
     } catch (const InputError& error) {
       rethrow_for_flags(error, sweep.base, over);
     }

@@ -204,7 +204,7 @@ std::string steps_text(const study::DdpBuckets& buckets) {
 
 } // namespace
 
-int emit_ddp(const io::Json& scenario, study::Files& files, const study::RowsOptions& options,
+int emit_ddp(const io::Json& scenario, study::Files& files, const study::SweepOptions& options,
              const Common& common) {
   if (format_of(common, Format::json) != Format::json) {
     throw UsageError("--emit ddp writes json only");

@@ -10,7 +10,7 @@ namespace stepsim::cli {
 // Bucket sizes for PyTorch's DistributedDataParallel as JSON, with a Python snippet that applies
 // them (TRN 8.3), and a table of step times: PyTorch's default, one size for all buckets, and a
 // list of sizes. Throws UsageError for a format other than json, and as study::ddp_buckets() does.
-int emit_ddp(const io::Json& scenario, study::Files& files, const study::RowsOptions& options,
+int emit_ddp(const io::Json& scenario, study::Files& files, const study::SweepOptions& options,
              const Common& common);
 
 // The best sharding units of `scenario`, read from `file`, beside those of its framework. Throws

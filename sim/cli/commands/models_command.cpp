@@ -193,8 +193,8 @@ std::string show_text(const layers::ModelTable& table, const ModelsOptions& opti
 // Rows as a table of these columns, and as the list `key` of a tree.
 int write_rows(const char* key, const io::Array& rows, std::span<const Column> columns,
                const Common& common) {
-  write_document(common, {.tables = [&] { return std::vector{table_of(rows, columns)}; },
   const io::Json tree(io::Object{{key, rows}});
+  write_document(common, {.tables = [&] { return std::vector{table_of(rows, columns)}; },
                           .tree = [&] { return tree; }});
   return kOk;
 }

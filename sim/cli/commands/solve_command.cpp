@@ -286,10 +286,9 @@ int solve(const Invocation& invocation) {
   Common common(app, kSolveText, invocation);
   study::Files files(invocation.data_folder, {common.output});
   const study::SolveProblem problem = read_problem(flags, files, common);
-  study::RowsOptions options;
-  options.jobs = default_jobs();
-  options.max_seconds = max_seconds(flags.scenario);
-  options.progress = counting(common);
+  const study::SweepOptions options{.jobs = default_jobs(),
+                                    .max_seconds = max_seconds(flags.scenario),
+                                    .progress = counting(common)};
   const study::Solution solution = [&] {
     try {
       return study::solve(problem, files, options);

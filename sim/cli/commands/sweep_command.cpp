@@ -5,7 +5,6 @@
 
 #include "study/sweep/assumed.hpp"
 #include "study/sweep/rows.hpp"
-#include "study/sweep/sweep.hpp"
 
 #include <CLI/CLI.hpp>
 

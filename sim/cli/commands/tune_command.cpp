@@ -13,7 +13,6 @@
 #include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/assumed.hpp"
-#include "study/sweep/sweep.hpp"
 #include "study/tune.hpp"
 
 namespace stepsim::cli {
@@ -236,7 +235,7 @@ std::string best_text(const study::TuneProblem& problem, const study::Tuning& tu
 // The estimate times a few values of the same sweep that would run, with the same number of
 // threads.
 int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, study::Files& files,
-            const study::RowsOptions& options, const Common& common) {
+            const study::SweepOptions& options, const Common& common) {
   const study::KnobRow& row = study::row(problem.knob);
   constexpr std::size_t kMost = 40;
   std::string text = std::to_string(values.values.size()) + " values of " +
@@ -250,11 +249,9 @@ int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, 
   }
   text += values.values.size() > kMost ? ", ... " + knob_text(problem, values.values.back()) + "\n"
                                        : "\n";
-  study::SweepOptions sweep_options;
-  sweep_options.jobs = options.jobs;
   const study::Sweep sweep =
       study::sweep_over(values.scenario, {{std::string(row.pointer), values.values}});
-  text += "about " + value_text("time_s", study::estimate(sweep, files, sweep_options).seconds) +
+  text += "about " + value_text("time_s", study::estimate(sweep, files, options).seconds) +
           ", from timing three values\n";
   const io::Json tree(io::Object{{"knob", row.name},
                                  {"pointer", row.pointer},
@@ -298,11 +295,11 @@ int emit(const Invocation& invocation, const TuneFlags& flags, const Common& com
   const study::Scenario scenario =
       load_scenario(tree, files, flags.scenario, study::Leftovers::refuse);
   if (flags.emit == "ddp") {
-    study::RowsOptions options;
-    options.jobs = default_jobs();
-    options.max_seconds = max_seconds(flags.scenario);
-    options.progress = counting(common);
-    return emit_ddp(tree, files, options, common);
+    return emit_ddp(tree, files,
+                    {.jobs = default_jobs(),
+                     .max_seconds = max_seconds(flags.scenario),
+                     .progress = counting(common)},
+                    common);
   }
   if (flags.emit == "fsdp") {
     return emit_fsdp(scenario, tree, common);
@@ -340,8 +337,7 @@ int tune(const Invocation& invocation) {
   for (const std::string& note : values.notes) {
     print_note(note, common);
   }
-  study::RowsOptions options;
-  options.jobs = default_jobs();
+  study::SweepOptions options{.jobs = default_jobs()};
   if (flags.dry_run) {
     return dry_run(problem, values, files, options, common);
   }

@@ -169,7 +169,6 @@ enum class Stream { output, error };
 void require_word(std::string_view flag, std::string_view value,
                   std::span<const std::string_view> words);
 
-} // namespace stepsim::cli
 // Sets `value` to what a word typed for `flag` stands for; "" changes nothing.
 template <class Value, class Words>
 void read_word(std::string_view flag, const std::string& word, const Words& words, Value& value) {
@@ -179,3 +178,4 @@ void read_word(std::string_view flag, const std::string& word, const Words& word
   }
 }
 
+} // namespace stepsim::cli

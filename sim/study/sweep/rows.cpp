@@ -3,19 +3,13 @@
 #include "study/sweep/rows.hpp"
 
 #include "document/json_text.hpp"
-#include "study/sweep/sweep.hpp"
 
 namespace stepsim::study {
 
-Rows rows_of(const Sweep& sweep, Files& files, const RowsOptions& options) {
+Rows rows_of(const Sweep& sweep, Files& files, const SweepOptions& options) {
   require_scenario(sweep);
-  SweepOptions sweep_options;
-  sweep_options.jobs = options.jobs;
-  sweep_options.max_seconds = options.max_seconds;
-  sweep_options.progress = options.progress;
-  sweep_options.interrupted = options.interrupted;
   std::string text;
-  const SweepReport report = run_sweep(sweep, files, sweep_options, text);
+  const SweepReport report = run_sweep(sweep, files, options, text);
   Rows rows{records_of(text), {}, report.points, report.failed};
   for (const auto& [warning, points] : report.warnings) {
     rows.warnings.push_back(warning);
@@ -38,8 +32,7 @@ io::Array records_of(std::string_view output) {
 io::Json row_of(const io::Json& scenario, Files& files, double max_seconds) {
   const io::Json* name = io::resolve(scenario, "/name");
   const Sweep sweep = sweep_over(scenario, {{"/name", {name == nullptr ? io::Json("") : *name}}});
-  io::Json row =
-      rows_of(sweep, files, {.max_seconds = max_seconds, .progress = {}}).records.front();
+  io::Json row = rows_of(sweep, files, {.max_seconds = max_seconds}).records.front();
   if (const std::string error = error_in(row); !error.empty()) {
     throw SimulationError(error);
   }

@@ -3,18 +3,9 @@
 // flat record per point, as in the file of a sweep, in point order. `solve`, `tune` and
 // `compare --algorithms` use it.
 
-#include "run/work_estimate.hpp"
-#include "study/sweep/sweep_file.hpp"
+#include "study/sweep/sweep.hpp"
 
 namespace stepsim::study {
-
-struct RowsOptions {
-  int jobs = 1;                     // number of threads
-  double max_seconds = kMaxSeconds; // a point whose estimated CPU time is larger fails
-  // Called with the points done and all points, as in SweepOptions; may be empty.
-  std::function<void(std::int64_t done, std::int64_t total)> progress;
-  std::function<bool()> interrupted = {}; // true: no further point is begun
-};
 
 struct Rows {
   io::Array records;
@@ -25,7 +16,7 @@ struct Rows {
 
 // Runs all points. A failed point gives a record with its `error`. Throws InputError if none of a
 // sample of points can be parsed (check_some_point()), and if the base is a collective.
-[[nodiscard]] Rows rows_of(const Sweep& sweep, Files& files, const RowsOptions& options);
+[[nodiscard]] Rows rows_of(const Sweep& sweep, Files& files, const SweepOptions& options);
 // The records of a sweep that ran into a text of JSON Lines, behind its header.
 [[nodiscard]] io::Array records_of(std::string_view output);
 // Runs one scenario as a sweep of one point. Throws InputError if it cannot be parsed,

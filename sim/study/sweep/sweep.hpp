@@ -17,21 +17,21 @@ namespace stepsim::study {
 enum class IfExists { refuse, overwrite, resume };
 
 struct SweepOptions {
-  std::string output; // name of the file; "-" = standard output
+  std::string output = {}; // name of the file; "-" = standard output
   RecordFormat format = RecordFormat::jsonl;
-  std::vector<std::string> columns; // the figures of a record; all if empty
+  std::vector<std::string> columns = {}; // the figures of a record; all if empty
   IfExists if_exists = IfExists::refuse;
-  Shard shard;
+  Shard shard = {};
   int jobs = 1;                     // number of threads
-  std::string tool;                 // name and version for the header: "stepsim 0.1.0"
+  std::string tool = {};            // name and version for the header: "stepsim 0.1.0"
   double max_seconds = kMaxSeconds; // a point whose estimated CPU time is larger fails
-  // Called between points. If it returns true, the sweep ends with the points finished so far. May
-  // be empty.
-  std::function<bool()> interrupted;
   // Called from the calling thread, before the first point and after records were written, with the
   // number of points done and of all points of the shard. Points of an earlier, resumed run count
   // as done. May be empty.
-  std::function<void(std::int64_t done, std::int64_t total)> progress;
+  std::function<void(std::int64_t done, std::int64_t total)> progress = {};
+  // Called between points. If it returns true, the sweep ends with the points finished so far. May
+  // be empty.
+  std::function<bool()> interrupted = {};
 };
 
 // The report of a sweep; all counts are numbers of points.
