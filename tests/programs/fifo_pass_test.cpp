@@ -9,9 +9,11 @@
 #include "programs/builders/step_programs.hpp"
 #include "programs/random_programs.hpp"
 #include "programs/steady_state.hpp"
+#include "testing/tolerance.hpp"
 
 using namespace stepsim::programs;
 using stepsim::base::RandomStream;
+using stepsim::testing::within;
 
 namespace {
 
@@ -71,16 +73,15 @@ TEST_CASE("fifo pass: iterations that begin on idle streams repeat the first one
     const OperationTimes events = event_pass(program, iterations, {}, Record::all);
     const OperationTimes found = fifo_pass(program, iterations, {}, Record::steady);
     repeated += is_idle && found.period_s ? 1 : 0;
-    CHECK(found.makespan_s == doctest::Approx(events.makespan_s).epsilon(1e-12));
+    CHECK(found.makespan_s == within(events.makespan_s, 1e-12));
     for (std::int64_t t = 0; t < iterations; ++t) {
       const double later = found.later_s(t);
-      CHECK(latest_marker_end(found, t) ==
-            doctest::Approx(latest_marker_end(events, t)).epsilon(1e-12));
+      CHECK(latest_marker_end(found, t) == within(latest_marker_end(events, t), 1e-12));
       for (std::uint32_t o = 0; o < events.operations; ++o) {
         const std::size_t row = found.at(found.row(t), o, 0);
         const std::size_t at = events.at(t, o, 0);
-        CHECK(found.start[row] + later == doctest::Approx(events.start[at]).epsilon(1e-12));
-        CHECK(found.end[row] + later == doctest::Approx(events.end[at]).epsilon(1e-12));
+        CHECK(found.start[row] + later == within(events.start[at], 1e-12));
+        CHECK(found.end[row] + later == within(events.end[at], 1e-12));
       }
     }
     if (found.period_s) {

@@ -69,7 +69,9 @@ public:
 
   std::uint32_t hand_over(double now, std::uint32_t job, const JobMessage& message);
   double advance(double until, std::vector<std::uint32_t>& done);
-  [[nodiscard]] bool quiet() { return no_more_arrivals() && packets_.next_time() == links::kNeverPs; }
+  [[nodiscard]] bool quiet() {
+    return no_more_arrivals() && packets_.next_time() == links::kNeverPs;
+  }
   // Simulates until no packet is in flight, so that the counters of links have every packet as
   // delivered or lost. Does nothing while background flows still arrive.
   void drain();
