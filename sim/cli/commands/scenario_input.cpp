@@ -104,8 +104,8 @@ constexpr std::array<std::pair<std::string_view, const char*>, 7> kJobFlags{
      {"--checkpoint-s", "TIME"},
      {"--restart-s", "TIME"}}};
 
-// What is missing beside a flag of /job, in the words of flags: "--checkpoint-s: required with
-// --mtbf". Empty for any other problem.
+// The error of a flag of /job that another one requires: "--checkpoint-s: required with --mtbf".
+// Empty for any other problem.
 std::string missing_job_flag(const base::Problem& problem, const ScenarioFlags& flags) {
   for (const auto& [flag, type] : kJobFlags) {
     if (pointer_of_flag(flag) != problem.where || !problem.message.starts_with("required")) {

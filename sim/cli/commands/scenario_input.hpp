@@ -18,8 +18,9 @@ namespace stepsim::cli {
 
 struct ScenarioFlags {
   std::vector<std::string> set; // POINTER=VALUE
-  std::map<std::string, std::string>
-      job;                 // of `set`: pointer -> the flag of /job that stands for it
+  // Which flags of add_job_flags() were typed, by the pointer that they set: "/job/node_mtbf_s" ->
+  // "--mtbf".
+  std::map<std::string, std::string> job;
   std::string method;      // "" = the method of the file
   std::string seed;        // "" = the seed of the file
   std::string conditions;  // "" = those of the file

@@ -169,7 +169,7 @@ enum class Stream { output, error };
 void require_word(std::string_view flag, std::string_view value,
                   std::span<const std::string_view> words);
 
-// Sets `value` to what a word typed for `flag` stands for; "" changes nothing.
+// Reads the word that was typed for `flag` into `value`, which an empty text leaves as it is.
 template <class Value, class Words>
 void read_word(std::string_view flag, const std::string& word, const Words& words, Value& value) {
   if (!word.empty()) {
