@@ -43,8 +43,8 @@ def sleepers():
 
 
 class Testbed(unittest.TestCase):
-    def up(self, ranks, rate="100Mbps"):
-        done = testbed("up", ranks, rate)
+    def up(self, ranks, rate="100Mbps", *options):
+        done = testbed("up", ranks, rate, *options)
         self.assertEqual(done.returncode, 0, done.stderr)
         bed = done.stdout.strip()
         self.addCleanup(lambda: namespaces(bed) and testbed("down", bed))
@@ -130,12 +130,20 @@ class Testbed(unittest.TestCase):
             self.assertRegex(shown, r"qdisc tbf .* rate 123Mbit burst 3\d\d\db")
         self.down(bed)
 
+    def test_packets_are_as_large_as_asked_for(self):
+        bed = self.up(4, "50Mbps", "--mtu", "9000", "--uplink", "25Mbps")
+        for namespace, device in ((f"{bed}n0", "eth0"), (f"{bed}hub", "v3"), (f"{bed}hub", "up0")):
+            shown = subprocess.run(["ip", "-n", namespace, "link", "show", device], capture_output=True, text=True).stdout
+            self.assertIn("mtu 9000", shown)
+        self.down(bed)
+
     def test_wrong_use_is_refused(self):
         for arguments, message in ((("up", 0, "1Gbps"), "1..200"), (("up", 201, "1Gbps"), "1..200"),
                                    (("up", 2, "200mbps"), "200Mbps"), (("up", 2), "usage"),
                                    (("up", 2, "1Gbps", "--slow", "2=1Gbps"), "rank below P"),
                                    (("up", 2, "1Gbps", "--queue", "5"), "like 50ms"),
                                    (("up", 2, "1Gbps", "--queue"), "usage"),
+                                   (("up", 2, "1Gbps", "--mtu", "500"), "1500..65000"),
                                    (("down", "sst0"), "no bed"), (("run", 2), "usage"),
                                    (("down", "../x"), "no bed")):
             done = testbed(*arguments)

@@ -1,6 +1,6 @@
-"""What is measured: pieces, each a bed with some conditions, which is measured within three minutes.
+"""What is measured: pieces, each a bed with some conditions, which is measured within five minutes.
 
-A piece has the shape of its bed (ranks, rate_mbps, slow, uplink_mbps) and what models are scaled to in it
+A piece has the shape of its bed (ranks, rate_mbps, mtu, slow, uplink_mbps) and what models are scaled to in it
 (compute_s, gradient_bytes). A condition has name, kind, model, cap_mib and `settings`, those of rank.py that differ
 from PyTorch's defaults. Caps shrink by the same factor as the model.
 """
@@ -29,9 +29,10 @@ def grid(models, caps, kind="plain", label="", **settings):
     return [one(name, cap, kind, label, **settings) for name in models for cap in caps]
 
 
-def piece(ranks, rate_mbps, conditions, compute_s=0.3, gradient_bytes=1.8e6, slow=None, uplink_mbps=None):
-    return {"ranks": ranks, "rate_mbps": rate_mbps, "slow": slow, "uplink_mbps": uplink_mbps, "compute_s": compute_s,
-            "gradient_bytes": int(gradient_bytes), "conditions": conditions}
+def piece(ranks, rate_mbps, conditions, compute_s=0.3, gradient_bytes=1.8e6, slow=None, uplink_mbps=None,
+          mtu=1500):
+    return {"ranks": ranks, "rate_mbps": rate_mbps, "mtu": mtu, "slow": slow, "uplink_mbps": uplink_mbps,
+            "compute_s": compute_s, "gradient_bytes": int(gradient_bytes), "conditions": conditions}
 
 
 def options():
@@ -85,20 +86,25 @@ def ours(name, pairs, periods):
 
 # What `stepsim tune --emit ddp` proposes for the calibration of a piece: {piece: {model: its answer}}.
 ADVICE = pathlib.Path(__file__).resolve().parent / "advice.json"
-GAIN_STEPS = 14  # gains of a per cent or two are compared
+# Gains of a per cent or two are compared. These beds have large packets, with which an exchange of a MiB varies by 2 % instead
+# of 15 %, and all their calibrations and conditions are measured in three rounds, so that half a minute in which the machine
+# has other work changes no median.
+GAIN_ROUNDS = 3
 GAIN_MODELS = (RESNET, "alexnet", BERT, GPT2, GOOGLENET)
 
 
 def advised(source):
-    """DDP's default, the advised cap, and the advised list of caps, per model. No answers: none are advised yet."""
+    """DDP's default, the advised cap, and the advised list of caps, per model, with one exchange of gloo at a time, as
+    NCCL has it and as plans count on, and with gloo's two. No answers: none are advised yet."""
     answers = json.loads(ADVICE.read_text("utf-8")).get(source, {}) if ADVICE.exists() else {}
     found = []
     for name, answer in answers.items():
         cap = max(1, int(answer["bucket_cap_mb"] * MIB))
         limits = [max(1, round(limit * MIB)) for limit in answer["bucket_cap_mb_list"]]
-        found += [one(name, 25, "gain", "default", steps=GAIN_STEPS),
-                  one(name, "tuned", "gain", bucket_cap_mb=cap / MIB, bucket_bytes=cap, steps=GAIN_STEPS),
-                  one(name, "list", "gain", bucket_list=limits, steps=GAIN_STEPS)]
+        for label, of_bed in (("threads=1", {"threads": 1, "warmup": 1, "steps": 4}), ("", {"warmup": 1, "steps": 2})):
+            found += [one(name, 25, "gain", f"default {label}".strip(), **of_bed),
+                      one(name, "tuned", "gain", label, bucket_cap_mb=cap / MIB, bucket_bytes=cap, **of_bed),
+                      one(name, "list", "gain", label, bucket_list=limits, **of_bed)]
     return found
 
 
@@ -142,7 +148,7 @@ ADVISED = {"2x100 a": "2x100 gain", "4x50 a": "4x50 gain"}
 
 def add_advised():
     for source, name in ADVISED.items():
-        PIECES[name] = dict(PIECES[source], conditions=advised(source))
+        PIECES[name] = dict(PIECES[source], conditions=advised(source), rounds=GAIN_ROUNDS, mtu=9000)
 
 
 add_advised()
@@ -237,9 +243,12 @@ def calibrations(shape):
     under way at a time; with one thread of gloo, too, where a condition has one."""
     most = int(shape["gradient_bytes"] * 1.02) // 4 * 4
     large = [size for size in LARGE if size < 0.75 * most] + [most]
-    queue = [{"at_once": 6, "sizes": [(size, 4) for size in SMALL]}, {"at_once": 2, "sizes": [(size, 3) for size in large]}]
-    found = {"alone": [{"at_once": 1, "sizes": [(size, 6) for size in SMALL] + [(size, 4) for size in large]}],
-             "queue": queue}
+
+    def repeated(sizes, count):
+        return [(size, max(2, count // shape.get("rounds", 1))) for size in sizes]
+
+    queue = [{"at_once": 6, "sizes": repeated(SMALL, 4)}, {"at_once": 2, "sizes": repeated(large, 3)}]
+    found = {"alone": [{"at_once": 1, "sizes": repeated(SMALL, 6) + repeated(large, 4)}], "queue": queue}
     if any(condition["settings"].get("threads") == 1 for condition in shape["conditions"]):
         found["queue, one thread"] = [dict(part, threads=1) for part in queue]
     if any(condition["kind"] == "Join" for condition in shape["conditions"]):

@@ -60,7 +60,7 @@ class Clock:
 
 
 clock = Clock()
-own_groups = []  # kept to the end: the thread of a group that drops it last would wait for itself
+own_groups = {}  # by their threads; kept to the end: the thread of a group that drops it last would wait for itself
 
 
 class Wait(torch.autograd.Function):
@@ -91,14 +91,16 @@ class Layer(nn.Module):
 
 def group_of(job):
     """The group of a job, which runs two collectives at once unless the job says how many."""
-    if "threads" not in job:
+    threads = job.get("threads")
+    if threads is None:
         return dist.distributed_c10d._get_default_group()
-    options = dist.ProcessGroupGloo._Options()
-    options._devices = [dist.ProcessGroupGloo.create_device(interface=os.environ["GLOO_SOCKET_IFNAME"])]
-    options._threads = job["threads"]
-    store = dist.PrefixStore(f"own{len(own_groups)}", dist.distributed_c10d._get_default_store())
-    own_groups.append(dist.ProcessGroupGloo(store, dist.get_rank(), dist.get_world_size(), options))
-    return own_groups[-1]
+    if threads not in own_groups:
+        options = dist.ProcessGroupGloo._Options()
+        options._devices = [dist.ProcessGroupGloo.create_device(interface=os.environ["GLOO_SOCKET_IFNAME"])]
+        options._threads = threads
+        store = dist.PrefixStore(f"own{threads}", dist.distributed_c10d._get_default_store())
+        own_groups[threads] = dist.ProcessGroupGloo(store, dist.get_rank(), dist.get_world_size(), options)
+    return own_groups[threads]
 
 
 def asked(job, group, tensors):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The tables of docs/pytorch.md, from tests/torchbed/measured.csv.
 
-usage: tests/torchbed/tables.py kinds|beds|halves|worst|slowed|noise|logged|zero|more|gain|beliefs
+usage: tests/torchbed/tables.py kinds|beds|halves|worst|slowed|noise|logged|zero|more|gain|gain_two|beliefs
 """
 import json
 import math
@@ -36,7 +36,8 @@ def bed_of(row):
     text = f"{shape['ranks']} x {shape['rate_mbps']} Mb/s"
     if shape["slow"]:
         text += f", rank {shape['slow'][0]} {shape['slow'][1]} Mb/s"
-    return text + (f", uplink {shape['uplink_mbps']} Mb/s" if shape["uplink_mbps"] else "")
+    text += f", uplink {shape['uplink_mbps']} Mb/s" if shape["uplink_mbps"] else ""
+    return text + (f", packets of {shape['mtu']} B" if shape["mtu"] != 1500 else "")
 
 
 def computing(row):
@@ -82,8 +83,11 @@ def grouped(name, key):
 
 def different(rows):
     """How many conditions differ in their bed, model, cap or settings."""
-    return len({json.dumps([row["shape"], row["condition"]["model"], row["condition"]["cap_mib"],
-                            row["condition"]["settings"]]) for row in rows})
+    def settings(row):
+        return {key: value for key, value in row["condition"]["settings"].items() if key not in ("warmup", "steps")}
+
+    return len({json.dumps([row["shape"], row["condition"]["model"], row["condition"]["cap_mib"], settings(row)])
+                for row in rows})
 
 
 def kinds():
@@ -213,25 +217,30 @@ def change(rows, new, old, key):
     return rows[new][key] / rows[old][key] - 1
 
 
-def gain():
-    """The advised caps and lists beside DDP's defaults, measured and predicted."""
-    lines, apart, slower = [], [], 0
+def advised(threads):
+    """(word, row of DDP's default, row of the advised buckets, predicted change, measured change) of all plans, with so many
+    exchanges at once."""
     for piece in conditions.ADVISED.values():
         rows = by_name(piece)
         for name in map(conditions.short, conditions.GAIN_MODELS):
-            old = f"{name} cap=25 default"
-            for advice, word in ((f"{name} cap=tuned", "one cap"), (f"{name} cap=list", "list")):
-                told, seen = (change(rows, advice, old, key) for key in ("predicted_s", "measured_s"))
-                apart.append(abs(told - seen))
-                slower += seen > 0
-                lines.append((bed_of(rows[old]), name, word, len(rows[old]["bucket_bytes"]), len(rows[advice]["bucket_bytes"]),
-                              f"{1e3 * rows[old]['measured_s']:.1f}", f"{1e3 * rows[advice]['measured_s']:.1f}",
-                              percent(told, True), percent(seen, True)))
+            old, *plans = (f"{name} cap={of}{' threads=1' if threads == 1 else ''}" for of in ("25 default", "tuned", "list"))
+            for plan, word in zip(plans, ("one cap", "list")):
+                yield (f"{name} | {word}", rows[old], rows[plan],
+                       *(change(rows, plan, old, key) for key in ("predicted_s", "measured_s")))
+
+
+def gain(threads):
+    """The advised caps and lists beside DDP's defaults, measured and predicted."""
+    found = list(advised(threads))
     table(("bed", "model", "advice", "buckets, default", "buckets, advised", "default [ms]", "advised [ms]", "predicted change",
-           "measured change"), lines)
+           "measured change"),
+          [(bed_of(old), words, len(old["bucket_bytes"]), len(plan["bucket_bytes"]), f"{1e3 * old['measured_s']:.1f}",
+            f"{1e3 * plan['measured_s']:.1f}", percent(told, True), percent(seen, True))
+           for words, old, plan, told, seen in found])
+    apart = [abs(told - seen) for *_, told, seen in found]
     print(f"\nPredicted and measured changes are {100 * statistics.median(apart):.1f} points apart (median), at most "
-          f"{100 * max(apart):.1f}; {sum(each <= 0.02 for each in apart)} of {len(apart)} are within 2 points, and {slower} advised "
-          "steps are slower than the default.")
+          f"{100 * max(apart):.1f}; {sum(each <= 0.02 for each in apart)} of {len(apart)} are within 2 points, and "
+          f"{sum(seen > 0 for *_, seen in found)} advised steps are slower than the default.")
 
 
 def beliefs():
@@ -261,4 +270,5 @@ def beliefs():
 
 if __name__ == "__main__":
     {"kinds": kinds, "beds": beds, "halves": halves, "worst": worst, "slowed": slowed, "noise": noise,
-     "logged": logged, "zero": zero, "more": more, "gain": gain, "beliefs": beliefs}[sys.argv[1]]()
+     "logged": logged, "zero": zero, "more": more, "gain": lambda: gain(1), "gain_two": lambda: gain(2),
+     "beliefs": beliefs}[sys.argv[1]]()

@@ -58,6 +58,12 @@ class Committed(unittest.TestCase):
     def test_every_prediction_comes_out_again(self):
         self.assertEqual(differences(self.rows, STEPSIM, self.calibrations), [])
 
+    def test_plans_gain_what_was_predicted(self):
+        found = [*tables.advised(1), *tables.advised(2)]
+        self.assertEqual(len(found), 40)
+        for words, _, _, told, seen in found:
+            self.assertLessEqual(abs(told - seen), 0.02, words)
+
     def test_one_figure_that_is_off_is_found(self):
         row = self.rows[0]
         for key, value in (("predicted_s", row["predicted_s"] * (1 + 1e-8)),
@@ -90,6 +96,13 @@ class Committed(unittest.TestCase):
 
 
 class Rule(unittest.TestCase):
+    def test_rounds_of_a_job_are_one_measurement(self):
+        def answered(*spans):  # by two ranks
+            return [{"spans": list(spans), "busy": rank} for rank in range(2)]
+
+        rounds = [answered(1, 2), answered(10), answered(3), answered(20)]
+        self.assertEqual(campaign.pooled(rounds, 2), [answered(1, 2, 3), answered(10, 20)])
+
     def test_a_repetition_lasts_from_the_last_that_asks_to_the_last_that_ends(self):
         ranks = [[[4, 1.0, 3.0], [8, 10.0, 14.0], [4, 5.0, 6.0]], [[4, 1.5, 2.5], [8, 9.0, 13.0], [4, 4.0, 8.0]]]
         self.assertEqual(predict.medians(1, ranks), [[4, (1.5 + 3.0) / 2], [8, 4.0]])
