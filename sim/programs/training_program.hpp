@@ -37,7 +37,6 @@ inline constexpr auto kOperationTypes =
 
 // The ranks on which a wait requires the operation to have ended: the own rank, or all ranks.
 enum class Scope { own, all };
-inline constexpr auto kScopes = base::words<Scope>({{Scope::own, "own"}, {Scope::all, "all"}});
 
 // When an exchange starts: for all ranks once the last one has entered (together), or rank by rank
 // as the schedule of the collective allows (each).

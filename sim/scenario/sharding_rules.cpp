@@ -64,6 +64,11 @@ constexpr std::array kShardingRules{
               return s.training.sharding.strategy == ShardingStrategy::zero1 || !is_sync(s);
             },
             sharding_word},
+    KeyRule{"/communication/ring_startup", "gradients are all-reduced: no sharding, or gather_by",
+            [](const Scenario& s) {
+              return s.training.sharding.strategy == ShardingStrategy::none || !gathers_all(s);
+            },
+            sharding_word},
     KeyRule{"/cluster/network/broadcast_cost", "gather_by is broadcast_tensors or broadcast_view",
             [](const Scenario& s) { return !gathers_all(s); }, gather_by_word},
     KeyRule{"/cluster/network/broadcast_cost", "cost is given",

@@ -6,6 +6,7 @@
 #include "cli/shell/document.hpp"
 #include "cli/shell/progress.hpp"
 #include "cli/shell/unit_text.hpp"
+#include "cli/text/answer_texts.hpp"
 #include "cli/text/topology_text.hpp"
 #include "document/csv.hpp"
 #include "document/json_text.hpp"
@@ -120,6 +121,22 @@ TEST_CASE(
   CHECK(cli::elapsed_line("stepsim run", 100, 3725) == "stepsim run: 1:40 of about 1:02:05");
   CHECK(cli::elapsed_line("stepsim run", 0, 3725) == "stepsim run: 0 s of about 1:02:05");
   CHECK(cli::elapsed_line("stepsim run", 75, 60) == "stepsim run: 75 s, expected about 60 s");
+}
+
+TEST_CASE("study: a second half that is longer or shorter than the range says so") {
+  study::TraceAnswer answer;
+  answer.predicted = {.step_s = 0.1, .band = base::Band{.low = 0.09, .high = 0.12, .level = 0.8}};
+  answer.predicted_half_s = 0.2;
+  const auto text = [&](double other_s) {
+    answer.other_half_s = other_s;
+    return cli::carried_sentence(answer);
+  };
+  CHECK(text(0.239).find("range") == std::string::npos);
+  CHECK(text(0.181).find("range") == std::string::npos);
+  CHECK(text(0.241).find(", longer than that range: ") != std::string::npos);
+  CHECK(text(0.179).find(", shorter than that range: ") != std::string::npos);
+  answer.predicted.band.reset();
+  CHECK(text(1).find("range") == std::string::npos);
 }
 
 TEST_CASE("progress: bar, count, rate and time to go") {

@@ -108,6 +108,8 @@ class Maker:
             training["sharding"] = self.sharding()
             if "gather_by" in training["sharding"] and "cost" in out["cluster"].get("network", {}):
                 out["cluster"]["network"]["broadcast_cost"] = {"startup_s": 1e-4, "per_byte_s": 1e-9}
+            if "gather_by" not in training["sharding"] and rng.random() < 0.9:
+                communication.pop("ring_startup", None)
         if rng.random() < 0.8:  # values at the bounds are meant
             out["allow_unusual"] = True
         if rng.random() < 0.03 and algorithm == "parameter_server":

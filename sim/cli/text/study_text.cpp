@@ -99,6 +99,12 @@ std::string carried_sentence(const study::TraceAnswer& answer) {
   if (answer.predicted_half_s) {
     out += "; the first half of the steps predicts " + number(*answer.predicted_half_s) +
            " ms for the second, which took " + number(*answer.other_half_s);
+    const study::PredictedStep& all = answer.predicted;
+    const double off = *answer.other_half_s / *answer.predicted_half_s * all.step_s;
+    if (all.band && (off < all.band->low || off > all.band->high)) {
+      out += off > all.band->high ? ", longer than that range: " : ", shorter than that range: ";
+      out += "the steps of this trace differ more than those of a run under equal conditions";
+    }
   }
   return out + ".";
 }
