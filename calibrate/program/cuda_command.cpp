@@ -182,10 +182,7 @@ int cuda(const cli::Invocation& invocation) {
   CudaFlags flags;
   CLI::App app;
   add_flags(app, flags);
-  cli::Common common;
-  if (!cli::parse(app, kCudaText, invocation, common)) {
-    return cli::kOk;
-  }
+  cli::Common common(app, kCudaText, invocation);
   gpu::MeasureOptions options = options_of(flags);
   options.program = program_and_version();
   options.revision = std::string(cli::git_hash());

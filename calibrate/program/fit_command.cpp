@@ -150,10 +150,7 @@ int fit(const cli::Invocation& invocation) {
   FitFlags flags;
   CLI::App app;
   add_flags(app, flags);
-  cli::Common common;
-  if (!cli::parse(app, kFitText, invocation, common)) {
-    return cli::kOk;
-  }
+  cli::Common common(app, kFitText, invocation);
   check_words(flags);
   if (!flags.assume.empty()) {
     check_assumption(flags.assume);

@@ -108,10 +108,7 @@ int fit_library_model(const cli::Invocation& invocation) {
   LibraryFlags flags;
   CLI::App app;
   add_library_flags(app, flags);
-  cli::Common common;
-  if (!cli::parse(app, kFitLibraryText, invocation, common)) {
-    return cli::kOk;
-  }
+  cli::Common common(app, kFitLibraryText, invocation);
   if (flags.preset.empty()) {
     throw UsageError("--preset is required: the node type that was measured");
   }

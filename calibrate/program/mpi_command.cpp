@@ -302,10 +302,7 @@ int run_mpi(const cli::Invocation& invocation) {
   MpiFlags flags;
   CLI::App app;
   add_mpi_flags(app, flags);
-  cli::Common common;
-  if (!cli::parse(app, kMpiText, invocation, common)) {
-    return cli::kOk;
-  }
+  cli::Common common(app, kMpiText, invocation);
   const MpiSettings settings = mpi_settings(flags);
   return on_all_ranks("mpi", [&](const Runtime& runtime) {
     if (settings.table.late && settings.table.late->rank >= runtime.ranks()) {

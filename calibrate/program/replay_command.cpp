@@ -217,10 +217,7 @@ int replay(const cli::Invocation& invocation) {
   ReplayFlags flags;
   CLI::App app;
   add_flags(app, flags);
-  cli::Common common;
-  if (!cli::parse(app, kReplayText, invocation, common)) {
-    return cli::kOk;
-  }
+  cli::Common common(app, kReplayText, invocation);
   ReplayOptions options;
   options.iterations = cli::count("--iterations", flags.iterations, io::at_least(1));
   options.library = flags.library;

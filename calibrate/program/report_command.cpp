@@ -104,10 +104,7 @@ int report(const cli::Invocation& invocation) {
        {"--max-median", max_median, "RATIO", "largest median of |error| allowed, e.g. 10%"},
        {"--max-p90", max_p90, "RATIO", "largest 90th percentile of |error| allowed, e.g. 25%"},
        {"--max-error", max_error, "RATIO", "largest |error| of any row that counts, e.g. 40%"}});
-  cli::Common common;
-  if (!cli::parse(app, kReportText, invocation, common)) {
-    return cli::kOk;
-  }
+  cli::Common common(app, kReportText, invocation);
   const double least = min_bytes.empty() ? 0
                                          : cli::quantity("--min-bytes", min_bytes,
                                                          base::QuantityKind::size, io::at_least(0));

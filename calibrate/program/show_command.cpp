@@ -186,10 +186,7 @@ int show(const cli::Invocation& invocation) {
   std::string path;
   CLI::App app;
   app.add_option("FILE", path, "a calibration")->required();
-  cli::Common common;
-  if (!cli::parse(app, kShowText, invocation, common)) {
-    return cli::kOk;
-  }
+  cli::Common common(app, kShowText, invocation);
   const io::Json tree = io::read_json(path);
   const io::Json* kind = member(&tree, "kind");
   const auto rows_of = kind != nullptr && *kind == io::Json("library_calibration") ? library_rows

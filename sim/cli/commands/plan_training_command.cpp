@@ -134,10 +134,7 @@ int plan_training(const Invocation& invocation) {
   add_value(app, "--nodes", nodes, "LIST",
             "numbers of nodes to choose from; default the scenario's");
   add_scenario_flags(app, flags);
-  Common common;
-  if (!parse(app, kPlanTrainingText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kPlanTrainingText, invocation);
   if (!emitted.empty()) {
     require_word("--emit", emitted, study::training_targets());
     if (!common.format.empty() || common.json) {

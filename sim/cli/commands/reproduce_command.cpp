@@ -250,13 +250,8 @@ int reproduce(const Invocation& invocation) {
   add_value(app, "--rows", flags.rows, "FILE",
             "predicts these measured speeds, with the columns of "
             "reproduce/scoreboard/rows.csv, instead of the shipped ones; no figures");
-  Common common;
-  add_value(app, "-o,--output", common.output, "FOLDER",
-            "folder for records, pictures and page; default results/reproduce/PAPER")
-      ->group(kOutputGroup);
-  if (!parse(app, kReproduceText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kReproduceText, invocation,
+                "folder for records, pictures and page; default results/reproduce/PAPER");
   if (!flags.figure.empty() && (flags.check || flags.update)) {
     throw UsageError("--figure: pages are checked and updated as a whole");
   }

@@ -141,14 +141,9 @@ int study_trace(const Invocation& invocation) {
   StudyFlags flags;
   CLI::App app;
   add_flags(app, flags);
-  Common common;
-  add_value(app, "-o,--output", common.output, "FOLDER",
-            "folder for the scenario, the points, the result and the page; default none is "
-            "kept")
-      ->group(kOutputGroup);
-  if (!parse(app, kStudyText, invocation, common)) {
-    return kOk;
-  }
+  Common common(app, kStudyText, invocation,
+                "folder for the scenario, the points, the result and the page; default none is "
+                "kept");
   const bool kept = common.output != "-";
   const ScratchFolder scratch;
   const std::string folder = kept ? common.output : scratch.path().string();

@@ -140,11 +140,15 @@ void read_arguments(CLI::App& app, const CommandText& text,
 } // namespace
 
 // --help is answered before anything is checked: it must work next to a wrong option.
-bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation, Common& common) {
-  add_common(app, text, common);
+Common::Common(CLI::App& app, const CommandText& text, const Invocation& invocation,
+               const char* folder) {
+  if (folder != nullptr) {
+    add_value(app, "-o,--output", output, "FOLDER", folder)->group(kOutputGroup);
+  }
+  add_common(app, text, *this);
   if (invocation.described) {
     invocation.described(page_of(app, text));
-    return false;
+    throw HelpWasGiven{};
   }
   std::vector<std::string> notes;
   const std::vector<std::string> arguments = with_shipped_files(app, invocation, notes);
@@ -152,28 +156,21 @@ bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
   if (std::any_of(arguments.begin(), end,
                   [](const std::string& word) { return word == "--help" || word == "-h"; })) {
     print_text(with_installed_places(command_help(page_of(app, text)), invocation.data_folder));
-    return false;
+    throw HelpWasGiven{};
   }
   read_arguments(app, text, arguments);
-  common.force = app.get_option("--force")->count() > 0;
-  common.embedded = invocation.embedded;
-  require_format(text, app, common);
+  force = app.get_option("--force")->count() > 0;
+  embedded = invocation.embedded;
+  require_format(text, app, *this);
   require_endings(app);
   refuse_common_files(app);
-  require_word("--color", common.color, kColors);
-  require_word("--progress", common.progress, kProgress);
+  require_word("--color", color, kColors);
+  require_word("--progress", progress, kProgress);
   if (has_progress(text)) {
-    common.work.begin(common.progress, common.quiet, full_name(text));
+    work.begin(progress, quiet, full_name(text));
   }
   for (const std::string& note : notes) {
-    print_note(note, common);
-  }
-  return true;
-}
-
-Common::Common(CLI::App& app, const CommandText& text, const Invocation& invocation) {
-  if (!parse(app, text, invocation, *this)) {
-    throw HelpWasGiven{};
+    print_note(note, *this);
   }
 }
 

@@ -7,8 +7,7 @@
 //       CheckOptions options;
 //       CLI::App app;
 //       app.add_option("FILE", options.files, "files to check")->required();
-//       Common common;
-//       if (!parse(app, kText, invocation, common)) { return kOk; } // --help was answered
+//       const Common common(app, kText, invocation);
 //       ...
 //       return kOk;
 //     }
@@ -49,22 +48,28 @@ struct Invocation {
   std::string command_line;                      // the whole command, for `meta`
   std::string data_folder;                       // holds models/ and topologies/
   std::chrono::steady_clock::time_point started; // start of the program, for wall_s
-  // If set, `parse` calls it with the page of the command (cli/help/command_page.hpp) and returns
-  // false.
+  // If set, Common calls it with the page of the command (cli/help/command_page.hpp).
   std::function<void(const CommandPage&)> described{};
   // Whether another command runs this one. Warnings are then not printed, because they are in the
   // records that the command writes.
   bool embedded = false;
 };
 
-// Thrown where a command has nothing more to do, because its help was asked for.
+// Thrown where a command has nothing more to do, because --help was printed or
+// `Invocation::described` was called.
 struct HelpWasGiven {};
 
-// Options that every command has, as typed; parse() checks them.
+// Options that every command has, as typed.
 struct Common {
   Common() = default;
-  // parse(), and HelpWasGiven where that returns false.
-  Common(CLI::App& app, const CommandText& text, const Invocation& invocation);
+  // Adds the common options and reads the arguments into the variables to which the options of
+  // `app` are bound. Options that the command should list in a group carry `->group("...")`; their
+  // description ends with default and unit. A command that writes a folder says of -o what is in
+  // it: `folder`. Throws UsageError: unknown option with the nearest known one, missing or surplus
+  // argument, a format that the command does not write, an output that is one of the files given as
+  // inputs or another output. Throws HelpWasGiven.
+  Common(CLI::App& app, const CommandText& text, const Invocation& invocation,
+         const char* folder = nullptr);
 
   bool json = false;
   bool quiet = false;
@@ -75,7 +80,7 @@ struct Common {
   std::string color = "auto";
   std::string progress = "auto";
   bool embedded = false; // Invocation::embedded
-  mutable Progress work; // begun by parse(); the command may count points with counting()
+  mutable Progress work; // begun; the command may count points with counting()
 };
 
 enum class Format { json, jsonl, csv, table, html, markdown, svg };
@@ -132,15 +137,6 @@ auto* add_value(App& app, const char* names, Value& value, const char* type,
                 const std::string& sentence) {
   return app.add_option(names, value, sentence)->type_name(type);
 }
-
-// Adds the common options and reads the arguments into the variables to which the options of `app`
-// are bound. Returns false if the command has nothing more to do, because --help was printed or
-// `invocation.described` was called. Options that the command should list in a group carry
-// `->group("...")`; their description ends with default and unit. Throws
-// UsageError: unknown option with the nearest known one, missing or surplus argument, a format that
-// the command does not write, an output that is one of the files given as inputs or another output.
-[[nodiscard]] bool parse(CLI::App& app, const CommandText& text, const Invocation& invocation,
-                         Common& common);
 
 // The format of the output: --format, else --json, else the extension of -o, else `fallback`.
 [[nodiscard]] Format format_of(const Common& common, Format fallback);
