@@ -64,7 +64,9 @@ constexpr std::array kShardingRules{
               return s.training.sharding.strategy == ShardingStrategy::zero1 || !is_sync(s);
             },
             sharding_word},
-    KeyRule{"/communication/ring_startup", "gradients are all-reduced: no sharding, or gather_by",
+    KeyRule{"/communication/ring_startup",
+            "gradients are all-reduced: sharding none, or gather_by is broadcast_tensors or "
+            "broadcast_view",
             [](const Scenario& s) {
               return s.training.sharding.strategy == ShardingStrategy::none || !gathers_all(s);
             },
