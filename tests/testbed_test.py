@@ -144,6 +144,8 @@ class Testbed(unittest.TestCase):
                                    (("up", 2, "1Gbps", "--queue", "5"), "like 50ms"),
                                    (("up", 2, "1Gbps", "--queue"), "usage"),
                                    (("up", 2, "1Gbps", "--mtu", "500"), "1500..65000"),
+                                   (("run", 2, "--loopback", "--mtu", "9000", "--", "true"), "no --loopback"),
+                                   (("run", 2, "--bed", "sst0", "--queue", "9ms", "--", "true"), "need --rate"),
                                    (("down", "sst0"), "no bed"), (("run", 2), "usage"),
                                    (("down", "../x"), "no bed")):
             done = testbed(*arguments)

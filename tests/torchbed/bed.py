@@ -15,9 +15,8 @@ SCRIPT = pathlib.Path(__file__).resolve().parents[1] / "testbed"
 STATE = pathlib.Path("/run/stepsim-testbed")
 SUBNET = "10.231.77"  # of tests/testbed
 # By the largest packets of the links, [bytes]: how long a byte may wait for a link, and TCP's settings. The buffers of the
-# sockets bound what is under way, and queues hold all of it: TCP sees no loss. With buffers of 128 KiB, gloo's segments of
-# large exchanges wait for each other now and then; large packets leave the processors more time, and without selective
-# acknowledgements TCP sends nothing again that is only late.
+# sockets bound what is under way, and queues hold all of it: TCP sees no loss. Large packets leave the processors more time,
+# larger buffers make exchanges of megabytes equally long, and without selective acknowledgements nothing is sent twice.
 LINKS = {1500: ("400ms", {"tcp_wmem": "4096 131072 131072", "tcp_rmem": "4096 131072 262144"}),
          9000: ("2000ms", {"tcp_wmem": "4096 524288 524288", "tcp_rmem": "4096 1048576 1048576", "tcp_sack": "0"})}
 

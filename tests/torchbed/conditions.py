@@ -86,9 +86,8 @@ def ours(name, pairs, periods):
 
 # What `stepsim tune --emit ddp` proposes for the calibration of a piece: {piece: {model: its answer}}.
 ADVICE = pathlib.Path(__file__).resolve().parent / "advice.json"
-# Gains of a per cent or two are compared. These beds have large packets, with which an exchange of a MiB varies by 2 % instead
-# of 15 %, and all their calibrations and conditions are measured in three rounds, so that half a minute in which the machine
-# has other work changes no median.
+# Gains of a per cent or two are compared: these beds have large packets, and all their calibrations and conditions are
+# measured in rounds, so that half a minute in which the machine has other work changes no figure by much.
 GAIN_ROUNDS = 3
 GAIN_MODELS = (RESNET, "alexnet", BERT, GPT2, GOOGLENET)
 

@@ -217,26 +217,26 @@ def change(rows, new, old, key):
     return rows[new][key] / rows[old][key] - 1
 
 
-def advised(threads):
-    """(word, row of DDP's default, row of the advised buckets, predicted change, measured change) of all plans, with so many
-    exchanges at once."""
+def plan_changes(threads):
+    """(model, kind of advice, row of DDP's default, row of the advised buckets, predicted change, measured change) of all
+    plans, with so many exchanges at once."""
     for piece in conditions.ADVISED.values():
         rows = by_name(piece)
         for name in map(conditions.short, conditions.GAIN_MODELS):
             old, *plans = (f"{name} cap={of}{' threads=1' if threads == 1 else ''}" for of in ("25 default", "tuned", "list"))
             for plan, word in zip(plans, ("one cap", "list")):
-                yield (f"{name} | {word}", rows[old], rows[plan],
+                yield (name, word, rows[old], rows[plan],
                        *(change(rows, plan, old, key) for key in ("predicted_s", "measured_s")))
 
 
 def gain(threads):
     """The advised caps and lists beside DDP's defaults, measured and predicted."""
-    found = list(advised(threads))
+    found = list(plan_changes(threads))
     table(("bed", "model", "advice", "buckets, default", "buckets, advised", "default [ms]", "advised [ms]", "predicted change",
            "measured change"),
-          [(bed_of(old), words, len(old["bucket_bytes"]), len(plan["bucket_bytes"]), f"{1e3 * old['measured_s']:.1f}",
+          [(bed_of(old), name, word, len(old["bucket_bytes"]), len(plan["bucket_bytes"]), f"{1e3 * old['measured_s']:.1f}",
             f"{1e3 * plan['measured_s']:.1f}", percent(told, True), percent(seen, True))
-           for words, old, plan, told, seen in found])
+           for name, word, old, plan, told, seen in found])
     apart = [abs(told - seen) for *_, told, seen in found]
     print(f"\nPredicted and measured changes are {100 * statistics.median(apart):.1f} points apart (median), at most "
           f"{100 * max(apart):.1f}; {sum(each <= 0.02 for each in apart)} of {len(apart)} are within 2 points, and "

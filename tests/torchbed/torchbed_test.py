@@ -59,10 +59,10 @@ class Committed(unittest.TestCase):
         self.assertEqual(differences(self.rows, STEPSIM, self.calibrations), [])
 
     def test_plans_gain_what_was_predicted(self):
-        found = [*tables.advised(1), *tables.advised(2)]
+        found = [*tables.plan_changes(1), *tables.plan_changes(2)]
         self.assertEqual(len(found), 40)
-        for words, _, _, told, seen in found:
-            self.assertLessEqual(abs(told - seen), 0.02, words)
+        for name, word, _, _, told, seen in found:
+            self.assertLessEqual(abs(told - seen), 0.02, f"{name}, {word}")
 
     def test_one_figure_that_is_off_is_found(self):
         row = self.rows[0]

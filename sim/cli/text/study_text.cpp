@@ -103,7 +103,7 @@ std::string carried_sentence(const study::TraceAnswer& answer) {
     const double off = *answer.other_half_s / *answer.predicted_half_s * all.step_s;
     if (all.band && (off < all.band->low || off > all.band->high)) {
       out += off > all.band->high ? ", longer than that range: " : ", shorter than that range: ";
-      out += "the steps of this trace differ more than those of a run under equal conditions";
+      out += "the steps of this trace vary more than the range allows for";
     }
   }
   return out + ".";
