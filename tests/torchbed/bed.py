@@ -14,11 +14,11 @@ import subprocess
 SCRIPT = pathlib.Path(__file__).resolve().parents[1] / "testbed"
 STATE = pathlib.Path("/run/stepsim-testbed")
 SUBNET = "10.231.77"  # of tests/testbed
-# By the largest packets of the links, [bytes]: how long a byte may wait for a link, and TCP's settings. The buffers of the
-# sockets bound what is under way, and queues hold all of it: TCP sees no loss. Large packets leave the processors more time,
-# larger buffers make exchanges of megabytes equally long, and without selective acknowledgements nothing is sent twice.
-LINKS = {1500: ("400ms", {"tcp_wmem": "4096 131072 131072", "tcp_rmem": "4096 131072 262144"}),
-         9000: ("2000ms", {"tcp_wmem": "4096 524288 524288", "tcp_rmem": "4096 1048576 1048576", "tcp_sack": "0"})}
+# Large packets leave the processors more time, and with large socket buffers exchanges of megabytes take equally long. Queues
+# hold all that the buffers let be under way, so that TCP sees no loss; without selective acknowledgements nothing is sent
+# twice.
+LINKS = ["--mtu", "9000", "--queue", "2000ms"]
+TCP = {"tcp_wmem": "4096 524288 524288", "tcp_rmem": "4096 1048576 1048576", "tcp_sack": "0"}
 
 
 class MissingTool(Exception):
@@ -34,14 +34,14 @@ def stop(*_):
 
 
 class Bed:
-    """`shape`: ranks, rate_mbps, mtu of LINKS, and where links differ slow (rank, Mb/s) and uplink_mbps."""
+    """`shape`: ranks, rate_mbps, and where links differ slow (rank, Mb/s) and uplink_mbps."""
 
     def __init__(self, shape):
-        self.shape = {"mtu": 1500, **shape}
+        self.shape = shape
         self.name = ""
 
     def options(self):
-        found = ["--mtu", str(self.shape["mtu"]), "--queue", LINKS[self.shape["mtu"]][0]]
+        found = list(LINKS)
         if self.shape.get("slow"):
             found += ["--slow", "{}={}Mbps".format(*self.shape["slow"])]
         if self.shape.get("uplink_mbps"):
@@ -59,7 +59,7 @@ class Bed:
             if script.returncode:
                 raise MissingTool(errors.strip() or f"tests/testbed up ended with {script.returncode}")
             settings = "".join(f"echo {value} > /proc/sys/net/ipv4/{key};"
-                               for key, value in LINKS[self.shape["mtu"]][1].items())
+                               for key, value in TCP.items())
             for rank in range(self.shape["ranks"]):
                 subprocess.run(["ip", "netns", "exec", f"{self.name}n{rank}", "sh", "-c", settings], check=True)
         except BaseException:

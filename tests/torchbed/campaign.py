@@ -33,7 +33,7 @@ from bed import Bed, MissingTool, Stopped  # noqa: E402
 
 ROOT = HERE.parents[1]
 PYTHON = os.environ.get("TORCH_PYTHON", "/usr/bin/python3")
-SHAPE = ("ranks", "rate_mbps", "mtu", "slow", "uplink_mbps", "compute_s", "gradient_bytes")
+SHAPE = ("ranks", "rate_mbps", "slow", "uplink_mbps", "compute_s", "gradient_bytes")
 COLUMNS = ("piece", *SHAPE, "name", "kind", "model", "cap_mib", "settings", "started", "measured_s", "spread", "busy",
            "predicted_s", "alone_s", "exchanges_s", "predicted_exchanges_s", "bucket_bytes", "predicted_bucket_bytes",
            "logged", "predicted_logged")
@@ -42,7 +42,7 @@ TEXT = ("piece", "name", "kind", "model", "started")  # every other column is JS
 
 
 def campaign_pieces():
-    return {**conditions.PIECES, **conditions.SLOWED, **conditions.SHARDED, **conditions.FRAMEWORK, **conditions.AGAIN}
+    return {**conditions.PIECES, **conditions.SHARDED, **conditions.FRAMEWORK, **conditions.AGAIN}
 
 
 def pieces():
@@ -50,16 +50,16 @@ def pieces():
 
 
 def pooled(by_job, rounds):
-    """Of every job what its ranks answered, with the spans of all rounds."""
+    """Of every job what its ranks answered, with the lists of all rounds one after another."""
     jobs = len(by_job) // rounds
-    return [[{**of_rank[0], "spans": [span for each in of_rank for span in each["spans"]]}
+    lists = ("spans", "logged", "exchanges_alone")
+    return [[{**of_rank[0], **{key: sum((each[key] for each in of_rank), []) for key in lists if key in of_rank[0]}}
              for of_rank in zip(*by_job[job::jobs], strict=True)] for job in range(jobs)]
 
 
 def measure(name, out):
     """Measures one piece, and keeps {"shape", "started", "load", "calibration", "results"} in out/NAME.json."""
     shape = pieces()[name]
-    rounds = shape.get("rounds", 1)
     calibrations = conditions.calibrations(shape)
     parts = [(key, part) for key, measured in calibrations.items() for part in measured]
     more = {"exchanges_alone": True} if name in conditions.EXCHANGES_ALONE else {}
@@ -67,15 +67,15 @@ def measure(name, out):
     started, begin, load = datetime.datetime.now(datetime.timezone.utc), time.monotonic(), os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as scratch:
         path = pathlib.Path(scratch, "jobs.json")
-        path.write_text(json.dumps(jobs * rounds), encoding="utf-8")
+        path.write_text(json.dumps([{**each, "round": k} for k in range(conditions.ROUNDS) for each in jobs]), encoding="utf-8")
         with Bed(shape) as bed:
             bed.run([PYTHON, HERE / "rank.py", path, pathlib.Path(scratch, "rank")], 600)
         ranks = [[json.loads(line) for line in pathlib.Path(scratch, f"rank.{rank}.jsonl").open(encoding="utf-8")]
                  for rank in range(shape["ranks"])]
-    by_job = pooled(list(zip(*ranks, strict=True)), rounds)
+    by_job = pooled(list(zip(*ranks, strict=True)), conditions.ROUNDS)
     found = {"shape": {key: shape[key] for key in SHAPE}, "started": started.isoformat(timespec="seconds"),
              "load": load, "conditions": shape["conditions"],
-             "calibration": {key: sum((predict.medians(part["at_once"], [rank["spans"] for rank in results])
+             "calibration": {key: sum((predict.times(part["at_once"], [rank["spans"] for rank in results])
                                        for (of, part), results in zip(parts, by_job) if of == key), [])
                              for key in calibrations},
              "results": by_job[len(parts):]}
@@ -88,19 +88,17 @@ def exchanges(results):
     """Seconds from when the last rank asks for the exchanges of a step, without layers, until the last has its results."""
     spans = [max(end for _, end in each) - max(start for start, _ in each)
              for each in zip(*[rank["exchanges_alone"] for rank in results])]
-    return statistics.median(spans) if spans else None
+    return predict.lower_quartile(spans) if spans else None
 
 
 def figures(condition, results):
-    """Measured time of a step, its spread (quartiles), and of every bucket the medians [bytes, launch, end]. Of plans, whose
-    gains are a per cent or two, the lower quartile counts: other work of the machine makes steps longer, never shorter."""
+    """Measured time of a step, its spread (quartiles), and of every bucket [bytes, launch, end]. The lower quartile of steps
+    counts, as that of exchanges alone does, and where ranks vary the mean."""
     steps = [statistics.mean(each) for each in zip(*[rank["spans"] for rank in results])]
-    low, middle, high = statistics.quantiles(steps, n=4, method="inclusive")
-    measured = (statistics.mean(steps) if condition["settings"].get("jitter_cv") else
-                low if condition["kind"] == "gain" else middle)
+    measured = statistics.mean(steps) if condition["settings"].get("jitter_cv") else predict.lower_quartile(steps)
+    low, _, high = statistics.quantiles(steps, n=4, method="inclusive")
     spread = (high - low) / measured
-    logged = [[rows[0][0], statistics.median(max(row[1] for row in rows) for rows in column),
-               statistics.median(max(row[2] for row in rows) for rows in column)]
+    logged = [[rows[0][0], *[predict.lower_quartile([max(row[k] for row in rows) for rows in column]) for k in (1, 2)]]
               for bucket in zip(*[zip(*rank["logged"]) for rank in results])
               for rows, column in [(bucket[0], list(zip(*bucket)))]]
     return measured, spread, logged

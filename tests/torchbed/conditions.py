@@ -1,6 +1,9 @@
 """What is measured: pieces, each a bed with some conditions, which is measured within five minutes.
 
-A piece has the shape of its bed (ranks, rate_mbps, mtu, slow, uplink_mbps) and what models are scaled to in it
+All calibrations and conditions of a piece are measured in ROUNDS, so that half a minute in which the machine has other
+work changes no figure by much. Numbers of steps are those of a round.
+
+A piece has the shape of its bed (ranks, rate_mbps, slow, uplink_mbps), and what models are scaled to in it
 (compute_s, gradient_bytes). A condition has name, kind, model, cap_mib and `settings`, those of rank.py that differ
 from PyTorch's defaults. Caps shrink by the same factor as the model.
 """
@@ -11,7 +14,7 @@ import model
 
 MIB = 1 << 20
 RESNET, BERT, GPT2, GOOGLENET = "trace:resnet50.ddp.2xa100", "bert_base", "trace:gpt2.h100", "trace:googlenet.k80"
-STEPS, WARMUP = 6, 2
+STEPS, WARMUP, ROUNDS = 3, 1, 2
 ONE_BUCKET = 100000  # MiB
 
 
@@ -29,9 +32,8 @@ def grid(models, caps, kind="plain", label="", **settings):
     return [one(name, cap, kind, label, **settings) for name in models for cap in caps]
 
 
-def piece(ranks, rate_mbps, conditions, compute_s=0.3, gradient_bytes=1.8e6, slow=None, uplink_mbps=None,
-          mtu=1500):
-    return {"ranks": ranks, "rate_mbps": rate_mbps, "mtu": mtu, "slow": slow, "uplink_mbps": uplink_mbps,
+def piece(ranks, rate_mbps, conditions, compute_s=0.3, gradient_bytes=1.8e6, slow=None, uplink_mbps=None):
+    return {"ranks": ranks, "rate_mbps": rate_mbps, "slow": slow, "uplink_mbps": uplink_mbps,
             "compute_s": compute_s, "gradient_bytes": int(gradient_bytes), "conditions": conditions}
 
 
@@ -42,20 +44,20 @@ def options():
 
 
 def accumulated(name):
-    return [one(name, 25, "accumulation", "no_sync 2", micro_batches=2, steps=5),
-            one(name, 25, "accumulation", "no_sync 4", micro_batches=4, steps=4),
-            one(name, 25, "accumulation", "each 2", micro_batches=2, exchange_each=True, steps=5),
-            one(name, 5, "accumulation", "each 2", micro_batches=2, exchange_each=True, steps=5)]
+    return [one(name, 25, "accumulation", "no_sync 2", micro_batches=2),
+            one(name, 25, "accumulation", "no_sync 4", micro_batches=4, steps=2),
+            one(name, 25, "accumulation", "each 2", micro_batches=2, exchange_each=True),
+            one(name, 5, "accumulation", "each 2", micro_batches=2, exchange_each=True)]
 
 
 def late(name):
     return [*[one(name, 25, "straggler", f"rank 1 x {factor}", straggler=[1, factor]) for factor in (1.2, 1.5, 2)],
-            *[one(name, 25, "jitter", f"cv {cv}", jitter_cv=cv, steps=36) for cv in (0.1, 0.2)]]
+            *[one(name, 25, "jitter", f"cv {cv}", jitter_cv=cv, steps=18) for cv in (0.1, 0.2)]]
 
 
 def averaged(name, periods):
     return [one(name, 25, "local SGD", f"period {period}", hook="post_local_sgd", period=period,
-                steps=3) for period in periods]
+                steps=2) for period in periods]
 
 
 def sharded(names, cap=25):
@@ -64,13 +66,14 @@ def sharded(names, cap=25):
 
 
 def powersgd(name, ranks):
-    """One bucket: with two, PowerSGD's callbacks and gloo's two threads wait for each other for ever."""
-    return [one(name, ONE_BUCKET, "PowerSGD", f"rank {rank}", hook="powersgd", rank=rank) for rank in ranks]
+    """One bucket: with two, PowerSGD's callbacks and gloo's two threads wait for each other for ever. Its first two steps
+    are others."""
+    return [one(name, ONE_BUCKET, "PowerSGD", f"rank {rank}", hook="powersgd", rank=rank, warmup=2) for rank in ranks]
 
 
 def epoch(name, cap, kind, label, inputs, **settings):
     """`inputs`: how many steps each rank has in one epoch, which is what is measured."""
-    return one(name, cap, kind, label, inputs=inputs, warmup=1, steps=3, **settings)
+    return one(name, cap, kind, label, inputs=inputs, steps=1, **settings)
 
 
 def post_local(name, ranks, together, period, rounds):
@@ -81,14 +84,11 @@ def post_local(name, ranks, together, period, rounds):
 def ours(name, pairs, periods):
     """The scripts of examples/pytorch: the hook with (cap, density), DiLoCo with periods."""
     return [*[one(name, cap, "gTop-k", f"gTop-k {density}", hook="gtopk", density=density) for cap, density in pairs],
-            *[one(name, 25, "DiLoCo", f"DiLoCo {period}", diloco=True, period=period, steps=3) for period in periods]]
+            *[one(name, 25, "DiLoCo", f"DiLoCo {period}", diloco=True, period=period, steps=2) for period in periods]]
 
 
 # What `stepsim tune --emit ddp` proposes for the calibration of a piece: {piece: {model: its answer}}.
 ADVICE = pathlib.Path(__file__).resolve().parent / "advice.json"
-# Gains of a per cent or two are compared: these beds have large packets, and all their calibrations and conditions are
-# measured in rounds, so that half a minute in which the machine has other work changes no figure by much.
-GAIN_ROUNDS = 3
 GAIN_MODELS = (RESNET, "alexnet", BERT, GPT2, GOOGLENET)
 
 
@@ -100,7 +100,7 @@ def advised(source):
     for name, answer in answers.items():
         cap = max(1, int(answer["bucket_cap_mb"] * MIB))
         limits = [max(1, round(limit * MIB)) for limit in answer["bucket_cap_mb_list"]]
-        for label, of_bed in (("threads=1", {"threads": 1, "warmup": 1, "steps": 4}), ("", {"warmup": 1, "steps": 2})):
+        for label, of_bed in (("threads=1", {"threads": 1}), ("", {})):
             found += [one(name, 25, "gain", f"default {label}".strip(), **of_bed),
                       one(name, "tuned", "gain", label, bucket_cap_mb=cap / MIB, bucket_bytes=cap, **of_bed),
                       one(name, "list", "gain", label, bucket_list=limits, **of_bed)]
@@ -123,14 +123,11 @@ PIECES = {
                          grid((RESNET,), (1, 5, 25), "logged", "log threads=1", hook="log", threads=1)),
     "2x200 b": piece(2, 200, grid((GPT2, "vgg16", GOOGLENET), (1, 5, 25, 1000)), gradient_bytes=4.8e6),
     "4x100 b": piece(4, 100, grid((RESNET, "vit_b_16", BERT), (2, 10, 25, 100)), gradient_bytes=3e6),
-    "4x25 b": piece(4, 25, grid(("vgg16", GOOGLENET, GPT2), (2, 10, 50)), gradient_bytes=1.2e6),
-    "8x50 b": piece(8, 50, grid((RESNET, GPT2, GOOGLENET), (5, 25, 100)), gradient_bytes=1.5e6),
+    "8x25 b": piece(8, 25, grid((RESNET, GPT2, GOOGLENET), (5, 25, 100)), 0.6, 1.5e6),
     "4x50 b": piece(4, 50, grid((GPT2, "vit_b_16", "densenet161"), (5, 25, 1000))),
     "2x100 slow": piece(2, 100, grid((RESNET, GPT2, "vgg16"), (5, 25), "slow link"), slow=[1, 50]),
-    "8x50 slow": piece(8, 50, grid((RESNET, BERT, "alexnet"), (5, 25), "slow link"), slow=[5, 25],
-                       gradient_bytes=1.2e6),
-    "8x50 uplink": piece(8, 50, grid((RESNET, BERT, "vgg16"), (5, 25), "slow uplink"), uplink_mbps=50,
-                         gradient_bytes=1.2e6),
+    "8x25 slow": piece(8, 25, grid((RESNET, BERT, "alexnet"), (5, 25), "slow link"), 0.6, 1.2e6, slow=[5, 12]),
+    "8x25 uplink": piece(8, 25, grid((RESNET, BERT, "vgg16"), (5, 25), "slow uplink"), 0.6, 1.2e6, uplink_mbps=25),
     "2x100 hooks": piece(2, 100, grid((BERT, GPT2), (5, 25), "fp16 hook", "fp16", hook="fp16") +
                          powersgd(BERT, (1, 4)) + accumulated(BERT) + averaged(BERT, (4, 8)), gradient_bytes=2.4e6),
     # Exchanges take next to no time here: what is left of PowerSGD is its arithmetic.
@@ -147,16 +144,16 @@ ADVISED = {"2x100 a": "2x100 gain", "4x50 a": "4x50 gain"}
 
 def add_advised():
     for source, name in ADVISED.items():
-        PIECES[name] = dict(PIECES[source], conditions=advised(source), rounds=GAIN_ROUNDS, mtu=9000)
+        PIECES[name] = dict(PIECES[source], conditions=advised(source))
 
 
 add_advised()
 RULE_WRITTEN_BEFORE = "2x200 b"  # docs/pytorch.md had the rule when this piece was measured
 
 
-def again(source, names, wait_s=45 * 60):
+def again(source, names):
     """The same conditions in another bed, later: how far two measurements are from each other."""
-    found = dict(PIECES[source], again=source, wait_s=wait_s)
+    found = dict(PIECES[source], again=source, wait_s=45 * 60)
     return dict(found, conditions=[each for each in found["conditions"] if each["name"] in names])
 
 
@@ -165,22 +162,6 @@ AGAIN = {
     "4x50 a again": again("4x50 a", ("resnet50 cap=1", "resnet50 cap=25", "alexnet cap=5", "bert_base cap=25")),
     "8x25 a again": again("8x25 a", ("resnet50 cap=1", "resnet50 cap=25", "alexnet cap=5", "bert_base cap=25")),
 }
-
-
-def slowed(source, names, factor=5):
-    """The same conditions with all times longer by `factor`: links carry less by it, layers take longer by it. The work of
-    the processor stays, so that two cores have time for it."""
-    found = dict(again(source, names, 0), slowed_by=factor, compute_s=factor * PIECES[source]["compute_s"])
-    found.update({key: found[key] // factor for key in ("rate_mbps", "uplink_mbps") if found[key]})
-    return dict(found, conditions=[dict(each, settings=dict(each["settings"], warmup=1, steps=4))
-                                   for each in found["conditions"]])
-
-
-SLOWED = {
-    "8x50 b slowed": slowed("8x50 b", ("resnet50 cap=5", "gpt2 cap=5", "gpt2 cap=25")),
-    "8x50 uplink slowed": slowed("8x50 uplink", ("bert_base cap=5", "bert_base cap=25")),
-    "2x200 b slowed": slowed("2x200 b", ("gpt2 cap=25", "vgg16 cap=5")),
-}
 # Optimizers that broadcast; in tables of their own.
 SHARDED = {
     "2x100 zero": piece(2, 100, sharded((RESNET, "alexnet", BERT)), 0.4, 3.2e6),
@@ -188,7 +169,7 @@ SHARDED = {
     "4x100 zero": piece(4, 100, sharded(("vgg16", GPT2)), gradient_bytes=3e6),
 }
 # In these the exchanges of a step are measured once more after it, all asked for together with no layers beside them.
-EXCHANGES_ALONE = {"2x100 single", "8x50 b", "8x50 uplink", *SHARDED}
+EXCHANGES_ALONE = {"2x100 single", "8x25 b", "8x25 uplink", *SHARDED}
 # Measured after their rules, in a table of their own: Join, post-local SGD by epochs, and scripts of ours.
 VIEWS = {"static_graph": True, "gradient_as_bucket_view": True}
 FRAMEWORK = {
@@ -215,7 +196,7 @@ FRAMEWORK = {
 }
 QUICK = {"quick": piece(2, 100, grid((RESNET, "alexnet", BERT), (5, 25)), gradient_bytes=2.4e6),
          "quick, 4 ranks": piece(4, 50, grid((RESNET, BERT), (5, 25)))}
-LIVE = {"live": piece(2, 100, [one(RESNET, 25, steps=5), epoch(RESNET, 25, "Join", "3 1", [3, 1])], compute_s=0.2,
+LIVE = {"live": piece(2, 100, [one(RESNET, 25, steps=2), epoch(RESNET, 25, "Join", "3 1", [3, 1])], compute_s=0.2,
                       gradient_bytes=8e5)}
 
 
@@ -242,12 +223,10 @@ def calibrations(shape):
     under way at a time; with one thread of gloo, too, where a condition has one."""
     most = int(shape["gradient_bytes"] * 1.02) // 4 * 4
     large = [size for size in LARGE if size < 0.75 * most] + [most]
-
-    def repeated(sizes, count):
-        return [(size, max(2, count // shape.get("rounds", 1))) for size in sizes]
-
-    queue = [{"at_once": 6, "sizes": repeated(SMALL, 4)}, {"at_once": 2, "sizes": repeated(large, 3)}]
-    found = {"alone": [{"at_once": 1, "sizes": repeated(SMALL, 6) + repeated(large, 4)}], "queue": queue}
+    queue = [{"at_once": 6, "sizes": [(size, 2) for size in SMALL]},
+             {"at_once": 2, "sizes": [(size, 2) for size in large]}]
+    found = {"alone": [{"at_once": 1, "sizes": [(size, 3) for size in SMALL] + [(size, 2) for size in large]}],
+             "queue": queue}
     if any(condition["settings"].get("threads") == 1 for condition in shape["conditions"]):
         found["queue, one thread"] = [dict(part, threads=1) for part in queue]
     if any(condition["kind"] == "Join" for condition in shape["conditions"]):

@@ -7,14 +7,19 @@ import subprocess
 import conditions
 import model
 
-def medians(at_once, ranks):
-    """[[bytes, seconds of one]] by size, of `at_once` collectives that were asked for together. A repetition lasts from
-    when the last rank asks until the last one has its results."""
+def lower_quartile(values):
+    """Other work of the machine makes a measured time longer, never shorter."""
+    return statistics.quantiles(values, n=4, method="inclusive")[0] if len(values) > 1 else values[0]
+
+
+def times(at_once, ranks):
+    """[[bytes, seconds of one]] by size, of `at_once` collectives that were asked for together: lower quartiles. A
+    repetition lasts from when the last rank asks until the last one has its results."""
     by_size = {}
     for spans in zip(*ranks):
         seconds = max(span[2] for span in spans) - max(span[1] for span in spans)
         by_size.setdefault(spans[0][0], []).append(seconds / at_once)
-    return [[size, statistics.median(by_size[size])] for size in sorted(by_size)]
+    return [[size, lower_quartile(by_size[size])] for size in sorted(by_size)]
 
 
 def cost_table(calibration, queued, threads=2, alone="alone", queue="queue"):

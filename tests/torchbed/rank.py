@@ -118,12 +118,13 @@ def asked(job, group, tensors):
 
 def collectives(job):
     """all_reduce, or what `op` names, without training: `at_once` of them are asked for together. One [bytes, start, end]
-    per repetition, where start is when this rank asks and end when the last of them has its result."""
+    per repetition, where start is when this rank asks and end when the last of them has its result. The first round has one
+    more of each size before them."""
     group = group_of(job)
     found = []
     for size, repeat in job["sizes"]:
         tensors = [torch.zeros(max(1, size // 4)) for _ in range(job["at_once"])]
-        for k in range(repeat + 1):
+        for k in range(min(1, job["round"]), repeat + 1):
             dist.barrier()
             time.sleep(0.002)
             ends = []
@@ -223,7 +224,7 @@ def train(job):
     if "zero" in job:
         optimizer = ZeroRedundancyOptimizer(ddp.parameters(), torch.optim.SGD, process_group=group, lr=0.01,
                                             parameters_as_bucket_view=job["zero"] == "view")
-    random = torch.Generator().manual_seed(1000 + dist.get_rank())
+    random = torch.Generator().manual_seed(1000 * (1 + job["round"]) + dist.get_rank())
     micro, each, inputs = job.get("micro_batches", 1), job.get("exchange_each"), job.get("inputs")
     steps = inputs[dist.get_rank()] if inputs else job.get("period", 1)
     starts, logged = [], []

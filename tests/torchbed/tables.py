@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The tables of docs/pytorch.md, from tests/torchbed/measured.csv.
 
-usage: tests/torchbed/tables.py kinds|beds|halves|worst|slowed|noise|logged|zero|more|gain|gain_two|beliefs
+usage: tests/torchbed/tables.py kinds|beds|halves|worst|noise|logged|zero|more|gain|gain_two|beliefs
 """
 import json
 import math
@@ -36,8 +36,7 @@ def bed_of(row):
     text = f"{shape['ranks']} x {shape['rate_mbps']} Mb/s"
     if shape["slow"]:
         text += f", rank {shape['slow'][0]} {shape['slow'][1]} Mb/s"
-    text += f", uplink {shape['uplink_mbps']} Mb/s" if shape["uplink_mbps"] else ""
-    return text + (f", packets of {shape['mtu']} B" if shape["mtu"] != 1500 else "")
+    return text + (f", uplink {shape['uplink_mbps']} Mb/s" if shape["uplink_mbps"] else "")
 
 
 def computing(row):
@@ -84,7 +83,7 @@ def grouped(name, key):
 def different(rows):
     """How many conditions differ in their bed, model, cap or settings."""
     def settings(row):
-        return {key: value for key, value in row["condition"]["settings"].items() if key not in ("warmup", "steps")}
+        return {key: value for key, value in row["condition"]["settings"].items() if key != "steps"}
 
     return len({json.dumps([row["shape"], row["condition"]["model"], row["condition"]["cap_mib"], settings(row)])
                 for row in rows})
@@ -121,31 +120,10 @@ def worst():
            for row in rows])
 
 
-def rows_and_first():
-    """All rows, and each by its piece and condition, for rows that measure an earlier one again."""
-    rows = campaign.read()[0]
-    return rows, {(row["piece"], row["condition"]["name"]): row for row in rows}
-
-
-def slowed():
-    """Conditions of beds whose cores are busy, and the same ones with all times longer."""
-    rows, first = rows_and_first()
-    lines = []
-    for row in rows:
-        if row["piece"] in conditions.SLOWED:
-            piece = conditions.SLOWED[row["piece"]]
-            old = first[piece["again"], row["condition"]["name"]]
-            lines.append((bed_of(old), row["condition"]["name"], f"{1e3 * old['measured_s']:.1f}", percent(error(old), True),
-                          f"{100 * old['busy']:.0f} %", piece["slowed_by"],
-                          f"{1e3 * row['measured_s'] / piece['slowed_by']:.1f}", percent(error(row), True),
-                          f"{100 * row['busy']:.0f} %"))
-    table(("bed", "condition", "measured [ms]", "error", "cores busy", "times longer by", "measured, divided by it [ms]",
-           "error", "cores busy"), lines)
-
-
 def noise():
     """The same condition in two beds, and the prediction from the first one's calibration."""
-    rows, first = rows_and_first()
+    rows = campaign.read()[0]
+    first = {(row["piece"], row["condition"]["name"]): row for row in rows}
     lines, moved = [], []
     for row in rows:
         if row["piece"] in conditions.AGAIN:
@@ -269,6 +247,6 @@ def beliefs():
 
 
 if __name__ == "__main__":
-    {"kinds": kinds, "beds": beds, "halves": halves, "worst": worst, "slowed": slowed, "noise": noise,
-     "logged": logged, "zero": zero, "more": more, "gain": lambda: gain(1), "gain_two": lambda: gain(2),
+    {"kinds": kinds, "beds": beds, "halves": halves, "worst": worst, "noise": noise, "logged": logged, "zero": zero,
+     "more": more, "gain": lambda: gain(1), "gain_two": lambda: gain(2),
      "beliefs": beliefs}[sys.argv[1]]()

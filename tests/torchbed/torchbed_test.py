@@ -105,8 +105,8 @@ class Rule(unittest.TestCase):
 
     def test_a_repetition_lasts_from_the_last_that_asks_to_the_last_that_ends(self):
         ranks = [[[4, 1.0, 3.0], [8, 10.0, 14.0], [4, 5.0, 6.0]], [[4, 1.5, 2.5], [8, 9.0, 13.0], [4, 4.0, 8.0]]]
-        self.assertEqual(predict.medians(1, ranks), [[4, (1.5 + 3.0) / 2], [8, 4.0]])
-        self.assertEqual(predict.medians(2, ranks)[1], [8, 2.0])
+        self.assertEqual(predict.times(1, ranks), [[4, 1.5 + (3.0 - 1.5) / 4], [8, 4.0]])
+        self.assertEqual(predict.times(2, ranks)[1], [8, 2.0])
 
     def test_a_ring_has_its_latency_and_bandwidth_back(self):
         latency, bandwidth, ranks = 3e-4, 5e6, 4
