@@ -91,13 +91,18 @@ std::optional<EventPeriod> repetition(const Program& program, const OperationTim
   return std::nullopt;
 }
 
-EventPeriod event_period(const Program& given, std::int64_t most_iterations) {
+EventPeriod event_period(const Program& program, std::int64_t most_iterations) {
+  return event_period(program, layout_of(program), most_iterations);
+}
+
+EventPeriod event_period(const Program& given, const OperationLayout& layout,
+                         std::int64_t most_iterations) {
   const bool warms =
       std::ranges::any_of(given.waits, [](const Wait& wait) { return wait.until != kAlways; });
   if (warms) {
     return event_period(without_warmup(given), most_iterations);
   }
-  if (const std::optional<double> period = period_from_idle(given)) {
+  if (const std::optional<double> period = period_from_idle(given, layout)) {
     return {.period = {*period}, .cyclicity = 1, .steady_from = 0};
   }
   const bool fifo = fifo_pass_applies(given);

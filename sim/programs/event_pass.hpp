@@ -3,7 +3,7 @@
 // the order of time (TRN 2.2, 3.1). It supports all stream disciplines, interference, and ranks
 // that differ. Exchange times must be given by formula, with entry `together`.
 
-#include "programs/operation_times.hpp"
+#include "programs/operation_layout.hpp"
 
 namespace stepsim::programs {
 
@@ -50,8 +50,10 @@ fifo_pass(const Program& program, std::int64_t iterations, const Factors& factor
           std::int64_t needed = std::numeric_limits<std::int64_t>::max());
 
 // The period of a valid program whose iterations begin on idle streams, by its first iteration;
-// empty where they do not, and where fifo_pass_applies() is false.
-[[nodiscard]] std::optional<double> period_from_idle(const Program& program);
+// empty where they do not, and where fifo_pass_applies() is false. O(operations) where the layout
+// has a single pass; its result has the bits of fifo_pass().
+[[nodiscard]] std::optional<double> period_from_idle(const Program& program,
+                                                     const OperationLayout& layout);
 
 // The steady-state period of a program with constant durations by the evaluator `events`. It is for
 // programs with interference or with disciplines other than fifo: the period of such a program is
@@ -81,5 +83,8 @@ struct EventPeriod {
 // 16, .. iterations (more if waits look back farther) until the times repeat to 1e-12 of the time
 // of the run, and gives up after `most_iterations` or 2^22 operations.
 [[nodiscard]] EventPeriod event_period(const Program& program, std::int64_t most_iterations = 1024);
+// The same with the layout of the program, for callers that know it.
+[[nodiscard]] EventPeriod event_period(const Program& program, const OperationLayout& layout,
+                                       std::int64_t most_iterations = 1024);
 
 } // namespace stepsim::programs

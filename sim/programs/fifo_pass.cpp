@@ -226,53 +226,6 @@ private:
   OperationTimes times_;
 };
 
-// Whether all operations of an iteration have ended when the first one of the next can start, and
-// all others wait for that one: every iteration then begins on idle streams, as the first does.
-bool begins_idle(const Program& program) {
-  const std::uint32_t count = program.iteration_size();
-  std::vector<char> awaited(count); // by operation 0 of the next iteration
-  std::vector<char> begun(count);   // behind operation 0
-  std::vector<char> on_stream(program.streams.size());
-  if (count == 0) {
-    return false;
-  }
-  on_stream[program.operations[0].stream] = 1;
-  for (const Wait& wait : program.waits) {
-    if (wait.until != kAlways) {
-      return false;
-    }
-  }
-  for (const Wait& wait : program.waits_of(0)) {
-    if (wait.distance == 1 && wait.operation < count) {
-      awaited[wait.operation] = 1;
-    }
-  }
-  for (std::uint32_t o = count; o-- > 0;) {
-    const std::uint32_t stream = program.operations[o].stream;
-    if (awaited[o] == 0 && on_stream[stream] == 0) {
-      return false;
-    }
-    on_stream[stream] = 1;
-    for (const Wait& wait : program.waits_of(o)) {
-      if (wait.distance == 0) {
-        awaited[wait.operation] = 1;
-      }
-    }
-  }
-  on_stream.assign(program.streams.size(), 0);
-  for (std::uint32_t o = 0; o < count; ++o) {
-    const std::uint32_t stream = program.operations[o].stream;
-    const auto behind = [&](const Wait& wait) {
-      return wait.distance == 0 && begun[wait.operation] != 0;
-    };
-    if (o > 0 && on_stream[stream] == 0 && std::ranges::none_of(program.waits_of(o), behind)) {
-      return false;
-    }
-    begun[o] = on_stream[stream] = 1;
-  }
-  return true;
-}
-
 // The times of `iterations` which are all like the recorded first one.
 OperationTimes repeated(OperationTimes times, std::int64_t iterations) {
   constexpr std::int64_t kRecorded = 4; // whoever follows what binds goes back some iterations
@@ -294,10 +247,34 @@ OperationTimes repeated(OperationTimes times, std::int64_t iterations) {
 
 } // namespace
 
-std::optional<double> period_from_idle(const Program& program) {
-  return fifo_pass_applies(program) && begins_idle(program)
-             ? std::optional(FifoPass(program, 1, {}, Record::marker, 1).run().makespan_s)
-             : std::nullopt;
+// Exchanges in line when a computation starts are under way without a gap until the last of them
+// ends, and no other one starts before the computation has ended.
+double single_pass_s(const Program& program, std::span<const std::uint32_t> order) {
+  double now = 0;     // the computation before has ended
+  double channel = 0; // the exchange before has
+  for (const std::uint32_t o : order) {
+    const Operation& operation = program.operations[o];
+    const double seconds = operation.duration_s();
+    if (operation.type == OperationType::exchange) {
+      channel = std::max(channel, now) + seconds;
+      continue;
+    }
+    const double slowdown =
+        channel > now ? program.interference.compute[static_cast<std::size_t>(operation.kind)] : 1;
+    const double slowed_end = now + seconds * slowdown;
+    now = slowdown == 1 || slowed_end <= channel
+              ? slowed_end
+              : channel + std::max(0.0, seconds - (channel - now) / slowdown);
+  }
+  return std::max(now, channel);
+}
+
+std::optional<double> period_from_idle(const Program& program, const OperationLayout& layout) {
+  if (!fifo_pass_applies(program) || !layout.begins_idle) {
+    return std::nullopt;
+  }
+  return layout.single_pass.empty() ? FifoPass(program, 1, {}, Record::marker, 1).run().makespan_s
+                                    : single_pass_s(program, layout.single_pass);
 }
 
 bool fifo_pass_applies(const Program& program) {

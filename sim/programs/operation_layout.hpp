@@ -28,6 +28,11 @@ struct OperationLayout {
   std::vector<std::uint32_t> ring_mask;
   std::vector<WaitSlot> waits;
   std::uint32_t slots{}; // total of all rings
+  bool begins_idle{};
+  // Of a program that begins idle, where all that computes is on one stream and all exchanges are
+  // on another, for none of which computing waits in its own iteration: the operations of an
+  // iteration, each exchange as soon as the computing that it waits for has ended. Else empty.
+  std::vector<std::uint32_t> single_pass;
 
   // The slot for the end of `operation` in `iteration`.
   [[nodiscard]] std::size_t slot(std::size_t operation, std::int64_t iteration) const {
@@ -43,6 +48,10 @@ struct OperationLayout {
             waits.data() + program.first_wait[operation + 1]};
   }
 };
+
+// Whether all operations of an iteration have ended when the first one of the next can start, and
+// all others wait for that one: every iteration then begins on idle streams, as the first does.
+[[nodiscard]] bool begins_idle(const Program& program);
 
 // The layout of `program`, made in O(operations + waits). It is that of every program with the same
 // operations, streams and waits, whatever their times.

@@ -136,15 +136,17 @@ bool averages(const Scenario& scenario) {
 }
 
 // `exact`: the cycle ratio of equal ranks on fifo streams.
-double period_of_equal(const Program& made, bool exact) {
-  return exact ? programs::steady_period(made).value : programs::event_period(made).period.value;
+double period_of_equal(const Program& made, const programs::OperationLayout& layout, bool exact) {
+  return exact ? programs::steady_period(made).value
+               : programs::event_period(made, layout).period.value;
 }
 
 // Of workers whose factors are constant every exchange waits for the slowest one, which ends no
 // operation before another does, so that its period is that of all.
-double steady_period(const Scenario& scenario, const Program& made, bool exact) {
+double steady_period(const Scenario& scenario, const Program& made,
+                     const programs::OperationLayout& layout, bool exact) {
   if (!scenario.variability.varies()) {
-    return period_of_equal(made, exact);
+    return period_of_equal(made, layout, exact);
   }
   const double factor = layers::Jitter(scenario.variability, made.ranks).slowest();
   Program slowed = made;
@@ -153,7 +155,7 @@ double steady_period(const Scenario& scenario, const Program& made, bool exact) 
       operation.seconds = operation.seconds * factor;
     }
   }
-  return period_of_equal(slowed, exact);
+  return period_of_equal(slowed, layout, exact);
 }
 
 // Without exchanges, in the same number of iterations as with them. `exact` as in steady_period().
@@ -165,7 +167,7 @@ AloneTimes alone_times(const Scenario& scenario, const Program& no_exchanges,
   return {.ends = marker_ends(times, std::min(iterations, window.to + 1)),
           .period = averages(scenario) ? mean_period(times, window)
                     : times.period_s   ? *times.period_s
-                                       : steady_period(scenario, no_exchanges, exact)};
+                                       : steady_period(scenario, no_exchanges, layout, exact)};
 }
 
 // The period of `alone` without what runs on the copy stream, where gradients are selected beside
@@ -195,7 +197,7 @@ double period_by_times(const Scenario& scenario, const Program& program,
              ? mean_period(window_times(scenario, program, layout, factors, window,
                                         programs::Record::marker),
                            window)
-             : steady_period(scenario, program, programs::recurrence_applies(program));
+             : steady_period(scenario, program, layout, programs::recurrence_applies(program));
 }
 
 EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProgram& made,

@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "base/random.hpp"
 #include "programs/builders/step_programs.hpp"
+#include "programs/program_draft.hpp"
 #include "programs/random_programs.hpp"
 #include "programs/steady_state.hpp"
 #include "testing/tolerance.hpp"
@@ -89,6 +92,47 @@ TEST_CASE("fifo pass: iterations that begin on idle streams repeat the first one
     }
   }
   CHECK(repeated > 1000);
+}
+
+TEST_CASE("fifo pass: a single pass over computing and exchanges has its bits") {
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    CAPTURE(seed);
+    RandomStream random({.seed = 85, .point = seed});
+    double before = 1;
+    const auto seconds = [&] { // 0 now and then, or as before, so that ends meet
+      const auto draw = random.integer(0, 3);
+      return before = draw == 0 ? 0 : draw == 1 ? before : random.uniform(0.01, 3);
+    };
+    ProgramDraft draft;
+    const std::uint32_t streams[]{draft.stream("compute"), draft.stream("reduce")};
+    std::vector<std::uint32_t> computed{
+        draft.compute("o0", streams[0], Kind::forward, {seconds()})};
+    std::vector<std::uint32_t> all = computed;
+    const std::int64_t count = random.integer(0, 12);
+    for (std::int64_t o = 1; o <= count; ++o) {
+      const std::string id = "o" + std::to_string(o);
+      if (random.integer(0, 1) == 0) {
+        const Kind kind = random.integer(0, 1) == 0 ? Kind::forward : Kind::update;
+        computed.push_back(draft.compute(id, streams[0], kind, {seconds()}));
+        all.push_back(computed.back());
+        continue;
+      }
+      const double startup = random.integer(0, 1) == 0 ? 0 : 0.125;
+      all.push_back(draft.exchange(id, streams[1], Kind::allreduce, {startup}, {seconds()}));
+      for (std::int64_t wait = random.integer(1, 2); wait > 0; --wait) {
+        const auto last = static_cast<std::int64_t>(computed.size()) - 1;
+        draft.wait(all.back(), computed[static_cast<std::size_t>(random.integer(0, last))], 0);
+      }
+    }
+    for (const std::uint32_t o : all) {
+      draft.wait(computed[0], o, 1);
+    }
+    Program program = draft.finish(computed.back());
+    program.interference.compute[static_cast<std::size_t>(Kind::forward)] = random.uniform(1, 3);
+    program.interference.compute[static_cast<std::size_t>(Kind::update)] = random.uniform(1, 2);
+    CHECK(layout_of(program).single_pass.empty() == (computed.size() == all.size()));
+    CHECK(fifo_pass(program, 3, {}, Record::steady).period_s == event_period(program).period.value);
+  }
 }
 
 TEST_CASE("fifo pass: all times have the bits of the event pass") {
