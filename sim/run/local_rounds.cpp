@@ -162,7 +162,7 @@ programs::Program make_rounds(const Scenario& scenario, ScenarioProgram& out) {
     if (!scenario.communication.merge_of) { // searched in the run of all islands, not in one
       const buckets::Schedule own = scenario.communication.schedule;
       island.communication.merge_of =
-          searches_merge(scenario) ? faster_merge(scenario).value_or(own) : own;
+          searches_merge(scenario) ? fastest_merge(scenario).merge : own;
     }
     ProgramParts parts = allreduced_parts(island, out);
     out.simulated = simulated;

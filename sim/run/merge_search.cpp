@@ -1,9 +1,10 @@
 // Every schedule that merges by a cost alone is tried by a run of its own: where the planner's cost
 // is not the run's, none of them is the best by construction.
-#include "run/planned_messages.hpp"
+#include "run/run_program.hpp"
 
 #include "buckets/bounds.hpp"
 #include "collectives/choose.hpp"
+#include "run/planned_messages.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -12,10 +13,15 @@ namespace stepsim::study {
 namespace {
 
 // Merges that depend on the gradients and their cost alone, not on keys of a schedule of their own.
-constexpr std::array kTried{buckets::Schedule::single,  buckets::Schedule::wfbp,
-                            buckets::Schedule::mg_wfbp, buckets::Schedule::mg_wfbp_small_tensors,
-                            buckets::Schedule::eager,   buckets::Schedule::exhaustive,
-                            buckets::Schedule::ddp,     buckets::Schedule::horovod};
+constexpr std::array kTried{buckets::Schedule::optimal,
+                            buckets::Schedule::single,
+                            buckets::Schedule::wfbp,
+                            buckets::Schedule::mg_wfbp,
+                            buckets::Schedule::mg_wfbp_small_tensors,
+                            buckets::Schedule::eager,
+                            buckets::Schedule::exhaustive,
+                            buckets::Schedule::ddp,
+                            buckets::Schedule::horovod};
 constexpr std::int64_t kMostTriedExhaustively = 12; // gradients: 2,048 merges
 
 // The next forward pass begins after the last message.
@@ -46,29 +52,36 @@ bool searches_merge(const Scenario& scenario) {
          !merge_is_certified(scenario);
 }
 
-std::optional<buckets::Schedule> faster_merge(const Scenario& scenario) {
+FastestMerge fastest_merge(const Scenario& scenario, ProgramMemory* memory) {
   const auto sent =
       std::ranges::count_if(scenario.workload.gradients, [](const layers::Gradient& gradient) {
         return gradient.bytes.value > 0;
       });
+  if (memory != nullptr) {
+    memory->merges.resize(kTried.size());
+  }
   Scenario tried = scenario;
-  const auto period = [&](buckets::Schedule merge) {
-    tried.communication.merge_of = merge;
-    return period_of(tried);
-  };
   constexpr double kEqual = 1 - 1e-12;
-  std::optional<buckets::Schedule> best;
-  double best_s = period(buckets::Schedule::optimal);
-  for (const buckets::Schedule merge : kTried) {
-    if (merge == buckets::Schedule::exhaustive && sent > kMostTriedExhaustively) {
+  FastestMerge best;
+  for (std::size_t m = 0; m < kTried.size(); ++m) {
+    if (kTried[m] == buckets::Schedule::exhaustive && sent > kMostTriedExhaustively) {
       continue;
     }
-    if (const double period_s = period(merge); period_s < best_s * kEqual) {
-      best = merge;
-      best_s = period_s;
+    tried.communication.merge_of = kTried[m];
+    const double period_s = period_of(tried, memory != nullptr ? &memory->merges[m] : nullptr);
+    if (m == 0 || period_s < best.period_s * kEqual) {
+      best = {.merge = kTried[m], .period_s = period_s};
     }
   }
   return best;
+}
+
+Result run_with_fastest_merge(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
+  Scenario chosen = scenario;
+  chosen.communication.merge_of = fastest_merge(scenario, memory).merge;
+  Result result = run_program(chosen, detail, memory);
+  result.scenario.communication.merge_of.reset();
+  return result;
 }
 
 namespace {

@@ -92,13 +92,13 @@ buckets::Plan plan_of(const Scenario& scenario, const buckets::Problem& problem)
     check_range(*other);
   }
   const buckets::Problem& planned = other ? *other : problem;
-  const std::optional<buckets::Schedule> faster =
-      searches_merge(scenario) ? faster_merge(scenario) : communication.merge_of;
-  const buckets::Schedule merge = faster.value_or(communication.schedule);
+  const buckets::Schedule merge = searches_merge(scenario)
+                                      ? fastest_merge(scenario).merge
+                                      : communication.merge_of.value_or(communication.schedule);
   buckets::Plan plan = merge == buckets::Schedule::omgs
                            ? omgs_plan(scenario, planned)
                            : buckets::make_plan(planned, merge, communication.schedule_options);
-  if (faster && !communication.merge_of) {
+  if (communication.schedule == buckets::Schedule::optimal && merge != communication.schedule) {
     plan.warnings.push_back("optimal takes the merge of " +
                             std::string(buckets::planner(merge).name) +
                             ", which is faster in this run than the one with the earliest finish");

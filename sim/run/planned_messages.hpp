@@ -8,6 +8,8 @@
 
 namespace stepsim::study {
 
+struct ProgramMemory; // program_memory.hpp
+
 // How long one message of the plan holds the channel, copies left out.
 struct MessageSeconds {
   double exchange{};  // all-reduce, or the reduce of reduce_broadcast
@@ -85,9 +87,13 @@ void set_times(const Scenario& scenario, const buckets::Plan& plan,
 // certified, except on simulated networks, on which every merge would have to be simulated, and
 // with /communication/plan_cost, which says what is to be planned with.
 [[nodiscard]] bool searches_merge(const Scenario& scenario);
-// The schedule whose merge is the fastest in the run; empty if it is that of `optimal` itself. The
-// scenario must be one of searches_merge(). Throws as run() does.
-[[nodiscard]] std::optional<buckets::Schedule> faster_merge(const Scenario& scenario);
+struct FastestMerge {
+  buckets::Schedule merge{}; // `optimal` unless that of another schedule is faster
+  double period_s{};
+};
+// The schedule whose merge is the fastest in the run, and iteration_time_s with it. The scenario
+// must be one of searches_merge(). `memory` as for run(). Throws as run() does.
+[[nodiscard]] FastestMerge fastest_merge(const Scenario& scenario, ProgramMemory* memory = nullptr);
 
 // How far the schedule of a run is from the best merge of its gradients (MG-WFBP, 1811.11141, and
 // the exact optimum), and the period by formula.

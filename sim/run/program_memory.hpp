@@ -20,6 +20,7 @@ struct ProgramMemory {
   std::optional<AloneTimes> alone;
   std::optional<double> single_s;               // a step of one worker alone
   std::optional<std::vector<double>> compute_s; // of each worker where they vary
+  std::vector<ProgramMemory> merges{};          // of the runs of fastest_merge()
   // Of the runs that a compressed one is compared with.
   std::vector<ProgramMemory> dense{};
   std::optional<Scenario> dense_scenario{};

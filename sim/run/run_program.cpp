@@ -136,18 +136,26 @@ double program_period(const Scenario& whole, ProgramMemory* memory, const Progra
   if (searches_width(whole)) {
     return program_period(with_best_width(whole));
   }
+  if (searches_merge(whole)) {
+    return fastest_merge(whole, memory).period_s;
+  }
+  if (memory == nullptr) {
+    ProgramMemory own;
+    return program_period(whole, &own, like);
+  }
   const std::optional<Scenario> part = first_of_jobs(whole);
   const Scenario& scenario = part ? *part : whole;
-  std::optional<ProgramMemory> fresh;
-  ProgramMemory& known = memory != nullptr ? *memory : fresh.emplace();
-  renew(scenario, simulates_messages(whole), MadeFor::period, like, known);
-  return evaluated_period(whole, scenario, *known.made, *known.factors, known.window) /
-         known.made->program.steps;
+  renew(scenario, simulates_messages(whole), MadeFor::period, like, *memory);
+  return evaluated_period(whole, scenario, *memory->made, *memory->factors, memory->window) /
+         memory->made->program.steps;
 }
 
 Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) {
   if (searches_width(whole)) {
     return run_with_best_width(whole, detail);
+  }
+  if (searches_merge(whole)) {
+    return run_with_fastest_merge(whole, detail, memory);
   }
   const std::optional<Scenario> part = first_of_jobs(whole);
   const Scenario& scenario = part ? *part : whole;

@@ -59,6 +59,10 @@ namespace stepsim::study {
 // Runs the program of that scenario, whose width a warning names.
 [[nodiscard]] Result run_with_best_width(const Scenario& scenario, Detail detail);
 
+// Runs the program of a scenario of searches_merge() with its fastest merge, which a warning names.
+[[nodiscard]] Result run_with_fastest_merge(const Scenario& scenario, Detail detail,
+                                            ProgramMemory* memory);
+
 // Sets pipeline_width, the figures of staleness, in_flight_gradients and, with /training/drain,
 // makespan_drained_s, the formulas of the period unless messages are simulated, and the gradient
 // that each of result.iterations applies. `times` has all operations of `made`.

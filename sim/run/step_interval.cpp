@@ -26,10 +26,11 @@ void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary
     down += shorter * shorter;
     parts.push_back({.factor = name, .share = longer * longer, .at_high = one, .at_low = other});
   };
-  OtherRun fresh;
+  std::vector<OtherRun> only; // one at a time
   const auto run_of = [&](std::size_t place) -> OtherRun& {
     if (memory == nullptr) {
-      return fresh = {};
+      only.clear();
+      return only.emplace_back();
     }
     memory->moved.resize(2 * (kFactorCount + 1));
     return memory->moved[place];
