@@ -22,8 +22,9 @@ std::string help_sentence(const study::TraceStudy& study, study::Effort effort) 
   };
   const auto best = std::ranges::find_if(study.help, of_effort);
   std::string out = std::string(study::kEfforts[effort]) + ": ";
-  if (best == study.help.end()) {
-    return out + "nothing that was tried shortens the step";
+  if (best == study.help.end() || best->gain < kShown) {
+    return out + "nothing that was tried shortens the step" +
+           (best == study.help.end() ? "" : " by " + base::percent(kShown, 2));
   }
   out += best->change + ", " + base::percent(best->gain, 2) + " shorter";
   if (best->gain_range) {
