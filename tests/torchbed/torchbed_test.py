@@ -207,7 +207,7 @@ class Beds(unittest.TestCase):
             for namespace, device, rate in (("n0", "eth0", 100), ("n1", "eth0", 40), ("hub", "v1", 40), ("hub", "up0", 60)):
                 shown = subprocess.run(["tc", "-n", made.name + namespace, "qdisc", "show", "dev", device],
                                        capture_output=True, text=True, check=True).stdout
-                self.assertRegex(shown, rf"tbf .* rate {rate}Mbit .* lat 400ms")
+                self.assertRegex(shown, rf"tbf .* rate {rate}Mbit .* lat 2s")
             with self.assertRaises(RuntimeError):
                 made.run(["false"], 60)
         self.gone()
