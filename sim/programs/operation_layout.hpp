@@ -29,9 +29,9 @@ struct OperationLayout {
   std::vector<WaitSlot> waits;
   std::uint32_t slots{}; // total of all rings
   bool begins_idle{};
-  // Of a program that begins idle, where all that computes is on one stream and all exchanges are
-  // on another, for none of which computing waits in its own iteration: the operations of an
-  // iteration, each exchange as soon as the computing that it waits for has ended. Else empty.
+  // The operations of an iteration, each exchange behind the computing that it waits for. Empty
+  // unless the program begins idle, computes on one stream, exchanges on another one, and computing
+  // waits for no exchange of its own iteration.
   std::vector<std::uint32_t> single_pass;
 
   // The slot for the end of `operation` in `iteration`.

@@ -88,7 +88,7 @@ void set_times(const Scenario& scenario, const buckets::Plan& plan,
 // with /communication/plan_cost, which says what is to be planned with.
 [[nodiscard]] bool searches_merge(const Scenario& scenario);
 struct FastestMerge {
-  buckets::Schedule merge{}; // `optimal` unless that of another schedule is faster
+  buckets::Schedule merge{}; // `optimal`, or the schedule whose merge is faster than its own
   double period_s{};
 };
 // The schedule whose merge is the fastest in the run, and iteration_time_s with it. The scenario

@@ -139,6 +139,21 @@ TEST_CASE("study: a second half that is longer or shorter than the range says so
   CHECK(text(1).find("range") == std::string::npos);
 }
 
+TEST_CASE("study: what shortens the step by less than half a per cent is not listed") {
+  study::TraceStudy study;
+  const auto free_changes = [&](double gain) {
+    study.help = {{.change = "schedule dear",
+                   .set = {},
+                   .step_s = 1 - gain,
+                   .gain = gain,
+                   .kind = study::ChangeKind::schedule}};
+    return cli::help_sentences(study).front();
+  };
+  CHECK(free_changes(0.0051).find("schedule dear") != std::string::npos);
+  CHECK(free_changes(0.0049).find("nothing that was tried") != std::string::npos);
+  CHECK(free_changes(0.0049).find("schedule dear") == std::string::npos);
+}
+
 TEST_CASE("progress: bar, count, rate and time to go") {
   // 1234 of 9000 = 2.7 of 20 marks; 42 s to go
   CHECK(cli::progress_line(1234, 9000, 12300, 41.2) ==
