@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Measures steps of stock PyTorch in beds, and predicts them with stepsim.
 
-usage: tests/torchbed/campaign.py [--bin DIR] [--out FOLDER]             an hour; writes the files below   
+usage: tests/torchbed/campaign.py [--bin DIR] [--out FOLDER]             an hour; writes the files below
        tests/torchbed/campaign.py --quick                                two minutes; prints, writes nothing
        tests/torchbed/campaign.py --list | --measure PIECE .. | --show PIECE .. | --write
 

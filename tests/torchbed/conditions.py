@@ -93,17 +93,16 @@ GAIN_MODELS = (RESNET, "alexnet", BERT, GPT2, GOOGLENET)
 
 
 def advised(source):
-    """DDP's default, the advised cap, and the advised list of caps, per model, with one exchange of gloo at a time, as
-    NCCL has it and as plans count on, and with gloo's two. No answers: none are advised yet."""
+    """DDP's default, the advised cap, and the advised list of caps, per model. Changes are small, so that twice as many
+    steps are measured. No answers: none are advised yet."""
     answers = json.loads(ADVICE.read_text("utf-8")).get(source, {}) if ADVICE.exists() else {}
     found = []
     for name, answer in answers.items():
         cap = max(1, int(answer["bucket_cap_mb"] * MIB))
         limits = [max(1, round(limit * MIB)) for limit in answer["bucket_cap_mb_list"]]
-        for label, of_bed in (("threads=1", {"threads": 1}), ("", {})):
-            found += [one(name, 25, "gain", f"default {label}".strip(), **of_bed),
-                      one(name, "tuned", "gain", label, bucket_cap_mb=cap / MIB, bucket_bytes=cap, **of_bed),
-                      one(name, "list", "gain", label, bucket_list=limits, **of_bed)]
+        found += [one(name, 25, "gain", "default", steps=2 * STEPS),
+                  one(name, "tuned", "gain", bucket_cap_mb=cap / MIB, bucket_bytes=cap, steps=2 * STEPS),
+                  one(name, "list", "gain", bucket_list=limits, steps=2 * STEPS)]
     return found
 
 
@@ -213,6 +212,7 @@ def job(shape, condition):
 # Calibrations of broadcasts: neighbours in the queue have one root, or the ranks in turn as roots.
 BROADCASTS = {"tensors": "broadcast, queue of one root", "view": "broadcast, queue of all roots"}
 BROADCAST_ALONE = "broadcast alone"
+GTOPK_UNSENT = "gTop-k, nothing sent"
 GATHER_BY = {"tensors": "broadcast_tensors", "view": "broadcast_view"}
 SMALL = [4, 1024, 4096, 8192, 16384, 32768, 65536, 131072, 262144]
 LARGE = [524288, 1048576, 2097152, 4194304]
@@ -227,6 +227,10 @@ def calibrations(shape):
              {"at_once": 2, "sizes": [(size, 2) for size in large]}]
     found = {"alone": [{"at_once": 1, "sizes": [(size, 3) for size in SMALL] + [(size, 2) for size in large]}],
              "queue": queue}
+    for condition in shape["conditions"]:
+        if condition["kind"] == "gTop-k" and condition["cap_mib"] == ONE_BUCKET:
+            found[GTOPK_UNSENT] = [{"at_once": 1, "op": "gtopk", "density": condition["settings"]["density"],
+                                    "sizes": [(most, 3)]}]
     if any(condition["settings"].get("threads") == 1 for condition in shape["conditions"]):
         found["queue, one thread"] = [dict(part, threads=1) for part in queue]
     if any(condition["kind"] == "Join" for condition in shape["conditions"]):

@@ -15,6 +15,7 @@ import pathlib
 import struct
 import sys
 import time
+import types
 
 import torch
 import torch.distributed as dist
@@ -28,6 +29,7 @@ from torch.nn.parallel import DistributedDataParallel
 sys.dont_write_bytecode = True
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "pytorch"))
 
+import gtopk_hook as gtopk_script  # noqa: E402
 from diloco import DiLoCo  # noqa: E402
 from gtopk_hook import GTopK, gtopk_hook  # noqa: E402
 
@@ -121,11 +123,31 @@ def asked(job, group, tensors):
     return works
 
 
+class NothingSent:
+    """Takes the place of torch.distributed in the gTop-k hook. Lists that a rank receives are those of the gradients of this
+    bed, which are 0."""
+    get_rank, get_world_size = dist.get_rank, dist.get_world_size
+    send = broadcast = staticmethod(lambda *_: None)
+
+    @staticmethod
+    def recv(to, _):
+        to[0], to[1] = torch.arange(to.size(1)), 0
+
+
+def compute_gtopk(hook, tensor):
+    """What the gTop-k hook computes for a bucket with these gradients."""
+    bucket = types.SimpleNamespace(buffer=lambda: tensor, parameters=lambda: [tensor], gradients=lambda: [tensor])
+    gtopk_script.dist = NothingSent
+    hook.thread.submit(hook.exchange, bucket, torch.futures.Future()).result()
+    gtopk_script.dist = dist
+
+
 def collectives(job):
-    """all_reduce, or what `op` names, without training: `at_once` of them are asked for together. One [bytes, start, end]
-    per repetition, where start is when this rank asks and end when the last of them has its result. The first round has one
-    more of each size before them."""
+    """all_reduce, or what `op` names, without training: `at_once` of them are asked for together (`gtopk`: what its hook
+    computes, where nothing is sent). One [bytes, start, end] per repetition, where start is when this rank asks and end when
+    the last of them has its result. The first round has one more of each size before them."""
     group = group_of(job)
+    hook = GTopK(job["density"]) if job.get("op") == "gtopk" else None
     found = []
     for size, repeat in job["sizes"]:
         tensors = [torch.zeros(max(1, size // 4)) for _ in range(job["at_once"])]
@@ -134,7 +156,10 @@ def collectives(job):
             time.sleep(0.002)
             ends = []
             start = now()
-            works = asked(job, group, tensors)
+            if hook:
+                compute_gtopk(hook, tensors[0])
+                ends.append(now())
+            works = asked(job, group, tensors) if not hook else []
             noted = [work.get_future().then(lambda _: ends.append(now())) for work in works]
             for future in noted:
                 future.wait()

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The tables of docs/pytorch.md, from tests/torchbed/measured.csv.
 
-usage: tests/torchbed/tables.py kinds|beds|halves|worst|noise|logged|zero|more|gain|gain_two|beliefs
+usage: tests/torchbed/tables.py kinds|beds|halves|worst|noise|logged|zero|more|gain|beliefs
 """
 import json
 import math
@@ -185,6 +185,9 @@ def more():
     errors = [abs(error(row)) for row in rows]
     print(f"\nError without sign: median {percent(statistics.median(errors))}, largest {percent(max(errors))}, of "
           f"{len(rows)} conditions")
+    for piece, tables in campaign.read()[1].items():
+        for _, seconds in tables.get(conditions.GTOPK_UNSENT, []):
+            print(f"Selecting and merging of gTop-k in one bucket, timed with nothing sent ({piece}): {1e3 * seconds:.1f} ms")
 
 
 def by_name(piece):
@@ -195,21 +198,21 @@ def change(rows, new, old, key):
     return rows[new][key] / rows[old][key] - 1
 
 
-def plan_changes(threads):
+def plan_changes():
     """(model, kind of advice, row of DDP's default, row of the advised buckets, predicted change, measured change) of all
-    plans, with so many exchanges at once."""
+    plans."""
     for piece in conditions.ADVISED.values():
         rows = by_name(piece)
         for name in map(conditions.short, conditions.GAIN_MODELS):
-            old, *plans = (f"{name} cap={of}{' threads=1' if threads == 1 else ''}" for of in ("25 default", "tuned", "list"))
+            old, *plans = (f"{name} cap={of}" for of in ("25 default", "tuned", "list"))
             for plan, word in zip(plans, ("one cap", "list")):
                 yield (name, word, rows[old], rows[plan],
                        *(change(rows, plan, old, key) for key in ("predicted_s", "measured_s")))
 
 
-def gain(threads):
+def gain():
     """The advised caps and lists beside DDP's defaults, measured and predicted."""
-    found = list(plan_changes(threads))
+    found = list(plan_changes())
     table(("bed", "model", "advice", "buckets, default", "buckets, advised", "default [ms]", "advised [ms]", "predicted change",
            "measured change"),
           [(bed_of(old), name, word, len(old["bucket_bytes"]), len(plan["bucket_bytes"]), f"{1e3 * old['measured_s']:.1f}",
@@ -248,5 +251,4 @@ def beliefs():
 
 if __name__ == "__main__":
     {"kinds": kinds, "beds": beds, "halves": halves, "worst": worst, "noise": noise, "logged": logged, "zero": zero,
-     "more": more, "gain": lambda: gain(1), "gain_two": lambda: gain(2),
-     "beliefs": beliefs}[sys.argv[1]]()
+     "more": more, "gain": gain, "beliefs": beliefs}[sys.argv[1]]()

@@ -59,10 +59,14 @@ class Committed(unittest.TestCase):
         self.assertEqual(differences(self.rows, STEPSIM, self.calibrations), [])
 
     def test_plans_gain_what_was_predicted(self):
-        found = [*tables.plan_changes(1), *tables.plan_changes(2)]
-        self.assertEqual(len(found), 40)
-        for name, word, _, _, told, seen in found:
-            self.assertLessEqual(abs(told - seen), 0.02, f"{name}, {word}")
+        changes = [(told, seen) for *_, told, seen in tables.plan_changes()]
+        self.assertEqual(len(changes), 20)
+        self.assertGreaterEqual(sum(abs(told - seen) <= 0.02 for told, seen in changes), 18)
+        errors = [abs(tables.error(row)) for row in tables.first_rows()]
+        advised = [(told, seen) for told, seen in changes if told < -tables.percentile(errors, 0.9)]
+        self.assertGreaterEqual(len(advised), 2)
+        for told, seen in advised:
+            self.assertLessEqual(abs(told - seen), 0.01)
 
     def test_one_figure_that_is_off_is_found(self):
         row = self.rows[0]
@@ -87,12 +91,15 @@ class Committed(unittest.TestCase):
         for row in compared:
             self.assertEqual(row["bucket_bytes"], row["predicted_bucket_bytes"], row["condition"]["name"])
 
-    def test_every_bucket_ends_when_it_was_seen_to_end(self):
+    def test_every_bucket_is_launched_and_ends_when_it_was_seen_to(self):
         logged = [row for row in self.rows if row["logged"]]
         self.assertGreaterEqual(len(logged), 8)
         for row in logged:
             for told, seen in zip(row["predicted_logged"], row["logged"], strict=True):
-                self.assertLess(abs(told[2] / seen[2] - 1), 0.06, (row["piece"], row["condition"]["name"]))
+                where = row["piece"], row["condition"]["name"]
+                self.assertLess(abs(told[1] - seen[1]), 1e-3, where)
+                one = row["condition"]["settings"].get("threads") == 1
+                self.assertLess(abs(told[2] / seen[2] - 1), 0.05 if one else 0.09, where)
 
 
 class Rule(unittest.TestCase):
