@@ -102,7 +102,7 @@ EventPeriod event_period(const Program& given, const OperationLayout& layout,
   if (warms) {
     return event_period(without_warmup(given), most_iterations);
   }
-  if (const std::optional<double> period = period_from_idle(given, layout)) {
+  if (const std::optional<double> period = period_from_idle(given, layout, given.interference)) {
     return {.period = {*period}, .cyclicity = 1, .steady_from = 0};
   }
   const bool fifo = fifo_pass_applies(given);

@@ -40,20 +40,23 @@ namespace stepsim::programs {
 
 // Runs a valid program for which fifo_pass_applies(). The result has one rank and `factors` must be
 // for one rank, whatever program.ranks is. The pass may stop as soon as all operations of the
-// iterations before `needed` have ended; later ones and the makespan are then incomplete. With
-// Record::steady, without factors, one iteration is run where each begins on idle streams, because
-// its first operation waits for all of the one before: all later ones repeat it.
+// iterations before `needed` have ended; later ones and the makespan are then incomplete.
 // O(operations + waits) x O(streams) per iteration.
 [[nodiscard]] OperationTimes
 fifo_pass(const Program& program, std::int64_t iterations, const Factors& factors = {},
           Record record = Record::marker,
           std::int64_t needed = std::numeric_limits<std::int64_t>::max());
 
-// The period of a valid program whose iterations begin on idle streams, by its first iteration;
-// empty where they do not, and where fifo_pass_applies() is false. O(operations) where the layout
-// has a single pass; its result has the bits of fifo_pass().
+// Of a valid program whose iterations begin on idle streams, because its first operation waits for
+// all of the iteration before, the first one tells the times of all; empty where they do not, and
+// where fifo_pass_applies() is false. O(operations) where the layout has a single pass; results
+// have the bits of fifo_pass(). The period may be asked for other slowdowns of computing than the
+// program has.
 [[nodiscard]] std::optional<double> period_from_idle(const Program& program,
-                                                     const OperationLayout& layout);
+                                                     const OperationLayout& layout,
+                                                     const Interference& interference);
+[[nodiscard]] std::optional<OperationTimes>
+times_from_idle(const Program& program, const OperationLayout& layout, std::int64_t iterations);
 
 // The steady-state period of a program with constant durations by the evaluator `events`. It is for
 // programs with interference or with disciplines other than fifo: the period of such a program is

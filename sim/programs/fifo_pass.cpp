@@ -13,8 +13,8 @@ constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max(); // itera
 
 class FifoPass {
 public:
-  FifoPass(const Program& program, std::int64_t iterations, const Factors& factors, Record record,
-           std::int64_t needed)
+  FifoPass(const Program& program, const Interference& interference, std::int64_t iterations,
+           const Factors& factors, Record record, std::int64_t needed)
       : program_(program), factors_(factors), iterations_(iterations), needed_(needed),
         recorded_(record != Record::marker), streams_(program.streams.size()),
         steps_(program.operations.size()), done_(program.operations.size(), 0) {
@@ -26,7 +26,7 @@ public:
       times_.start.resize(times_.at(iterations, 0, 0));
       times_.end.resize(times_.start.size());
     }
-    list_steps();
+    list_steps(interference);
     behind_ = needed > 0
                   ? std::ranges::count_if(
                         streams_, [](const Stream& stream) { return stream.first != stream.tail; })
@@ -76,7 +76,7 @@ private:
   };
 
   // Step by step of each stream, those of the tail behind the others.
-  void list_steps() {
+  void list_steps(const Interference& interference) {
     std::vector<std::size_t> next(streams_.size() + 1, 0);
     for (const Operation& operation : program_.operations) {
       ++next[operation.stream + 1];
@@ -90,13 +90,13 @@ private:
       const Operation& operation = program_.operations[o];
       const bool computes = operation.type == OperationType::compute;
       const auto kind = static_cast<std::size_t>(operation.kind);
-      steps_[next[operation.stream]++] = {
-          .seconds = operation.duration_s(),
-          .slowdown = computes ? program_.interference.compute[kind] : 0,
-          .wait = program_.waits.data() + program_.first_wait[o],
-          .last_wait = program_.waits.data() + program_.first_wait[o + 1],
-          .operation = o,
-          .type = operation.type};
+      steps_[next[operation.stream]++] = {.seconds = operation.duration_s(),
+                                          .slowdown = computes ? interference.compute[kind] : 0,
+                                          .wait = program_.waits.data() + program_.first_wait[o],
+                                          .last_wait =
+                                              program_.waits.data() + program_.first_wait[o + 1],
+                                          .operation = o,
+                                          .type = operation.type};
       if (o < times_.operations) {
         ++streams_[operation.stream].tail;
       }
@@ -226,6 +226,73 @@ private:
   OperationTimes times_;
 };
 
+// One iteration in the order of OperationLayout::single_pass. `note` takes every operation with its
+// start and its end. Exchanges in line when a computation starts are under way without a gap until
+// the last of them ends, and no other one starts before the computation has ended.
+double single_pass(const Program& program, const Interference& interference,
+                   const OperationLayout& layout, auto note) {
+  double now = 0;     // the computation before has ended
+  double channel = 0; // the exchange before has
+  for (const std::uint32_t o : layout.single_pass) {
+    const Operation& operation = program.operations[o];
+    const double seconds = operation.duration_s();
+    if (operation.type == OperationType::exchange) {
+      const double start = std::max(channel, now);
+      channel = start + seconds;
+      note(o, start, channel);
+      continue;
+    }
+    const double start = now;
+    const double slowdown =
+        channel > now ? interference.compute[static_cast<std::size_t>(operation.kind)] : 1;
+    const double slowed_end = now + seconds * slowdown;
+    now = slowdown == 1 || slowed_end <= channel
+              ? slowed_end
+              : channel + std::max(0.0, seconds - (channel - now) / slowdown);
+    note(o, start, now);
+  }
+  return std::max(now, channel);
+}
+
+// Whether the tail computes behind all operations of the last iteration, as the next one would
+// begin.
+bool has_plain_tail(const Program& program) {
+  const std::uint32_t begin = program.iteration_size();
+  const auto computes = [&](const Operation& each) {
+    return each.type == OperationType::compute && each.stream == program.operations[0].stream;
+  };
+  const auto is_awaited = [&](const Wait& wait) {
+    return std::ranges::any_of(program.waits_of(begin), [&](const Wait& other) {
+      return other.operation == wait.operation && other.distance == wait.distance;
+    });
+  };
+  return program.tail_operations == 0 ||
+         (std::all_of(program.operations.begin() + begin, program.operations.end(), computes) &&
+          std::ranges::all_of(program.waits_of(0), is_awaited));
+}
+
+// The first iteration, which begins on idle streams, and the tail behind it.
+OperationTimes first_iteration(const Program& program, const OperationLayout& layout) {
+  if (layout.single_pass.empty() || !has_plain_tail(program)) {
+    return FifoPass(program, program.interference, 1, {}, Record::all, kAll).run();
+  }
+  OperationTimes times;
+  times.ranks = 1;
+  times.operations = program.iteration_size();
+  times.start.resize(times.operations);
+  times.end.resize(times.operations);
+  times.makespan_s =
+      single_pass(program, program.interference, layout, [&](auto o, double start, double end) {
+        times.start[o] = start;
+        times.end[o] = end;
+      });
+  for (std::uint32_t o = times.operations; o < program.operations.size(); ++o) {
+    times.makespan_s += program.operations[o].duration_s();
+  }
+  times.marker_end = {times.end[program.marker]};
+  return times;
+}
+
 // The times of `iterations` which are all like the recorded first one.
 OperationTimes repeated(OperationTimes times, std::int64_t iterations) {
   constexpr std::int64_t kRecorded = 4; // whoever follows what binds goes back some iterations
@@ -247,34 +314,22 @@ OperationTimes repeated(OperationTimes times, std::int64_t iterations) {
 
 } // namespace
 
-// Exchanges in line when a computation starts are under way without a gap until the last of them
-// ends, and no other one starts before the computation has ended.
-double single_pass_s(const Program& program, std::span<const std::uint32_t> order) {
-  double now = 0;     // the computation before has ended
-  double channel = 0; // the exchange before has
-  for (const std::uint32_t o : order) {
-    const Operation& operation = program.operations[o];
-    const double seconds = operation.duration_s();
-    if (operation.type == OperationType::exchange) {
-      channel = std::max(channel, now) + seconds;
-      continue;
-    }
-    const double slowdown =
-        channel > now ? program.interference.compute[static_cast<std::size_t>(operation.kind)] : 1;
-    const double slowed_end = now + seconds * slowdown;
-    now = slowdown == 1 || slowed_end <= channel
-              ? slowed_end
-              : channel + std::max(0.0, seconds - (channel - now) / slowdown);
-  }
-  return std::max(now, channel);
-}
-
-std::optional<double> period_from_idle(const Program& program, const OperationLayout& layout) {
+std::optional<double> period_from_idle(const Program& program, const OperationLayout& layout,
+                                       const Interference& interference) {
   if (!fifo_pass_applies(program) || !layout.begins_idle) {
     return std::nullopt;
   }
-  return layout.single_pass.empty() ? FifoPass(program, 1, {}, Record::marker, 1).run().makespan_s
-                                    : single_pass_s(program, layout.single_pass);
+  return layout.single_pass.empty()
+             ? FifoPass(program, interference, 1, {}, Record::marker, 1).run().makespan_s
+             : single_pass(program, interference, layout, [](auto...) {});
+}
+
+std::optional<OperationTimes> times_from_idle(const Program& program, const OperationLayout& layout,
+                                              std::int64_t iterations) {
+  if (!fifo_pass_applies(program) || !layout.begins_idle) {
+    return std::nullopt;
+  }
+  return repeated(first_iteration(program, layout), iterations);
 }
 
 bool fifo_pass_applies(const Program& program) {
@@ -284,11 +339,7 @@ bool fifo_pass_applies(const Program& program) {
 OperationTimes fifo_pass(const Program& program, std::int64_t iterations, const Factors& factors,
                          Record record, std::int64_t needed) {
   assert(fifo_pass_applies(program) && "fifo streams, exchanges at full speed");
-  const bool varies = !factors.compute.empty() || !factors.exchange.empty();
-  if (record == Record::steady && iterations > 1 && !varies && begins_idle(program)) {
-    return repeated(FifoPass(program, 1, factors, Record::all, kAll).run(), iterations);
-  }
-  return FifoPass(program, iterations, factors, record, needed).run();
+  return FifoPass(program, program.interference, iterations, factors, record, needed).run();
 }
 
 } // namespace stepsim::programs

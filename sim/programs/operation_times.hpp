@@ -16,8 +16,8 @@ struct Factors {
 
 // Which times a run records: only the ends of the marker, or the start and end of every operation.
 // `first_rank`, for rank_vectors() alone: of every operation on rank 0. `steady`, for recurrence()
-// and fifo_pass() alone: of every operation, until an iteration repeats the one before it. For all
-// other evaluators both are `all`.
+// alone: of every operation, until an iteration repeats the one before it. For all other evaluators
+// both are `all`.
 enum class Record { marker, first_rank, all, steady };
 
 struct OperationTimes {

@@ -51,7 +51,7 @@ double formula_bytes(const Scenario& scenario, const buckets::Group& group) {
 
 BucketCosts::BucketCosts(const Scenario& scenario, const std::optional<buckets::Cost>& curve)
     : scenario_(scenario), splits_(splits_exchange(scenario)),
-      halves_(!splits_ && has_all_gathers(scenario)),
+      halves_(!splits_ && has_all_gathers(scenario)), extra_(extra_cost(scenario)),
       exchange_(first_of(scenario, splits_), scenario.method, curve) {
   if (has_second_half()) {
     broadcast_.emplace(second_of(scenario, splits_), scenario.method, curve);
@@ -61,14 +61,14 @@ BucketCosts::BucketCosts(const Scenario& scenario, const std::optional<buckets::
 // An exchange that cannot be split into its own phases counts as two equal halves: DeAR then
 // behaves as with an all-reduce cut in the middle, and bytes and the sum of times stay those of the
 // whole.
-void BucketCosts::halve(BucketCost& cost) const {
+void BucketCosts::halve(ChannelSeconds& times) const {
   if (halves_) {
-    cost.broadcast_s = cost.exchange_s() / 2;
+    times.broadcast_s = times.exchange_s() / 2;
     for (double* part :
-         {&cost.staging_s, &cost.wire_s, &cost.merge_s, &cost.scatter_s, &cost.on_wire_s}) {
+         {&times.staging_s, &times.wire_s, &times.merge_s, &times.scatter_s, &times.on_wire_s}) {
       *part /= 2;
     }
-    cost.back_on_wire_s = cost.on_wire_s;
+    times.back_on_wire_s = times.on_wire_s;
   }
 }
 
@@ -77,13 +77,10 @@ bool BucketCosts::has_second_half() const {
 }
 
 BucketCost BucketCosts::operator()(const buckets::Group& group) {
-  BucketCost cost = is_compressed(scenario_) ? compressed(group) : dense(group);
-  halve(cost);
-  return cost;
-}
-
-BucketCost BucketCosts::times(const buckets::Group& group) {
-  BucketCost cost = is_compressed(scenario_) ? compressed(group) : dense_times(group.bytes);
+  if (!is_compressed(scenario_)) {
+    return dense(group);
+  }
+  BucketCost cost = compressed(group);
   halve(cost);
   return cost;
 }
@@ -108,21 +105,20 @@ std::uint64_t BucketCosts::events() const {
 // A curve of the scenario is the whole exchange; what comes on top is added to its planner's form
 // too. An exchange without time is one of a single worker or of no bytes, which has no start-up
 // either.
-BucketCost BucketCosts::dense_times(Bytes bytes) {
-  const buckets::LinearCost extra = extra_cost(scenario_);
-  BucketCost cost;
-  cost.on_wire_s = exchange_.seconds(bytes);
-  const bool sends = cost.on_wire_s > 0;
-  cost.wire_s = cost.on_wire_s + (sends ? extra.startup_s : 0);
-  cost.staging_s = extra.per_byte_s * static_cast<double>(bytes.value);
+ChannelSeconds BucketCosts::times(Bytes bytes) {
+  ChannelSeconds times;
+  times.on_wire_s = exchange_.seconds(bytes);
+  times.wire_s = times.on_wire_s + (times.on_wire_s > 0 ? extra_.startup_s : 0);
+  times.staging_s = extra_.per_byte_s * static_cast<double>(bytes.value);
   if (broadcast_) {
-    cost.broadcast_s = cost.back_on_wire_s = broadcast_->seconds(bytes);
+    times.broadcast_s = times.back_on_wire_s = broadcast_->seconds(bytes);
   }
-  return cost;
+  halve(times);
+  return times;
 }
 
 BucketCost BucketCosts::dense(const buckets::Group& group) {
-  BucketCost cost = dense_times(group.bytes);
+  BucketCost cost{times(group.bytes)};
   const auto bytes = static_cast<double>(group.bytes.value);
   const programs::Exchange& message = exchange_(group.bytes);
   if (is_simulated(scenario_)) {

@@ -13,26 +13,30 @@
 
 namespace stepsim::study {
 
-struct BucketCost {
+// Seconds on the channel.
+struct ChannelSeconds {
+  double staging_s{}, wire_s{}, merge_s{}, scatter_s{};
+  // Of the second half: the broadcast of reduce_broadcast, or the all-gather of DeAR; else 0.
+  double broadcast_s{};
+  // Of the collectives, on any network: their part of exchange_s() and of broadcast_s.
+  double on_wire_s{}, back_on_wire_s{};
+  // Of the exchange, or of its first half.
+  [[nodiscard]] double exchange_s() const { return staging_s + wire_s + merge_s + scatter_s; }
+};
+
+struct BucketCost : ChannelSeconds {
   double select_s{}, residual_s{}; // on compute as drawn, or on a side stream (key select_stream)
   double encode_s{}, decode_s{};   // coding and decoding by a codec, on the compute thread
-  double staging_s{}, wire_s{}, merge_s{}, scatter_s{}; // on the channel
-  // Time of the second half: the broadcast of reduce_broadcast, or the all-gather of DeAR; else 0.
-  double broadcast_s{};
-  double bytes_sent{}; // bytes sent in both halves by the rank that sends most
+  double bytes_sent{};             // bytes sent in both halves by the rank that sends most
   // The collectives of the exchange and of its second half, which run one after the other; set only
   // for a simulated network. An all-reduce that counts as two equal halves has no `back_stages`.
   std::vector<collectives::Collective> stages{}, back_stages{};
-  // Seconds of these collectives, on any network: their part of exchange_s() and of broadcast_s.
-  double on_wire_s{}, back_on_wire_s{};
-  std::string algorithm;               // algorithm of the collective, or compression method
+  std::string algorithm{};             // algorithm of the collective, or compression method
   std::vector<links::LinkUse> links{}; // [link] of the fabric, both halves of an exchange
   std::int64_t elements{};             // elements of the bucket; 0 unless compressed
   std::int64_t k{};                    // entries that a rank selects; 0 unless compressed
-  // Return the seconds of selection before the exchange, and the seconds that the exchange occupies
-  // the channel.
+  // Seconds of selection before the exchange.
   [[nodiscard]] double compress_s() const { return select_s + residual_s; }
-  [[nodiscard]] double exchange_s() const { return staging_s + wire_s + merge_s + scatter_s; }
 };
 
 // The costs of the buckets of a scenario. Each size is evaluated once; with powersgd, whose cost
@@ -43,8 +47,8 @@ public:
   // `curve`, if not empty, is a measured cost that replaces the evaluators of a dense exchange.
   BucketCosts(const Scenario& scenario, const std::optional<buckets::Cost>& curve);
   [[nodiscard]] BucketCost operator()(const buckets::Group& group);
-  // The same without what a dense bucket sends and by which algorithm and links.
-  [[nodiscard]] BucketCost times(const buckets::Group& group);
+  // Of a bucket that is not compressed: its times alone.
+  [[nodiscard]] ChannelSeconds times(Bytes bytes);
   // Keeps the bytes that exchanges send in `sent`, as ExchangeTimes::share() does.
   void share(collectives::SentBytes& sent);
   // Returns the most faithful evaluator used so far.
@@ -53,16 +57,16 @@ public:
 
 private:
   [[nodiscard]] BucketCost dense(const buckets::Group& group);
-  [[nodiscard]] BucketCost dense_times(Bytes bytes);
   [[nodiscard]] BucketCost compressed(const buckets::Group& group);
 
-  void halve(BucketCost& cost) const;
+  void halve(ChannelSeconds& times) const;
   [[nodiscard]] bool has_second_half() const;
 
   const Scenario& scenario_;
   // Whether an exchange is a reduce-scatter and an all-gather that evaluators know, and whether it
   // is one collective that counts as two equal halves. At most one is true.
   bool splits_, halves_;
+  buckets::LinearCost extra_; // on top of the exchange
   programs::ExchangeTimes exchange_;
   std::optional<programs::ExchangeTimes> broadcast_; // of a second half
   collectives::SentBytes* sent_ = nullptr;

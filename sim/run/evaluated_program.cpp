@@ -45,9 +45,13 @@ OperationTimes evaluate(const Scenario& scenario, const Program& made,
   if (programs::recurrence_applies(made)) {
     return programs::rank_vectors(made, layout, iterations, factors, {}, record);
   }
+  if (!varies && iterations > 1 && record == Record::first_rank) {
+    if (auto times = programs::times_from_idle(made, layout, iterations)) {
+      return *std::move(times);
+    }
+  }
   if (!varies && programs::fifo_pass_applies(made)) {
-    return programs::fifo_pass(made, iterations, factors,
-                               record == Record::first_rank ? Record::steady : record);
+    return programs::fifo_pass(made, iterations, factors, record);
   }
   return programs::event_pass(varies ? made : programs::one_rank(made), iterations, factors,
                               record == Record::marker ? Record::marker : Record::all);
@@ -200,6 +204,20 @@ double period_by_times(const Scenario& scenario, const Program& program,
              : steady_period(scenario, program, layout, programs::recurrence_applies(program));
 }
 
+// Seconds per iteration if exchanges slowed no computing and computing no exchanges.
+double unslowed_period(const Scenario& scenario, const Program& program,
+                       const programs::OperationLayout& layout, const programs::Factors& factors,
+                       const Window& window) {
+  if (!averages(scenario) && !scenario.variability.varies()) {
+    if (const auto period = programs::period_from_idle(program, layout, {})) {
+      return *period;
+    }
+  }
+  Program free = program;
+  free.interference = {};
+  return period_by_times(scenario, free, layout, factors, window);
+}
+
 EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProgram& made,
                                     const programs::Factors& factors, const Window& window,
                                     programs::Record record, std::optional<AloneTimes>* known) {
@@ -252,10 +270,8 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
                                               : varies       ? collectives::Method::max_plus
                                                              : made.method));
   if (program.interference.any()) {
-    Program free = program;
-    free.interference = {};
     result.interference =
-        std::max(0.0, result.period - period_by_times(scenario, free, layout, factors, window));
+        std::max(0.0, result.period - unslowed_period(scenario, program, layout, factors, window));
   }
   return result;
 }

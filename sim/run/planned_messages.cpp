@@ -151,14 +151,6 @@ std::vector<MessageSeconds> planned_seconds(const Scenario& scenario,
   return seconds;
 }
 
-MessageSeconds message_seconds(const buckets::Problem& problem, const BucketCost& cost,
-                               buckets::Schedule schedule) {
-  const bool phases = buckets::planner(schedule).needs_linear_cost();
-  return {.exchange = cost.exchange_s(),
-          .broadcast = cost.broadcast_s,
-          .startup = phases ? startup_seconds(problem, cost.exchange_s()) : 0.0};
-}
-
 // Never more than the whole message, which may be cheaper than a + b m where it has no bytes.
 double startup_seconds(const buckets::Problem& problem, double seconds) {
   const auto* linear = std::get_if<buckets::LinearCost>(&problem.cost.base);

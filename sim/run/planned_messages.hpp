@@ -48,10 +48,6 @@ void check_range(const buckets::Problem& problem);
                                                           const buckets::Problem& problem,
                                                           const buckets::Plan& plan,
                                                           buckets::Schedule schedule);
-// The times of one message by `cost`, which the evaluators of the run gave. `problem` gives only
-// the start-up.
-[[nodiscard]] MessageSeconds message_seconds(const buckets::Problem& problem,
-                                             const BucketCost& cost, buckets::Schedule schedule);
 // The start-up in seconds of a message that takes `seconds`, at most `seconds`; 0 if the cost of
 // `problem` is not linear.
 [[nodiscard]] double startup_seconds(const buckets::Problem& problem, double seconds);

@@ -147,9 +147,9 @@ void set_exchanges(const Scenario& scenario, bool simulated, ProgramUnit& unit) 
 }
 
 // Of a bucket whose messages are simulated: what is not on the wire.
-MessageSeconds beside_messages(const BucketCost& cost) {
-  return {.exchange = std::max(0.0, cost.exchange_s() - cost.on_wire_s),
-          .broadcast = std::max(0.0, cost.broadcast_s - cost.back_on_wire_s)};
+MessageSeconds beside_messages(const ChannelSeconds& times) {
+  return {.exchange = std::max(0.0, times.exchange_s() - times.on_wire_s),
+          .broadcast = std::max(0.0, times.broadcast_s - times.back_on_wire_s)};
 }
 
 } // namespace
@@ -166,26 +166,32 @@ UnitExchange taken(const GroupExchange& exchange, bool simulated) {
 }
 
 void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
-  const buckets::Schedule schedule = scenario.communication.schedule;
   BucketCosts costs(scenario, measured_curve(scenario));
   costs.share(made.sent);
   buckets::Problem phases;
   phases.cost = scenario.training.overlap.any() ? startup_cost(scenario, made.problem.cost)
                                                 : made.problem.cost;
+  const bool in_two = has_halves(scenario);
+  const bool all_gathers = has_all_gathers(scenario);
+  const bool for_period = made.made_for == MadeFor::period;
+  const bool times_alone = for_period && !is_compressed(scenario);
   for (std::size_t g = 0; g < made.units.size(); ++g) {
     const buckets::Group& group = made.plan.groups[g];
     ProgramUnit& unit = made.units[g];
-    unit.cost = made.made_for == MadeFor::period ? costs.times(group) : costs(group);
-    if (made.made_for != MadeFor::period) {
+    if (!times_alone) {
+      unit.cost = costs(group);
+    }
+    if (!for_period) {
       set_exchanges(scenario, made.simulated && exchanges(scenario), unit);
     }
-    const MessageSeconds seconds = made.simulated
-                                       ? beside_messages(unit.cost)
-                                       : message_seconds(made.problem, unit.cost, schedule);
-    const double startup = made.simulated ? 0 : startup_seconds(phases, unit.cost.exchange_s());
+    const ChannelSeconds times = times_alone ? costs.times(group.bytes) : unit.cost;
+    const double startup = made.simulated ? 0 : startup_seconds(phases, times.exchange_s());
+    const MessageSeconds seconds = made.simulated ? beside_messages(times)
+                                                  : MessageSeconds{.exchange = times.exchange_s(),
+                                                                   .broadcast = times.broadcast_s};
     const auto [first, second] =
-        halves(with_copies(scenario, group, seconds, has_all_gathers(scenario)), startup);
-    (has_halves(scenario) ? unit.reduce : unit.exchange).time = first;
+        halves(with_copies(scenario, group, seconds, all_gathers), startup);
+    (in_two ? unit.reduce : unit.exchange).time = first;
     unit.gather.time = second;
   }
   made.method = costs.method();

@@ -4,23 +4,64 @@
 #include <set>
 
 #include "base/nelder_mead.hpp"
-#include "programs/overlapped_step.hpp"
+#include "programs/builders/step_programs.hpp"
+#include "programs/event_pass.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
 using io::OverlapConstants;
-using Steps = std::vector<const MeasuredStep*>;
-
 constexpr std::int64_t kIterations = 160;
 constexpr double kFirstStep = 1.25; // of the simplex, along each constant
+
+// The program of a measured step, with a layer for what is computed between two messages.
+class StepProgram {
+public:
+  explicit StepProgram(const MeasuredStep& step) : step_(&step) {
+    std::vector<programs::LayerTimes> layers(step.messages.size() + 1);
+    std::vector<programs::BucketTimes> buckets;
+    double computed = 0;
+    for (const MeasuredMessage& message : step.messages) {
+      const std::size_t layer = step.messages.size() - buckets.size();
+      layers[layer].backward = {message.ready_s - computed};
+      computed = message.ready_s;
+      buckets.push_back(
+          {.layers = {static_cast<std::uint32_t>(layer)}, .reduce = {}, .gather = {}});
+    }
+    layers.front().forward = {step.forward_s};
+    layers.front().backward = {std::max(0.0, step.backward_s - computed)};
+    program_ = programs::sync_sgd_program(
+        layers, buckets,
+        {.update = {step.update_s}, .next_forward = programs::NextForward::barrier});
+    layout_ = programs::layout_of(program_);
+  }
+
+  [[nodiscard]] const MeasuredStep& measured() const { return *step_; }
+  [[nodiscard]] double period_s(const OverlapConstants& constants) {
+    for (programs::Operation& each : program_.operations) {
+      if (each.type == programs::OperationType::exchange) {
+        const double bytes = step_->messages[static_cast<std::size_t>(each.unit)].bytes;
+        each.data = {constants.startup_s + constants.per_byte_s * bytes};
+      }
+    }
+    programs::Interference slowdown;
+    slowdown.compute.fill(constants.compute);
+    return *programs::period_from_idle(program_, layout_, slowdown);
+  }
+
+private:
+  const MeasuredStep* step_;
+  programs::Program program_;
+  programs::OperationLayout layout_;
+};
+using Steps = std::vector<StepProgram*>;
 
 double loss(const Steps& steps, const OverlapConstants& constants) {
   constexpr double kMost = 0.5; // errors beyond it count alike, so that one odd row decides little
   double sum = 0;
-  for (const MeasuredStep* step : steps) {
-    const double error = std::abs(std::log(predicted_s(*step, constants) / step->step_s));
+  for (StepProgram* step : steps) {
+    const double error = std::abs(std::log(step->period_s(constants) / step->measured().step_s));
     sum += std::pow(std::min(error, kMost), 1.5);
   }
   return sum;
@@ -45,8 +86,8 @@ OverlapConstants fit_single(const MeasuredSteps& measured, const MeasuredStep& s
 }
 
 OverlapConstants fit(const MeasuredSteps& measured, const Steps& steps, const KeptConstants& kept) {
-  if (steps.size() == 1 && steps.front()->messages.size() == 1 && !kept.per_byte) {
-    return fit_single(measured, *steps.front());
+  if (steps.size() == 1 && steps.front()->measured().messages.size() == 1 && !kept.per_byte) {
+    return fit_single(measured, steps.front()->measured());
   }
   if (steps.size() < kept.free()) {
     throw UsageError("needs at least " + std::to_string(kept.free()) + " measured steps for " +
@@ -93,29 +134,24 @@ double error_of(const MeasuredStep& step, double predicted) {
 } // namespace
 
 double predicted_s(const MeasuredStep& step, const OverlapConstants& constants) {
-  std::vector<programs::OverlappedMessage> messages;
-  messages.reserve(step.messages.size());
-  for (const MeasuredMessage& message : step.messages) {
-    messages.push_back({.ready_s = message.ready_s,
-                        .seconds = constants.startup_s + constants.per_byte_s * message.bytes});
-  }
-  return programs::overlapped_step_s(step.forward_s + step.update_s, step.backward_s, messages,
-                                     constants.compute);
+  return StepProgram(step).period_s(constants);
 }
 
 io::OverlapFit fit_overlap(const MeasuredSteps& measured, const std::string& leave_out,
                            const KeptConstants& kept) {
   io::OverlapFit result{.name = measured.name, .source = measured.source, .leave_out = leave_out};
+  std::vector<StepProgram> made(measured.steps.begin(), measured.steps.end());
   Steps all;
   std::set<std::string> folds;
-  for (const MeasuredStep& step : measured.steps) {
+  for (StepProgram& step : made) {
     all.push_back(&step);
-    folds.insert(step.fold);
+    folds.insert(step.measured().fold);
   }
   result.constants = fit(measured, all, kept);
   std::vector<double> errors;
-  for (const MeasuredStep& step : measured.steps) {
-    const double predicted = predicted_s(step, result.constants);
+  for (StepProgram& each : made) {
+    const MeasuredStep& step = each.measured();
+    const double predicted = each.period_s(result.constants);
     errors.push_back(error_of(step, predicted));
     result.steps.push_back({.schedule = step.schedule,
                             .left_out = step.fold,
@@ -134,14 +170,14 @@ io::OverlapFit fit_overlap(const MeasuredSteps& measured, const std::string& lea
   for (const std::string& fold : folds) {
     Steps others;
     std::ranges::copy_if(all, std::back_inserter(others),
-                         [&](const MeasuredStep* step) { return step->fold != fold; });
+                         [&](const StepProgram* step) { return step->measured().fold != fold; });
     const OverlapConstants constants = fit(measured, others, kept);
     std::vector<double> left_out;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i]->fold == fold) {
-        const double predicted = predicted_s(*all[i], constants);
+      if (all[i]->measured().fold == fold) {
+        const double predicted = all[i]->period_s(constants);
         result.steps[i].held_out_s = predicted;
-        left_out.push_back(error_of(*all[i], predicted));
+        left_out.push_back(error_of(all[i]->measured(), predicted));
       }
     }
     result.folds.push_back(

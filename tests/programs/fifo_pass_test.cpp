@@ -74,7 +74,8 @@ TEST_CASE("fifo pass: iterations that begin on idle streams repeat the first one
     }
     const std::int64_t iterations = random.integer(2, 12);
     const OperationTimes events = event_pass(program, iterations, {}, Record::all);
-    const OperationTimes found = fifo_pass(program, iterations, {}, Record::steady);
+    const OperationTimes found = times_from_idle(program, layout_of(program), iterations)
+                                     .value_or(fifo_pass(program, iterations, {}, Record::all));
     repeated += is_idle && found.period_s ? 1 : 0;
     CHECK(found.makespan_s == within(events.makespan_s, 1e-12));
     for (std::int64_t t = 0; t < iterations; ++t) {
@@ -130,8 +131,18 @@ TEST_CASE("fifo pass: a single pass over computing and exchanges has its bits") 
     Program program = draft.finish(computed.back());
     program.interference.compute[static_cast<std::size_t>(Kind::forward)] = random.uniform(1, 3);
     program.interference.compute[static_cast<std::size_t>(Kind::update)] = random.uniform(1, 2);
-    CHECK(layout_of(program).single_pass.empty() == (computed.size() == all.size()));
-    CHECK(fifo_pass(program, 3, {}, Record::steady).period_s == event_period(program).period.value);
+    const OperationLayout layout = layout_of(program);
+    CHECK(layout.single_pass.empty() == (computed.size() == all.size()));
+    const OperationTimes events = fifo_pass(program, 1, {}, Record::all);
+    const OperationTimes found = *times_from_idle(program, layout, 1);
+    CHECK(found.start == events.start);
+    CHECK(found.end == events.end);
+    CHECK(found.marker_end == events.marker_end);
+    CHECK(found.makespan_s == events.makespan_s);
+    CHECK(*found.period_s == event_period(program).period.value);
+    Program free = program;
+    free.interference = {};
+    CHECK(period_from_idle(program, layout, {}) == fifo_pass(free, 1, {}, Record::all).makespan_s);
   }
 }
 

@@ -135,7 +135,7 @@ void QuickTransfers::set_plan(const buckets::Plan& plan, const layers::Workload&
   }
 }
 
-// Times as those of message_seconds().
+// Times as those of time_buckets().
 void QuickTransfers::send(const LaneCosts& costs, std::size_t lane, double backward_end_s,
                           std::span<Lanes> layer_end_s, LaneTotals& totals) {
   double latency = totals.latency[lane];
