@@ -16,6 +16,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 import contention_plots as plots
+import pictures
 
 
 def main():
@@ -26,7 +27,7 @@ def main():
     plots.q8(axes[1][0], results)
     plots.q9_permutation(axes[1][1], results)
     figure.tight_layout()
-    figure.savefig(ROOT / "docs/images/contention.png", metadata={"Software": None})
+    pictures.save(figure, "contention.png")
 
 
 if __name__ == "__main__":

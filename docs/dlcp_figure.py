@@ -16,6 +16,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 import dlcp_plots as plots
+import pictures
 
 
 def main():
@@ -27,7 +28,7 @@ def main():
     plots.gains(axes[1][0], results)
     plots.networks(axes[1][1], results)
     figure.tight_layout()
-    figure.savefig(ROOT / "docs/images/dlcp.png", metadata={"Software": None})
+    pictures.save(figure, "dlcp.png")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
+import pictures
 import stepsim_plots as plots
 
 SWEEP = ROOT / "examples/quickstart.sweep.json"
@@ -32,11 +33,6 @@ def main_sweep(stepsim):
     return plots.read_sweep(results)
 
 
-def save(figure, name):
-    # No version of a program in the file: the same numbers give the same bytes.
-    figure.savefig(ROOT / "docs/images" / name, metadata={"Software": None})
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", default=ROOT / "build", type=pathlib.Path)
@@ -48,7 +44,7 @@ def main():
              and p["schedule"] in ("wfbp", "ddp", "optimal")]
     figure = plt.figure(figsize=(11, 5), dpi=110)
     plots.compare_timelines(figure, stepsim, SWEEP, header, shown)
-    save(figure, "timeline.png")
+    pictures.save(figure, "timeline.png")
     with tempfile.TemporaryDirectory() as folder:  # the picture at the top of the README
         subprocess.run([stepsim, "study", STUDIED, "-o", f"{folder}/out", "--quiet"], check=True, stderr=subprocess.DEVNULL)
         shutil.copy(f"{folder}/out/steps.svg", ROOT / "docs/images/study.svg")

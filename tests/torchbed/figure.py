@@ -7,14 +7,15 @@ import pathlib
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "docs")]
 
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-import campaign
+import pictures
 import tables
 
 GROUPS = (("equal links", "o", "tab:blue", {"plain", "option", "logged", "gain"}),
@@ -48,7 +49,7 @@ def main():
         axis.set_minor_formatter(lambda *_: "")
     left.legend(handlelength=3, fontsize=9)
     figure.tight_layout()
-    figure.savefig(campaign.ROOT / "docs" / "images" / "pytorch.png", metadata={"Software": None})
+    pictures.save(figure, "pytorch.png")
 
 
 if __name__ == "__main__":
