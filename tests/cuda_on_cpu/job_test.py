@@ -316,7 +316,7 @@ class Torchrun(Measured):
         thread.start()
         at = {"MASTER_PORT": port}
         late = ["sh", "-c", 'sleep 0.5; exec "$@"', "-"]
-        codes, errors = self.start([0, 1], 2, "--max-seconds", "1", changes={0: at, 1: at}, before={1: late})
+        codes, errors = self.start([0, 1], 2, "--max-seconds", "5", changes={0: at, 1: at}, before={1: late})
         thread.join()
         self.assertEqual((codes, errors, heard), ([0, 0], [], [b""]))
 
@@ -329,7 +329,7 @@ class Torchrun(Measured):
             self.assertEqual((codes, errors), ([1], [f"error: port {port} of MASTER_PORT: Address already in use"]))
             # torchrun that listens there itself leaves the next one to its processes.
             agent = {"MASTER_PORT": port, "TORCHELASTIC_USE_AGENT_STORE": "True"}
-            codes, errors = self.start([0, 1], 2, "--max-seconds", "1", changes={0: agent, 1: agent})
+            codes, errors = self.start([0, 1], 2, "--max-seconds", "5", changes={0: agent, 1: agent})
             self.assertEqual((codes, errors), ([0, 0], []))
 
     def test_failures_of_one_rank(self):
