@@ -187,6 +187,36 @@ TEST_CASE("fifo pass: the update of the tail runs once, behind the last exchange
   CHECK(fifo_pass(program, 5, {}, Record::all).makespan_s == events.makespan_s);
 }
 
+TEST_CASE(
+    "fifo pass: a single pass ends with the tail, also where that computes beside an exchange") {
+  const std::vector<LayerTimes> layers(3, {.forward = {1}, .backward = {2}, .bytes = 1});
+  std::vector<BucketTimes> buckets;
+  for (const std::uint32_t layer : {2U, 1U, 0U}) {
+    buckets.push_back({.layers = {layer}, .reduce = {.startup = {0}, .data = {1.5}}, .gather = {}});
+  }
+  ProgramDraft draft;
+  const std::uint32_t compute = draft.stream("compute");
+  const std::uint32_t first = draft.compute("B", compute, Kind::backward, {2});
+  const std::uint32_t exchange =
+      draft.exchange("X", draft.stream("reduce"), Kind::allreduce, {0}, {3});
+  draft.wait(exchange, first, 0);
+  draft.wait(first, exchange, 1);
+  draft.start_tail();
+  draft.compute("T", compute, Kind::update, {1});
+  std::vector<Program> programs{draft.finish(first)};
+  for (const NextForward next : {NextForward::barrier, NextForward::per_layer}) {
+    programs.push_back(sync_sgd_program(layers, buckets, {.update = {0.5}, .next_forward = next}));
+  }
+  for (Program& program : programs) {
+    program.interference.compute.fill(1.5);
+    const OperationLayout layout = layout_of(program);
+    REQUIRE_FALSE(layout.single_pass.empty());
+    REQUIRE(program.tail_operations == 1);
+    CHECK(times_from_idle(program, layout, 5)->makespan_s ==
+          within(event_pass(program, 5, {}, Record::all).makespan_s, 1e-12));
+  }
+}
+
 TEST_CASE("fifo pass: it leaves slowed exchanges and other disciplines to the event queue") {
   Program program;
   CHECK(fifo_pass_applies(program));
