@@ -35,7 +35,7 @@ ROOT = HERE.parents[1]
 PYTHON = os.environ.get("TORCH_PYTHON", "/usr/bin/python3")
 SHAPE = ("ranks", "rate_mbps", "slow", "uplink_mbps", "compute_s", "gradient_bytes")
 COLUMNS = ("piece", *SHAPE, "name", "kind", "model", "cap_mib", "settings", "started", "measured_s", "spread", "busy",
-           "predicted_s", "alone_s", "exchanges_s", "predicted_exchanges_s", "bucket_bytes", "predicted_bucket_bytes",
+           "predicted_s", "alone_s", "exchanges", "updates", "predicted_exchanges_s", "bucket_bytes", "predicted_bucket_bytes",
            "logged", "predicted_logged")
 
 TEXT = ("piece", "name", "kind", "model", "started")  # every other column is JSON
@@ -52,7 +52,7 @@ def pieces():
 def pooled(by_job, rounds):
     """Of every job what its ranks answered, with the lists of all rounds one after another."""
     jobs = len(by_job) // rounds
-    lists = ("spans", "logged", "exchanges_alone")
+    lists = ("spans", "logged", "exchanges_alone", "updates")
     return [[{**of_rank[0], **{key: sum((each[key] for each in of_rank), []) for key in lists if key in of_rank[0]}}
              for of_rank in zip(*by_job[job::jobs], strict=True)] for job in range(jobs)]
 
@@ -62,12 +62,13 @@ def measure(name, out):
     shape = pieces()[name]
     calibrations = conditions.calibrations(shape)
     parts = [(key, part) for key, measured in calibrations.items() for part in measured]
-    more = {"exchanges_alone": True} if name in conditions.EXCHANGES_ALONE else {}
-    jobs = [*[part for _, part in parts], *[{**conditions.job(shape, each), **more} for each in shape["conditions"]]]
+    jobs = [*[[part] for _, part in parts],
+            *[[conditions.job(shape, each) for each in group] for group in conditions.in_turn(shape)]]
     started, begin, load = datetime.datetime.now(datetime.timezone.utc), time.monotonic(), os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as scratch:
         path = pathlib.Path(scratch, "jobs.json")
-        path.write_text(json.dumps([{**each, "round": k} for k in range(conditions.ROUNDS) for each in jobs]), encoding="utf-8")
+        path.write_text(json.dumps([[{**each, "round": k} for each in group] for k in range(conditions.ROUNDS) for group in jobs]),
+                        encoding="utf-8")
         with Bed(shape) as bed:
             bed.run([PYTHON, HERE / "rank.py", path, pathlib.Path(scratch, "rank")], 600)
         ranks = [[json.loads(line) for line in pathlib.Path(scratch, f"rank.{rank}.jsonl").open(encoding="utf-8")]
@@ -84,11 +85,11 @@ def measure(name, out):
     print(f"{name}: {len(shape['conditions'])} conditions in {time.monotonic() - begin:.0f} s", flush=True)
 
 
-def exchanges(results):
-    """Seconds from when the last rank asks for the exchanges of a step, without layers, until the last has its results."""
-    spans = [max(end for _, end in each) - max(start for start, _ in each)
-             for each in zip(*[rank["exchanges_alone"] for rank in results])]
-    return predict.lower_quartile(spans) if spans else None
+def exchanges(results, key="exchanges_alone"):
+    """Of every repetition the seconds from when the last rank asks for the exchanges of a step, without layers, until the last
+    has its results; `updates`: of every step, for what an optimizer broadcasts in it."""
+    return [max(end for _, end in each) - max(start for start, _ in each)
+            for each in zip(*[rank.get(key, []) for rank in results])]
 
 
 def figures(condition, results):
@@ -114,7 +115,7 @@ def rows_of(names, out):
             seconds, spread, logged = figures(condition, results)
             rows.append({"piece": name, "shape": found["shape"], "condition": condition, "started": found["started"],
                          "measured_s": seconds, "spread": spread, "busy": results[0].get("busy"),
-                         "exchanges_s": exchanges(results),
+                         "exchanges": exchanges(results), "updates": exchanges(results, "updates"),
                          "bucket_bytes": results[0]["buckets"],
                          "logged": logged})
     return rows, calibrations
@@ -148,7 +149,7 @@ def renewed(names, out):
 def predicted(rows, calibrations, stepsim):
     for row, answer in zip(rows, predict.predicted(stepsim, rows, calibrations)):
         row["predicted_s"], row["alone_s"] = answer["seconds"], answer["alone_s"]
-        row["predicted_exchanges_s"] = answer["exchanges_s"] if row["exchanges_s"] else None
+        row["predicted_exchanges_s"] = answer["exchanges_s"] if row["exchanges"] else None
         row["predicted_bucket_bytes"] = [bucket[0] for bucket in answer["buckets"]]
         row["predicted_logged"] = answer["buckets"] if row["logged"] else []
     return rows

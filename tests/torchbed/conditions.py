@@ -7,6 +7,7 @@ A piece has the shape of its bed (ranks, rate_mbps, slow, uplink_mbps), and what
 (compute_s, gradient_bytes). A condition has name, kind, model, cap_mib and `settings`, those of rank.py that differ
 from PyTorch's defaults. Caps shrink by the same factor as the model.
 """
+import itertools
 import json
 import pathlib
 
@@ -167,8 +168,6 @@ SHARDED = {
     "4x50 zero": piece(4, 50, sharded((RESNET, "alexnet", BERT))),
     "4x100 zero": piece(4, 100, sharded(("vgg16", GPT2)), gradient_bytes=3e6),
 }
-# In these the exchanges of a step are measured once more after it, all asked for together with no layers beside them.
-EXCHANGES_ALONE = {"2x100 single", "8x25 b", "8x25 uplink", *SHARDED}
 # Measured after their rules, in a table of their own: Join, post-local SGD by epochs, and scripts of ours.
 VIEWS = {"static_graph": True, "gradient_as_bucket_view": True}
 FRAMEWORK = {
@@ -195,8 +194,23 @@ FRAMEWORK = {
 }
 QUICK = {"quick": piece(2, 100, grid((RESNET, "alexnet", BERT), (5, 25)), gradient_bytes=2.4e6),
          "quick, 4 ranks": piece(4, 50, grid((RESNET, BERT), (5, 25)))}
-LIVE = {"live": piece(2, 100, [one(RESNET, 25, steps=2), epoch(RESNET, 25, "Join", "3 1", [3, 1])], compute_s=0.2,
-                      gradient_bytes=8e5)}
+LIVE = {"live": piece(2, 100, [one(RESNET, 25, "gain", steps=2),
+                               one(RESNET, "list", "gain", bucket_list=[100000, 200000, 500000], steps=2),
+                               epoch(RESNET, 25, "Join", "3 1", [3, 1])], compute_s=0.2, gradient_bytes=8e5)}
+
+
+def exchanges_alone(condition):
+    """Whether the exchanges of a step are measured once more after it, all asked for together with no layers beside them:
+    where there are 35 buckets and more, or an optimizer that broadcasts."""
+    many = condition["model"] in (BERT, GPT2) and condition["cap_mib"] in (1, 5) and condition["kind"] != "fp16 hook"
+    return condition["kind"] == "ZeRO" or many and condition["kind"] not in ("Join", "option", "gTop-k")
+
+
+def in_turn(shape):
+    """Conditions of a piece whose steps take turns: a model with DDP's default and with what is advised; others alone."""
+    keys = [condition["model"] if condition["kind"] == "gain" else condition["name"] for condition in shape["conditions"]]
+    return [[condition for _, condition in group]
+            for _, group in itertools.groupby(zip(keys, shape["conditions"]), key=lambda pair: pair[0])]
 
 
 def job(shape, condition):
@@ -206,7 +220,7 @@ def job(shape, condition):
     cap = max(1, int(cap_mib * factor * MIB))
     return {"layers": layers, "bucket_cap_mb": cap / MIB, "bucket_bytes": cap, "steps": STEPS, "warmup": WARMUP,
             "first_bucket_bytes": cap if cap_mib == ONE_BUCKET else max(1, int(min(1, cap_mib) * factor * MIB)),
-            **condition["settings"]}
+            **({"exchanges_alone": True} if exchanges_alone(condition) else {}), **condition["settings"]}
 
 
 # Calibrations of broadcasts: neighbours in the queue have one root, or the ranks in turn as roots.

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """One rank of the bed: stock DistributedDataParallel over gloo, layers wait instead of computing.
 
-    rank.py JOBS.json OUT       JOBS.json: a list of jobs; OUT.RANK.jsonl: a line per job
+    rank.py JOBS.json OUT       JOBS.json: a list of lists of jobs, whose steps take turns; OUT.RANK.jsonl: a line per job
 
 Layers have an absolute clock: a wait that ends late makes the next one shorter, as the queue of a GPU does, so that
 a busy machine hardly lengthens the computing. All ranks read the same clock of the machine.
@@ -237,17 +237,19 @@ def exchanges_alone(group, sizes, optimizer):
 
 
 def train(job):
+    """A generator that yields before every step and returns what it has measured."""
     model = nn.Sequential(*[Layer(layer) for layer in job["layers"]])
     dist._DEFAULT_FIRST_BUCKET_BYTES = job["first_bucket_bytes"]  # PyTorch reads it when DDP is made
     assign, limits = dist._compute_bucket_assignment_by_size, job.get("bucket_list")
     options = {key: job[key] for key in DDP_OPTIONS if key in job}
-    if limits:  # PyTorch 1.13 takes no list: its own assignment is replaced, and without a rebuild it stays
-        options["find_unused_parameters"] = True
+    if limits:  # PyTorch 1.13 takes no list: its own assignment is replaced, and it stays
         dist._compute_bucket_assignment_by_size = lambda tensors, *_: listed(tensors, limits)
     group = group_of(job)
     outer = DiLoCo(model.parameters(), job["period"]) if job.get("diloco") else None
     ddp = model if outer else DistributedDataParallel(model, process_group=group, broadcast_buffers=False, **options)
     dist._compute_bucket_assignment_by_size = assign
+    if limits:
+        ddp.reducer = NeverRebuilt(ddp.reducer)
     log = Log(group)
     averager, local = registered_hook(job, ddp, log)
     optimizer = None
@@ -257,7 +259,7 @@ def train(job):
     random = torch.Generator().manual_seed(1000 * (1 + job["round"]) + dist.get_rank())
     micro, each, inputs = job.get("micro_batches", 1), job.get("exchange_each"), job.get("inputs")
     steps = inputs[dist.get_rank()] if inputs else job.get("period", 1)
-    starts, logged = [], []
+    spans, logged, updates = [], [], []
     x = torch.zeros(1, requires_grad=True)
 
     def step():
@@ -273,7 +275,9 @@ def train(job):
             if each:  # the next micro-batch begins when the exchange of this one has ended
                 clock.at = max(clock.at, now())
         if optimizer:
+            begin = now()
             optimizer.step()
+            updates.append([begin, now()])
         if averager:
             averager.average_parameters(ddp.parameters())
         if outer:
@@ -281,31 +285,58 @@ def train(job):
 
     dist.barrier()
     for span in range(job["warmup"] + job["steps"]):
+        yield
         if inputs:  # an epoch begins and ends on all ranks together
             dist.barrier()
             if local:
                 local.iter = averager.step = 0
         if span == job["warmup"]:
-            before = idle_and_all()
-        starts.append(now())
-        log.rows, log.start = [], starts[-1]
+            idle_before, all_before = idle_and_all()
+        log.rows, log.start = [], now()
         with Join([ddp]) if inputs and not local else contextlib.nullcontext():
             for _ in range(steps):
                 step()
+        if inputs:
+            dist.barrier()
+        spans.append(now() - log.start)
         logged.append([list(row) for row in log.rows])
-    if inputs:
-        dist.barrier()
-    starts.append(now())
-    idle, everything = [new - old for new, old in zip(idle_and_all(), before)]
-    starts = starts[job["warmup"]:]
+    idle, everything = idle_and_all()
     data = {} if outer else ddp._get_ddp_logging_data()
     sizes = data.get("rebuilt_bucket_sizes") if data.get("has_rebuilt_buckets") else data.get("bucket_sizes")
     sizes = [int(size) for size in (sizes or "").split(",") if size.strip()]
-    return {"spans": [end - start for start, end in zip(starts, starts[1:])],
+    return {"spans": spans[job["warmup"]:],
             "buckets": sizes,
             "exchanges_alone": exchanges_alone(group, sizes, optimizer) if job.get("exchanges_alone") else [],
             "logged": logged[job["warmup"]:] if job.get("hook") == "log" else [],
-            "busy": 1 - idle / max(1, everything)}
+            "updates": updates[job["warmup"] * steps:],
+            "busy": 1 - (idle - idle_before) / max(1, everything - all_before)}
+
+
+def in_turn(jobs):
+    """What the jobs have measured: of each the first step, then of each the second one, and so on. A machine that is slower
+    for a while makes the steps of all of them longer."""
+    running, found = [train(job) for job in jobs], {}
+    while len(found) < len(jobs):
+        for k, each in enumerate(running):
+            try:
+                next(each)
+            except StopIteration as ended:
+                found[k] = ended.value
+    return [found[k] for k in range(len(jobs))]
+
+
+class NeverRebuilt:
+    """A reducer that keeps its buckets behind the first step. `find_unused_parameters` would keep them, too, but sends a map
+    of the parameters behind every step."""
+
+    def __init__(self, reducer):
+        self.reducer = reducer
+
+    def __getattr__(self, name):
+        return getattr(self.reducer, name)
+
+    def _rebuild_buckets(self):
+        return False
 
 
 def listed(tensors, limits):
@@ -327,9 +358,10 @@ def main():
     torch.manual_seed(0)
     dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=60))
     with open(f"{out}.{dist.get_rank()}.jsonl", "w", buffering=1, encoding="utf-8") as file:
-        for job in json.loads(open(jobs, encoding="utf-8").read()):
+        for together in json.loads(open(jobs, encoding="utf-8").read()):
             dist.barrier()
-            file.write(json.dumps(collectives(job) if "sizes" in job else train(job)) + "\n")
+            answers = [collectives(job) for job in together] if "sizes" in together[0] else in_turn(together)
+            file.writelines(json.dumps(answer) + "\n" for answer in answers)
     dist.barrier()
 
 

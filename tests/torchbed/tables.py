@@ -107,7 +107,7 @@ def halves():
 
 def of_exchanges(row):
     """Error of the exchanges of a step, which were measured without layers, too."""
-    return percent(row["predicted_exchanges_s"] / row["exchanges_s"] - 1, True) if row["exchanges_s"] else "-"
+    return percent(row["predicted_exchanges_s"] / predict.lower_quartile(row["exchanges"]) - 1, True) if row["exchanges"] else "-"
 
 
 def worst():
@@ -159,15 +159,22 @@ def broadcasts(shape, condition):
     return shape["ranks"] if condition["settings"]["zero"] == "view" else sum(len(layer["tensors"]) for layer in layers)
 
 
+def extremes(seconds):
+    """The shortest and the longest, in ms."""
+    return f"{1e3 * min(seconds):.0f} and {1e3 * max(seconds):.0f}" if seconds else "-"
+
+
 def zero():
     """ZeroRedundancyOptimizer: the step of DDP and the broadcasts behind its update."""
     rows = [row for row in campaign.read()[0] if row["piece"] in conditions.SHARDED]
     table(("bed", "condition", "broadcasts", "predicted [ms]", "measured [ms]", "error", "all broadcasts alone",
-           "error of the step [ms]", "error of its broadcasts, timed without a step [ms]", "spread"),
+           "error of the step [ms]", "its broadcasts, predicted [ms]", "in its steps, shortest and longest [ms]",
+           "without a step, shortest and longest [ms]", "spread"),
           [(bed_of(row), row["condition"]["name"], broadcasts(row["shape"], row["condition"]),
             f"{1e3 * row['predicted_s']:.1f}", f"{1e3 * row['measured_s']:.1f}", percent(error(row), True),
             percent(row["alone_s"] / row["measured_s"] - 1, True), f"{1e3 * (row['predicted_s'] - row['measured_s']):+.0f}",
-            f"{1e3 * (row['predicted_exchanges_s'] - row['exchanges_s']):+.0f}", percent(row["spread"])) for row in rows])
+            f"{1e3 * row['predicted_exchanges_s']:.0f}", extremes(row["updates"]), extremes(row["exchanges"]), percent(row["spread"]))
+           for row in rows])
     errors = [abs(error(row)) for row in rows]
     print(f"\nError without sign: median {percent(statistics.median(errors))}, largest {percent(max(errors))}, of "
           f"{len(rows)} conditions")

@@ -110,6 +110,19 @@ class Rule(unittest.TestCase):
         rounds = [answered(1, 2), answered(10), answered(3), answered(20)]
         self.assertEqual(campaign.pooled(rounds, 2), [answered(1, 2, 3), answered(10, 20)])
 
+    def test_a_model_and_its_plans_take_turns(self):
+        shape = {"conditions": [conditions.one(name, cap, kind) for name, cap, kind in (
+            ("alexnet", 25, "gain"), ("alexnet", "tuned", "gain"), ("vgg16", 25, "gain"), ("vgg16", "list", "gain"),
+            ("alexnet", 25, "plain"), ("alexnet", 5, "plain"))]}
+        together = conditions.in_turn(shape)
+        self.assertEqual([len(group) for group in together], [2, 2, 1, 1])
+        self.assertEqual(sum(together, []), shape["conditions"])
+
+    def test_exchanges_last_from_the_last_that_asks_to_the_last_that_ends(self):
+        ranks = [{"exchanges_alone": [[1.0, 3.0], [5.0, 6.0]]}, {"exchanges_alone": [[1.5, 2.5], [4.0, 8.0]]}]
+        self.assertEqual(campaign.exchanges(ranks), [1.5, 3.0])
+        self.assertEqual(campaign.exchanges(ranks, "updates"), [])
+
     def test_a_repetition_lasts_from_the_last_that_asks_to_the_last_that_ends(self):
         ranks = [[[4, 1.0, 3.0], [8, 10.0, 14.0], [4, 5.0, 6.0]], [[4, 1.5, 2.5], [8, 9.0, 13.0], [4, 4.0, 8.0]]]
         self.assertEqual(predict.times(1, ranks), [[4, 1.5 + (3.0 - 1.5) / 4], [8, 4.0]])
