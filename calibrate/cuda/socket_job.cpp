@@ -28,6 +28,7 @@ constexpr std::uint32_t kReported = 0xffff'ffff; // this rank has reported an er
 constexpr std::uint32_t kDone = 0xffff'fffe;     // this rank ends because all is done
 constexpr std::uint32_t kMostText = 1U << 26;    // of a message
 constexpr auto kBetweenTries = std::chrono::milliseconds(50);
+constexpr auto kForText = std::chrono::seconds(2);
 
 // The first bytes of a connection: others than ours are closed again.
 struct Hello {
@@ -125,6 +126,12 @@ int listening(const ProcessPlace& place) {
     throw SimulationError("port " + std::to_string(place.port) + " of MASTER_PORT: " + reason);
   }
   return socket;
+}
+
+[[noreturn]] void wait_for_other_thread() {
+  for (;;) {
+    std::this_thread::sleep_for(kBetweenTries);
+  }
 }
 
 } // namespace
@@ -252,6 +259,9 @@ void SocketGroup::watch(const std::stop_token& stop) {
         if (word != kReported && word != kDone) {
           // The other thread may have read the last word, and ends the process then.
           std::this_thread::sleep_for(4 * kBetweenTries);
+          if (fails_) {
+            wait_for_other_thread();
+          }
           std::fprintf(stderr, "error: rank %u: rank %u has ended\n", rank_, peers[i]);
         }
         if (word != kDone) {
@@ -264,12 +274,17 @@ void SocketGroup::watch(const std::stop_token& stop) {
 }
 
 void SocketGroup::fail(int code) {
+  if (fails_.exchange(true)) {
+    wait_for_other_thread();
+  }
   end_connections(kReported);
   std::fflush(nullptr);
   std::_Exit(code);
 }
 
+// The last word comes behind a text that is being sent, unless the other side has stopped reading.
 void SocketGroup::end_connections(std::uint32_t word) {
+  const std::unique_lock sending(sends_, kForText);
   for (const int socket : sockets_) {
     if (socket >= 0) {
       (void)write_all(socket, &word, sizeof word);
@@ -278,21 +293,13 @@ void SocketGroup::end_connections(std::uint32_t word) {
   }
 }
 
-namespace {
-
-[[noreturn]] void wait_for_watcher() {
-  for (;;) {
-    std::this_thread::sleep_for(kBetweenTries);
-  }
-}
-
-} // namespace
-
 void SocketGroup::send(std::uint32_t peer, const std::string& text) {
   const auto bytes = static_cast<std::uint32_t>(text.size());
-  if (!write_all(sockets_[peer], &bytes, sizeof bytes) ||
+  std::unique_lock sending(sends_);
+  if (fails_ || !write_all(sockets_[peer], &bytes, sizeof bytes) ||
       !write_all(sockets_[peer], text.data(), text.size())) {
-    wait_for_watcher();
+    sending.unlock();
+    wait_for_other_thread();
   }
 }
 
@@ -304,7 +311,7 @@ std::string SocketGroup::receive(std::uint32_t peer) {
   }
   std::string text(begun && bytes <= kMostText ? bytes : 0, '\0');
   if (text.size() != bytes || !read_all(sockets_[peer], text.data(), text.size())) {
-    wait_for_watcher();
+    wait_for_other_thread();
   }
   return text;
 }

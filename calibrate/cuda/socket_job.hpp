@@ -2,7 +2,9 @@
 // A job (gpu_job.hpp) without MPI: processes that torchrun started, or any other launcher that sets
 // its environment variables, find each other over TCP. Rank 0 listens, all others keep a connection
 // to it, and every function of the job is one exchange of texts over these connections.
+#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -50,6 +52,8 @@ private:
 
   std::uint32_t rank_, ranks_;
   std::vector<int> sockets_; // [rank] -1 = no connection to it
+  std::timed_mutex sends_;
+  std::atomic<bool> fails_{}; // a thread ends this process
   std::jthread watcher_;
 };
 

@@ -15,6 +15,7 @@ import re
 import shutil
 import socket
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -331,6 +332,35 @@ class Torchrun(Measured):
             agent = {"MASTER_PORT": port, "TORCHELASTIC_USE_AGENT_STORE": "True"}
             codes, errors = self.start([0, 1], 2, "--max-seconds", "5", changes={0: agent, 1: agent})
             self.assertEqual((codes, errors), ([0, 0], []))
+
+    def test_a_last_word_comes_behind_the_text_that_is_sent(self):
+        """Rank 1 fails while rank 0 sends a text to rank 2, which reads slowly."""
+        port, reported, size = free_port(), b"\xff\xff\xff\xff", 16 << 20
+
+        def connected(rank):
+            for _ in range(400):
+                with contextlib.suppress(ConnectionRefusedError):
+                    made = socket.create_connection(("127.0.0.1", port))
+                    made.sendall(struct.pack("=8sII", b"stepsim1", rank, 3))
+                    threading.Thread(target=made.sendall, args=(struct.pack("=I", size) + bytes(size),)).start()
+                    return made
+                time.sleep(0.01)
+            return None
+
+        at = {"MASTER_PORT": port, "WORLD_SIZE": 3}
+        thread = threading.Thread(target=self.start, args=([0], 3), kwargs={"changes": {0: at}})
+        thread.start()
+        with connected(1) as fails, connected(2) as slow, fails.makefile("rb") as quick, slow.makefile("rb") as late:
+            length, = struct.unpack("=I", quick.read(4))
+            quick.read(length)
+            time.sleep(0.2)
+            fails.sendall(reported)
+            fails.shutdown(socket.SHUT_WR)
+            time.sleep(0.5)
+            self.assertEqual(struct.unpack("=I", late.read(4))[0], length)
+            rest = late.read()
+            self.assertEqual((len(rest), rest[-4:]), (length + 4, reported))
+        thread.join()
 
     def test_failures_of_one_rank(self):
         for how, words in (("start=1", "rank 1: ncclCommInitRank: played error"),
