@@ -47,18 +47,19 @@ buckets::Plan omgs_plan(const Scenario& scenario, const buckets::Problem& proble
 
 } // namespace
 
+bool is_merged(const Scenario& scenario, const buckets::Group& group) {
+  return std::ranges::count_if(group.items, [&](std::uint32_t item) {
+           return scenario.workload.gradients[item].bytes.value > 0;
+         }) > 1;
+}
+
 // Every byte is read and written on its way in and on its way out: four passes over memory. A
 // message with one gradient is sent from where it lies.
 double copy_seconds(const Scenario& scenario, const buckets::Group& group) {
   const double rate = scenario.communication.copy_bandwidth_Bps;
-  if (rate <= 0) {
-    return 0;
-  }
-  const auto merged = std::ranges::count_if(group.items, [&](std::uint32_t item) {
-    return scenario.workload.gradients[item].bytes.value > 0;
-  });
-  return merged > 1 && exchanges(scenario) ? 4 * static_cast<double>(group.bytes.value) / rate
-                                           : 0.0;
+  return rate > 0 && is_merged(scenario, group) && exchanges(scenario)
+             ? 4 * static_cast<double>(group.bytes.value) / rate
+             : 0.0;
 }
 
 // The worst case of any planner: every gradient in a message of its own, one after the other.

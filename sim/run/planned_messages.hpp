@@ -19,6 +19,8 @@ struct MessageSeconds {
   double startup{};
 };
 
+// Whether more than one gradient of the group has bytes.
+[[nodiscard]] bool is_merged(const Scenario& scenario, const buckets::Group& group);
 // Seconds to copy the gradients of a group into a merged buffer and out of it again (MER 4.4). 0 if
 // fewer than two gradients of the group have bytes, or without /communication/copy_bandwidth_Bps.
 [[nodiscard]] double copy_seconds(const Scenario& scenario, const buckets::Group& group);

@@ -120,7 +120,11 @@ bool has_halves(const Scenario& scenario) {
 programs::StepInput plan_units(const Scenario& scenario, ScenarioProgram& out) {
   out.problem = planned_problem(scenario);
   out.plan = plan_of(scenario, out.problem);
+  std::map<std::pair<std::int64_t, bool>, std::uint32_t> firsts;
   for (const buckets::Group& group : out.plan.groups) {
+    const auto place = static_cast<std::uint32_t>(out.units.size());
+    const std::pair key(group.bytes.value, is_merged(scenario, group));
+    out.alike.push_back(firsts.try_emplace(key, place).first->second);
     out.units.push_back(unit_of(scenario, group));
   }
   return with_messages(step_input(scenario), scenario, out.plan, scenario.communication.schedule);
@@ -143,6 +147,21 @@ void set_exchanges(const Scenario& scenario, bool simulated, ProgramUnit& unit) 
     }
   } else if (simulated) {
     unit.exchange.stages = cost.stages;
+  }
+}
+
+// The exchanges of another bucket that are like its own, or their times alone.
+void take_exchanges(const ProgramUnit& like, bool times_alone, ProgramUnit& unit) {
+  for (UnitExchange ProgramUnit::*member :
+       {&ProgramUnit::exchange, &ProgramUnit::reduce, &ProgramUnit::gather}) {
+    if (times_alone) {
+      (unit.*member).time = (like.*member).time;
+    } else {
+      unit.*member = like.*member;
+    }
+  }
+  if (!times_alone) {
+    unit.cost = like.cost;
   }
 }
 
@@ -174,10 +193,15 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   const bool in_two = has_halves(scenario);
   const bool all_gathers = has_all_gathers(scenario);
   const bool for_period = made.made_for == MadeFor::period;
-  const bool times_alone = for_period && !is_compressed(scenario);
+  const bool by_bytes = !is_compressed(scenario);
+  const bool times_alone = for_period && by_bytes;
   for (std::size_t g = 0; g < made.units.size(); ++g) {
     const buckets::Group& group = made.plan.groups[g];
     ProgramUnit& unit = made.units[g];
+    if (by_bytes && made.alike[g] != g) {
+      take_exchanges(made.units[made.alike[g]], for_period, unit);
+      continue;
+    }
     if (!times_alone) {
       unit.cost = costs(group);
     }

@@ -49,7 +49,9 @@ struct ScenarioProgram {
   programs::Program program;        // layers of operations are numbered as in the workload
   programs::OperationLayout layout; // of the program
   std::vector<ProgramUnit> units;
-  buckets::Plan plan;       // groups of buckets, which are the first units; empty if sharded
+  buckets::Plan plan; // groups of buckets, which are the first units; empty if sharded
+  // [bucket]: the first one of as many bytes that is copied to a buffer, too, or is not, either.
+  std::vector<std::uint32_t> alike{};
   buckets::Problem problem; // what was planned; empty if sharded
   bool sharded = false;     // the units are sharding units
   bool simulated = false;   // every message is simulated

@@ -152,6 +152,23 @@ TEST_CASE("a fused buffer pays its copies, a single tensor does not") {
         *run_text(b4(R"({"schedule": "wfbp"})", cost)).summary.iteration_time_s);
 }
 
+TEST_CASE("of buckets with as many bytes only that of several tensors is copied") {
+  const Result result = run_text(R"({"workload": {"layers": [
+    {"name": "a", "forward_s": 1, "backward_s": 1, "gradient_bytes": 100},
+    {"name": "b", "forward_s": 1, "backward_s": 1, "gradient_bytes": 50},
+    {"name": "c", "forward_s": 1, "backward_s": 1, "gradient_bytes": 50},
+    {"name": "d", "forward_s": 1, "backward_s": 1, "gradient_bytes": 100}]},
+    "cluster": {"nodes": 4, "network": {"cost": {"startup_s": 1, "per_byte_s": 0.01}}},
+    "communication": {"schedule": "ddp", "bucket_bytes": 100, "first_bucket_bytes": 100,
+                      "copy_bandwidth_Bps": 800}})");
+  REQUIRE(result.buckets.size() == 3);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const Bucket& bucket = result.buckets[k];
+    CHECK(bucket.bytes.value == 100);
+    CHECK(bucket.end_s - bucket.start_s == within(k == 1 ? 2.5 : 2, 1e-12));
+  }
+}
+
 TEST_CASE("a run longer than the limit of simulated time is refused, not cut") {
   CHECK_THROWS_AS(run_text(R"({"limits": {"simulated_s": 1}, "workload": {"layers": [{"name": "a",
     "forward_s": 1, "backward_s": 2, "gradient_bytes": 0}]}, "cluster": {"nodes": 2, "network":
