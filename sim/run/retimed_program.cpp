@@ -146,7 +146,7 @@ bool retime(const Scenario& scenario, MadeFor made_for, const ProgramMemory* lik
   const bool takes = like != nullptr && like->made && !by_cost && !is_compressed(scenario) &&
                      like->made->program.ranks == ranks && like->made->gates == made.gates &&
                      like->made->program.operations.size() == made.program.operations.size();
-  const bool takes_computing = takes && like->computing == conditions.computing;
+  const bool takes_computing = takes && !as_fast && like->computing == conditions.computing;
   const bool takes_exchanges = takes && like->links == conditions.links;
   if (by_cost ? !plans_the_same(scenario, made)
               : has_buckets && !as_fast && !takes_computing && !moves_alike(scenario, made)) {
@@ -155,7 +155,7 @@ bool retime(const Scenario& scenario, MadeFor made_for, const ProgramMemory* lik
   made.made_for = made_for;
   made.program.ranks = ranks;
   made.program.interference = scenario.training.overlap;
-  if (takes) {
+  if (takes_computing || takes_exchanges) {
     take_times(*like->made, takes_computing, takes_exchanges, made);
   }
   if (!as_fast && !takes_computing) {
