@@ -151,9 +151,9 @@ add_advised()
 RULE_WRITTEN_BEFORE = "2x200 b"  # docs/pytorch.md had the rule when this piece was measured
 
 
-def again(source, names):
+def again(source, names, minutes=45):
     """The same conditions in another bed, later: how far two measurements are from each other."""
-    found = dict(PIECES[source], again=source, wait_s=45 * 60)
+    found = dict(PIECES[source], again=source, wait_s=60 * minutes)
     return dict(found, conditions=[each for each in found["conditions"] if each["name"] in names])
 
 
@@ -161,6 +161,7 @@ AGAIN = {
     "2x100 a again": again("2x100 a", ("resnet50 cap=1", "resnet50 cap=25", "alexnet cap=25", "bert_base cap=5")),
     "4x50 a again": again("4x50 a", ("resnet50 cap=1", "resnet50 cap=25", "alexnet cap=5", "bert_base cap=25")),
     "8x25 a again": again("8x25 a", ("resnet50 cap=1", "resnet50 cap=25", "alexnet cap=5", "bert_base cap=25")),
+    "4x100 b again": again("4x100 b", ("resnet50 cap=2", "vit_b_16 cap=2", "bert_base cap=2"), 30),
 }
 # Optimizers that broadcast; in tables of their own.
 SHARDED = {
@@ -189,8 +190,9 @@ FRAMEWORK = {
                           ours(BERT, ((25, 0.05),), ())),
     "2x100 scripts": piece(2, 100, ours(RESNET, ((25, 0.05),), ()) + ours(BERT, ((25, 0.01), (5, 0.05)), (4,)),
                            gradient_bytes=2.4e6),
-    # Exchanges take next to no time here: what is left of gTop-k is its arithmetic.
+    # Exchanges take next to no time here: what is left of gTop-k and of PowerSGD is their arithmetic.
     "4x1000 scripts": piece(4, 1000, ours(RESNET, ((ONE_BUCKET, 0.05),), ())),
+    "4x1000 hooks": piece(4, 1000, powersgd(RESNET, (1, 4))),
 }
 QUICK = {"quick": piece(2, 100, grid((RESNET, "alexnet", BERT), (5, 25)), gradient_bytes=2.4e6),
          "quick, 4 ranks": piece(4, 50, grid((RESNET, BERT), (5, 25)))}
@@ -202,7 +204,7 @@ LIVE = {"live": piece(2, 100, [one(RESNET, 25, "gain", steps=2),
 def exchanges_alone(condition):
     """Whether the exchanges of a step are measured once more after it, all asked for together with no layers beside them:
     where there are 35 buckets and more, or an optimizer that broadcasts."""
-    many = condition["model"] in (BERT, GPT2) and condition["cap_mib"] in (1, 5) and condition["kind"] != "fp16 hook"
+    many = condition["model"] in (BERT, GPT2) and condition["cap_mib"] in (1, 2, 5) and condition["kind"] != "fp16 hook"
     return condition["kind"] == "ZeRO" or many and condition["kind"] not in ("Join", "option", "gTop-k")
 
 
