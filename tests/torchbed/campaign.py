@@ -3,10 +3,11 @@
 
 usage: tests/torchbed/campaign.py [--bin DIR] [--out FOLDER]             an hour; writes the files below
        tests/torchbed/campaign.py --quick                                two minutes; prints, writes nothing
-       tests/torchbed/campaign.py --list | --measure PIECE .. | --show PIECE .. | --write
+       tests/torchbed/campaign.py --list | --measure PIECE .. | --show PIECE .. | --samples PIECE | --write
 
 A piece that FOLDER (build/torchbed) has is not measured again; --write keeps the committed rows of pieces that it has
-not. The files: tests/torchbed/measured.csv (a row per condition), calibrations.json (collectives alone by piece),
+not; --samples prints the all-reduces of its bed as samples for `stepsim-calibrate fit`. The files:
+tests/torchbed/measured.csv (a row per condition), calibrations.json (collectives alone by piece),
 docs/images/pytorch.png, and the tables of docs/pytorch.md.
 Needs root, ip, tc with tbf, and torch with gloo for /usr/bin/python3. Exit code 77 where something is missing.
 """
@@ -166,6 +167,16 @@ def written(rows, calibrations):
     (HERE / "calibrations.json").write_text("{\n" + text + "\n}\n", encoding="utf-8")
 
 
+def samples(name, out):
+    """CSV of the times of all-reduces alone and in a queue, as FOLDER has them or else as they are committed. Gloo sends them
+    around a ring."""
+    path = out / f"{name}.json"
+    measured = json.loads(path.read_text("utf-8"))["calibration"] if path.exists() else read()[1][name]
+    return "\n".join(["op,algorithm,ranks,bytes,time_s,start_up",
+                      *[f"allreduce,ring,{pieces()[name]['ranks']},{size},{seconds},{start_up}"
+                        for start_up in ("alone", "queue") for size, seconds in measured[start_up]]])
+
+
 def advise(stepsim, out):
     """Writes what `stepsim tune --emit ddp` proposes for DDP's defaults, from the calibrations of two pieces."""
     found = {}
@@ -233,11 +244,15 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--measure", metavar="PIECE", nargs="+")
     parser.add_argument("--show", metavar="PIECE", nargs="+")
+    parser.add_argument("--samples", metavar="PIECE")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     everything = list(campaign_pieces())
     if options.list:
         print("\n".join(everything))
+        return 0
+    if options.samples:
+        print(samples(options.samples, options.out))
         return 0
     wanted = options.measure or (list(conditions.QUICK) if options.quick else
                                  [] if options.show or options.write else everything)

@@ -58,6 +58,19 @@ class Committed(unittest.TestCase):
     def test_every_prediction_comes_out_again(self):
         self.assertEqual(differences(self.rows, STEPSIM, self.calibrations), [])
 
+    def test_a_bed_is_a_calibration_with_both_start_ups(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file, fitted = pathlib.Path(folder, "gloo.csv"), pathlib.Path(folder, "gloo.calibration.json")
+            file.write_text(campaign.samples("4x50 a", pathlib.Path(folder)), encoding="utf-8")
+            subprocess.run([pathlib.Path(STEPSIM).with_name("stepsim-calibrate"), "fit", file, "-o", fitted],
+                           capture_output=True, check=False)  # small messages may spoil the grade
+            curves = json.loads(fitted.read_text("utf-8"))["collectives"]
+        self.assertEqual([curve.get("start_up", "alone") for curve in curves], ["alone", "queue"])
+        for curve in curves:
+            size, seconds = self.calibrations["4x50 a"][curve.get("start_up", "alone")][-1]
+            self.assertEqual((curve["op"], curve["ranks"], curve["points"][-1][0]), ("allreduce", 4, size))
+            self.assertAlmostEqual(curve["points"][-1][1], seconds, delta=1e-9)
+
     def test_plans_gain_what_was_predicted(self):
         changes = [(told, seen) for *_, told, seen in tables.plan_changes()]
         self.assertEqual(len(changes), 20)
