@@ -51,8 +51,8 @@ private:
   [[nodiscard]] std::string receive(std::uint32_t peer);
 
   std::uint32_t rank_, ranks_;
-  std::vector<int> sockets_; // [rank] -1 = no connection to it
-  std::timed_mutex sends_;
+  std::vector<int> sockets_;  // [rank] -1 = no connection to it
+  std::timed_mutex sends_;    // held while a text or the last word is sent
   std::atomic<bool> fails_{}; // a thread ends this process
   std::jthread watcher_;
 };

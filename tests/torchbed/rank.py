@@ -317,9 +317,9 @@ def in_turn(jobs):
     for a while makes the steps of all of them longer."""
     running, found = [train(job) for job in jobs], {}
     while len(found) < len(jobs):
-        for k, each in enumerate(running):
+        for k in sorted(set(range(len(jobs))) - found.keys()):
             try:
-                next(each)
+                next(running[k])
             except StopIteration as ended:
                 found[k] = ended.value
     return [found[k] for k in range(len(jobs))]

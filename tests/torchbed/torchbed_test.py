@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -302,6 +303,20 @@ def broadcast_bytes(sizes, ranks, gather_by):
 
 
 class Live(unittest.TestCase):
+    def test_steps_of_jobs_take_turns(self):
+        import rank  # needs torch
+        order = []
+
+        def train(job):
+            for _ in range(job["steps"]):
+                yield
+                order.append(job["name"])
+            return job["name"].upper()
+
+        with unittest.mock.patch.object(rank, "train", train):
+            found = rank.in_turn([{"name": "a", "steps": 1}, {"name": "b", "steps": 3}, {"name": "c", "steps": 2}])
+        self.assertEqual((found, "".join(order)), (["A", "B", "C"], "abcbcb"))
+
     def test_tensors_have_the_owners_that_pytorch_gives_them(self):
         draw = random.Random(3)
         asked = [([draw.choice([1, 2, 5, 64, draw.randint(1, 900)]) for _ in range(draw.randint(1, 40))], ranks)
