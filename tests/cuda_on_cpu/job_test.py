@@ -167,7 +167,7 @@ class Job(Measured):
             self.assertFalse(self.output.exists())
 
     def test_each_rank_sees_its_own_gpu(self):
-        code, _, text = self.cuda(2, "own", 1, "--backend", "nccl", "--max-seconds", "2")
+        code, _, text = self.cuda(2, "own", 1, "--backend", "nccl", "--max-seconds", "200")
         self.assertEqual(code, 0, text)
 
     def test_more_ranks_than_gpus(self):
@@ -267,7 +267,7 @@ class Torchrun(Measured):
 
     def test_two_and_four_processes(self):
         for ranks in (2, 4):
-            codes, errors = self.start(range(ranks), ranks, "--dtype", "float", "--max-seconds", "1")
+            codes, errors = self.start(range(ranks), ranks, "--dtype", "float", "--max-seconds", "200")
             self.assertEqual((codes, errors), ([0] * ranks, []))
 
     def test_variables(self):
@@ -395,7 +395,7 @@ class Torchrun(Measured):
         for launch in (["--master_addr", "127.0.0.1", "--master_port", free_port()], ["--standalone"]):
             words = [sys.executable, "-m", "torch.distributed.run", *launch, "--redirects", 1, "--tee", 2,
                      "--log_dir", self.folder / "log", "--no_python", "--nproc_per_node", 2, program(), 2,
-                     1, 1 << 8, "--torchrun", "--backend", "nccl", "--dtype", "half", "--max-seconds", 1, "--records",
+                     1, 1 << 8, "--torchrun", "--backend", "nccl", "--dtype", "half", "--max-seconds", 200, "--records",
                      self.records, "-o", self.output]
             done = subprocess.run([str(w) for w in words], cwd=self.folder, capture_output=True, text=True, timeout=600,
                                   env={**os.environ, "LD_LIBRARY_PATH": str(PLAYED / "played_nccl")})
