@@ -114,7 +114,8 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made);
 // The same parts with neighbouring layers as one wherever no exchange begins or is awaited between
 // them. The times of a program are the same, but for rounding, and it has fewer operations.
 // `slowed_alike`: messages under way slow updates as much as forward, or neither. Else both keep
-// their places.
-[[nodiscard]] ProgramParts with_merged_layers(ProgramParts parts, bool slowed_alike);
+// their places. `one_forward`: no layer waits for an exchange in its forward, which is one for all.
+[[nodiscard]] ProgramParts with_merged_layers(ProgramParts parts, bool slowed_alike,
+                                              bool one_forward);
 
 } // namespace stepsim::study

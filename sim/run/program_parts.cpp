@@ -120,14 +120,22 @@ bool has_halves(const Scenario& scenario) {
 programs::StepInput plan_units(const Scenario& scenario, ScenarioProgram& out) {
   out.problem = planned_problem(scenario);
   out.plan = plan_of(scenario, out.problem);
-  std::map<std::pair<std::int64_t, bool>, std::uint32_t> firsts;
   for (const buckets::Group& group : out.plan.groups) {
-    const auto place = static_cast<std::uint32_t>(out.units.size());
-    const std::pair key(group.bytes.value, is_merged(scenario, group));
-    out.alike.push_back(firsts.try_emplace(key, place).first->second);
     out.units.push_back(unit_of(scenario, group));
   }
   return with_messages(step_input(scenario), scenario, out.plan, scenario.communication.schedule);
+}
+
+std::vector<std::uint32_t> alike(const Scenario& scenario, const buckets::Plan& plan) {
+  std::vector<std::uint32_t> result(plan.groups.size());
+  std::iota(result.begin(), result.end(), 0U);
+  std::map<std::pair<std::int64_t, bool>, std::uint32_t> firsts;
+  for (std::uint32_t g = 0; !is_compressed(scenario) && g < result.size(); ++g) {
+    const buckets::Group& group = plan.groups[g];
+    const std::pair key(group.bytes.value, is_merged(scenario, group));
+    result[g] = firsts.try_emplace(key, g).first->second;
+  }
+  return result;
 }
 
 // What the exchanges of a bucket are: one, or two halves.
@@ -147,21 +155,6 @@ void set_exchanges(const Scenario& scenario, bool simulated, ProgramUnit& unit) 
     }
   } else if (simulated) {
     unit.exchange.stages = cost.stages;
-  }
-}
-
-// The exchanges of another bucket that are like its own, or their times alone.
-void take_exchanges(const ProgramUnit& like, bool times_alone, ProgramUnit& unit) {
-  for (UnitExchange ProgramUnit::*member :
-       {&ProgramUnit::exchange, &ProgramUnit::reduce, &ProgramUnit::gather}) {
-    if (times_alone) {
-      (unit.*member).time = (like.*member).time;
-    } else {
-      unit.*member = like.*member;
-    }
-  }
-  if (!times_alone) {
-    unit.cost = like.cost;
   }
 }
 
@@ -193,13 +186,18 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   const bool in_two = has_halves(scenario);
   const bool all_gathers = has_all_gathers(scenario);
   const bool for_period = made.made_for == MadeFor::period;
-  const bool by_bytes = !is_compressed(scenario);
-  const bool times_alone = for_period && by_bytes;
+  const bool times_alone = for_period && !is_compressed(scenario);
   for (std::size_t g = 0; g < made.units.size(); ++g) {
     const buckets::Group& group = made.plan.groups[g];
     ProgramUnit& unit = made.units[g];
-    if (by_bytes && made.alike[g] != g) {
-      take_exchanges(made.units[made.alike[g]], for_period, unit);
+    if (made.alike[g] != g) {
+      if (!for_period) {
+        const ProgramUnit& like = made.units[made.alike[g]];
+        unit.exchange = like.exchange;
+        unit.reduce = like.reduce;
+        unit.gather = like.gather;
+        unit.cost = like.cost;
+      }
       continue;
     }
     if (!times_alone) {
@@ -284,6 +282,7 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made) {
 
 ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
   const programs::StepInput step = plan_units(scenario, out);
+  out.alike = alike(scenario, out.plan);
   time_buckets(scenario, out);
   double decode = 0;
   for (const ProgramUnit& unit : out.units) {
@@ -296,7 +295,7 @@ ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
   const bool side =
       scenario.communication.compression.select_stream == collectives::SelectStream::side;
   for (std::size_t g = 0; g < parts.buckets.size(); ++g) {
-    const ProgramUnit& unit = out.units[g];
+    const ProgramUnit& unit = out.units[out.alike[g]];
     BucketTimes& bucket = parts.buckets[g];
     bucket.reduce = (has_halves(scenario) ? unit.reduce : unit.exchange).time;
     bucket.gather = unit.gather.time;
@@ -324,7 +323,7 @@ ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out) {
   return parts;
 }
 
-ProgramParts with_merged_layers(ProgramParts parts, bool slowed_alike) {
+ProgramParts with_merged_layers(ProgramParts parts, bool slowed_alike, bool one_forward) {
   const bool updates_apart =
       parts.next_forward == programs::NextForward::per_layer && parts.update.value > 0;
   if (!slowed_alike && updates_apart) {
@@ -342,6 +341,10 @@ ProgramParts with_merged_layers(ProgramParts parts, bool slowed_alike) {
     layer.forward += parts.layers[l].forward;
     layer.backward += parts.layers[l].backward;
     layer.bytes += parts.layers[l].bytes;
+  }
+  for (std::size_t l = 1; one_forward && l < all.size(); ++l) {
+    all.front().forward += std::exchange(all[l].forward, Seconds{});
+    all[l].forward_before = true;
   }
   for (BucketTimes& bucket : parts.buckets) {
     programs::merge_layers(merged, bucket.layers);

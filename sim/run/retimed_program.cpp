@@ -96,7 +96,7 @@ void time_computing(const Scenario& scenario, ScenarioProgram& made) {
   std::vector<Times> times(std::max(made.units.size(), made.layer_of.size()));
   const std::vector<layers::WorkLayer>& layers = scenario.workload.layers;
   const auto add = [&](std::size_t place, std::uint32_t layer) {
-    times[place].forward += layers[layer].forward;
+    times[made.one_forward ? 0 : place].forward += layers[layer].forward;
     times[place].backward += layers[layer].backward;
   };
   for (std::size_t u = 0; made.sharded && u < made.units.size(); ++u) {

@@ -62,7 +62,9 @@ ProgramParts parts_of(const Scenario& scenario, ScenarioProgram& out,
                      slowdown[static_cast<std::size_t>(programs::Kind::forward)];
   ProgramParts parts = make(scenario, out);
   if (out.made_for != MadeFor::lists) {
-    parts = with_merged_layers(std::move(parts), alike);
+    const bool barrier = parts.next_forward == programs::NextForward::barrier;
+    parts = with_merged_layers(std::move(parts), alike, barrier && make == allreduced_parts);
+    out.one_forward = std::ranges::any_of(parts.layers, &programs::LayerTimes::forward_before);
   }
   out.layer_of = parts.layer_of;
   return parts;
@@ -280,9 +282,11 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeF
 void time_exchanges(const Scenario& scenario, ScenarioProgram& made) {
   row_of(scenario).time(scenario, made);
   for (programs::Operation& operation : made.program.operations) {
-    if (const UnitExchange* exchange = exchange_of(made, operation)) {
-      operation.startup = exchange->time.startup;
-      operation.data = exchange->time.data;
+    if (const ExchangeMember member = exchange_member(made, operation)) {
+      const auto u = static_cast<std::size_t>(operation.unit);
+      const ProgramUnit& unit = made.units[u < made.alike.size() ? made.alike[u] : u];
+      operation.startup = (unit.*member).time.startup;
+      operation.data = (unit.*member).time.data;
     }
   }
 }

@@ -50,13 +50,15 @@ struct ScenarioProgram {
   programs::OperationLayout layout; // of the program
   std::vector<ProgramUnit> units;
   buckets::Plan plan; // groups of buckets, which are the first units; empty if sharded
-  // [bucket]: the first one of as many bytes that is copied to a buffer, too, or is not, either.
+  // [bucket]: the first one with exchanges of the same times: of as many bytes that is copied to a
+  // buffer, too, or is not, either. Empty: each has its own.
   std::vector<std::uint32_t> alike{};
   buckets::Problem problem; // what was planned; empty if sharded
   bool sharded = false;     // the units are sharding units
   bool simulated = false;   // every message is simulated
   MadeFor made_for{};
   std::vector<std::uint32_t> layer_of{};      // [layer]: the one of operations that it is in
+  bool one_forward = false;                   // all forwards of a micro-batch are one operation
   std::vector<programs::MessageGate> gates{}; // of the buckets
   std::optional<bool> certified;              // optimal sharding units: whether none can be better
   collectives::Method method =

@@ -107,8 +107,10 @@ std::vector<std::uint32_t> add_forward(ProgramDraft& draft, std::uint32_t comput
                                        std::size_t micro_batch) {
   std::vector<std::uint32_t> added;
   for (std::size_t l = 0; l < layers.size(); ++l) {
-    added.push_back(add_layer(draft, operation_name("F", micro_batch, l), compute, Kind::forward,
-                              layers[l].forward, l, micro_batch));
+    if (!layers[l].forward_before) {
+      added.push_back(add_layer(draft, operation_name("F", micro_batch, l), compute, Kind::forward,
+                                layers[l].forward, l, micro_batch));
+    }
   }
   return added;
 }

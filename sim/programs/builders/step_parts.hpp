@@ -10,6 +10,7 @@ struct LayerTimes {
   Seconds forward;
   Seconds backward;
   double bytes = 0; // the layer's share of the update is proportional to its bytes
+  bool forward_before = false; // its forward is in that of a layer before it, for add_forward()
 };
 
 struct ExchangeTime {
@@ -80,7 +81,8 @@ struct StepStreams {
 [[nodiscard]] StepStreams step_streams(ProgramDraft& draft, const std::vector<BucketTimes>& buckets,
                                        Stream reduce = {.name = "reduce"});
 
-// Adds the forward of all layers and returns the number of each operation.
+// Adds the forward of all layers that have one of their own and returns the number of each
+// operation.
 std::vector<std::uint32_t> add_forward(ProgramDraft& draft, std::uint32_t compute,
                                        const std::vector<LayerTimes>& layers,
                                        std::size_t micro_batch = 0);
