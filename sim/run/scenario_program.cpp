@@ -54,6 +54,18 @@ programs::Stream stream_of(const Scenario& scenario) {
   return stream;
 }
 
+// Whether the next forward begins behind all exchanges: at a barrier, or because the last one of a
+// channel that carries one at a time is that of the first layer.
+bool waits_for_all(const Scenario& scenario, const ProgramParts& parts) {
+  const Training& training = scenario.training;
+  const bool in_line = training.algorithm == TrainingAlgorithm::sync_sgd &&
+                       training.micro_batches == 1 && !scenario.communication.reduce_broadcast &&
+                       !planner_of(scenario).gathers_back() &&
+                       stream_of(scenario).discipline == programs::Discipline::fifo;
+  return parts.next_forward == programs::NextForward::barrier ||
+         (in_line && !parts.buckets.empty() && programs::lowest_layer(parts.buckets.back()) == 0);
+}
+
 // The parts that `make` makes, with merged layers where `out` asks for them.
 ProgramParts parts_of(const Scenario& scenario, ScenarioProgram& out,
                       ProgramParts (*make)(const Scenario&, ScenarioProgram&)) {
@@ -62,8 +74,9 @@ ProgramParts parts_of(const Scenario& scenario, ScenarioProgram& out,
                      slowdown[static_cast<std::size_t>(programs::Kind::forward)];
   ProgramParts parts = make(scenario, out);
   if (out.made_for != MadeFor::lists) {
-    const bool barrier = parts.next_forward == programs::NextForward::barrier;
-    parts = with_merged_layers(std::move(parts), alike, barrier && make == allreduced_parts);
+    const bool one_forward = make == allreduced_parts && waits_for_all(scenario, parts);
+    parts.next_forward = one_forward ? programs::NextForward::barrier : parts.next_forward;
+    parts = with_merged_layers(std::move(parts), alike, one_forward);
     out.one_forward = std::ranges::any_of(parts.layers, &programs::LayerTimes::forward_before);
   }
   out.layer_of = parts.layer_of;
