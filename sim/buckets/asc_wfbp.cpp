@@ -188,7 +188,6 @@ Plan plan_asc_wfbp(const Problem& problem, const ScheduleOptions& options) {
 }
 
 void send_at_once(const Sending& sending, const SendInput& input, SendTimes& times) {
-  assert(!sending.comes_back && "all-gathers and broadcasts are for one message at a time");
   size_for(sending.transfers.size(), times);
   AtOnce channel{.contention = sending.options.contention,
                  .shares = sending.options.channel_shares,
@@ -208,8 +207,8 @@ void send_at_once(const Sending& sending, const SendInput& input, SendTimes& tim
     while (end_one(input.ready_s[g])) {}
     channel.now = std::max(channel.now, input.ready_s[g]);
     times.start_s[g] = channel.now;
-    start(channel, times.underway, static_cast<std::uint32_t>(g), input.factor * transfer.startup_s,
-          input.factor * transfer.data_s);
+    start(channel, times.underway, static_cast<std::uint32_t>(g), transfer.startup_s,
+          transfer.data_s);
   }
   while (end_one(kNever)) {}
   times.finish_s = sending.transfers.empty() ? 0.0 : channel.now;

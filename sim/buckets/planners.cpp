@@ -63,7 +63,7 @@ constexpr auto kPlanners = std::to_array<Planner>({
   {Schedule::priority, "priority", "P3, ByteScheduler: chunks, first layers first",
     plan_priority, kPriorityKeys, send_by_priority, Needs::linear_forward, priority_settings},
   {Schedule::dear, "dear", "DeAR: reduce-scatter in backward, all-gather in the next forward",
-    plan_dear, kDearKeys, send_dear, Needs::forward, dear_settings, kCompared},
+    plan_dear, kDearKeys, send_in_order, Needs::forward, dear_settings, kCompared},
   {Schedule::omgs, "omgs", "OMGS-SGD: merges sparse layers",
     nullptr, kNoKeys, send_in_order, Needs::selection_costs},
   {Schedule::trace, "trace", "the buckets that the trace was measured with",
@@ -167,7 +167,7 @@ auto Planner::sender(const ScheduleOptions& options) const -> decltype(send) {
 }
 
 bool Planner::one_channel(const ScheduleOptions& options) const {
-  return sender(options) == send_in_order;
+  return sender(options) == send_in_order && !gathers_back();
 }
 
 std::string Planner::described(const ScheduleOptions& options) const {
@@ -176,10 +176,8 @@ std::string Planner::described(const ScheduleOptions& options) const {
   return told ? text : text + ", " + asc_wfbp_settings(options);
 }
 
-bool Planner::gathers_back() const { return send == send_dear; }
-
 bool Planner::fits_networks() const {
-  return send != send_at_once && send != send_dear && needs != Needs::selection_costs;
+  return send != send_at_once && !gathers_back() && needs != Needs::selection_costs;
 }
 
 std::span<const Planner> planners() { return kPlanners; }

@@ -84,12 +84,12 @@ struct Planner {
   [[nodiscard]] bool shares_channel(const ScheduleOptions& options) const;
   // How messages are sent with these options: `send`, or several at once.
   [[nodiscard]] auto sender(const ScheduleOptions& options) const -> decltype(send);
-  // Whether messages are sent one at a time, in the order of the buckets.
+  // Whether messages are sent one at a time, in the order of the buckets, and whole.
   [[nodiscard]] bool one_channel(const ScheduleOptions& options) const;
   // The summary, or the values of the options in words.
   [[nodiscard]] std::string described(const ScheduleOptions& options) const;
   // Whether every message is followed by its own all-gather in the next forward pass.
-  [[nodiscard]] bool gathers_back() const;
+  [[nodiscard]] bool gathers_back() const { return schedule == Schedule::dear; }
   // Whether its messages can go through a simulated network.
   [[nodiscard]] bool fits_networks() const;
   // Whether it can plan a problem file, which has neither forward times nor measured buckets.

@@ -89,7 +89,6 @@ Plan plan_priority(const Problem& problem, const ScheduleOptions& options) {
 }
 
 void send_by_priority(const Sending& sending, const SendInput& input, SendTimes& times) {
-  assert(!sending.comes_back && "all-gathers and broadcasts are for one message at a time");
   assert(std::is_sorted(input.ready_s.rbegin(), input.ready_s.rend()) &&
          "less urgent chunks are ready first");
   const std::size_t count = sending.transfers.size();
@@ -128,8 +127,7 @@ void send_by_priority(const Sending& sending, const SendInput& input, SendTimes&
       credit -= transfer.bytes;
       times.order[started++] = chunk;
       times.start_s[chunk] = now;
-      data_free = std::max(now + input.factor * transfer.startup_s, data_free) +
-                  input.factor * transfer.data_s;
+      data_free = std::max(now + transfer.startup_s, data_free) + transfer.data_s;
       times.end_s[chunk] = data_free;
     }
     const double completion = completed < started ? times.end_s[times.order[completed]] : kNever;

@@ -31,7 +31,7 @@ inline constexpr std::int64_t kMaxChunks = 1'000'000;
 
 // Sends the most urgent ready chunk first, while credit is above 0. Start-ups of chunks in flight
 // overlap, their data phases do not (MER 6.2). Transfers are in the order of plan_priority(); less
-// urgent ones must be ready first, and none comes back (asserted).
+// urgent ones must be ready first (asserted).
 void send_by_priority(const Sending& sending, const SendInput& input, SendTimes& times);
 
 // Returns "chunks of 4 MB, first layers first, 16 MB under way".

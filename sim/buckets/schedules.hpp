@@ -111,10 +111,6 @@ void send_at_once(const Sending& sending, const SendInput& input, SendTimes& tim
 // have less than bucket_bytes, at least one. O(items).
 [[nodiscard]] Plan plan_dear(const Problem& problem, const ScheduleOptions& options);
 
-// Sends the reduce-scatters in launch order, and after the last of them the all-gathers,
-// interleaved with the next forward (MER 6.3).
-void send_dear(const Sending& sending, const SendInput& input, SendTimes& times);
-
 // Returns "groups of 25 MiB; all-gather overlaps the next forward".
 [[nodiscard]] std::string dear_settings(const ScheduleOptions& options);
 

@@ -1,5 +1,4 @@
-// From a plan to the messages of a step: which schedule sends them, in which phases, by the cost
-// that planners see or by what the evaluators say.
+// From a plan to the messages of a step.
 #include "run/planned_messages.hpp"
 
 #include "buckets/omgs.hpp"
@@ -124,79 +123,22 @@ bool splits_exchange(const Scenario& scenario) {
          !communication.options.ring_startup_2p;
 }
 
-std::vector<MessageSeconds> planned_seconds(const Scenario& scenario,
-                                            const buckets::Problem& problem,
-                                            const buckets::Plan& plan, buckets::Schedule schedule) {
-  // The cost of a problem also holds copies, which would be counted twice otherwise.
-  const buckets::Cost cost{.base = problem.cost.base}; // copies are added by step_input
-  const buckets::Planner& row = buckets::planner(schedule);
-  buckets::Cost back;
-  const bool splits = row.gathers_back() && splits_exchange(scenario);
-  if (splits) {
-    collectives::Collective gather = exchange_of(scenario);
-    gather.op = collectives::Op::allgather;
-    back = programs::planner_cost(gather);
-  }
-  std::vector<MessageSeconds> seconds;
-  for (const buckets::Group& group : plan.groups) {
-    const auto bytes = static_cast<double>(group.bytes.value);
-    MessageSeconds& message = seconds.emplace_back();
-    message.exchange = cost.seconds(bytes, 1);
-    if (row.needs_linear_cost()) {
-      message.startup = startup_seconds(problem, message.exchange);
-    } else if (row.gathers_back()) {
-      message.broadcast = splits ? back.seconds(bytes, 1) : message.exchange / 2;
-      message.exchange -= message.broadcast;
-    }
-  }
-  return seconds;
-}
-
 // Never more than the whole message, which may be cheaper than a + b m where it has no bytes.
 double startup_seconds(const buckets::Problem& problem, double seconds) {
   const auto* linear = std::get_if<buckets::LinearCost>(&problem.cost.base);
   return linear != nullptr ? std::min(linear->startup_s, seconds) : 0.0;
 }
 
-programs::StepInput step_input(const Scenario& scenario, const buckets::Plan& plan,
-                               std::span<const MessageSeconds> seconds,
-                               buckets::Schedule schedule) {
-  programs::StepInput input = with_messages(step_input(scenario), scenario, plan, schedule);
-  set_times(scenario, plan, seconds, input);
-  return input;
-}
-
-programs::StepInput with_messages(programs::StepInput step, const Scenario& scenario,
-                                  const buckets::Plan& plan, buckets::Schedule schedule) {
-  step.send = buckets::planner(schedule).sender(scenario.communication.schedule_options);
-  step.schedule_options = scenario.communication.schedule_options;
-  step.all_gathers = buckets::planner(schedule).gathers_back();
-  step.messages.reserve(plan.groups.size());
-  for (const buckets::Group& group : plan.groups) {
-    programs::Message& message = step.messages.emplace_back();
-    message.bytes = static_cast<double>(group.bytes.value);
-    message.ready_s = group.ready.value;
-    for (const std::uint32_t item : group.items) {
-      const layers::Gradient& gradient = scenario.workload.gradients[item];
-      const bool is_new = message.layers.empty() || message.layers.back() != gradient.layer;
-      if (gradient.bytes.value > 0 && is_new) { // nothing waits for an empty gradient
-        message.layers.push_back(gradient.layer);
-      }
+std::vector<std::uint32_t> waiting_layers(const Scenario& scenario, const buckets::Group& group) {
+  std::vector<std::uint32_t> waiting;
+  for (const std::uint32_t item : group.items) {
+    const layers::Gradient& gradient = scenario.workload.gradients[item];
+    const bool is_new = waiting.empty() || waiting.back() != gradient.layer;
+    if (gradient.bytes.value > 0 && is_new) {
+      waiting.push_back(gradient.layer);
     }
   }
-  return step;
-}
-
-void set_times(const Scenario& scenario, const buckets::Plan& plan,
-               std::span<const MessageSeconds> seconds, programs::StepInput& step) {
-  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-    const MessageSeconds copied =
-        with_copies(scenario, plan.groups[g], seconds[g], step.all_gathers);
-    programs::Message& message = step.messages[g];
-    message.seconds = copied.exchange;
-    message.broadcast_s = copied.broadcast;
-    message.startup_s = copied.startup;
-  }
+  return waiting;
 }
 
 MessageSeconds with_copies(const Scenario& scenario, const buckets::Group& group,
@@ -206,34 +148,6 @@ MessageSeconds with_copies(const Scenario& scenario, const buckets::Group& group
   seconds.exchange += copies - second;
   seconds.broadcast += second;
   return seconds;
-}
-
-programs::StepInput step_input(const Scenario& scenario) {
-  programs::StepInput input;
-  const layers::Workload& workload = scenario.workload;
-  input.forward_s.reserve(workload.layers.size());
-  input.backward_s.reserve(workload.layers.size());
-  for (const layers::WorkLayer& layer : workload.layers) {
-    input.forward_s.push_back(layer.forward.value);
-    input.backward_s.push_back(layer.backward.value);
-  }
-  input.gradient_bytes.assign(workload.layers.size(), 0);
-  for (const layers::Gradient& gradient : workload.gradients) {
-    input.gradient_bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
-  }
-  const Communication& communication = scenario.communication;
-  input.update_s = scenario.training.update.value;
-  input.input_s = scenario.training.input.value;
-  input.input_pipelined = scenario.training.input_pipelined;
-  input.next_forward = communication.next_forward;
-  input.reduce_broadcast = communication.reduce_broadcast;
-  // Without overlap the three phases follow each other for the model as a whole: everything is
-  // reduced, the root updates, everything is broadcast. No layer can start before the last of them
-  // ends.
-  if (communication.reduce_broadcast && !communication.overlap_backward) {
-    input.next_forward = programs::NextForward::barrier;
-  }
-  return input;
 }
 
 } // namespace stepsim::study

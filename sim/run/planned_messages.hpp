@@ -1,7 +1,5 @@
 #pragma once
-// Makes the messages of a step from a plan: their order, their phases, and their times in seconds.
-// The times come either from the cost function that planners use or from the evaluators of
-// collectives.
+// Makes the messages of a step: the plan, what waits for each message, and copies beside exchanges.
 
 #include "run/bucket_cost.hpp"
 #include "run/result.hpp"
@@ -14,9 +12,6 @@ struct ProgramMemory; // program_memory.hpp
 struct MessageSeconds {
   double exchange{};  // all-reduce, or the reduce of reduce_broadcast
   double broadcast{}; // broadcast of reduce_broadcast, or all-gather of DeAR; else 0
-  // Part of `exchange` that other messages do not slow. Set for planners that need a linear cost
-  // (Planner::needs_linear_cost()), else 0.
-  double startup{};
 };
 
 // Whether more than one gradient of the group has bytes.
@@ -45,34 +40,18 @@ void check_range(const buckets::Problem& problem);
 // dense ring. Otherwise each counts as half the time of the all-reduce.
 [[nodiscard]] bool splits_exchange(const Scenario& scenario);
 
-// The times of the messages of a plan by the cost of `problem`.
-[[nodiscard]] std::vector<MessageSeconds> planned_seconds(const Scenario& scenario,
-                                                          const buckets::Problem& problem,
-                                                          const buckets::Plan& plan,
-                                                          buckets::Schedule schedule);
 // The start-up in seconds of a message that takes `seconds`, at most `seconds`; 0 if the cost of
 // `problem` is not linear.
 [[nodiscard]] double startup_seconds(const buckets::Problem& problem, double seconds);
 
-// The step of a worker without its messages: the times of layers, update and input, the bytes of
-// gradients, and what the next forward pass waits for.
-[[nodiscard]] programs::StepInput step_input(const Scenario& scenario);
-// The step with one message per bucket of `plan`; bucket g lasts seconds[g] plus its buffer copies.
-[[nodiscard]] programs::StepInput step_input(const Scenario& scenario, const buckets::Plan& plan,
-                                             std::span<const MessageSeconds> seconds,
-                                             buckets::Schedule schedule);
-// Adds one message per bucket of `plan` to a step without messages. The messages have no times yet
-// (set_times()).
-[[nodiscard]] programs::StepInput with_messages(programs::StepInput step, const Scenario& scenario,
-                                                const buckets::Plan& plan,
-                                                buckets::Schedule schedule);
+// The layers of the next forward that wait for a bucket, in the order of its gradients: nothing
+// waits for an empty one.
+[[nodiscard]] std::vector<std::uint32_t> waiting_layers(const Scenario& scenario,
+                                                        const buckets::Group& group);
 // `seconds` and the time of copies; a message with an all-gather has half of that time in each
 // part.
 [[nodiscard]] MessageSeconds with_copies(const Scenario& scenario, const buckets::Group& group,
                                          MessageSeconds seconds, bool all_gathers);
-// Sets the times of the messages of `step`, one per bucket of `plan`.
-void set_times(const Scenario& scenario, const buckets::Plan& plan,
-               std::span<const MessageSeconds> seconds, programs::StepInput& step);
 
 // The merge of schedule `optimal` where the cost that planners see is not all that the run does
 // with a message: halves of exchanges, micro-batches, late updates, slowdowns, workers that differ.

@@ -1,8 +1,7 @@
-// What a step computes and sends is that of `step_input`, so that a program and a run see the same
-// times.
 #include "run/group_exchange.hpp"
 
 #include "collectives/algorithms.hpp"
+#include "run/network_figures.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -14,14 +13,23 @@ using programs::BucketTimes;
 using programs::ExchangeTime;
 using programs::LayerTimes;
 
-std::vector<LayerTimes> layer_times(const programs::StepInput& step) {
-  std::vector<LayerTimes> layers;
-  for (std::size_t l = 0; l < step.forward_s.size(); ++l) {
-    layers.push_back({.forward = {step.forward_s[l]},
-                      .backward = {step.backward_s[l]},
-                      .bytes = step.gradient_bytes[l]});
+std::vector<LayerTimes> layer_times(const Scenario& scenario) {
+  const std::vector<double> bytes = layer_bytes(scenario);
+  std::vector<LayerTimes> times;
+  for (const layers::WorkLayer& layer : scenario.workload.layers) {
+    times.push_back(
+        {.forward = layer.forward, .backward = layer.backward, .bytes = bytes[times.size()]});
   }
-  return layers;
+  return times;
+}
+
+// Without overlap the three phases of reduce_broadcast follow each other for the model as a whole:
+// everything is reduced, the root updates, everything is broadcast. No layer can start before the
+// last of them ends.
+programs::NextForward next_forward(const Communication& communication) {
+  return communication.reduce_broadcast && !communication.overlap_backward
+             ? programs::NextForward::barrier
+             : communication.next_forward;
 }
 
 // Of the start-up of an all-reduce each half has its share, at most all of its time: the shares are
@@ -76,24 +84,23 @@ void add_broadcasts(const Scenario& scenario, std::vector<ProgramUnit>& units) {
 }
 
 // Layers, and buckets with all but their exchanges.
-ProgramParts bare_parts(const programs::StepInput& step, Seconds update, ScenarioProgram& out) {
-  ProgramParts parts{.layers = layer_times(step),
+ProgramParts bare_parts(const Scenario& scenario, Seconds update, ScenarioProgram& out) {
+  ProgramParts parts{.layers = layer_times(scenario),
                      .buckets = {},
                      .update = update,
-                     .next_forward = step.next_forward == programs::NextForward::barrier
-                                         ? programs::NextForward::barrier
-                                         : programs::NextForward::per_layer};
-  out.gates = programs::message_gates(step);
+                     .next_forward = next_forward(scenario.communication)};
   parts.layer_of.resize(parts.layers.size());
   std::iota(parts.layer_of.begin(), parts.layer_of.end(), 0U);
-  for (std::size_t g = 0; g < step.messages.size(); ++g) {
-    const programs::Message& message = step.messages[g];
-    parts.buckets.push_back({.layers = message.layers,
+  const std::vector<Seconds> ends = scenario.workload.backward_ends();
+  for (const buckets::Group& group : out.plan.groups) {
+    const programs::MessageGate& gate =
+        out.gates.emplace_back(programs::message_gate(ends, group.ready.value));
+    parts.buckets.push_back({.layers = waiting_layers(scenario, group),
                              .reduce = {},
                              .gather = {},
-                             .ready_after = out.gates[g].layer,
-                             .delay = {out.gates[g].delay_s},
-                             .bytes = static_cast<std::int64_t>(message.bytes)});
+                             .ready_after = gate.layer,
+                             .delay = {gate.delay_s},
+                             .bytes = group.bytes.value});
   }
   return parts;
 }
@@ -116,14 +123,13 @@ bool has_halves(const Scenario& scenario) {
   return scenario.communication.reduce_broadcast || has_all_gathers(scenario);
 }
 
-// Plans the buckets, which become the units; returns their messages, without times.
-programs::StepInput plan_units(const Scenario& scenario, ScenarioProgram& out) {
+// Plans the buckets, which become the units.
+void plan_units(const Scenario& scenario, ScenarioProgram& out) {
   out.problem = planned_problem(scenario);
   out.plan = plan_of(scenario, out.problem);
   for (const buckets::Group& group : out.plan.groups) {
     out.units.push_back(unit_of(scenario, group));
   }
-  return with_messages(step_input(scenario), scenario, out.plan, scenario.communication.schedule);
 }
 
 std::vector<std::uint32_t> alike(const Scenario& scenario, const buckets::Plan& plan) {
@@ -281,7 +287,7 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made) {
 }
 
 ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
-  const programs::StepInput step = plan_units(scenario, out);
+  plan_units(scenario, out);
   out.alike = alike(scenario, out.plan);
   time_buckets(scenario, out);
   double decode = 0;
@@ -291,7 +297,7 @@ ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
   const Training& training = scenario.training;
   const bool each = training.accumulation_exchange == AccumulationExchange::each;
   const double decoded = each ? static_cast<double>(training.micro_batches) : 1;
-  ProgramParts parts = bare_parts(step, training.update + Seconds{decoded * decode}, out);
+  ProgramParts parts = bare_parts(scenario, training.update + Seconds{decoded * decode}, out);
   const bool side =
       scenario.communication.compression.select_stream == collectives::SelectStream::side;
   for (std::size_t g = 0; g < parts.buckets.size(); ++g) {
@@ -306,12 +312,12 @@ ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
 }
 
 ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out) {
-  const programs::StepInput step = plan_units(scenario, out);
+  plan_units(scenario, out);
   if (has_owners(scenario.training.sharding)) {
     add_broadcasts(scenario, out.units);
   }
   time_shards(scenario, out);
-  ProgramParts parts = bare_parts(step, scenario.training.update, out);
+  ProgramParts parts = bare_parts(scenario, scenario.training.update, out);
   const Sharding& sharding = scenario.training.sharding;
   for (std::size_t g = 0; g < parts.buckets.size(); ++g) {
     const ProgramUnit& unit = out.units[g];

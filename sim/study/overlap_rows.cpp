@@ -10,7 +10,7 @@ namespace stepsim::study {
 namespace {
 
 // What of a scenario the model of the fit leaves out, in words; empty if nothing.
-std::string not_described(const Scenario& scenario, const programs::StepInput& step) {
+std::string not_described(const Scenario& scenario, const buckets::Plan& plan) {
   const Communication& communication = scenario.communication;
   const Training& training = scenario.training;
   const buckets::LinearCost extra = extra_cost(scenario);
@@ -43,10 +43,12 @@ std::string not_described(const Scenario& scenario, const programs::StepInput& s
   if (!exchanges(scenario)) {
     return "one worker";
   }
-  const bool first_waits =
-      !step.messages.empty() &&
-      std::ranges::find(step.messages.back().layers, 0U) != step.messages.back().layers.end();
-  return step.next_forward == programs::NextForward::barrier || first_waits
+  std::vector<std::uint32_t> last;
+  if (!plan.groups.empty()) {
+    last = waiting_layers(scenario, plan.groups.back());
+  }
+  return communication.next_forward == programs::NextForward::barrier ||
+                 std::ranges::find(last, 0U) != last.end()
              ? ""
              : "a forward that does not wait for the last message";
 }
@@ -54,20 +56,18 @@ std::string not_described(const Scenario& scenario, const programs::StepInput& s
 MeasuredStep step_of(const Scenario& scenario, const buckets::Problem& problem,
                      const io::Json& place) {
   const buckets::Plan plan = plan_of(scenario, problem);
-  const buckets::Schedule schedule = scenario.communication.schedule;
-  const programs::StepInput input =
-      step_input(scenario, plan, planned_seconds(scenario, problem, plan, schedule), schedule);
-  if (const std::string what = not_described(scenario, input); !what.empty()) {
+  if (const std::string what = not_described(scenario, plan); !what.empty()) {
     throw InputError(std::string(place.file()), place.pointer(),
                      "fit-overlap does not describe " + what +
                          ": it takes dense sync_sgd with one message after the other");
   }
-  MeasuredStep step{.schedule = std::string(buckets::planner(schedule).name),
+  MeasuredStep step{.schedule = std::string(buckets::planner(scenario.communication.schedule).name),
                     .forward_s = scenario.workload.forward().value,
                     .backward_s = scenario.workload.backward().value,
-                    .update_s = input.update_s};
-  for (const programs::Message& message : input.messages) {
-    step.messages.push_back({.ready_s = message.ready_s, .bytes = message.bytes});
+                    .update_s = scenario.training.update.value};
+  for (const buckets::Group& group : plan.groups) {
+    step.messages.push_back(
+        {.ready_s = group.ready.value, .bytes = static_cast<double>(group.bytes.value)});
   }
   return step;
 }

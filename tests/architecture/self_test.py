@@ -26,7 +26,7 @@ class Includes(unittest.TestCase):
 
     def test_an_include_going_up_is_found(self):
         self.assertIn("collectives is below programs; includes go down", found(
-            checks.check_includes, "sim/collectives/a.cpp", '#include "programs/step/step.hpp"\n')[0])
+            checks.check_includes, "sim/collectives/a.cpp", '#include "programs/step/pipeline.hpp"\n')[0])
 
     def test_a_third_party_header_outside_its_floor_is_found(self):
         for header in ["boost/graph/graph_traits.hpp", "nlohmann/json.hpp", "CLI/CLI.hpp", "zlib.h",

@@ -279,10 +279,6 @@ TEST_CASE("no schedule is below the bound of a dependency per layer") {
     }
     const double slack = 1e-9 * bound;
     CHECK(period_of(layers, random.integer(1, 30), random.integer(1, 60)) >= bound - slack);
-    ScheduleOptions dear;
-    dear.bucket_bytes = Bytes{random.integer(1, 60)};
-    dear.prefetch = random.integer(0, 1) == 0 ? Prefetch::all : Prefetch::one;
-    CHECK(step_of(layers, Schedule::dear, dear).period >= bound - slack);
     CHECK(step_of(layers, Schedule::optimal).period >= bound - slack);
   }
 }

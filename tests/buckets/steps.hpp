@@ -59,41 +59,26 @@ inline double period_of(const Layers& layers, const std::vector<double>& done) {
   return t;
 }
 
-// `halves`: every message is a reduce-scatter and an all-gather of half its time each.
 inline Step step_of(const Layers& layers, Schedule schedule, const ScheduleOptions& options = {}) {
   const Problem problem = problem_of(layers);
   const Planner& row = planner(schedule);
   Step step;
   step.plan = make_plan(problem, schedule, options);
   step.sending.options = options;
-  step.sending.forward_s = layers.forward;
-  step.sending.comes_back = schedule == Schedule::dear;
   std::vector<double> ready;
   for (const Group& group : step.plan.groups) {
     const auto bytes = static_cast<double>(group.bytes.value);
-    const double share = step.sending.comes_back ? 0.5 : 1;
     step.sending.transfers.push_back(
-        {.bytes = bytes,
-         .startup_s = share * layers.startup,
-         .data_s = share * layers.per_byte * bytes,
-         .back_s = step.sending.comes_back ? share * (layers.startup + layers.per_byte * bytes) : 0,
-         .first_layer = problem.items[group.items.back()].layer});
+        {.bytes = bytes, .startup_s = layers.startup, .data_s = layers.per_byte * bytes});
     ready.push_back(group.ready.value);
   }
-  const std::vector<double> forward_start{layers.backward_s()};
-  const std::vector<double> factor{1.0};
-  row.send(step.sending,
-           {.ready_s = ready,
-            .backward_end_s = layers.backward_s(),
-            .forward_start_s = forward_start,
-            .forward_factor = factor},
-           step.times);
+  row.send(step.sending, {.ready_s = ready}, step.times);
   step.done.assign(layers.bytes.size(), 0.0);
   for (std::size_t g = 0; g < step.plan.groups.size(); ++g) {
     for (const std::uint32_t item : step.plan.groups[g].items) {
       if (problem.items[item].bytes.value > 0) {
         double& done = step.done[problem.items[item].layer];
-        done = std::max(done, done_s(step.sending, step.times)[g]);
+        done = std::max(done, step.times.end_s[g]);
       }
     }
   }

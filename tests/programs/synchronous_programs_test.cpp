@@ -95,6 +95,59 @@ TEST_CASE("reduce_broadcast and dear: exchanges in two halves (rows S5, S6)") {
   CHECK(dear(g3_single(0.5), GatherPrefetch::all) == 23.5);
 }
 
+namespace {
+
+// Three layers of 10 s forward and 20 s backward, and an exchange of each, the last layer first;
+// `seconds` in forward order.
+const std::vector<LayerTimes> kThreeLayers(3, {.forward = Seconds{10}, .backward = Seconds{20}});
+
+std::vector<BucketTimes> one_by_one(const std::vector<double>& seconds, bool overlaps) {
+  std::vector<BucketTimes> buckets;
+  for (std::uint32_t l = 3; l-- > 0;) {
+    const ExchangeTime time{.startup = {}, .data = {seconds[l]}};
+    buckets.push_back(
+        {.layers = {l}, .reduce = time, .gather = time, .ready_after = overlaps ? l : 0});
+  }
+  return buckets;
+}
+
+} // namespace
+
+TEST_CASE("exchanges hide behind the rest of backward (COL K)") {
+  const auto sync = [](bool overlaps) {
+    return figures(sync_sgd_program(kThreeLayers, one_by_one({5, 15, 30}, overlaps))).period;
+  };
+  CHECK(sync(true) == 30 + 70); // ends at 20 + 30, then 65, then 70
+  CHECK(sync(false) == 30 + 60 + 50);
+  const auto rooted = [](bool overlaps, double update) {
+    return figures(reduce_broadcast_program(
+                       kThreeLayers, one_by_one({3, 8, 15}, overlaps), Seconds{update},
+                       overlaps ? NextForward::per_layer : NextForward::barrier))
+        .period;
+  };
+  // Forward ends at 30, reduces at 65, 78, 93, broadcasts of layers 1, 2, 3 at 96, 104, 119.
+  CHECK(rooted(true, 0) == 119 + 10 - 30);
+  CHECK(rooted(true, 2) == 119 + 10 - 30 + 2);
+  CHECK(rooted(false, 0) == 30 + 60 + 2 * (3 + 8 + 15));
+  CHECK(rooted(false, 2) == 30 + 60 + 2 * (3 + 8 + 15) + 2);
+}
+
+TEST_CASE("dear updates a layer after its all-gather, reduce_broadcast all before the broadcasts") {
+  const auto dear = [](GatherPrefetch prefetch) { // 0.4, 0.8, 1.2 and 1.6 s of update, by bytes
+    return figures(dear_program(g3_layers(), g3_per_layer(0.5),
+                                {.update = Seconds{4}, .prefetch = prefetch}))
+        .period;
+  };
+  // Layer 1 from 9.5 + 0.4 to 10.9, layer 2 from 11.7 to 13.7, 3 from 14.9 to 15.9, 4 to 18.5.
+  CHECK(dear(GatherPrefetch::all) == within(18.5, 1e-12));
+  // One ahead: the third all-gather starts when layer 2 is reached, with layer 1 and its update
+  // done (10.9), the fourth at layer 3 (13.7), to 15.95; layer 4 then takes 1.6 + 1.
+  CHECK(dear(GatherPrefetch::one) == within(15.95 + 2.6, 1e-12));
+  // Reduces end at 8.75, update to 12.75, broadcasts to 13.5, 14.75, 16.5, 18.75.
+  CHECK(figures(reduce_broadcast_program(g3_layers(), g3_per_layer(0.5), Seconds{4})).period ==
+        18.75 + 1);
+}
+
 TEST_CASE("zero: reduce-scatters, update, all-gathers (rows Z1 to Z7)") {
   CHECK(figures(g3_zero({.stage = 1})) == PeriodAndExposed{19.75, 6.75});
   CHECK(figures(g3_zero({.stage = 2})) == PeriodAndExposed{19.75, 6.75});

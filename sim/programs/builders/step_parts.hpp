@@ -2,6 +2,7 @@
 // The input and shared parts of the program builders: the layers of a step, in forward order and
 // numbered from 0, the buckets of their gradients, in launch order, and all durations.
 
+#include "base/words.hpp"
 #include "programs/program_draft.hpp"
 
 namespace stepsim::programs {
@@ -9,7 +10,7 @@ namespace stepsim::programs {
 struct LayerTimes {
   Seconds forward;
   Seconds backward;
-  double bytes = 0; // the layer's share of the update is proportional to its bytes
+  double bytes = 0;            // the layer's share of the update is proportional to its bytes
   bool forward_before = false; // its forward is in that of a layer before it, for add_forward()
 };
 
@@ -36,6 +37,8 @@ struct BucketTimes {
 // When a layer of the next forward may start: after the exchanges of its own buckets (per_layer),
 // or after all exchanges (barrier).
 enum class NextForward { per_layer, barrier };
+inline constexpr auto kNextForwards = base::words<NextForward>(
+    {{NextForward::per_layer, "per_layer"}, {NextForward::barrier, "barrier"}});
 
 [[nodiscard]] std::uint32_t lowest_layer(const BucketTimes& bucket);
 // [layer]: the indices of its buckets; none for a layer without gradients.

@@ -12,17 +12,4 @@ MessageGate message_gate(std::span<const Seconds> ends, double ready_s) {
   return {static_cast<std::uint32_t>(first - ends.begin()), std::max(0.0, ready_s - first->value)};
 }
 
-std::vector<MessageGate> message_gates(const StepInput& step) {
-  std::vector<Seconds> ends(step.backward_s.size());
-  Seconds t;
-  for (std::size_t l = ends.size(); l-- > 0;) {
-    ends[l] = t += Seconds{step.backward_s[l]};
-  }
-  std::vector<MessageGate> gates;
-  for (const Message& message : step.messages) {
-    gates.push_back(message_gate(ends, message.ready_s));
-  }
-  return gates;
-}
-
 } // namespace stepsim::programs

@@ -2,7 +2,9 @@
 // Finds the condition for the start of a message in a step: the end of the backward of a layer, and
 // then a delay, for example by the cycle time of Horovod or by selection on a side stream.
 
-#include "programs/step/step.hpp"
+#include <span>
+
+#include "base/units.hpp"
 
 namespace stepsim::programs {
 
@@ -16,7 +18,5 @@ struct MessageGate {
 
 // The gate of a message that is ready at `ready_s`; ends[layer] is when its backward ends.
 [[nodiscard]] MessageGate message_gate(std::span<const Seconds> ends, double ready_s);
-// The gate of every message of the step, in the order of step.messages.
-[[nodiscard]] std::vector<MessageGate> message_gates(const StepInput& step);
 
 } // namespace stepsim::programs

@@ -3,7 +3,7 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/two_level.hpp"
-#include "programs/step/step.hpp"
+#include "programs/builders/step_parts.hpp"
 #include "scenario/keys/compression_keys.hpp"
 #include "scenario/keys/library_model_keys.hpp"
 #include "scenario/keys/schedule_keys.hpp"

@@ -38,8 +38,7 @@ struct LaneTotals {
 void send_timed(double ready_s, const Lanes& seconds, LaneTotals& totals, Lanes& end_s);
 
 // The next forward pass from the times `start_s`: layer l waits for row row_of[l] of `done_s`, or
-// for nothing where that is negative, is updated and computed (programs/step/step.cpp). Returns
-// when it ends.
+// for nothing where that is negative, is updated and computed. Returns when it ends.
 [[nodiscard]] Lanes forward_in_lockstep(const Lanes& start_s, std::span<const double> update_s,
                                         std::span<const double> forward_s,
                                         std::span<const std::int32_t> row_of,

@@ -1,33 +1,40 @@
 #include "study/sweep/quick_step.hpp"
 
 #include "base/shared_value.hpp"
+#include "run/network_figures.hpp"
 #include "run/run_figures.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 
-QuickStep::QuickStep(const Scenario& scenario, const programs::StepInput& input,
-                     double first_ready_s)
-    : first_ready_s_(first_ready_s) {
-  const layers::Workload& workload = scenario.workload;
-  const programs::StepTimes alone = programs::run_step(input);
-  alone_period_s_ = alone.period_s;
-  forward_total_s_ = alone.forward_s;
-  backward_s_ = alone.backward_s;
-  update_s_ = input.update_s;
-  input_s_ = input.input_s;
-  input_pipelined_ = input.input_pipelined;
-  barrier_ = input.next_forward == programs::NextForward::barrier;
-  forward_work_s_ = workload.forward().value;
-  backward_work_s_ = workload.backward().value;
-  forward_s_ = input.forward_s;
-  update_share_s_ = programs::layer_updates(input);
-  update_first_ =
-      std::ranges::all_of(input.gradient_bytes, [](double bytes) { return bytes == 0; });
-  for (const layers::Gradient& gradient : workload.gradients) {
-    total_bytes_ += static_cast<double>(gradient.bytes.value);
-    first_layer_bytes_ += gradient.layer == 0 ? static_cast<double>(gradient.bytes.value) : 0;
+double chained_s(std::vector<Sent> messages, double until_s) {
+  std::erase_if(messages, [](const Sent& each) { return !(each.end_s > each.start_s); });
+  std::ranges::sort(messages, {}, &Sent::end_s);
+  const auto ending = [&](double time) {
+    const auto found = std::ranges::lower_bound(messages, time, {}, &Sent::end_s);
+    return found != messages.end() && found->end_s == time ? &*found : nullptr;
+  };
+  double seconds = 0;
+  for (const Sent* last = ending(until_s); last != nullptr; last = ending(last->start_s)) {
+    seconds += last->end_s - last->start_s;
   }
+  return seconds;
+}
+
+QuickStep::QuickStep(const Scenario& scenario, double first_ready_s)
+    : forward_total_s_(scenario.workload.forward().value),
+      backward_s_(scenario.workload.backward().value), update_s_(scenario.training.update.value),
+      input_s_(scenario.training.input.value), input_pipelined_(scenario.training.input_pipelined),
+      barrier_(scenario.communication.next_forward == programs::NextForward::barrier),
+      total_bytes_(static_cast<double>(scenario.workload.bytes().value)),
+      first_ready_s_(first_ready_s) {
+  const std::vector<double> bytes = layer_bytes(scenario);
+  first_layer_bytes_ = bytes.front();
+  for (const layers::WorkLayer& layer : scenario.workload.layers) {
+    update_share_s_.push_back(barrier_ ? 0 : update_s_ * (bytes[forward_s_.size()] / total_bytes_));
+    forward_s_.push_back(layer.forward.value);
+  }
+  alone_period_s_ = period_of(0).period;
 }
 
 Lanes QuickStep::next_forward(const Lanes& channel_end, std::span<const std::int32_t> row_of,
@@ -35,8 +42,7 @@ Lanes QuickStep::next_forward(const Lanes& channel_end, std::span<const std::int
   Lanes start;
   for (std::size_t k = 0; k < buckets::kBatchLanes; ++k) {
     const double finish = channel_end[k] > backward_s_ ? channel_end[k] : backward_s_;
-    start[k] =
-        barrier_ ? finish + update_s_ : (update_first_ ? backward_s_ + update_s_ : backward_s_);
+    start[k] = barrier_ ? finish + update_s_ : backward_s_;
   }
   return forward_in_lockstep(start, update_share_s_, forward_s_, row_of, done);
 }
@@ -48,7 +54,7 @@ double QuickStep::waits_until(std::size_t k, double channel_end,
     return std::max(channel_end, backward_s_);
   }
   double until = 0;
-  double time = update_first_ ? backward_s_ + update_s_ : backward_s_;
+  double time = backward_s_;
   for (std::size_t l = 0; l < forward_s_.size(); ++l) {
     const double end = row_of[l] < 0 ? 0 : done[static_cast<std::size_t>(row_of[l])][k];
     until = end > time ? end : until;
@@ -58,8 +64,10 @@ double QuickStep::waits_until(std::size_t k, double channel_end,
 }
 
 QuickStep::Period QuickStep::period_of(double end) const {
+  constexpr double kRounding = 1e-12; // of the end, for sums of thousands of layers
   Period result;
-  result.exposed = programs::exposed_communication_s(end, forward_total_s_, backward_s_, update_s_);
+  const double exposed = end - forward_total_s_ - backward_s_ - update_s_;
+  result.exposed = exposed > kRounding * end ? exposed : 0.0;
   const double busy = forward_total_s_ + backward_s_ + result.exposed;
   const double with_input = input_pipelined_ ? std::max(input_s_, busy) : input_s_ + busy;
   result.period = with_input + update_s_;
@@ -68,10 +76,10 @@ QuickStep::Period QuickStep::period_of(double end) const {
 }
 
 double QuickStep::lower_bound(double startup_s, double per_byte_s, double slowdown) const {
-  double bound = forward_work_s_ + backward_work_s_;
+  double bound = forward_total_s_ + backward_s_;
   if (first_layer_bytes_ > 0) {
     const double first_layer = startup_s + per_byte_s * first_layer_bytes_ * slowdown;
-    bound = std::max(bound, backward_work_s_ + first_layer + forward_work_s_);
+    bound = std::max(bound, backward_s_ + first_layer + forward_total_s_);
   }
   const double all = startup_s + per_byte_s * total_bytes_ * slowdown;
   return std::max(bound, first_ready_s_ + all + forward_s_.back());
@@ -128,16 +136,13 @@ void QuickTransfers::set_plan(const buckets::Plan& plan, const layers::Workload&
     for (const std::uint32_t item : group.items) {
       layers_.push_back(workload.gradients[item].layer);
     }
-    const std::size_t begin = layers_end_.empty() ? 0 : layers_end_.back();
-    sending_.transfers[g].first_layer =
-        *std::min_element(layers_.begin() + static_cast<std::ptrdiff_t>(begin), layers_.end());
     layers_end_.push_back(layers_.size());
   }
 }
 
 // Times as those of time_buckets().
-void QuickTransfers::send(const LaneCosts& costs, std::size_t lane, double backward_end_s,
-                          std::span<Lanes> layer_end_s, LaneTotals& totals) {
+void QuickTransfers::send(const LaneCosts& costs, std::size_t lane, std::span<Lanes> layer_end_s,
+                          LaneTotals& totals) {
   double latency = totals.latency[lane];
   double bandwidth = totals.bandwidth[lane];
   double reduction = totals.reduction[lane];
@@ -152,31 +157,23 @@ void QuickTransfers::send(const LaneCosts& costs, std::size_t lane, double backw
   totals.latency[lane] = latency;
   totals.bandwidth[lane] = bandwidth;
   totals.reduction[lane] = reduction;
-  static constexpr std::array kFactor{1.0};
-  const std::array forward_start{backward_end_s};
-  planner_.send(sending_,
-                {.ready_s = ready_s_,
-                 .backward_end_s = backward_end_s,
-                 .forward_start_s = forward_start,
-                 .forward_factor = kFactor},
-                times_);
+  planner_.send(sending_, {.ready_s = ready_s_}, times_);
   for (Lanes& end : layer_end_s) {
     end[lane] = 0;
   }
-  const std::span<const double> done = buckets::done_s(sending_, times_);
   std::size_t next = 0;
   for (std::size_t g = 0; g < layers_end_.size(); ++g) {
     for (; next < layers_end_[g]; ++next) {
       double& end = layer_end_s[layers_[next]][lane];
-      end = std::max(end, done[g]);
+      end = std::max(end, times_.end_s[g]);
     }
   }
   totals.channel_end[lane] = times_.finish_s;
   totals.communication[lane] = times_.busy_s;
 }
 
-std::vector<programs::Sent> QuickTransfers::sent() const {
-  std::vector<programs::Sent> all;
+std::vector<Sent> QuickTransfers::sent() const {
+  std::vector<Sent> all;
   for (std::size_t g = 0; g < size(); ++g) {
     all.push_back({times_.start_s[g], times_.end_s[g]});
   }

@@ -1,12 +1,29 @@
 #pragma once
 // The step of QuickRun around its messages: compute, update and input, which are the same on every
-// network, and the parts of the summary that follow from them (programs/step/step.hpp). Times in
-// seconds, from the start of backward.
+// network, and the parts of the summary that follow from them. Times in seconds, from the start of
+// backward.
+//
+//   next forward   t = t_b; for l = 1..L: t = max(t, done(l)) + u(l) + t_f(l);  period = t
+//
+// Here t_b is the time of backward, u(l) the update and t_f(l) the forward of layer l, and done(l)
+// the end of the layer's last message. Behind a barrier the whole update follows the last message.
+// Every message of an iteration ends before the next backward starts, so that all periods are
+// equal.
 
+#include "buckets/sending.hpp"
 #include "run/result.hpp"
 #include "study/sweep/quick_curves.hpp"
 
 namespace stepsim::study {
+
+// A message under way.
+struct Sent {
+  double start_s{}, end_s{};
+};
+// Seconds of the messages that follow each other without a gap and end at `until_s`: the last one
+// that the next forward waits for, the one that kept the channel busy before it, and so on. 0 if
+// none ends then.
+[[nodiscard]] double chained_s(std::vector<Sent> messages, double until_s);
 
 class QuickStep {
 public:
@@ -14,11 +31,9 @@ public:
     double exposed{}, period{}, input_wait{};
   };
 
-  // `input` is the step of `scenario` without messages, whose first gradient with bytes is ready at
-  // `first_ready_s`.
-  QuickStep(const Scenario& scenario, const programs::StepInput& input, double first_ready_s);
+  // The first gradient of `scenario` is ready at `first_ready_s`; every gradient has bytes.
+  QuickStep(const Scenario& scenario, double first_ready_s);
 
-  [[nodiscard]] double backward_s() const { return backward_s_; }
   // Behind a barrier the next forward waits for all messages, not for those of each layer.
   [[nodiscard]] bool barrier() const { return barrier_; }
   // End of the next forward, per lane. `done` has the rows that layers wait for (row_of[layer]);
@@ -44,15 +59,15 @@ public:
 
 private:
   std::vector<double> forward_s_, update_share_s_; // [layer]
-  double forward_work_s_{}, backward_work_s_{};    // Workload::forward() and backward()
-  double forward_total_s_{}, backward_s_{}, update_s_{}, input_s_{}, alone_period_s_{};
-  bool input_pipelined_{}, barrier_{}, update_first_{};
-  double total_bytes_{}, first_layer_bytes_{}, first_ready_s_{};
+  double forward_total_s_, backward_s_, update_s_, input_s_;
+  bool input_pipelined_, barrier_;
+  double total_bytes_, first_ready_s_;
+  double first_layer_bytes_{}, alone_period_s_{};
 };
 
 // The messages of one point of QuickRun under a schedule that does not send them one at a time
 // (asc_wfbp, priority). They are sent by the function of the schedule, one point after
-// another; the times and their sums have the bits of programs::run_step().
+// another.
 
 class QuickTransfers {
 public:
@@ -63,10 +78,10 @@ public:
   void set_plan(const buckets::Plan& plan, const layers::Workload& workload);
   // Sends them at the costs of a lane. Sets the end of each layer's last message, and of `totals`
   // channel_end and communication; adds to its latency, bandwidth and reduction, and leaves wire.
-  void send(const LaneCosts& costs, std::size_t lane, double backward_end_s,
-            std::span<Lanes> layer_end_s, LaneTotals& totals);
+  void send(const LaneCosts& costs, std::size_t lane, std::span<Lanes> layer_end_s,
+            LaneTotals& totals);
   // The messages as they were last sent.
-  [[nodiscard]] std::vector<programs::Sent> sent() const;
+  [[nodiscard]] std::vector<Sent> sent() const;
   [[nodiscard]] std::size_t size() const { return ready_s_.size(); }
   [[nodiscard]] double bytes(std::size_t message) const {
     return sending_.transfers[message].bytes;

@@ -29,8 +29,7 @@ bool QuickRun::set_up() {
   memory_ = unsharded_memory(scenario_, scenario_.cluster.ranks(), {});
   memory_alone_ = unsharded_memory(scenario_, 1, {});
 
-  const programs::StepInput input = step_input(scenario_);
-  step_.emplace(scenario_, input, items_.ready_s.front());
+  step_.emplace(scenario_, items_.ready_s.front());
   last_item_.assign(workload.layers.size(), -1);
   for (std::size_t i = 0; i < workload.gradients.size(); ++i) {
     last_item_[workload.gradients[i].layer] = static_cast<std::int32_t>(i);
@@ -132,8 +131,8 @@ bool QuickRun::send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals&
     }
     transfers_->set_plan(plan, scenario_.workload);
   }
-  transfers_->send(costs, k, step_->backward_s(), layer_end_, totals);
-  chained_[k] = programs::chained_s(
+  transfers_->send(costs, k, layer_end_, totals);
+  chained_[k] = study::chained_s(
       transfers_->sent(), step_->waits_until(k, totals.channel_end[k], layer_row_, layer_end_));
   for (std::size_t g = 0; !is_static_ && g < transfers_->size(); ++g) {
     totals.wire[k] += wire_.most(scenario_, scenario_.communication.collective,
@@ -199,10 +198,10 @@ bool QuickRun::send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& tota
   return true;
 }
 
-// As StepTimes::chained_s of messages that are sent one at a time.
+// Of messages that are sent one at a time.
 double QuickRun::chained_s(std::size_t k, double channel_end) const {
   const bool lockstep = is_static_;
-  std::vector<programs::Sent> sent;
+  std::vector<Sent> sent;
   double end = 0;
   for (std::size_t g = 0; lockstep && g < group_end_.size(); ++g) {
     sent.push_back({std::max(end, group_ready_s_[g]), group_end_[g][k]});
@@ -211,9 +210,9 @@ double QuickRun::chained_s(std::size_t k, double channel_end) const {
   for (std::size_t i = 0; !lockstep && i < item_end_.size(); ++i) {
     sent.push_back({item_start_[i][k], item_end_[i][k]});
   }
-  return programs::chained_s(std::move(sent),
-                             step_->waits_until(k, channel_end, lockstep ? last_group_ : last_item_,
-                                                lockstep ? group_end_ : item_end_));
+  return study::chained_s(std::move(sent),
+                          step_->waits_until(k, channel_end, lockstep ? last_group_ : last_item_,
+                                             lockstep ? group_end_ : item_end_));
 }
 
 // The summary of run(). False if the run would be refused.

@@ -97,7 +97,7 @@ private:
   // Working memory of run(), kept between calls. Rows of lanes: one per message of the plan, per
   // gradient and per layer.
   std::vector<Lanes> group_end_, item_start_, item_end_, layer_end_;
-  Lanes chained_{}; // of `transfers_`: StepTimes::chained_s
+  Lanes chained_{}; // of `transfers_`: chained_s()
   std::optional<buckets::OptimalBlock> best_;
   struct RunOfItems {
     std::size_t end{}; // one past its last item
