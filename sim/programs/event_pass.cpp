@@ -17,13 +17,7 @@ std::int64_t iterations_after(const Program& program) {
   const bool shared = std::ranges::any_of(program.streams, [](const Stream& stream) {
     return stream.discipline == Discipline::at_once;
   });
-  std::int64_t longest = 0;
-  if (program.interference.any() || shared) {
-    for (const Wait& wait : program.waits) {
-      longest = std::max<std::int64_t>(longest, wait.distance);
-    }
-  }
-  return longest;
+  return program.interference.any() || shared ? longest_wait(program) : 0;
 }
 
 OperationTimes event_pass(const Program& program, std::int64_t iterations, const Factors& factors,
@@ -41,15 +35,12 @@ namespace {
 
 constexpr double kSame = 1e-12; // of the time of the run
 constexpr std::int64_t kMostOperations = std::int64_t{1} << 22;
-constexpr std::int64_t kFewestIterations = 64;
+constexpr std::int64_t kFewestIterations = 64; // before it gives up
+constexpr std::int64_t kMostIterations = 1024;
 
 // Iterations that the next one can depend on.
 std::int64_t window_of(const Program& program) {
-  std::int64_t longest = 1;
-  for (const Wait& wait : program.waits) {
-    longest = std::max<std::int64_t>(longest, wait.distance);
-  }
-  return longest;
+  return std::max<std::int64_t>(1, longest_wait(program));
 }
 
 // The last of `iterations` that is disturbed by none after it.
@@ -91,16 +82,15 @@ std::optional<EventPeriod> repetition(const Program& program, const OperationTim
   return std::nullopt;
 }
 
-EventPeriod event_period(const Program& program, std::int64_t most_iterations) {
-  return event_period(program, layout_of(program), most_iterations);
+EventPeriod event_period(const Program& program) {
+  return event_period(program, layout_of(program));
 }
 
-EventPeriod event_period(const Program& given, const OperationLayout& layout,
-                         std::int64_t most_iterations) {
+EventPeriod event_period(const Program& given, const OperationLayout& layout) {
   const bool warms =
       std::ranges::any_of(given.waits, [](const Wait& wait) { return wait.until != kAlways; });
   if (warms) {
-    return event_period(without_warmup(given), most_iterations);
+    return event_period(without_warmup(given));
   }
   if (const std::optional<double> period = period_from_idle(given, layout, given.interference)) {
     return {.period = {*period}, .cyclicity = 1, .steady_from = 0};
@@ -111,11 +101,11 @@ EventPeriod event_period(const Program& given, const OperationLayout& layout,
   const std::int64_t window = window_of(program);
   const std::int64_t operations = std::max<std::int64_t>(1, program.iteration_size());
   const std::int64_t most =
-      std::min(most_iterations, std::max(kFewestIterations, kMostOperations / operations));
+      std::clamp(kMostOperations / operations, kFewestIterations, kMostIterations);
   for (std::int64_t iterations = 2 + 2 * window;; iterations *= 2) {
     const bool gives_up = iterations >= most;
     const std::int64_t needed = gives_up ? iterations : last_of(iterations, window) + 1;
-    const OperationTimes times = fifo ? fifo_pass(program, iterations, {}, Record::all, needed)
+    const OperationTimes times = fifo ? fifo_pass(program, iterations, Record::all, needed)
                                       : event_pass(program, iterations, {}, Record::all);
     if (const std::optional<EventPeriod> found = repetition(program, times)) {
       return *found;

@@ -38,13 +38,12 @@ namespace stepsim::programs {
 // their own time beside computing.
 [[nodiscard]] bool fifo_pass_applies(const Program& program);
 
-// Runs a valid program for which fifo_pass_applies(). The result has one rank and `factors` must be
-// for one rank, whatever program.ranks is. The pass may stop as soon as all operations of the
-// iterations before `needed` have ended; later ones and the makespan are then incomplete.
-// O(operations + waits) x O(streams) per iteration.
+// Runs a valid program for which fifo_pass_applies(). The result has one rank, whatever
+// program.ranks is. The pass may stop as soon as all operations of the iterations before `needed`
+// have ended; later ones and the makespan are then incomplete. O(operations + waits) x O(streams)
+// per iteration.
 [[nodiscard]] OperationTimes
-fifo_pass(const Program& program, std::int64_t iterations, const Factors& factors = {},
-          Record record = Record::marker,
+fifo_pass(const Program& program, std::int64_t iterations, Record record = Record::marker,
           std::int64_t needed = std::numeric_limits<std::int64_t>::max());
 
 // Of a valid program whose iterations begin on idle streams, because its first operation waits for
@@ -84,10 +83,9 @@ struct EventPeriod {
 
 // The period of a valid program for which event_pass_applies(), with equal ranks. Simulates 4, 8,
 // 16, .. iterations (more if waits look back farther) until the times repeat to 1e-12 of the time
-// of the run, and gives up after `most_iterations` or 2^22 operations.
-[[nodiscard]] EventPeriod event_period(const Program& program, std::int64_t most_iterations = 1024);
+// of the run, and gives up after 1024 iterations or 2^22 operations.
+[[nodiscard]] EventPeriod event_period(const Program& program);
 // The same with the layout of the program, for callers that know it.
-[[nodiscard]] EventPeriod event_period(const Program& program, const OperationLayout& layout,
-                                       std::int64_t most_iterations = 1024);
+[[nodiscard]] EventPeriod event_period(const Program& program, const OperationLayout& layout);
 
 } // namespace stepsim::programs

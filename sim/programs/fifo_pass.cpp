@@ -14,18 +14,10 @@ constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max(); // itera
 class FifoPass {
 public:
   FifoPass(const Program& program, const Interference& interference, std::int64_t iterations,
-           const Factors& factors, Record record, std::int64_t needed)
-      : program_(program), factors_(factors), iterations_(iterations), needed_(needed),
+           Record record, std::int64_t needed)
+      : program_(program), iterations_(iterations), needed_(needed),
         recorded_(record != Record::marker), streams_(program.streams.size()),
-        steps_(program.operations.size()), done_(program.operations.size(), 0) {
-    times_.iterations = iterations;
-    times_.ranks = 1;
-    times_.operations = program.iteration_size();
-    times_.marker_end.resize(static_cast<std::size_t>(iterations));
-    if (recorded_) {
-      times_.start.resize(times_.at(iterations, 0, 0));
-      times_.end.resize(times_.start.size());
-    }
+        done_(program.operations.size(), 0), times_(sized_times(program, iterations, 1, record)) {
     list_steps(interference);
     behind_ = needed > 0
                   ? std::ranges::count_if(
@@ -58,7 +50,7 @@ public:
 
 private:
   struct Step {
-    double seconds{};  // without factors
+    double seconds{};
     double slowdown{}; // beside an exchange; 0: does not compute
     const Wait *wait = nullptr, *last_wait = nullptr;
     std::uint32_t operation{};
@@ -77,29 +69,27 @@ private:
 
   // Step by step of each stream, those of the tail behind the others.
   void list_steps(const Interference& interference) {
-    std::vector<std::size_t> next(streams_.size() + 1, 0);
-    for (const Operation& operation : program_.operations) {
-      ++next[operation.stream + 1];
-    }
-    for (std::size_t s = 0; s < streams_.size(); ++s) {
-      next[s + 1] += next[s];
-      streams_[s].first = streams_[s].step = streams_[s].tail = steps_.data() + next[s];
-      streams_[s].last = steps_.data() + next[s + 1];
-    }
-    for (std::uint32_t o = 0; o < program_.operations.size(); ++o) {
-      const Operation& operation = program_.operations[o];
-      const bool computes = operation.type == OperationType::compute;
-      const auto kind = static_cast<std::size_t>(operation.kind);
-      steps_[next[operation.stream]++] = {.seconds = operation.duration_s(),
-                                          .slowdown = computes ? interference.compute[kind] : 0,
-                                          .wait = program_.waits.data() + program_.first_wait[o],
-                                          .last_wait =
-                                              program_.waits.data() + program_.first_wait[o + 1],
-                                          .operation = o,
-                                          .type = operation.type};
-      if (o < times_.operations) {
-        ++streams_[operation.stream].tail;
+    const StreamLists once = stream_lists(program_);
+    const StreamLists tail = tail_lists(program_);
+    steps_.reserve(program_.operations.size());
+    const auto add = [&](std::span<const std::uint32_t> list) {
+      for (const std::uint32_t o : list) {
+        const Operation& operation = program_.operations[o];
+        const bool computes = operation.type == OperationType::compute;
+        const auto kind = static_cast<std::size_t>(operation.kind);
+        steps_.push_back({.seconds = operation.duration_s(),
+                          .slowdown = computes ? interference.compute[kind] : 0,
+                          .wait = program_.waits.data() + program_.first_wait[o],
+                          .last_wait = program_.waits.data() + program_.first_wait[o + 1],
+                          .operation = o,
+                          .type = operation.type});
       }
+      return steps_.data() + steps_.size();
+    };
+    for (std::size_t s = 0; s < streams_.size(); ++s) {
+      streams_[s].first = streams_[s].step = steps_.data() + steps_.size();
+      streams_[s].tail = add(once.of(s));
+      streams_[s].last = add(tail.of(s));
     }
   }
 
@@ -145,7 +135,7 @@ private:
     }
     if (step.type == OperationType::compute) {
       stream.computes = true;
-      stream.left = step.seconds * factor_of(step, factors_.compute, stream.iteration);
+      stream.left = step.seconds;
       stream.since = now_;
       stream.slowdown = slowed_ ? step.slowdown : 1;
       stream.due = now_ + stream.left * stream.slowdown;
@@ -155,20 +145,8 @@ private:
       }
       return;
     }
-    double factor = 1;
-    if (step.type == OperationType::exchange) {
-      ++exchanges_;
-      factor = factor_of(step, factors_.exchange, stream.iteration);
-    }
-    stream.due = now_ + factor * step.seconds;
-  }
-
-  [[nodiscard]] double factor_of(const Step& step, const std::vector<double>& factors,
-                                 std::int64_t iteration) const {
-    return factors.empty() || iteration >= iterations_
-               ? 1
-               : factors[static_cast<std::size_t>(iteration * program_.steps +
-                                                  program_.operations[step.operation].step)];
+    exchanges_ += step.type == OperationType::exchange ? 1 : 0;
+    stream.due = now_ + step.seconds;
   }
 
   void end(Stream& stream) {
@@ -211,7 +189,6 @@ private:
   }
 
   const Program& program_;
-  const Factors& factors_;
   const std::int64_t iterations_;
   const std::int64_t needed_;
   const bool recorded_;
@@ -274,13 +251,9 @@ bool has_plain_tail(const Program& program) {
 // The first iteration, which begins on idle streams, and the tail behind it.
 OperationTimes first_iteration(const Program& program, const OperationLayout& layout) {
   if (layout.single_pass.empty() || !has_plain_tail(program)) {
-    return FifoPass(program, program.interference, 1, {}, Record::all, kAll).run();
+    return FifoPass(program, program.interference, 1, Record::all, kAll).run();
   }
-  OperationTimes times;
-  times.ranks = 1;
-  times.operations = program.iteration_size();
-  times.start.resize(times.operations);
-  times.end.resize(times.operations);
+  OperationTimes times = sized_times(program, 1, 1, Record::all);
   times.makespan_s =
       single_pass(program, program.interference, layout, [&](auto o, double start, double end) {
         times.start[o] = start;
@@ -289,7 +262,7 @@ OperationTimes first_iteration(const Program& program, const OperationLayout& la
   for (std::uint32_t o = times.operations; o < program.operations.size(); ++o) {
     times.makespan_s += program.operations[o].duration_s();
   }
-  times.marker_end = {times.end[program.marker]};
+  times.marker_end.front() = times.end[program.marker];
   return times;
 }
 
@@ -320,7 +293,7 @@ std::optional<double> period_from_idle(const Program& program, const OperationLa
     return std::nullopt;
   }
   return layout.single_pass.empty()
-             ? FifoPass(program, interference, 1, {}, Record::marker, 1).run().makespan_s
+             ? FifoPass(program, interference, 1, Record::marker, 1).run().makespan_s
              : single_pass(program, interference, layout, [](auto...) {});
 }
 
@@ -336,10 +309,10 @@ bool fifo_pass_applies(const Program& program) {
   return program.only_fifo() && program.interference.exchange == 1 && event_pass_applies(program);
 }
 
-OperationTimes fifo_pass(const Program& program, std::int64_t iterations, const Factors& factors,
-                         Record record, std::int64_t needed) {
+OperationTimes fifo_pass(const Program& program, std::int64_t iterations, Record record,
+                         std::int64_t needed) {
   assert(fifo_pass_applies(program) && "fifo streams, exchanges at full speed");
-  return FifoPass(program, program.interference, iterations, factors, record, needed).run();
+  return FifoPass(program, program.interference, iterations, record, needed).run();
 }
 
 } // namespace stepsim::programs

@@ -20,31 +20,19 @@ StreamLists lists_of(const Program& program, std::uint32_t begin, std::uint32_t 
   return lists;
 }
 
-// The operation before each one on its stream, where the stream starts them in issue order.
-std::vector<std::uint32_t> predecessors(const Program& program) {
-  std::vector<std::uint32_t> before(program.iteration_size(), kAllRanks);
-  std::vector<std::uint32_t> last(program.streams.size(), kAllRanks);
-  for (std::uint32_t o = 0; o < before.size(); ++o) {
-    const std::uint32_t stream = program.operations[o].stream;
-    if (program.streams[stream].discipline != Discipline::priority) {
-      before[o] = last[stream];
-      last[stream] = o;
-    }
-  }
-  return before;
-}
-
 // Calls `visit` with every operation that `o` needs in its own iteration.
 template <class Visit>
-void visit_needs(const Program& program, const std::vector<std::uint32_t>& before, std::uint32_t o,
+void visit_needs(const Program& program, const std::vector<Wait>& on_streams, std::uint32_t o,
                  Visit visit) {
-  for (const Wait& wait : program.waits_of(o)) {
+  const auto look_at = [&](const Wait& wait) {
     if (wait.distance == 0) {
       visit(wait.operation);
     }
-  }
-  if (before[o] != kAllRanks) {
-    visit(before[o]);
+  };
+  std::ranges::for_each(program.waits_of(o), look_at);
+  const Stream& stream = program.streams[program.operations[o].stream];
+  if (stream.discipline != Discipline::priority) { // starts them in issue order
+    look_at(on_streams[o]);
   }
 }
 
@@ -61,8 +49,7 @@ bool list_order_is_valid(const Program& program) {
 
 // Every operation that was left over needs another one that was left over: walking from need to
 // need comes back.
-std::vector<std::uint32_t> find_cycle(const Program& program,
-                                      const std::vector<std::uint32_t>& before,
+std::vector<std::uint32_t> find_cycle(const Program& program, const std::vector<Wait>& on_streams,
                                       const std::vector<std::uint32_t>& open_needs) {
   const auto left = std::ranges::find_if(open_needs, [](std::uint32_t n) { return n > 0; });
   std::vector<std::uint32_t> walk;
@@ -72,7 +59,7 @@ std::vector<std::uint32_t> find_cycle(const Program& program,
     place[o] = static_cast<std::uint32_t>(walk.size());
     walk.push_back(o);
     std::uint32_t need = kAllRanks;
-    visit_needs(program, before, o, [&](std::uint32_t other) {
+    visit_needs(program, on_streams, o, [&](std::uint32_t other) {
       if (open_needs[other] > 0 && need == kAllRanks) {
         need = other;
       }
@@ -95,6 +82,19 @@ StreamLists tail_lists(const Program& program) {
                   static_cast<std::uint32_t>(program.operations.size()));
 }
 
+std::vector<Wait> waits_on_streams(const Program& program) {
+  const StreamLists lists = stream_lists(program);
+  std::vector<Wait> waits(program.iteration_size());
+  for (std::size_t s = 0; s < program.streams.size(); ++s) {
+    const std::span<const std::uint32_t> list = lists.of(s);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      waits[list[i]] = i == 0 ? Wait{.operation = list.back(), .distance = 1}
+                              : Wait{.operation = list[i - 1], .distance = 0};
+    }
+  }
+  return waits;
+}
+
 IssueOrder issue_order(const Program& program) {
   const std::uint32_t count = program.iteration_size();
   IssueOrder result;
@@ -104,11 +104,11 @@ IssueOrder issue_order(const Program& program) {
     return result;
   }
   // Kahn's algorithm; `order` is also the queue of operations whose needs have all been placed.
-  const std::vector<std::uint32_t> before = predecessors(program);
+  const std::vector<Wait> on_streams = waits_on_streams(program);
   std::vector<std::uint32_t> open_needs(count, 0);
   std::vector<std::uint32_t> first(count + 1, 0);
   for (std::uint32_t o = 0; o < count; ++o) {
-    visit_needs(program, before, o, [&](std::uint32_t need) {
+    visit_needs(program, on_streams, o, [&](std::uint32_t need) {
       ++open_needs[o];
       ++first[need + 1];
     });
@@ -117,7 +117,7 @@ IssueOrder issue_order(const Program& program) {
   std::vector<std::uint32_t> needed_by(first.back());
   std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
   for (std::uint32_t o = 0; o < count; ++o) {
-    visit_needs(program, before, o, [&](std::uint32_t need) { needed_by[next[need]++] = o; });
+    visit_needs(program, on_streams, o, [&](std::uint32_t need) { needed_by[next[need]++] = o; });
   }
   std::size_t placed = 0;
   for (std::uint32_t o = 0; o < count; ++o) {
@@ -135,7 +135,7 @@ IssueOrder issue_order(const Program& program) {
   }
   result.order.resize(placed);
   if (placed < count) {
-    result.cycle = find_cycle(program, before, open_needs);
+    result.cycle = find_cycle(program, on_streams, open_needs);
   }
   return result;
 }

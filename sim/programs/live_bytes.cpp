@@ -95,7 +95,6 @@ LivePeak live_peak(std::span<const LiveSpan> spans, const LiveBytes& bytes) {
     now.of_kind[change.kind] += change.bytes;
     if (now.bytes > peak.bytes) {
       peak = now;
-      peak.at_s = change.time;
     }
   }
   return peak;

@@ -36,7 +36,6 @@ using LiveBytes = std::array<std::vector<double>, kLiveKinds>;
 
 struct LivePeak {
   double bytes{};
-  double at_s{};                            // first time at which the peak is reached
   std::array<double, kLiveKinds> of_kind{}; // parts of `bytes`
 };
 // The most bytes at any time.

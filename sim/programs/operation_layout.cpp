@@ -105,6 +105,14 @@ bool begins_idle(const Program& program) {
   return true;
 }
 
+std::int64_t longest_wait(const Program& program) {
+  std::int32_t longest = 0;
+  for (const Wait& wait : program.waits) {
+    longest = std::max(longest, wait.distance);
+  }
+  return longest;
+}
+
 OperationLayout layout_of(const Program& program) {
   OperationLayout layout;
   const std::size_t count = program.operations.size();
@@ -130,8 +138,7 @@ OperationLayout layout_of(const Program& program) {
     layout.waits.push_back({.first = layout.ring_first[wait.operation],
                             .mask = layout.ring_mask[wait.operation],
                             .distance = static_cast<std::uint32_t>(wait.distance),
-                            .until = wait.until,
-                            .all = wait.scope == Scope::all});
+                            .until = wait.until});
   }
   layout.begins_idle = begins_idle(program);
   if (layout.begins_idle) {

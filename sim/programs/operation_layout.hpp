@@ -15,7 +15,6 @@ struct OperationLayout {
     std::uint32_t mask;
     std::uint32_t distance; // iterations back
     std::uint32_t until;    // the first iteration that no longer waits
-    bool all;               // Scope::all: the wait is for all ranks
     [[nodiscard]] bool holds(std::int64_t iteration) const {
       return iteration >= distance && iteration < until;
     }
@@ -56,6 +55,9 @@ struct OperationLayout {
 // The layout of `program`, made in O(operations + waits). It is that of every program with the same
 // operations, streams and waits, whatever their times.
 [[nodiscard]] OperationLayout layout_of(const Program& program);
+
+// The largest distance of a wait, in iterations; 0 without waits.
+[[nodiscard]] std::int64_t longest_wait(const Program& program);
 
 // [operation]: seconds without factors of variability.
 [[nodiscard]] inline std::vector<double> durations_of(const Program& program) {
@@ -105,6 +107,10 @@ struct StreamLists {
 [[nodiscard]] StreamLists stream_lists(const Program& program);
 // The operations of the tail, which run once after the last iteration.
 [[nodiscard]] StreamLists tail_lists(const Program& program);
+
+// [operation of an iteration]: its wait for the one before it on its stream; that of the first is
+// for the last one of the iteration before.
+[[nodiscard]] std::vector<Wait> waits_on_streams(const Program& program);
 
 struct IssueOrder {
   std::vector<std::uint32_t> order; // the operations of one iteration; shorter if there is a cycle

@@ -6,6 +6,21 @@
 
 namespace stepsim::programs {
 
+OperationTimes sized_times(const Program& program, std::int64_t iterations, std::uint32_t ranks,
+                           Record record) {
+  OperationTimes times;
+  times.iterations = iterations;
+  times.ranks = ranks;
+  times.operations = program.iteration_size();
+  times.columns = record == Record::first_rank ? 1 : 0;
+  times.marker_end.resize(static_cast<std::size_t>(iterations) * ranks);
+  if (record != Record::marker) {
+    times.start.resize(times.at(iterations, 0, 0));
+    times.end.resize(times.start.size());
+  }
+  return times;
+}
+
 double latest_marker_end(const OperationTimes& times, std::int64_t iteration) {
   const auto first = static_cast<std::size_t>(times.row(iteration)) * times.ranks;
   const auto ends = std::span(times.marker_end).subspan(first, times.ranks);

@@ -33,13 +33,10 @@ struct OperationTimes {
   // Ranks whose starts and ends are recorded: 1, or 0 for all.
   std::uint32_t columns{};
   // [(iteration * operations + operation) * width() + rank]; empty for Record::marker. An exchange
-  // starts when its rank enters or, with entry `together`, when the last rank of the same part of
-  // its group enters (programs::Group).
+  // starts when the last rank of the same part of its group enters (programs::Group).
   std::vector<double> start;
   std::vector<double> end;
   double makespan_s{}; // latest end of any operation, including the tail
-  // Seconds during which rank 0 has at least one exchange in flight; set by event_pass() only.
-  double communication_s{};
 
   [[nodiscard]] std::size_t at(std::int64_t iteration, std::size_t operation,
                                std::size_t rank) const {
@@ -55,6 +52,10 @@ struct OperationTimes {
     return period_s ? static_cast<double>(iteration - row(iteration)) * *period_s : 0;
   }
 };
+
+// The times of a run of the program, all 0, as `record` says; not for Record::steady.
+[[nodiscard]] OperationTimes sized_times(const Program& program, std::int64_t iterations,
+                                         std::uint32_t ranks, Record record);
 
 // The end of the marker of an iteration, on the rank that ends it last.
 [[nodiscard]] double latest_marker_end(const OperationTimes& times, std::int64_t iteration);

@@ -12,17 +12,10 @@ namespace stepsim::programs {
 ProgramEvents::ProgramEvents(const Program& program, std::int64_t iterations,
                              const Factors& factors, Record record, CarriedExchanges carried)
     : program_(program), factors_(factors), iterations_(iterations), ranks_(program.ranks),
-      recorded_(record == Record::all), carried_(std::move(carried)), lists_(stream_lists(program)),
-      lanes_(program, iterations), completions_(program, lanes_.cursors()), parts_(program),
-      in_data_(lanes_.cursors(), false) {
-  times_.iterations = iterations;
-  times_.ranks = program.ranks;
-  times_.operations = program.iteration_size();
-  times_.marker_end.resize(static_cast<std::size_t>(iterations) * ranks_);
-  if (recorded_) {
-    times_.start.resize(times_.at(iterations, 0, 0));
-    times_.end.resize(times_.start.size());
-  }
+      recorded_(record != Record::marker), carried_(std::move(carried)),
+      lists_(stream_lists(program)), lanes_(program, iterations),
+      completions_(program, lanes_.cursors()), parts_(program), in_data_(lanes_.cursors(), false),
+      times_(sized_times(program, iterations, program.ranks, record)) {
   if (program.interference.any()) {
     rates_.emplace(program, lanes_.fifo_lanes());
   }
@@ -338,20 +331,12 @@ void ProgramEvents::begin_exchange(std::uint32_t o, const std::vector<std::uint3
     if (rates_) {
       rates_->start_exchange(rank);
     }
-    if (rank == 0 && exchanges_of_first_++ == 0) {
-      busy_since_ = now_;
-    }
   }
 }
 
 void ProgramEvents::end_exchange(const std::vector<std::uint32_t>& ranks) {
-  for (const std::uint32_t rank : ranks) {
-    if (rates_) {
-      rates_->end_exchange(rank);
-    }
-    if (rank == 0 && --exchanges_of_first_ == 0) {
-      times_.communication_s += now_ - busy_since_;
-    }
+  for (std::size_t i = 0; rates_ && i < ranks.size(); ++i) {
+    rates_->end_exchange(ranks[i]);
   }
 }
 

@@ -136,8 +136,6 @@ private:
   std::vector<OverlapRates::Due> due_runs_;
   std::size_t finished_ = 0; // cursors that have finished
   double now_ = 0;
-  std::uint32_t exchanges_of_first_ = 0; // exchanges in flight on rank 0
-  double busy_since_ = 0;
   std::uint64_t events_ = 0;
   OperationTimes times_;
 };

@@ -6,22 +6,13 @@
 namespace stepsim::programs {
 namespace {
 
-double factor_of(const Program& program, const Factors& factors, const Operation& operation,
-                 std::int64_t iteration) {
-  const std::vector<double>& table =
-      operation.type == OperationType::exchange ? factors.exchange : factors.compute;
-  if (table.empty() || operation.type == OperationType::delay) {
-    return 1;
-  }
-  return table[static_cast<std::size_t>(iteration * program.steps + operation.step)];
-}
-
 // Finds the iteration from which on all ends move by the same time.
 class Repetition {
 public:
-  explicit Repetition(const Program& program) : before_(program.iteration_size(), 0) {
+  explicit Repetition(const Program& program)
+      : before_(program.iteration_size(), 0),
+        span_(std::max<std::int64_t>(1, longest_wait(program))) {
     for (const Wait& wait : program.waits) {
-      span_ = std::max<std::int64_t>(span_, wait.distance);
       warmup_ = wait.until == kAlways ? warmup_ : std::max<std::int64_t>(warmup_, wait.until);
     }
   }
@@ -45,7 +36,7 @@ public:
 private:
   static constexpr double kSame = 1e-13; // of the time of the run
   std::vector<double> before_;           // [operation]: its end in the iteration before
-  std::int64_t span_ = 1;
+  std::int64_t span_;
   std::int64_t warmup_ = 0;
   std::int64_t in_a_row_ = 0;
   double least_ = std::numeric_limits<double>::infinity();
@@ -56,9 +47,8 @@ private:
 class Recurrence {
 public:
   Recurrence(const Program& program, const OperationLayout& layout, std::int64_t iterations,
-             const Factors& factors, Record record)
-      : program_(program), layout_(layout), seconds_(durations_of(program)), factors_(factors),
-        varied_(!factors.compute.empty() || !factors.exchange.empty()),
+             Record record)
+      : program_(program), layout_(layout), seconds_(durations_of(program)),
         recorded_(record == Record::all || record == Record::steady), ends_(layout_.slots, 0),
         stream_end_(program.streams.size(), 0) {
     times_.iterations = iterations;
@@ -109,11 +99,7 @@ private:
         start = std::max(start, ends_[OperationLayout::slot(wait, iteration)]);
       }
     }
-    double seconds = seconds_[o];
-    if (varied_ && iteration < times_.iterations) {
-      seconds *= factor_of(program_, factors_, program_.operations[o], iteration);
-    }
-    const double end = start + seconds;
+    const double end = start + seconds_[o];
     ends_[layout_.slot(o, iteration)] = end;
     stream_end_[layout_.stream[o]] = end;
     if (recorded_ && iteration < times_.iterations) {
@@ -125,17 +111,13 @@ private:
   }
 
   // What the start of an operation waited for in iteration `t`: the end that equals it.
-  struct Binding {
-    std::uint32_t operation{};
-    std::int64_t distance{};
-  };
-  [[nodiscard]] Binding binding(std::uint32_t o, std::int64_t t,
-                                std::span<const Binding> on_stream) const {
+  [[nodiscard]] Wait binding(std::uint32_t o, std::int64_t t,
+                             std::span<const Wait> on_stream) const {
     const double start = times_.start[times_.at(t, o, 0)];
     for (const Wait& wait : program_.waits_of(o)) {
       if (wait.until == kAlways &&
           times_.end[times_.at(t - wait.distance, wait.operation, 0)] == start) {
-        return {wait.operation, wait.distance};
+        return wait;
       }
     }
     return on_stream[o];
@@ -143,30 +125,19 @@ private:
 
   // Of an iteration whose operations all wait for the same as in the iterations before it.
   [[nodiscard]] double cycle_period(std::int64_t t) const {
-    std::vector<Binding> on_stream(times_.operations); // the operation before
-    std::vector<Binding> last(program_.streams.size());
-    for (int round = 0; round < 2; ++round) {
-      for (const std::uint32_t o : std::span(layout_.order).first(times_.operations)) {
-        on_stream[o] = last[layout_.stream[o]];
-        last[layout_.stream[o]] = {o, 0};
-      }
-      for (Binding& each : last) {
-        each.distance = 1;
-      }
-    }
+    const std::vector<Wait> on_stream = waits_on_streams(program_);
     std::vector<bool> passed(times_.operations);
-    std::vector<Binding> path; // against the direction of time
+    std::vector<Wait> path; // against the direction of time
     std::uint32_t at = program_.marker;
     while (!passed[at]) {
       passed[at] = true;
-      path.push_back({at, 0});
-      const Binding before = binding(at, t, on_stream);
-      path.back().distance = before.distance;
+      const Wait before = binding(at, t, on_stream);
+      path.push_back({.operation = at, .distance = before.distance});
       at = before.operation;
     }
     const auto cycle = std::span(path).subspan(
-        static_cast<std::size_t>(std::ranges::find(path, at, &Binding::operation) - path.begin()));
-    const auto first = std::ranges::min_element(cycle, {}, &Binding::operation);
+        static_cast<std::size_t>(std::ranges::find(path, at, &Wait::operation) - path.begin()));
+    const auto first = std::ranges::min_element(cycle, {}, &Wait::operation);
     std::ranges::rotate(cycle, first + 1);
     double sum = 0;
     std::int64_t distance = 0;
@@ -195,8 +166,7 @@ private:
   const Program& program_;
   const OperationLayout& layout_;
   const std::vector<double> seconds_; // [operation]
-  const Factors& factors_;
-  const bool varied_, recorded_;
+  const bool recorded_;
   std::vector<double> ends_;
   std::vector<double> stream_end_;
   OperationTimes times_;
@@ -209,16 +179,13 @@ bool recurrence_applies(const Program& program) {
 }
 
 OperationTimes recurrence(const Program& program, const OperationLayout& layout,
-                          std::int64_t iterations, const Factors& factors, Record record) {
+                          std::int64_t iterations, Record record) {
   assert(recurrence_applies(program) && "fifo streams without interference");
-  const bool varied = !factors.compute.empty() || !factors.exchange.empty();
-  return Recurrence(program, layout, iterations, factors, record)
-      .run(record == Record::steady && !varied);
+  return Recurrence(program, layout, iterations, record).run(record == Record::steady);
 }
 
-OperationTimes recurrence(const Program& program, std::int64_t iterations, const Factors& factors,
-                          Record record) {
-  return recurrence(program, layout_of(program), iterations, factors, record);
+OperationTimes recurrence(const Program& program, std::int64_t iterations, Record record) {
+  return recurrence(program, layout_of(program), iterations, record);
 }
 
 } // namespace stepsim::programs

@@ -4,8 +4,7 @@
 // O(operations + waits) per iteration (TRN 2.2, 2.3):
 //
 //     S(o, t) = max(E(previous operation on the stream), max over waits (q, d) of E(q, t - d))
-//     E(o, t) = S(o, t) + factor x seconds
-#include <functional>
+//     E(o, t) = S(o, t) + seconds
 
 #include "programs/operation_layout.hpp"
 
@@ -15,38 +14,29 @@ namespace stepsim::programs {
 // interference. Entry `each` is allowed, because equal ranks enter together.
 [[nodiscard]] bool recurrence_applies(const Program& program);
 
-// Runs a valid program for which recurrence_applies(). The result has one rank and `factors` must
-// be for one rank, whatever program.ranks is. With Record::steady, without factors, it ends once
-// all ends of as many iterations in a row as the longest wait spans are those of the iterations
-// before, later by the same time: as S and E depend on nothing else, all later ones repeat, too.
+// Runs a valid program for which recurrence_applies(). The result has one rank, whatever
+// program.ranks is. With Record::steady it ends once all ends of as many iterations in a row as the
+// longest wait spans are those of the iterations before, later by the same time: as S and E depend
+// on nothing else, all later ones repeat, too.
 // The period is then the time on a cycle of binding waits over the iterations that it spans, as in
 // steady_state.hpp, and rounding is below 1e-13 of the time of the run.
 [[nodiscard]] OperationTimes recurrence(const Program& program, std::int64_t iterations,
-                                        const Factors& factors = {},
                                         Record record = Record::marker);
 // The same with the layout of the program, for callers that know it.
 [[nodiscard]] OperationTimes recurrence(const Program& program, const OperationLayout& layout,
-                                        std::int64_t iterations, const Factors& factors,
-                                        Record record);
+                                        std::int64_t iterations, Record record);
 
 // The evaluator `max_plus`, for ranks that differ: per operation, one vector of times over the
-// ranks (TRN 2.2, 2.3). It requires fifo streams and no interference. Exchange times are given by
-// formula or by a rule of the collective. O((operations + waits) x ranks) per iteration.
+// ranks (TRN 2.2, 2.3). It requires fifo streams and no interference.
+// O((operations + waits) x ranks) per iteration.
 
-// Computes, for an exchange with entry `each`, the times `leave` at which the ranks of one part
-// leave if they enter at `enter`. Both spans are in the order of the part's ranks. The times of all
-// messages are multiplied by `factor`.
-using EachRule = std::function<void(const Operation& exchange, double factor,
-                                    std::span<const double> enter, std::span<double> leave)>;
-
-// Runs a valid program with fifo streams and without interference. If an exchange has entry `each`,
-// the rule `each` must not be empty.
+// Runs a valid program with fifo streams and without interference. All exchanges start together.
 [[nodiscard]] OperationTimes rank_vectors(const Program& program, std::int64_t iterations,
-                                          const Factors& factors = {}, const EachRule& each = {},
+                                          const Factors& factors = {},
                                           Record record = Record::marker);
 // The same with the layout of the program, for callers that know it.
 [[nodiscard]] OperationTimes rank_vectors(const Program& program, const OperationLayout& layout,
                                           std::int64_t iterations, const Factors& factors,
-                                          const EachRule& each, Record record);
+                                          Record record);
 
 } // namespace stepsim::programs

@@ -28,43 +28,26 @@ ConstraintGraph constraint_graph(const Program& program) {
     result.node_of[result.order[node]] = node;
     result.seconds[node] = program.operations[result.order[node]].duration_s();
   }
-  const StreamLists lists = stream_lists(program);
-  std::vector<std::uint32_t> before(count);
-  std::vector<std::uint32_t> before_distance(count, 0);
-  for (std::size_t stream = 0; stream < program.streams.size(); ++stream) {
-    const std::span<const std::uint32_t> list = lists.of(stream);
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      before[list[i]] = list[i == 0 ? list.size() - 1 : i - 1];
-      before_distance[list[i]] = i == 0 ? 1 : 0;
-    }
-  }
+  const std::vector<Wait> on_streams = waits_on_streams(program);
   CycleGraph& graph = result.graph;
-  for (const std::uint32_t o : result.order) {
-    for (const Wait& wait : program.waits_of(o)) {
-      if (wait.until == kAlways) {
-        graph.from.push_back(result.node_of[wait.operation]);
-        graph.distance.push_back(static_cast<std::uint32_t>(wait.distance));
-      }
+  const auto add_arc = [&](const Wait& wait) {
+    if (wait.until == kAlways) {
+      graph.from.push_back(result.node_of[wait.operation]);
+      graph.distance.push_back(static_cast<std::uint32_t>(wait.distance));
     }
-    graph.from.push_back(result.node_of[before[o]]);
-    graph.distance.push_back(before_distance[o]);
+  };
+  for (const std::uint32_t o : result.order) {
+    std::ranges::for_each(program.waits_of(o), add_arc);
+    add_arc(on_streams[o]);
     graph.first.push_back(static_cast<std::uint32_t>(graph.from.size()));
   }
   return result;
 }
 
-// Distance of a cycle: of parallel arcs the one that is critical counts, and all are equally long.
 std::int64_t distance_along(const CycleGraph& critical, const std::vector<std::uint32_t>& nodes) {
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const std::uint32_t from = nodes[i];
-    const std::uint32_t to = nodes[i + 1 < nodes.size() ? i + 1 : 0];
-    for (std::uint32_t arc = critical.first[to]; arc < critical.first[to + 1]; ++arc) {
-      if (critical.from[arc] == from) {
-        sum += critical.distance[arc];
-        break;
-      }
-    }
+    sum += critical.distance_between(nodes[i], nodes[i + 1 < nodes.size() ? i + 1 : 0]);
   }
   return sum;
 }
@@ -108,7 +91,7 @@ SteadyState steady_state(const Program& program) {
 Seconds steady_period(const Program& program) {
   assert(recurrence_applies(program) && "fifo streams without interference");
   constexpr std::int64_t kFew = 16; // a search takes about as long
-  if (const auto period = recurrence(program, kFew, {}, Record::steady).period_s) {
+  if (const auto period = recurrence(program, kFew, Record::steady).period_s) {
     return {*period};
   }
   const ConstraintGraph constraints = constraint_graph(program);

@@ -144,6 +144,17 @@ struct Applied {
   std::uint32_t update{};
   std::uint32_t exchange{};
   std::int32_t distance{};
+
+  // The staleness of the gradients in iterations (TRN 2.8). It is less by one if the update comes
+  // before the exchange in the list of operations, because iteration t then computes with the
+  // updated weights.
+  //
+  //     sync_sgd   U1 waits X1 of the iteration before, F1 follows     staleness 0
+  //     zero       U waits R of the same iteration                     staleness 0
+  //     pipe_sgd   U waits X of K iterations ago                       staleness K - 1
+  [[nodiscard]] std::int32_t staleness() const {
+    return update < exchange ? distance - 1 : distance;
+  }
 };
 
 // Slowdowns >= 1 (TRN 3.1): of compute operations, by kind, while an exchange of the same rank is

@@ -39,11 +39,11 @@ OperationTimes evaluate(const Scenario& scenario, const Program& made,
   const bool varies = scenario.variability.varies();
   refuse_many_instances(made, varies ? made.ranks : 1, iterations);
   if (!varies && programs::recurrence_applies(made)) {
-    return programs::recurrence(made, layout, iterations, factors,
+    return programs::recurrence(made, layout, iterations,
                                 record == Record::all ? Record::all : Record::steady);
   }
   if (programs::recurrence_applies(made)) {
-    return programs::rank_vectors(made, layout, iterations, factors, {}, record);
+    return programs::rank_vectors(made, layout, iterations, factors, record);
   }
   if (!varies && iterations > 1 && record == Record::first_rank) {
     if (auto times = programs::times_from_idle(made, layout, iterations)) {
@@ -51,7 +51,7 @@ OperationTimes evaluate(const Scenario& scenario, const Program& made,
     }
   }
   if (!varies && programs::fifo_pass_applies(made)) {
-    return programs::fifo_pass(made, iterations, factors, record);
+    return programs::fifo_pass(made, iterations, record);
   }
   return programs::event_pass(varies ? made : programs::one_rank(made), iterations, factors,
                               record == Record::marker ? Record::marker : Record::all);

@@ -136,7 +136,7 @@ void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
     fill_forms(scenario, program, steps.width, result);
   }
   for (Iteration& each : result.iterations) {
-    const std::int64_t applied = programs::pipeline_step(steps, each.index + 1).applies; // from 1
+    const std::int64_t applied = programs::applied_gradient(steps, each.index + 1); // from 1
     each.applied_gradient = applied > 0 ? std::optional(applied - 1) : std::nullopt;
   }
 }

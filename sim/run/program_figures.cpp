@@ -1,7 +1,6 @@
 // Figures of a program that follow from its operations and the scenario.
 #include "run/run_program.hpp"
 
-#include "programs/gradient_age.hpp"
 #include "run/period_bound.hpp"
 #include "run/run_figures.hpp"
 #include "run/summary_fields.hpp"
@@ -199,7 +198,7 @@ void fill_delays(const Program& made, std::int64_t iterations, Result& result) {
   const programs::Applied& applied = made.applies.front();
   layers::StalenessCounts counts;
   for (std::int64_t t = applied.distance; t < iterations; ++t) {
-    counts.add(programs::staleness(applied));
+    counts.add(applied.staleness());
   }
   for (Iteration& each : result.iterations) {
     const std::int64_t gradient = each.index - applied.distance;

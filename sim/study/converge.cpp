@@ -27,9 +27,9 @@ void for_each_step(const Staleness& staleness, std::int64_t iterations, Apply ap
   const std::int64_t width = std::min(staleness.width, iterations);
   const auto slots = static_cast<std::size_t>(width);
   for (std::int64_t t = 1; t <= iterations; ++t) {
-    const programs::PipelineStep step =
-        programs::pipeline_step(t, width, staleness.warmup_iterations, staleness.warmup_switch);
-    apply(step.applies, static_cast<std::size_t>(step.applies) % slots);
+    const std::int64_t applied =
+        programs::applied_gradient(t, width, staleness.warmup_iterations, staleness.warmup_switch);
+    apply(applied, static_cast<std::size_t>(applied) % slots);
     if (!compute(t, static_cast<std::size_t>(t) % slots)) {
       return;
     }

@@ -91,13 +91,12 @@ void synchronous_curve(const Scenario& scenario, const LogisticProblem& problem,
   }
   layers::StalenessCounts staleness;
   for (std::int64_t t = 1; t <= learning.iterations; ++t) {
-    const programs::PipelineStep step =
-        programs::pipeline_step(t, learning.staleness.width, learning.staleness.warmup_iterations,
-                                learning.staleness.warmup_switch);
-    curve.applied_gradient.push_back(step.applies > 0 ? std::optional(step.applies - 1)
-                                                      : std::nullopt);
-    if (step.applies > 0) {
-      staleness.add(t - 1 - step.applies);
+    const std::int64_t applied = programs::applied_gradient(t, learning.staleness.width,
+                                                            learning.staleness.warmup_iterations,
+                                                            learning.staleness.warmup_switch);
+    curve.applied_gradient.push_back(applied > 0 ? std::optional(applied - 1) : std::nullopt);
+    if (applied > 0) {
+      staleness.add(t - 1 - applied);
     }
   }
   curve.staleness_mean = staleness.mean();

@@ -86,7 +86,7 @@ TEST_CASE("events: equal the vectors over ranks on random fifo programs, factors
     const Program program = with_ending_waits(random_program(random, ranks), random);
     const Factors factors = random_factors(random, ranks, 6);
     const OperationTimes events = event_pass(program, 6, factors, Record::all);
-    const OperationTimes vectors = rank_vectors(program, 6, factors, {}, Record::all);
+    const OperationTimes vectors = rank_vectors(program, 6, factors, Record::all);
     CHECK(events.start == vectors.start);
     CHECK(events.end == vectors.end);
     CHECK(events.marker_end == vectors.marker_end);
@@ -113,17 +113,6 @@ TEST_CASE("events: the tail runs once, after the last iteration") {
   CHECK(event_pass(program, 3).makespan_s == 1 + 3 * 4 + 0.5 + 0.25);
   CHECK(rank_vectors(program, 3).makespan_s == 1 + 3 * 4 + 0.5 + 0.25);
   CHECK(event_pass(program, 3).marker_end == std::vector<double>{1, 1, 2, 2, 3, 3});
-}
-
-TEST_CASE("events: time with an exchange under way counts once, however many there are") {
-  ProgramDraft draft;
-  const auto step = draft.compute("S", draft.stream("compute"), Kind::step, Seconds{1});
-  const auto x = draft.exchange("X", draft.stream("a"), Kind::allreduce, Seconds{1}, Seconds{1});
-  const auto y = draft.exchange("Y", draft.stream("b"), Kind::allreduce, Seconds{0}, Seconds{3});
-  draft.wait(x, step, 0);
-  draft.wait(y, step, 0);
-  draft.wait(step, y, 1);
-  CHECK(event_pass(draft.finish(step), 5).communication_s == 5 * 3);
 }
 
 TEST_CASE("events: the period of a pipelined step under interference (rows I1 to I4)") {

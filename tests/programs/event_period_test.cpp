@@ -36,7 +36,7 @@ TEST_CASE("event period: without interference it is the maximum cycle ratio") {
     CAPTURE(seed);
     RandomStream random({.seed = 61, .point = seed});
     const Program program = with_ending_waits(random_program(random, 1), random);
-    const EventPeriod found = event_period(program, 256);
+    const EventPeriod found = event_period(program);
     if (found.cyclicity > 0) {
       ++repeated;
       CHECK(found.period.value == within(steady_state(program).period.value, 1e-9));
@@ -49,7 +49,7 @@ TEST_CASE("event period: streams that drift apart never repeat and give the mean
   ProgramDraft draft;
   const auto fast = draft.compute("fast", draft.stream("s1"), Kind::forward, Seconds{1});
   draft.compute("slow", draft.stream("s2"), Kind::other, Seconds{2});
-  const EventPeriod found = event_period(draft.finish(fast), 64);
+  const EventPeriod found = event_period(draft.finish(fast));
   CHECK(found.cyclicity == 0);
   CHECK(found.period.value == 1);
 }

@@ -75,7 +75,7 @@ TEST_CASE("fifo pass: iterations that begin on idle streams repeat the first one
     const std::int64_t iterations = random.integer(2, 12);
     const OperationTimes events = event_pass(program, iterations, {}, Record::all);
     const OperationTimes found = times_from_idle(program, layout_of(program), iterations)
-                                     .value_or(fifo_pass(program, iterations, {}, Record::all));
+                                     .value_or(fifo_pass(program, iterations, Record::all));
     repeated += is_idle && found.period_s ? 1 : 0;
     CHECK(found.makespan_s == within(events.makespan_s, 1e-12));
     for (std::int64_t t = 0; t < iterations; ++t) {
@@ -133,7 +133,7 @@ TEST_CASE("fifo pass: a single pass over computing and exchanges has its bits") 
     program.interference.compute[static_cast<std::size_t>(Kind::update)] = random.uniform(1, 2);
     const OperationLayout layout = layout_of(program);
     CHECK(layout.single_pass.empty() == (computed.size() == all.size()));
-    const OperationTimes events = fifo_pass(program, 1, {}, Record::all);
+    const OperationTimes events = fifo_pass(program, 1, Record::all);
     const OperationTimes found = *times_from_idle(program, layout, 1);
     CHECK(found.start == events.start);
     CHECK(found.end == events.end);
@@ -142,7 +142,7 @@ TEST_CASE("fifo pass: a single pass over computing and exchanges has its bits") 
     CHECK(*found.period_s == event_period(program).period.value);
     Program free = program;
     free.interference = {};
-    CHECK(period_from_idle(program, layout, {}) == fifo_pass(free, 1, {}, Record::all).makespan_s);
+    CHECK(period_from_idle(program, layout, {}) == fifo_pass(free, 1, Record::all).makespan_s);
   }
 }
 
@@ -152,21 +152,17 @@ TEST_CASE("fifo pass: all times have the bits of the event pass") {
     RandomStream random({.seed = 83, .point = seed});
     const Program program = slowed_program(random);
     const std::int64_t iterations = random.integer(1, 12);
-    Factors factors;
-    if (random.integer(0, 2) == 0) {
-      factors = random_factors(random, 1, static_cast<std::size_t>(iterations));
-    }
     REQUIRE(fifo_pass_applies(program));
-    const OperationTimes events = event_pass(program, iterations, factors, Record::all);
-    const OperationTimes found = fifo_pass(program, iterations, factors, Record::all);
+    const OperationTimes events = event_pass(program, iterations, {}, Record::all);
+    const OperationTimes found = fifo_pass(program, iterations, Record::all);
     CHECK(found.start == events.start);
     CHECK(found.end == events.end);
     CHECK(found.marker_end == events.marker_end);
     CHECK(found.makespan_s == events.makespan_s);
-    CHECK(fifo_pass(program, iterations, factors).marker_end == events.marker_end);
+    CHECK(fifo_pass(program, iterations).marker_end == events.marker_end);
     // Stopped early it knows all of the iterations that are asked for.
     const std::int64_t needed = random.integer(0, iterations);
-    const OperationTimes first = fifo_pass(program, iterations, factors, Record::all, needed);
+    const OperationTimes first = fifo_pass(program, iterations, Record::all, needed);
     for (std::size_t i = 0; i < events.at(needed, 0, 0); ++i) {
       CHECK(first.start[i] == events.start[i]);
       CHECK(first.end[i] == events.end[i]);
@@ -184,7 +180,7 @@ TEST_CASE("fifo pass: the update of the tail runs once, behind the last exchange
     return made;
   }();
   const OperationTimes events = event_pass(program, 5, {}, Record::all);
-  CHECK(fifo_pass(program, 5, {}, Record::all).makespan_s == events.makespan_s);
+  CHECK(fifo_pass(program, 5, Record::all).makespan_s == events.makespan_s);
 }
 
 TEST_CASE(

@@ -95,7 +95,7 @@ TEST_CASE("fsdp: one unit overlaps nothing (row F18)") {
 TEST_CASE("fsdp: starts and ends of one iteration (row F19)") {
   const auto spans = [](const std::vector<UnitTimes>& units) {
     const Program program = fsdp_program(units, base());
-    const OperationTimes times = recurrence(program, 1, {}, Record::all);
+    const OperationTimes times = recurrence(program, 1, Record::all);
     std::map<std::string, std::pair<double, double>> result;
     for (std::size_t o = 0; o < program.operations.size(); ++o) {
       result[program.operations[o].id] = {times.start[o], times.end[o]};

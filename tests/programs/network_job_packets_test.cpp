@@ -260,21 +260,27 @@ TEST_CASE("connections last: the window of reno has grown by the second iteratio
   CHECK(seconds(2) == within((200 + 1) * kTauS + 2 * 1e-4, 1e-9));
 }
 
-TEST_CASE("background load disturbs a job, ends with it and is reported apart") {
+TEST_CASE("background load disturbs a job, ends with it and is on its links") {
   JobNetwork network = lossy_star(5, links::TransportKind::dctcp);
   StepJob job = with_servers(step_job(4, {5e-4}, {5e-4}, {500'000}), 1);
   job.iterations = 3;
   const JobsResult alone = run_job(network, job);
-  CHECK(alone.background_fct_s.empty());
   network.background = {.load = 0.5, .cdf = {{20'000, 1}}};
   const JobsResult beside = run_job(network, job);
   CHECK(beside.jobs[0].messages.size() == alone.jobs[0].messages.size());
   CHECK(beside.elapsed_s > alone.elapsed_s);
   // Poisson arrivals of every host until the end.
   const double expected = 5 * 0.5 * kRate / 20'000 * beside.elapsed_s;
-  const auto flows = static_cast<double>(beside.background_fct_s.size());
-  CHECK(flows > expected - 5 * std::sqrt(expected) - 20);
-  CHECK(flows < expected + 5 * std::sqrt(expected));
+  const auto bytes = [](const JobsResult& result) {
+    double sum = 0;
+    for (const links::LinkUse& link : result.links) {
+      sum += link.bytes;
+    }
+    return sum;
+  };
+  const double flows = (bytes(beside) - bytes(alone)) / (2 * 20'000); // by two links each
+  CHECK(flows > 0.8 * expected);
+  CHECK(flows < 1.2 * expected);
 }
 
 } // namespace stepsim::programs

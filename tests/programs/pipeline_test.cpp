@@ -121,7 +121,7 @@ Times run(const Input& input) {
   }
   Times times{.program = program_of(input), .all = {}};
   times.all = input.compute_slowdown == 1
-                  ? rank_vectors(times.program, iterations, factors, {}, Record::all)
+                  ? rank_vectors(times.program, iterations, factors, Record::all)
                   : event_pass(times.program, iterations, factors, Record::all);
   times.makespan_s = times.all.makespan_s;
   const std::int64_t half = iterations / 2;
@@ -247,7 +247,7 @@ TEST_CASE("pipeline: every step applies the gradient the bookkeeping names, none
     const Times times = run(input);
     std::set<std::int64_t> applied;
     for (std::int64_t t = 1; t <= iterations; ++t) {
-      const std::int64_t gradient = pipeline_step(input.steps, t).applies;
+      const std::int64_t gradient = applied_gradient(input.steps, t);
       if (gradient == 0) {
         continue;
       }
@@ -271,20 +271,17 @@ TEST_CASE("pipeline: every step applies the gradient the bookkeeping names, none
   }
 }
 
-TEST_CASE("pipeline: the first K - 1 steps after a warm-up skip the optimizer and do not wait") {
+TEST_CASE("pipeline: the first K - 1 steps after a warm-up skip the optimizer") {
   // Naive: step 22 of W = 20, K = 3 would apply gradient 19 again.
   for (const std::int64_t t : {21, 22}) {
-    const PipelineStep step = pipeline_step(t, 3, 20, WarmupSwitch::skip);
-    CHECK(step.applies == 0);
-    CHECK(step.waits_for == 0);
+    CHECK(applied_gradient(t, 3, 20, WarmupSwitch::skip) == 0);
   }
-  CHECK(pipeline_step(20, 3, 20, WarmupSwitch::skip).applies == 19);
-  CHECK(pipeline_step(23, 3, 20, WarmupSwitch::skip).applies == 20);
-  // Block: the step W + 2 waits for its gradient but applies the one of W + 1 only at W + 3.
-  CHECK(pipeline_step(21, 2, 20, WarmupSwitch::block).applies == 20);
-  CHECK(pipeline_step(22, 2, 20, WarmupSwitch::block).waits_for == 21);
-  CHECK(pipeline_step(22, 2, 20, WarmupSwitch::block).applies == 0);
-  CHECK(pipeline_step(23, 2, 20, WarmupSwitch::block).applies == 21);
+  CHECK(applied_gradient(20, 3, 20, WarmupSwitch::skip) == 19);
+  CHECK(applied_gradient(23, 3, 20, WarmupSwitch::skip) == 20);
+  // Block: the step W + 2 applies nothing, and the gradient of W + 1 comes at W + 3.
+  CHECK(applied_gradient(21, 2, 20, WarmupSwitch::block) == 20);
+  CHECK(applied_gradient(22, 2, 20, WarmupSwitch::block) == 0);
+  CHECK(applied_gradient(23, 2, 20, WarmupSwitch::block) == 21);
 }
 
 TEST_CASE("pipeline: staleness is 0 in a synchronous phase and K - 1 after it") {

@@ -36,7 +36,7 @@ Program blocking_step(double compute_s, double exchange_s) {
 } // namespace
 
 TEST_CASE("recurrence: a step that waits for the exchange before it takes their sum") {
-  const OperationTimes times = recurrence(blocking_step(2, 4), 3, {}, Record::all);
+  const OperationTimes times = recurrence(blocking_step(2, 4), 3, Record::all);
   CHECK(times.marker_end == std::vector<double>{2 + 4, 2 * (2 + 4), 3 * (2 + 4)});
   CHECK(times.start == std::vector<double>{0, 2, 6, 6 + 2, 12, 12 + 2});
   CHECK(times.end == std::vector<double>{2, 6, 6 + 2, 12, 12 + 2, 18});
@@ -44,16 +44,16 @@ TEST_CASE("recurrence: a step that waits for the exchange before it takes their 
   CHECK(mean_period(times, 1).value == 6);
 }
 
-TEST_CASE("recurrence: factors are those of the inner iteration, iteration x steps + step") {
+TEST_CASE("ranks: factors are those of the inner iteration, iteration x steps + step") {
   Program program = blocking_step(2, 4);
   program.steps = 2;
   program.operations[1].step = 1;
   const Factors factors{.compute = {1, 100, 3, 100}, .exchange = {100, 2, 100, 1}};
-  const OperationTimes times = recurrence(program, 2, factors);
+  const OperationTimes times = rank_vectors(program, 2, factors);
   CHECK(times.marker_end == std::vector<double>{2 + 2 * 4, 10 + 3 * 2 + 4});
 }
 
-TEST_CASE("recurrence: the tail runs once, after the last iteration, without factors") {
+TEST_CASE("recurrence: the tail runs once, after the last iteration") {
   ProgramDraft draft;
   const auto compute = draft.stream("compute");
   const auto reduce = draft.stream("reduce");
@@ -67,12 +67,14 @@ TEST_CASE("recurrence: the tail runs once, after the last iteration, without fac
   draft.wait(last, update, 0);
   const Program program = draft.finish(step);
   check(program, "test");
-  const Factors factors{.compute = {2, 2, 2}, .exchange = {}};
-  for (const OperationTimes& times :
-       {recurrence(program, 3, factors), rank_vectors(program, 3, factors)}) {
-    CHECK(times.marker_end == std::vector<double>{2, 4, 6});
-    CHECK(times.makespan_s == 2 + 3 * 4 + 0.5 + 0.25); // exchanges queue up behind the first
+  for (const OperationTimes& times : {recurrence(program, 3), rank_vectors(program, 3)}) {
+    CHECK(times.marker_end == std::vector<double>{1, 2, 3});
+    CHECK(times.makespan_s == 1 + 3 * 4 + 0.5 + 0.25); // exchanges queue up behind the first
   }
+  const Factors factors{.compute = {2, 2, 2}, .exchange = {}}; // of iterations alone
+  const OperationTimes slow = rank_vectors(program, 3, factors);
+  CHECK(slow.marker_end == std::vector<double>{2, 4, 6});
+  CHECK(slow.makespan_s == 2 + 3 * 4 + 0.5 + 0.25);
 }
 
 TEST_CASE("recurrence: equals the definition and the vector over ranks on random programs") {
@@ -81,10 +83,9 @@ TEST_CASE("recurrence: equals the definition and the vector over ranks on random
     RandomStream random({.seed = 41, .point = seed});
     const Program program = with_ending_waits(random_program(random, 1), random);
     REQUIRE(problems_of(program, "random").empty());
-    const Factors factors = random_factors(random, 1, 7);
-    const OperationTimes times = recurrence(program, 7, factors, Record::all);
-    CHECK(times.end == ends_by_definition(program, 7, factors));
-    const OperationTimes vectors = rank_vectors(program, 7, factors, {}, Record::all);
+    const OperationTimes times = recurrence(program, 7, Record::all);
+    CHECK(times.end == ends_by_definition(program, 7, {}));
+    const OperationTimes vectors = rank_vectors(program, 7, {}, Record::all);
     CHECK(times.end == vectors.end);
     CHECK(times.start == vectors.start);
     CHECK(times.marker_end == vectors.marker_end);
@@ -100,8 +101,8 @@ TEST_CASE("recurrence: times until iterations repeat are those of all iterations
     CAPTURE(seed);
     RandomStream random({.seed = 46, .point = seed});
     const Program program = with_ending_waits(random_program(random, 1), random);
-    const OperationTimes all = recurrence(program, kIterations, {}, Record::all);
-    const OperationTimes found = recurrence(program, kIterations, {}, Record::steady);
+    const OperationTimes all = recurrence(program, kIterations, Record::all);
+    const OperationTimes found = recurrence(program, kIterations, Record::steady);
     CHECK(found.makespan_s == within(all.makespan_s, 1e-12));
     for (std::int64_t t = 0; t < kIterations; ++t) {
       CHECK(latest_marker_end(found, t) == within(latest_marker_end(all, t), 1e-12));
@@ -142,11 +143,11 @@ TEST_CASE("recurrence: the tail follows the last iteration, not the last one rec
     draft.wait(last, merge, 0);
     const Program program = draft.finish(step);
     check(program, "test");
-    const OperationTimes found = recurrence(program, 1'000, {}, Record::steady);
+    const OperationTimes found = recurrence(program, 1'000, Record::steady);
     const double period = std::max(1.0, exchange_s);
     CHECK(found.period_s == period);
     CHECK(found.repeats_from < 20);
-    CHECK(found.makespan_s == recurrence(program, 1'000, {}, Record::all).makespan_s);
+    CHECK(found.makespan_s == recurrence(program, 1'000, Record::all).makespan_s);
   }
 }
 
@@ -163,9 +164,9 @@ TEST_CASE("recurrence: a program whose times alternate is recorded as a whole") 
   draft.wait(c, b, 1);
   const Program program = draft.finish(a);
   REQUIRE(steady_state(program).cyclicity == 2);
-  const OperationTimes times = recurrence(program, 20, {}, Record::steady);
+  const OperationTimes times = recurrence(program, 20, Record::steady);
   CHECK(!times.period_s);
-  CHECK(times.end == recurrence(program, 20, {}, Record::all).end);
+  CHECK(times.end == recurrence(program, 20, Record::all).end);
   CHECK(steady_period(program).value == 6);
 }
 

@@ -34,7 +34,7 @@ double end_of(const std::vector<LagsLayer>& layers, bool side) {
     (side ? bucket.side : bucket.select) = {layers[l].select};
   }
   const Program program = sync_sgd_program(times, buckets);
-  const OperationTimes found = recurrence(program, 1, {}, Record::all);
+  const OperationTimes found = recurrence(program, 1, Record::all);
   double end = 0;
   for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
     if (program.operations[o].type == OperationType::exchange) {

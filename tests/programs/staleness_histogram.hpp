@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "programs/gradient_age.hpp"
+#include "programs/training_program.hpp"
 
 namespace stepsim::programs {
 
@@ -14,7 +14,7 @@ inline std::vector<std::int64_t> staleness_histogram(const Program& program,
                                                      std::int64_t iterations) {
   std::vector<std::int64_t> counts;
   for (const Applied& applied : program.applies) {
-    const auto age = static_cast<std::size_t>(staleness(applied));
+    const auto age = static_cast<std::size_t>(applied.staleness());
     counts.resize(std::max(counts.size(), age + 1), 0);
     counts[age] += std::max<std::int64_t>(0, iterations - applied.distance);
   }

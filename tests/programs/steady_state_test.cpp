@@ -59,7 +59,7 @@ Program pipelined(double compute_s, double exchange_s, std::int32_t width) {
 // operation.
 double long_run_slope(const Program& program, std::int64_t cyclicity) {
   const std::int64_t warm_up = 400;
-  const OperationTimes times = recurrence(program, warm_up + cyclicity, {}, Record::all);
+  const OperationTimes times = recurrence(program, warm_up + cyclicity, Record::all);
   double slope = 0;
   for (std::size_t o = 0; o < program.operations.size(); ++o) {
     const double rise =

@@ -36,7 +36,7 @@ namespace {
 double second_half(const Program& made, std::int64_t iterations) {
   const OperationTimes times =
       programs::recurrence_applies(made)
-          ? programs::recurrence(made, iterations, {}, programs::Record::all)
+          ? programs::recurrence(made, iterations, programs::Record::all)
           : programs::event_pass(made, iterations, {}, programs::Record::all);
   const auto end = [&](std::int64_t t) {
     double last = 0;

@@ -37,17 +37,13 @@ public:
   Walk(const Program& program, const OperationTimes& times, const Factors& factors,
        std::int64_t discard)
       : program_(program), times_(times), factors_(factors), parts_(program),
-        before_(program.operations.size()),
+        on_streams_(waits_on_streams(program)),
         steps_(program.operations.size(), PathStep{.visits = 0}) {
     const StreamLists lists = stream_lists(program);
     ends_.resize(program.streams.size());
     for (std::uint32_t s = 0; s < program.streams.size(); ++s) {
-      const std::span<const std::uint32_t> list = lists.of(s);
-      for (std::size_t i = 0; i < list.size(); ++i) {
-        before_[list[i]] = list[i == 0 ? list.size() - 1 : i - 1];
-      }
       if (program.streams[s].discipline != Discipline::fifo) {
-        note_ends(s, list);
+        note_ends(s, lists.of(s));
       }
     }
     path_.period_s = mean_period(times, discard).value;
@@ -68,7 +64,6 @@ public:
     At at = start_;
     double upto = end(at);
     while (upto > cut_) {
-      at = entered_last(at, upto);
       const double from = segment_start(at, upto);
       add(at, from, upto);
       upto = from;
@@ -139,27 +134,6 @@ private:
       return {0, factors.empty() ? op.seconds.value : factors[at.rank] * op.seconds.value};
     }
     return {0, op.seconds.value};
-  }
-
-  // Entry `each`: the latest rank of the part that entered before this one left, unless the rank
-  // took no longer than the exchange alone.
-  [[nodiscard]] At entered_last(At at, double upto) const {
-    const Operation& op = operation(at);
-    if (op.type != OperationType::exchange || op.entry != Entry::each) {
-      return at;
-    }
-    const auto [startup, data] = own(at);
-    if (upto - start(at) <= (startup + data) * (1 + 1e-9)) {
-      return at;
-    }
-    At last = at;
-    for (const std::uint32_t rank : parts_.of(op, at.rank)) {
-      const At other{at.operation, at.iteration, rank};
-      if (start(other) > start(last) && start(other) < upto) {
-        last = other;
-      }
-    }
-    return last;
   }
 
   // On a priority stream data that waited for those of another message begin where they ended.
@@ -260,8 +234,7 @@ private:
       return latest.end == time ? std::optional(Cause{latest.at}) : from_channel(at, latest);
     }
     look_at_fifo(at, latest);
-    if (latest.end < time && operation(at).type == OperationType::exchange &&
-        operation(at).entry == Entry::together) {
+    if (latest.end < time && operation(at).type == OperationType::exchange) {
       for (const std::uint32_t rank : parts_.of(operation(at), at.rank)) {
         look_at_fifo({at.operation, at.iteration, rank}, latest);
       }
@@ -284,27 +257,27 @@ private:
   }
 
   void look_at_fifo(const At& at, Latest& latest) const {
-    const std::uint32_t before = before_[at.operation];
-    const std::int64_t iteration = before < at.operation ? at.iteration : at.iteration - 1;
-    if (iteration >= 0) {
-      look_at({before, iteration, at.rank}, latest);
-    }
+    look_at_wait(at, on_streams_[at.operation], latest);
     look_at_waits(at, latest);
   }
 
   void look_at_waits(const At& at, Latest& latest) const {
     for (const Wait& wait : program_.waits_of(at.operation)) {
-      const std::int64_t iteration = at.iteration - wait.distance;
-      if (iteration < 0 || at.iteration >= wait.until) {
-        continue;
-      }
-      if (wait.scope == Scope::own) {
-        look_at({wait.operation, iteration, at.rank}, latest);
-      } else {
-        for (std::uint32_t rank = 0; rank < times_.ranks; ++rank) {
-          look_at({wait.operation, iteration, rank}, latest);
-        }
-      }
+      look_at_wait(at, wait, latest);
+    }
+  }
+
+  void look_at_wait(const At& at, const Wait& wait, Latest& latest) const {
+    const std::int64_t iteration = at.iteration - wait.distance;
+    if (iteration < 0 || at.iteration >= wait.until) {
+      return;
+    }
+    if (wait.scope == Scope::own) {
+      look_at({wait.operation, iteration, at.rank}, latest);
+      return;
+    }
+    for (std::uint32_t rank = 0; rank < times_.ranks; ++rank) {
+      look_at({wait.operation, iteration, rank}, latest);
     }
   }
 
@@ -318,8 +291,8 @@ private:
       return Cause{{found->operation, found->iteration, at.rank}};
     }
     if (discipline(at) == Discipline::at_once) {
-      const std::uint32_t before = before_[at.operation];
-      const At earlier{before, before < at.operation ? at.iteration : at.iteration - 1, at.rank};
+      const Wait& before = on_streams_[at.operation];
+      const At earlier{before.operation, at.iteration - before.distance, at.rank};
       if (earlier.iteration >= 0 && start(earlier) == time) {
         return Cause{earlier, true};
       }
@@ -331,7 +304,7 @@ private:
   const OperationTimes& times_;
   const Factors& factors_;
   const ExchangeParts parts_;
-  std::vector<std::uint32_t> before_;    // the operation before each one on its stream
+  const std::vector<Wait> on_streams_;   // waits_on_streams()
   std::vector<std::vector<Ended>> ends_; // per stream that is not fifo
   std::vector<PathStep> steps_;          // per operation
   At start_;
@@ -352,16 +325,8 @@ BindingPath critical_cycle(const Program& program, const SteadyState& state) {
   for (std::size_t i = 0; i < state.cycle.size(); ++i) {
     const std::uint32_t o = state.cycle[i];
     if (i > 0) {
-      const std::uint32_t node = state.node_of[o];
-      const std::uint32_t from = state.node_of[state.cycle[i - 1]];
-      const auto arcs = std::span(state.critical.from)
-                            .subspan(state.critical.first[node],
-                                     state.critical.first[node + 1] - state.critical.first[node]);
-      const auto arc = std::ranges::find(arcs, from);
-      assert(arc != arcs.end() && "the cycle runs along critical arcs");
       iteration +=
-          state.critical
-              .distance[state.critical.first[node] + static_cast<std::size_t>(arc - arcs.begin())];
+          state.critical.distance_between(state.node_of[state.cycle[i - 1]], state.node_of[o]);
     }
     const Operation& operation = program.operations[o];
     const bool exchange = operation.type == OperationType::exchange;

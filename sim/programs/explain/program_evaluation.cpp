@@ -65,10 +65,9 @@ OperationTimes evaluate(const Program& program, const Evaluation& evaluation, Re
   }
   switch (evaluator_of(program, evaluation)) {
   case Evaluator::closed_form:
-    return recurrence(program, evaluation.iterations, evaluation.factors, record);
+    return recurrence(program, evaluation.iterations, record);
   case Evaluator::max_plus:
-    return rank_vectors(program, evaluation.iterations, evaluation.factors, evaluation.each,
-                        record);
+    return rank_vectors(program, evaluation.iterations, evaluation.factors, record);
   case Evaluator::events:
     if (!event_pass_applies(program)) {
       throw SimulationError("exchanges that ranks enter one by one (entry each) cannot run with "

@@ -171,7 +171,6 @@ struct JobsResult {
   std::vector<JobResult> jobs;
   std::vector<links::LinkUse> links;              // [link]; packet level: bytes on the wire
   std::vector<links::LinkCounters> link_counters; // [link]; empty at the flow level
-  std::vector<double> background_fct_s;           // completion times of complete background flows
   double elapsed_s{};                             // the last end_s of the jobs
   std::uint64_t events{};                         // events of the network and of the jobs
   std::uint64_t packet_hops{}, messages{};        // counts over the whole run

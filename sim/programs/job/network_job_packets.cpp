@@ -131,12 +131,6 @@ void PacketMessages::fill(JobsResult& result) const {
     result.link_counters.push_back(counters);
     result.links.push_back({static_cast<double>(counters.bytes), links::to_seconds(counters.busy)});
   }
-  for (const links::MessageId id : background_) {
-    const links::MessageResult& flow = packets_.result(id);
-    if (flow.complete()) {
-      result.background_fct_s.push_back(links::to_seconds(flow.fct()));
-    }
-  }
   result.events = packets_.events();
   result.packet_hops = packets_.packet_hops();
 }

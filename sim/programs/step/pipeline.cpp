@@ -2,38 +2,32 @@
 
 namespace stepsim::programs {
 
-PipelineStep pipeline_step(std::int64_t t, std::int64_t width, std::int64_t warmup_iterations,
-                           WarmupSwitch how) {
+std::int64_t applied_gradient(std::int64_t t, std::int64_t width, std::int64_t warmup_iterations,
+                              WarmupSwitch how) {
   assert(t >= 1 && width >= 1 && warmup_iterations >= 0 && "iterations from 1");
   if (t <= warmup_iterations || width == 1) {
-    return {t - 1, t - 1};
+    return t - 1;
   }
   const std::int64_t since = t - warmup_iterations; // 1 = the first step after the switch
   if (warmup_iterations > 0 && how == WarmupSwitch::block) {
     assert(width == 2 && "the block switch is defined for width 2");
-    if (since <= 2) {
-      return {t - 1, since == 1 ? t - 1 : 0};
-    }
-    return {t - 2, t - 2};
+    return since == 1 ? t - 1 : since == 2 ? 0 : t - 2;
   }
   // Of the first width - 1 steps after a warm-up the gradients t - width are applied already.
-  if (t <= width || (warmup_iterations > 0 && since < width)) {
-    return {0, 0};
-  }
-  return {t - width, t - width};
+  return t <= width || (warmup_iterations > 0 && since < width) ? 0 : t - width;
 }
 
-PipelineStep pipeline_step(const PipelineSteps& steps, std::int64_t t) {
-  return pipeline_step(t, steps.width, steps.warmup_iterations, steps.warmup_switch);
+std::int64_t applied_gradient(const PipelineSteps& steps, std::int64_t t) {
+  return applied_gradient(t, steps.width, steps.warmup_iterations, steps.warmup_switch);
 }
 
 std::int64_t pending_gradients(const PipelineSteps& steps) {
   // Of the last two steps one applies, and the last that does applies the highest index; in the
   // skipped steps of a switch it is further back.
   for (std::int64_t t = steps.iterations; t >= 1; --t) {
-    const PipelineStep step = pipeline_step(steps, t);
-    if (step.applies > 0 || t <= steps.warmup_iterations) {
-      return steps.iterations - step.applies;
+    const std::int64_t applied = applied_gradient(steps, t);
+    if (applied > 0 || t <= steps.warmup_iterations) {
+      return steps.iterations - applied;
     }
   }
   return steps.iterations;
@@ -42,9 +36,9 @@ std::int64_t pending_gradients(const PipelineSteps& steps) {
 layers::StalenessCounts pipeline_staleness(const PipelineSteps& steps, bool drain) {
   layers::StalenessCounts counts;
   for (std::int64_t t = 1; t <= steps.iterations; ++t) {
-    const PipelineStep step = pipeline_step(steps, t);
-    if (step.applies > 0) {
-      counts.add(t - 1 - step.applies);
+    const std::int64_t applied = applied_gradient(steps, t);
+    if (applied > 0) {
+      counts.add(t - 1 - applied);
     }
   }
   if (drain) { // steps T + 1, .. apply the pending gradients in order

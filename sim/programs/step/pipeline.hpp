@@ -22,16 +22,11 @@ struct PipelineSteps {
   WarmupSwitch warmup_switch = WarmupSwitch::skip;
 };
 
-// The iteration for whose exchange step t waits, and the iteration whose gradient it applies (0:
-// none, and the optimizer step is skipped); PIP 8. t begins at 1.
-struct PipelineStep {
-  std::int64_t waits_for{};
-  std::int64_t applies{};
-};
-[[nodiscard]] PipelineStep pipeline_step(std::int64_t t, std::int64_t width,
-                                         std::int64_t warmup_iterations, WarmupSwitch how);
-
-[[nodiscard]] PipelineStep pipeline_step(const PipelineSteps& steps, std::int64_t t);
+// The iteration whose gradient step t applies (0: none, and the optimizer step is skipped); PIP 8.
+// t begins at 1.
+[[nodiscard]] std::int64_t applied_gradient(std::int64_t t, std::int64_t width,
+                                            std::int64_t warmup_iterations, WarmupSwitch how);
+[[nodiscard]] std::int64_t applied_gradient(const PipelineSteps& steps, std::int64_t t);
 
 // The staleness of the gradients applied in steps 1..T and, with `drain`, of the pending gradients.
 [[nodiscard]] layers::StalenessCounts pipeline_staleness(const PipelineSteps& steps, bool drain);

@@ -1,5 +1,3 @@
-#include "programs/gradient_age.hpp"
-
 #include <doctest/doctest.h>
 
 #include <cstdint>
