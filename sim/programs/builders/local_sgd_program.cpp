@@ -256,6 +256,10 @@ private:
 
   void add_plain_backward(std::uint32_t h) {
     std::uint32_t last = 0;
+    if (round_.layers.empty()) {
+      last = marker_ =
+          draft_.compute(operation_name("S", h), streams_.compute, Kind::step, round_.step);
+    }
     for (std::size_t l = round_.layers.size(); l-- > 0;) {
       last = marker_ = add_layer(draft_, operation_name("B", h, l), streams_.compute,
                                  Kind::backward, round_.layers[l].backward, l);
@@ -316,31 +320,11 @@ private:
 
 Program local_sgd_program(Seconds step, const std::vector<FragmentTimes>& fragments,
                           const RoundOptions& options) {
-  ProgramDraft draft;
-  const std::uint32_t compute = draft.stream("compute");
-  const std::uint32_t stream = draft.stream("outer");
-  OuterMessages outer(draft, compute, stream, fragments, fragment_steps(fragments.size(), options),
-                      0);
-  std::uint32_t last = 0;
-  for (std::uint32_t h = 0; h < options.local_steps; ++h) {
-    const std::uint32_t first = draft.size();
-    for (std::size_t p = 0; p < fragments.size(); ++p) {
-      if (outer.merged_in(p, h)) {
-        outer.merge(p, true);
-      }
-    }
-    last = draft.compute(operation_name("S", h), compute, Kind::step, step);
-    for (std::size_t p = 0; p < fragments.size(); ++p) {
-      if (outer.sent_in(p, h)) {
-        outer.send(p, {last});
-      }
-    }
-    label_step(draft, first, h);
-  }
-  outer.add_waits();
-  draft.settings().steps = static_cast<std::int32_t>(options.local_steps);
-  outer.add_tail(true);
-  return draft.finish(last);
+  const LayeredRound round{.layers = {},
+                           .fragments = std::vector<std::vector<std::uint32_t>>(fragments.size()),
+                           .outer = fragments,
+                           .step = step};
+  return layered_round_program(round, options);
 }
 
 Program layered_round_program(const LayeredRound& round, const RoundOptions& options) {

@@ -38,7 +38,8 @@ enum class OuterGate { step, layer };
 inline constexpr auto kOuterGates =
     base::words<OuterGate>({{OuterGate::step, "step"}, {OuterGate::layer, "layer"}});
 
-// A round whose steps consist of the forward and backward of every layer.
+// A round whose steps consist of the forward and backward of every layer, or without layers of one
+// operation of `step` seconds.
 struct LayeredRound {
   std::vector<LayerTimes> layers;
   std::vector<std::vector<std::uint32_t>> fragments; // [fragment]: layers; every layer is in one
@@ -47,6 +48,7 @@ struct LayeredRound {
   std::vector<BucketTimes> buckets{}; // all-reduced in an island in every step; none = no islands
   NextForward next_forward{};         // for the steps inside an island
   Seconds update{};                   // inner update of all layers, in every step
+  Seconds step{};
 };
 
 // The program of a layered round. The inner update of a layer follows its backward; in an island it
