@@ -60,10 +60,6 @@ std::vector<Placed> fill_buckets(const Problem& problem, const std::vector<std::
   std::map<std::uint32_t, OpenBucket> open; // by dtype
   for (std::size_t position = 0; position < order.size(); ++position) {
     const Item& item = problem.items[order[position]];
-    if (item.sparse_gradient) {
-      closed.push_back({{order[position]}, position});
-      continue;
-    }
     OpenBucket& bucket = open.try_emplace(item.dtype).first->second;
     if (bucket.items.empty()) {
       bucket.first_position = position;

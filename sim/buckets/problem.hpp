@@ -26,7 +26,6 @@ struct Item {
   // as in this list. Both may be left at 0.
   std::int64_t ready_order{};  // index in the measured gradient-ready order
   std::int64_t registration{}; // index in registration (forward) order
-  bool sparse_gradient{};      // ddp: gets a separate bucket
   std::int64_t bucket = -1;    // trace: its measured bucket in launch order; -1 = unknown
 };
 

@@ -32,9 +32,6 @@ std::string no_list_of(const buckets::Problem& problem, buckets::DdpMode mode) {
     if (item.bytes.value == 0) {
       continue;
     }
-    if (item.sparse_gradient) {
-      return "a sparse gradient has a bucket of its own";
-    }
     if (before != nullptr && before->dtype != item.dtype) {
       return "gradients of several element types fill buckets of their own";
     }

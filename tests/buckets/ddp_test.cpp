@@ -204,12 +204,6 @@ TEST_CASE("ddp: launch is in list order, so a late early bucket holds the next o
   CHECK(late.groups[1].start.value == 9 + 1);
 }
 
-TEST_CASE("ddp: a sparse gradient is a bucket of its own") {
-  Problem problem = problem_of({1, 2, 3, 4}, {2, 2, 2, 2}, linear(1, 0));
-  problem.items[1].sparse_gradient = true;
-  CHECK(text_of(ddp(problem, limits(4, 4))) == "{2}{1,3}{4}");
-}
-
 TEST_CASE("ddp: without a measured ready order, reverse registration decides, not the list") {
   Problem problem = problem_of({1, 1, 2}, {2, 2, 2}, linear(1, 0));
   problem.items[0].registration = 1;

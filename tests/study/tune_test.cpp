@@ -117,7 +117,6 @@ TEST_CASE("tune: the listed sizes make every plan that any size makes") {
         options.ddp_mode = static_cast<buckets::DdpMode>(integer(0, 3));
         for (buckets::Item& each : problem.items) {
           each.dtype = static_cast<std::uint32_t>(integer(0, types - 1));
-          each.sparse_gradient = integer(0, 9) == 0;
         }
       } else {
         for (buckets::Item& each : problem.items) {
