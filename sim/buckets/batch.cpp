@@ -71,26 +71,6 @@ void optimal_lockstep(const BatchItems& items, const Lanes& startup, const Lanes
   }
 }
 
-STEPSIM_VECTOR_CLONES
-void walk_back(std::size_t items, const double* __restrict finish,
-               const std::int64_t* __restrict back, double* __restrict item_end) {
-  Lanes end;
-  std::array<std::int64_t, kLanes> begin;
-  std::copy_n(finish + items * kLanes, kLanes, end.begin());
-  std::copy_n(back + items * kLanes, kLanes, begin.begin());
-  for (std::size_t i = items; i-- > 0;) {
-    const auto behind = static_cast<std::int64_t>(i + 1);
-    const double* finish_here = finish + (i + 1) * kLanes;
-    const std::int64_t* back_here = back + (i + 1) * kLanes;
-    for (std::size_t k = 0; k < kLanes; ++k) {
-      const bool ends = begin[k] == behind;
-      end[k] = ends ? finish_here[k] : end[k];
-      begin[k] = ends ? back_here[k] : begin[k];
-      item_end[i * kLanes + k] = end[k];
-    }
-  }
-}
-
 } // namespace
 
 // F is non-decreasing, so J = the last j < i with F_j <= r_i never moves back; of all j <= J it is
@@ -145,8 +125,7 @@ BatchItems batch_items(const Problem& problem) {
 }
 
 OptimalBlock::OptimalBlock(const BatchItems& items)
-    : items_(items), finish_s_(items.size() + 2), item_end_s_(items.size()),
-      sums_(items.size() + 2), back_(items.size() + 2) {
+    : items_(items), finish_s_(items.size() + 2), sums_(items.size() + 2), back_(items.size() + 2) {
   for (std::size_t row = 0; row < items.prefix_bytes.size(); ++row) {
     sums_[row].fill(items.prefix_bytes[row]);
   }
@@ -155,10 +134,8 @@ OptimalBlock::OptimalBlock(const BatchItems& items)
 void OptimalBlock::run(const BatchLanes& startup_s, const BatchLanes& per_byte_s) {
   finish_s_.front().fill(items_.channel_free_s);
   if (items_.size() > 0) {
-    double* finish = finish_s_.front().data();
-    std::int64_t* back = back_.front().data();
-    optimal_lockstep(items_, startup_s, per_byte_s, sums_.front().data(), finish, back);
-    walk_back(items_.size(), finish, back, item_end_s_.front().data());
+    optimal_lockstep(items_, startup_s, per_byte_s, sums_.front().data(), finish_s_.front().data(),
+                     back_.front().data());
   }
 }
 

@@ -27,23 +27,21 @@ struct BatchItems {
 
 [[nodiscard]] BatchItems batch_items(const Problem& problem);
 
-// The best plans of one list of items for kBatchLanes costs, one lane each: the numbers of
-// optimal_finish() bit for bit.
+// The best plans of one list of items for kBatchLanes costs, one lane each: the choices of
+// optimal_finish().
 class OptimalBlock {
 public:
   // `items` must outlive the object.
   explicit OptimalBlock(const BatchItems& items);
   void run(const BatchLanes& startup_s, const BatchLanes& per_byte_s);
 
-  // Of the last run: [i] F_i; [item] end of the message that carries the item; [i] the number of
-  // items before the last message of the best plan for the first i items (from i = 1).
-  [[nodiscard]] std::span<const BatchLanes> finish_s() const { return finish_s_; }
-  [[nodiscard]] std::span<const BatchLanes> item_end_s() const { return item_end_s_; }
+  // Of the last run: the number of items before the last message of the best plan for the first i
+  // items, from i = 1.
   [[nodiscard]] std::int64_t back(std::size_t i, std::size_t lane) const { return back_[i][lane]; }
 
 private:
   const BatchItems& items_;
-  std::vector<BatchLanes> finish_s_, item_end_s_, sums_;
+  std::vector<BatchLanes> finish_s_, sums_; // [i] F_i, S_i
   std::vector<std::array<std::int64_t, kBatchLanes>> back_;
 };
 

@@ -4,10 +4,10 @@
 #include "buckets/batch.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 
 #include "buckets/planner_options.hpp"
-#include "buckets/size_pieces.hpp"
 
 namespace stepsim::buckets {
 
@@ -25,6 +25,12 @@ Plan plan_from_back(const Problem& problem, const std::vector<std::uint32_t>& ba
   return plan;
 }
 
+// Sizes of messages cut into pieces at which a curve is bounded by a line: four pieces between two
+// powers of two, found by the leading bits of the size. Pieces ascend with the size.
+constexpr int kPieceShift = 50; // leaves the exponent and two bits of the mantissa
+std::uint64_t piece_of(double bytes) { return std::bit_cast<std::uint64_t>(bytes) >> kPieceShift; }
+double piece_begin(std::uint64_t piece) { return std::bit_cast<double>(piece << kPieceShift); }
+
 // What messages cost at least, for many sizes in a row: a line for all of them, and one for each
 // piece of the sizes.
 class LeastCosts {
@@ -37,9 +43,9 @@ public:
     const double low = *std::ranges::min_element(items.bytes);
     const double high = items.prefix_bytes.back();
     any_ = curve->least(low, high);
-    first_ = SizePieces::of(low);
-    for (std::uint64_t piece = first_; piece <= SizePieces::of(high); ++piece) {
-      pieces_.push_back(curve->least(SizePieces::begin(piece), SizePieces::begin(piece + 1)));
+    first_ = piece_of(low);
+    for (std::uint64_t piece = first_; piece <= piece_of(high); ++piece) {
+      pieces_.push_back(curve->least(piece_begin(piece), piece_begin(piece + 1)));
     }
   }
 
@@ -49,7 +55,7 @@ public:
     if (pieces_.empty()) {
       return 0;
     }
-    const LinearCost& line = pieces_[SizePieces::of(bytes) - first_];
+    const LinearCost& line = pieces_[piece_of(bytes) - first_];
     return line.startup_s + line.per_byte_s * bytes;
   }
 

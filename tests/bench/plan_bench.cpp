@@ -64,7 +64,7 @@ void optimal_batch(benchmark::State& state) {
       std::copy_n(&sweep.startup_s[point], kBatchLanes, startup.begin());
       std::copy_n(&sweep.per_byte_s[point], kBatchLanes, per_byte.begin());
       block.run(startup, per_byte);
-      benchmark::DoNotOptimize(block.item_end_s().data());
+      benchmark::DoNotOptimize(block.back(sweep.items.size(), 0));
       benchmark::ClobberMemory();
     }
   }
