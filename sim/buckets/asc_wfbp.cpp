@@ -175,15 +175,14 @@ Plan plan_asc_wfbp(const Problem& problem, const ScheduleOptions& options) {
       best[toggle] ^= 1;
     }
   }
-  Plan plan;
-  for (std::size_t first = 0; first < count;) {
-    std::size_t last = first;
-    while (last + 1 < count && best[last + 1] == 0) {
-      ++last;
+  std::vector<std::size_t> firsts;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (best[i] != 0) {
+      firsts.push_back(i);
     }
-    add_run(plan, problem, first, last);
-    first = last + 1;
   }
+  Plan plan;
+  add_runs(plan, problem, firsts);
   return plan;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -20,66 +21,62 @@ namespace {
 
 using Bucket = std::vector<std::uint32_t>; // items, in bucketing order
 
-// Ready order of iteration 1; without a measured one, reverse registration; else list order.
-std::vector<std::uint32_t> ready_order(const std::vector<Item>& items) {
-  std::vector<std::uint32_t> order(items.size());
+// The items by a key of theirs.
+template <class Key> Bucket sorted_by(const std::vector<Item>& items, Key key) {
+  Bucket order(items.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple(items[a].ready_order, -items[a].registration, a) <
-           std::tuple(items[b].ready_order, -items[b].registration, b);
-  });
+  std::ranges::sort(order, {}, key);
   return order;
 }
 
-std::vector<std::uint32_t> registration_order(const std::vector<Item>& items) {
-  std::vector<std::uint32_t> order(items.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple(items[a].registration, b) < std::tuple(items[b].registration, a);
+// Ready order of iteration 1; without a measured one, reverse registration; else list order.
+Bucket ready_order(const std::vector<Item>& items) {
+  return sorted_by(items, [&](std::uint32_t i) {
+    return std::tuple(items[i].ready_order, -items[i].registration, i);
   });
-  return order;
+}
+
+Bucket registration_order(const std::vector<Item>& items) {
+  return sorted_by(items, [&](std::uint32_t i) { return std::pair(items[i].registration, ~i); });
 }
 
 using Limits = std::span<const std::int64_t>; // of the buckets in turn; the last one repeats
 
-struct OpenBucket {
+struct Placed {
   Bucket items;
   std::size_t first_position{}; // of its first item in the bucketing order
+};
+
+struct OpenBucket {
+  Placed bucket;
   std::int64_t size{};
   std::size_t limit{}; // its place in the limits
 };
 
-struct Placed { // a closed bucket, and where its first item stood in the bucketing order
-  Bucket items;
-  std::size_t first_position;
-};
-
-std::vector<Placed> fill_buckets(const Problem& problem, const std::vector<std::uint32_t>& order,
-                                 Limits limits) {
+std::vector<Placed> fill_buckets(const Problem& problem, const Bucket& order, Limits limits) {
   std::vector<Placed> closed;
-  std::map<std::uint32_t, OpenBucket> open; // by dtype
+  std::map<std::uint32_t, OpenBucket> all_open; // by dtype
   for (std::size_t position = 0; position < order.size(); ++position) {
     const Item& item = problem.items[order[position]];
-    OpenBucket& bucket = open.try_emplace(item.dtype).first->second;
-    if (bucket.items.empty()) {
-      bucket.first_position = position;
+    OpenBucket& open = all_open[item.dtype];
+    if (open.bucket.items.empty()) {
+      open.bucket.first_position = position;
     }
-    bucket.items.push_back(order[position]);
-    bucket.size += item.bytes.value;
-    if (bucket.size >= limits[bucket.limit]) {
-      closed.push_back({std::move(bucket.items), bucket.first_position});
-      bucket = OpenBucket{{}, 0, 0, std::min(bucket.limit + 1, limits.size() - 1)};
+    open.bucket.items.push_back(order[position]);
+    open.size += item.bytes.value;
+    if (open.size >= limits[open.limit]) {
+      closed.push_back(std::move(open.bucket));
+      open = {.bucket = {}, .size = 0, .limit = std::min(open.limit + 1, limits.size() - 1)};
     }
   }
   std::vector<Placed> rest;
-  for (auto& [dtype, bucket] : open) {
-    if (!bucket.items.empty()) {
-      rest.push_back({std::move(bucket.items), bucket.first_position});
+  for (auto& [dtype, open] : all_open) {
+    if (!open.bucket.items.empty()) {
+      rest.push_back(std::move(open.bucket));
     }
   }
-  std::sort(rest.begin(), rest.end(),
-            [](const Placed& a, const Placed& b) { return a.first_position < b.first_position; });
-  std::move(rest.begin(), rest.end(), std::back_inserter(closed));
+  std::ranges::sort(rest, {}, &Placed::first_position);
+  std::ranges::move(rest, std::back_inserter(closed));
   return closed;
 }
 
@@ -89,8 +86,7 @@ std::vector<Placed> buckets_of(const Problem& problem, DdpMode mode, Limits limi
   // Buckets formed in registration order are sorted by their first parameter, then reversed.
   const auto reversed_registration = [&](Limits used) {
     buckets = fill_buckets(problem, registration_order(problem.items), used);
-    std::sort(buckets.begin(), buckets.end(),
-              [](const Placed& a, const Placed& b) { return a.first_position > b.first_position; });
+    std::ranges::sort(buckets, std::greater<>(), &Placed::first_position);
   };
   switch (mode) {
   case DdpMode::rebuilt:
@@ -105,7 +101,7 @@ std::vector<Placed> buckets_of(const Problem& problem, DdpMode mode, Limits limi
     reversed_registration(limits);
     break;
   case DdpMode::last_small: {
-    std::vector<std::uint32_t> order = ready_order(problem.items);
+    Bucket order = ready_order(problem.items);
     std::reverse(order.begin(), order.end());
     buckets = fill_buckets(problem, order, limits);
     std::reverse(buckets.begin(), buckets.end());

@@ -52,10 +52,7 @@ Plan plan_exhaustive(const Problem& problem, const ScheduleOptions& /*options*/)
   ExhaustiveSearch search{.problem = problem, .firsts = {}, .best = {}};
   search.extend(0, problem.channel_free.value);
   Plan plan;
-  for (std::size_t group = 0; group < search.best.size(); ++group) {
-    const bool is_last = group + 1 == search.best.size();
-    add_run(plan, problem, search.best[group], (is_last ? count : search.best[group + 1]) - 1);
-  }
+  add_runs(plan, problem, search.best);
   return plan;
 }
 

@@ -65,16 +65,12 @@ Plan plan_fixed_count(const Problem& problem, const ScheduleOptions& options) {
     table.choice.emplace_back(items + 1);
     fill(table, table.choice.back(), b, items - (buckets - b), b - 1, items - 1);
   }
-  std::vector<std::size_t> ends{items}; // of the buckets, from the last
-  for (std::size_t b = buckets; b > 1; --b) {
-    ends.push_back(table.choice[b - 1][ends.back()]);
+  std::vector<std::size_t> firsts(buckets);
+  for (std::size_t b = buckets, end = items; b-- > 1; end = firsts[b]) {
+    firsts[b] = table.choice[b][end];
   }
   Plan plan;
-  std::size_t first = 0;
-  for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
-    add_run(plan, problem, first, *end - 1);
-    first = *end;
-  }
+  add_runs(plan, problem, firsts);
   return plan;
 }
 

@@ -18,6 +18,13 @@ void add_run(Plan& plan, const Problem& problem, std::size_t first, std::size_t 
   plan.groups.push_back(std::move(group));
 }
 
+void add_runs(Plan& plan, const Problem& problem, std::span<const std::size_t> firsts) {
+  for (std::size_t g = 0; g < firsts.size(); ++g) {
+    const std::size_t end = g + 1 < firsts.size() ? firsts[g + 1] : problem.items.size();
+    add_run(plan, problem, firsts[g], end - 1);
+  }
+}
+
 void count_bytes(const Problem& problem, Plan& plan) {
   for (Group& group : plan.groups) {
     if (group.bytes.value == 0) {

@@ -103,10 +103,7 @@ std::vector<std::size_t> omgs_groups(std::span<const SparseItem> items, const Sp
 
 Plan plan_of_runs(const Problem& problem, std::span<const std::size_t> firsts) {
   Plan plan;
-  for (std::size_t g = 0; g < firsts.size(); ++g) {
-    const std::size_t end = g + 1 < firsts.size() ? firsts[g + 1] : problem.items.size();
-    add_run(plan, problem, firsts[g], end - 1);
-  }
+  add_runs(plan, problem, firsts);
   count_bytes(problem, plan);
   std::erase_if(plan.groups, [](const Group& group) { return group.bytes.value == 0; });
   replay_groups(problem, planner(Schedule::wfbp), {}, plan);

@@ -66,6 +66,9 @@ struct ScheduleOptions;
 // is.
 void add_run(Plan& plan, const Problem& problem, std::size_t first, std::size_t last);
 
+// Appends the groups that begin at these items, ascending; the last one ends with the last item.
+void add_runs(Plan& plan, const Problem& problem, std::span<const std::size_t> firsts);
+
 // Sets the bytes of each group from its items. Groups that have bytes keep them: groups of
 // `priority` are chunks of an item.
 void count_bytes(const Problem& problem, Plan& plan);

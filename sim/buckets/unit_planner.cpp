@@ -101,13 +101,8 @@ double unit_period(const UnitProblem& problem, const Cuts& cuts) {
 }
 
 double unit_period(const UnitProblem& problem, const UnitTables& tables, const Cuts& cuts) {
-  std::size_t first = 0;
-  for (std::size_t u = 0; u <= cuts.size(); ++u) {
-    const std::size_t end = u < cuts.size() ? cuts[u] : tables.layers();
-    if (!tables.allowed(first, end - 1)) {
-      return kUnbounded;
-    }
-    first = end;
+  if (!tables.allowed(cuts)) {
+    return kUnbounded;
   }
   return period_of(problem,
                    units_of(cuts, tables.layers(), [&](std::size_t begin, std::size_t end) {

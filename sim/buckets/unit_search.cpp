@@ -8,22 +8,6 @@ namespace stepsim::buckets {
 
 namespace {
 
-bool allowed(const UnitProblem& problem, const Cuts& cuts) {
-  std::size_t first = 0;
-  for (std::size_t u = 0; u <= cuts.size(); ++u) {
-    const std::size_t end = u < cuts.size() ? cuts[u] : problem.layers.size();
-    const std::size_t layers = end - first;
-    std::int64_t parameters = 0;
-    for (; first < end; ++first) {
-      parameters += problem.layers[first].parameters;
-    }
-    if (!may_be_unit(problem, layers, parameters)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // One cut more, or one less.
 Cuts toggled(const Cuts& cuts, std::uint32_t cut) {
   Cuts other = cuts;
@@ -48,10 +32,10 @@ bool better(double period, const Cuts& cuts, const UnitPlan& than) {
   return cuts.size() != than.cuts.size() ? cuts.size() < than.cuts.size() : cuts < than.cuts;
 }
 
-UnitPlan all_divisions(const UnitProblem& problem, const PeriodOfCuts& period) {
+UnitPlan all_divisions(const UnitTables& tables, const PeriodOfCuts& period) {
   UnitPlan best;
   best.period = Seconds{kUnbounded};
-  const std::size_t layers = problem.layers.size();
+  const std::size_t layers = tables.layers();
   for (std::uint64_t set = 0; set < std::uint64_t{1} << (layers - 1); ++set) {
     Cuts cuts;
     for (std::uint32_t c = 1; c < layers; ++c) {
@@ -59,7 +43,7 @@ UnitPlan all_divisions(const UnitProblem& problem, const PeriodOfCuts& period) {
         cuts.push_back(c);
       }
     }
-    if (allowed(problem, cuts)) {
+    if (tables.allowed(cuts)) {
       const double seconds = period(cuts);
       if (better(seconds, cuts, best)) {
         best.period = Seconds{seconds};
@@ -98,14 +82,13 @@ void keep_best(const PeriodOfCuts& period, std::vector<Cuts>& divisions) {
 }
 
 // Steepest descent from `start`; divisions seen before end it, since they were followed then.
-UnitPlan descend(const UnitProblem& problem, const PeriodOfCuts& period, Cuts start,
-                 std::set<Cuts>& seen) {
+UnitPlan descend(std::size_t layers, const PeriodOfCuts& period, Cuts start, std::set<Cuts>& seen) {
   UnitPlan at;
   at.period = Seconds{period(start)};
   at.cuts = std::move(start);
   while (seen.insert(at.cuts).second) {
     UnitPlan next = at;
-    for (std::uint32_t c = 1; c < problem.layers.size(); ++c) {
+    for (std::uint32_t c = 1; c < layers; ++c) {
       Cuts cuts = toggled(at.cuts, c);
       const double seconds = period(cuts);
       if (better(seconds, cuts, next)) {
@@ -119,19 +102,19 @@ UnitPlan descend(const UnitProblem& problem, const PeriodOfCuts& period, Cuts st
 }
 
 // `period` is infinite for a division that is not allowed.
-UnitPlan local_search(const UnitProblem& problem, const PeriodOfCuts& period,
+UnitPlan local_search(const UnitTables& tables, const PeriodOfCuts& period,
                       const std::vector<Cuts>& further, std::size_t followed) {
   UnitPlan best;
   best.period = Seconds{kUnbounded};
   std::set<Cuts> seen;
-  std::vector<Cuts> starts = equal_divisions(problem.layers.size());
+  std::vector<Cuts> starts = equal_divisions(tables.layers());
   starts.insert(starts.end(), further.begin(), further.end());
-  if (problem.layers.size() > followed) {
+  if (tables.layers() > followed) {
     keep_best(period, starts);
   }
   for (const Cuts& start : starts) {
-    if (allowed(problem, start)) {
-      UnitPlan found = descend(problem, period, start, seen);
+    if (tables.allowed(start)) {
+      UnitPlan found = descend(tables.layers(), period, start, seen);
       if (better(found.period.value, found.cuts, best)) {
         best = std::move(found);
       }
@@ -145,19 +128,21 @@ UnitPlan local_search(const UnitProblem& problem, const PeriodOfCuts& period,
 UnitPlan search_units(const UnitProblem& problem, const PeriodOfCuts& period,
                       const std::vector<Cuts>& starts, std::int64_t micro_batches,
                       const SearchLimits& limits) {
+  const UnitTables tables(problem);
   const PeriodOfCuts if_allowed = [&](const Cuts& cuts) {
-    return allowed(problem, cuts) ? period(cuts) : kUnbounded;
+    return tables.allowed(cuts) ? period(cuts) : kUnbounded;
   };
-  UnitPlan best = problem.layers.size() <= limits.tried
-                      ? all_divisions(problem, period)
-                      : local_search(problem, if_allowed, starts, limits.followed);
-  best.lower_bound = std::min(best.period, Seconds{unit_lower_bound(problem, micro_batches)});
+  UnitPlan best = tables.layers() <= limits.tried
+                      ? all_divisions(tables, period)
+                      : local_search(tables, if_allowed, starts, limits.followed);
+  best.lower_bound =
+      std::min(best.period, Seconds{unit_lower_bound(problem, tables, micro_batches)});
   return best;
 }
 
 UnitPlan search_units(const UnitProblem& problem, const UnitTables& tables) {
   return local_search(
-      problem, [&](const Cuts& cuts) { return unit_period(problem, tables, cuts); }, {},
+      tables, [&](const Cuts& cuts) { return unit_period(problem, tables, cuts); }, {},
       SearchLimits{}.followed);
 }
 

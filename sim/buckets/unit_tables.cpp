@@ -27,6 +27,17 @@ UnitTables::UnitTables(const UnitProblem& problem)
   fill_rest(problem);
 }
 
+bool UnitTables::allowed(const Cuts& cuts) const {
+  std::size_t first = 0;
+  for (const std::size_t cut : cuts) {
+    if (!allowed(first, cut - 1)) {
+      return false;
+    }
+    first = cut;
+  }
+  return allowed(first, layers_ - 1);
+}
+
 UnitSeconds UnitTables::unit(std::size_t first, std::size_t last) const {
   return {.forward = forward_[last + 1] - forward_[first],
           .backward = backward_[last + 1] - backward_[first],

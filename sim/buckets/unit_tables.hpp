@@ -43,6 +43,8 @@ public:
   [[nodiscard]] bool allowed(std::size_t first, std::size_t last) const {
     return last < ends_[first];
   }
+  // Whether every unit of the division is.
+  [[nodiscard]] bool allowed(const Cuts& cuts) const;
   [[nodiscard]] const RestOfLayers& rest(std::size_t first) const { return rest_[first]; }
 
 private:
