@@ -28,7 +28,8 @@ struct SummaryField {
   std::variant<SummaryNumber, SummaryFlag, SummaryWord, SummaryCounts, SummaryParts> value;
   std::string_view sentence;
   std::string_view group{};
-  SummaryRuns only_in{}; // runs that have the figure; empty = not restricted in this table
+  SummaryRuns only_in{};       // runs that have the figure; empty = not restricted in this table
+  bool is_better_high = false; // a target is met by at least, else by at most, so much
 
   [[nodiscard]] constexpr bool is_number() const {
     return std::holds_alternative<SummaryNumber>(value);
@@ -73,6 +74,14 @@ template <class Member>
   return {.key = key, .value = member, .sentence = sentence};
 }
 
+// A figure of which more is better.
+template <class Member>
+constexpr SummaryField gain(std::string_view key, Member member, std::string_view sentence) {
+  SummaryField field = row(key, member, sentence);
+  field.is_better_high = true;
+  return field;
+}
+
 // The order is made for readers. Records and results sort their keys.
 inline constexpr std::array kAll{
     row("iteration_time_s", &Summary::iteration_time_s,
@@ -93,15 +102,15 @@ inline constexpr std::array kAll{
     row("input_wait_s", &Summary::input_wait_s,
         "Waiting for input beyond computing and communication, s per iteration; synchronous "
         "steps."),
-    row("overlap_fraction", &Summary::overlap_fraction, "1 - exposed / communication."),
-    row("speedup", &Summary::speedup,
-        "Samples per second over those of one worker, as the key baseline describes it: it "
-        "computes and updates what a worker of the run does, and sends nothing. With sharding its "
-        "update is that of one shard."),
-    row("scaling_efficiency", &Summary::scaling_efficiency,
-        "Speed-up over the number of workers; at most 1."),
-    row("samples_per_s", &Summary::samples_per_s,
-        "Throughput of all workers, samples/s; null without a batch size.")
+    gain("overlap_fraction", &Summary::overlap_fraction, "1 - exposed / communication."),
+    gain("speedup", &Summary::speedup,
+         "Samples per second over those of one worker, as the key baseline describes it: it "
+         "computes and updates what a worker of the run does, and sends nothing. With sharding its "
+         "update is that of one shard."),
+    gain("scaling_efficiency", &Summary::scaling_efficiency,
+         "Speed-up over the number of workers; at most 1."),
+    gain("samples_per_s", &Summary::samples_per_s,
+         "Throughput of all workers, samples/s; null without a batch size.")
         .only(kBatched),
     row("makespan_s", &Summary::makespan_s, "Whole run, s: to the end of the last exchange."),
     row("makespan_drained_s", &Summary::makespan_drained_s,
@@ -175,14 +184,14 @@ inline constexpr std::array kAll{
         .only(kCompressed),
     row("scatter_s", &Summary::scatter_s, "Adding entries into the dense update, s per iteration.")
         .only(kCompressed),
-    row("density", &Summary::density, "Entries selected over elements.").only(kCompressed),
-    row("k", &Summary::k, "Entries selected per rank, all buckets.").only(kCompressed),
-    row("speedup_vs_dense_sequential", &Summary::speedup_vs_dense_sequential,
-        "Iteration time of the same run, dense and in one message after backward, over this one.")
+    gain("density", &Summary::density, "Entries selected over elements.").only(kCompressed),
+    gain("k", &Summary::k, "Entries selected per rank, all buckets.").only(kCompressed),
+    gain("speedup_vs_dense_sequential", &Summary::speedup_vs_dense_sequential,
+         "Iteration time of the same run, dense and in one message after backward, over this one.")
         .only(kCompressed),
-    row("speedup_vs_dense_overlapped", &Summary::speedup_vs_dense_overlapped,
-        "Iteration time of the same run, dense and overlapped (compression.baseline), over this "
-        "one.")
+    gain("speedup_vs_dense_overlapped", &Summary::speedup_vs_dense_overlapped,
+         "Iteration time of the same run, dense and overlapped (compression.baseline), over this "
+         "one.")
         .only(kCompressed),
     row("loss_fraction", &Summary::loss_fraction,
         "Part of the bytes of gradients that is not delivered."),
@@ -202,9 +211,9 @@ inline constexpr std::array kAll{
     row("cost_usd", &Summary::cost_usd,
         "Price of all GPUs for time_to_finish_s, USD; servers of their own cost nothing.")
         .only(kPriced),
-    row("goodput", &Summary::goodput,
-        "Share of the time in which steps are done that are not lost, with a checkpoint every "
-        "checkpoint_interval_s.")
+    gain("goodput", &Summary::goodput,
+         "Share of the time in which steps are done that are not lost, with a checkpoint every "
+         "checkpoint_interval_s.")
         .only(kFailing),
     row("checkpoint_interval_s", &Summary::checkpoint_interval_s,
         "Time of steps between two checkpoints for which the training is done first, s.")
@@ -245,8 +254,8 @@ inline constexpr std::array kAll{
     row("period_s", &Summary::period_s,
         "Period of the program of an iteration, s: its steps times iteration_time_s."),
     row("steps", &Summary::steps, "Optimizer steps of an iteration of the program."),
-    row("utilization", &Summary::utilization,
-        "Period with exchanges that take no time over the period."),
+    gain("utilization", &Summary::utilization,
+         "Period with exchanges that take no time over the period."),
     row("outer_communication_s", &Summary::outer_communication_s,
         "Time of a round with an outer exchange under way, s; hidden or not.")
         .only(kRounds),

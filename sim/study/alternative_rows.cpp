@@ -110,7 +110,7 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
     const Rows run =
         rows_of(sweep, files,
                 {.jobs = options.jobs, .max_seconds = options.max_seconds, .progress = count});
-    comparison.varied = sweep.grid.field_names();
+    const std::string ratio_name = take_varied(sweep.grid, comparison);
     if (const std::string text = left_out_text(sweep, files); !text.empty()) {
       const auto known = std::ranges::find(left_out, text, &NamesOfText::text);
       (known == left_out.end() ? left_out.emplace_back(text) : *known).names.push_back(name);
@@ -118,10 +118,9 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
     append_each_once(comparison.warnings, run.warnings);
     for (std::size_t point = 0; point < run.records.size(); ++point) {
       io::Json row{io::Object{{"algorithm", name}}};
-      for (const auto& [key, value] : run.records[point].as_object()) {
-        if (key != "record" && key != "point" && key != "status") {
-          row.set(key, value);
-        }
+      const io::Json record = without_place(run.records[point], ratio_name);
+      for (const auto& [key, value] : record.as_object()) {
+        row.set(key, value);
       }
       comparison.failed += error_in(row).empty() ? 0 : 1;
       io::Json tree = scenario_at(sweep.base, sweep.grid, static_cast<std::int64_t>(point));

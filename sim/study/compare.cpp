@@ -7,17 +7,6 @@ namespace stepsim::study {
 
 namespace {
 
-// `ratio_name`: what a varied field called "ratio" is called here.
-io::Json without_place(const io::Json& record, const std::string& ratio_name) {
-  io::Json row{io::Object{}};
-  for (const auto& [key, value] : record.as_object()) {
-    if (key != "record" && key != "point" && key != "status") {
-      row.set(key == "ratio" ? ratio_name : key, value);
-    }
-  }
-  return row;
-}
-
 // null where a row failed.
 void set_ratios(Comparison& comparison) {
   for (std::size_t i = 0; i < comparison.ranking.standings.size(); ++i) {
@@ -65,21 +54,24 @@ void rank_and_sort(Comparison& comparison, std::optional<BestBy> best_by) {
   sort_best_first(comparison);
 }
 
-// A varied field may be called "ratio", as that of a codec is: it then goes by its whole pointer,
-// because the comparison has a key of that name.
+// A field may be called "ratio", as that of a codec is: it then goes by its whole pointer, because
+// the comparison has a key of that name.
+std::string take_varied(const Grid& grid, Comparison& comparison) {
+  comparison.varied = grid.field_names();
+  const auto ratio = std::ranges::find(comparison.varied, "ratio");
+  if (ratio == comparison.varied.end()) {
+    return "ratio";
+  }
+  return *ratio = grid.axes[static_cast<std::size_t>(ratio - comparison.varied.begin())].pointer;
+}
+
 Comparison compare(const Sweep& sweep, Files& files, const SweepOptions& options,
                    std::optional<BestBy> best_by) {
   Rows rows = rows_of(sweep, files, options);
   Comparison comparison;
-  comparison.varied = sweep.grid.field_names();
+  const std::string ratio_name = take_varied(sweep.grid, comparison);
   comparison.failed = rows.failed;
   comparison.warnings = std::move(rows.warnings);
-  std::string ratio_name = "ratio";
-  for (std::size_t a = 0; a < comparison.varied.size(); ++a) {
-    if (comparison.varied[a] == ratio_name) {
-      comparison.varied[a] = ratio_name = sweep.grid.axes[a].pointer;
-    }
-  }
   for (const io::Json& record : rows.records) {
     comparison.batches.push_back(batches_of_row(sweep, record));
     comparison.rows.push_back(without_place(record, ratio_name));

@@ -284,9 +284,9 @@ private:
 io::Json row_of_candidate(const Candidate& candidate, const io::Json& record) {
   io::Json row{candidate.chosen};
   row.set("set", io::Array(candidate.set.begin(), candidate.set.end()));
-  for (const auto& [key, value] : record.as_object()) {
-    if (key != "record" && key != "point" && key != "status" && key != "name" &&
-        row.find(key) == nullptr) {
+  const io::Json found = without_place(record);
+  for (const auto& [key, value] : found.as_object()) {
+    if (key != "name" && row.find(key) == nullptr) {
       row.set(key, value);
     }
   }

@@ -35,12 +35,6 @@ io::Json field_value(double value, bool integers) {
   return integers ? io::Json(static_cast<std::int64_t>(value)) : io::Json(value);
 }
 
-// Times and costs are met from above, rates and ratios from below. samples_per_s ends in "_s" and
-// is no time.
-bool higher_is_better(std::string_view metric) {
-  return metric != "cost_usd" && (!metric.ends_with("_s") || metric.ends_with("_per_s"));
-}
-
 // The metric, where the iteration takes the time under `time_key` instead of its own.
 std::optional<double> metric_at(const io::Json& record, const std::string& metric,
                                 std::string_view time_key) {
@@ -192,14 +186,14 @@ void require_field(const io::Json& scenario, const std::string& pointer, Files& 
 // The metric is checked before anything runs. Refinement runs one point at a time: each depends on
 // the result of the one before.
 Solution solve(const SolveProblem& problem, Files& files, const SweepOptions& options) {
-  require_metric("--target", problem.metric);
+  const SummaryField& figure = require_metric("--target", problem.metric);
   require_effect(sweep_over(problem.scenario, {{problem.pointer, {problem.low, problem.high}}}),
                  files);
   CrossingSearch search{.low = problem.low.as_double(),
                         .high = problem.high.as_double(),
                         .target = problem.target,
                         .integers = takes_integers(problem, files),
-                        .at_least = problem.at_least.value_or(higher_is_better(problem.metric))};
+                        .at_least = problem.at_least.value_or(figure.is_better_high)};
   for (const double bound : {search.low, search.high}) {
     if (search.integers && bound != std::floor(bound)) {
       throw UsageError("--between: " + problem.pointer + " takes integers, got " +

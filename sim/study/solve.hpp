@@ -11,6 +11,7 @@
 // target the one with the least of another metric is found: the cheapest number of machines in
 // time.
 
+#include "run/summary_fields.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::study {
@@ -77,8 +78,8 @@ void require_field(const io::Json& scenario, const std::string& pointer, Files& 
 // that it has the metric.
 
 // Throws UsageError that names the flag, with the nearest key, unless `metric` is a numeric key of
-// the flat summary. `solve` calls it before it runs anything.
-void require_metric(std::string_view flag, std::string_view metric);
+// the flat summary. `solve` calls it before it runs anything. Returns the row of the key.
+const SummaryField& require_metric(std::string_view flag, std::string_view metric);
 
 // Reports a metric of a flag that no point has although none failed. Throws UsageError with the
 // runs that do have the metric, or SimulationError if they are not known.

@@ -2,21 +2,20 @@
 // null.
 #include "study/solve.hpp"
 
-#include "run/summary_fields.hpp"
-
 namespace stepsim::study {
 
-void require_metric(std::string_view flag, std::string_view metric) {
+const SummaryField& require_metric(std::string_view flag, std::string_view metric) {
   std::vector<std::string_view> known;
   for (const SummaryField& field : kSummaryFields) {
+    if (field.is_number() && field.key == metric) {
+      return field;
+    }
     if (field.is_number()) {
       known.push_back(field.key);
     }
   }
-  if (std::ranges::find(known, metric) == known.end()) {
-    std::ranges::sort(known);
-    throw UsageError(std::string(flag) + ": " + base::unknown_word("metric", metric, known));
-  }
+  std::ranges::sort(known);
+  throw UsageError(std::string(flag) + ": " + base::unknown_word("metric", metric, known));
 }
 
 void throw_absent_metric(std::string_view flag, const std::string& metric) {

@@ -221,3 +221,14 @@ TEST_CASE("alternatives: help says what each one sets") {
         "/training/algorithm=parameter_server, /training/mode=async, schedule=single");
   CHECK(study::changes_text(texts[1]) == "compression/method=topk, schedule=single");
 }
+
+TEST_CASE("alternatives: a varied field called ratio goes by its pointer") {
+  const std::string pointer = "/communication/compression/ratio";
+  const auto found =
+      compared(scenario(), {"truncate16"}, {{pointer, {io::Json(1.5), io::Json(3)}}});
+  CHECK(found.varied == std::vector<std::string>{"algorithm", pointer});
+  REQUIRE(found.rows.size() == 2);
+  CHECK(found.rows[0].find(pointer)->as_double() == 1.5);
+  CHECK(found.rows[1].find(pointer)->as_double() == 3);
+  CHECK(found.rows[1].find("ratio")->as_double() == 1); // to the best of its combination
+}

@@ -247,6 +247,27 @@ TEST_CASE("solve: the cheapest number of machines in time is that of all runs") 
   }
 }
 
+TEST_CASE("solve: of bytes a target is the most, and the table says so of every figure") {
+  auto problem = one_layer("/cluster/nodes", 2, 16, "wire_bytes", 1.8e8);
+  problem.minimize = "iteration_time_s";
+  const study::Solution solution = study::solve(problem, shipped_files(), {});
+  REQUIRE(solution.best); // 2 (n - 1) / n * 100 MB
+  CHECK(solution.best->value.as_integer() == 2);
+  CHECK(*solution.best->metric_value == 1e8);
+  const auto more_is_better = [](const char* metric) {
+    return study::require_metric("--target", metric).is_better_high;
+  };
+  for (const char* metric : {"speedup", "scaling_efficiency", "samples_per_s", "overlap_fraction",
+                             "goodput", "utilization", "speedup_vs_dense_overlapped"}) {
+    CHECK_MESSAGE(more_is_better(metric), metric);
+  }
+  for (const char* metric :
+       {"iteration_time_s", "cost_usd", "wire_bytes", "memory_bytes", "memory_parts_context_bytes",
+        "epochs", "loss_fraction", "staleness_mean", "steps_to_finish", "merge_gap_to_optimal"}) {
+    CHECK_FALSE_MESSAGE(more_is_better(metric), metric);
+  }
+}
+
 TEST_CASE("solve: what --minimize cannot try is refused") {
   study::SolveProblem problem =
       one_layer("/cluster/network/bandwidth_Bps", 1e8, 1e11, "iteration_time_s", 0.02);

@@ -39,6 +39,16 @@ io::Json row_of(const io::Json& scenario, Files& files, double max_seconds) {
   return row;
 }
 
+io::Json without_place(const io::Json& record, const std::string& ratio_name) {
+  io::Json row{io::Object{}};
+  for (const auto& [key, value] : record.as_object()) {
+    if (key != "record" && key != "point" && key != "status") {
+      row.set(key == "ratio" ? ratio_name : key, value);
+    }
+  }
+  return row;
+}
+
 std::optional<double> number_in(const io::Json& record, std::string_view key) {
   const io::Json* value = record.find(key);
   return value != nullptr && value->is_number() ? std::optional(value->as_double()) : std::nullopt;

@@ -24,6 +24,10 @@ struct Rows {
 [[nodiscard]] io::Json row_of(const io::Json& scenario, Files& files,
                               double max_seconds = kMaxSeconds);
 
+// A record without the keys of its place in a sweep. A varied field called "ratio" is called
+// `ratio_name`.
+[[nodiscard]] io::Json without_place(const io::Json& record,
+                                     const std::string& ratio_name = "ratio");
 // A number of a record; empty if it is null or missing.
 [[nodiscard]] std::optional<double> number_in(const io::Json& record, std::string_view key);
 // The interval of the iteration time of a record, s; empty where it has none.
