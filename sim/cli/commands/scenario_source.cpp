@@ -12,11 +12,6 @@ namespace stepsim::cli {
 
 namespace {
 
-// The header record of a sweep is a comment where the records are CSV.
-study::RecordFormat format_of_head(std::string_view head) {
-  return head.starts_with('#') ? study::RecordFormat::csv : study::RecordFormat::jsonl;
-}
-
 // The record of a point, to be compared with a new run; null if the file has none. Records of a CSV
 // file are not parsed: without types their values could not be compared.
 io::Json record_of(study::RowReader& reader, study::RecordFormat format, std::int64_t point) {
@@ -36,18 +31,16 @@ io::Json files_of(const io::Json& tree) {
 }
 
 // The header holds scenario and axes, so that a point is made in the same way as when it was run.
-ScenarioSource point_of(const std::string& file, std::string_view head, const std::string& point,
+ScenarioSource point_of(const std::string& file, const std::string& point,
                         const std::string& data_folder) {
-  const study::RecordFormat format = format_of_head(head);
   study::RowReader reader(file);
-  std::string_view line;
-  if (!reader.next(line, study::RecordFormat::jsonl)) {
+  const std::optional<study::SweepHeader> header = study::read_sweep_header(reader);
+  if (!header) {
     throw InputError(file, "", "no complete header");
   }
-  line.remove_prefix(format == study::RecordFormat::csv ? 2 : 0);
-  const io::Json header = io::parse_json(line, file);
-  study::Sweep sweep = study::sweep_of_header(header);
-  study::find_named_files(sweep.base, files_of(header), data_folder);
+  const io::Json files = files_of(header->json);
+  study::Sweep sweep = study::sweep_of_header(header->json);
+  study::find_named_files(sweep.base, files, data_folder);
   const std::int64_t points = sweep.grid.points();
   const std::string range = "0.." + std::to_string(points - 1);
   if (point.empty()) {
@@ -57,8 +50,8 @@ ScenarioSource point_of(const std::string& file, std::string_view head, const st
   if (wanted >= points) {
     throw UsageError("--point " + point + ": " + file + " has the points " + range);
   }
-  return {study::scenario_at(sweep.base, sweep.grid, wanted), record_of(reader, format, wanted),
-          wanted % sweep.grid.replications, files_of(header)};
+  return {study::scenario_at(sweep.base, sweep.grid, wanted),
+          record_of(reader, header->format, wanted), wanted % sweep.grid.replications, files};
 }
 
 // What a file of another kind is for, which is more use than a list of keys that it lacks.
@@ -97,7 +90,7 @@ ScenarioSource read_scenario_source(const std::string& file, const std::string& 
   if (file != "-") {
     const std::string head = io::head_of(file);
     if (study::is_sweep_output(head)) {
-      return point_of(file, head, point, data_folder);
+      return point_of(file, point, data_folder);
     }
     if (const auto detected = io::detect_format(head); detected.format) {
       throw InputError(file, "", io::import_first(*detected.format));

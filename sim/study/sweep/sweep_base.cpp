@@ -136,7 +136,7 @@ Sweep sweep_of_header(const io::Json& header) {
     sweep.grid.axes.push_back(std::move(axis));
   }
   for (const io::Json& zip : fields.array("zip", false)) {
-    std::vector<std::size_t>& axes = sweep.grid.zips.emplace_back();
+    std::vector<std::size_t> axes;
     const io::Range range = io::between(0, static_cast<double>(sweep.grid.axes.size()) - 1);
     for (const io::Json& axis : zip.is_array() ? zip.as_array() : io::Array()) {
       axes.push_back(
@@ -144,6 +144,8 @@ Sweep sweep_of_header(const io::Json& header) {
     }
     if (axes.empty()) {
       problems.add(zip, "must be a list of numbers of axes");
+    } else if (problems.empty()) {
+      add_zip(zip, std::move(axes), problems, sweep.grid);
     }
   }
   sweep.grid.replications = fields.integer("replications", io::between(1, 1e9), 1);

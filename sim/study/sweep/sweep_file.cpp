@@ -110,8 +110,7 @@ Axis parse_axis(const io::Json& as_written, io::Problems& problems) {
   return axis;
 }
 
-// An axis belongs to one zip at most, and all axes of a zip need equally many values: they share
-// one digit of the point's number.
+// An axis belongs to one zip at most.
 void parse_zip(const io::Json& json, io::Problems& problems, Grid& grid) {
   if (!json.is_array() || json.as_array().size() < 2) {
     problems.add(json, "must be a list of at least two pointers");
@@ -136,16 +135,7 @@ void parse_zip(const io::Json& json, io::Problems& problems, Grid& grid) {
     }
     zip.push_back(a);
   }
-  const std::size_t length = grid.axes[zip.front()].values.size();
-  for (const std::size_t a : zip) {
-    if (grid.axes[a].values.size() != length) {
-      problems.add(json, "zipped axes need equal lengths: " + grid.axes[zip.front()].pointer +
-                             " has " + std::to_string(length) + ", " + grid.axes[a].pointer +
-                             " has " + std::to_string(grid.axes[a].values.size()));
-      return;
-    }
-  }
-  grid.zips.push_back(std::move(zip));
+  add_zip(json, std::move(zip), problems, grid);
 }
 
 // Index of the second axis with the same field, or of none.
@@ -217,6 +207,20 @@ void require_scenario(const Sweep& sweep) {
 bool is_sweep(const io::Json& tree) {
   return tree.text("kind") == "sweep" ||
          (tree.find("kind") == nullptr && tree.find("axes") != nullptr);
+}
+
+void add_zip(const io::Json& json, std::vector<std::size_t> axes, io::Problems& problems,
+             Grid& grid) {
+  const Axis& first = grid.axes[axes.front()];
+  for (const std::size_t a : axes) {
+    if (grid.axes[a].values.size() != first.values.size()) {
+      problems.add(json, "zipped axes need equal lengths: " + first.pointer + " has " +
+                             std::to_string(first.values.size()) + ", " + grid.axes[a].pointer +
+                             " has " + std::to_string(grid.axes[a].values.size()));
+      return;
+    }
+  }
+  grid.zips.push_back(std::move(axes));
 }
 
 Sweep parse_sweep(const io::Json& tree) {

@@ -29,6 +29,10 @@ void require_scenario(const Sweep& sweep);
 // Reads a tree of kind `sweep`. If `scenario` names a file, the name is relative to the file of the
 // tree. Throws InputError with all problems.
 [[nodiscard]] Sweep parse_sweep(const io::Json& tree);
+// Adds a zip of these axes, at least one, or a problem of `json` if they differ in their numbers of
+// values: they share one digit of the point's number.
+void add_zip(const io::Json& json, std::vector<std::size_t> axes, io::Problems& problems,
+             Grid& grid);
 // The sweep of all combinations of `axes` over a scenario. Throws UsageError if the axes are
 // invalid.
 [[nodiscard]] Sweep sweep_over(const io::Json& scenario, std::vector<Axis> axes);

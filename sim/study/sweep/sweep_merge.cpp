@@ -16,7 +16,9 @@ namespace stepsim::study {
 
 namespace {
 
-std::string hash_of(const MergeInput& input) { return input.header.find("grid_hash")->as_string(); }
+std::string hash_of(const MergeInput& input) {
+  return input.header.json.find("grid_hash")->as_string();
+}
 
 // Lets this process have so many more files open, as far as its hard limit goes: opening one says
 // what is missing.
@@ -36,7 +38,7 @@ void check_same_sweep(const MergeInput& a, const MergeInput& b) {
                      "grid_hash " + hash_of(b) + " differs from " + a.path + " " + hash_of(a) +
                          ": not the same sweep");
   }
-  if (a.format != b.format) {
+  if (a.header.format != b.header.format) {
     throw InputError(b.path, "", "JSON Lines and CSV cannot be merged with each other");
   }
   if (a.shard.count != b.shard.count) {
@@ -44,25 +46,17 @@ void check_same_sweep(const MergeInput& a, const MergeInput& b) {
                      "is one of " + std::to_string(b.shard.count) + " shards, " + a.path +
                          " one of " + std::to_string(a.shard.count));
   }
-  io::Json left = a.header;
-  io::Json right = b.header;
-  left.set("shard", 0);
-  right.set("shard", 0);
-  for (const std::string_view key : {"scenario", "files"}) {
-    left.set(key, nullptr); // grid_hash compares them; they may be written in another way
-    right.set(key, nullptr);
-  }
-  if (io::compact(left) != io::compact(right) || a.columns != b.columns) {
+  if (!same_work(a.header, b.header)) {
     throw InputError(b.path, "", "its header differs from that of " + a.path);
   }
 }
 
-std::string merged_header(const MergeInput& input, const std::string& output) {
-  io::Json header = header_at(input.header, output);
+std::string merged_header(const SweepHeader& of_shard, const std::string& output) {
+  io::Json header = header_at(of_shard.json, output);
   header.set("shard", 0);
   header.set("shards", 1);
-  const bool csv = input.format == RecordFormat::csv;
-  return (csv ? "# " : "") + io::compact(header) + "\n" + (csv ? input.columns + "\n" : "");
+  const bool csv = of_shard.format == RecordFormat::csv;
+  return (csv ? "# " : "") + io::compact(header) + "\n" + (csv ? of_shard.columns + "\n" : "");
 }
 
 // The record of a point.
@@ -177,7 +171,7 @@ MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::stri
     inputs.push_back(open_merge_input(path));
     check_same_sweep(inputs.front(), inputs.back());
     if (inputs.size() > 1) {
-      inputs.back().header = {}; // equal to the first one
+      inputs.back().header.json = {}; // equal to the first one
     }
   }
   if (inputs.empty()) {
@@ -191,7 +185,7 @@ MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::stri
   for (MergeInput& input : inputs) {
     of_shard[input.shard.index].push_back(&input);
   }
-  MergedLines lines(output, merged_header(inputs.front(), output));
+  MergedLines lines(output, merged_header(inputs.front().header, output));
   Taken taken;
   for (std::int64_t point = 0; point < report.points; ++point) {
     const auto found = of_shard.find(point % count);
@@ -219,7 +213,7 @@ namespace {
 // counted with it.
 std::int64_t header_integer(const MergeInput& input, std::string_view key, std::int64_t least,
                             std::int64_t most) {
-  const io::Json* value = input.header.find(key);
+  const io::Json* value = input.header.json.find(key);
   if (value == nullptr || !value->is_integer()) {
     throw InputError(input.path, "1", "no sweep output: the header has no " + std::string(key));
   }
@@ -234,7 +228,7 @@ std::int64_t header_integer(const MergeInput& input, std::string_view key, std::
 // The most points that the axes of the header can have: all combinations, replicated. Zipped axes
 // have fewer; which ones are zipped is not in the header.
 std::int64_t most_points(const MergeInput& input) {
-  const io::Json* axes = input.header.find("axes");
+  const io::Json* axes = input.header.json.find("axes");
   if (axes == nullptr || !axes->is_array()) {
     throw InputError(input.path, "1", "no sweep output: the header has no axes");
   }
@@ -252,7 +246,7 @@ std::int64_t most_points(const MergeInput& input) {
 }
 
 void read_totals(MergeInput& input) {
-  const io::Json* hash = input.header.find("grid_hash");
+  const io::Json* hash = input.header.json.find("grid_hash");
   if (hash == nullptr || !hash->is_string()) {
     throw InputError(input.path, "1", "no sweep output: the header has no grid_hash");
   }
@@ -267,11 +261,11 @@ void MergeInput::advance() {
   const std::int64_t before = mark.point;
   mark = {};
   std::string_view next;
-  if (!reader->next(next, format)) {
+  if (!reader->next(next, header.format)) {
     return;
   }
   row.assign(next);
-  mark = record_mark(row, format);
+  mark = record_mark(row, header.format);
   if (mark.point <= before || mark.point >= total) {
     throw InputError(path, "",
                      "the record behind point " + std::to_string(before) +
@@ -288,26 +282,17 @@ MergeInput open_merge_input(const std::string& path) {
   MergeInput input;
   input.path = path;
   input.reader = std::make_unique<RowReader>(path);
-  std::string_view line;
-  if (!input.reader->next(line, RecordFormat::jsonl)) {
-    throw InputError(path, "", "no complete header: run this shard again");
-  }
-  if (line.starts_with("# ")) {
-    input.format = RecordFormat::csv;
-    line.remove_prefix(2);
-  }
+  std::optional<SweepHeader> header;
   try {
-    input.header = io::parse_json(line, path);
+    header = read_sweep_header(*input.reader);
   } catch (const InputError&) {
     throw InputError(path, "1", "no sweep output");
   }
-  read_totals(input);
-  if (input.format == RecordFormat::csv) {
-    if (!input.reader->next(line, RecordFormat::jsonl)) {
-      throw InputError(path, "", "no complete header: run this shard again");
-    }
-    input.columns = line;
+  if (!header) {
+    throw InputError(path, "", "no complete header: run this shard again");
   }
+  input.header = std::move(*header);
+  read_totals(input);
   input.advance();
   return input;
 }

@@ -30,9 +30,7 @@ MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::stri
 struct MergeInput {
   std::string path;
   std::unique_ptr<RowReader> reader;
-  RecordFormat format = RecordFormat::jsonl;
-  io::Json header;
-  std::string columns;    // CSV: second line of the file
+  SweepHeader header;
   std::int64_t total = 0; // points of the whole sweep
   Shard shard;            // the shard whose points the file has
   RecordMark mark;        // mark of the next record; its point is -1 after the last one

@@ -2,12 +2,9 @@
 // header and records are compared with what they have to be, and the rest is written behind them.
 #include "study/sweep/sweep_output.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <filesystem>
 
 #include "document/json_text.hpp"
 
@@ -17,16 +14,50 @@ namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 18;
 
-// The value of "key" in the flat text of a header, up to the next comma or brace.
-std::string_view header_value(std::string_view header, std::string_view key) {
-  std::string quoted(1, '"');
-  quoted.append(key).append("\":");
-  const std::size_t at = header.find(quoted);
-  if (at == std::string_view::npos) {
-    return {};
+// The value of a member of a header as JSON text, "" if it is absent.
+std::string member_text(const SweepHeader& header, std::string_view key) {
+  const io::Json* value = header.json.find(key);
+  return value == nullptr ? "" : io::compact(*value);
+}
+
+// The first line is that of the JSON, behind "# " in CSV.
+SweepHeader header_of_line(std::string_view line, const std::string& path) {
+  SweepHeader header;
+  if (line.starts_with("# ")) {
+    header.format = RecordFormat::csv;
+    line.remove_prefix(2);
   }
-  const std::string_view rest = header.substr(at + quoted.size());
-  return rest.substr(0, rest.find_first_of(",}"));
+  header.json = io::parse_json(line, path);
+  return header;
+}
+
+// `found` is the header in the file, `expected` that of this sweep and shard.
+void require_same_header(const std::string& path, const SweepHeader& found,
+                         const SweepHeader& expected, const Shard& shard) {
+  const std::string hash = member_text(found, "grid_hash");
+  if (hash.empty()) {
+    throw InputError(path, "", "is no sweep output of this format");
+  }
+  const auto same = [&](std::string_view key) {
+    return member_text(found, key) == member_text(expected, key);
+  };
+  if (!same("grid_hash")) {
+    throw InputError(path, "",
+                     "belongs to another sweep: its scenario, axes or files differ from those "
+                     "asked for (grid_hash " +
+                         hash + ", now " + member_text(expected, "grid_hash") +
+                         "); --force starts anew, another -o keeps both");
+  }
+  if (!same("shard") || !same("shards")) {
+    throw InputError(path, "",
+                     "holds shard " + member_text(found, "shard") + "/" +
+                         member_text(found, "shards") + ", not " + std::to_string(shard.index) +
+                         "/" + std::to_string(shard.count));
+  }
+  if (!same_work(found, expected)) {
+    throw InputError(path, "",
+                     "was written by another version, or with other axis values or --columns");
+  }
 }
 
 } // namespace
@@ -71,135 +102,85 @@ void SweepOutput::note_last_record(std::string_view done) {
   }
 }
 
-RowReader::RowReader(const std::string& path) : path_(path) {
-  struct stat status {};
-  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
+RowReader::RowReader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
+  if (!file_) {
     throw InputError(path, "", "cannot read: " + io::reason_text(errno));
   }
-  if (S_ISDIR(status.st_mode)) {
-    ::close(descriptor_);
+  if (std::filesystem::is_directory(path)) {
     throw InputError(path, "", "cannot read: is a directory");
   }
 }
 
-RowReader::~RowReader() { ::close(descriptor_); }
-
-// What has been given out is dropped before more is read, so that the buffer holds one row and one
-// block at most.
-bool RowReader::fill() {
-  buffer_.erase(0, begin_);
-  begin_ = 0;
-  const std::size_t size = buffer_.size();
-  buffer_.resize(size + kBlock);
-  ssize_t got = -1;
-  do {
-    got = ::read(descriptor_, buffer_.data() + size, kBlock);
-  } while (got < 0 && errno == EINTR);
-  if (got < 0) {
-    throw InputError(path_, "", "cannot read: " + io::reason_text(errno));
-  }
-  buffer_.resize(size + static_cast<std::size_t>(got));
-  return got > 0;
-}
-
+// A row of CSV goes on in the next line while one of its quotes is open.
 bool RowReader::next(std::string_view& row, RecordFormat format) {
-  std::size_t at = begin_; // scanned up to here
+  row_.clear();
+  std::string line;
   bool quoted = false;
-  for (;;) {
-    for (; at < buffer_.size(); ++at) {
-      const char c = buffer_[at];
-      quoted = quoted != (format == RecordFormat::csv && c == '"');
-      if (c == '\n' && !quoted) {
-        row = std::string_view(buffer_).substr(begin_, at - begin_);
-        offset_ += at + 1 - begin_;
-        begin_ = at + 1;
-        return true;
-      }
+  do {
+    row_ += quoted ? "\n" : "";
+    std::getline(file_, line);
+    if (file_.bad()) {
+      throw InputError(path_, "", "cannot read: " + io::reason_text(errno));
     }
-    const std::size_t scanned = at - begin_;
-    if (!fill()) {
+    row_ += line;
+    if (file_.eof()) {
       return false;
     }
-    at = scanned;
-  }
+    quoted = quoted != (format == RecordFormat::csv && std::ranges::count(line, '"') % 2 == 1);
+  } while (quoted);
+  row = row_;
+  offset_ += row_.size() + 1;
+  return true;
 }
 
-std::string_view RowReader::rest() const { return std::string_view(buffer_).substr(begin_); }
-
-namespace {
-
-// Headers of one grid: a scenario that is written in another way, with a default spelt out or with
-// a unit, is the same scenario, which grid_hash tells.
-// A line that is no JSON is compared as it stands.
-bool same_but_for_scenario(std::string_view a, std::string_view b) {
-  const auto without_scenario = [](std::string_view line) {
-    line.remove_prefix(line.starts_with("# ") ? 2 : 0);
-    io::Json header;
-    try {
-      header = io::parse_json(line, "");
-    } catch (const InputError&) {
-      return std::string(line);
+std::optional<SweepHeader> read_sweep_header(RowReader& reader) {
+  std::string_view line;
+  if (!reader.next(line, RecordFormat::jsonl)) {
+    return std::nullopt;
+  }
+  SweepHeader header = header_of_line(line, reader.path());
+  if (header.format == RecordFormat::csv) {
+    if (!reader.next(line, RecordFormat::jsonl)) {
+      return std::nullopt;
     }
-    if (header.is_object()) {
-      header.set("scenario", nullptr);
-      header.set("files", nullptr);
-    }
-    return io::compact(header);
-  };
-  return a.starts_with("# ") == b.starts_with("# ") && without_scenario(a) == without_scenario(b);
+    header.columns = line;
+  }
+  return header;
 }
 
-} // namespace
-
-void require_same_header(const std::string& path, std::string_view row, std::string_view line,
-                         const Shard& shard) {
-  if (row == line || same_but_for_scenario(row, line)) {
-    return;
+bool same_work(SweepHeader a, SweepHeader b) {
+  for (SweepHeader* header : {&a, &b}) {
+    for (const std::string_view key : {"scenario", "files", "shard"}) {
+      header->json.set(key, nullptr);
+    }
   }
-  const auto same = [&](std::string_view key) {
-    return header_value(row, key) == header_value(line, key);
-  };
-  const std::string_view hash = header_value(row, "grid_hash");
-  if (hash.empty()) {
-    throw InputError(path, "", "is no sweep output of this format");
-  }
-  if (!same("grid_hash")) {
-    throw InputError(path, "",
-                     "belongs to another sweep: its scenario, axes or files differ from those "
-                     "asked for (grid_hash " +
-                         std::string(hash) + ", now " +
-                         std::string(header_value(line, "grid_hash")) +
-                         "); --force starts anew, another -o keeps both");
-  }
-  if (!same("shard") || !same("shards")) {
-    throw InputError(path, "",
-                     "holds shard " + std::string(header_value(row, "shard")) + "/" +
-                         std::string(header_value(row, "shards")) + ", not " +
-                         std::to_string(shard.index) + "/" + std::to_string(shard.count));
-  }
-  throw InputError(path, "",
-                   "was written by another version, or with other axis values or --columns");
+  return a.format == b.format && a.columns == b.columns &&
+         io::compact(a.json) == io::compact(b.json);
 }
 
 Existing scan_existing(const std::string& path, std::string_view header, const Shard& shard,
                        RecordFormat format) {
   RowReader reader(path);
   Existing existing;
-  std::string_view expected = header;
-  std::string_view row;
-  while (!expected.empty()) {
-    const std::string_view line = expected.substr(0, expected.find('\n'));
-    if (!reader.next(row, RecordFormat::jsonl)) {
-      if (expected.starts_with(reader.rest())) {
-        return existing; // cut off inside the header: as if there were no file
-      }
-      throw InputError(path, "", "belongs to another sweep, or is no sweep output");
-    }
-    require_same_header(path, row, line, shard);
-    expected.remove_prefix(line.size() + 1);
+  std::optional<SweepHeader> found;
+  try {
+    found = read_sweep_header(reader);
+  } catch (const InputError&) {
+    throw InputError(path, "", "is no sweep output of this format");
   }
+  const std::size_t end = header.find('\n');
+  if (!found) {
+    const std::size_t begin = reader.offset() == 0 ? 0 : end + 1;
+    if (begin < header.size() && header.substr(begin).starts_with(reader.rest())) {
+      return existing; // cut off inside the header: as if there were no file
+    }
+    throw InputError(path, "", "belongs to another sweep, or is no sweep output");
+  }
+  SweepHeader expected = header_of_line(header.substr(0, end), path);
+  expected.columns = header.substr(end + 1, header.find('\n', end + 1) - end - 1);
+  require_same_header(path, *found, expected, shard);
   existing.header = existing.end = reader.offset();
+  std::string_view row;
   while (reader.next(row, format)) {
     const RecordMark mark = record_mark(row, format);
     if (mark.point != shard.point(existing.records)) {

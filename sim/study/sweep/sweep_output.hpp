@@ -3,6 +3,7 @@
 // records in point order, and nothing is buffered between calls. If the process is killed, the file
 // is a prefix of the finished file: complete lines, perhaps followed by a part of the next line.
 #include <chrono>
+#include <fstream>
 
 #include "document/file.hpp"
 #include "study/sweep/sweep_records.hpp"
@@ -37,14 +38,10 @@ private:
   std::chrono::steady_clock::time_point synced_ = std::chrono::steady_clock::now();
 };
 
-// Reads a file row by row; its memory holds one row and one block. The constructor and next() throw
-// InputError if the file cannot be read.
+// Reads a file row by row. The constructor and next() throw InputError if the file cannot be read.
 class RowReader {
 public:
   explicit RowReader(const std::string& path);
-  RowReader(const RowReader&) = delete;
-  RowReader& operator=(const RowReader&) = delete;
-  ~RowReader();
 
   // Sets `row` to the next complete row without its line end, valid until the next call. Returns
   // false at the end of the file, or if only an incomplete row is left. With csv, a line end inside
@@ -52,17 +49,31 @@ public:
   bool next(std::string_view& row, RecordFormat format);
   // The offset after the last row that next() gave, in bytes from the start of the file.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
-  [[nodiscard]] std::string_view rest() const; // the incomplete row, after next() returned false
+  // The incomplete row, after next() returned false.
+  [[nodiscard]] std::string_view rest() const { return row_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
 
 private:
-  bool fill();
-
   std::string path_;
-  int descriptor_ = -1;
-  std::string buffer_;
-  std::size_t begin_ = 0; // position in `buffer_` of the first byte that next() has not given
+  std::ifstream file_;
+  std::string row_;
   std::uint64_t offset_ = 0;
 };
+
+// The header of an output.
+struct SweepHeader {
+  RecordFormat format = RecordFormat::jsonl;
+  io::Json json;
+  std::string columns; // CSV: the second line of the file
+};
+
+// Reads the header lines at the beginning of a file. Empty if the file ends before they do. Throws
+// InputError if the first is no JSON.
+[[nodiscard]] std::optional<SweepHeader> read_sweep_header(RowReader& reader);
+// Whether two headers are of the same sweep, whatever their shards. The members `scenario` and
+// `files` may differ, because a scenario can be written in several ways (grid_hash says whether two
+// sweeps are equal).
+[[nodiscard]] bool same_work(SweepHeader a, SweepHeader b);
 
 // The content of an existing output file of this sweep and shard.
 struct Existing {
@@ -72,16 +83,10 @@ struct Existing {
   std::vector<std::int64_t> failed; // indices, from 0, of the records with status error
 };
 
-// Throws InputError if `row`, the header in the file, differs from `line`, the header of this sweep
-// and shard. The members `scenario` and `files` may differ, because a scenario can be written in
-// several ways (grid_hash says whether two sweeps are equal). Both headers have no line end.
-void require_same_header(const std::string& path, std::string_view row, std::string_view line,
-                         const Shard& shard);
-
 // Reads an output file to continue it. `header` is the text of the header lines that the file must
-// begin with, compared as by require_same_header(). Throws InputError if the file cannot be read,
-// if it belongs to another sweep or shard, or if its records are not the first points of the shard
-// in order.
+// begin with, compared as by same_work(). Throws InputError if the file cannot be read, if it
+// belongs to another sweep or shard, or if its records are not the first points of the shard in
+// order.
 [[nodiscard]] Existing scan_existing(const std::string& path, std::string_view header,
                                      const Shard& shard, RecordFormat format);
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "document/json_text.hpp"
 #include "study/sweep/sweep_helpers.hpp"
 #include "testing/paths.hpp"
 
@@ -108,9 +109,57 @@ TEST_CASE("resume: another sweep's file, another shard's, a changed one are refu
   test::write_text(options.output, swapped);
   CHECK_THROWS_WITH_AS((void)run(options), doctest::Contains("record 1 is not that of point 0"),
                        InputError);
-  test::write_text(options.output, "my notes");
+  for (const std::string notes : {"my notes", "{\"axes\":5"}) {
+    test::write_text(options.output, notes);
+    CHECK_THROWS_WITH_AS(
+        (void)run(options),
+        (options.output + ": belongs to another sweep, or is no sweep output").c_str(), InputError);
+    CHECK(test::read_text(options.output) == notes);
+  }
+  for (const std::string notes : {"my notes\n", "{}\n", "[1]\n", "5\n", "# {}\n# {}\n"}) {
+    test::write_text(options.output, notes);
+    CHECK_THROWS_WITH_AS((void)run(options),
+                         (options.output + ": is no sweep output of this format").c_str(),
+                         InputError);
+  }
+  // A header of CSV alone is not that of JSON Lines.
+  test::write_text(options.output, "# " + lines[0] + "\n");
   CHECK_THROWS_AS((void)run(options), InputError);
-  CHECK(test::read_text(options.output) == "my notes");
+  test::write_text(options.output, "# " + lines[0] + "\na,b\n");
+  CHECK_THROWS_WITH_AS((void)run(options), doctest::Contains("was written by another version"),
+                       InputError);
+}
+
+TEST_CASE("resume: a file of CSV has rows of several lines, and a folder is no file") {
+  const test::Folder folder("resume-rows");
+  test::write_text(folder.file("rows.csv"), "a,\"b\nc\"\n1,\"\"\"\"\nrest \"\n");
+  study::RowReader reader(folder.file("rows.csv"));
+  std::string_view row;
+  REQUIRE(reader.next(row, RecordFormat::csv));
+  CHECK(row == "a,\"b\nc\"");
+  CHECK(reader.offset() == 8);
+  REQUIRE(reader.next(row, RecordFormat::csv));
+  CHECK(row == "1,\"\"\"\"");
+  CHECK_FALSE(reader.next(row, RecordFormat::csv));
+  CHECK(reader.rest() == "rest \"\n");
+  CHECK(reader.offset() == 15);
+  CHECK_THROWS_WITH_AS((void)study::RowReader(folder.file(".")),
+                       (folder.file(".") + ": cannot read: is a directory").c_str(), InputError);
+  CHECK_THROWS_WITH_AS((void)study::RowReader(folder.file("absent")),
+                       (folder.file("absent") + ": cannot read: no such file or directory").c_str(),
+                       InputError);
+}
+
+TEST_CASE("sweep: a header whose zip joins axes of unequal lengths is refused") {
+  study::Sweep sweep = test::small_sweep();
+  REQUIRE(sweep.grid.axes[0].values.size() != sweep.grid.axes[1].values.size());
+  const std::string text = test::sweep_text(sweep, RecordFormat::jsonl);
+  io::Json header = io::parse_json(text.substr(0, text.find('\n')), "out.jsonl");
+  header.set("scenario", sweep.base);
+  CHECK(study::sweep_of_header(header).grid.zips.empty());
+  header.set("zip", io::Array{io::Array{0, 1}});
+  CHECK_THROWS_WITH_AS((void)study::sweep_of_header(header),
+                       doctest::Contains("zipped axes need equal lengths"), InputError);
 }
 
 TEST_CASE("sweep: an existing output is refused unless it is to be overwritten") {
