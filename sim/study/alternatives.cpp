@@ -12,41 +12,42 @@ namespace stepsim::study {
 
 namespace {
 
-constexpr std::string_view kAlternativeMethod = "/communication/compression/method";
+constexpr const char* kAlternativeMethod = "/communication/compression/method";
 constexpr std::string_view kEntries = "/communication/compression/k";
 
 constexpr std::string_view kDensity = R"({"/communication/compression/density": 0.001})";
 constexpr std::string_view kRank = R"({"/communication/compression/rank": 4})";
+
+io::Object object_of(std::string_view text) { return io::parse_json(text, "").as_object(); }
 
 // What is more than a schedule or a method of compression by its own name.
 // clang-format off
 std::vector<Alternative> further_alternatives() {
   return {
   Alternative{"bytescheduler", "chunks, first layers first",
-    R"({"/communication/schedule": "priority", "/communication/preset": "bytescheduler"})", ""},
+    object_of(R"({"/communication/schedule": "priority", "/communication/preset": "bytescheduler"})"), {}},
   Alternative{"p3", "small chunks, one at a time",
-    R"({"/communication/schedule": "priority", "/communication/preset": "p3"})", ""},
+    object_of(R"({"/communication/schedule": "priority", "/communication/preset": "p3"})"), {}},
   Alternative{"topk_layerwise", "topk per gradient (LAGS)",
-    R"({"/communication/schedule": "wfbp", "/communication/compression/method": "topk"})", kDensity},
+    object_of(R"({"/communication/schedule": "wfbp", "/communication/compression/method": "topk"})"), object_of(kDensity)},
   Alternative{"topk_omgs", "topk per merged group (OMGS)",
-    R"({"/communication/schedule": "omgs", "/communication/compression/method": "topk"})", kDensity},
+    object_of(R"({"/communication/schedule": "omgs", "/communication/compression/method": "topk"})"), object_of(kDensity)},
   Alternative{"pipe_sgd", "exchange behind the next iterations",
-    R"({"/training/algorithm": "pipe_sgd", "/communication/schedule": "single"})", ""},
+    object_of(R"({"/training/algorithm": "pipe_sgd", "/communication/schedule": "single"})"), {}},
   Alternative{"pipe_sgd_truncate16", "the same with 16-bit values",
-    R"({"/training/algorithm": "pipe_sgd", "/communication/schedule": "single", "/communication/compression/method": "truncate16"})", ""},
+    object_of(R"({"/training/algorithm": "pipe_sgd", "/communication/schedule": "single", "/communication/compression/method": "truncate16"})"), {}},
   Alternative{"ps_sync", "parameter server, synchronous",
-    R"({"/training/algorithm": "parameter_server", "/training/mode": "sync", "/communication/schedule": "single"})", ""},
+    object_of(R"({"/training/algorithm": "parameter_server", "/training/mode": "sync", "/communication/schedule": "single"})"), {}},
   Alternative{"ps_sharded", "a server on every worker, synchronous",
-    R"({"/training/algorithm": "parameter_server", "/training/mode": "sync", "/training/placement": "sharded", "/communication/schedule": "single"})", ""},
+    object_of(R"({"/training/algorithm": "parameter_server", "/training/mode": "sync", "/training/placement": "sharded", "/communication/schedule": "single"})"), {}},
   Alternative{"ps_async", "parameter server, asynchronous",
-    R"({"/training/algorithm": "parameter_server", "/training/mode": "async", "/communication/schedule": "single"})", ""},
+    object_of(R"({"/training/algorithm": "parameter_server", "/training/mode": "async", "/communication/schedule": "single"})"), {}},
   };
 }
 // clang-format on
 
 Alternative of_schedule(const buckets::Planner& planner) {
-  const io::Json changes = io::Object{{"/communication/schedule", planner.name}};
-  return {planner.name, planner.summary, io::compact(changes), ""};
+  return {planner.name, planner.summary, {{"/communication/schedule", planner.name}}, {}};
 }
 
 // Methods that send values of the gradient overlap with backward, bucket by bucket; the others
@@ -54,12 +55,13 @@ Alternative of_schedule(const buckets::Planner& planner) {
 Alternative of_compression(const collectives::CompressionRow& row) {
   const bool in_buckets = row.kind == collectives::CompressionKind::dense ||
                           row.kind == collectives::CompressionKind::codec;
-  const io::Json changes = io::Object{{"/communication/schedule", in_buckets ? "ddp" : "single"},
-                                      {std::string(kAlternativeMethod), row.name}};
-  return {row.name, row.summary, io::compact(changes),
-          row.kind == collectives::CompressionKind::sparse ? kDensity
-          : collectives::has_key(row, "rank")              ? kRank
-                                                           : ""};
+  return {
+      row.name,
+      row.summary,
+      {{kAlternativeMethod, row.name}, {"/communication/schedule", in_buckets ? "ddp" : "single"}},
+      row.kind == collectives::CompressionKind::sparse ? object_of(kDensity)
+      : collectives::has_key(row, "rank")              ? object_of(kRank)
+                                                       : io::Object()};
 }
 
 // Schedules, methods of compression and the others, each in the order of its table.
@@ -80,11 +82,10 @@ std::vector<Alternative> all_alternatives() {
 }
 
 // What the base of every alternative is: synchronous, dense, nothing of another algorithm left.
-constexpr std::string_view kNeutral = R"({"/training/algorithm": "sync_sgd"})";
+io::Object neutral() { return {{"/training/algorithm", "sync_sgd"}}; }
 
-io::Json changed(io::Json scenario, std::string_view changes) {
-  const io::Json tree = io::parse_json(changes, "");
-  for (const auto& [pointer, value] : tree.as_object()) {
+io::Json changed(io::Json scenario, const io::Object& changes) {
+  for (const auto& [pointer, value] : changes) {
     io::assign(scenario, pointer, value);
   }
   return scenario;
@@ -92,10 +93,9 @@ io::Json changed(io::Json scenario, std::string_view changes) {
 
 // Everything that the row's name stands for.
 std::set<std::string> pointers_of(const Alternative& alternative) {
-  std::set<std::string> pointers{std::string(kAlternativeMethod)};
-  for (const std::string_view changes : {kNeutral, std::string_view(alternative.changes)}) {
-    const io::Json tree = io::parse_json(changes, "");
-    for (const auto& [pointer, value] : tree.as_object()) {
+  std::set<std::string> pointers{kAlternativeMethod};
+  for (const io::Object& changes : {neutral(), alternative.changes}) {
+    for (const auto& [pointer, value] : changes) {
       pointers.insert(pointer);
     }
   }
@@ -124,16 +124,12 @@ bool says(std::string_view place, const io::Json& value, std::string_view pointe
 std::vector<std::string> missing_defaults(const io::Json& scenario, const Alternative& alternative,
                                           std::span<const Axis> axes) {
   std::vector<std::string> missing;
-  if (alternative.defaults.empty()) {
-    return missing;
-  }
   const auto said = [&](std::string_view pointer) {
     const io::Json* value = io::resolve(scenario, pointer);
     return (value != nullptr && !value->is_null()) ||
            std::ranges::find(axes, pointer, &Axis::pointer) != axes.end();
   };
-  const io::Json tree = io::parse_json(alternative.defaults, "");
-  for (const auto& [pointer, value] : tree.as_object()) {
+  for (const auto& [pointer, value] : alternative.defaults) {
     const bool other_form = pointer.ends_with("/density") && said(kEntries);
     if (!said(pointer) && !other_form) {
       missing.push_back(pointer);
@@ -179,8 +175,7 @@ std::vector<Alternative> find_alternatives(std::span<const std::string> names) {
 
 std::string changes_text(const Alternative& alternative) {
   constexpr std::string_view kParent = "/communication/";
-  const io::Json tree = io::parse_json(alternative.changes, "");
-  return base::listed(tree.as_object(), [&](const auto& change) {
+  return base::listed(alternative.changes, [&](const auto& change) {
     const auto& [pointer, value] = change;
     return (pointer.starts_with(kParent) ? pointer.substr(kParent.size()) : pointer) + "=" +
            value.as_string();
@@ -221,14 +216,13 @@ bool has_compression(const io::Json& scenario) {
 
 io::Json with_alternative(io::Json scenario, const Alternative& alternative,
                           std::span<const Axis> axes) {
-  scenario = changed(with_short_forms_expanded(std::move(scenario)), kNeutral);
+  scenario = changed(with_short_forms_expanded(std::move(scenario)), neutral());
   if (has_compression(scenario)) {
     io::assign(scenario, kAlternativeMethod, "none");
   }
   scenario = changed(std::move(scenario), alternative.changes);
   for (const std::string& pointer : missing_defaults(scenario, alternative, axes)) {
-    const io::Json defaults = io::parse_json(alternative.defaults, "");
-    io::assign(scenario, pointer, *defaults.find(pointer));
+    io::assign(scenario, pointer, *io::Json(alternative.defaults).find(pointer));
   }
   return scenario;
 }

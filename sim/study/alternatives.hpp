@@ -18,9 +18,9 @@ namespace stepsim::study {
 
 struct Alternative {
   std::string_view name;
-  std::string_view summary;  // in words, for help
-  std::string changes;       // a JSON object: pointer -> value
-  std::string_view defaults; // a JSON object, too: for keys that the scenario lacks; "" = none
+  std::string_view summary; // in words, for help
+  io::Object changes;       // pointer -> value
+  io::Object defaults;      // the same, for keys that the scenario lacks
 };
 
 [[nodiscard]] std::span<const Alternative> alternatives();

@@ -9,21 +9,7 @@ namespace stepsim::study {
 
 namespace {
 
-// A list of changes; those that are added are of the kind that was set last.
-class Changes {
-public:
-  explicit Changes(ChangeKind kind) : kind_(kind) {}
-  void set_kind(ChangeKind kind) { kind_ = kind; }
-  void push_back(Change change) {
-    change.kind = kind_;
-    list_.push_back(std::move(change));
-  }
-  [[nodiscard]] std::vector<Change> list() && { return std::move(list_); }
-
-private:
-  ChangeKind kind_;
-  std::vector<Change> list_;
-};
+using Changes = std::vector<Change>;
 
 std::string assigned(const std::string& pointer, double value) {
   return pointer + "=" + base::shortest(value);
@@ -238,12 +224,17 @@ void add_other_sharding(const Scenario& scenario, Changes& changes) {
 } // namespace
 
 std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) {
-  Changes changes(ChangeKind::network);
+  Changes changes;
+  auto set_kind = [&, next = std::size_t{0}](ChangeKind kind) mutable { // of those since then
+    for (; next < changes.size(); ++next) {
+      changes[next].kind = kind;
+    }
+  };
   const Scenario nominal = nominal_of(scenario); // what the keys say
   add_faster_network(tree, nominal, changes);
-  changes.set_kind(ChangeKind::computing);
+  set_kind(ChangeKind::network);
   add_faster_computing(tree, nominal, changes);
-  changes.set_kind(ChangeKind::conditions);
+  set_kind(ChangeKind::computing);
   for (const Factor factor : scenario.conditions.used) {
     if (factor != Factor::q) {
       changes.push_back({"without the loss of " + std::string(kFactors[factor]) + " (" +
@@ -259,24 +250,25 @@ std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) 
     changes.push_back(
         {"no interference", {"/training/overlap=null", "/training/compute_slowdown=1"}});
   }
-  changes.set_kind(ChangeKind::sharding);
+  set_kind(ChangeKind::conditions);
   add_other_sharding(scenario, changes);
-  changes.set_kind(ChangeKind::rounds);
+  set_kind(ChangeKind::sharding);
   add_other_rounds(scenario, changes);
-  changes.set_kind(ChangeKind::network);
+  set_kind(ChangeKind::rounds);
   add_more_cards(scenario, changes);
-  changes.set_kind(ChangeKind::collective);
+  set_kind(ChangeKind::network);
   add_other_exchanges(scenario, changes);
-  changes.set_kind(ChangeKind::schedule);
+  set_kind(ChangeKind::collective);
   add_other_schedules(scenario, changes);
-  changes.set_kind(ChangeKind::compression);
+  set_kind(ChangeKind::schedule);
   // A library sends gradients as they are: the change would be one of the collective, too.
   if (scenario.communication.compression.method == collectives::CompressionMethod::none &&
       !scenario.communication.library) {
     changes.push_back(
         {"gradients in 16 bits (truncate16)", {"/communication/compression/method=truncate16"}});
   }
-  return std::move(changes).list();
+  set_kind(ChangeKind::compression);
+  return changes;
 }
 
 std::vector<Change> all_causes(const Scenario& scenario) {

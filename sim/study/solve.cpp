@@ -5,11 +5,13 @@
 
 #include <fmt/core.h>
 
+#include "base/collected.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "study/crossings.hpp"
 #include "study/sweep/assumed.hpp"
 #include "study/sweep/ranking.hpp"
+#include "study/tune_values.hpp"
 
 namespace stepsim::study {
 
@@ -68,17 +70,13 @@ SolvePoint point_of(const io::Json& record, io::Json value, const SolveProblem& 
 }
 
 // One run per value of the field; warnings are collected, each once.
-std::vector<SolvePoint> run_points(const SolveProblem& problem, std::vector<io::Json> values,
-                                   Files& files, const SweepOptions& options,
-                                   std::vector<std::string>& warnings) {
-  const Sweep sweep = sweep_over(problem.scenario, {{problem.pointer, values}});
-  const Rows rows = rows_of(sweep, files, options);
-  append_each_once(warnings, rows.warnings);
-  std::vector<SolvePoint> points;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    points.push_back(point_of(rows.records[i], std::move(values[i]), problem));
-  }
-  return points;
+std::vector<SolvePoint> solve_points(const SolveProblem& problem,
+                                     const std::vector<io::Json>& values, Files& files,
+                                     const SweepOptions& options,
+                                     std::vector<std::string>& warnings) {
+  return base::collected<SolvePoint>(
+      run_points(problem.scenario, problem.pointer, values, files, options, warnings),
+      [&](const TunePoint& point) { return point_of(point.record, point.value, problem); });
 }
 
 // Why a point has no value.
@@ -215,7 +213,7 @@ Solution solve(const SolveProblem& problem, Files& files, const SweepOptions& op
   for (const double value : scan_values(search, most)) {
     values.push_back(field_value(value, search.integers));
   }
-  solution.points = run_points(problem, std::move(values), files, options, solution.warnings);
+  solution.points = solve_points(problem, values, files, options, solution.warnings);
   warn_of_failures(problem, solution);
   solution.closest = closest_point(problem, solution);
   if (!problem.minimize.empty() &&
@@ -241,8 +239,8 @@ Solution solve(const SolveProblem& problem, Files& files, const SweepOptions& op
     }
     const auto evaluate = [&](double at) {
       try {
-        return run_points(problem, {field_value(at, search.integers)}, files, alone,
-                          solution.warnings)
+        return solve_points(problem, {field_value(at, search.integers)}, files, alone,
+                            solution.warnings)
                    .front().*
                reading;
       } catch (const InputError&) { // refused at this value, as scanned points can be

@@ -20,6 +20,20 @@ std::string filled(std::string text, double value) {
   return text;
 }
 
+// By ascending x.
+std::vector<plot::Point> points_of(const Curve& curve, const AllRecords& all,
+                                   const std::string& file) {
+  std::vector<plot::Point> points;
+  for (const Joined& each : select(curve.series, all, file)) {
+    plot::Point point;
+    point.x = evaluate(curve.x, each, curve.series, file);
+    point.y = evaluate(curve.y, each, curve.series, file);
+    points.push_back(point);
+  }
+  std::ranges::stable_sort(points, {}, &plot::Point::x);
+  return points;
+}
+
 plot::Bars bars_of(const BarsOf& bars, const Reproduction& paper, const AllRecords& all) {
   plot::Bars out;
   out.parts = bars.parts;
@@ -123,19 +137,6 @@ std::string evidence(const Reproduction& paper, const std::string& run) {
 bool may_be_drawn(const Reproduction& paper, const std::string& run) {
   const Table* table = table_of(paper, run);
   return table == nullptr || !table->label || counts(*table->label);
-}
-
-std::vector<plot::Point> points_of(const Curve& curve, const AllRecords& all,
-                                   const std::string& file) {
-  std::vector<plot::Point> points;
-  for (const Joined& each : select(curve.series, all, file)) {
-    plot::Point point;
-    point.x = evaluate(curve.x, each, curve.series, file);
-    point.y = evaluate(curve.y, each, curve.series, file);
-    points.push_back(point);
-  }
-  std::ranges::stable_sort(points, {}, &plot::Point::x);
-  return points;
 }
 
 plot::Figure drawing(const FigureOf& figure, const Reproduction& paper, const AllRecords& all,

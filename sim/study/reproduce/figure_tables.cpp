@@ -71,27 +71,20 @@ std::string markdown_table(const Row& heading, const std::vector<Row>& rows) {
   return text + "\n";
 }
 
-std::string curve_table(const PanelOf& panel, const FigureOf& figure, const Reproduction& paper,
-                        const AllRecords& all) {
+std::string curve_table(const plot::Panel& panel, const FigureOf& figure) {
   std::set<double> places;
   Row heading{titled(panel.x.value_or(figure.x))};
   std::vector<std::map<double, double>> columns;
-  const auto add = [&](const Curve& curve, const std::string& label) {
-    heading.push_back(label);
+  const auto add = [&](const auto& curve) {
+    heading.push_back(curve.label);
     std::map<double, double>& column = columns.emplace_back();
-    for (const plot::Point& point : points_of(curve, all, paper.file)) {
+    for (const plot::Point& point : curve.points) {
       places.insert(point.x);
       column.emplace(point.x, point.y);
     }
   };
-  for (const Curve& curve : panel.curves) {
-    add(curve, curve.label);
-  }
-  for (const Curve& curve : panel.reported) {
-    if (may_be_drawn(paper, curve.series.run)) {
-      add(curve, curve.label + ", " + evidence(paper, curve.series.run));
-    }
-  }
+  std::ranges::for_each(panel.curves, add);
+  std::ranges::for_each(panel.reported, add);
   std::vector<Row> rows;
   for (const double x : rows_at(places, panel.x.value_or(figure.x))) {
     Row& row = rows.emplace_back(Row{shown_number(x)});

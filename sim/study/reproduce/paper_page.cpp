@@ -103,7 +103,7 @@ std::string figure_text(const FigureOf& figure, const Reproduction& paper, const
     for (std::size_t i = 0; i < figure.panels.size(); ++i) {
       const PanelOf& panel = figure.panels[i];
       if (!panel.curves.empty() || few_reported(panel, all, paper)) {
-        text += curve_table(panel, figure, paper, all);
+        text += curve_table(drawn.panels[i], figure);
       } else if (!drawn.panels[i].title.empty() && panel.reported.empty()) {
         text += drawn.panels[i].title + ":\n\n";
       }

@@ -49,11 +49,6 @@ struct PaperClaims {
 // `recalled` or `unreadable`.
 [[nodiscard]] bool may_be_drawn(const Reproduction& paper, const std::string& run);
 
-// Returns the points of a curve, by ascending x. `file` is the name of figures.json in errors.
-// Throws InputError if the series cannot be evaluated (series.hpp).
-[[nodiscard]] std::vector<plot::Point> points_of(const Curve& curve, const AllRecords& all,
-                                                 const std::string& file);
-
 // The tables of a figure's page in Markdown. They are made of its curves and bars, so that a page
 // cannot say other numbers than the picture beside it.
 
@@ -61,8 +56,7 @@ using Row = std::vector<std::string>;
 
 [[nodiscard]] std::string markdown_table(const Row& heading, const std::vector<Row>& rows);
 // Lines as columns over x, reported ones among them with their label.
-[[nodiscard]] std::string curve_table(const PanelOf& panel, const FigureOf& figure,
-                                      const Reproduction& paper, const AllRecords& all);
+[[nodiscard]] std::string curve_table(const plot::Panel& panel, const FigureOf& figure);
 // A row per bar; a part that a bar does not have is an empty cell.
 [[nodiscard]] std::string bar_table(const PanelOf& panel, const plot::Panel& drawn,
                                     const Reproduction& paper);

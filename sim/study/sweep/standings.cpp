@@ -10,12 +10,8 @@ constexpr double kLeast = 0.05; // a smaller difference is not stated
 constexpr double kRest = 0.035; // of one run, between equal runs of a site
 constexpr std::size_t kMostRows = 2'000;
 
-// By how much the time of a run moves with a factor.
-struct Move {
-  std::string_view factor;
-  double at_high{}, at_low{};
-};
-using Moves = std::vector<Move>; // sorted by factor
+// By how much the time of a run moves with each factor; sorted by factor, without shares.
+using Moves = std::vector<IntervalPart>;
 
 // Empty where the record has none, or has no part of what differs between equal runs: only then is
 // the order that of real runs.
@@ -24,20 +20,19 @@ Moves moves_of(const io::Json& record) {
   const io::Json* parts = record.find("interval_parts");
   if (parts != nullptr && parts->is_array()) {
     for (const io::Json& part : parts->as_array()) {
-      moves.push_back({part.find("factor")->as_string(), part.find("at_high")->as_double(),
-                       part.find("at_low")->as_double()});
+      moves.push_back({.factor = part.find("factor")->as_string(),
+                       .at_high = part.find("at_high")->as_double(),
+                       .at_low = part.find("at_low")->as_double()});
     }
   }
-  std::ranges::sort(moves, {}, &Move::factor);
-  return std::ranges::binary_search(moves, kRestOfInterval, {}, &Move::factor) ? moves : Moves();
+  std::ranges::sort(moves, {}, &IntervalPart::factor);
+  return std::ranges::binary_search(moves, kRestOfInterval, {}, &IntervalPart::factor) ? moves
+                                                                                       : Moves();
 }
 
 Moves moves_of(std::span<const IntervalPart> parts) {
-  Moves moves;
-  for (const IntervalPart& part : parts) {
-    moves.push_back({part.factor, part.at_high, part.at_low});
-  }
-  std::ranges::sort(moves, {}, &Move::factor);
+  Moves moves(parts.begin(), parts.end());
+  std::ranges::sort(moves, {}, &IntervalPart::factor);
   return moves;
 }
 
