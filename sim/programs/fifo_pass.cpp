@@ -234,18 +234,23 @@ double single_pass(const Program& program, const Interference& interference,
 // Whether the tail computes behind all operations of the last iteration, as the next one would
 // begin.
 bool has_plain_tail(const Program& program) {
+  if (program.tail_operations == 0) {
+    return true;
+  }
   const std::uint32_t begin = program.iteration_size();
   const auto computes = [&](const Operation& each) {
     return each.type == OperationType::compute && each.stream == program.operations[0].stream;
   };
+  const std::span<const Wait> tail = program.waits_of(begin);
+  auto from = tail.begin(); // both lists are in the order of operations
   const auto is_awaited = [&](const Wait& wait) {
-    return std::ranges::any_of(program.waits_of(begin), [&](const Wait& other) {
+    from = std::find_if(from, tail.end(), [&](const Wait& other) {
       return other.operation == wait.operation && other.distance == wait.distance;
     });
+    return from != tail.end();
   };
-  return program.tail_operations == 0 ||
-         (std::all_of(program.operations.begin() + begin, program.operations.end(), computes) &&
-          std::ranges::all_of(program.waits_of(0), is_awaited));
+  return std::all_of(program.operations.begin() + begin, program.operations.end(), computes) &&
+         std::ranges::all_of(program.waits_of(0), is_awaited);
 }
 
 // The first iteration, which begins on idle streams, and the tail behind it.
