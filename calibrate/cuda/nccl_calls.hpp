@@ -20,14 +20,7 @@
 namespace stepsim::calibrate::gpu {
 
 enum class NcclCall { allreduce, broadcast, reduce, reduce_scatter, allgather, alltoall, sendrecv };
-inline constexpr auto kNcclCalls =
-    base::words<NcclCall>({{NcclCall::allreduce, "allreduce"},
-                           {NcclCall::broadcast, "broadcast"},
-                           {NcclCall::reduce, "reduce"},
-                           {NcclCall::reduce_scatter, "reduce_scatter"},
-                           {NcclCall::allgather, "allgather"},
-                           {NcclCall::alltoall, "alltoall"},
-                           {NcclCall::sendrecv, "sendrecv"}});
+inline constexpr auto kNcclCalls = base::words<NcclCall>();
 [[nodiscard]] constexpr bool has_blocks(NcclCall call) {
   return call == NcclCall::reduce_scatter || call == NcclCall::allgather ||
          call == NcclCall::alltoall;

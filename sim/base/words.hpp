@@ -1,20 +1,22 @@
 #pragma once
 // Table of the words that files, flags and results use for the values of an enum. It stands next to
-// the enum:
+// the enum. A word is the name of its enumerator unless the table gives another one: to rename an
+// enumerator is to rename a word of a file format.
 //
-//     enum class CostForm { exact, paper, ideal };
-//     inline constexpr auto kCostForms = base::words<CostForm>(
-//         {{CostForm::exact, "exact"}, {CostForm::paper, "paper"}, {CostForm::ideal, "ideal"}});
+//     enum class Search { automatic, ring, tree };
+//     inline constexpr auto kSearches = base::words<Search>({{Search::automatic, "auto"}});
 //
-//     kCostForms[CostForm::paper]   "paper"        kCostForms.find("paper")   CostForm::paper
+//     kSearches[Search::automatic]   "auto"        kSearches.find("ring")   Search::ring
 //
-// A table does not compile if its rows are not in the order of the enumerators, or if it lacks the
-// last enumerator. Everything here is constexpr: nvcc 12 does not take consteval.
+// Enumerators count from 0 without gaps, and the enum stands under its own name: nvcc 13 does not
+// know the enumerators of an alias. Everything here is constexpr: nvcc 12 does not take consteval.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace stepsim::base {
 
@@ -25,13 +27,11 @@ template <class Enum> struct Word {
 
 template <class Enum, std::size_t N> class Words {
 public:
-  explicit constexpr Words(const Word<Enum> (&rows)[N]) {
-    for (std::size_t i = 0; i < N; ++i) {
-      if (static_cast<std::size_t>(rows[i].value) != i) {
-        throw "the rows of a table of words are in the order of the enumerators";
-      }
-      words_[i] = rows[i].word;
-    }
+  explicit constexpr Words(std::span<const std::string_view, N> words) {
+    std::ranges::copy(words, words_.begin());
+  }
+  constexpr void rename(const Word<Enum>& other) {
+    words_[static_cast<std::size_t>(other.value)] = other.word;
   }
 
   [[nodiscard]] constexpr std::string_view operator[](Enum value) const {
@@ -52,29 +52,50 @@ public:
   // Returns the table of the first `count` enumerators, for an option that accepts only these.
   template <std::size_t count> [[nodiscard]] constexpr Words<Enum, count> first() const {
     static_assert(count <= N);
-    Word<Enum> rows[count];
-    for (std::size_t i = 0; i < count; ++i) {
-      rows[i] = {static_cast<Enum>(i), words_[i]};
-    }
-    return Words<Enum, count>(rows);
+    return Words<Enum, count>(all().template first<count>());
   }
 
 private:
   std::array<std::string_view, N> words_{};
 };
 
-// Whether the enum has an enumerator of this value; compilers print other values as a number in
-// brackets.
-template <auto value> [[nodiscard]] constexpr bool is_enumerator() {
-  const std::string_view name = __PRETTY_FUNCTION__;
-  return name.substr(name.find("value = ") + 8).front() != '(';
+// Returns the name of an enumerator, without its enum; empty for a value that has none, which
+// compilers print as a number: "(Search)3".
+template <auto value> [[nodiscard]] constexpr std::string_view enumerator_name() {
+  const std::string_view text = __PRETTY_FUNCTION__;
+  const std::string_view full = text.substr(0, text.find_first_of("];", text.find("value = ")));
+  const std::string_view name = full.substr(full.find_last_of(": ") + 1);
+  return name.find(')') == std::string_view::npos ? name : std::string_view();
 }
 
+// Returns how many enumerators the enum has.
+template <class Enum, std::size_t from = 0> [[nodiscard]] constexpr std::size_t enumerators() {
+  if constexpr (enumerator_name<static_cast<Enum>(from)>().empty()) {
+    return from;
+  } else {
+    return enumerators<Enum, from + 1>();
+  }
+}
+
+// Returns the table whose words are the names of the enumerators.
+template <class Enum> [[nodiscard]] constexpr auto words() {
+  return []<std::size_t... i>(std::index_sequence<i...>) {
+    static_assert(sizeof...(i) > 0);
+    const std::array<std::string_view, sizeof...(i)> names{
+        enumerator_name<static_cast<Enum>(i)>()...};
+    return Words<Enum, sizeof...(i)>(names);
+  }
+  (std::make_index_sequence<enumerators<Enum>()>());
+}
+
+// The same with other words for some enumerators.
 template <class Enum, std::size_t N>
-[[nodiscard]] constexpr Words<Enum, N> words(const Word<Enum> (&rows)[N]) {
-  static_assert(!is_enumerator<static_cast<Enum>(N)>(),
-                "a table of words has a row per enumerator");
-  return Words<Enum, N>(rows);
+[[nodiscard]] constexpr auto words(const Word<Enum> (&others)[N]) {
+  auto table = words<Enum>();
+  for (const Word<Enum>& other : others) {
+    table.rename(other);
+  }
+  return table;
 }
 
 } // namespace stepsim::base

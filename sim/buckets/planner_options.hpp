@@ -18,24 +18,15 @@ enum class DdpMode { rebuilt, first_iteration, unused_parameters, last_small };
 enum class PriorityPreset { bytescheduler, p3, tictac };
 enum class Prefetch { all, one };
 enum class ChannelShares { equal, by_size }; // of messages that are sent at once (sending.hpp)
-inline constexpr auto kDdpModes =
-    base::words<DdpMode>({{DdpMode::rebuilt, "rebuilt"},
-                          {DdpMode::first_iteration, "first_iteration"},
-                          {DdpMode::unused_parameters, "unused_parameters"},
-                          {DdpMode::last_small, "last_small"}});
-inline constexpr auto kPriorityPresets =
-    base::words<PriorityPreset>({{PriorityPreset::bytescheduler, "bytescheduler"},
-                                 {PriorityPreset::p3, "p3"},
-                                 {PriorityPreset::tictac, "tictac"}});
-inline constexpr auto kChannelShares = base::words<ChannelShares>(
-    {{ChannelShares::equal, "equal"}, {ChannelShares::by_size, "by_size"}});
+inline constexpr auto kDdpModes = base::words<DdpMode>();
+inline constexpr auto kPriorityPresets = base::words<PriorityPreset>();
+inline constexpr auto kChannelShares = base::words<ChannelShares>();
 // Releases of PyTorch. Those of 2026 make the first bucket as large as the others where a size was
 // given, before 2.x it has 1 MiB (torch/nn/parallel/distributed.py).
 enum class Framework { torch_2_x, torch_1_13 };
 inline constexpr auto kFrameworks = base::words<Framework>(
     {{Framework::torch_2_x, "torch-2.x"}, {Framework::torch_1_13, "torch-1.13"}});
-inline constexpr auto kPrefetches =
-    base::words<Prefetch>({{Prefetch::all, "all"}, {Prefetch::one, "one"}});
+inline constexpr auto kPrefetches = base::words<Prefetch>();
 
 // The keys of /communication that schedules read (MER 5). Comments name the schedules that read
 // each.

@@ -44,18 +44,10 @@ enum class AlgorithmId : std::uint8_t {
   automatic, // "auto" in files and flags
 };
 
-inline constexpr auto kOps = base::words<Op>({{Op::broadcast, "broadcast"},
-                                              {Op::reduce, "reduce"},
-                                              {Op::allreduce, "allreduce"},
-                                              {Op::reduce_scatter, "reduce_scatter"},
-                                              {Op::allgather, "allgather"},
-                                              {Op::allgatherv, "allgatherv"},
-                                              {Op::alltoall, "alltoall"}});
+inline constexpr auto kOps = base::words<Op>();
 
 enum class Method { closed_form, max_plus, events };
-inline constexpr auto kMethods = base::words<Method>({{Method::closed_form, "closed_form"},
-                                                      {Method::max_plus, "max_plus"},
-                                                      {Method::events, "events"}});
+inline constexpr auto kMethods = base::words<Method>();
 // overlapped: a rank adds while its port receives more data; serial: its port is held until the
 // addition ends (COL 2.3).
 enum class ReductionMode { overlapped, serial };
@@ -71,15 +63,10 @@ enum class CostForm { exact, paper, ideal };
 enum class TreeShape { far_first, near_first, flat };
 // Where parameter servers run: dedicated hosts, the first `servers` ranks, or every rank.
 enum class Placement { dedicated, colocated, sharded };
-inline constexpr auto kReductionModes = base::words<ReductionMode>(
-    {{ReductionMode::overlapped, "overlapped"}, {ReductionMode::serial, "serial"}});
-inline constexpr auto kChunkings =
-    base::words<Chunking>({{Chunking::integer, "integer"}, {Chunking::real, "real"}});
-inline constexpr auto kCostForms = base::words<CostForm>(
-    {{CostForm::exact, "exact"}, {CostForm::paper, "paper"}, {CostForm::ideal, "ideal"}});
-inline constexpr auto kPlacements = base::words<Placement>({{Placement::dedicated, "dedicated"},
-                                                            {Placement::colocated, "colocated"},
-                                                            {Placement::sharded, "sharded"}});
+inline constexpr auto kReductionModes = base::words<ReductionMode>();
+inline constexpr auto kChunkings = base::words<Chunking>();
+inline constexpr auto kCostForms = base::words<CostForm>();
+inline constexpr auto kPlacements = base::words<Placement>();
 
 // Seconds per message and per byte of one directed link.
 struct LinkCost {

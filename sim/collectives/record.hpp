@@ -13,12 +13,7 @@
 namespace stepsim::collectives {
 
 enum class AskedMethod { automatic, closed_form, max_plus, events, all };
-inline constexpr auto kAskedMethods =
-    base::words<AskedMethod>({{AskedMethod::automatic, "auto"},
-                              {AskedMethod::closed_form, "closed_form"},
-                              {AskedMethod::max_plus, "max_plus"},
-                              {AskedMethod::events, "events"},
-                              {AskedMethod::all, "all"}});
+inline constexpr auto kAskedMethods = base::words<AskedMethod>({{AskedMethod::automatic, "auto"}});
 
 // [P] each, in s. enter and finish count from time 0; wait = finish - enter - transfer.
 struct PerRank {

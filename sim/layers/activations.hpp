@@ -32,19 +32,15 @@ namespace stepsim::layers {
 // How attention is computed: in pieces whose scores are never stored (FlashAttention), or with
 // stored scores.
 enum class Attention { flash, plain };
-inline constexpr auto kAttentions =
-    base::words<Attention>({{Attention::flash, "flash"}, {Attention::plain, "plain"}});
+inline constexpr auto kAttentions = base::words<Attention>();
 
 // How the loss of the output head is computed: operation by operation, by one compiled kernel, or
 // in chunks of the tokens together with the head; and whether a norm or an activation is one kernel
 // or made of elementary ones, as old releases and many model definitions have them.
 enum class Loss { eager, compiled, chunked };
-inline constexpr auto kLosses = base::words<Loss>(
-    {{Loss::eager, "eager"}, {Loss::compiled, "compiled"}, {Loss::chunked, "chunked"}});
+inline constexpr auto kLosses = base::words<Loss>();
 enum class Kernels { fused, composed, tensorflow };
-inline constexpr auto kKernelWords = base::words<Kernels>({{Kernels::fused, "fused"},
-                                                           {Kernels::composed, "composed"},
-                                                           {Kernels::tensorflow, "tensorflow"}});
+inline constexpr auto kKernelWords = base::words<Kernels>();
 
 // Of one layer, bytes.
 struct LayerActivations {

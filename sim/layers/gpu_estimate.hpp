@@ -26,11 +26,7 @@ namespace stepsim::layers {
 // nothing, the scores of attention (Korthikanti et al. 2022), all but attention and every second
 // matrix product (torchtitan's selective_ac_option `op`), or all layers but the output head.
 enum class Recompute { none, selective, selective_op, full };
-inline constexpr auto kRecomputes =
-    base::words<Recompute>({{Recompute::none, "none"},
-                            {Recompute::selective, "selective"},
-                            {Recompute::selective_op, "selective_op"},
-                            {Recompute::full, "full"}});
+inline constexpr auto kRecomputes = base::words<Recompute>();
 
 // A measured step of one GPU without communication: the passes of one micro-batch and the update.
 // Batch size (samples) and sequence length (tokens) are empty if they are those of the run.

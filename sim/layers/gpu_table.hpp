@@ -16,14 +16,12 @@ namespace stepsim::layers {
 
 // The number format of matrix products. All other operations use 16 bits.
 enum class Precision { bf16, fp16, fp8 };
-inline constexpr auto kPrecisions = base::words<Precision>(
-    {{Precision::bf16, "bf16"}, {Precision::fp16, "fp16"}, {Precision::fp8, "fp8"}});
+inline constexpr auto kPrecisions = base::words<Precision>();
 
 // The constants of ampere and hopper were fitted to published training speeds; the constants of
 // other parts are assumed.
 enum class GpuFamily { ampere, hopper, other };
-inline constexpr auto kGpuFamilies = base::words<GpuFamily>(
-    {{GpuFamily::ampere, "ampere"}, {GpuFamily::hopper, "hopper"}, {GpuFamily::other, "other"}});
+inline constexpr auto kGpuFamilies = base::words<GpuFamily>();
 
 // A measured time is expected between `low` and `high` times the estimate.
 struct EstimateInterval {

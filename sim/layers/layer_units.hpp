@@ -21,14 +21,7 @@ namespace stepsim::layers {
 //   list     a unit ends after each layer of `cuts`
 //   optimal  the units with the shortest period, which only a run can find
 enum class WrappingPolicy { layer, block, size, all, count, list, optimal };
-inline constexpr auto kWrappingPolicies =
-    base::words<WrappingPolicy>({{WrappingPolicy::layer, "layer"},
-                                 {WrappingPolicy::block, "block"},
-                                 {WrappingPolicy::size, "size"},
-                                 {WrappingPolicy::all, "all"},
-                                 {WrappingPolicy::count, "count"},
-                                 {WrappingPolicy::list, "list"},
-                                 {WrappingPolicy::optimal, "optimal"}});
+inline constexpr auto kWrappingPolicies = base::words<WrappingPolicy>();
 
 inline constexpr std::int64_t kWrappingParameters = 100'000'000;
 

@@ -12,9 +12,7 @@ namespace stepsim::layers {
 
 // MACs do not depend on the sequence length S (sample), grow with S (tokens) or with S^2 (tokens2).
 enum class MacScaling { sample, tokens, tokens2 };
-inline constexpr auto kMacScalings = base::words<MacScaling>({{MacScaling::sample, "sample"},
-                                                              {MacScaling::tokens, "tokens"},
-                                                              {MacScaling::tokens2, "tokens2"}});
+inline constexpr auto kMacScalings = base::words<MacScaling>();
 
 struct ModelTensor {
   std::string name; // the full name is the layer name + "." + this name

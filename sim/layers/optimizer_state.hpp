@@ -17,14 +17,7 @@
 namespace stepsim::layers {
 
 enum class Optimizer { adam, adam_fused, adam_composed, adam_8bit, momentum, sgd, adafactor };
-inline constexpr auto kOptimizers =
-    base::words<Optimizer>({{Optimizer::adam, "adam"},
-                            {Optimizer::adam_fused, "adam_fused"},
-                            {Optimizer::adam_composed, "adam_composed"},
-                            {Optimizer::adam_8bit, "adam_8bit"},
-                            {Optimizer::momentum, "momentum"},
-                            {Optimizer::sgd, "sgd"},
-                            {Optimizer::adafactor, "adafactor"}});
+inline constexpr auto kOptimizers = base::words<Optimizer>();
 
 // Mean over all parameters of the workload, bytes; 4 of adafactor where shapes are unknown.
 [[nodiscard]] double optimizer_bytes_per_parameter(Optimizer optimizer, const Workload& workload);

@@ -14,13 +14,7 @@ namespace stepsim::layers {
 
 // The origin of the layer times, which is printed with every result.
 enum class Provenance { measured, imported, assumed, synthetic, scaled, estimated };
-inline constexpr auto kProvenances =
-    base::words<Provenance>({{Provenance::measured, "measured"},
-                             {Provenance::imported, "imported"},
-                             {Provenance::assumed, "assumed"},
-                             {Provenance::synthetic, "synthetic"},
-                             {Provenance::scaled, "scaled"},
-                             {Provenance::estimated, "estimated"}});
+inline constexpr auto kProvenances = base::words<Provenance>();
 
 // The words of element types, as frameworks name them, and the bytes of one value: 4 for float32, 0
 // for an unknown word.
@@ -30,9 +24,7 @@ inline constexpr auto kProvenances =
 // The unit of a gradient in a workload: a parameter tensor, a layer, or a weight with its
 // neighbours (MOD 8).
 enum class Granularity { tensor, layer, weight };
-inline constexpr auto kGranularities = base::words<Granularity>({{Granularity::tensor, "tensor"},
-                                                                 {Granularity::layer, "layer"},
-                                                                 {Granularity::weight, "weight"}});
+inline constexpr auto kGranularities = base::words<Granularity>();
 
 struct Tensor {
   std::optional<std::int64_t> elements;

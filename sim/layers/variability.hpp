@@ -18,11 +18,7 @@
 namespace stepsim::layers {
 
 enum class JitterLaw { lognormal, uniform, exponential, gamma, empirical };
-inline constexpr auto kJitterLaws = base::words<JitterLaw>({{JitterLaw::lognormal, "lognormal"},
-                                                            {JitterLaw::uniform, "uniform"},
-                                                            {JitterLaw::exponential, "exponential"},
-                                                            {JitterLaw::gamma, "gamma"},
-                                                            {JitterLaw::empirical, "empirical"}});
+inline constexpr auto kJitterLaws = base::words<JitterLaw>();
 
 struct Straggler {
   std::uint32_t worker{};

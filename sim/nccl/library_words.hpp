@@ -19,57 +19,37 @@ enum class Operation : std::uint8_t {
   allgather,
   alltoall
 };
-inline constexpr auto kOperations =
-    base::words<Operation>({{Operation::broadcast, "broadcast"},
-                            {Operation::reduce, "reduce"},
-                            {Operation::allreduce, "allreduce"},
-                            {Operation::reduce_scatter, "reduce_scatter"},
-                            {Operation::allgather, "allgather"},
-                            {Operation::alltoall, "alltoall"}});
+inline constexpr auto kOperations = base::words<Operation>();
 
 // p2p is always the algorithm of alltoall; the library does not choose it.
 enum class Algorithm : std::uint8_t { ring, tree, nvls, nvls_tree, pat, collnet, p2p };
-inline constexpr auto kAlgorithms = base::words<Algorithm>({{Algorithm::ring, "ring"},
-                                                            {Algorithm::tree, "tree"},
-                                                            {Algorithm::nvls, "nvls"},
-                                                            {Algorithm::nvls_tree, "nvls_tree"},
-                                                            {Algorithm::pat, "pat"},
-                                                            {Algorithm::collnet, "collnet"},
-                                                            {Algorithm::p2p, "p2p"}});
+inline constexpr auto kAlgorithms = base::words<Algorithm>();
 
 // ll sends 4 bytes of data with a flag of 4 bytes, ll128 sends 120 with 8; simple sends data
 // without flags and synchronises by memory fences, which add latency.
 enum class Protocol : std::uint8_t { ll, ll128, simple };
-inline constexpr auto kProtocols = base::words<Protocol>(
-    {{Protocol::ll, "ll"}, {Protocol::ll128, "ll128"}, {Protocol::simple, "simple"}});
+inline constexpr auto kProtocols = base::words<Protocol>();
 
 // Generation of the GPU: the row of the published constants.
 enum class Generation : std::uint8_t { volta, ampere, hopper, blackwell };
-inline constexpr auto kGenerations =
-    base::words<Generation>({{Generation::volta, "volta"},
-                             {Generation::ampere, "ampere"},
-                             {Generation::hopper, "hopper"},
-                             {Generation::blackwell, "blackwell"}});
+inline constexpr auto kGenerations = base::words<Generation>();
 
 // Manufacturer of the host processors; `intel` stands for all but AMD.
 enum class Host : std::uint8_t { intel, amd };
-inline constexpr auto kHosts = base::words<Host>({{Host::intel, "intel"}, {Host::amd, "amd"}});
+inline constexpr auto kHosts = base::words<Host>();
 
 // The link between the GPUs of a node.
 enum class InnerLink : std::uint8_t { nvlink, pcie };
-inline constexpr auto kInnerLinks =
-    base::words<InnerLink>({{InnerLink::nvlink, "nvlink"}, {InnerLink::pcie, "pcie"}});
+inline constexpr auto kInnerLinks = base::words<InnerLink>();
 
 // The estimate that picks algorithm and protocol: NCCL's own from published constants, or the
 // calibrated cost.
 enum class Choice : std::uint8_t { published, calibrated };
-inline constexpr auto kChoices =
-    base::words<Choice>({{Choice::published, "published"}, {Choice::calibrated, "calibrated"}});
+inline constexpr auto kChoices = base::words<Choice>();
 
 // Whether the model is corrected by nearby measurements of a calibration (CLU 7.4).
 enum class Residual : std::uint8_t { none, kriging };
-inline constexpr auto kResiduals =
-    base::words<Residual>({{Residual::none, "none"}, {Residual::kriging, "kriging"}});
+inline constexpr auto kResiduals = base::words<Residual>();
 
 // What sets the time of an operation:
 //   nic            the network cards of a node
@@ -80,33 +60,16 @@ inline constexpr auto kResiduals =
 //   floor          the launch
 //   bound          the lower bound (CLU 4), because the model gave less
 enum class Limit : std::uint8_t { nic, nvlink, pcie, mix, protocol_cap, latency, floor, bound };
-inline constexpr auto kLimits = base::words<Limit>({{Limit::nic, "nic"},
-                                                    {Limit::nvlink, "nvlink"},
-                                                    {Limit::pcie, "pcie"},
-                                                    {Limit::mix, "mix"},
-                                                    {Limit::protocol_cap, "protocol_cap"},
-                                                    {Limit::latency, "latency"},
-                                                    {Limit::floor, "floor"},
-                                                    {Limit::bound, "bound"}});
+inline constexpr auto kLimits = base::words<Limit>();
 
 // The largest term of the lower bound (CLU 4, COL 6): the network cards of a node, the ports of a
 // GPU, latency, or additions (which the library model leaves out).
 enum class BoundKind : std::uint8_t { nic, gpu, latency, reduction };
-inline constexpr auto kBoundKinds = base::words<BoundKind>({{BoundKind::nic, "nic"},
-                                                            {BoundKind::gpu, "gpu"},
-                                                            {BoundKind::latency, "latency"},
-                                                            {BoundKind::reduction, "reduction"}});
+inline constexpr auto kBoundKinds = base::words<BoundKind>();
 
 // Types of elements (CLU 7.6). They differ in size, and in whether the switch of a node adds them.
 enum class ElementType : std::uint8_t { fp32, fp16, bf16, fp8_e4m3, fp8_e5m2, int8, fp64, int64 };
-inline constexpr auto kElementTypes = base::words<ElementType>({{ElementType::fp32, "fp32"},
-                                                                {ElementType::fp16, "fp16"},
-                                                                {ElementType::bf16, "bf16"},
-                                                                {ElementType::fp8_e4m3, "fp8_e4m3"},
-                                                                {ElementType::fp8_e5m2, "fp8_e5m2"},
-                                                                {ElementType::int8, "int8"},
-                                                                {ElementType::fp64, "fp64"},
-                                                                {ElementType::int64, "int64"}});
+inline constexpr auto kElementTypes = base::words<ElementType>();
 
 // Returns the bytes of one element.
 [[nodiscard]] constexpr int element_bytes(ElementType type) {

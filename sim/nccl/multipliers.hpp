@@ -38,30 +38,7 @@ enum class Parameter : std::uint8_t {
   kappa,
   rail
 };
-inline constexpr auto kParameters = base::words<Parameter>({{Parameter::base, "base"},
-                                                            {Parameter::in_ll, "in_ll"},
-                                                            {Parameter::in_ll128, "in_ll128"},
-                                                            {Parameter::in_simple, "in_simple"},
-                                                            {Parameter::net_ll, "net_ll"},
-                                                            {Parameter::net_ll128, "net_ll128"},
-                                                            {Parameter::net_simple, "net_simple"},
-                                                            {Parameter::bw_nvl, "bw_nvl"},
-                                                            {Parameter::bw_nic, "bw_nic"},
-                                                            {Parameter::bw_mix, "bw_mix"},
-                                                            {Parameter::eff_ll, "eff_ll"},
-                                                            {Parameter::eff_ll128, "eff_ll128"},
-                                                            {Parameter::tree, "tree"},
-                                                            {Parameter::tree_lat, "tree_lat"},
-                                                            {Parameter::nvls, "nvls"},
-                                                            {Parameter::nvls_lat, "nvls_lat"},
-                                                            {Parameter::nvlst, "nvlst"},
-                                                            {Parameter::nvlst_lat, "nvlst_lat"},
-                                                            {Parameter::p2p_lat, "p2p_lat"},
-                                                            {Parameter::p2p_n, "p2p_n"},
-                                                            {Parameter::p2p_x, "p2p_x"},
-                                                            {Parameter::floor, "floor"},
-                                                            {Parameter::kappa, "kappa"},
-                                                            {Parameter::rail, "rail"}});
+inline constexpr auto kParameters = base::words<Parameter>();
 inline constexpr std::size_t kParameterCount = 24;
 
 using Parameters = std::array<double, kParameterCount>; // [Parameter]

@@ -14,8 +14,7 @@ namespace stepsim::plot {
 
 // log2: ticks at powers of two, written out. log10: ticks at 1, 2, 5 times powers of ten.
 enum class Scale { linear, log2, log10 };
-inline constexpr auto kScales =
-    base::words<Scale>({{Scale::linear, "linear"}, {Scale::log2, "log2"}, {Scale::log10, "log10"}});
+inline constexpr auto kScales = base::words<Scale>();
 
 struct Axis {
   std::string title{}; // in words, "throughput"

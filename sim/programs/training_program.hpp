@@ -23,17 +23,12 @@ namespace stepsim::programs {
 // How a stream runs its operations: one after the other in list order (fifo), the message with the
 // smallest priority first (priority), or several messages at a time (at_once).
 enum class Discipline { fifo, priority, at_once };
-inline constexpr auto kDisciplines = base::words<Discipline>({{Discipline::fifo, "fifo"},
-                                                              {Discipline::priority, "priority"},
-                                                              {Discipline::at_once, "at_once"}});
+inline constexpr auto kDisciplines = base::words<Discipline>();
 
 // compute: work of the device; delay: time during which nothing computes; exchange: a message
 // between ranks.
 enum class OperationType { compute, delay, exchange };
-inline constexpr auto kOperationTypes =
-    base::words<OperationType>({{OperationType::compute, "compute"},
-                                {OperationType::delay, "delay"},
-                                {OperationType::exchange, "exchange"}});
+inline constexpr auto kOperationTypes = base::words<OperationType>();
 
 // The ranks on which a wait requires the operation to have ended: the own rank, or all ranks.
 enum class Scope { own, all };
@@ -41,8 +36,7 @@ enum class Scope { own, all };
 // When an exchange starts: for all ranks once the last one has entered (together), or rank by rank
 // as the schedule of the collective allows (each).
 enum class Entry { together, each };
-inline constexpr auto kEntries =
-    base::words<Entry>({{Entry::together, "together"}, {Entry::each, "each"}});
+inline constexpr auto kEntries = base::words<Entry>();
 
 // The purpose of an operation. Attribution and interference are per kind.
 enum class Kind {
@@ -63,22 +57,7 @@ enum class Kind {
   pull,
   other
 };
-inline constexpr auto kKinds = base::words<Kind>({{Kind::forward, "forward"},
-                                                  {Kind::backward, "backward"},
-                                                  {Kind::update, "update"},
-                                                  {Kind::select, "select"},
-                                                  {Kind::encode, "encode"},
-                                                  {Kind::decode, "decode"},
-                                                  {Kind::outer_update, "outer_update"},
-                                                  {Kind::step, "step"},
-                                                  {Kind::allreduce, "allreduce"},
-                                                  {Kind::reduce, "reduce"},
-                                                  {Kind::broadcast, "broadcast"},
-                                                  {Kind::reduce_scatter, "reduce_scatter"},
-                                                  {Kind::allgather, "allgather"},
-                                                  {Kind::push, "push"},
-                                                  {Kind::pull, "pull"},
-                                                  {Kind::other, "other"}});
+inline constexpr auto kKinds = base::words<Kind>();
 inline constexpr std::size_t kKindCount = static_cast<std::size_t>(Kind::other) + 1;
 
 struct Stream {

@@ -13,8 +13,7 @@
 namespace stepsim::study {
 
 enum class NetworkLevel { flow, packet };
-inline constexpr auto kNetworkLevels =
-    base::words<NetworkLevel>({{NetworkLevel::flow, "flow"}, {NetworkLevel::packet, "packet"}});
+inline constexpr auto kNetworkLevels = base::words<NetworkLevel>();
 
 struct FlowsFile {
   std::string name;
@@ -40,9 +39,7 @@ struct FlowsFile {
 // host and receives from one, drawn with the seed of the file; all_to_all: every host sends to
 // every other.
 enum class FlowRule { incast, permutation, all_to_all };
-inline constexpr auto kFlowRules = base::words<FlowRule>({{FlowRule::incast, "incast"},
-                                                          {FlowRule::permutation, "permutation"},
-                                                          {FlowRule::all_to_all, "all_to_all"}});
+inline constexpr auto kFlowRules = base::words<FlowRule>();
 
 // Reads the keys `flows` and `start_jitter_s` into `file`, whose fabric, network and seed must be
 // set already. Problems are added to the context.

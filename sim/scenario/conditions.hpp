@@ -34,30 +34,7 @@ enum class Factor {
   l_low,
   q
 };
-inline constexpr auto kFactors = base::words<Factor>({{Factor::e_pcie, "e_pcie"},
-                                                      {Factor::e_nvlink, "e_nvlink"},
-                                                      {Factor::e_xgmi, "e_xgmi"},
-                                                      {Factor::e_tcp, "e_tcp"},
-                                                      {Factor::c_tcp, "c_tcp"},
-                                                      {Factor::c_cloud, "c_cloud"},
-                                                      {Factor::e_rdma_pcie, "e_rdma_pcie"},
-                                                      {Factor::e_rdma_one, "e_rdma_one"},
-                                                      {Factor::e_rdma_many, "e_rdma_many"},
-                                                      {Factor::e_ps, "e_ps"},
-                                                      {Factor::e_host, "e_host"},
-                                                      {Factor::e_sched, "e_sched"},
-                                                      {Factor::a_nccl, "a_nccl"},
-                                                      {Factor::a_horovod, "a_horovod"},
-                                                      {Factor::a_server, "a_server"},
-                                                      {Factor::a_sched, "a_sched"},
-                                                      {Factor::h_tcp, "h_tcp"},
-                                                      {Factor::h_rdma, "h_rdma"},
-                                                      {Factor::s_net, "s_net"},
-                                                      {Factor::s_bus, "s_bus"},
-                                                      {Factor::l_0, "l_0"},
-                                                      {Factor::l_1, "l_1"},
-                                                      {Factor::l_low, "l_low"},
-                                                      {Factor::q, "q"}});
+inline constexpr auto kFactors = base::words<Factor>();
 inline constexpr std::size_t kFactorCount = kFactors.all().size();
 
 // What the factor is, "the share of its rate that PCIe reaches in a ring".
@@ -87,15 +64,13 @@ inline constexpr double kDeviationsOf80 = 1.2815515655446004;
 [[nodiscard]] double tau_of_range(Factor factor, double low, double high);
 
 enum class ConditionsKind { ideal, typical };
-inline constexpr auto kConditionsKinds = base::words<ConditionsKind>(
-    {{ConditionsKind::ideal, "ideal"}, {ConditionsKind::typical, "typical"}});
+inline constexpr auto kConditionsKinds = base::words<ConditionsKind>();
 
 // The settings of a scenario.
 struct Conditions {
   ConditionsKind kind{};
   std::string file;         // as written; "" = the shipped ones
   FactorValues factors{};   // only where typical
-  std::vector<Factor> own;  // that the scenario gives itself
   std::vector<Factor> used; // that count in this scenario
   // What the factors come to: the rates and times of links, and how many times as long the layers
   // of each job last. Scenarios that differ in factors alone have the same exchanges where the

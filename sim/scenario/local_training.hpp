@@ -11,15 +11,13 @@ namespace stepsim::study {
 // What one step of a round is in the program: one operation of a rank (step), or a step of
 // synchronous training inside an island, which is a node (sync_sgd).
 enum class InnerTraining { step, sync_sgd };
-inline constexpr auto kInnerTrainings = base::words<InnerTraining>(
-    {{InnerTraining::step, "step"}, {InnerTraining::sync_sgd, "sync_sgd"}});
+inline constexpr auto kInnerTrainings = base::words<InnerTraining>();
 
 // The layers of fragment p of P: every P-th layer from p on (strided), or consecutive layers
 // (sequential). Layers, in forward order, and fragments are numbered from 0; this fragment p is
 // fragment p + 1 of local_sgd_program.hpp.
 enum class FragmentPattern { strided, sequential };
-inline constexpr auto kFragmentPatterns = base::words<FragmentPattern>(
-    {{FragmentPattern::strided, "strided"}, {FragmentPattern::sequential, "sequential"}});
+inline constexpr auto kFragmentPatterns = base::words<FragmentPattern>();
 
 // The links of outer exchanges; empty values are those of the cluster.
 struct OuterNetwork {

@@ -37,10 +37,7 @@ struct WorkloadSource {
 
 // alpha_beta: latency and bandwidth per message. flow, packet: through the topology (PKT).
 enum class NetworkModel { alpha_beta, flow, packet };
-inline constexpr auto kNetworkModels =
-    base::words<NetworkModel>({{NetworkModel::alpha_beta, "alpha_beta"},
-                               {NetworkModel::flow, "flow"},
-                               {NetworkModel::packet, "packet"}});
+inline constexpr auto kNetworkModels = base::words<NetworkModel>();
 
 struct Network {
   NetworkModel model = NetworkModel::alpha_beta;
@@ -145,27 +142,16 @@ enum class TrainingAlgorithm {
 [[nodiscard]] constexpr bool needs_servers(TrainingAlgorithm algorithm) {
   return algorithm == TrainingAlgorithm::parameter_server || algorithm == TrainingAlgorithm::easgd;
 }
-inline constexpr auto kTrainingAlgorithms =
-    base::words<TrainingAlgorithm>({{TrainingAlgorithm::sync_sgd, "sync_sgd"},
-                                    {TrainingAlgorithm::pipe_sgd, "pipe_sgd"},
-                                    {TrainingAlgorithm::od_sgd, "od_sgd"},
-                                    {TrainingAlgorithm::parameter_server, "parameter_server"},
-                                    {TrainingAlgorithm::local_sgd, "local_sgd"},
-                                    {TrainingAlgorithm::diloco, "diloco"},
-                                    {TrainingAlgorithm::easgd, "easgd"}});
+inline constexpr auto kTrainingAlgorithms = base::words<TrainingAlgorithm>();
 
 // Workers of parameter servers train in step (sync), without waiting (async), or at most a bound
 // ahead of the slowest (ssp, stale synchronous, TRN 4.7).
 enum class ServerMode { sync, async, ssp };
-inline constexpr auto kServerModes = base::words<ServerMode>(
-    {{ServerMode::sync, "sync"}, {ServerMode::async, "async"}, {ServerMode::ssp, "ssp"}});
+inline constexpr auto kServerModes = base::words<ServerMode>();
 
 // How long gradients stay in memory: until the update, always, or until the update of their layer.
 enum class GradientLifetime { step, always, layer };
-inline constexpr auto kGradientLifetimes =
-    base::words<GradientLifetime>({{GradientLifetime::step, "step"},
-                                   {GradientLifetime::always, "always"},
-                                   {GradientLifetime::layer, "layer"}});
+inline constexpr auto kGradientLifetimes = base::words<GradientLifetime>();
 
 struct Training {
   TrainingAlgorithm algorithm = TrainingAlgorithm::sync_sgd;

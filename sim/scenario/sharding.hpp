@@ -12,42 +12,25 @@ namespace stepsim::study {
 // (ZeRO-3, FSDP). shard_grad_op keeps parameters gathered until backward. hybrid_shard is
 // full_shard among shard_ranks ranks, by default those of a node, with replicas of that (HSDP).
 enum class ShardingStrategy { none, zero1, zero2, full_shard, shard_grad_op, hybrid_shard };
-inline constexpr auto kShardingStrategies =
-    base::words<ShardingStrategy>({{ShardingStrategy::none, "none"},
-                                   {ShardingStrategy::zero1, "zero1"},
-                                   {ShardingStrategy::zero2, "zero2"},
-                                   {ShardingStrategy::full_shard, "full_shard"},
-                                   {ShardingStrategy::shard_grad_op, "shard_grad_op"},
-                                   {ShardingStrategy::hybrid_shard, "hybrid_shard"}});
+inline constexpr auto kShardingStrategies = base::words<ShardingStrategy>();
 
 // A framework whose defaults apply to the keys that are not given.
 enum class ShardingPreset { fsdp1, fsdp2, torchtitan };
-inline constexpr auto kShardingPresets =
-    base::words<ShardingPreset>({{ShardingPreset::fsdp1, "fsdp1"},
-                                 {ShardingPreset::fsdp2, "fsdp2"},
-                                 {ShardingPreset::torchtitan, "torchtitan"}});
+inline constexpr auto kShardingPresets = base::words<ShardingPreset>();
 
-inline constexpr auto kBackwardPrefetches =
-    base::words<programs::BackwardPrefetch>({{programs::BackwardPrefetch::pre, "pre"},
-                                             {programs::BackwardPrefetch::post, "post"},
-                                             {programs::BackwardPrefetch::none, "none"}});
-inline constexpr auto kParameterGathers = base::words<programs::NextForward>(
-    {{programs::NextForward::per_layer, "per_layer"}, {programs::NextForward::barrier, "barrier"}});
+inline constexpr auto kBackwardPrefetches = base::words<programs::BackwardPrefetch>();
+inline constexpr auto kParameterGathers = base::words<programs::NextForward>();
 
 // How ranks get the parameters that zero1 has updated: by all-gathers of buckets whose gradients
 // were reduce-scattered, or, as PyTorch's ZeroRedundancyOptimizer, by broadcasts from the owners of
 // whole tensors after all-reduces: of each tensor, or of all tensors of a rank at once.
 enum class GatherBy { all_gather, broadcast_tensors, broadcast_view };
-inline constexpr auto kGatherBys =
-    base::words<GatherBy>({{GatherBy::all_gather, "all_gather"},
-                           {GatherBy::broadcast_tensors, "broadcast_tensors"},
-                           {GatherBy::broadcast_view, "broadcast_view"}});
+inline constexpr auto kGatherBys = base::words<GatherBy>();
 
 // Which gradients of micro-batches are exchanged: those of the last one, which hold the sum, or
 // those of each micro-batch.
 enum class AccumulationExchange { last, each };
-inline constexpr auto kAccumulationExchanges = base::words<AccumulationExchange>(
-    {{AccumulationExchange::last, "last"}, {AccumulationExchange::each, "each"}});
+inline constexpr auto kAccumulationExchanges = base::words<AccumulationExchange>();
 
 struct Sharding {
   ShardingStrategy strategy = ShardingStrategy::none;

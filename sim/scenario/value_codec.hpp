@@ -7,13 +7,7 @@
 namespace stepsim::study {
 
 enum class CodecMethod { none, truncate16, quantize8, int8, fp4, custom_codec };
-inline constexpr auto kCodecMethods =
-    base::words<CodecMethod>({{CodecMethod::none, "none"},
-                              {CodecMethod::truncate16, "truncate16"},
-                              {CodecMethod::quantize8, "quantize8"},
-                              {CodecMethod::int8, "int8"},
-                              {CodecMethod::fp4, "fp4"},
-                              {CodecMethod::custom_codec, "custom_codec"}});
+inline constexpr auto kCodecMethods = base::words<CodecMethod>();
 
 struct ValueCodec {
   CodecMethod method = CodecMethod::none;

@@ -99,8 +99,7 @@ struct TraceStudy {
 
 // What a change takes, the least first: a setting, other code, or money.
 enum class Effort { free, software, hardware };
-inline constexpr auto kEfforts = base::words<Effort>(
-    {{Effort::free, "free"}, {Effort::software, "software"}, {Effort::hardware, "hardware"}});
+inline constexpr auto kEfforts = base::words<Effort>();
 [[nodiscard]] Effort effort_of(ChangeKind kind);
 
 // The output of `stepsim study --json` (kind study). One table of keys makes the writer and the

@@ -12,8 +12,7 @@ using namespace stepsim::io::rows;
 namespace {
 
 enum class Color { red, green };
-constexpr auto kColors =
-    stepsim::base::words<Color>({{Color::red, "red"}, {Color::green, "green"}});
+constexpr auto kColors = stepsim::base::words<Color>();
 constexpr std::array<std::string_view, 1> kBest{"best"};
 constexpr std::array kWidths{integer("width", "A width.").in(at_least(1)),
                              word("width", kBest, "The best width.")};

@@ -16,13 +16,7 @@ namespace stepsim::cli {
 namespace {
 
 enum class HelpFormat { text, json, man, bash, zsh, fish, words };
-constexpr auto kHelpFormats = base::words<HelpFormat>({{HelpFormat::text, "text"},
-                                                       {HelpFormat::json, "json"},
-                                                       {HelpFormat::man, "man"},
-                                                       {HelpFormat::bash, "bash"},
-                                                       {HelpFormat::zsh, "zsh"},
-                                                       {HelpFormat::fish, "fish"},
-                                                       {HelpFormat::words, "words"}});
+constexpr auto kHelpFormats = base::words<HelpFormat>();
 
 constexpr CommandText kHelpText = answered_at_once({
     "help",

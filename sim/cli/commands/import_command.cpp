@@ -174,8 +174,7 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
     options.common = common_options(flags);
     options.op = given(flags.op);
     options.ranks = ranks_of(flags);
-    constexpr auto kValues = base::words<io::OsuValue>(
-        {{io::OsuValue::average, "avg"}, {io::OsuValue::min, "min"}, {io::OsuValue::max, "max"}});
+    constexpr auto kValues = base::words<io::OsuValue>({{io::OsuValue::average, "avg"}});
     read_word("--value", flags.value, kValues, options.value);
     const io::OsuLog log = io::import_osu(single_file(flags), options);
     return target.ends_with(".cost.json") ? imported_cost(log)

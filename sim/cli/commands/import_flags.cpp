@@ -120,8 +120,7 @@ io::KinetoOptions kineto_options(const ImportFlags& flags) {
                            .value_or(options.skip_steps);
   options.step_annotation = given(flags.step_annotation);
   options.model = given(flags.model);
-  constexpr auto kBases = base::words<io::TimeBasis>(
-      {{io::TimeBasis::kernel, "kernel"}, {io::TimeBasis::wall, "wall"}});
+  constexpr auto kBases = base::words<io::TimeBasis>();
   read_word("--time", flags.time, kBases, options.time);
   if (!flags.measured_step.empty()) {
     options.measured_step =

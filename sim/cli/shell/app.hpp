@@ -84,13 +84,7 @@ struct Common {
 };
 
 enum class Format { json, jsonl, csv, table, html, markdown, svg };
-inline constexpr auto kFormats = base::words<Format>({{Format::json, "json"},
-                                                      {Format::jsonl, "jsonl"},
-                                                      {Format::csv, "csv"},
-                                                      {Format::table, "table"},
-                                                      {Format::html, "html"},
-                                                      {Format::markdown, "markdown"},
-                                                      {Format::svg, "svg"}});
+inline constexpr auto kFormats = base::words<Format>();
 // The formats of a command whose CommandText does not set `formats`.
 inline constexpr std::array kAllFormats{Format::json, Format::jsonl, Format::csv, Format::table};
 // The formats of commands that print tables.

@@ -53,20 +53,11 @@ enum class SupportOverlap { random, full, disjoint }; // overlap of selections; 
 enum class ResidualMask { final, per_round }; // SPA 7, collectives/operators/error_feedback.hpp
 enum class SelectStream { compute, side };    // the selection delays backward, or runs next to it
 inline constexpr auto kSparseAllgathers =
-    base::words<SparseAllgather>({{SparseAllgather::automatic, "auto"},
-                                  {SparseAllgather::recursive_doubling, "recursive_doubling"},
-                                  {SparseAllgather::bruck, "bruck"},
-                                  {SparseAllgather::ring, "ring"}});
-inline constexpr auto kSparseBroadcasts =
-    base::words<SparseBroadcast>({{SparseBroadcast::mst, "mst"}, {SparseBroadcast::flat, "flat"}});
-inline constexpr auto kSupportOverlaps =
-    base::words<SupportOverlap>({{SupportOverlap::random, "random"},
-                                 {SupportOverlap::full, "full"},
-                                 {SupportOverlap::disjoint, "disjoint"}});
-inline constexpr auto kResidualMasks = base::words<ResidualMask>(
-    {{ResidualMask::final, "final"}, {ResidualMask::per_round, "per_round"}});
-inline constexpr auto kSelectStreams =
-    base::words<SelectStream>({{SelectStream::compute, "compute"}, {SelectStream::side, "side"}});
+    base::words<SparseAllgather>({{SparseAllgather::automatic, "auto"}});
+inline constexpr auto kSparseBroadcasts = base::words<SparseBroadcast>();
+inline constexpr auto kSupportOverlaps = base::words<SupportOverlap>();
+inline constexpr auto kResidualMasks = base::words<ResidualMask>();
+inline constexpr auto kSelectStreams = base::words<SelectStream>();
 
 // Costs in seconds; 0 = free (SPA 8.2). A rank selects k of m elements and sends k' entries. The
 // counts m (`searched`), k, k' (`entries`), `merges` and `scattered` are those of

@@ -19,11 +19,7 @@
 namespace stepsim::collectives {
 
 enum class CustomExchange { ring, allgather, server, tree };
-inline constexpr auto kCustomExchanges =
-    base::words<CustomExchange>({{CustomExchange::ring, "ring"},
-                                 {CustomExchange::allgather, "allgather"},
-                                 {CustomExchange::server, "server"},
-                                 {CustomExchange::tree, "tree"}});
+inline constexpr auto kCustomExchanges = base::words<CustomExchange>();
 
 // The variables of a formula; their values are passed in this order.
 inline constexpr std::array<std::string_view, 3> kCustomVariables{"n", "P", "density"};

@@ -20,11 +20,7 @@
 namespace stepsim::collectives {
 
 enum class SparseMethod { topk, gtopk_tree, gtopk_butterfly, gtopk_exact };
-inline constexpr auto kSparseMethods =
-    base::words<SparseMethod>({{SparseMethod::topk, "topk"},
-                               {SparseMethod::gtopk_tree, "gtopk_tree"},
-                               {SparseMethod::gtopk_butterfly, "gtopk_butterfly"},
-                               {SparseMethod::gtopk_exact, "gtopk_exact"}});
+inline constexpr auto kSparseMethods = base::words<SparseMethod>();
 
 // `rank` merges the list of `from` into its own; `result` is the merged list.
 struct Merge {

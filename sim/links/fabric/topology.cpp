@@ -51,14 +51,7 @@ constexpr std::array kRails{needs("nodes"),
                             takes("pcie_latency_s")};
 
 enum class Shape { star, leaf_spine, ring, torus, fat_tree, dragonfly, gpu_node, rail_optimised };
-constexpr auto kShapes = base::words<Shape>({{Shape::star, "star"},
-                                             {Shape::leaf_spine, "leaf_spine"},
-                                             {Shape::ring, "ring"},
-                                             {Shape::torus, "torus"},
-                                             {Shape::fat_tree, "fat_tree"},
-                                             {Shape::dragonfly, "dragonfly"},
-                                             {Shape::gpu_node, "gpu_node"},
-                                             {Shape::rail_optimised, "rail_optimised"}});
+constexpr auto kShapes = base::words<Shape>();
 constexpr Preset preset(Shape shape, std::span<const PresetParameter> parameters) {
   return {kShapes[shape], parameters};
 }

@@ -17,28 +17,13 @@ enum class SprayOffset : std::uint8_t { host, zero };
 enum class QueueDiscipline : std::uint8_t { fifo, flow_round_robin };
 enum class BufferScope : std::uint8_t { port, shared, unlimited };
 enum class RateControl : std::uint8_t { none, dctcp, timely };
-inline constexpr auto kTransportKinds =
-    base::words<TransportKind>({{TransportKind::raw, "raw"},
-                                {TransportKind::window, "window"},
-                                {TransportKind::reno, "reno"},
-                                {TransportKind::dctcp, "dctcp"},
-                                {TransportKind::pfabric, "pfabric"},
-                                {TransportKind::dlcp, "dlcp"}});
+inline constexpr auto kTransportKinds = base::words<TransportKind>();
 inline constexpr auto kLoadBalancings =
-    base::words<LoadBalancing>({{LoadBalancing::ecmp, "ecmp"},
-                                {LoadBalancing::spray_random, "spray_random"},
-                                {LoadBalancing::spray_round_robin, "spray_round_robin"},
-                                {LoadBalancing::explicit_path, "explicit"}});
-inline constexpr auto kSprayOffsets =
-    base::words<SprayOffset>({{SprayOffset::host, "host"}, {SprayOffset::zero, "zero"}});
-inline constexpr auto kQueueDisciplines = base::words<QueueDiscipline>(
-    {{QueueDiscipline::fifo, "fifo"}, {QueueDiscipline::flow_round_robin, "flow_round_robin"}});
-inline constexpr auto kBufferScopes =
-    base::words<BufferScope>({{BufferScope::port, "port"},
-                              {BufferScope::shared, "shared"},
-                              {BufferScope::unlimited, "unlimited"}});
-inline constexpr auto kRateControls = base::words<RateControl>(
-    {{RateControl::none, "none"}, {RateControl::dctcp, "dctcp"}, {RateControl::timely, "timely"}});
+    base::words<LoadBalancing>({{LoadBalancing::explicit_path, "explicit"}});
+inline constexpr auto kSprayOffsets = base::words<SprayOffset>();
+inline constexpr auto kQueueDisciplines = base::words<QueueDiscipline>();
+inline constexpr auto kBufferScopes = base::words<BufferScope>();
+inline constexpr auto kRateControls = base::words<RateControl>();
 
 inline constexpr std::uint32_t kNoThreshold = std::numeric_limits<std::uint32_t>::max();
 

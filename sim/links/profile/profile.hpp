@@ -15,15 +15,12 @@ namespace stepsim::links {
 
 enum class ProfileLabel { measured, calibrated, default_value };
 inline constexpr auto kProfileLabels =
-    base::words<ProfileLabel>({{ProfileLabel::measured, "measured"},
-                               {ProfileLabel::calibrated, "calibrated"},
-                               {ProfileLabel::default_value, "default"}});
+    base::words<ProfileLabel>({{ProfileLabel::default_value, "default"}});
 
 // The error of a fit, best first: ok is below 10 %, warn below 25 %, fail above. group_fit.hpp of
 // calibrate defines the error of curves, gpu_fit.hpp the error of kernels.
 enum class Grade { ok, warn, fail };
-inline constexpr auto kGrades =
-    base::words<Grade>({{Grade::ok, "ok"}, {Grade::warn, "warn"}, {Grade::fail, "fail"}});
+inline constexpr auto kGrades = base::words<Grade>();
 
 struct CurveSegment { // T(m) = startup_s + per_byte_s m, s, for from_bytes <= m <= to_bytes
   double from_bytes{};
@@ -39,8 +36,7 @@ struct CurvePoint {
 // How the start-up of a collective was measured: each one alone after a barrier, or several queued
 // at once as in a backward pass, where start-ups overlap.
 enum class StartUp { alone, queue };
-inline constexpr auto kStartUps =
-    base::words<StartUp>({{StartUp::alone, "alone"}, {StartUp::queue, "queue"}});
+inline constexpr auto kStartUps = base::words<StartUp>();
 
 struct CollectiveCurve {
   std::string op;
@@ -92,13 +88,11 @@ struct CompressionCosts {
 
 // Who moves the bytes between machines. tcp_cloud: TCP between rented virtual machines.
 enum class Carrier { rdma, tcp, tcp_cloud };
-inline constexpr auto kCarriers = base::words<Carrier>(
-    {{Carrier::rdma, "rdma"}, {Carrier::tcp, "tcp"}, {Carrier::tcp_cloud, "tcp_cloud"}});
+inline constexpr auto kCarriers = base::words<Carrier>();
 
 // The link between the GPUs of a machine.
 enum class Bus { pcie, nvlink, xgmi };
-inline constexpr auto kBuses =
-    base::words<Bus>({{Bus::pcie, "pcie"}, {Bus::nvlink, "nvlink"}, {Bus::xgmi, "xgmi"}});
+inline constexpr auto kBuses = base::words<Bus>();
 
 struct NetworkProfile {
   std::string name;

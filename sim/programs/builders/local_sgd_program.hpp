@@ -35,8 +35,7 @@ struct RoundOptions {
 //   step    a fragment; the whole step waits
 //   layer   one layer of a fragment; only the forward of this layer waits
 enum class OuterGate { step, layer };
-inline constexpr auto kOuterGates =
-    base::words<OuterGate>({{OuterGate::step, "step"}, {OuterGate::layer, "layer"}});
+inline constexpr auto kOuterGates = base::words<OuterGate>();
 
 // A round whose steps consist of the forward and backward of every layer, or without layers of one
 // operation of `step` seconds.

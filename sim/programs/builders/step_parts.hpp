@@ -37,8 +37,7 @@ struct BucketTimes {
 // When a layer of the next forward may start: after the exchanges of its own buckets (per_layer),
 // or after all exchanges (barrier).
 enum class NextForward { per_layer, barrier };
-inline constexpr auto kNextForwards = base::words<NextForward>(
-    {{NextForward::per_layer, "per_layer"}, {NextForward::barrier, "barrier"}});
+inline constexpr auto kNextForwards = base::words<NextForward>();
 
 [[nodiscard]] std::uint32_t lowest_layer(const BucketTimes& bucket);
 // [layer]: the indices of its buckets; none for a layer without gradients.

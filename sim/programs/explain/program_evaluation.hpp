@@ -10,9 +10,7 @@ namespace stepsim::programs {
 //   max_plus     recurrence.hpp: one time per operation, iteration and rank
 //   events       event_pass.hpp: every start and end is an event
 enum class Evaluator { closed_form, max_plus, events };
-inline constexpr auto kEvaluators = base::words<Evaluator>({{Evaluator::closed_form, "closed_form"},
-                                                            {Evaluator::max_plus, "max_plus"},
-                                                            {Evaluator::events, "events"}});
+inline constexpr auto kEvaluators = base::words<Evaluator>();
 
 // The settings with which a program is run.
 struct Evaluation {

@@ -11,8 +11,7 @@ namespace stepsim::programs {
 // The first steps after a warm-up. skip: K - 1 steps wait for nothing and apply nothing; block
 // (K = 2): the first two both wait for the step before, and the second applies nothing.
 enum class WarmupSwitch { skip, block };
-inline constexpr auto kWarmupSwitches =
-    base::words<WarmupSwitch>({{WarmupSwitch::skip, "skip"}, {WarmupSwitch::block, "block"}});
+inline constexpr auto kWarmupSwitches = base::words<WarmupSwitch>();
 
 // The steps of a run, which alone decide which gradients are applied when.
 struct PipelineSteps {

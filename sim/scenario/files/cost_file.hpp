@@ -11,8 +11,7 @@ namespace stepsim::io {
 // measured: a line through transfer times without waiting. bound: an upper bound on the time of
 // every exchange, because the measured times contain waiting.
 enum class CostGrade { measured, bound };
-inline constexpr auto kCostGrades =
-    base::words<CostGrade>({{CostGrade::measured, "measured"}, {CostGrade::bound, "bound"}});
+inline constexpr auto kCostGrades = base::words<CostGrade>();
 
 // T(bytes) = startup + bytes x per_byte of one operation, and the bus bandwidth that follows from
 // it. An interval is the 90 % interval, or the range that a bound leaves open; an end that the

@@ -12,10 +12,8 @@ struct ParseContext;
 
 enum class PriorityMap { layer, bytes };
 enum class LossFill { zero, stale };
-inline constexpr auto kPriorityMaps =
-    base::words<PriorityMap>({{PriorityMap::layer, "layer"}, {PriorityMap::bytes, "bytes"}});
-inline constexpr auto kLossFills =
-    base::words<LossFill>({{LossFill::zero, "zero"}, {LossFill::stale, "stale"}});
+inline constexpr auto kPriorityMaps = base::words<PriorityMap>();
+inline constexpr auto kLossFills = base::words<LossFill>();
 
 // Fractions are of packets or layers, from 0 to 1; layers are numbered from 0 in forward order. A
 // bound is the fraction of the packets of a message that may be lost.

@@ -45,11 +45,8 @@ using AllRecords = std::map<std::string, Records, std::less<>>; // by the id of 
 // read by others" follows all but the last.
 
 enum class Verdict { met, not_met, bracketed, not_comparable };
-inline constexpr auto kVerdicts =
-    base::words<Verdict>({{Verdict::met, "met"},
-                          {Verdict::not_met, "not met"},
-                          {Verdict::bracketed, "bracketed"},
-                          {Verdict::not_comparable, "not comparable"}});
+inline constexpr auto kVerdicts = base::words<Verdict>(
+    {{Verdict::not_met, "not met"}, {Verdict::not_comparable, "not comparable"}});
 
 struct Decided {
   const Claim* claim{}; // in the Reproduction, whose claims must outlive this

@@ -18,12 +18,7 @@ namespace stepsim::reproduce {
 // Where a number of a paper was seen. Numbers that were recalled or could not be read decide no
 // claim, and reported points and bars leave them out.
 enum class Label { abstract, repository, drawing, second_hand, recalled, unreadable };
-inline constexpr auto kLabels = base::words<Label>({{Label::abstract, "abstract"},
-                                                    {Label::repository, "repository"},
-                                                    {Label::drawing, "drawing"},
-                                                    {Label::second_hand, "second-hand"},
-                                                    {Label::recalled, "recalled"},
-                                                    {Label::unreadable, "unreadable"}});
+inline constexpr auto kLabels = base::words<Label>({{Label::second_hand, "second-hand"}});
 // Whether numbers with this label decide claims and are drawn as reported.
 [[nodiscard]] constexpr bool counts(Label label) {
   return label != Label::recalled && label != Label::unreadable;
@@ -100,14 +95,7 @@ struct Series {
 // `same_best` counts the groups in which the same record has the least Cell::value and the least
 // Cell::with.
 enum class Reduce { one, min, max, median, mean, sum, count, same_best };
-inline constexpr auto kReduces = base::words<Reduce>({{Reduce::one, "one"},
-                                                      {Reduce::min, "min"},
-                                                      {Reduce::max, "max"},
-                                                      {Reduce::median, "median"},
-                                                      {Reduce::mean, "mean"},
-                                                      {Reduce::sum, "sum"},
-                                                      {Reduce::count, "count"},
-                                                      {Reduce::same_best, "same_best"}});
+inline constexpr auto kReduces = base::words<Reduce>();
 struct Cell {
   Series series;
   std::string value; // formula

@@ -13,10 +13,7 @@ namespace stepsim::reproduce {
 // Where parameter servers run. `machines`: one server per machine of workers, on machines of their
 // own; `workers`: one on each worker; `host`: the processor of the one machine.
 enum class ServerPlace { none, machines, workers, host };
-inline constexpr auto kServerPlaces = base::words<ServerPlace>({{ServerPlace::none, "none"},
-                                                                {ServerPlace::machines, "machines"},
-                                                                {ServerPlace::workers, "workers"},
-                                                                {ServerPlace::host, "host"}});
+inline constexpr auto kServerPlaces = base::words<ServerPlace>();
 
 struct FabricRule {
   double latency_s{};

@@ -52,9 +52,7 @@ void set_standing(const Standing& standing, io::Json& row);
 
 // The criterion: least seconds per iteration, most samples per second, or most speed-up per worker.
 enum class BestBy { iteration_time, throughput, efficiency };
-inline constexpr auto kBestBy = base::words<BestBy>({{BestBy::iteration_time, "iteration_time"},
-                                                     {BestBy::throughput, "throughput"},
-                                                     {BestBy::efficiency, "efficiency"}});
+inline constexpr auto kBestBy = base::words<BestBy>();
 
 struct Ranking {
   BestBy by = BestBy::iteration_time;
