@@ -4,8 +4,10 @@
 //
 //     collected<std::string_view>(knobs(), &KnobRow::name)                   {"bucket_bytes", ..}
 //     listed(ranks, [](int rank) { return std::to_string(rank); })           "0, 1, 2"
+//     listed(words, {}, ", ", " or ")                                        "a, b or c"
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "base/error.hpp"
 
@@ -22,14 +24,17 @@ template <class Value, class Range, class Each = std::identity>
   return all;
 }
 
-// The texts that `each` makes of the elements, with `between` between two of them.
+// The texts that `each` makes of the elements, with `between` between two of them, or `last`, if it
+// is given, between the last two.
 template <class Range, class Each = std::identity>
 [[nodiscard]] std::string listed(const Range& range, Each each = {},
-                                 std::string_view between = ", ") {
+                                 std::string_view between = ", ", std::string_view last = {}) {
   std::string text;
-  for (bool first = true; const auto& element : range) {
-    text.append(first ? std::string_view() : between).append(std::invoke(each, element));
-    first = false;
+  const auto count = std::ranges::distance(range);
+  for (std::ptrdiff_t i = 0; const auto& element : range) {
+    ++i;
+    text.append(i == 1 ? "" : i == count && !last.empty() ? last : between);
+    text.append(std::invoke(each, element));
   }
   return text;
 }

@@ -74,6 +74,8 @@ class SimulationError : public std::runtime_error {
 [[nodiscard]] std::string unknown_word(std::string_view noun, std::string_view word,
                                        std::span<const std::string_view> known);
 
+// Returns the word between double quotes, unchanged.
+[[nodiscard]] std::string quoted(std::string_view word);
 // Returns "a, b, c", or with `last` = " or ": "a, b or c".
 [[nodiscard]] std::string joined(std::span<const std::string_view> words,
                                  std::string_view last = ", ");

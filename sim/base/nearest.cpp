@@ -1,4 +1,4 @@
-#include "base/error.hpp"
+#include "base/collected.hpp"
 
 #include <algorithm>
 #include <array>
@@ -129,40 +129,24 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
   if (words.empty()) {
     return "";
   }
-  std::string text = ", did you mean ";
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) {
-      text += i + 1 == words.size() ? " or " : ", ";
-    }
-    text += words[i];
-  }
-  return text + "?";
+  return ", did you mean " + listed(words, std::identity(), ", ", " or ") + "?";
 }
 
 std::string unknown_word(std::string_view noun, std::string_view word,
                          std::span<const std::string_view> known) {
-  std::string text = "unknown " + std::string(noun) + " \"" + shown_value(word) + "\"";
+  const std::string text = "unknown " + std::string(noun) + " \"" + shown_value(word) + "\"";
   std::vector<std::string> near = nearest_words(word, known);
   near = near.empty() ? of_one_family(word, known) : near;
-  for (std::size_t i = 0; i < near.size(); ++i) {
-    text += i == 0 ? "; did you mean " : (i + 1 == near.size() ? " or " : ", ");
-    text += "\"" + near[i] + "\"";
-  }
   if (!near.empty()) {
-    return text + "?";
+    return text + "; did you mean " + listed(near, quoted, ", ", " or ") + "?";
   }
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    text.append(i == 0 ? "; one of " : ", ").append(known[i]);
-  }
-  return text;
+  return known.empty() ? text : text + "; one of " + joined(known);
 }
 
+std::string quoted(std::string_view word) { return "\"" + std::string(word) + "\""; }
+
 std::string joined(std::span<const std::string_view> words, std::string_view last) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    text.append(i == 0 ? "" : i + 1 == words.size() ? last : ", ").append(words[i]);
-  }
-  return text;
+  return listed(words, std::identity(), ", ", last);
 }
 
 } // namespace stepsim::base

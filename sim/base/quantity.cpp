@@ -77,13 +77,7 @@ double scaled(std::string_view number, int exponent) {
   return value;
 }
 
-std::string unit_list(QuantityKind kind) {
-  std::string text;
-  for (const std::string_view unit : common_units(kind)) {
-    text += (text.empty() ? "" : ", ") + std::string(unit);
-  }
-  return text;
-}
+std::string unit_list(QuantityKind kind) { return joined(common_units(kind)); }
 
 std::string unknown_unit(std::string_view unit, QuantityKind kind) {
   if (const std::string readings = two_readings(unit, kind); !readings.empty()) {

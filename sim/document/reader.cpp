@@ -9,22 +9,9 @@
 #include <cassert>
 #include <cmath>
 
+#include "base/collected.hpp"
+
 namespace stepsim::io {
-
-namespace {
-
-std::string quoted_list(std::span<const std::string> words) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) {
-      text += i + 1 == words.size() ? " or " : ", ";
-    }
-    text.append("\"").append(words[i]).append("\"");
-  }
-  return text;
-}
-
-} // namespace
 
 Fields::Fields(const Json& json, Problems& problems) : json_(json), problems_(problems) {
   if (!json.is_object()) {
@@ -125,11 +112,10 @@ std::int64_t Fields::integer(std::string_view key) {
                                  ? integer(key, row.range, static_cast<std::int64_t>(*fallback))
                                  : integer(key, row.range);
   if (!row.choices.empty() && std::ranges::find(row.choices, value) == row.choices.end()) {
-    std::string text;
-    for (const std::int64_t choice : row.choices) {
-      text += (text.empty() ? "must be " : " or ") + std::to_string(choice);
-    }
-    problems_.add(json_, key, text + ", got " + std::to_string(value));
+    const auto text_of = [](std::int64_t choice) { return std::to_string(choice); };
+    problems_.add(json_, key,
+                  "must be " + base::listed(row.choices, text_of, " or ") + ", got " +
+                      text_of(value));
     return row.choices.back();
   }
   return value;
@@ -308,7 +294,7 @@ std::size_t Fields::word(std::string_view key, std::span<const std::string_view>
   if (near.empty()) {
     hint = words.empty() ? "" : "; one of " + base::joined(words);
   } else {
-    hint = "; did you mean " + quoted_list(near) + "?";
+    hint = "; did you mean " + base::listed(near, base::quoted, ", ", " or ") + "?";
   }
   problems_.add(*value, "unknown " + std::string(key) + " " + shown(*value) + hint);
   return fallback.value_or(0);

@@ -151,4 +151,20 @@ private:
   bool complete_ = false; // no_more() was called
 };
 
+struct OwnProblems {
+  Problems own;
+};
+
+// The fields of a file of a kind, whose row is `kind`, with the problems of the file. The header is
+// read; throws as header() does.
+class FileFields : private OwnProblems, public Fields {
+public:
+  FileFields(const Json& json, const Key& kind) : Fields(json, own, kind) { header(kind.name); }
+  // Throws InputError with all problems, unknown keys among them.
+  void finish() {
+    no_more();
+    own.throw_if_any();
+  }
+};
+
 } // namespace stepsim::io

@@ -10,7 +10,7 @@
 #include <limits>
 #include <optional>
 
-#include "base/error.hpp"
+#include "base/collected.hpp"
 
 namespace stepsim::io {
 
@@ -226,10 +226,8 @@ void TarStream::finish() const {
     throw InputError(file_, "", "tar archive without files");
   }
   if (files_ > 1) {
-    std::string list;
-    for (const std::string& name : names_) {
-      list += (list.empty() ? "" : ", ") + base::shown_value(name, 80);
-    }
+    const std::string list =
+        base::listed(names_, [](const std::string& name) { return base::shown_value(name, 80); });
     throw InputError(file_, "",
                      fmt::format("tar archive of {} files: unpack it and give one of them: {}{}",
                                  files_, list, files_ > names_.size() ? ", ..." : ""));

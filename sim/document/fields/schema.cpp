@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "document/reader.hpp"
 
@@ -36,10 +37,7 @@ Json json_of(const KeyDefault& value, KeyKind kind) {
 
 // The regular expression of a text with a unit of this kind.
 std::string pattern(base::QuantityKind kind) {
-  std::string units;
-  for (const std::string_view unit : base::units(kind)) {
-    units.append(units.empty() ? "" : "|").append(unit);
-  }
+  const std::string units = base::listed(base::units(kind), {}, "|");
   return R"(^\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)? *()" + units + ")$";
 }
 

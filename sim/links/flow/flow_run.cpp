@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/error.hpp"
+#include "base/collected.hpp"
 #include "base/random.hpp"
 
 namespace stepsim::links {
@@ -40,11 +40,9 @@ std::string name(const Fabric& fabric, std::span<const FlowSpec> flows, std::siz
 // The error that names the first of the flows concerned.
 [[noreturn]] void refuse(const Fabric& fabric, std::span<const FlowSpec> flows,
                          std::span<const std::uint32_t> ids, const std::string& what) {
-  std::string text = what + ": ";
-  for (std::size_t i = 0; i < std::min(ids.size(), kMostNamed); ++i) {
-    text += (i > 0 ? ", " : "") + name(fabric, flows, ids[i]);
-  }
-  throw SimulationError(text + (ids.size() > kMostNamed ? ", ..." : ""));
+  const std::string text = base::listed(ids.first(std::min(ids.size(), kMostNamed)),
+                                        [&](std::uint32_t id) { return name(fabric, flows, id); });
+  throw SimulationError(what + ": " + text + (ids.size() > kMostNamed ? ", ..." : ""));
 }
 
 // Priorities in use, as classes 0, 1, ...
