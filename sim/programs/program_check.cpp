@@ -87,17 +87,15 @@ void check_streams(const Program& program, Problems& problems) {
     }
     if (stream.discipline == Discipline::priority) {
       problems.at_least(stream.credit_bytes, 1, where / "credit_bytes");
-      if (program.interference.exchange != 1) {
-        problems.add("/overlap/exchange", "is defined for fifo streams only");
-      }
     }
     if (stream.discipline == Discipline::at_once) {
       problems.at_least(std::int64_t{stream.concurrency}, 1, where / "concurrency");
       problems.finite(stream.contention, where / "contention");
-      if (program.interference.exchange != 1) {
-        problems.add("/overlap/exchange", "is defined for fifo streams only");
-      }
     }
+  }
+  const auto is_fifo = [](const Stream& each) { return each.discipline == Discipline::fifo; };
+  if (program.interference.exchange != 1 && !std::ranges::all_of(program.streams, is_fifo)) {
+    problems.add("/overlap/exchange", "is defined for fifo streams only");
   }
 }
 

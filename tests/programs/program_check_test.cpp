@@ -111,6 +111,12 @@ TEST_CASE("program check: what streams that are not fifo cannot do") {
           p.streams[1].discipline = Discipline::at_once;
           p.interference.exchange = 2;
         }) == "p.json: /overlap/exchange: is defined for fifo streams only");
+  CHECK(problem_after([](Program& p) { // one problem, however many of them there are
+          p.streams[1].discipline = Discipline::at_once;
+          p.streams.push_back(p.streams[1]);
+          p.streams[2].name = "other";
+          p.interference.exchange = 2;
+        }) == "p.json: /overlap/exchange: is defined for fifo streams only");
   CHECK(problem_after([](Program& p) {
           p.streams[1].discipline = Discipline::priority;
           p.streams[1].credit_bytes = 0;
