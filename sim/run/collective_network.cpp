@@ -200,16 +200,16 @@ void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint3
   const io::Json* json = fields.any("intra_network");
   const bool filled = system.node && gpus > 1;
   const bool intra = filled || (json != nullptr && !json->is_null());
+  const std::uint32_t domain = topology ? 1 : domain_nodes(fields, gpus, file);
   if (topology && nics != 1) {
     context.problems.add(fields.json(),
                          "/nics_per_node and /topology exclude each other: its cables are there");
-  } else if (!intra && !topology && !system.question &&
+  } else if (!intra && !topology && !system.question && context.problems.empty() &&
              (gpus != 1 || nics != 1 || fields.has("nvlink_domain_nodes"))) {
     context.problems.add(
         fields.json(),
         "/gpus_per_node needs /intra_network/latency_s and /intra_network/bandwidth_Bps");
   }
-  const std::uint32_t domain = topology ? 1 : domain_nodes(fields, gpus, file);
   const std::optional<collectives::NvlsCost> nvls = read_nvls(fields, system.node);
   const std::optional<double> switch_latency_s = read_switch_latency(fields);
   const bool switches = fields.has("nvls_Bps") || switch_latency_s;

@@ -134,7 +134,7 @@ void parse_system(io::Fields& fields, const ParseContext& context, CollectiveFil
   if (!system.shape) {
     const std::vector<std::int64_t>& counts = system.ranks_per_node;
     const std::int64_t sum = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-    const bool counted = fields.has("shape") || sum > 0;
+    const bool counted = fields.has("shape") || fields.has("ranks_per_node");
     const std::int64_t of_nodes = std::max<std::int64_t>(sum, 1);
     file.collective.ranks = static_cast<std::uint32_t>(
         counted ? fields.integer_or("ranks", of_nodes) : fields.required_integer("ranks"));

@@ -151,6 +151,21 @@ TEST_CASE("collective file: ranks_per_node counts the ranks of unequal nodes") {
   CHECK(with({{"/ranks_per_node", "[3, 0]"}}).starts_with("c.json: /ranks_per_node/1: must be "));
 }
 
+TEST_CASE("collective file: a wrong number of ranks or nodes is one problem") {
+  const auto problems = [](const Changes& changes) {
+    try {
+      (void)read(kRing, changes);
+      return std::size_t{0};
+    } catch (const InputError& error) {
+      return error.problems().size();
+    }
+  };
+  CHECK(problems({{"/ranks", ""}, {"/ranks_per_node", "[]"}}) == 1);
+  CHECK(problems({{"/ranks", ""}, {"/ranks_per_node", "[0, 2]"}}) == 1);
+  CHECK(problems({{"/nvlink_domain_nodes", "0"}}) == 1);
+  CHECK(problems({{"/nvlink_domain_nodes", "2"}}) == 1); // no network joins them
+}
+
 TEST_CASE("collective file: links and sizes are objects or files, and belong to the ranks") {
   const CollectiveFile file = read(kRing, {{"/ranks", "2"}, {"/links", R"({"links": [
       {"src": 0, "dst": 1, "latency_s": 1e-6, "bandwidth_Bps": 2e9}], "enter_s": [0, 1]})"}});
