@@ -84,6 +84,8 @@ Result run_algorithm(const Scenario& scenario, Detail detail, ProgramMemory* mem
 // Three regimes of loss (PKT 8): harmless, slower, never.
 void fill_convergence(const Convergence& convergence, Summary& summary) {
   const double loss = summary.loss_fraction.value_or(0);
+  summary.epochs.reset();
+  summary.time_to_accuracy_s.reset();
   summary.converges = loss <= convergence.most;
   if (!*summary.converges) {
     return;
@@ -197,7 +199,12 @@ void apply_warmup(const Scenario& scenario, Result& result) {
       *steady.back()->summary.makespan_s + moved(*steady.back(), steady.size() - 1);
 }
 
-void add_job(const Scenario& scenario, Summary& summary) {
+// What follows from the other figures of a run, or from their means.
+void fill_following(const Scenario& scenario, Summary& summary) {
+  if (scenario.training.convergence) {
+    fill_convergence(*scenario.training.convergence, summary);
+  }
+  fill_compute_interval(scenario, summary);
   if (!fill_job(scenario.job, machines_of(scenario), scenario.cluster.ranks(), summary)) {
     throw SimulationError(
         "the training never ends: a machine fails every " +
@@ -212,9 +219,6 @@ void add_job(const Scenario& scenario, Summary& summary) {
 void finish(const Scenario& scenario, Result& result, ProgramMemory* memory) {
   check_limit(scenario, *result.summary.makespan_s);
   fill_step(scenario, result.summary);
-  if (scenario.training.convergence) {
-    fill_convergence(*scenario.training.convergence, result.summary);
-  }
   Summary& summary = result.summary;
   // The flag has a value wherever there is a closed form, so that its absence means that there is
   // none.
@@ -228,8 +232,7 @@ void finish(const Scenario& scenario, Result& result, ProgramMemory* memory) {
   compare_with_dense(scenario, result.summary, memory);
   fill_step_interval(scenario, memory, result.summary);
   find_input_bound(scenario, result.summary);
-  fill_compute_interval(scenario, result.summary);
-  add_job(scenario, result.summary);
+  fill_following(scenario, result.summary);
 }
 
 } // namespace
@@ -299,7 +302,8 @@ Scenario replicated(Scenario scenario, std::int64_t replication) {
 
 namespace {
 
-// Times become means over replications, so that their parts still add up; speeds follow from them.
+// Times and losses become means over replications, so that their parts still add up; speeds follow
+// from them.
 void average(const std::vector<Summary>& all, Summary& summary) {
   const auto mean = [&](SummaryNumber number) -> std::optional<double> {
     double sum = 0;
@@ -312,18 +316,29 @@ void average(const std::vector<Summary>& all, Summary& summary) {
     return sum / static_cast<double>(all.size());
   };
   const double first_period = *summary.iteration_time_s;
-  double alone = 0; // sum over replications
-  for (const Summary& each : all) {
-    // The efficiency of each replication times its period is the period of one worker alone.
-    alone += each.scaling_efficiency.value_or(0) * *each.iteration_time_s;
-  }
-  for (const SummaryNumber number :
-       {&Summary::iteration_time_s, &Summary::forward_s, &Summary::backward_s, &Summary::update_s,
-        &Summary::codec_compute_s, &Summary::compute_s, &Summary::select_s, &Summary::residual_s,
-        &Summary::compress_s, &Summary::input_wait_s, &Summary::straggler_wait_s,
-        &Summary::lower_bound_s, &Summary::makespan_s, &Summary::makespan_drained_s,
-        &Summary::period_s, &Summary::utilization, &Summary::interference_s,
-        &Summary::outer_communication_s}) {
+  // The ratio of each replication times its period is what its period is compared with.
+  const auto compared_s = [&](SummaryNumber ratio) {
+    double sum = 0;
+    for (const Summary& each : all) {
+      sum += (each.*ratio).value_or(0) * *each.iteration_time_s;
+    }
+    return sum / static_cast<double>(all.size());
+  };
+  for (const SummaryNumber number : {&Summary::iteration_time_s, &Summary::forward_s,
+                                     &Summary::backward_s,       &Summary::update_s,
+                                     &Summary::codec_compute_s,  &Summary::compute_s,
+                                     &Summary::select_s,         &Summary::residual_s,
+                                     &Summary::compress_s,       &Summary::staging_s,
+                                     &Summary::wire_s,           &Summary::merge_s,
+                                     &Summary::scatter_s,        &Summary::input_wait_s,
+                                     &Summary::straggler_wait_s, &Summary::lower_bound_s,
+                                     &Summary::makespan_s,       &Summary::makespan_drained_s,
+                                     &Summary::period_s,         &Summary::utilization,
+                                     &Summary::interference_s,   &Summary::outer_communication_s,
+                                     &Summary::fct_mean_s,       &Summary::fct_p50_s,
+                                     &Summary::fct_p95_s,        &Summary::fct_p99_s,
+                                     &Summary::fct_max_s,        &Summary::loss_fraction,
+                                     &Summary::stale_fraction,   &Summary::effective_loss}) {
     summary.*number = mean(number);
   }
   fill_communication(*mean(&Summary::communication_s), *mean(&Summary::exposed_communication_s),
@@ -331,8 +346,14 @@ void average(const std::vector<Summary>& all, Summary& summary) {
   const double period = *summary.iteration_time_s;
   if (summary.scaling_efficiency && period > 0 && *summary.scaling_efficiency > 0) {
     const double workers = *summary.speedup / *summary.scaling_efficiency;
-    summary.scaling_efficiency = std::min(1.0, alone / static_cast<double>(all.size()) / period);
+    summary.scaling_efficiency = std::min(1.0, compared_s(&Summary::scaling_efficiency) / period);
     summary.speedup = workers * *summary.scaling_efficiency;
+  }
+  for (const SummaryNumber number :
+       {&Summary::speedup_vs_dense_sequential, &Summary::speedup_vs_dense_overlapped}) {
+    if (summary.*number) {
+      summary.*number = compared_s(number) / period;
+    }
   }
   if (summary.samples_per_s) {
     *summary.samples_per_s *= first_period / period;
@@ -352,15 +373,15 @@ Result run_replications(const Scenario& scenario, std::int64_t replications) {
   }
   if (replications > 1) {
     average(all, result.summary);
-    add_job(scenario, result.summary);
-    fill_compute_interval(scenario, result.summary);
+    fill_following(scenario, result.summary);
     if (!result.summary.interval_parts.empty()) { // as wide as for the first replication
       *result.summary.iteration_time_low_s *= *result.summary.iteration_time_s / periods.front();
       *result.summary.iteration_time_high_s *= *result.summary.iteration_time_s / periods.front();
     } else {
       set_interval(scenario, base::mean_interval(periods, kLevel80), result.summary);
     }
-    result.warnings.push_back("times and speeds are means of " + std::to_string(replications) +
+    result.warnings.push_back("times, speeds and losses are means of " +
+                              std::to_string(replications) +
                               " replications; buckets, iterations and the rest are of the first");
   }
   return result;

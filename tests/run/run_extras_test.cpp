@@ -146,6 +146,47 @@ TEST_CASE("run: replications give the mean of their runs and its interval") {
   CHECK(*fixed.iteration_time_s == within(2 * kCompute + ring_s(kBytes, 4), 1e-12));
 }
 
+TEST_CASE("run: what follows from times follows from their means over replications") {
+  const study::Scenario scenario = study::testing::scenario(text_of(
+      {.training =
+           R"("convergence": {"epochs_lossless": 10, "iterations_per_epoch": 100, "x2": 0.3, "beta": 1}, )",
+       .communication = kSingle + R"("compression": "fp16", )",
+       .variability = R"("compute_cv": 0.3, )"}));
+  const int replications = 5;
+  double dense = 0; // sum of the periods without compression
+  for (int r = 0; r < replications; ++r) {
+    const study::Summary one = study::run(study::replicated(scenario, r)).summary;
+    dense += *one.speedup_vs_dense_overlapped * *one.iteration_time_s;
+  }
+  const study::Summary mean = study::run_replications(scenario, replications).summary;
+  CHECK(*mean.time_to_accuracy_s == within(10 * 100 * *mean.iteration_time_s, 1e-12));
+  CHECK(*mean.speedup_vs_dense_overlapped ==
+        within(dense / replications / *mean.iteration_time_s, 1e-12));
+}
+
+TEST_CASE("run: times and losses of messages are means over replications") {
+  const study::Scenario scenario = study::testing::scenario(
+      R"({"workload": {"layers": [{"name": "a", "forward_s": 0.001, "backward_s": 0.002,
+                                   "gradient_bytes": 400000}]},
+          "cluster": {"nodes": 4, "network": {"model": "packet", "latency_s": 1e-5,
+                      "bandwidth_Bps": 1.25e9, "packet": {
+                      "transport": {"kind": "dlcp", "loss_bound_push": 0.2},
+                      "faults": {"link_loss": [{"link": 0, "probability": 0.05}]}}}},
+          "training": {"iterations": 3, "convergence": {"epochs_lossless": 10,
+                       "iterations_per_epoch": 100, "x2": 0.3, "beta": 1}}})");
+  double fct = 0;
+  double loss = 0;
+  for (int r = 0; r < 3; ++r) {
+    const study::Summary one = study::run(study::replicated(scenario, r)).summary;
+    fct += *one.fct_mean_s / 3;
+    loss += *one.loss_fraction / 3;
+  }
+  const study::Summary mean = study::run_replications(scenario, 3).summary;
+  CHECK(*mean.fct_mean_s == within(fct, 1e-12));
+  CHECK(*mean.loss_fraction == within(loss, 1e-12));
+  CHECK(*mean.time_to_accuracy_s == within(*mean.epochs * 100 * *mean.iteration_time_s, 1e-12));
+}
+
 TEST_CASE("run: a replication has a seed of its own wherever the scenario draws") {
   const study::Scenario scenario = study::testing::scenario(
       R"({"workload": {"layers": [{"name": "a", "forward_s": 0.001, "backward_s": 0.002,
