@@ -138,6 +138,9 @@ void fill_network(const Scenario& scenario, const Scenario& first, const Network
   }
   if (program.jobs.size() > 1) {
     result.jobs = times_of_jobs(scenario, program.jobs, run);
+    for (std::size_t j = 1; j < program.jobs.size(); ++j) {
+      result.other_programs.push_back({program.jobs[j].program->program, run.jobs[j].times});
+    }
   } else {
     keep_messages(job, result);
   }

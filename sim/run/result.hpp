@@ -143,8 +143,9 @@ struct Result {
   std::vector<Iteration> iterations;
   std::vector<WorkerResult> workers;
   std::vector<Bucket> buckets;
-  std::vector<UnitResult> units;     // sharded training only
-  std::optional<ProgramRun> program; // set if the run was evaluated as a program
+  std::vector<UnitResult> units;          // sharded training only
+  std::optional<ProgramRun> program;      // set if the run was evaluated as a program
+  std::vector<ProgramRun> other_programs; // those of the other jobs, for the timeline
   std::vector<LayerResult> layers;
   std::vector<LinkResult> links; // [link of the fabric]
   std::vector<TensorResult> tensors;

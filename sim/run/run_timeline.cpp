@@ -95,6 +95,22 @@ std::uint32_t add_node(std::string_view noun, std::int64_t number, events::Timel
   return node;
 }
 
+struct DrawnRank {
+  const ProgramRun& run;
+  std::uint32_t rank{};
+};
+// The first rank of a node, in the program of its job.
+DrawnRank drawn_rank(const Result& result, std::int64_t node) {
+  const ProgramRun* run = &*result.program;
+  std::int64_t nodes = result.scenario.first_job_nodes;
+  for (std::size_t job = 0; job < result.other_programs.size() && node >= nodes; ++job) {
+    run = &result.other_programs[job];
+    node -= nodes;
+    nodes = result.scenario.other_jobs[job].nodes;
+  }
+  return {*run, first_rank(result.scenario.cluster, node)};
+}
+
 } // namespace
 
 events::Timeline timeline(const Result& result, const TimelineFilter& filter) {
@@ -108,15 +124,17 @@ events::Timeline timeline(const Result& result, const TimelineFilter& filter) {
   for (const std::int64_t number : shown.nodes) {
     const std::uint32_t node = add_node("node", number, timeline);
     if (result.program) {
-      const std::uint32_t rank = first_rank(scenario.cluster, number);
+      const auto& [run, rank] = drawn_rank(result, number);
       const std::size_t spans = timeline.spans.size();
-      draw_program(*result.program, node, rank, first, shown.last, timeline);
-      name_buckets(result.buckets, spans, timeline);
+      draw_program(run, node, rank, first, shown.last, timeline);
+      if (&run == &*result.program) { // whose buckets are known
+        name_buckets(result.buckets, spans, timeline);
+      }
       const bool pipelined = scenario.training.algorithm == TrainingAlgorithm::pipe_sgd;
       for (std::int64_t k = first; pipelined && k <= shown.last; ++k) {
         const auto applied = result.iterations[static_cast<std::size_t>(k)].applied_gradient;
         if (applied && *applied >= first) {
-          draw_gradient(*result.program, node, rank, *applied, k, timeline);
+          draw_gradient(run, node, rank, *applied, k, timeline);
         }
       }
       continue;

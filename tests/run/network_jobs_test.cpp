@@ -5,6 +5,7 @@
 
 #include "document/json_text.hpp"
 #include "run/result_file.hpp"
+#include "run/run_timeline.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
@@ -52,6 +53,29 @@ TEST_CASE("jobs: on disjoint links each takes what it takes alone, on a shared o
   // The summary is that of the first job among the others.
   CHECK(*shared.summary.iteration_time_s == within(0.012, 1e-9));
   CHECK(*shared.summary.speedup == within(2 * 0.004 / 0.012, 1e-9));
+}
+
+TEST_CASE("jobs: the timeline draws every job on its own nodes") {
+  const study::Result result = study::testing::run_text(
+      text_of(job(1, "5000000") + R"(, {"nodes": 3, "layers": [{"name": "b", "forward_s": 0.001,
+              "backward_s": 0.005, "gradient_bytes": 2500000}]})",
+              R"("packed")"));
+  const events::Timeline drawn = study::timeline(result, {});
+  const auto longest = [&](std::uint32_t node, std::string_view category) {
+    double seconds = 0;
+    for (const events::Span& span : drawn.spans) {
+      if (span.track.node == node && span.category == category) {
+        seconds = std::max(seconds, span.end.value - span.start.value);
+      }
+    }
+    return seconds;
+  };
+  CHECK(longest(0, "backward") == within(0.003, 1e-9));
+  CHECK(longest(0, "communication") == 0);
+  for (std::uint32_t node = 1; node < 4; ++node) { // ring of three: 4 / 3 of 2 ms
+    CHECK(longest(node, "backward") == within(0.005, 1e-9));
+    CHECK(longest(node, "communication") == within(0.002 * 4 / 3, 1e-5));
+  }
 }
 
 TEST_CASE("jobs: of different sizes, with servers of their own") {
