@@ -28,7 +28,8 @@ struct NetworkProgram {
 
 // Sets the figures of messages and links in `result`, over the iterations after the first
 // `discard`, and the times of every job if there are several. `first` is the first job's scenario.
-void fill_network(const Scenario& scenario, const Scenario& first, const NetworkProgram& program,
+// Moves the messages of one job, and the programs of jobs after the first one, out of `program`.
+void fill_network(const Scenario& scenario, const Scenario& first, NetworkProgram& program,
                   std::int64_t discard, Result& result);
 
 // The iterations of a program whose exchanges take no time.

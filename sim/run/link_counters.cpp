@@ -3,7 +3,6 @@
 #include "run/run_timeline.hpp"
 
 #include "base/shared_value.hpp"
-#include "programs/job/network_job.hpp"
 
 namespace stepsim::study {
 
@@ -14,7 +13,7 @@ class ConnectionPaths {
 public:
   explicit ConnectionPaths(const links::RankFabric& fabric) : fabric_(fabric) {}
 
-  bool passes(const MessageLife& message, links::LinkId link) {
+  bool passes(const programs::JobMessage& message, links::LinkId link) {
     const std::uint64_t connection = programs::connection_number(fabric_.hosts.size(), 0, message);
     // A job uses the same connections again and again; each path is looked up once.
     const std::vector<links::LinkId>& links = base::remembered(known_, connection, [&] {
@@ -36,7 +35,7 @@ std::vector<LinkChange> changes_of_messages(const Result& result, ConnectionPath
                                             links::LinkId link, std::int64_t first,
                                             std::int64_t last) {
   std::vector<LinkChange> changes;
-  for (const MessageLife& message : result.messages) {
+  for (const programs::JobMessage& message : result.messages) {
     if (message.iteration >= first && message.iteration <= last && paths.passes(message, link)) {
       changes.push_back({message.start_s, 1});
       changes.push_back({message.end_s, -1});

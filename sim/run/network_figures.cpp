@@ -85,18 +85,6 @@ void fill_tensors(const programs::JobResult& job, std::size_t pieces, Result& re
   }
 }
 
-void keep_messages(const programs::JobResult& job, Result& result) {
-  for (const programs::JobMessage& message : job.messages) {
-    result.messages.push_back({.iteration = message.iteration,
-                               .bucket = message.piece,
-                               .src = message.src,
-                               .dst = message.dst,
-                               .communicator = message.communicator,
-                               .start_s = message.start_s,
-                               .end_s = message.end_s});
-  }
-}
-
 std::string busiest_part(const Scenario& scenario, const std::vector<LinkResult>& links) {
   const auto busiest = std::ranges::max_element(links, {}, &LinkResult::utilization);
   if (has_servers(scenario) && busiest != links.end()) {

@@ -20,8 +20,6 @@ void fill_loss(const Scenario& scenario, std::span<const programs::JobIteration>
 // Sets result.tensors: the messages of the last of result.iterations, by bucket. `pieces` is the
 // number of buckets.
 void fill_tensors(const programs::JobResult& job, std::size_t pieces, Result& result);
-// Copies the messages of all iterations to result.messages, for the timeline.
-void keep_messages(const programs::JobResult& job, Result& result);
 // Warns of servers that have no tensor because server_split is whole.
 void warn_of_idle_servers(const Scenario& scenario, std::size_t pieces, Result& result);
 // Element l is the use of link l of `fabric` by all jobs, over the whole run.

@@ -112,10 +112,10 @@ programs::OperationTimes without_interference(const Scenario& scenario, NetworkP
   return programs::run_network_jobs(network_of(scenario), program.jobs).jobs.front().times;
 }
 
-void fill_network(const Scenario& scenario, const Scenario& first, const NetworkProgram& program,
+void fill_network(const Scenario& scenario, const Scenario& first, NetworkProgram& program,
                   std::int64_t discard, Result& result) {
-  const programs::JobsResult& run = program.run;
-  const programs::JobResult& job = run.jobs.front();
+  programs::JobsResult& run = program.run;
+  programs::JobResult& job = run.jobs.front();
   const auto steady = static_cast<std::size_t>(discard);
   result.events = run.events;
   result.links = links_of(scenario.cluster.fabric->fabric(), run);
@@ -139,10 +139,11 @@ void fill_network(const Scenario& scenario, const Scenario& first, const Network
   if (program.jobs.size() > 1) {
     result.jobs = times_of_jobs(scenario, program.jobs, run);
     for (std::size_t j = 1; j < program.jobs.size(); ++j) {
-      result.other_programs.push_back({program.jobs[j].program->program, run.jobs[j].times});
+      result.other_programs.push_back(
+          {std::move(program.jobs[j].program->program), std::move(run.jobs[j].times)});
     }
   } else {
-    keep_messages(job, result);
+    result.messages = std::move(job.messages);
   }
 }
 

@@ -3,7 +3,7 @@
 // result_file.hpp writes it as JSON, with the same keys for every run; missing values are null.
 
 #include "collectives/method.hpp"
-#include "programs/operation_times.hpp"
+#include "programs/job/network_job.hpp"
 #include "run/network_result.hpp"
 #include "run/summary.hpp"
 #include "scenario/defaults.hpp"
@@ -94,15 +94,7 @@ struct ProgramRun {
   programs::OperationTimes times;
 };
 
-// Two kinds of data for the timeline: a message of a job on the network, and the part of a link's
-// capacity that the exchange of each bucket takes.
-struct MessageLife {
-  std::int64_t iteration{};
-  // `src` and `dst` are ranks from 0; dedicated servers are numbered after the workers.
-  std::uint32_t bucket{}, src{}, dst{};
-  std::uint32_t communicator{}; // NetworkJob::communicators()
-  double start_s{}, end_s{};
-};
+// For the timeline: the part of a link's capacity that the exchange of each bucket takes.
 struct LinkHeat {
   links::LinkId link{};
   // [bucket]: part of the link's capacity (1 = all) that its exchange takes while it lasts.
@@ -159,8 +151,8 @@ struct Result {
   std::vector<NamedFile> files;       // filled by the command `run`
   std::vector<MeasuredExchange> measured_exchanges; // filled by the command `run`, for a trace
   std::vector<std::string> warnings;
-  std::vector<MessageLife> messages; // for the timeline
-  std::vector<LinkHeat> heat;        // for the timeline: the busiest links
+  std::vector<programs::JobMessage> messages; // of one job, for the timeline
+  std::vector<LinkHeat> heat;                 // for the timeline: the busiest links
 };
 
 } // namespace stepsim::study

@@ -116,7 +116,7 @@ programs::AsyncTimes on_network(const Scenario& scenario, const programs::AsyncI
                                 const ServerExchange& exchange, Result& result) {
   const programs::NetworkJob made = job_of(scenario, input, exchange);
   programs::JobsResult run = programs::run_network_jobs(network_of(scenario), {&made, 1});
-  const programs::JobResult& job = run.jobs.front();
+  programs::JobResult& job = run.jobs.front();
   result.events = run.events;
   if (scenario.cluster.network.model == NetworkModel::packet) {
     result.packet_hops = run.packet_hops;
@@ -126,7 +126,7 @@ programs::AsyncTimes on_network(const Scenario& scenario, const programs::AsyncI
   fill_messages(job, 0, result.summary);
   fill_loss(scenario, job.iterations, result.summary);
   result.summary.effective_loss = result.summary.loss_fraction; // a message is of one worker
-  keep_messages(job, result);
+  result.messages = std::move(job.messages);
   return programs::async_times(input, std::move(run.jobs.front().updates));
 }
 
