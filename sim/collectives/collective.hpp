@@ -77,6 +77,14 @@ struct LinkCost {
 
   // Seconds from the start of a message of 0 bytes until it arrives.
   [[nodiscard]] double startup_s() const { return latency_s + delay_s; }
+  // Multiplies what does not depend on the bytes by `latency`, and the time of a byte by
+  // `per_byte`.
+  void scale(double latency, double per_byte) {
+    latency_s *= latency;
+    block_latency_s *= latency;
+    delay_s *= latency;
+    per_byte_s *= per_byte;
+  }
 };
 
 // One directed pair with its own cost (COL 1, `--links`).

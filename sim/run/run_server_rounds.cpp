@@ -19,15 +19,9 @@ namespace {
 // Jitter of an exchange is one factor on all of it: latencies, bytes and additions.
 collectives::Collective slowed(collectives::Collective collective, double factor,
                                std::vector<double> enter_s) {
-  collective.links.all.latency_s *= factor;
-  collective.links.all.block_latency_s *= factor;
-  collective.links.all.per_byte_s *= factor;
-  collective.links.all.delay_s *= factor;
+  collective.links.all.scale(factor, factor);
   if (collective.links.two_level) {
-    collective.links.two_level->intra.latency_s *= factor;
-    collective.links.two_level->intra.block_latency_s *= factor;
-    collective.links.two_level->intra.per_byte_s *= factor;
-    collective.links.two_level->intra.delay_s *= factor;
+    collective.links.two_level->intra.scale(factor, factor);
   }
   collective.reduction_s_per_byte *= factor;
   collective.enter_s = std::move(enter_s);

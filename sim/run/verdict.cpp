@@ -59,13 +59,9 @@ ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& p
     return {.bandwidth_s = wire, .compression_s = work};
   }
   const collectives::Collective whole = exchange_of(scenario);
-  const auto total = [&](double latency_factor, double bandwidth_factor) {
+  const auto total = [&](double latency, double per_byte) {
     collectives::Collective part = whole;
-    collectives::LinkCost& link = part.links.all;
-    link.latency_s *= latency_factor;
-    link.delay_s *= latency_factor;
-    link.block_latency_s *= latency_factor;
-    link.per_byte_s /= bandwidth_factor;
+    part.links.all.scale(latency, per_byte);
     const buckets::Cost cost = compressed_cost(scenario, part);
     double sum = 0;
     for (const buckets::Group& group : plan.groups) {
@@ -73,10 +69,10 @@ ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& p
     }
     return sum;
   };
-  constexpr double kFast = 1e12; // times the bandwidth: bytes cost nothing
+  constexpr double kNothing = 1e-12; // of the time of a byte
   const double all = total(1, 1);
   const double latency = all - total(0, 1);
-  const double bandwidth = all - total(1, kFast);
+  const double bandwidth = all - total(1, kNothing);
   double work = all - latency - bandwidth;
   for (const ProgramUnit& unit : units) {
     work += unit.cost.compress_s() + unit.cost.encode_s + unit.cost.decode_s;
@@ -146,23 +142,17 @@ ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& pla
     return fabric_parts(scenario, plan, units);
   }
   collectives::Collective collective = exchange_of(scenario);
-  const auto total = [&](bool latency, bool bandwidth, bool reduction) {
+  const auto total = [&](double latency, double per_byte, double reduction) { // each 1 or 0
     collectives::Collective part = collective;
-    const auto keep = [&](collectives::LinkCost& cost) {
-      cost.latency_s *= latency ? 1 : 0;
-      cost.delay_s *= latency ? 1 : 0;
-      cost.block_latency_s *= latency ? 1 : 0;
-      cost.per_byte_s *= bandwidth ? 1 : 0;
-    };
-    keep(part.links.all);
+    part.links.all.scale(latency, per_byte);
     if (part.links.two_level) {
-      keep(part.links.two_level->intra);
+      part.links.two_level->intra.scale(latency, per_byte);
       if (auto& nvls = part.links.two_level->nvls) {
-        nvls->startup_s *= latency ? 1 : 0;
-        nvls->per_byte_s *= bandwidth ? 1 : 0;
+        nvls->startup_s *= latency;
+        nvls->per_byte_s *= per_byte;
       }
     }
-    part.reduction_s_per_byte *= reduction ? 1 : 0;
+    part.reduction_s_per_byte *= reduction;
     double sum = 0;
     const buckets::Cost cost = programs::planner_cost(part);
     for (const buckets::Group& group : plan.groups) {
@@ -177,9 +167,9 @@ ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& pla
   if (const auto blocks = collectives::resolve_blocks(collective)) {
     collective.options.block = Bytes{static_cast<std::int64_t>(blocks->block_bytes)};
   }
-  return {.latency_s = total(true, false, false),
-          .bandwidth_s = total(false, true, false),
-          .reduction_s = collective.reduction_s_per_byte > 0 ? total(false, false, true) : 0.0};
+  return {.latency_s = total(1, 0, 0),
+          .bandwidth_s = total(0, 1, 0),
+          .reduction_s = collective.reduction_s_per_byte > 0 ? total(0, 0, 1) : 0.0};
 }
 
 } // namespace

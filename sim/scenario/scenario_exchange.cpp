@@ -264,12 +264,8 @@ collectives::Collective exchange_of(const Scenario& scenario) {
                             .per_byte_s = rate > 0 ? 1 / rate : 0,
                             .delay_s = network.delay_s};
   }
-  if (const double gamma = inflation(scenario); gamma != 1) {
-    collective.links.all.latency_s *= gamma;
-    collective.links.all.block_latency_s *= gamma;
-    collective.links.all.per_byte_s *= gamma;
-    collective.links.all.delay_s *= gamma;
-  }
+  const double gamma = inflation(scenario);
+  collective.links.all.scale(gamma, gamma);
   if ((cluster.intra || cluster.fabric) && cluster.gpus_of_domain() > 1 && !cluster.machines_push) {
     const std::vector<std::uint32_t> counts =
         domain_ranks(cluster.ranks_per_node, cluster.nvlink_domain_nodes);
