@@ -22,30 +22,12 @@ double all_parameters(const Scenario& scenario) {
 using ExchangeOf = std::function<programs::ExchangeTime(std::int64_t parameters)>;
 
 // Has `bytes` of each parameter after padding.
-class UnitExchanges {
-public:
-  UnitExchanges(const Scenario& scenario, RankGroup group, collectives::Op op, double bytes)
-      : exchanges_(scenario, group, op), bytes_(bytes), shards_(shard_ranks(scenario)) {}
-  [[nodiscard]] programs::ExchangeTime operator()(std::int64_t parameters) {
-    const auto [place, is_new] = times_.try_emplace(parameters);
-    if (is_new) {
-      place->second =
-          exchanges_.times(bytes_ * static_cast<double>(padded(parameters, shards_))).time;
-    }
-    return place->second;
-  }
-
-private:
-  GroupExchanges exchanges_;
-  double bytes_;
-  std::int64_t shards_;
-  std::map<std::int64_t, programs::ExchangeTime> times_;
-};
-
 ExchangeOf unit_exchange(const Scenario& scenario, RankGroup group, collectives::Op op,
                          double bytes) {
-  const auto exchanges = std::make_shared<UnitExchanges>(scenario, group, op, bytes);
-  return [exchanges](std::int64_t parameters) { return (*exchanges)(parameters); };
+  const auto exchanges = std::make_shared<GroupExchanges>(scenario, group, op);
+  return [exchanges, bytes, shards = shard_ranks(scenario)](std::int64_t parameters) {
+    return exchanges->times(bytes * static_cast<double>(padded(parameters, shards))).time;
+  };
 }
 
 buckets::UnitCost seconds_of(const ExchangeOf& exchange) {
