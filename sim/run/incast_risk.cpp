@@ -91,9 +91,7 @@ std::optional<std::string> incast_risk(const FlowsFile& file) {
     }
   }
   std::vector<std::uint32_t> order(file.flows.size());
-  for (std::uint32_t id = 0; id < order.size(); ++id) {
-    order[id] = id;
-  }
+  std::iota(order.begin(), order.end(), 0U);
   std::ranges::stable_sort(order, {}, [&](std::uint32_t id) { return file.flows[id].start_s; });
   std::map<links::NodeId, Backlog> at;
   double worst = 0;

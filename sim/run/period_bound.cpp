@@ -5,6 +5,7 @@
 
 #include "buckets/bounds.hpp"
 #include "programs/rank_loops.hpp"
+#include "run/network_figures.hpp"
 #include "run/planned_messages.hpp"
 
 namespace stepsim::study {
@@ -77,14 +78,9 @@ std::optional<MessageBounds> message_bounds(const Scenario& scenario,
     return std::max(bound.latency_s, slowdown * std::max(bound.bandwidth_s, bound.reduction_s)) +
            slowdown * (extra.startup_s + extra.per_byte_s * bytes);
   };
-  double total = 0;
-  double first_layer = 0;
-  for (const layers::Gradient& gradient : scenario.workload.gradients) {
-    const auto bytes = static_cast<double>(gradient.bytes.value);
-    total += bytes;
-    first_layer += gradient.layer == 0 ? bytes : 0;
-  }
-  return MessageBounds{.first_layer_s = least_seconds(first_layer), .all_s = least_seconds(total)};
+  const auto total = static_cast<double>(scenario.workload.bytes().value);
+  return MessageBounds{.first_layer_s = least_seconds(layer_bytes(scenario).front()),
+                       .all_s = least_seconds(total)};
 }
 
 } // namespace

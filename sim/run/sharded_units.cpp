@@ -1,6 +1,7 @@
 #include "run/sharding_plan.hpp"
 
 #include "run/group_exchange.hpp"
+#include "run/network_figures.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
@@ -60,10 +61,7 @@ std::vector<ProgramUnit> units_of(const Scenario& scenario, const layers::Wrappi
   const layers::Workload& workload = scenario.workload;
   const std::vector<std::uint32_t> begins = layers::unit_begins(workload, wrapping);
   const std::vector<std::int64_t> parameters = layers::layer_parameters(workload);
-  std::vector<double> bytes(workload.layers.size());
-  for (const layers::Gradient& gradient : workload.gradients) {
-    bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
-  }
+  const std::vector<double> bytes = layer_bytes(scenario);
   std::vector<ProgramUnit> units;
   for (std::size_t u = 0; u < begins.size(); ++u) {
     const std::size_t end = u + 1 < begins.size() ? begins[u + 1] : workload.layers.size();
