@@ -10,29 +10,6 @@ namespace {
 using programs::FragmentTimes;
 using programs::LayeredRound;
 
-// Times of outer exchanges by their bytes.
-class OuterExchanges {
-public:
-  explicit OuterExchanges(const Scenario& scenario)
-      : cluster_(outer_cluster_of(scenario)), replicas_(has_replicas(scenario.training)),
-        exchanges_(cluster_, replicas_ ? RankGroup::replica : RankGroup::all,
-                   collectives::Op::allreduce) {}
-
-  // Without a link for islands every rank of a node exchanges its share with its replicas.
-  [[nodiscard]] GroupExchange operator()(double bytes) {
-    const double shares = replicas_ ? static_cast<double>(cluster_.cluster.gpus_per_node) : 1;
-    return exchanges_(bytes / shares);
-  }
-  [[nodiscard]] bool on_network() const { return is_simulated(cluster_); }
-  [[nodiscard]] collectives::Method method() const { return exchanges_.method(); }
-  [[nodiscard]] std::uint64_t events() const { return exchanges_.events(); }
-
-private:
-  Scenario cluster_;
-  bool replicas_;
-  GroupExchanges exchanges_;
-};
-
 double outer_bytes(const LocalTraining& local, const ProgramUnit& unit) {
   return local.outer_value_bytes * static_cast<double>(unit.parameters);
 }
@@ -40,12 +17,17 @@ double outer_bytes(const LocalTraining& local, const ProgramUnit& unit) {
 // Sets the exchanges of the outer messages, which are the units from `first` on.
 void time_outer(const Scenario& scenario, std::size_t first, ScenarioProgram& made) {
   const LocalTraining& local = scenario.training.local;
-  OuterExchanges exchanges(scenario);
+  const Scenario cluster = outer_cluster_of(scenario);
+  const bool replicas = has_replicas(scenario.training);
+  GroupExchanges exchanges(cluster, replicas ? RankGroup::replica : RankGroup::all,
+                           collectives::Op::allreduce);
+  // Without a link for islands every rank of a node exchanges its share with its replicas.
+  const double shares = replicas ? static_cast<double>(cluster.cluster.gpus_per_node) : 1;
   // Outer messages over a link of their own do not meet those of the cluster's network.
-  const bool simulated = made.simulated && exchanges.on_network();
+  const bool simulated = made.simulated && is_simulated(cluster);
   for (ProgramUnit& unit : std::span(made.units).subspan(first)) {
     const GroupExchange exchange =
-        exchanges(outer_bytes(local, unit) / local.outer_compression.ratio);
+        exchanges(outer_bytes(local, unit) / local.outer_compression.ratio / shares);
     unit.exchange = taken(exchange, simulated);
     unit.cost.wire_s = exchange.seconds();
     unit.cost.bytes_sent = exchange.bytes_sent;
