@@ -175,8 +175,7 @@ struct Entries {
     const links::LoadBalancing balancing = file.packet.options.load_balancing;
     if (entry.has("path") && entry.has("via")) {
       context.problems.add(entry.json(), "via", "give either path or via");
-    } else if (routed && (balancing == links::LoadBalancing::spray_random ||
-                          balancing == links::LoadBalancing::spray_round_robin)) {
+    } else if (routed && links::is_sprayed(balancing)) {
       context.problems.add(entry.json(), entry.has("path") ? "path" : "via",
                            "has no meaning for load_balancing " +
                                std::string(links::kLoadBalancings[balancing]));

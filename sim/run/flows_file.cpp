@@ -34,15 +34,7 @@ void parse_network(io::Fields& top, const ParseContext& context, FlowsFile& file
     file.packet = parse_packet(network.any("packet"), context, file.fabric);
     if (file.level == NetworkLevel::packet) {
       check_packet_links(*top.any("topology"), context, file.fabric);
-      if (!file.packet.has_transport && context.problems.empty()) {
-        const io::Json* packet = network.any("packet");
-        if (packet != nullptr && packet->is_object()) {
-          context.problems.add(*packet, "transport", "required at the packet level");
-        } else {
-          context.problems.add(network.json(), "packet",
-                               "required at the packet level, with a transport");
-        }
-      }
+      require_transport(network.json(), context, file.packet);
     }
   });
 }

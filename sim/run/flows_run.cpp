@@ -12,15 +12,8 @@ namespace {
 
 using links::TransportKind;
 
-bool is_sprayed(links::LoadBalancing balancing) {
-  return balancing == links::LoadBalancing::spray_random ||
-         balancing == links::LoadBalancing::spray_round_robin;
-}
-
 // The share of a message that must arrive: 1, or need / n of its packets with bounded loss and
 // early stop.
-// The small number guards the rounding: with a bound of 0.7 the need is (1 - 0.7) 10 packets, which
-// is a little above 3 in binary and must not become 4.
 double carried_part(const FlowsFile& file, double bytes) {
   const links::TransportOptions& transport = file.packet.options.transport;
   if (!file.packet.has_transport || transport.kind != TransportKind::dlcp ||
@@ -29,7 +22,7 @@ double carried_part(const FlowsFile& file, double bytes) {
   }
   const double packets = std::ceil(bytes / file.packet.options.full_payload());
   const double bound = file.packet.bounded_loss.bound_push_of(0);
-  return std::ceil((1 - bound) * packets - 1e-9) / packets;
+  return links::packets_needed(packets, bound) / packets;
 }
 
 // Every flow is a fluid whose size is what must arrive, with headers where they count.
@@ -166,9 +159,9 @@ FlowsResult run_packet_level(const FlowsFile& file) {
 } // namespace
 
 std::vector<links::FlowPath> flow_list_paths(const FlowsFile& file) {
-  return links::flow_paths(
-      file.fabric, *file.routes, file.flows,
-      {.seed = file.packet.options.seed, .spray = is_sprayed(file.packet.options.load_balancing)});
+  return links::flow_paths(file.fabric, *file.routes, file.flows,
+                           {.seed = file.packet.options.seed,
+                            .spray = links::is_sprayed(file.packet.options.load_balancing)});
 }
 
 // At the flow level every end of a flow may change the rates of all others; at packet level a

@@ -194,14 +194,7 @@ void resolve_packet(const io::Json& tree, const ParseContext& context, Scenario&
   }
   const io::Json* topology = io::resolve(tree, "/cluster/topology");
   check_packet_links(topology != nullptr ? *topology : tree, context, fabric);
-  if (!network.packet.has_transport && context.problems.empty()) {
-    if (json != nullptr && json->is_object()) {
-      context.problems.add(*json, "transport", "required at the packet level");
-    } else {
-      context.problems.add(*io::resolve(tree, "/cluster/network"), "packet",
-                           "required at the packet level, with a transport");
-    }
-  }
+  require_transport(*io::resolve(tree, "/cluster/network"), context, network.packet);
   scenario.warnings.insert(scenario.warnings.end(), network.packet.warnings.begin(),
                            network.packet.warnings.end());
 }
@@ -265,8 +258,7 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
   }
   resolve_packet(tree, context, scenario, fabric->fabric());
   const links::PacketOptions& options = network.packet.options;
-  fabric->paths.spray = options.load_balancing == links::LoadBalancing::spray_random ||
-                        options.load_balancing == links::LoadBalancing::spray_round_robin;
+  fabric->paths.spray = links::is_sprayed(options.load_balancing);
   if (network.count_headers) {
     fabric->headers = {.payload_bytes = static_cast<double>(options.full_payload()),
                        .header_bytes =

@@ -51,8 +51,7 @@ ConnectionId open_connection(PacketCore& core, const ConnectionSpec& spec) {
   Connection connection{.src = spec.src, .dst = spec.dst, .number = spec.number};
   connection.kind = spec.kind.value_or(core.options.transport.kind);
   if (spec.src != spec.dst) {
-    const bool sprayed = core.options.load_balancing == LoadBalancing::spray_random ||
-                         core.options.load_balancing == LoadBalancing::spray_round_robin;
+    const bool sprayed = is_sprayed(core.options.load_balancing);
     const std::vector<LinkId> ecmp =
         core.routes.ecmp_path(spec.src, spec.dst, spec.number, core.options.seed);
     const bool given =
@@ -94,7 +93,9 @@ MessageId add_message(PacketCore& core, const MessageSpec& spec) {
   shape.rule = spec.drop_rule;
   MessageResult result{.start = spec.start};
   result.packets = packets;
-  result.need = kind == TransportKind::dlcp ? packets_needed(packets, spec.loss_bound) : packets;
+  result.need = kind == TransportKind::dlcp
+                    ? static_cast<std::uint32_t>(packets_needed(packets, spec.loss_bound))
+                    : packets;
   result.size_bytes = spec.size_bytes;
   core.shapes.push_back(shape);
   core.results.push_back(result);

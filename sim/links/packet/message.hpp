@@ -73,8 +73,8 @@ struct MessageResult {
 
 // Returns the packets that complete a message. The tolerance keeps a loss bound of 0.18 on 150
 // packets, (1 - 0.18) * 150 = 123.00000000000001, from requiring a 124th packet.
-[[nodiscard]] inline std::uint32_t packets_needed(std::uint32_t packets, double loss_bound) {
-  return static_cast<std::uint32_t>(std::ceil((1 - loss_bound) * packets - 1e-9));
+[[nodiscard]] inline double packets_needed(double packets, double loss_bound) {
+  return std::ceil((1 - loss_bound) * packets - 1e-9);
 }
 
 } // namespace stepsim::links

@@ -11,6 +11,10 @@ namespace stepsim::links {
 
 enum class TransportKind : std::uint8_t { raw, window, reno, dctcp, pfabric, dlcp };
 enum class LoadBalancing : std::uint8_t { ecmp, spray_random, spray_round_robin, explicit_path };
+// Whether the packets of one connection take different paths.
+[[nodiscard]] constexpr bool is_sprayed(LoadBalancing balancing) {
+  return balancing == LoadBalancing::spray_random || balancing == LoadBalancing::spray_round_robin;
+}
 // spray_round_robin: packet i of a connection, from 0, takes link (i + offset) mod n of the n that
 // lead on, offset = number of the source host, or 0.
 enum class SprayOffset : std::uint8_t { host, zero };

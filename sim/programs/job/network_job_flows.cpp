@@ -56,9 +56,8 @@ double FlowMessages::carried_part(std::uint32_t job, const JobMessage& message) 
   if (payload == 0 || message.size_bytes == 0) {
     return 1;
   }
-  const auto packets = static_cast<std::uint32_t>((message.size_bytes + payload - 1) / payload);
-  return static_cast<double>(links::packets_needed(packets, loss_bound(jobs_[job], message))) /
-         packets;
+  const auto packets = static_cast<double>((message.size_bytes + payload - 1) / payload);
+  return links::packets_needed(packets, loss_bound(jobs_[job], message)) / packets;
 }
 
 // Behind the message that is under way on its channel, if there is one.

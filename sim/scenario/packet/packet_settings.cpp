@@ -258,4 +258,17 @@ PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
   return settings;
 }
 
+void require_transport(const io::Json& network, const ParseContext& context,
+                       const PacketSettings& settings) {
+  if (settings.has_transport || !context.problems.empty()) {
+    return;
+  }
+  const io::Json* packet = network.find("packet");
+  if (packet != nullptr && packet->is_object()) {
+    context.problems.add(*packet, "transport", "required at the packet level");
+  } else {
+    context.problems.add(network, "packet", "required at the packet level, with a transport");
+  }
+}
+
 } // namespace stepsim::study

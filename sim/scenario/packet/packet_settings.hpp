@@ -45,11 +45,14 @@ struct PacketSettings {
 };
 
 // Reads the block; a null `json` gives all defaults. Packets hold whole values of `value_bytes`
-// bytes each. Links are given by number or name. The packet level requires a transport, which the
-// caller checks (has_transport). Problems are reported.
+// bytes each. Links are given by number or name. Problems are reported.
 [[nodiscard]] PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
                                           const links::Fabric& fabric,
                                           std::uint32_t value_bytes = 1);
+// Reports at the key `packet` of `network` that the packet level requires a transport, if it has
+// none and there is no problem so far.
+void require_transport(const io::Json& network, const ParseContext& context,
+                       const PacketSettings& settings);
 // The position of a link or another element given by number or name, among the first `count` of
 // `names`; reports `unknown link "x"` and similar.
 [[nodiscard]] std::optional<std::uint32_t>
