@@ -80,6 +80,24 @@ std::optional<base::QuantityKind> kind_of_place(std::string_view pointer) {
   return base::kind_of_key(key).value_or(base::QuantityKind::ratio);
 }
 
+std::optional<std::string> checked_text(const Json& value, Problems& problems) {
+  if (!value.is_string()) {
+    problems.add(value, "must be a text, got " + shown(value));
+    return std::nullopt;
+  }
+  return value.as_string();
+}
+
+std::vector<std::string> checked_texts(std::span<const Json> values, Problems& problems) {
+  std::vector<std::string> texts;
+  for (const Json& value : values) {
+    if (auto text = checked_text(value, problems)) {
+      texts.push_back(std::move(*text));
+    }
+  }
+  return texts;
+}
+
 std::string shown(const Json& value) {
   if (value.is_array()) {
     return "a list";

@@ -85,6 +85,10 @@ struct PairKinds {
                                                    Problems& problems);
 [[nodiscard]] std::optional<std::int64_t> checked_integer(const Json& value, Range range,
                                                           Problems& problems);
+[[nodiscard]] std::optional<std::string> checked_text(const Json& value, Problems& problems);
+// The texts of a list, without those that are none.
+[[nodiscard]] std::vector<std::string> checked_texts(std::span<const Json> values,
+                                                     Problems& problems);
 // The value for error messages: compact JSON of at most 40 bytes, "an object" or "a list".
 [[nodiscard]] std::string shown(const Json& value);
 

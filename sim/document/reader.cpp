@@ -259,14 +259,7 @@ bool Fields::boolean(std::string_view key, bool fallback) {
 
 std::string Fields::string(std::string_view key) {
   const Json* value = required(key, "a text");
-  if (value == nullptr) {
-    return "";
-  }
-  if (!value->is_string()) {
-    problems_.add(*value, "must be a text, got " + shown(*value));
-    return "";
-  }
-  return value->as_string();
+  return value == nullptr ? "" : checked_text(*value, problems_).value_or("");
 }
 
 std::string Fields::string(std::string_view key, std::string fallback) {

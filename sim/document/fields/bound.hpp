@@ -6,9 +6,10 @@
 //         bound<&Limits::seconds>(number("simulated_s", "Longest time, s.").by_default(1000)),
 //         bound<&Limits::method>(word("method", kMethods, "Evaluator.").by_default("auto"))};
 //
-// Members are double, bool, std::int64_t, std::uint32_t, Seconds, Bytes, optional ones of these,
-// texts, std::vector<double> (each number within the range of the list's element), and enums.
-// A word is the enumerator of its place in the row's table; of two words, the second means true.
+// Members are double, bool, integers, Seconds, Bytes, optional ones of these, texts, enums, lists
+// of numbers (each within the range of the list's element) and of texts, Json, and maps and lists
+// of pairs of a name and such a member. part() and parts() bind structs with rows of their own. A
+// word is the enumerator of its place in the row's table; of two words, the second means true.
 
 #include "base/units.hpp"
 #include "document/reader.hpp"
@@ -35,13 +36,41 @@ template <class Value> struct Optional<std::optional<Value>> : std::true_type {
   using inner = Value;
 };
 
+// Calls read(members, row, value) for every member of a map. The row has the name of the member,
+// which is required, so that null is a value like others.
+template <class Read> void each_member(Fields& fields, const Key& key, Read read) {
+  const Json* json = fields.any(key.name);
+  if (!fields.has(key.name)) {
+    if (key.is_required) {
+      fields.refuse(key.name, "must be an object");
+    }
+    return;
+  }
+  Key row = key.keys.front().required();
+  Key map = key;
+  map.keys = {&row, 1};
+  Fields members(*json, fields.problems(), map);
+  if (json->is_object()) {
+    for (const auto& [name, value] : json->as_object()) {
+      row.name = name;
+      read(members, row, value);
+    }
+  }
+}
+
+// Members by their names: a map, or a list of pairs.
+template <class Value>
+concept Named = requires {
+  typename Value::value_type::second_type;
+};
+
 // A key without a default keeps the value that the member has.
 template <class Value> void read_member(Fields& fields, const Key& key, Value& value) {
   const bool kept = std::holds_alternative<std::monostate>(key.fallback) && !key.is_required;
   if constexpr (Optional<Value>()) {
     using Inner = typename Optional<Value>::inner;
     if constexpr (std::is_enum_v<Inner>) {
-      if (fields.has(key.name)) {
+      if (fields.any(key.name) != nullptr && fields.has(key.name)) {
         value = static_cast<Inner>(fields.place(key.name));
       }
     } else if constexpr (std::is_same_v<typename Number<Inner>::type, double>) {
@@ -58,6 +87,17 @@ template <class Value> void read_member(Fields& fields, const Key& key, Value& v
     value = key.kind != KeyKind::word ? fields.text(key.name)
             : key.is_required         ? std::string(fields.word(key.name))
                                       : std::string(fields.optional_word(key.name).value_or(""));
+  } else if constexpr (std::is_same_v<Value, Json>) {
+    const Json* given = fields.any(key.name);
+    value = given != nullptr ? *given : Json();
+  } else if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
+    value = checked_texts(fields.list(key.name), fields.problems());
+  } else if constexpr (Named<Value>) {
+    each_member(fields, key, [&](Fields& members, const Key& row, const Json&) {
+      typename Value::value_type::second_type member{};
+      read_member(members, row, member);
+      value.insert(value.end(), {std::string(row.name), std::move(member)});
+    });
   } else if constexpr (std::is_same_v<Value, std::vector<double>>) {
     if (key.least == 0) {
       value = fields.numbers(key.name);
@@ -76,8 +116,8 @@ template <class Value> void read_member(Fields& fields, const Key& key, Value& v
     value = {kept ? fields.number_or(key.name, value.value) : fields.number(key.name)};
   } else if constexpr (std::is_same_v<Value, Bytes>) {
     value = {kept ? fields.integer_or(key.name, value.value) : fields.integer(key.name)};
-  } else if constexpr (std::is_same_v<Value, std::uint32_t>) {
-    value = static_cast<Value>(kept ? fields.integer_or(key.name, value)
+  } else if constexpr (std::is_unsigned_v<Value>) {
+    value = static_cast<Value>(kept ? fields.integer_or(key.name, static_cast<std::int64_t>(value))
                                     : fields.integer(key.name)); // the row's range fits
   } else if constexpr (std::is_same_v<Value, double>) {
     if (key.kind == KeyKind::integer) {
@@ -100,14 +140,22 @@ template <class Value> Json member_json(const Key& key, const Value& value) {
     return key.words.at(static_cast<std::size_t>(value));
   } else if constexpr (std::is_same_v<Value, std::string>) {
     return value.empty() && !key.is_required ? Json() : Json(value);
-  } else if constexpr (std::is_same_v<Value, std::vector<double>>) {
+  } else if constexpr (std::is_same_v<Value, Json>) {
+    return value;
+  } else if constexpr (Named<Value>) {
+    Object members;
+    for (const auto& [name, member] : value) {
+      members.emplace_back(name, member_json(key.keys.front(), member));
+    }
+    return value.empty() ? Json() : Json(std::move(members));
+  } else if constexpr (requires { value.begin(); }) {
     return value.empty() ? Json() : Json(Array(value.begin(), value.end()));
   } else if constexpr (std::is_same_v<Value, bool>) {
     return key.kind == KeyKind::word ? Json(key.words.at(value ? 1 : 0)) : Json(value);
   } else if constexpr (std::is_same_v<Value, double>) {
     return key.kind == KeyKind::integer ? Json(static_cast<std::int64_t>(value)) : Json(value);
   } else {
-    return std::int64_t{value};
+    return static_cast<std::int64_t>(value);
   }
 }
 
@@ -166,6 +214,52 @@ template <class Rows, class Owner> void read_bound(const Rows& rows, Fields& fie
     }
   }
 }
+
+namespace binding {
+
+template <class Part> Part& filled(Part& part) { return part; }
+template <class Part> Part& filled(std::optional<Part>& part) { return part.emplace(); }
+
+template <const auto& Rows, class All> void read_parts(Fields& fields, const Key& key, All& all) {
+  if constexpr (requires { typename All::mapped_type; }) {
+    each_member(fields, key, [&](Fields& members, const Key& row, const Json& value) {
+      Fields object(value, members.problems(), row);
+      read_bound(Rows, object, all[std::string(row.name)]);
+      object.no_more();
+    });
+  } else {
+    all = fields.each(key.name, [](Fields& object) {
+      typename All::value_type part{};
+      read_bound(Rows, object, part);
+      return part;
+    });
+  }
+}
+
+} // namespace binding
+
+// Members that are structs with rows of their own; they are only read.
+namespace rows {
+
+// An object, or an optional one.
+template <auto Member, const auto& Rows> [[nodiscard]] constexpr auto part(const Key& key) {
+  using Owner = typename binding::MemberOf<decltype(Member)>::owner;
+  return Bound<Owner>{key, [](Fields& fields, const Key& row, Owner& owner) {
+                        fields.object(row.name, [&](Fields& object) {
+                          read_bound(Rows, object, binding::filled(owner.*Member));
+                        });
+                      }};
+}
+
+// A list of objects, or a map of them.
+template <auto Member, const auto& Rows> [[nodiscard]] constexpr auto parts(const Key& key) {
+  using Owner = typename binding::MemberOf<decltype(Member)>::owner;
+  return Bound<Owner>{key, [](Fields& fields, const Key& row, Owner& owner) {
+                        binding::read_parts<Rows>(fields, row, owner.*Member);
+                      }};
+}
+
+} // namespace rows
 
 // Sets the keys of the rows to the values of their members.
 template <class Rows, class Owner>

@@ -110,7 +110,7 @@ LibraryFile parse_library_calibration(const Json& json) {
   read_parameters(fields, result);
   read_points(fields, result);
   result.of_nominal = read_nominal_shares(fields);
-  result.sources = parse_texts(fields, "sources");
+  result.sources = checked_texts(fields.list("sources"), problems);
   result.warnings = parse_warnings(fields);
   fields.no_more();
   problems.throw_if_any();

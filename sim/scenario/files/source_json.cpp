@@ -32,18 +32,8 @@ layers::Source read_source(Fields& fields) {
 }
 
 // Warnings of an import belong to the data: every run that uses the file repeats them.
-std::vector<std::string> parse_warnings(Fields& fields) { return parse_texts(fields, "warnings"); }
-
-std::vector<std::string> parse_texts(Fields& fields, std::string_view key) {
-  std::vector<std::string> texts;
-  for (const Json& text : fields.array(key, false)) {
-    if (text.is_string()) {
-      texts.push_back(text.as_string());
-    } else {
-      fields.problems().add(text, "must be a text, got " + shown(text));
-    }
-  }
-  return texts;
+std::vector<std::string> parse_warnings(Fields& fields) {
+  return checked_texts(fields.array("warnings", false), fields.problems());
 }
 
 Json to_json(const layers::Source& source) {

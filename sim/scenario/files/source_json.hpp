@@ -9,8 +9,6 @@ namespace stepsim::io {
 
 // Reads the keys of kSource; the object may have further keys, which the caller reads.
 [[nodiscard]] layers::Source read_source(Fields& fields);
-// The texts of a list; empty if there is none.
-[[nodiscard]] std::vector<std::string> parse_texts(Fields& fields, std::string_view key);
 // The texts of `warnings` of a file; empty if there are none.
 [[nodiscard]] std::vector<std::string> parse_warnings(Fields& fields);
 [[nodiscard]] Json to_json(const layers::Source& source);

@@ -129,9 +129,10 @@ struct BarOf {
   std::size_t first{};             // the part that the first of the values is of
   std::vector<std::string> values; // formulas; further parts are not there
 };
+using BarGroup = std::pair<std::string, std::vector<BarOf>>; // its name and its bars
 struct BarsOf {
   std::vector<std::string> parts;
-  std::vector<std::pair<std::string, std::vector<BarOf>>> groups;
+  std::vector<BarGroup> groups;
 };
 struct LaneOf {
   std::string name;

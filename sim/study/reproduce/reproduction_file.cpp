@@ -1,5 +1,5 @@
-// One function per object of the file, in the order of the keys. What a formula means is checked
-// where it is evaluated, since only records tell which columns there are.
+// What a formula means is checked where it is evaluated, since only records tell which columns
+// there are.
 #include "study/reproduce/reproduction_file.hpp"
 
 #include <set>
@@ -14,39 +14,9 @@ using io::Fields;
 using io::Json;
 using io::Problems;
 
-std::vector<std::string> texts(Fields& fields, std::string_view key) {
-  std::vector<std::string> out;
-  for (const Json& value : fields.list(key)) {
-    if (!value.is_string()) {
-      fields.problems().add(value, "must be a text");
-      continue;
-    }
-    out.push_back(value.as_string());
-  }
-  return out;
-}
-
-Pivot read_pivot(Fields& fields) {
-  Pivot out;
-  fields.object("pivot", [&](Fields& pivot) {
-    out = {.column = pivot.text("column"),
-           .value = pivot.text("value"),
-           .names = text_members(pivot, "names")};
-  });
-  return out;
-}
-
 Run read_run(Fields& fields) {
-  Run run{.id = fields.text("id"),
-          .argv = texts(fields, "argv"),
-          .rows = fields.text("rows"),
-          .vary = {},
-          .seeds = fields.integer_or("seeds", 0),
-          .digits = fields.integer_or("digits", 0),
-          .columns = texts(fields, "columns"),
-          .pivot = read_pivot(fields),
-          .slow = fields.boolean("slow"),
-          .stored = fields.text("stored")};
+  Run run;
+  read_bound(keys::kRunRows, fields, run);
   for (const Json& list : fields.list("vary")) {
     std::vector<Choice>& choices = run.vary.emplace_back();
     if (!list.is_array() || list.as_array().empty()) {
@@ -55,9 +25,7 @@ Run read_run(Fields& fields) {
     }
     for (const Json& json : list.as_array()) {
       Fields choice(json, fields.problems(), keys::kChoice.front());
-      choices.push_back({.columns = members_of(choice, "columns"),
-                         .words = texts(choice, "words"),
-                         .seeds = choice.integer_or("seeds", 0)});
+      read_bound(keys::kChoiceRows, choice, choices.emplace_back());
       choice.no_more();
     }
   }
@@ -69,20 +37,13 @@ Run read_run(Fields& fields) {
 
 // Rows in the file itself become records with the names of `columns`.
 Table read_table(Fields& fields) {
-  Table table{.id = fields.text("id"),
-              .file = fields.text("file"),
-              .rows = fields.text("pointer"),
-              .source = fields.text("source"),
-              .label = fields.optional_word("label", kLabels),
-              .records = {},
-              .pivot = read_pivot(fields),
-              .predict = {},
-              .place = fields.json().pointer()};
-  fields.object("predict", [&](Fields& rules) {
-    table.predict = read_scoreboard(rules);
+  Table table;
+  table.place = fields.json().pointer();
+  read_bound(keys::kTableRows, fields, table);
+  if (table.predict) {
     table.predict->rows = table.file;
-  });
-  const std::vector<std::string> columns = texts(fields, "columns");
+  }
+  const auto columns = io::checked_texts(fields.list("columns"), fields.problems());
   for (const Json& row : fields.list("rows")) {
     if (!row.is_array() || row.as_array().size() != columns.size()) {
       fields.problems().add(row, "must be a list of " + std::to_string(columns.size()) +
@@ -101,139 +62,9 @@ Table read_table(Fields& fields) {
   return table;
 }
 
-Series read_series(Fields& fields) {
-  Series series{.run = fields.text("run"),
-                .where = members_of(fields, "where"),
-                .when = fields.text("when"),
-                .other = {},
-                .place = fields.json().pointer()};
-  fields.object("other", [&](Fields& other) {
-    series.other = Other{.run = other.text("run"),
-                         .where = members_of(other, "where"),
-                         .match = text_members(other, "match")};
-  });
-  return series;
-}
-
-Cell read_cell(Fields& fields) {
-  return {.series = read_series(fields),
-          .value = fields.text("value"),
-          .reduce = fields.word("reduce", kReduces),
-          .group = texts(fields, "group"),
-          .with = fields.text("with")};
-}
-
-Curve read_curve(Fields& fields) {
-  return {.label = fields.text("label"),
-          .series = read_series(fields),
-          .x = fields.text("x"),
-          .y = fields.text("y"),
-          .rank = static_cast<std::size_t>(fields.integer("rank")),
-          .bold = fields.boolean("bold"),
-          .markers = fields.boolean("markers")};
-}
-
-BandOf read_band(Fields& fields) {
-  return {.label = fields.text("label"),
-          .series = read_series(fields),
-          .x = fields.text("x"),
-          .low = fields.text("low"),
-          .high = fields.text("high")};
-}
-
-MarkAt read_mark(Fields& fields) {
-  MarkAt mark;
-  mark.kind = fields.word("kind") == keys::kMarkKinds[0] ? plot::Mark::Kind::vertical
-                                                         : plot::Mark::Kind::horizontal;
-  mark.text = fields.text("text");
-  const Json* at = fields.any("at");
-  if (at != nullptr && at->is_object()) {
-    Fields cell(*at, fields.problems(), keys::kMarkAt[1]);
-    mark.at = read_cell(cell);
-    cell.no_more();
-  } else {
-    mark.at = fields.number("at");
-  }
-  return mark;
-}
-
-BarsOf read_bars(Fields& fields) {
-  BarsOf bars;
-  bars.parts = texts(fields, "parts");
-  bars.groups = fields.each("groups", [](Fields& group) {
-    return std::pair(group.text("name"), group.each("bars", [](Fields& bar) {
-      return BarOf{.name = bar.text("name"),
-                   .series = read_series(bar),
-                   .first = static_cast<std::size_t>(bar.integer("first")),
-                   .values = texts(bar, "values")};
-    }));
-  });
-  return bars;
-}
-
-plot::Axis read_axis(Fields& fields) {
-  plot::Axis axis;
-  axis.title = fields.text("title");
-  axis.unit = fields.text("unit");
-  axis.scale = fields.word("scale", plot::kScales);
-  axis.ticks = fields.numbers("ticks");
-  axis.low = fields.optional_number("low");
-  axis.high = fields.optional_number("high");
-  return axis;
-}
-
-std::optional<plot::Axis> axis_at(Fields& fields, std::string_view key) {
-  std::optional<plot::Axis> axis;
-  fields.object(key, [&](Fields& part) { axis = read_axis(part); });
-  return axis;
-}
-
-PanelOf read_panel(Fields& fields) {
-  PanelOf panel;
-  panel.title = fields.text("title");
-  panel.curves = fields.each("curves", read_curve);
-  panel.reported = fields.each("reported", read_curve);
-  panel.guides = fields.each("guides", read_curve);
-  panel.bands = fields.each("bands", read_band);
-  panel.marks = fields.each("marks", read_mark);
-  fields.object("bars", [&](Fields& bars) { panel.bars = read_bars(bars); });
-  panel.lane_parts = texts(fields, "lane_parts");
-  panel.lanes = fields.each("lanes", [](Fields& lane) {
-    return LaneOf{.name = lane.text("name"),
-                  .series = read_series(lane),
-                  .start = lane.text("start"),
-                  .end = lane.text("end")};
-  });
-  panel.x = axis_at(fields, "x");
-  panel.y = axis_at(fields, "y");
-  return panel;
-}
-
 FigureOf read_figure(Fields& fields) {
   FigureOf figure;
-  figure.id = fields.text("id");
-  figure.question = fields.text("question");
-  figure.setting = fields.text("setting");
-  figure.note = fields.text("note");
-  figure.not_drawn = fields.text("not_drawn");
-  figure.x = axis_at(fields, "x").value_or(plot::Axis{});
-  figure.y = axis_at(fields, "y").value_or(plot::Axis{});
-  figure.panels = fields.each("panels", read_panel);
-  figure.comparisons = fields.each("comparisons", [](Fields& row) {
-    return Comparison{.label = row.text("label"),
-                      .names = texts(row, "names"),
-                      .series = read_series(row),
-                      .ours = row.text("ours"),
-                      .low = row.text("low"),
-                      .high = row.text("high"),
-                      .theirs = row.text("theirs"),
-                      .unit = row.text("unit"),
-                      .limit = row.optional_number("limit")};
-  });
-  figure.tables = fields.each("tables", [](Fields& table) {
-    return RecordTable{.series = read_series(table), .columns = text_members(table, "columns")};
-  });
-  figure.runs = texts(fields, "runs");
+  read_bound(keys::kFigureRows, fields, figure);
   if (figure.not_drawn.empty() == figure.panels.empty()) {
     fields.problems().add(fields.json(), "give exactly one of panels and not_drawn");
   }
@@ -242,20 +73,7 @@ FigureOf read_figure(Fields& fields) {
 
 Claim read_claim(Fields& fields) {
   Claim claim;
-  claim.id = fields.text("id");
-  claim.figure = fields.text("figure");
-  claim.text = fields.text("text");
-  claim.label = fields.word("label", kLabels);
-  claim.source = fields.text("source");
-  claim.reported = fields.numbers("reported");
-  claim.theirs = fields.text("theirs");
-  claim.unit = fields.text("unit");
-  claim.free = fields.text("free");
-  claim.ours = fields.each("ours", read_cell);
-  claim.low = fields.optional_number("low");
-  claim.high = fields.optional_number("high");
-  claim.comparable = fields.boolean("comparable");
-  claim.reason = fields.text("reason");
+  read_bound(keys::kClaimRows, fields, claim);
   if (!claim.ours.empty() && claim.comparable && !claim.low && !claim.high) {
     fields.problems().add(fields.json(), "give low or high: what decides whether it is met");
   }
@@ -296,24 +114,15 @@ void check_names(const Json& tree, const Reproduction& paper, Problems& problems
 
 } // namespace
 
-io::Object members_of(Fields& fields, std::string_view key) {
-  const Json* value = fields.any(key);
-  if (value == nullptr || value->is_null()) {
-    return {};
+void keys::read_at(Fields& fields, const io::Key& key, MarkAt& mark) {
+  const Json* at = fields.any(key.name);
+  if (at != nullptr && at->is_object()) {
+    Fields cell(*at, fields.problems(), key);
+    read_bound(kCellRows, cell, mark.at.emplace<Cell>());
+    cell.no_more();
+  } else {
+    mark.at = fields.number(key.name);
   }
-  if (!value->is_object()) {
-    fields.problems().add(*value, "must be an object");
-    return {};
-  }
-  return value->as_object();
-}
-
-Names text_members(Fields& fields, std::string_view key) {
-  Names out;
-  for (const auto& [name, value] : members_of(fields, key)) {
-    out.emplace_back(name, value.is_string() ? value.as_string() : std::string());
-  }
-  return out;
 }
 
 Reproduction parse_reproduction(const Json& tree) {
@@ -323,17 +132,11 @@ Reproduction parse_reproduction(const Json& tree) {
   Reproduction paper;
   paper.file = tree.file();
   paper.name = tree.text("name");
-  paper.title = fields.text("title");
-  paper.citation = fields.text("citation");
-  paper.first = texts(fields, "first");
-  paper.words = text_members(fields, "words");
+  read_bound(keys::kReproductionRows, fields, paper);
   paper.runs = fields.each("runs", read_run);
   paper.tables = fields.each("tables", read_table);
   paper.figures = fields.each("figures", read_figure);
   paper.claims = fields.each("claims", read_claim);
-  paper.assumed = texts(fields, "assumed");
-  paper.unreadable = texts(fields, "unreadable");
-  paper.successors = texts(fields, "successors");
   fields.no_more();
   if (problems.empty()) {
     check_names(tree, paper, problems);
