@@ -96,11 +96,6 @@ void parse_system(io::Fields& fields, const ParseContext& context, CollectiveFil
 // describes the interfaces itself.
 [[nodiscard]] std::uint32_t nics_per_node(io::Fields& fields, std::uint32_t gpus,
                                           CollectiveFile& file);
-// Sets the cost of the network inside a node (two_level->intra of the links) from the key
-// intra_network, and from the node type for values that the key lacks. `file` must have two_level
-// links and a node type.
-void fill_intra(io::Fields& fields, CollectiveFile& file);
-
 // Adds `key` of `object` to the overrides of `file` if the key is given and its value differs from
 // the node type (`differs`).
 void note_override(CollectiveFile& file, io::Fields& object, std::string_view key, bool differs);

@@ -189,6 +189,31 @@ std::uint32_t domain_nodes(io::Fields& fields, std::uint32_t gpus, const Collect
   return static_cast<std::uint32_t>(written);
 }
 
+// The network inside a node; `filled` takes values that are not given from the node type.
+void read_intra(io::Fields& fields, bool filled, CollectiveFile& file) {
+  const nccl::NodeLinks node = filled ? file.system.node->links : nccl::NodeLinks{};
+  collectives::LinkCost& out = file.collective.links.two_level->intra;
+  if (filled) {
+    out = {node.inner_latency_s, node.inner_latency_s, 1 / node.inner_Bps};
+  }
+  fields.object("intra_network", [&](io::Fields& inner) {
+    if (!filled && inner.has("latency_s") != inner.has("bandwidth_Bps")) {
+      fields.problems().add(fields.json(),
+                            "give both /intra_network/latency_s and /intra_network/bandwidth_Bps");
+      inner.know_all();
+      return;
+    }
+    const auto number = [&](std::string_view key, double of_node) {
+      const double value = filled ? inner.number_or(key, of_node) : inner.number(key);
+      note_override(file, inner, key, filled && value != of_node);
+      return value;
+    };
+    out.latency_s = out.block_latency_s = number("latency_s", node.inner_latency_s);
+    out.per_byte_s = 1 / number("bandwidth_Bps", node.inner_Bps);
+    out.delay_s = inner.number_or("delay_s", 0);
+  });
+}
+
 // On a topology the GPUs of a machine follow from it and its cables are the interfaces; without one
 // the network inside a node must be given.
 void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint32_t machine_gpus,
@@ -227,21 +252,7 @@ void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint3
   }
   out.nvls = nvls;
   out.switch_latency_s = switch_latency_s;
-  if (filled) {
-    fill_intra(fields, file);
-  } else if (intra) {
-    io::Fields inner(*json, context.problems, fields.row("intra_network"));
-    if (json->is_object() && inner.has("latency_s") != inner.has("bandwidth_Bps")) {
-      context.problems.add(fields.json(),
-                           "give both /intra_network/latency_s and /intra_network/bandwidth_Bps");
-      return;
-    }
-    out.intra.latency_s = inner.number("latency_s");
-    out.intra.block_latency_s = out.intra.latency_s;
-    out.intra.per_byte_s = 1 / inner.number("bandwidth_Bps");
-    out.intra.delay_s = inner.number_or("delay_s", 0);
-    inner.no_more();
-  }
+  read_intra(fields, filled, file);
 }
 
 } // namespace

@@ -182,20 +182,6 @@ std::uint32_t nics_per_node(io::Fields& fields, std::uint32_t gpus, CollectiveFi
   return static_cast<std::uint32_t>(given.value_or(of_node));
 }
 
-void fill_intra(io::Fields& fields, CollectiveFile& file) {
-  const nccl::NodeLinks& links = file.system.node->links;
-  collectives::LinkCost& out = file.collective.links.two_level->intra;
-  out = {links.inner_latency_s, links.inner_latency_s, 1 / links.inner_Bps};
-  fields.object("intra_network", [&](io::Fields& inner) {
-    out.latency_s = out.block_latency_s = inner.number_or("latency_s", links.inner_latency_s);
-    out.delay_s = inner.number_or("delay_s", 0);
-    const double rate = inner.number_or("bandwidth_Bps", links.inner_Bps);
-    out.per_byte_s = 1 / rate;
-    note_override(file, inner, "latency_s", out.latency_s != links.inner_latency_s);
-    note_override(file, inner, "bandwidth_Bps", rate != links.inner_Bps);
-  });
-}
-
 void note_override(CollectiveFile& file, io::Fields& object, std::string_view key, bool differs) {
   if (differs && object.has(key)) {
     file.system.overrides.push_back(object.json().pointer() + "/" + std::string(key));

@@ -58,40 +58,22 @@ links::Placement parse_placement(const io::Json& json, const ParseContext& conte
   return hosts;
 }
 
-// Nodes of different sizes by one of the rules: every node is placed as if it were as large as the
-// largest, and its ranks take the first places of the node.
-std::vector<links::NodeId> place_unequal(const links::Fabric& fabric, const Cluster& cluster,
-                                         std::uint32_t servers, const links::Placement& placement,
-                                         const io::Json& at, const ParseContext& context) {
-  if (std::holds_alternative<std::vector<links::NodeId>>(placement)) {
-    require_equal_nodes(cluster, "a list of hosts", at, context.problems);
-    return {};
-  }
-  const auto gpus = static_cast<std::uint32_t>(cluster.gpus_per_node);
-  const auto machines = static_cast<std::uint32_t>(cluster.nodes) + servers;
-  if (const std::string problem = links::placement_problem(fabric, machines, gpus, placement);
-      !problem.empty()) {
-    context.problems.add(at, problem);
-    return {};
-  }
-  std::vector<std::uint32_t> counts(cluster.ranks_per_node.begin(), cluster.ranks_per_node.end());
-  counts.insert(counts.end(), servers, 1);
-  return first_places(links::place_ranks(fabric, machines, gpus, placement), gpus, counts);
-}
-
-// Hosts of ranks, then of servers. A list names the servers' after the ranks'.
+// Hosts of ranks, then of servers; a list names them in this order.
 // With a list the last hosts are those of the servers; else servers take the machines after those
-// of the workers.
+// of the workers. Of nodes of different sizes each is placed as if it were as large as the largest,
+// and its ranks take the first places of the node.
 std::vector<links::NodeId> place(const links::Fabric& fabric, const Cluster& cluster,
                                  std::uint32_t servers, links::Placement placement,
                                  const io::Json& at, const ParseContext& context) {
-  if (!cluster.equal_nodes()) {
-    return place_unequal(fabric, cluster, servers, placement, at, context);
-  }
   const auto nodes = static_cast<std::uint32_t>(cluster.nodes);
   const auto gpus = static_cast<std::uint32_t>(cluster.gpus_per_node);
   std::vector<links::NodeId> of_servers;
-  if (auto* list = std::get_if<std::vector<links::NodeId>>(&placement)) {
+  auto* const list = std::get_if<std::vector<links::NodeId>>(&placement);
+  if (list != nullptr) {
+    if (!cluster.equal_nodes()) {
+      require_equal_nodes(cluster, "a list of hosts", at, context.problems);
+      return {};
+    }
     const std::size_t named = list->size() - std::min<std::size_t>(list->size(), servers);
     if (servers > 0 && named != nodes && named != std::size_t{nodes} * gpus) {
       context.problems.add(at, "must name a host for each of " + std::to_string(nodes) +
@@ -104,21 +86,24 @@ std::vector<links::NodeId> place(const links::Fabric& fabric, const Cluster& clu
     of_servers.assign(first, list->end());
     list->erase(first, list->end());
   }
-  const bool listed = std::holds_alternative<std::vector<links::NodeId>>(placement);
-  const std::uint32_t machines = nodes + (listed ? 0 : servers);
+  const std::uint32_t machines = nodes + (list != nullptr ? 0 : servers);
   if (const std::string problem = links::placement_problem(fabric, machines, gpus, placement);
       !problem.empty()) {
-    const std::string with =
-        listed || servers == 0 ? "" : " (dedicated servers take " + std::to_string(servers) + ")";
+    const std::string with = list != nullptr || servers == 0
+                                 ? ""
+                                 : " (dedicated servers take " + std::to_string(servers) + ")";
     context.problems.add(at, problem + with);
     return {};
   }
   std::vector<links::NodeId> hosts = links::place_ranks(fabric, machines, gpus, placement);
-  if (!listed) {
-    for (std::uint32_t server = 0; server < servers; ++server) {
-      of_servers.push_back(hosts[std::size_t{nodes + server} * gpus]);
-    }
-    hosts.resize(std::size_t{nodes} * gpus);
+  for (std::size_t machine = nodes; machine < machines; ++machine) {
+    of_servers.push_back(hosts[machine * gpus]);
+  }
+  hosts.resize(std::size_t{nodes} * gpus);
+  if (!cluster.equal_nodes()) {
+    const std::vector<std::uint32_t> counts(cluster.ranks_per_node.begin(),
+                                            cluster.ranks_per_node.end());
+    hosts = first_places(hosts, gpus, counts);
   }
   hosts.insert(hosts.end(), of_servers.begin(), of_servers.end());
   return hosts;
