@@ -1,7 +1,9 @@
 #pragma once
 // The allowed values of a number in a file.
+#include <array>
 #include <cstddef>
 #include <limits>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
@@ -47,8 +49,10 @@ public:
   void throw_if_any() const; // throws InputError
 
 private:
+  void keep(base::Problem problem);
+
   std::vector<base::Problem> problems_;
-  std::size_t dropped_{};
+  std::set<std::array<std::string, 3>> known_; // file, place and message of all
 };
 
 // Checks single values of a file: numbers, integers and texts with a unit.

@@ -11,32 +11,21 @@
 
 namespace stepsim::io {
 
-namespace {
-
-constexpr std::size_t kMaxProblems = 20;
-
-void keep(base::Problem problem, std::vector<base::Problem>& kept, std::size_t& dropped) {
-  const bool known = std::ranges::any_of(kept, [&](const base::Problem& each) {
-    return each.where == problem.where && each.message == problem.message &&
-           each.file == problem.file;
-  });
-  if (kept.size() >= kMaxProblems) {
-    dropped += known ? 0 : 1;
-  } else if (!known) {
-    kept.push_back(std::move(problem));
+void Problems::keep(base::Problem problem) {
+  constexpr std::size_t kMaxProblems = 20;
+  const bool is_new = known_.insert({problem.file, problem.where, problem.message}).second;
+  if (is_new && problems_.size() < kMaxProblems) {
+    problems_.push_back(std::move(problem));
   }
 }
 
-} // namespace
-
 void Problems::add(const Json& place, std::string message) {
-  keep({std::string(place.file()), place.pointer(), std::move(message)}, problems_, dropped_);
+  keep({std::string(place.file()), place.pointer(), std::move(message)});
 }
 
 void Problems::add(const Json& parent, std::string_view key, std::string message) {
   keep({std::string(parent.file()), parent.pointer().append("/").append(escape_token(key)),
-        std::move(message)},
-       problems_, dropped_);
+        std::move(message)});
 }
 
 void Problems::throw_if_any() const {
@@ -44,8 +33,8 @@ void Problems::throw_if_any() const {
     return;
   }
   std::vector<base::Problem> all = problems_;
-  if (dropped_ > 0) {
-    all.push_back({all.front().file, "", fmt::format("and {} more problems", dropped_)});
+  if (const std::size_t more = known_.size() - problems_.size(); more > 0) {
+    all.push_back({all.front().file, "", fmt::format("and {} more problems", more)});
   }
   throw InputError(std::move(all));
 }

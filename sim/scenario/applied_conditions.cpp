@@ -363,6 +363,11 @@ bool move_factor(const Scenario& scenario, Factor factor, double deviations, Sce
 Scenario with_scaled_computing(const Scenario& scenario, double factor) {
   Scenario out = scenario;
   slow_down(factor, scenario.workload, out.workload);
+  for (OtherJob& job : out.other_jobs) {
+    if (job.workload.interval) {
+      slow_down(factor, job.workload, job.workload);
+    }
+  }
   slow_operators(factor, out.communication.compression);
   out.conditions.computing.push_back(factor);
   return out;

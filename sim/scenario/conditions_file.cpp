@@ -48,31 +48,28 @@ FactorValue read_factor(const io::Json& json, Factor factor, io::Problems& probl
 }
 
 FactorValues parse_conditions_file(const io::Json& json) {
-  io::Problems problems;
-  io::Fields fields(json, problems, keys::kConditionsFile);
-  fields.header("conditions");
+  io::FileFields fields(json, keys::kConditionsFile);
   (void)fields.text("note");
   FactorValues values{};
   if (const io::Json* factors = fields.any("factors"); factors != nullptr && factors->is_object()) {
-    io::Fields each(*factors, problems);
+    io::Fields each(*factors, fields.problems());
     std::vector<std::string_view> missing;
     for (std::size_t i = 0; i < kFactorCount; ++i) {
       const auto factor = static_cast<Factor>(i);
       if (const io::Json* value = each.any(kFactors[factor])) {
-        values[i] = read_factor(*value, factor, problems);
+        values[i] = read_factor(*value, factor, fields.problems());
       } else {
         missing.push_back(kFactors[factor]);
       }
     }
     if (!missing.empty()) {
-      problems.add(*factors, "must have all factors; missing: " + base::joined(missing));
+      fields.problems().add(*factors, "must have all factors; missing: " + base::joined(missing));
     }
     each.no_more();
   } else {
-    problems.add(json, "factors", "required (an object)");
+    fields.refuse("factors", "required (an object)");
   }
-  fields.no_more();
-  problems.throw_if_any();
+  fields.finish();
   return values;
 }
 

@@ -60,9 +60,10 @@ void read_counts(io::Fields& fields, const ParseContext& context, Cluster& clust
   }
   note_override(fields, "nics_per_node", as_number(cluster.nics_per_node), as_number(nics),
                 cluster);
-  if (cluster.nodes >= 1 && cluster.gpus_per_node >= 1 &&
-      as_number(cluster.nodes) * as_number(cluster.gpus_per_node) > keys::kMaxRanks) {
-    context.problems.add(fields.json(), "nodes x gpus_per_node must be at most 1048576");
+  if (as_number(cluster.ranks()) > keys::kMaxRanks) {
+    const std::string what =
+        cluster.equal_nodes() ? "nodes x gpus_per_node" : "the sum of ranks_per_node";
+    context.problems.add(fields.json(), what + " must be at most 1048576");
   }
 }
 

@@ -140,17 +140,14 @@ std::string unknown_schedule(std::string_view name) {
 }
 
 ProblemFile parse_problem(const io::Json& tree, Files& files) {
-  io::Problems problems;
-  io::Fields fields(tree, problems, keys::kProblem);
-  fields.header("problem");
+  io::FileFields fields(tree, keys::kProblem);
   ProblemFile out;
-  parse_items(fields, problems, out.problem);
-  parse_cost(fields, problems, files, out);
+  parse_items(fields, fields.problems(), out.problem);
+  parse_cost(fields, fields.problems(), files, out);
   out.problem.channel_free = {fields.number("channel_free_s")};
   out.forward_s = fields.optional_number("forward_s");
-  parse_planners(fields, problems, files, out);
-  fields.no_more();
-  problems.throw_if_any();
+  parse_planners(fields, fields.problems(), files, out);
+  fields.finish();
   return out;
 }
 

@@ -59,26 +59,21 @@ void parse_conditions(io::Fields& top, const ParseContext& context, Scenario& sc
     Conditions& conditions = scenario.conditions;
     conditions.kind = fields.word("kind", kConditionsKinds);
     const io::Json* file = fields.any("file");
-    const io::Json* given = fields.any("factors");
-    fields.no_more();
     if (conditions.kind == ConditionsKind::ideal) {
+      (void)fields.any("factors");
       return;
     }
     conditions.file = fields.string("file", "");
     conditions.factors =
         context.files.conditions(conditions.file.empty() ? io::Json("typical") : *file);
-    if (given == nullptr || !given->is_object()) {
-      return;
-    }
-    io::Fields factors(*given, context.problems);
-    for (std::size_t i = 0; i < kFactorCount; ++i) {
-      const auto factor = static_cast<Factor>(i);
-      if (const io::Json* value = factors.any(kFactors[factor])) {
-        conditions.factors[i] = read_factor(*value, factor, context.problems);
-        conditions.own.push_back(factor);
+    fields.object("factors", [&](io::Fields& factors) {
+      for (std::size_t i = 0; i < kFactorCount; ++i) {
+        const auto factor = static_cast<Factor>(i);
+        if (const io::Json* value = factors.any(kFactors[factor])) {
+          conditions.factors[i] = read_factor(*value, factor, context.problems);
+        }
       }
-    }
-    factors.no_more();
+    });
   });
 }
 

@@ -36,7 +36,8 @@ void renew_conditions(Scenario& scenario);
 // changed. False if `out` does not differ from `scenario`.
 [[nodiscard]] bool move_factor(const Scenario& scenario, Factor factor, double deviations,
                                Scenario& out);
-// The scenario with forward and backward `factor` times as long.
+// The scenario with forward and backward `factor` times as long, those of other jobs where they are
+// estimated.
 [[nodiscard]] Scenario with_scaled_computing(const Scenario& scenario, double factor);
 
 // The scenario under conditions whose messages start without delay, and the one whose links take no

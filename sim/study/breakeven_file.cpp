@@ -105,9 +105,7 @@ CompressedTimes exchange_of(const collectives::Compression& compression,
 // A given `encode_decode_s` replaces all costs of the compression, for measured values that are one
 // number.
 BreakEvenFile parse_breakeven(const io::Json& tree, Files& files) {
-  io::Problems problems;
-  io::Fields fields(tree, problems, keys::kBreakEven);
-  fields.header("compression_breakeven");
+  io::FileFields fields(tree, keys::kBreakEven);
   BreakEvenFile file;
   programs::BreakEvenProblem& problem = file.problem;
   problem.ranks = parse_ranks(fields);
@@ -123,21 +121,21 @@ BreakEvenFile parse_breakeven(const io::Json& tree, Files& files) {
   collectives::Compression compression;
   const io::Json* json = fields.any("compression");
   if (json == nullptr || json->is_null()) {
-    problems.add(tree, "compression", "required");
+    fields.refuse("compression", "required");
   } else {
     CompressionUse use;
-    if (problems.empty()) { // else they would be reported twice
+    if (fields.problems().empty()) { // else they would be reported twice
       use.gradient_bytes = problem.gradient_bytes;
       use.ranks = problem.ranks;
     }
     std::vector<std::string> warnings;
-    compression = parse_compression(*json, {problems, files, Leftovers::refuse}, {}, use, warnings);
+    compression =
+        parse_compression(*json, {fields.problems(), files, Leftovers::refuse}, {}, use, warnings);
     if (!encode_decode) { // else nothing is free
       file.warnings = std::move(warnings);
     }
   }
-  fields.no_more();
-  problems.throw_if_any();
+  fields.finish();
 
   file.method = collectives::row(compression.method).name;
   try {

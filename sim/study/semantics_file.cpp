@@ -145,9 +145,8 @@ void parse_gradients(io::Fields& fields, io::Problems& problems, SemanticsFile& 
 } // namespace
 
 SemanticsFile parse_semantics(const io::Json& tree) {
-  io::Problems problems;
-  io::Fields fields(tree, problems, keys::kSemantics);
-  fields.header("sparse_semantics");
+  io::FileFields fields(tree, keys::kSemantics);
+  io::Problems& problems = fields.problems();
   SemanticsFile file;
   file.name = tree.text("name");
   parse_method(fields, problems, file);
@@ -163,8 +162,7 @@ SemanticsFile parse_semantics(const io::Json& tree) {
   if (const io::Json* expected = fields.any("expected"); expected != nullptr) {
     file.expected = *expected;
   }
-  fields.no_more();
-  problems.throw_if_any();
+  fields.finish();
   return file;
 }
 

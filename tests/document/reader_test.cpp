@@ -197,6 +197,9 @@ TEST_CASE("twenty problems are kept, the others counted") {
   for (int i = 0; i < 23; ++i) {
     found.add(json, std::string("k").append(std::to_string(i)), "bad");
   }
+  for (const std::string_view repeated : {"k3", "k22"}) {
+    found.add(json, repeated, "bad");
+  }
   try {
     found.throw_if_any();
     FAIL("nothing was thrown");

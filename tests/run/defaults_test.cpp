@@ -332,3 +332,15 @@ TEST_CASE("a workload without measured exchanges has none to compare") {
   const std::string one = R"({"trace": ")" STEPSIM_SOURCE_DIR R"(/traces/resnet50.1gpu.json"})";
   CHECK(measured_exchanges(scenario(text(one))).empty());
 }
+
+TEST_CASE("the latency of switches that add in the network is told where it is assumed") {
+  const std::string cluster = R"({"nodes": 4, "gpus_per_node": 4,
+      "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e11},
+      "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}})";
+  const auto defaults = defaults_of(R"({"workload": )" + kLayers + R"(, "cluster": )" + cluster +
+                                    R"(, "communication": {"collective": "collnet"}})");
+  const DefaultValue* latency = find(defaults, "/cluster/switch_latency_s");
+  REQUIRE(latency != nullptr);
+  CHECK(latency->decisive);
+  CHECK(latency->value.as_double() == collectives::kSwitchLatency);
+}

@@ -170,3 +170,23 @@ TEST_CASE("all problems of a file are reported together") {
     CHECK(error.problems().size() >= 3);
   }
 }
+
+TEST_CASE("factors of conditions are an object") {
+  for (const std::string wrong : {"[1, 2]", "3"}) {
+    CHECK(problem_of("{" + kWorkload + ", " + kCluster +
+                     R"(, "conditions": {"kind": "typical", "factors": )" + wrong + "}}")
+              .starts_with("test.json: /conditions/factors: must be an object, got "));
+  }
+}
+
+TEST_CASE("the ranks of nodes that differ are added up") {
+  const auto with_ranks = [](const std::string& counts) {
+    return "{" + kWorkload + R"(, "cluster": {"nodes": 2, "ranks_per_node": )" + counts +
+           R"(, "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e10},
+                "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}},
+                "communication": {"collective": "hierarchical_leader"}})";
+  };
+  CHECK(problem_of(with_ranks("[600000, 1]")).empty());
+  CHECK(problem_of(with_ranks("[1048576, 1]")) ==
+        "test.json: /cluster: the sum of ranks_per_node must be at most 1048576");
+}

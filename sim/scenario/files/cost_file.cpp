@@ -81,9 +81,7 @@ std::vector<LineCost> parse_line_costs(std::span<const Json> list, Problems& pro
 // `source` is kept as it stands, a text or an object of any form: it is only written back, so that
 // a file that is read and written again loses nothing.
 CostPoints parse_cost(const Json& json) {
-  Problems problems;
-  Fields fields(json, problems, keys::kCostFile);
-  fields.header(keys::kCostFile.name);
+  FileFields fields(json, keys::kCostFile);
   CostPoints cost;
   cost.name = fields.string("name", "");
   cost.op = fields.text("op");
@@ -94,21 +92,20 @@ CostPoints parse_cost(const Json& json) {
   const Json* table = fields.any("table");
   const bool lines = fields.any("costs") != nullptr;
   if (table != nullptr && lines) {
-    problems.add(json, "give either table or costs");
+    fields.problems().add(json, "give either table or costs");
   } else if (table != nullptr) {
-    cost.table = parse_cost_table(*table, problems);
+    cost.table = parse_cost_table(*table, fields.problems());
   } else if (lines) {
-    cost.costs = parse_line_costs(fields.list("costs", "cost"), problems);
+    cost.costs = parse_line_costs(fields.list("costs", "cost"), fields.problems());
     for (const char* key : {"op", "ranks"}) {
       if (fields.has(key)) {
-        problems.add(json, key, "belongs to a table: each element of costs has its own");
+        fields.refuse(key, "belongs to a table: each element of costs has its own");
       }
     }
   } else if (json.is_object()) {
-    problems.add(json, "table", "required (a list of [bytes, seconds])");
+    fields.refuse("table", "required (a list of [bytes, seconds])");
   }
-  fields.no_more();
-  problems.throw_if_any();
+  fields.finish();
   return cost;
 }
 

@@ -90,30 +90,27 @@ Json parameter_json(const LibraryFile& file, const nccl::Calibration& calibratio
 } // namespace
 
 LibraryFile parse_library_calibration(const Json& json) {
-  Problems problems;
-  Fields fields(json, problems, keys::kLibraryCalibration);
-  fields.header(keys::kLibraryCalibration.name);
+  FileFields fields(json, keys::kLibraryCalibration);
   LibraryFile result;
   result.fitted.name = fields.text("name");
   (void)fields.word("library");
   read_version(fields, result);
   result.fitted.choice = fields.word("choice", nccl::kChoices);
   if (const Json* node = fields.any("node"); node != nullptr) {
-    Fields keys(*node, problems, fields.row("node"));
+    Fields keys(*node, fields.problems(), fields.row("node"));
     std::vector<SourcedNumber> numbers;
     result.fitted.node = read_node_type(keys, numbers);
     result.fitted.node.name = keys.text("name");
     keys.no_more();
   } else if (json.is_object()) {
-    problems.add(json, "node", "required");
+    fields.refuse("node", "required");
   }
   read_parameters(fields, result);
   read_points(fields, result);
   result.of_nominal = read_nominal_shares(fields);
   result.sources = checked_texts(fields.list("sources"), problems);
   result.warnings = parse_warnings(fields);
-  fields.no_more();
-  problems.throw_if_any();
+  fields.finish();
   return result;
 }
 

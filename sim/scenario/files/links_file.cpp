@@ -99,9 +99,8 @@ std::vector<std::uint32_t> parse_chain(Fields& fields, Ranks ranks, Problems& pr
 } // namespace
 
 LinksFile parse_links(const Json& tree, std::optional<std::uint32_t> ranks) {
-  Problems problems;
-  Fields fields(tree, problems, keys::kLinks);
-  fields.header("links");
+  FileFields fields(tree, keys::kLinks);
+  Problems& problems = fields.problems();
   LinksFile file;
   file.pairs = parse_pairs(fields, ranks, problems);
   file.reduction_s_per_byte = parse_numbers(fields, "reduction_Bps", ranks, problems);
@@ -110,8 +109,7 @@ LinksFile parse_links(const Json& tree, std::optional<std::uint32_t> ranks) {
   }
   file.enter_s = parse_numbers(fields, "enter_s", ranks, problems);
   file.chain = parse_chain(fields, ranks, problems);
-  fields.no_more();
-  problems.throw_if_any();
+  fields.finish();
   return file;
 }
 

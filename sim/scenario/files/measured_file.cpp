@@ -86,23 +86,20 @@ layers::MeasuredModel parse_model_row(const Json& json, Problems& problems) {
 } // namespace
 
 layers::MeasuredTraining parse_measured(const Json& json) {
-  Problems problems;
-  Fields fields(json, problems, keys::kMeasured);
-  fields.header(keys::kMeasured.name);
+  FileFields fields(json, keys::kMeasured);
   layers::MeasuredTraining measured;
   measured.name = fields.text("name");
   measured.source = fields.text("source");
   measured.note = fields.text("note");
   for (const Json& row : fields.list("models", "model")) {
-    layers::MeasuredModel model = parse_model_row(row, problems);
+    layers::MeasuredModel model = parse_model_row(row, fields.problems());
     if (std::ranges::find(measured.models, model.name, &layers::MeasuredModel::name) !=
         measured.models.end()) {
-      problems.add(row, "name", "model " + model.name + " appears twice");
+      fields.problems().add(row, "name", "model " + model.name + " appears twice");
     }
     measured.models.push_back(std::move(model));
   }
-  fields.no_more();
-  problems.throw_if_any();
+  fields.finish();
   return measured;
 }
 

@@ -155,9 +155,8 @@ void check_totals(const Json& json, const layers::ModelTable& table, Problems& p
 } // namespace
 
 layers::ModelTable parse_model(const Json& json) {
-  Problems problems;
-  Fields fields(json, problems, keys::kModel);
-  fields.header("model");
+  FileFields fields(json, keys::kModel);
+  Problems& problems = fields.problems();
   layers::ModelTable table;
   table.name = fields.text("name");
   table.family = fields.text("family");
@@ -165,12 +164,11 @@ layers::ModelTable parse_model(const Json& json) {
   if (const Json* input = fields.any("input")) {
     parse_input(*input, problems, table);
   } else if (json.is_object()) {
-    problems.add(json, "input", "required (an image or a sequence)");
+    fields.refuse("input", "required (an image or a sequence)");
   }
   table.layers = fields.each("layers", parse_model_layer, "layer");
   const Json* totals = fields.any("totals");
-  fields.no_more();
-  problems.throw_if_any(); // the checks below need whole layers
+  fields.finish(); // the checks below need whole layers
   // Sums in doubles first, because the exact ones below are 64-bit integers, which could overflow.
   double elements = 0;
   double macs = 0;

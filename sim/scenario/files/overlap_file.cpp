@@ -111,34 +111,31 @@ Json to_json(const OverlapFit& fit) {
 }
 
 OverlapFile parse_overlap(const Json& json) {
-  Problems problems;
-  Fields fields(json, problems, keys::kOverlap);
-  fields.header("overlap");
+  FileFields fields(json, keys::kOverlap);
   OverlapFile file;
   file.source = fields.text("source");
   const Slowdowns slowdowns = read_slowdowns(fields);
   if (slowdowns.compute) {
     file.interference.compute = *slowdowns.compute;
   } else {
-    problems.add(json, "compute", "required");
+    fields.refuse("compute", "required");
   }
   file.interference.exchange = slowdowns.exchange.value_or(1);
   file.rows = check_constants(fields);
   (void)fields.text("leave_out");
   for (const Json& fold : fields.list("folds")) {
-    Fields each(fold, problems, keys::kOverlapFold.front());
+    Fields each(fold, fields.problems(), keys::kOverlapFold.front());
     (void)each.text("left_out");
     (void)read_slowdowns(each);
     check_constants(each);
     each.no_more();
   }
   for (const Json& step : fields.list("steps")) {
-    Fields each(step, problems, keys::kOverlapStep.front());
+    Fields each(step, fields.problems(), keys::kOverlapStep.front());
     each.check_all();
     each.no_more();
   }
-  fields.no_more();
-  problems.throw_if_any();
+  fields.finish();
   return file;
 }
 

@@ -226,9 +226,7 @@ void parse_collectives(Fields& fields, links::NetworkProfile& profile) {
 // Parts are read in the order of the format's description. A profile with none of network, links
 // and collectives describes no network and is refused.
 links::NetworkProfile parse_profile(const Json& json) {
-  Problems problems;
-  Fields fields(json, problems, keys::kProfile);
-  fields.header(keys::kProfile.name);
+  FileFields fields(json, keys::kProfile);
   links::NetworkProfile profile;
   profile.name = fields.text("name");
   profile.label = fields.word("label", links::kProfileLabels);
@@ -248,10 +246,9 @@ links::NetworkProfile parse_profile(const Json& json) {
   profile.warnings = parse_warnings(fields);
   if (json.is_object() && !fields.has("network") && profile.links.empty() &&
       profile.collectives.empty()) {
-    problems.add(json, "give at least one of network, links, collectives");
+    fields.problems().add(json, "give at least one of network, links, collectives");
   }
-  fields.no_more();
-  problems.throw_if_any();
+  fields.finish();
   return profile;
 }
 

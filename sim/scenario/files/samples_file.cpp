@@ -118,17 +118,14 @@ SampleSet& set_of(std::vector<SampleSet>& sets, SampleSet wanted) {
 } // namespace
 
 Samples parse_samples(const Json& json) {
-  Problems problems;
-  Fields fields(json, problems, keys::kSamples);
-  fields.header(keys::kSamples.name);
+  FileFields fields(json, keys::kSamples);
   Samples samples;
   samples.file = json.file();
   samples.name = fields.string("name", "");
   fields.object("source", [&](Fields& part) { samples.source = read_source(part); });
   samples.sets = fields.each("sets", parse_set);
   samples.warnings = parse_warnings(fields);
-  fields.no_more();
-  problems.throw_if_any();
+  fields.finish();
   return samples;
 }
 

@@ -143,9 +143,7 @@ void parse_graph(Fields& fields, links::Topology& topology) {
 } // namespace
 
 links::Topology parse_topology(const Json& json) {
-  Problems problems;
-  Fields fields(json, problems, keys::kTopology);
-  fields.header("topology");
+  FileFields fields(json, keys::kTopology);
   links::Topology topology;
   topology.name = fields.string("name", "");
   (void)fields.text("note");
@@ -156,19 +154,18 @@ links::Topology parse_topology(const Json& json) {
   const Json* hosts = json.find("hosts"); // a list in a graph, a count in a preset
   const bool graph = (hosts != nullptr && hosts->is_array()) || fields.has("links");
   if (fields.has("preset") == graph) {
-    problems.add(json, "give either a preset with its parameters, or hosts and links");
-    problems.throw_if_any();
+    fields.problems().add(json, "give either a preset with its parameters, or hosts and links");
+    fields.problems().throw_if_any();
   }
   if (graph) {
     parse_graph(fields, topology);
   } else {
     parse_preset(fields, topology);
   }
-  fields.no_more();
-  problems.throw_if_any();
+  fields.finish();
   if (graph) {
-    check_fabric(json, links::fabric_of(topology), problems);
-    problems.throw_if_any();
+    check_fabric(json, links::fabric_of(topology), fields.problems());
+    fields.problems().throw_if_any();
   }
   return topology;
 }

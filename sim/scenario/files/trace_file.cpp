@@ -241,9 +241,7 @@ void set_list(Json& json, std::string_view key, const std::vector<Value>& values
 } // namespace
 
 Trace parse_trace(const Json& json) {
-  Problems problems;
-  Fields fields(json, problems, keys::kTrace);
-  fields.header("trace");
+  FileFields fields(json, keys::kTrace);
   Trace trace;
   trace.name = fields.string("name", "");
   trace.provenance = fields.word("provenance", layers::kProvenances);
@@ -260,8 +258,7 @@ Trace parse_trace(const Json& json) {
   trace.steps = fields.each("steps", parse_step);
   fields.object("checks", [&](Fields& part) { trace.checks = read_members(kChecks, part); });
   trace.warnings = parse_warnings(fields);
-  fields.no_more();
-  problems.throw_if_any();
+  fields.finish();
   return trace;
 }
 

@@ -224,13 +224,12 @@ void add_zip(const io::Json& json, std::vector<std::size_t> axes, io::Problems& 
 }
 
 Sweep parse_sweep(const io::Json& tree) {
-  io::Problems problems;
-  io::Fields fields(tree, problems, keys::kSweepRoot);
-  fields.header("sweep");
+  io::FileFields fields(tree, keys::kSweepRoot);
+  io::Problems& problems = fields.problems();
   Sweep sweep;
   const io::Json* scenario = fields.any("scenario");
   if (scenario == nullptr) {
-    problems.add(tree, "scenario", "required");
+    fields.refuse("scenario", "required");
   } else if (!scenario->is_string() && !scenario->is_object()) {
     problems.add(*scenario, "must be a file name or a scenario");
   }
@@ -249,19 +248,18 @@ Sweep parse_sweep(const io::Json& tree) {
     parse_zip(zip, problems, sweep.grid);
   }
   sweep.grid.replications = fields.integer("replications");
-  fields.no_more();
-  problems.throw_if_any();
+  fields.finish();
 
   try {
     (void)sweep.grid.points();
   } catch (const UsageError& error) {
-    problems.add(tree, "axes", error.what());
+    fields.refuse("axes", error.what());
     problems.throw_if_any();
   }
   io::Json base = scenario->is_string() ? read_named(path_of(*scenario), *scenario) : *scenario;
   sweep.base = with_short_forms_expanded(std::move(base));
   if (sweep.grid.replications > 1 && is_collective(sweep.base)) {
-    problems.add(tree, "replications", "has no meaning for a collective: nothing in it is random");
+    fields.refuse("replications", "has no meaning for a collective: nothing in it is random");
     problems.throw_if_any();
   }
   if (const auto [a, reason] = unusable_axis(sweep); a < sweep.grid.axes.size()) {

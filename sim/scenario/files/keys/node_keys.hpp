@@ -44,6 +44,15 @@ inline constexpr std::array kSourcedRate{
         .plain()
         .example("4.9e10"),
     kNumberLabel, kNumberSource};
+inline constexpr std::array kSourcedSize{
+    number("value", "The size, bytes.", at_least(1)).plain().example("80000000000").required(),
+    number("low", "Least size, bytes. The default is the size.", at_least(1))
+        .plain()
+        .example("79600000000"),
+    number("high", "Greatest size, bytes. The default is the size.", at_least(1))
+        .plain()
+        .example("85500000000"),
+    kNumberLabel, kNumberSource};
 
 [[nodiscard]] constexpr std::array<Key, 2> count_forms(std::string_view name) {
   return sourced_forms(integer(name, "Number.", kMachineCounts), kSourcedCount);
@@ -70,7 +79,7 @@ inline constexpr std::array kSourcedPrice{
         .example("8.6"),
     kNumberLabel, kNumberSource};
 inline constexpr auto kNodeMemoryForms =
-    sourced_forms(number("gpu_memory_bytes", "The size.", at_least(1)), kSourcedRate);
+    sourced_forms(number("gpu_memory_bytes", "The size.", at_least(1)), kSourcedSize);
 inline constexpr auto kNodePriceForms =
     sourced_forms(number("price_per_gpu_hour", "The price.", above(0)).plain(), kSourcedPrice);
 
