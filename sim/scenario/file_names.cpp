@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/collected.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 
@@ -108,12 +109,9 @@ UsageError unknown_file(std::string_view noun, const std::string& name,
   } else {
     near.resize(1);
   }
-  for (std::string& each : near) {
-    each = '"' + present_name(each) + '"';
-  }
-  known.assign(near.begin(), near.end());
+  const auto shown = [](const std::string& each) { return base::quoted(present_name(each)); };
   return UsageError("unknown " + std::string(noun) + " \"" + base::shown_value(name) +
-                    "\"; did you mean " + base::joined(known, " or ") + "?");
+                    "\"; did you mean " + base::listed(near, shown, ", ", " or ") + "?");
 }
 
 std::string shipped_file(const std::string& data_folder, const Shipped& kind,
@@ -121,6 +119,11 @@ std::string shipped_file(const std::string& data_folder, const Shipped& kind,
   const std::map<std::string, std::string> files = shipped_files(data_folder, kind);
   if (const auto found = files.find(present_name(name)); found != files.end()) {
     return found->second;
+  }
+  if (kind.tells_all_near) {
+    const auto name_of = [](const auto& each) -> std::string_view { return each.first; };
+    throw UsageError(
+        base::unknown_word(kind.noun, name, base::collected<std::string_view>(files, name_of)));
   }
   throw unknown_file(kind.noun, name, files);
 }
@@ -168,6 +171,18 @@ std::string path_of(const io::Json& name) {
 
 // Indexes of lists are generalised to "*"; a short form lies at the pointer of the object it
 // replaces.
+const Shipped* shipped_kind(FileKind kind) {
+  static constexpr std::array kKinds{std::pair{FileKind::trace, &kShippedTraces},
+                                     std::pair{FileKind::model, &kShippedModels},
+                                     std::pair{FileKind::profile, &kShippedProfiles},
+                                     std::pair{FileKind::topology, &kShippedTopologies},
+                                     std::pair{FileKind::node, &kShippedNodes},
+                                     std::pair{FileKind::conditions, &kShippedConditions}};
+  const auto* const found =
+      std::ranges::find(kKinds, kind, [](const auto& row) { return row.first; });
+  return found == kKinds.end() ? nullptr : found->second;
+}
+
 FileKind file_kind_at(std::string_view pointer) {
   struct Key {
     std::string_view pointer; // "*" is the index of an element

@@ -18,6 +18,7 @@ struct Shipped {
   std::string_view folder; // folder in the data folder
   // Endings of the files. A name is the name of the file without the first ending that fits.
   std::span<const std::string_view> endings;
+  bool tells_all_near = false; // of an unknown name, and not the nearest one or family alone
 };
 inline constexpr std::array<std::string_view, 2> kShippedEndings{".calibration.json", ".json"};
 inline constexpr Shipped kShippedModels{"model", "models", std::span(kShippedEndings).last(1)};
@@ -26,7 +27,7 @@ inline constexpr Shipped kShippedProfiles{"network profile", "topologies",
                                           std::span(kShippedEndings).first(1)};
 inline constexpr Shipped kShippedTopologies{"topology", "topologies", kShippedEndings};
 inline constexpr Shipped kShippedNodes{"node type", "topologies/nodes",
-                                       std::span(kShippedEndings).last(1)};
+                                       std::span(kShippedEndings).last(1), true};
 inline constexpr Shipped kShippedConditions{"set of conditions", "topologies/conditions",
                                             std::span(kShippedEndings).last(1)};
 
@@ -81,8 +82,18 @@ enum class FileKind {
   conditions
 };
 [[nodiscard]] FileKind file_kind_at(std::string_view pointer); // "/workload/1/trace" -> trace
+// The shipped files that a name of this kind may mean; null if there are none.
+[[nodiscard]] const Shipped* shipped_kind(FileKind kind);
 [[nodiscard]] inline bool names_file(std::string_view pointer) {
   return file_kind_at(pointer) != FileKind::none;
+}
+
+// A node type may name one more file, whose place is that of the node type with this ending.
+inline constexpr std::string_view kOfNominal = "/of_nominal";
+// The place in a scenario of the name that leads to the file at `pointer`.
+[[nodiscard]] inline std::string_view place_of_name(std::string_view pointer) {
+  return pointer.substr(0,
+                        pointer.size() - (pointer.ends_with(kOfNominal) ? kOfNominal.size() : 0));
 }
 
 // The path of `name`, relative to the folder of the file that contains the name.

@@ -1,6 +1,5 @@
 // One lock guards all maps: files are read once and then only looked up, so that threads of a sweep
-// rarely meet here. Entries are behind unique pointers, whose targets stay in place while the maps
-// grow.
+// rarely meet here. Entries are behind pointers, whose targets stay in place while the maps grow.
 #include "scenario/files.hpp"
 
 #include <sys/stat.h>
@@ -37,12 +36,6 @@ std::string fnv1a(std::string_view text) {
 
 namespace {
 
-// Where a profile is named, a shipped node type serves as well.
-bool names_node(const std::string& data_folder, const io::Json& name) {
-  return is_shipped_name(name.as_string()) &&
-         io::shipped_node_presets(data_folder).contains(name.as_string());
-}
-
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
 
 // Empty for what is no regular file, such as a pipe.
@@ -65,15 +58,6 @@ std::optional<FileStamp> stamp_of(const std::string& path) {
     pointer.erase(0, place + kScenario.size());
   }
   return pointer.empty() || file_kind_at(pointer) == kind;
-}
-
-// An unknown name is an error of the file that has it, with the nearest shipped name.
-template <class Find> std::string found_for(const io::Json& name, Find find) {
-  try {
-    return find(name.as_string());
-  } catch (const UsageError& error) {
-    throw InputError(std::string(name.file()), name.pointer(), error.what());
-  }
 }
 
 } // namespace
@@ -139,9 +123,7 @@ io::Json read_named(const std::string& path, const io::Json& name) {
   return read_with_digest(path, name, nullptr);
 }
 
-// The digest is of the compact tree and not of the bytes: indentation changes no result. A file
-// that changes during a sweep would give points of two inputs.
-io::Json Files::read(const std::string& path, const io::Json& name) {
+io::Json Files::read_input(const std::string& path, const io::Json& name) {
   const auto is_this = [&](const std::string& output) { return io::same_file(output, path); };
   if (const auto output = std::ranges::find_if(outputs_, is_this); output != outputs_.end()) {
     throw UsageError(*output + ": is an input too" +
@@ -154,40 +136,41 @@ io::Json Files::read(const std::string& path, const io::Json& name) {
   if (io::is_regular(path)) {
     sha256_.emplace(path, std::move(sha256));
   }
-  const std::string digest = fnv1a(io::compact(json));
+  return json;
+}
+
+// The digest is of the compact tree and not of the bytes: indentation changes no result. A file
+// that changes during a sweep would give points of two inputs.
+io::Json Files::read(const std::string& path, const io::Json& name) {
+  io::Json json = read_input(path, name);
+  std::string content = io::compact(json);
+  if (const std::string shares = io::file_of_shares(json); !shares.empty()) {
+    content += io::compact(read_input(shares, *json.find("of_nominal")));
+  }
+  const std::string digest = fnv1a(content);
   if (digests_.emplace(path, digest).first->second != digest) {
     throw InputError(path, "", "has changed since it was read first");
   }
   return json;
 }
 
+// Where a profile is named, a shipped node type serves as well. An unknown name is an error of the
+// file that has it, with the nearest shipped name.
 std::string Files::path_as(FileKind kind, const io::Json& name) const {
-  switch (kind) {
-  case FileKind::none:
-    assert(false && "the pointer is one of a key that names a file");
-    return {};
-  case FileKind::trace:
-    return path_or_shipped(name, kShippedTraces);
-  case FileKind::model:
-    return path_or_shipped(name, kShippedModels);
-  case FileKind::profile:
-    return names_node(data_folder_, name) ? node_path(name)
-                                          : path_or_shipped(name, kShippedProfiles);
-  case FileKind::topology:
-    return path_or_shipped(name, kShippedTopologies);
-  case FileKind::node:
-    return node_path(name);
-  case FileKind::conditions:
-    return path_or_shipped(name, kShippedConditions);
-  case FileKind::cost:
-  case FileKind::links:
-  case FileKind::sizes:
-  case FileKind::library_calibration:
-  case FileKind::overlap:
-  case FileKind::entry:
+  assert(kind != FileKind::none && "the pointer is one of a key that names a file");
+  const Shipped* shipped = shipped_kind(kind);
+  if (shipped == nullptr || !is_shipped_name(name.as_string())) {
     return path_of(name);
   }
-  return {};
+  if (kind == FileKind::profile &&
+      shipped_files(data_folder_, kShippedNodes).contains(name.as_string())) {
+    shipped = &kShippedNodes;
+  }
+  try {
+    return shipped_file(data_folder_, *shipped, name.as_string());
+  } catch (const UsageError& error) {
+    throw InputError(std::string(name.file()), name.pointer(), error.what());
+  }
 }
 
 // Reading a file only for its digest remembers the digest, so that a later change of the file is
@@ -203,11 +186,15 @@ std::string Files::digest(const io::Json& name, std::string_view pointer) {
 
 std::string Files::sha256(const io::Json& name, std::string_view pointer) {
   const std::lock_guard lock(mutex_);
+  const std::string_view place = place_of_name(pointer);
   std::string path;
   try {
-    path = path_as(file_kind_at(pointer), name);
+    path = path_as(file_kind_at(place), name);
   } catch (const InputError&) { // no shipped file has the name, which a point may replace
     return "";
+  }
+  if (place != pointer) {
+    path = io::is_regular(path) ? io::file_of_shares(io::read_json(path)) : "";
   }
   return base::remembered(sha256_, path, [&] {
     note_file(path);
@@ -215,38 +202,32 @@ std::string Files::sha256(const io::Json& name, std::string_view pointer) {
   });
 }
 
-template <class Value, class Parse>
-const Value& Files::known_file(ByPath<Value>& known, FileKind kind, const io::Json& name,
-                               Parse parse, std::uint32_t ranks) {
+template <class Parse>
+const auto& Files::known_file(FileKind kind, const io::Json& name, Parse parse,
+                              std::uint32_t ranks) {
+  using Value = std::invoke_result_t<Parse, const io::Json&>;
   assert(is_known_place(name, kind) && "the key is in the table of file_kind_at");
   const std::lock_guard lock(mutex_);
   const std::string path = path_as(kind, name);
-  auto& value = known[{path, ranks}];
+  std::shared_ptr<const void>& value = known_[{kind, path, ranks}];
   if (!value) {
-    value = std::make_unique<const Value>(parse(read(path, name)));
+    value = std::make_shared<const Value>(parse(read(path, name)));
   }
-  return *value;
-}
-
-std::string Files::path_or_shipped(const io::Json& name, const Shipped& kind) const {
-  return is_shipped_name(name.as_string())
-             ? found_for(name,
-                         [&](const auto& word) { return shipped_file(data_folder_, kind, word); })
-             : path_of(name);
+  return *static_cast<const Value*>(value.get());
 }
 
 const std::pair<layers::Trace, std::string>& Files::trace(const io::Json& name) {
-  return known_file(traces_, FileKind::trace, name, [](const io::Json& tree) {
+  return known_file(FileKind::trace, name, [](const io::Json& tree) {
     return std::pair(io::parse_trace(tree), std::string(tree.file()));
   });
 }
 
 const layers::ModelTable& Files::model(const io::Json& name) {
-  return known_file(models_, FileKind::model, name, io::parse_model_or_config);
+  return known_file(FileKind::model, name, io::parse_model_or_config);
 }
 
 const links::NetworkProfile& Files::profile(const io::Json& name) {
-  return known_file(profiles_, FileKind::profile, name, [](const io::Json& tree) {
+  return known_file(FileKind::profile, name, [](const io::Json& tree) {
     const io::Json* kind = tree.find("kind");
     const bool is_node = kind != nullptr && *kind == io::Json("node_preset");
     return is_node ? io::profile_of_node(io::parse_node_preset(tree)) : io::parse_profile(tree);
@@ -254,47 +235,38 @@ const links::NetworkProfile& Files::profile(const io::Json& name) {
 }
 
 const CostFile& Files::cost(const io::Json& name) {
-  return known_file(costs_, FileKind::cost, name, read_cost_file);
+  return known_file(FileKind::cost, name, read_cost_file);
 }
 
 const links::Topology& Files::topology(const io::Json& name) {
-  return known_file(topologies_, FileKind::topology, name, io::parse_topology);
+  return known_file(FileKind::topology, name, io::parse_topology);
 }
 
 const io::LinksFile& Files::links(const io::Json& name, std::uint32_t ranks) {
   const auto parse = [ranks](const io::Json& tree) { return io::parse_links(tree, ranks); };
-  return known_file(links_, FileKind::links, name, parse, ranks);
+  return known_file(FileKind::links, name, parse, ranks);
 }
 
 const std::vector<double>& Files::sizes(const io::Json& name, std::uint32_t ranks) {
   const auto parse = [ranks](const io::Json& tree) { return io::parse_sizes(tree, ranks); };
-  return known_file(sizes_, FileKind::sizes, name, parse, ranks);
+  return known_file(FileKind::sizes, name, parse, ranks);
 }
 
 const std::vector<double>& Files::entry(const io::Json& name, std::uint32_t ranks) {
   const auto parse = [ranks](const io::Json& tree) { return io::parse_entry(tree, ranks); };
-  return known_file(entries_, FileKind::entry, name, parse, ranks);
-}
-
-// Node types have a folder of their own.
-std::string Files::node_path(const io::Json& name) const {
-  return is_shipped_name(name.as_string())
-             ? found_for(
-                   name,
-                   [&](const auto& word) { return io::shipped_node_preset(data_folder_, word); })
-             : path_of(name);
+  return known_file(FileKind::entry, name, parse, ranks);
 }
 
 const io::NodePreset& Files::node(const io::Json& name) {
-  return known_file(nodes_, FileKind::node, name, io::parse_node_preset);
+  return known_file(FileKind::node, name, io::parse_node_preset);
 }
 
 const FactorValues& Files::conditions(const io::Json& name) {
-  return known_file(conditions_, FileKind::conditions, name, parse_conditions_file);
+  return known_file(FileKind::conditions, name, parse_conditions_file);
 }
 
 const io::OverlapFile& Files::overlap(const io::Json& name) {
-  return known_file(overlaps_, FileKind::overlap, name, io::parse_overlap);
+  return known_file(FileKind::overlap, name, io::parse_overlap);
 }
 
 std::shared_ptr<const nccl::Calibration> Files::library_calibration(const io::Json& value) {

@@ -2,6 +2,7 @@
 // The files that scenarios name, each read once. Threads of a sweep share the object, which is
 // guarded by a mutex. file_names.hpp resolves the names.
 #include <mutex>
+#include <tuple>
 
 #include "buckets/cost.hpp"
 #include "layers/model_table.hpp"
@@ -33,7 +34,7 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 
-// Every kind of file has its own function and map, because each is parsed once, into its own type.
+// Every kind of file has its own function, because each is parsed once, into its own type.
 class Files {
 public:
   // `data_folder` has models/ and topologies/ for names without a folder ("resnet50"). A file in
@@ -71,7 +72,8 @@ public:
   // indentation of the file have no effect. Needs names_file(pointer) (asserted).
   [[nodiscard]] std::string digest(const io::Json& name, std::string_view pointer);
   // SHA-256 of the bytes of the file, compressed or not, as sha256sum prints it; "" if there is no
-  // regular file. Needs names_file(pointer) (asserted).
+  // regular file. At `pointer` + kOfNominal it is the file of the shares of the node type `name`.
+  // Needs names_file(place_of_name(pointer)) (asserted).
   [[nodiscard]] std::string sha256(const io::Json& name, std::string_view pointer);
   [[nodiscard]] const std::string& data_folder() const { return data_folder_; }
   // Whether another run may use what this object has read: every file is still the one that was
@@ -81,23 +83,18 @@ public:
   [[nodiscard]] bool may_be_kept() const;
 
 private:
-  // By path, and number of ranks where what is checked depends on it.
-  template <class Value>
-  using ByPath = std::map<std::pair<std::string, std::uint32_t>, std::unique_ptr<const Value>>;
-
   // Remembers which file is about to be read at `path`.
   void note_file(const std::string& path);
-  // Reads as read_named() does, but refuses a file in `outputs`. Keeps the digest, and throws if
-  // the file has changed since the first time.
+  // Reads as read_named() does, but refuses a file in `outputs`. Keeps the SHA-256.
+  io::Json read_input(const std::string& path, const io::Json& name);
+  // The same, with the file of the shares of a node type. Keeps the digest of both, and throws if
+  // one has changed since the first time.
   io::Json read(const std::string& path, const io::Json& name);
-  // The parsed file that `name` names, read once.
-  template <class Value, class Parse>
-  const Value& known_file(ByPath<Value>& known, FileKind kind, const io::Json& name, Parse parse,
-                          std::uint32_t ranks = 0);
+  // The parsed file that `name` names, read once for as many ranks.
+  template <class Parse>
+  const auto& known_file(FileKind kind, const io::Json& name, Parse parse, std::uint32_t ranks = 0);
   // The path of the file of the kind that `name` names.
   [[nodiscard]] std::string path_as(FileKind kind, const io::Json& name) const;
-  [[nodiscard]] std::string path_or_shipped(const io::Json& name, const Shipped& kind) const;
-  [[nodiscard]] std::string node_path(const io::Json& name) const;
 
   std::string data_folder_;
   std::vector<std::string> outputs_;
@@ -105,16 +102,8 @@ private:
   std::map<std::string, std::optional<FileStamp>> stamps_; // by path; empty if it is not kept
   std::map<std::string, std::string> digests_;             // by path
   std::map<std::string, std::string> sha256_;              // by path
-  ByPath<std::pair<layers::Trace, std::string>> traces_;
-  ByPath<layers::ModelTable> models_;
-  ByPath<links::NetworkProfile> profiles_;
-  ByPath<CostFile> costs_;
-  ByPath<links::Topology> topologies_;
-  ByPath<io::NodePreset> nodes_;
-  ByPath<io::OverlapFile> overlaps_;
-  ByPath<FactorValues> conditions_;
-  ByPath<io::LinksFile> links_;
-  ByPath<std::vector<double>> sizes_, entries_;
+  // What known_file() parsed, by kind, path and number of ranks; the kind decides the type.
+  std::map<std::tuple<FileKind, std::string, std::uint32_t>, std::shared_ptr<const void>> known_;
   // By path, or by the text of an object.
   std::map<std::string, std::shared_ptr<const nccl::Calibration>> library_calibrations_;
   std::map<std::string, std::shared_ptr<const links::RoutedFabric>> routed_; // by canonical text

@@ -11,8 +11,14 @@ namespace {
 void add_below(const io::Json& tree, const std::string& pointer, Files& files,
                std::vector<NamedFile>& out) {
   if (tree.is_string() && names_file(pointer)) {
-    if (std::string digest = files.sha256(tree, pointer); !digest.empty()) {
-      out.push_back({pointer, std::move(digest)});
+    std::vector<std::string> places{pointer};
+    if (file_kind_at(pointer) == FileKind::node) {
+      places.push_back(pointer + std::string(kOfNominal));
+    }
+    for (const std::string& place : places) {
+      if (std::string digest = files.sha256(tree, place); !digest.empty()) {
+        out.push_back({place, std::move(digest)});
+      }
     }
   } else if (tree.is_object()) {
     for (const auto& [key, member] : tree.as_object()) {
@@ -63,8 +69,9 @@ std::vector<std::string> changed_files(const io::Json& recorded, const io::Json&
   for (const io::Json& entry : recorded.is_array() ? recorded.as_array() : io::Array()) {
     const std::string pointer = entry.text("pointer");
     const std::string then = entry.text("sha256");
-    const io::Json* name = names_file(pointer) ? io::resolve(before, pointer) : nullptr;
-    const io::Json* used = names_file(pointer) ? io::resolve(scenario, pointer) : nullptr;
+    const std::string_view place = place_of_name(pointer);
+    const io::Json* name = names_file(place) ? io::resolve(before, place) : nullptr;
+    const io::Json* used = names_file(place) ? io::resolve(scenario, place) : nullptr;
     if (name == nullptr || used == nullptr || !name->is_string() || *used != *name) {
       continue;
     }

@@ -5,7 +5,7 @@ namespace stepsim::study {
 std::vector<std::string> node_types_of_gpu(const std::string& device, Files& files) {
   const layers::PartName wanted = layers::part_name(device);
   std::vector<std::string> types;
-  for (const auto& [name, path] : io::shipped_node_presets(files.data_folder())) {
+  for (const auto& [name, path] : shipped_files(files.data_folder(), kShippedNodes)) {
     const layers::PartName has = layers::part_name(files.node(io::Json(name)).gpu);
     if (!has.part.empty() && wanted.part.starts_with(has.part) && wanted.in_slot == has.in_slot) {
       types.push_back(name);

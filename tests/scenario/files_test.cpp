@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
+#include "document/json_text.hpp"
 #include "document/sha256.hpp"
+#include "scenario/named_files.hpp"
 #include "study/sweep/sweep_helpers.hpp"
 #include "testing/paths.hpp"
 
@@ -102,4 +104,33 @@ TEST_CASE("files: a profile that was renamed is read by its former name, with a 
   CHECK_THROWS_WITH_AS((void)path("roce"), doctest::Contains("25g-roce"), UsageError);
   CHECK_THROWS_WITH_AS((void)path("100g"),
                        doctest::Contains("\"100g-ib\", \"100g-roce\" or \"100g-tcp\""), UsageError);
+}
+
+TEST_CASE("files: the file with the shares of a node type is an input of its own") {
+  const test::Folder folder("shares");
+  test::write_text(folder.file("box.json"), R"({"kind": "node_preset", "name": "box",
+      "gpus_per_node": 4, "link_nominal_Bps": 2e10, "nics_per_node": 1, "nic_nominal_Bps": 1e10,
+      "generation": "volta", "of_nominal": "fit.json"})");
+  const io::Json scenario =
+      io::Object{{"cluster", io::Object{{"preset", folder.file("box.json")}}}};
+  const io::Json& name = *io::resolve(scenario, "/cluster/preset");
+  const auto with_share = [&](const std::string& share) {
+    test::write_text(folder.file("fit.json"),
+                     R"({"kind": "library_calibration", "of_nominal": {"link": )" + share +
+                         R"(, "nic": 0.5}})");
+    return study::Files("").digest(name, "/cluster/preset");
+  };
+  CHECK(with_share("0.25") != with_share("0.5"));
+
+  study::Files files("");
+  const std::vector<study::NamedFile> named = study::named_files(scenario, files);
+  REQUIRE(named.size() == 2);
+  CHECK(named[1].pointer == "/cluster/preset/of_nominal");
+  CHECK(named[1].sha256 == io::sha256_of_file(folder.file("fit.json")));
+  const io::Json recorded =
+      io::Array{io::Object{{"pointer", named[1].pointer}, {"sha256", named[1].sha256}}};
+  CHECK(study::changed_files(recorded, scenario, scenario, files).empty());
+  (void)with_share("0.75");
+  study::Files later("");
+  CHECK(study::changed_files(recorded, scenario, scenario, later).size() == 1);
 }

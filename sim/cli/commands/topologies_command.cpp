@@ -88,7 +88,7 @@ std::string source_text(const io::Json& tree) {
 std::map<std::string, std::string> shipped_names(const Invocation& invocation) {
   std::map<std::string, std::string> files =
       shipped_files(invocation.data_folder, study::kShippedTopologies);
-  files.merge(io::shipped_node_presets(invocation.data_folder));
+  files.merge(shipped_files(invocation.data_folder, study::kShippedNodes));
   std::erase_if(files, [](const auto& file) { return file.first.ends_with(".links"); });
   return files;
 }
@@ -225,11 +225,12 @@ int presets(const Invocation& invocation) {
   app.add_option("NAME", name, "of a shipped node type, or a FILE of kind node_preset");
   Common common(app, kPresetsText, invocation);
   if (name.empty()) {
-    return list_files(io::shipped_node_presets(invocation.data_folder), common);
+    return list_files(shipped_files(invocation.data_folder, study::kShippedNodes), common);
   }
   return show(common,
-              study::is_shipped_name(name) ? io::shipped_node_preset(invocation.data_folder, name)
-                                           : name,
+              study::is_shipped_name(name)
+                  ? shipped_file(invocation.data_folder, study::kShippedNodes, name)
+                  : name,
               name, "");
 }
 

@@ -88,21 +88,12 @@ constexpr std::array kFileOptions{
 
 // The shipped files that a key may name instead of a path.
 Candidates shipped_words(study::FileKind kind, const std::string& data_folder) {
-  using study::FileKind;
-  std::map<std::string, std::string> files;
-  if (kind == FileKind::model) {
-    files = shipped_files(data_folder, study::kShippedModels);
-  } else if (kind == FileKind::trace) {
-    files = shipped_files(data_folder, study::kShippedTraces);
-  } else if (kind == FileKind::profile) {
-    files = shipped_files(data_folder, study::kShippedProfiles);
-  } else if (kind == FileKind::topology) {
-    files = shipped_files(data_folder, study::kShippedTopologies);
-  } else if (kind == FileKind::node) {
-    files = io::shipped_node_presets(data_folder);
+  const study::Shipped* shipped = study::shipped_kind(kind);
+  if (shipped == nullptr) {
+    return {};
   }
   Candidates words;
-  for (const auto& [name, path] : files) {
+  for (const auto& [name, path] : study::shipped_files(data_folder, *shipped)) {
     if (study::is_listed(name)) {
       words.push_back({name, ""});
     }

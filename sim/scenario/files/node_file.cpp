@@ -2,7 +2,6 @@
 
 #include <filesystem>
 
-#include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "nccl/node_links.hpp"
 #include "scenario/file_names.hpp"
@@ -74,17 +73,16 @@ Json sourced_json(const SourcedNumber& number, double factor) {
                 {"source", number.source}};
 }
 
-// The shares of a file of kind library_calibration, whose path is relative to that of the preset.
-std::vector<SourcedNumber> shares_of_file(const Json& name, Problems& problems) {
-  namespace fs = std::filesystem;
-  const fs::path path = fs::path(name.file()).parent_path() / name.as_string();
-  const Json tree = read_json(path.string());
+// The shares of a file of kind library_calibration.
+std::vector<SourcedNumber> shares_of_file(const std::string& path, const Json& name,
+                                          Problems& problems) {
+  const Json tree = read_json(path);
   Fields file(tree, problems, keys::kLibraryCalibration);
   file.header(keys::kLibraryCalibration.name);
   std::vector<SourcedNumber> shares = read_nominal_shares(file);
   if (problems.empty() && shares.empty()) {
-    problems.add(name, path.string() + " has no of_nominal: `stepsim-calibrate fit-library` writes "
-                                       "it where the node type has nominal rates");
+    problems.add(name, path + " has no of_nominal: `stepsim-calibrate fit-library` writes it where "
+                              "the node type has nominal rates");
   }
   return shares;
 }
@@ -94,14 +92,22 @@ std::vector<SourcedNumber> shares_of(const Json& preset, Problems& problems) {
   if (value == nullptr || value->is_null()) {
     return {};
   }
-  if (value->is_string()) {
-    return shares_of_file(*value, problems);
+  if (const std::string path = file_of_shares(preset); !path.empty()) {
+    return shares_of_file(path, *value, problems);
   }
   Fields fields(preset, problems, keys::kNodePreset);
   return read_nominal_shares(fields);
 }
 
 } // namespace
+
+std::string file_of_shares(const Json& preset) {
+  namespace fs = std::filesystem;
+  const Json* name = preset.find("of_nominal");
+  return name == nullptr || !name->is_string()
+             ? ""
+             : (fs::path(name->file()).parent_path() / name->as_string()).string();
+}
 
 std::vector<SourcedNumber> read_nominal_shares(Fields& parent) {
   std::vector<SourcedNumber> shares;
@@ -185,24 +191,10 @@ void write_node_type(const nccl::NodeType& node, Json& object) {
   object.set("approximate", node.approximate);
 }
 
-std::map<std::string, std::string> shipped_node_presets(const std::string& data_folder) {
-  return study::shipped_files(data_folder, study::kShippedNodes);
-}
-
-std::string shipped_node_preset(const std::string& data_folder, const std::string& name) {
-  const std::map<std::string, std::string> files = shipped_node_presets(data_folder);
-  if (const auto found = files.find(name); found != files.end()) {
-    return found->second;
-  }
-  throw UsageError(base::unknown_word(
-      "node type", name,
-      base::collected<std::string_view>(
-          files, [](const auto& each) -> std::string_view { return each.first; })));
-}
-
 NodePreset read_node_preset(const std::string& data_folder, const std::string& name) {
-  const bool is_path = name.find('/') != std::string::npos || name.ends_with(".json");
-  return parse_node_preset(read_json(is_path ? name : shipped_node_preset(data_folder, name)));
+  return parse_node_preset(read_json(
+      study::is_shipped_name(name) ? study::shipped_file(data_folder, study::kShippedNodes, name)
+                                   : name));
 }
 
 NodePreset parse_node_preset(const Json& given) {

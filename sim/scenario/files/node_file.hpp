@@ -27,6 +27,8 @@ struct NodePreset {
 // Throws InputError with all problems, also those of the file that `of_nominal` names.
 [[nodiscard]] NodePreset parse_node_preset(const Json& json);
 
+// The path of the file that `of_nominal` names, from the working directory; "" if it names none.
+[[nodiscard]] std::string file_of_shares(const Json& preset);
 // The preset with the rates that the shares of `of_nominal` give. Problems are added.
 [[nodiscard]] Json with_rates_of_nominal(const Json& preset, Problems& problems);
 
@@ -35,16 +37,8 @@ struct NodePreset {
 // The object; null if there are no shares.
 [[nodiscard]] Json nominal_shares_json(const std::vector<SourcedNumber>& shares);
 
-// The shipped node types, topologies/nodes/ in the data folder: name -> path. Empty if
-// `data_folder` is "". Throws InputError if the folder cannot be read.
-[[nodiscard]] std::map<std::string, std::string>
-shipped_node_presets(const std::string& data_folder);
-// The path of a shipped node type. Throws UsageError for an unknown name, with the nearest ones,
-// and as shipped_node_presets() does.
-[[nodiscard]] std::string shipped_node_preset(const std::string& data_folder,
-                                              const std::string& name);
-// Reads the node type of a name, or of a path, which is a text with a slash or the ending .json.
-// Throws as shipped_node_preset() and parse_node_preset() do.
+// Reads the node type of a name, or of a path (study::is_shipped_name). Throws as
+// study::shipped_file() and parse_node_preset() do.
 [[nodiscard]] NodePreset read_node_preset(const std::string& data_folder, const std::string& name);
 
 // Reads the keys of the library model, all but the name, from a preset or from `node` of a

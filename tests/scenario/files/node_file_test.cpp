@@ -6,6 +6,8 @@
 #include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "document/problem_text.hpp"
+#include "scenario/file_names.hpp"
+#include "scenario/files/keys/node_keys.hpp"
 #include "testing/paths.hpp"
 
 using namespace stepsim;
@@ -88,7 +90,7 @@ TEST_CASE("wrong node types are refused with pointer and rule") {
 }
 
 TEST_CASE("every shipped node type is read under its own name, with a source for each number") {
-  const auto files = shipped_node_presets(STEPSIM_SOURCE_DIR);
+  const auto files = study::shipped_files(STEPSIM_SOURCE_DIR, study::kShippedNodes);
   CHECK(files.size() >= 16);
   for (const auto& [name, path] : files) {
     CAPTURE(name);
@@ -101,4 +103,12 @@ TEST_CASE("every shipped node type is read under its own name, with a source for
     }
   }
   CHECK_THROWS_AS((void)read_node_preset(STEPSIM_SOURCE_DIR, "dgx_h10"), UsageError);
+}
+
+TEST_CASE("the memory of a GPU is a size in every form") {
+  for (const Key& key : keys::kNodeMemoryForms.back().keys) {
+    CAPTURE(key.name);
+    CHECK(key.sentence.find("rate") == std::string_view::npos);
+    CHECK(key.sentence.find("/s") == std::string_view::npos);
+  }
 }
