@@ -31,11 +31,6 @@ bool adding_takes_time(const Scenario& scenario) {
   return exchanges_by_links(scenario) && scenario.cluster.network.reduction_Bps > 0;
 }
 
-bool is_ring_on_links(const Scenario& scenario) {
-  return exchanges_by_links(scenario) &&
-         scenario.communication.collective == collectives::AlgorithmId::ring;
-}
-
 bool asks_library(const Scenario& scenario) { return scenario.communication.question.has_value(); }
 bool tries_algorithms(const Scenario& scenario) {
   return exchanges_by_links(scenario) &&
@@ -65,29 +60,11 @@ bool has_network_of_node(const Scenario& scenario) {
 bool of_node_type(const Scenario& scenario) { return scenario.cluster.node.has_value(); }
 bool of_no_node_type(const Scenario& scenario) { return !of_node_type(scenario); }
 
-bool streams_blocks(const Scenario& scenario) {
-  return exchanges_by_links(scenario) && may_send_blocks(scenario.communication);
-}
-
-bool adds_in_node(const Scenario& scenario) {
-  return exchanges_by_links(scenario) && scenario.cluster.nvls.has_value();
-}
-
-bool adds_in_network(const Scenario& scenario) {
-  return exchanges_by_links(scenario) && scenario.communication.collective == collectives::kCollnet;
-}
-
-bool is_cut(const Scenario& scenario) {
-  return exchanges_by_links(scenario) &&
-         collectives::takes_chunks(scenario.communication.collective, collectives::Op::allreduce);
-}
-
 bool has_workload_update(const Scenario& scenario) {
   return scenario.training.update.value > 0; // of the trace, or estimated
 }
 
 bool has_no_update(const Scenario& scenario) { return !has_workload_update(scenario); }
-bool waits_for_input(const Scenario& scenario) { return scenario.training.input.value > 0; }
 bool varies(const Scenario& scenario) { return scenario.variability.random(); }
 
 // Backward times follow from forward times.
@@ -141,10 +118,10 @@ constexpr std::array kDefaultRows{
     Row{"/cluster/intra_network", exchanges, true},
     Row{"/cluster/nics_per_node", crosses_interfaces, true},
     Row{"/cluster/nvlink_domain_nodes", nullptr, true},
-    Row{"/cluster/nvls_Bps", adds_in_node},
-    Row{"/cluster/nvls_startup_s", adds_in_node},
-    Row{"/cluster/switch_latency_s", adds_in_network, true},
-    Row{"/cluster/network/block_latency_s", streams_blocks},
+    Row{"/cluster/nvls_Bps", exchanges_by_links},
+    Row{"/cluster/nvls_startup_s", exchanges_by_links},
+    Row{"/cluster/switch_latency_s", exchanges_by_links, true},
+    Row{"/cluster/network/block_latency_s", exchanges_by_links},
     Row{"/cluster/network/efficiency", exchanges_by_links},
     Row{"/cluster/network/reduction_Bps", adds_for_free, true},
     Row{"/communication/chunking", exchanges_by_links},
@@ -154,12 +131,12 @@ constexpr std::array kDefaultRows{
         "a node type or a calibration of the library is given"},
     Row{"/communication/cost_form", exchanges_by_links},
     Row{"/communication/element_bytes", exchanges_by_links},
-    Row{"/communication/pipeline_chunks", is_cut},
+    Row{"/communication/pipeline_chunks", exchanges_by_links},
     Row{"/communication/reduction_mode", adding_takes_time},
-    Row{"/communication/ring_startup", is_ring_on_links},
+    Row{"/communication/ring_startup", exchanges_by_links},
     Row{kPrice, nullptr, true},
     Row{"/job/tokens_per_sample", nullptr, true},
-    Row{"/training/input_pipelined", waits_for_input},
+    Row{"/training/input_pipelined", nullptr},
     Row{"/training/input_s", nullptr},
     Row{"/training/mode", exchanges, true},
     Row{"/training/pipeline_width", exchanges, true},

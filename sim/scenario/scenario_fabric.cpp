@@ -269,17 +269,10 @@ void add_fabric_keys(const Cluster& cluster, io::Json& cluster_tree, io::Json& n
   if (!cluster.topology.is_null()) {
     cluster_tree.set("topology", cluster.topology);
   }
-  if (cluster.fabric || !cluster.topology.is_null()) {
-    cluster_tree.set("rank_placement", cluster.rank_placement.is_null() ? io::Json("packed")
-                                                                        : cluster.rank_placement);
-  }
-  if (!cluster.fabric) {
-    return;
-  }
-  if (network.model == NetworkModel::flow) {
-    network_tree.set("count_headers", network.count_headers);
-  }
-  if (network.packet.has_transport || network.model == NetworkModel::packet) {
+  cluster_tree.set("rank_placement",
+                   cluster.rank_placement.is_null() ? io::Json("packed") : cluster.rank_placement);
+  network_tree.set("count_headers", network.count_headers);
+  if (cluster.fabric && (network.packet.has_transport || network.model == NetworkModel::packet)) {
     network_tree.set("packet", packet_tree(network.packet, cluster.fabric->fabric()));
   }
 }

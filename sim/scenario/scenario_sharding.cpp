@@ -279,37 +279,30 @@ void add_sharding(const Scenario& scenario, io::Json& tree) {
   io::Json part{io::Object{{"strategy", kShardingStrategies[sharding.strategy]},
                            {"stored_bytes", sharding.stored_bytes}}};
   io::set_given(part, "optimizer_bytes", sharding.optimizer_bytes);
-  if (!shards) {
-    tree.set("sharding", std::move(part));
-    return;
-  }
   part.set("parameter_bytes", sharding.parameter_bytes);
   part.set("reduce_bytes", sharding.reduce_bytes);
   if (sharding.parameter_compression.method != CodecMethod::none) {
     part.set("parameter_compression", value_codec_tree(sharding.parameter_compression));
   }
-  if (!has_units(sharding)) {
-    part.set("gather", kParameterGathers[sharding.gather]);
-    if (has_owners(sharding)) {
-      part.set("gather_by", kGatherBys[sharding.gather_by]);
-    }
-  } else {
-    part.set("preset", kShardingPresets[sharding.preset]);
-    part.set("wrapping", wrapping_tree(sharding.wrapping));
-    part.set("ahead_forward", io::or_null(sharding.ahead_forward));
-    part.set("ahead_backward", io::or_null(sharding.ahead_backward));
-    part.set("reduces_in_flight", io::or_null(sharding.reduces_in_flight));
-    part.set("backward_prefetch", kBackwardPrefetches[sharding.backward_prefetch]);
-    part.set("forward_prefetch", sharding.forward_prefetch);
-    part.set("limit_all_gathers", sharding.limit_all_gathers);
-    part.set("reshard_after_forward", sharding.reshard_after_forward);
-    part.set("reshard_after_backward", sharding.reshard_after_backward);
-    part.set("keep_last", sharding.keep_last);
-    part.set("communicators", sharding.communicators);
-    io::set_given(part, "shard_ranks", sharding.shard_ranks);
-    io::set_given(part, "max_unit_parameters", sharding.max_unit_parameters);
-    part.set("label_limit", sharding.label_limit);
+  part.set("gather", kParameterGathers[sharding.gather]);
+  if (has_owners(sharding)) {
+    part.set("gather_by", kGatherBys[sharding.gather_by]);
   }
+  part.set("preset", kShardingPresets[sharding.preset]);
+  part.set("wrapping", wrapping_tree(sharding.wrapping));
+  part.set("ahead_forward", io::or_null(sharding.ahead_forward));
+  part.set("ahead_backward", io::or_null(sharding.ahead_backward));
+  part.set("reduces_in_flight", io::or_null(sharding.reduces_in_flight));
+  part.set("backward_prefetch", kBackwardPrefetches[sharding.backward_prefetch]);
+  part.set("forward_prefetch", sharding.forward_prefetch);
+  part.set("limit_all_gathers", sharding.limit_all_gathers);
+  part.set("reshard_after_forward", sharding.reshard_after_forward);
+  part.set("reshard_after_backward", sharding.reshard_after_backward);
+  part.set("keep_last", sharding.keep_last);
+  part.set("communicators", sharding.communicators);
+  io::set_given(part, "shard_ranks", sharding.shard_ranks);
+  io::set_given(part, "max_unit_parameters", sharding.max_unit_parameters);
+  part.set("label_limit", sharding.label_limit);
   tree.set("sharding", std::move(part));
 }
 

@@ -182,32 +182,13 @@ void add_pipelined(const Scenario& scenario, io::Json& tree) {
 void add_servers(const Scenario& scenario, io::Json& tree) {
   const Training& training = scenario.training;
   const collectives::Options& options = scenario.communication.options;
-  if (training.mode == ServerMode::ssp) {
-    tree.set("staleness_bound", io::or_null(training.staleness_bound));
-  }
+  tree.set("staleness_bound", io::or_null(training.staleness_bound));
   tree.set("servers", static_cast<std::int64_t>(options.servers));
   tree.set("placement", collectives::kPlacements[options.placement]);
   if (!training.async() || is_simulated(scenario)) {
     tree.set("server_split", training.whole_split ? "whole" : "even");
   }
 }
-
-void add_elastic(const Scenario& scenario, io::Json& tree) {
-  add_servers(scenario, tree);
-  add_local(scenario, tree);
-}
-
-// Algorithms with keys of their own.
-struct OwnKeys {
-  Algorithm algorithm;
-  void (*add)(const Scenario&, io::Json&);
-};
-constexpr std::array kOwnKeys{OwnKeys{Algorithm::sync_sgd, add_sharding},
-                              OwnKeys{Algorithm::pipe_sgd, add_pipelined},
-                              OwnKeys{Algorithm::parameter_server, add_servers},
-                              OwnKeys{Algorithm::local_sgd, add_local},
-                              OwnKeys{Algorithm::diloco, add_local},
-                              OwnKeys{Algorithm::easgd, add_elastic}};
 
 } // namespace
 
@@ -217,10 +198,12 @@ io::Json training_tree(const Scenario& scenario) {
   io::Json tree{io::Object{}};
   io::write_bound(keys::kTrainingRows, training, tree);
   tree.set("update_s", training.update.value);
-  const auto* const own = std::ranges::find(kOwnKeys, training.algorithm, &OwnKeys::algorithm);
-  if (own != kOwnKeys.end()) {
-    own->add(scenario, tree);
+  add_sharding(scenario, tree);
+  add_pipelined(scenario, tree);
+  if (needs_servers(training.algorithm)) {
+    add_servers(scenario, tree);
   }
+  add_local(scenario, tree);
   add_overlap(scenario, tree);
   io::set_given(tree, "reduced_precision", training.reduced_precision);
   if (const auto& convergence = training.convergence) {

@@ -153,7 +153,7 @@ io::Json cluster_tree(const Scenario& scenario) {
                      cluster.nvls->per_byte_s));
     tree.set("nvls_startup_s", cluster.nvls->startup_s);
   }
-  io::set_given(tree, "switch_latency_s", cluster.switch_latency_s);
+  tree.set("switch_latency_s", cluster.switch_latency_s.value_or(collectives::kSwitchLatency));
   if (cluster.node && !cluster.node->written.empty()) {
     tree.set("preset", cluster.node->written);
   }
@@ -176,59 +176,35 @@ io::Json cluster_tree(const Scenario& scenario) {
   return tree;
 }
 
-// Only options of the chosen collective, and the keys that its schedule reads.
 io::Json communication_tree(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   const collectives::Options& options = communication.options;
-  const AlgorithmId algorithm = communication.collective;
-  const bool automatic = algorithm == AlgorithmId::automatic;
-  const bool two_level = collectives::has_level_algorithms(algorithm);
-  io::Json tree =
-      io::Object{{"reduction_mode", collectives::kReductionModes[options.reduction_mode]},
-                 {"chunking", collectives::kChunkings[options.chunking]},
-                 {"element_bytes", options.element_bytes},
-                 {"cost_form", collectives::kCostForms[options.cost_form]},
-                 {"overlap_backward", communication.overlap_backward},
-                 {"host_reduction", communication.host_reduction},
-                 {"schedule", buckets::planner(communication.schedule).name},
-                 {"next_forward", programs::kNextForwards[communication.next_forward]}};
-  if (!needs_servers(scenario.training.algorithm)) {
-    tree.set("collective", collective_word(communication));
-  }
-  if (scenario.training.algorithm == TrainingAlgorithm::sync_sgd) {
-    tree.set("exchange", communication.reduce_broadcast ? "reduce_broadcast" : "allreduce");
-  }
-  if (automatic && !options.candidates.empty()) {
+  io::Json tree = io::Object{
+      {"reduction_mode", collectives::kReductionModes[options.reduction_mode]},
+      {"chunking", collectives::kChunkings[options.chunking]},
+      {"element_bytes", options.element_bytes},
+      {"cost_form", collectives::kCostForms[options.cost_form]},
+      {"overlap_backward", communication.overlap_backward},
+      {"host_reduction", communication.host_reduction},
+      {"schedule", buckets::planner(communication.schedule).name},
+      {"next_forward", programs::kNextForwards[communication.next_forward]},
+      {"collective", collective_word(communication)},
+      {"exchange", communication.reduce_broadcast ? "reduce_broadcast" : "allreduce"},
+      {"block_bytes", options.block ? io::Json(options.block->value) : io::Json("optimal")},
+      {"lp_last_hop", options.lp_last_hop},
+      {"ring_startup", options.ring_startup_2p ? "2P" : "2(P-1)"},
+      {"intra_algorithm", collectives::name(options.intra_algorithm)},
+      {"inter_algorithm", collectives::name(options.inter_algorithm)},
+      {"pipeline_chunks", options.pipeline_chunks
+                              ? io::Json(static_cast<std::int64_t>(*options.pipeline_chunks))
+                              : io::Json("optimal")}};
+  if (!options.candidates.empty()) {
     tree.set("candidates", io::write_each(options.candidates, [](AlgorithmId candidate) {
                return collectives::name(candidate);
              }));
   }
-  if (automatic || two_level || sends_chains(communication) ||
-      collectives::algorithm(algorithm).block_streams > 0) {
-    tree.set("block_bytes", options.block ? io::Json(options.block->value) : io::Json("optimal"));
-  }
-  if (automatic || algorithm == AlgorithmId::lp) {
-    tree.set("lp_last_hop", options.lp_last_hop);
-  }
-  if (algorithm == AlgorithmId::ring) {
-    tree.set("ring_startup", options.ring_startup_2p ? "2P" : "2(P-1)");
-  }
-  if (algorithm == AlgorithmId::hierarchical_leader || algorithm == collectives::kCollnet) {
-    tree.set("intra_algorithm", collectives::name(options.intra_algorithm));
-  }
-  if (two_level) {
-    tree.set("inter_algorithm", collectives::name(options.inter_algorithm));
-  }
-  if (algorithm == collectives::kTwoLevel || algorithm == collectives::kCollnet) {
-    tree.set("pipeline_chunks", options.pipeline_chunks
-                                    ? io::Json(static_cast<std::int64_t>(*options.pipeline_chunks))
-                                    : io::Json("optimal"));
-  }
   io::set_given(tree, "copy_bandwidth_Bps", communication.copy_bandwidth_Bps);
-  const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
-                     scenario.training.async();
-  if (const auto& cost = communication.plan_cost;
-      cost && buckets::planner(communication.schedule).reads_cost && !async) {
+  if (const auto& cost = communication.plan_cost) {
     tree.set("plan_cost",
              io::Object{{"startup_s", cost->startup_s}, {"per_byte_s", cost->per_byte_s}});
   }
