@@ -34,6 +34,7 @@ constexpr DetectionRule kJsonRules[] = {
      {},
      "Horovod timelines are not supported; export a PyTorch profiler trace"},
     {"\"entries\"", "\"profiling_name\"", {}, kFlightRecorder},
+    {"\"traceEvents\"", "", ImportFormat::kineto}, // its events may have any of the words below
     {"\"coll_perf\"", "", ImportFormat::nccl_inspector},
     {"\"header\"", "\"n_ranks\"", ImportFormat::nccl_inspector},
     {"\"nodes\"", "\"schema\"", ImportFormat::pytorch_et},
@@ -42,7 +43,6 @@ constexpr DetectionRule kJsonRules[] = {
     {"\"COMM_COLL_NODE\"", "", ImportFormat::chakra},
     {"\"average_bus_bandwidth\"", "", ImportFormat::nccl_tests},
     {"\"out_of_place\"", "", ImportFormat::nccl_tests},
-    {"\"traceEvents\"", "", ImportFormat::kineto},
     {"\"ph\"", "", ImportFormat::kineto},
     {"\"architectures\"", "", ImportFormat::hf_config},
     {"\"model_type\"", "", ImportFormat::hf_config},

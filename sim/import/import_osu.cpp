@@ -11,7 +11,7 @@ namespace stepsim::io {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTitledOperations{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTitledOperations{{
     {"Allreduce", "allreduce"},
     {"Broadcast", "broadcast"},
     {"Bcast", "broadcast"},
@@ -19,6 +19,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTitledOp
     {"Allgather", "allgather"},
     {"Reduce_scatter", "reduce_scatter"},
     {"Alltoall", "alltoall"},
+    {"Exchange", "alltoall"}, // "All-to-All Personalized Exchange"
 }};
 
 // The operation of the title "# OSU MPI-CUDA Allreduce Latency Test v7.5", "" if it is unknown. The
@@ -54,6 +55,13 @@ struct OsuRow {
   OsuPoint point;
   std::optional<std::int64_t> ranks;
 };
+
+// The bytes as samples and costs have them. All-gathers and all-to-alls are logged with the bytes
+// that a rank contributes, or sends to each other one.
+double whole_bytes(const OsuLog& log, const OsuPoint& point) {
+  const bool of_one_part = log.op.starts_with("allgather") || log.op == "alltoall";
+  return static_cast<double>(point.bytes.value) * static_cast<double>(of_one_part ? log.ranks : 1);
+}
 
 constexpr const char* kExpected = "expected size and microseconds";
 
@@ -145,6 +153,12 @@ OsuLog import_osu(const std::string& file, const OsuOptions& options) {
     throw InputError(input.name(), "", "the file does not say how many ranks: give --ranks");
   }
   log.ranks = *ranks;
+  for (const OsuPoint& point : log.points) {
+    if (whole_bytes(log, point) > static_cast<double>(base::kMaxExactBytes)) {
+      throw InputError(input.name(), std::to_string(point.line),
+                       "more than 2^53 bytes on all ranks");
+    }
+  }
   log.source = make_source("osu", options.common);
   log.source.files.push_back(input.file(file));
   if (options.op) {
@@ -166,7 +180,7 @@ CostPoints cost_of(const OsuLog& log) {
   std::ranges::stable_sort(sorted, {}, [](const OsuPoint& p) { return p.bytes.value; });
   CostPoints cost{log.name, log.op, log.ranks, {}, to_json(log.source)};
   for (const OsuPoint& point : sorted) {
-    const auto bytes = static_cast<double>(point.bytes.value);
+    const double bytes = whole_bytes(log, point);
     if (!cost.table.empty() && cost.table.back().first == bytes) {
       throw InputError(log.file, std::to_string(point.line),
                        fmt::format("size {} appears twice", point.bytes.value));
@@ -192,7 +206,7 @@ Samples samples_of(const OsuLog& log) {
   set.algorithm = "mpi";
   set.ranks = log.ranks;
   for (const OsuPoint& point : log.points) {
-    set.samples.push_back({static_cast<double>(point.bytes.value), point.time.value, std::nullopt});
+    set.samples.push_back({whole_bytes(log, point), point.time.value, std::nullopt});
   }
   return samples;
 }

@@ -23,7 +23,7 @@ struct OsuOptions {
 };
 
 struct OsuPoint {
-  Bytes bytes;         // as printed
+  Bytes bytes;         // as printed: of one part, for all-gathers and all-to-alls
   Seconds time;        // > 0; the log has microseconds
   std::int64_t line{}; // line of the log
 };
@@ -41,10 +41,11 @@ struct OsuLog {
 // range, an unknown operation, an unknown or varying number of ranks, and a bandwidth test.
 [[nodiscard]] OsuLog import_osu(const std::string& file, const OsuOptions& options);
 
-// The points as samples of the algorithm `mpi`, one per row.
+// The points as samples of the algorithm `mpi`, one per row, with the bytes of the whole buffer.
 [[nodiscard]] Samples samples_of(const OsuLog& log);
 
-// The points with bytes > 0 as a cost table named like the log, bytes ascending. Throws InputError
+// The points with bytes > 0 as a cost table named like the log, bytes of the whole buffer
+// ascending. Throws InputError
 // for a size > 0 that appears twice and for fewer than two sizes > 0.
 [[nodiscard]] CostPoints cost_of(const OsuLog& log);
 

@@ -119,11 +119,12 @@ Version parse_version(std::string_view given) {
     }
     ++at;
   }
+  const bool whole = at == end && !given.ends_with('.');
   constexpr int kCodes = 10'000; // 2.8.4 is 2804 and 2.29.2 is 22902
-  if (at == end && count == 1 && parts[0] >= kCodes) {
+  if (whole && count == 1 && parts[0] >= kCodes) {
     return {parts[0] / kCodes, parts[0] / 100 % 100};
   }
-  if (at != end || count < 2 || parts[0] < 1 || parts[1] < 0) {
+  if (!whole || count < 2 || parts[0] < 1 || parts[1] < 0) {
     throw UsageError("version of the library must be like 2.29, got " + base::shown_value(given));
   }
   return {parts[0], parts[1]};

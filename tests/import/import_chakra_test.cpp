@@ -432,6 +432,17 @@ TEST_CASE("chakra: collectives as samples") {
   CHECK_THROWS_AS((void)chakra_samples(path, {}, std::nullopt), InputError);
 }
 
+TEST_CASE("chakra: a sample of an all-gather has the bytes of all ranks") {
+  const TemporaryFolder folder;
+  const auto bytes = [&](std::uint64_t op) {
+    const std::string content = wire::metadata() + wire::collective(1, "c", op, 4000, 7);
+    return chakra_samples(folder.put("t.et", content), {}, 8).sets.front().samples.front().bytes;
+  };
+  CHECK(bytes(2) == 32000); // all-gather
+  CHECK(bytes(6) == 4000);  // all-to-all
+  CHECK(bytes(7) == 4000);  // reduce-scatter
+}
+
 TEST_CASE("chakra: found by its first bytes") {
   CHECK(looks_like_chakra(two_layers()));
   CHECK_FALSE(looks_like_chakra(""));

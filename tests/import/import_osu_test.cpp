@@ -69,6 +69,7 @@ TEST_CASE("osu: operations by title") {
   CHECK(op(" Allgather Latency Test") == "allgather");
   CHECK(op(" Reduce_scatter Latency Test") == "reduce_scatter");
   CHECK(op("-CUDA Alltoall Latency Test") == "alltoall");
+  CHECK(op(" All-to-All Personalized Exchange Latency Test") == "alltoall");
   CHECK(op(" Latency Test") == "pingpong");
   CHECK(import_text("# OSU MPI-CUDA Latency Test v7\n4 1.5\n").ranks == 2); // always two
 }
@@ -137,10 +138,29 @@ TEST_CASE("osu: samples for a fit are the rows of the log, empty messages too") 
   CHECK(set.samples[1].time_s == 2.5e-6);
 }
 
+TEST_CASE("osu: sizes of one part become those of the whole buffer") {
+  const auto bytes = [](const std::string& op) {
+    const OsuLog log = import_text("4 1\n8 2\n", with(op, 16));
+    const double sample = samples_of(log).sets.front().samples.back().bytes;
+    CHECK(cost_of(log).table.back().first == sample);
+    return sample;
+  };
+  for (const char* of_one_part : {"allgather", "allgatherv", "alltoall"}) {
+    CHECK(bytes(of_one_part) == 128);
+  }
+  for (const char* whole : {"allreduce", "reduce", "broadcast", "reduce_scatter", "pingpong"}) {
+    CHECK(bytes(whole) == 8);
+  }
+  CHECK(failure("4 1\n9007199254740992 2\n", with("allgather", 2)) ==
+        ":2: more than 2^53 bytes on all ranks");
+}
+
 TEST_CASE("import auto: the format from the first bytes") {
   const auto format = [](std::string_view head) { return detect_format(head).format; };
   CHECK(format("{\"schemaVersion\": 1, \"traceEvents\": [") == ImportFormat::kineto);
   CHECK(format("[{\"ph\": \"X\"}]") == ImportFormat::kineto);
+  CHECK(format(R"({"traceEvents": [{"args": {"nodes": 1, "schema": 2}}]})") ==
+        ImportFormat::kineto);
   CHECK(format("{\"results\": [{\"out_of_place\": {}}]}") == ImportFormat::nccl_tests);
   CHECK(format("# nThread 1 nGpus 8\n") == ImportFormat::nccl_tests);
   CHECK(format(kFull) == ImportFormat::osu);

@@ -25,8 +25,10 @@ Samples chakra_samples(const std::string& path, const ImportOptions& options,
     set.op = word_of(*node.op);
     set.dtype = node.dtype;
     set.ranks = *ranks;
+    // comm_size has the bytes that a rank gives; a sample of an all-gather has those of all ranks.
+    const double parts = *node.op == ChakraOp::all_gather ? static_cast<double>(*ranks) : 1;
     set.samples.push_back(
-        {.bytes = static_cast<double>(*node.bytes), .time_s = seconds, .pass = {}});
+        {.bytes = parts * static_cast<double>(*node.bytes), .time_s = seconds, .pass = {}});
   }
   if (sets.empty()) {
     throw InputError(file.name, "", "no collective has a size and a duration");
