@@ -47,8 +47,7 @@ constexpr std::size_t kNeighbours = 3;
 Parameters log_derivatives(const LibraryModel& model, const Layout& layout, Operation operation,
                            double bytes, Pair pair) {
   const auto log_seconds = [&](const Multipliers& multipliers) {
-    return std::log(
-        operation_time(layout, operation, bytes, pair, multipliers, model.collnet).seconds);
+    return std::log(operation_time(layout, operation, bytes, pair, multipliers).seconds);
   };
   const double here = log_seconds(model.multipliers);
   const double step = std::exp(kDerivativeStep);

@@ -69,8 +69,8 @@ double published_seconds(const Layout& layout, Operation operation, double bytes
 }
 
 OperationTime operation_time(const Layout& layout, Operation operation, double bytes, Pair pair,
-                             const Multipliers& multipliers, const CollnetOptions& collnet) {
-  const Parts parts = pair_parts(layout, operation, bytes, pair, multipliers, View::cost, collnet);
+                             const Multipliers& multipliers) {
+  const Parts parts = pair_parts(layout, operation, bytes, pair, multipliers, View::cost);
   const bool in_network = pair.algorithm == Algorithm::nvls ||
                           pair.algorithm == Algorithm::nvls_tree ||
                           pair.algorithm == Algorithm::collnet;
@@ -161,8 +161,7 @@ PairChoice choose_pair(const LibraryModel& model, const Layout& layout, Operatio
     const double seconds =
         model.choice == Choice::published
             ? published_seconds(layout, operation, bytes, pair)
-            : operation_time(layout, operation, bytes, pair, model.multipliers, model.collnet)
-                  .seconds;
+            : operation_time(layout, operation, bytes, pair, model.multipliers).seconds;
     if (seconds < least) {
       if (&pair != offered.all().data()) {
         choice.runner_up = choice.chosen;

@@ -72,8 +72,7 @@ struct OperationTime {
                                        Pair pair);
 
 [[nodiscard]] OperationTime operation_time(const Layout& layout, Operation operation, double bytes,
-                                           Pair pair, const Multipliers& multipliers,
-                                           const CollnetOptions& collnet = {});
+                                           Pair pair, const Multipliers& multipliers);
 
 // Chooses the pair of algorithm and protocol (CLU 6): the pair with the smallest estimate by
 // published constants, as in NCCL, which measures nothing; or the pair with the smallest calibrated
@@ -84,7 +83,6 @@ struct LibraryModel {
   Multipliers multipliers{}; // must be set; multipliers_of(prior_means()) without measurements
   Choice choice = Choice::published;
   Restrictions restrictions;
-  CollnetOptions collnet;
 };
 
 struct PairChoice {

@@ -56,12 +56,11 @@ void set_runner_up(const LibraryModel& model, const Layout& layout, const PairCh
     return;
   }
   const Pair pair = *choice.runner_up;
-  record.runner_up = {.pair = pair,
-                      .published_s =
-                          published_seconds(layout, record.operation, record.bytes, pair),
-                      .seconds = operation_time(layout, record.operation, record.bytes, pair,
-                                                model.multipliers, model.collnet)
-                                     .seconds};
+  record.runner_up = {
+      .pair = pair,
+      .published_s = published_seconds(layout, record.operation, record.bytes, pair),
+      .seconds =
+          operation_time(layout, record.operation, record.bytes, pair, model.multipliers).seconds};
 }
 
 // Factor of the residuals at measured points; 1 where they do not count.
@@ -135,7 +134,6 @@ LibraryModel library_model(const LibraryQuestion& question) {
       .switch_adds_type = !options.element_type || switch_adds(*options.element_type),
       .version = options.version.value_or(calibration != nullptr ? calibration->fitted.version
                                                                  : kPublishedVersion)};
-  model.collnet = options.collnet_options;
   return model;
 }
 
@@ -150,8 +148,8 @@ LibraryRecord predict(const LibraryQuestion& question) {
   check_lone_algorithm(question, layout);
   const LibraryModel model = library_model(question);
   const PairChoice choice = choose_pair(model, layout, question.operation, question.bytes);
-  const OperationTime time = operation_time(layout, question.operation, question.bytes,
-                                            choice.chosen, model.multipliers, model.collnet);
+  const OperationTime time =
+      operation_time(layout, question.operation, question.bytes, choice.chosen, model.multipliers);
   LibraryRecord record;
   record.operation = question.operation;
   record.shape = question.shape;
@@ -197,7 +195,7 @@ LibraryCost::LibraryCost(const LibraryQuestion& question)
 double LibraryCost::seconds(double bytes) const {
   const Pair pair = choose_pair(model_, layout_, question_.operation, bytes).chosen;
   const OperationTime time =
-      operation_time(layout_, question_.operation, bytes, pair, model_.multipliers, model_.collnet);
+      operation_time(layout_, question_.operation, bytes, pair, model_.multipliers);
   const double middle = std::max(time.bound.seconds, time.seconds * correction(question_, bytes));
   if (question_.deviations == 0) {
     return middle;

@@ -15,7 +15,6 @@ struct LibraryOptions {
   std::vector<Protocol> protocols{};         // empty = all
   bool ll128 = true;
   bool collnet = false;
-  CollnetOptions collnet_options{};
 };
 
 struct LibraryQuestion {

@@ -105,8 +105,8 @@ Parts collnet_estimate(const Layout& layout, double bytes) {
   return parts;
 }
 
-Parts collnet_cost(const Layout& layout, double bytes, const Multipliers& multipliers,
-                   const CollnetOptions& options) {
+Parts collnet_cost(const Layout& layout, double bytes, const Multipliers& multipliers) {
+  constexpr double kSwitchLatency = 1e-6; // seconds, sigma of CLU 5.3
   constexpr Protocol kSimple = Protocol::simple;
   CollnetLinks links;
   links.nodes = layout.nodes;
@@ -118,10 +118,10 @@ Parts collnet_cost(const Layout& layout, double bytes, const Multipliers& multip
   links.network_latency_s =
       kMicrosecond * kHopNetwork.ring[index(kSimple)] * network_factor(kSimple, multipliers);
   links.network_per_byte_s = layout.nics / cards_Bps(layout, multipliers);
-  links.switch_latency_s = options.switch_latency_s;
+  links.switch_latency_s = kSwitchLatency;
   Parts parts;
-  parts.latency_s = collnet_seconds(0, links, options.chunks);
-  parts.transfer_s = collnet_seconds(bytes, links, options.chunks) - parts.latency_s;
+  parts.latency_s = collnet_seconds(0, links, 1);
+  parts.transfer_s = collnet_seconds(bytes, links, 1) - parts.latency_s;
   const double inner = 2 * (layout.gpus - 1) / layout.gpus * links.inner_per_byte_s;
   const double across =
       std::ceil(layout.gpus / layout.nics) / layout.gpus * links.network_per_byte_s;
@@ -153,7 +153,7 @@ Parts point_to_point_parts(const Layout& layout, double bytes, const Multipliers
 }
 
 Parts parts_of(const Layout& layout, Operation operation, double bytes, Pair pair,
-               const Multipliers& multipliers, View view, const CollnetOptions& collnet) {
+               const Multipliers& multipliers, View view) {
   switch (pair.algorithm) {
   case Algorithm::ring:
     return ring_parts(layout, operation, bytes, pair.protocol, multipliers, view);
@@ -167,7 +167,7 @@ Parts parts_of(const Layout& layout, Operation operation, double bytes, Pair pai
     return pat_parts(layout, bytes, multipliers);
   case Algorithm::collnet:
     return view == View::estimate ? collnet_estimate(layout, bytes)
-                                  : collnet_cost(layout, bytes, multipliers, collnet);
+                                  : collnet_cost(layout, bytes, multipliers);
   case Algorithm::p2p:
     return point_to_point_parts(layout, bytes, multipliers);
   }
@@ -232,8 +232,8 @@ Limit inner_limit(const Layout& layout) {
 }
 
 Parts pair_parts(const Layout& layout, Operation operation, double bytes, Pair pair,
-                 const Multipliers& multipliers, View view, const CollnetOptions& collnet) {
-  Parts parts = parts_of(layout, operation, bytes, pair, multipliers, view, collnet);
+                 const Multipliers& multipliers, View view) {
+  Parts parts = parts_of(layout, operation, bytes, pair, multipliers, view);
   const bool in_switch =
       pair.algorithm == Algorithm::nvls || pair.algorithm == Algorithm::nvls_tree;
   const bool messages = pair.algorithm == Algorithm::p2p;

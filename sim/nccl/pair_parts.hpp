@@ -31,19 +31,12 @@ struct Parts {
   double nics_Bps{};  // B_x: all cards of a node
 };
 
-// Inputs of collnet that a layout does not have.
-struct CollnetOptions {
-  double switch_latency_s = 1e-6; // sigma of CLU 5.3
-  int chunks = 1;                 // 1 .. 1024
-};
-
 enum class View { estimate, cost };
 
 // Returns the parts for `bytes` >= 0 and a pair that candidates() offers for the operation.
 // View::estimate needs published_multipliers().
 [[nodiscard]] Parts pair_parts(const Layout& layout, Operation operation, double bytes, Pair pair,
-                               const Multipliers& multipliers, View view,
-                               const CollnetOptions& collnet = {});
+                               const Multipliers& multipliers, View view);
 
 // Returns the number of channels, q of CLU 6.2: ring_channels() for rings, pat and collnet,
 // tree_channels() for trees (pair_parts.hpp), 16 for nvls and nvls_tree, 1 for point-to-point.

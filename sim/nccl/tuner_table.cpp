@@ -41,7 +41,7 @@ std::vector<TunerSize> tuner_sizes(const LibraryModel& model, const Layout& layo
   LibraryModel calibrated = model;
   calibrated.choice = Choice::calibrated;
   const auto seconds_of = [&](double bytes, Pair pair) {
-    return operation_time(layout, operation, bytes, pair, model.multipliers, model.collnet).seconds;
+    return operation_time(layout, operation, bytes, pair, model.multipliers).seconds;
   };
   std::vector<TunerSize> result;
   for (const double bytes : sizes) {
@@ -64,8 +64,7 @@ std::vector<TunerSize> tuner_sizes(std::span<const ForcedTime> times, const Layo
   }
   const LibraryModel published{.multipliers = published_multipliers(),
                                .choice = Choice::published,
-                               .restrictions = restrictions,
-                               .collnet = {}};
+                               .restrictions = restrictions};
   std::vector<TunerSize> result;
   for (const auto& [bytes, measured] : by_size) {
     const Pair usual = choose_pair(published, layout, operation, bytes).chosen;

@@ -7,7 +7,7 @@ namespace stepsim::nccl {
 inline OperationTime chosen_time(const LibraryModel& model, const Layout& layout,
                                  Operation operation, double bytes) {
   const Pair pair = choose_pair(model, layout, operation, bytes).chosen;
-  return operation_time(layout, operation, bytes, pair, model.multipliers, model.collnet);
+  return operation_time(layout, operation, bytes, pair, model.multipliers);
 }
 
 } // namespace stepsim::nccl

@@ -28,10 +28,8 @@ std::vector<double> powers(int first, int last) {
 
 // A model whose Simple latencies are half of the published ones and whose LL128 is slow.
 LibraryModel other_model() {
-  LibraryModel model{.multipliers = published_multipliers(),
-                     .choice = Choice::published,
-                     .restrictions = {},
-                     .collnet = {}};
+  LibraryModel model{
+      .multipliers = published_multipliers(), .choice = Choice::published, .restrictions = {}};
   model.multipliers[Parameter::in_simple] = 0.5;
   model.multipliers[Parameter::net_simple] = 0.5;
   model.multipliers[Parameter::eff_ll128] = 0.6;
@@ -150,10 +148,8 @@ TEST_CASE("library: a tuner table differs from the published choice only where i
   }
   CHECK(kept > 0);
   // With the published constants there is nothing to gain where the estimate is the cost.
-  const LibraryModel same{.multipliers = published_multipliers(),
-                          .choice = Choice::published,
-                          .restrictions = {},
-                          .collnet = {}};
+  const LibraryModel same{
+      .multipliers = published_multipliers(), .choice = Choice::published, .restrictions = {}};
   for (const TunerSize& size : tuner_sizes(same, layout, Operation::allgather, sizes, 0)) {
     CHECK_FALSE(size.differs);
   }
