@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "document/json_text.hpp"
+#include "document/reader.hpp"
 #include "scenario/files/keys/samples_keys.hpp"
 
 namespace stepsim::io {
@@ -148,40 +149,6 @@ private:
     return value;
   }
 
-  const Json& required(const Json& tree, std::string_view part, std::string_view key) const {
-    const Json* value = tree.find(key);
-    if (value == nullptr) {
-      fail(fmt::format("/{}/{}: required", part, key));
-    }
-    return *value;
-  }
-
-  std::string text(const Json& tree, std::string_view part, std::string_view key) const {
-    const Json& value = required(tree, part, key);
-    if (!value.is_string()) {
-      fail(fmt::format("/{}/{}: must be a text, got {}", part, key, shown(value)));
-    }
-    return value.as_string();
-  }
-
-  double number(const Json& tree, std::string_view part, std::string_view key, Range range) const {
-    const Json& value = required(tree, part, key);
-    if (!value.is_number() || !range.contains(value.as_double())) {
-      fail(fmt::format("/{}/{}: {}, got {}", part, key, range.text(), shown(value)));
-    }
-    return value.as_double();
-  }
-
-  std::int64_t whole(const Json& tree, std::string_view part, std::string_view key,
-                     Range range) const {
-    const double value = number(tree, part, key, range);
-    if (value != static_cast<double>(static_cast<std::int64_t>(value))) {
-      fail(fmt::format("/{}/{}: must be an integer, got {}", part, key,
-                       shown(required(tree, part, key))));
-    }
-    return static_cast<std::int64_t>(value);
-  }
-
   // Positions in an error of the parser are those of the line.
   Json parse(std::string_view content) const {
     try {
@@ -211,28 +178,31 @@ private:
     add(line_of(*header, *measured));
   }
 
-  CollectiveLine line_of(const Json& header, const Json& measured) const {
-    constexpr std::string_view kHeader = "header";
-    constexpr std::string_view kMeasured = "coll_perf";
+  CollectiveLine line_of(const Json& header_tree, const Json& measured_tree) const {
+    Problems problems;
+    Fields header(header_tree, problems);
+    Fields measured(measured_tree, problems);
+    const Range any = between(0, kMostExact);
     CollectiveLine line;
-    const Json& id = required(header, kHeader, "id");
-    line.communicator =
-        id.is_string() ? id.as_string()
-                       : fmt::format("{}", whole(header, kHeader, "id", between(0, kMostExact)));
-    line.ranks = whole(header, kHeader, "n_ranks", between(1, keys::kMostRanks));
-    line.rank = whole(header, kHeader, "rank", between(0, static_cast<double>(line.ranks - 1)));
-    const bool has_nodes = header.find("nnodes") != nullptr;
-    line.nodes = has_nodes
-                     ? whole(header, kHeader, "nnodes", between(0, static_cast<double>(line.ranks)))
-                     : 0;
-    line.operation = text(measured, kMeasured, "coll");
-    line.number = whole(measured, kMeasured, "coll_sn", between(0, kMostExact));
-    line.bytes = whole(measured, kMeasured, "coll_msg_size_bytes", between(0, kMostExact));
-    line.time_us = number(measured, kMeasured, "coll_exec_time_us", between(0, 1e15));
-    line.timing = measured.text("coll_timing_source");
-    const Json* rate = measured.find("coll_algobw_gbs");
+    const Json* id = header.any("id");
+    line.communicator = id != nullptr && id->is_string()
+                            ? id->as_string()
+                            : std::to_string(header.integer("id", any));
+    line.ranks = header.integer("n_ranks", between(1, keys::kMostRanks));
+    line.rank = header.integer("rank", between(0, static_cast<double>(line.ranks - 1)));
+    line.nodes = header.integer("nnodes", between(0, static_cast<double>(line.ranks)), 0);
+    line.operation = measured.string("coll");
+    line.number = measured.integer("coll_sn", any);
+    line.bytes = measured.integer("coll_msg_size_bytes", any);
+    line.time_us = measured.number("coll_exec_time_us", between(0, 1e15));
+    line.timing = measured_tree.text("coll_timing_source");
+    const Json* rate = measured.any("coll_algobw_gbs");
     if (rate != nullptr && rate->is_number()) {
       line.rate_GBps = rate->as_double();
+    }
+    if (!problems.empty()) {
+      const base::Problem& first = problems.list().front();
+      fail(first.where + ": " + first.message);
     }
     return line;
   }
