@@ -10,10 +10,6 @@ namespace stepsim::base {
 
 namespace {
 
-double mean(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 // A run of pooled neighbours.
 struct Block {
   double sum{};
@@ -30,6 +26,10 @@ double relative_change(double before, double after) {
 }
 
 } // namespace
+
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 double median(std::span<const double> values) {
   assert(!values.empty() && "the median of nothing is undefined");

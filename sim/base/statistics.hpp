@@ -6,6 +6,9 @@
 
 namespace stepsim::base {
 
+// Needs at least one value.
+[[nodiscard]] double mean(std::span<const double> values);
+
 // Median of values in any order: the middle value, or the mean of the middle two for an even count.
 // Needs at least one value (asserted).
 [[nodiscard]] double median(std::span<const double> values);

@@ -56,7 +56,7 @@ int main(int count, char** arguments) {
       for (int run = 0; run < 5; ++run) {
         const auto begin = Clock::now();
         const double cpu = processor_seconds();
-        layers = stepsim::io::import_kineto({arguments[i]}, {}).layers.size();
+        layers = stepsim::io::import_kineto_job({arguments[i]}, {}).trace.layers.size();
         best = std::min(best, std::chrono::duration<double>(Clock::now() - begin).count());
         best_cpu = std::min(best_cpu, processor_seconds() - cpu);
         best_read = std::min(best_read, read_seconds(arguments[i]));

@@ -71,14 +71,14 @@ const std::map<std::string, Parser, std::less<>>& parsers() {
          io::KinetoOptions options;
          options.common = common();
          options.with_costs = true;
-         trace_again(io::import_kineto({file}, options));
+         trace_again(io::import_kineto_job({file}, options).trace);
        }},
       {"kineto-windows",
        [](const std::string& file) {
          io::KinetoOptions options;
          options.common = common();
          options.most_events = 16; // beyond that events wait in a file
-         trace_again(io::import_kineto({file}, options));
+         trace_again(io::import_kineto_job({file}, options).trace);
        }},
       {"pytorch-et",
        [](const std::string& file) { trace_again(io::trace_of_sizes(file, common())); }},

@@ -34,7 +34,7 @@ KinetoGeneratorOptions random_options(std::uint64_t seed) {
 layers::Trace import_text(const TemporaryFolder& folder, const GeneratedTrace& generated,
                           KinetoOptions options = {}) {
   options.models = {&generated.table, 1};
-  return import_kineto({folder.put("t.json", generated.text)}, options);
+  return import_kineto_job({folder.put("t.json", generated.text)}, options).trace;
 }
 
 // Everything but where it came from.
@@ -200,7 +200,7 @@ TEST_CASE("kineto: a trace and its gzip import equally") {
     write_file(packed, generated.text); // compressed by name
     KinetoOptions options;
     options.models = {&generated.table, 1};
-    CHECK(without_source(import_kineto({packed}, options)) ==
+    CHECK(without_source(import_kineto_job({packed}, options).trace) ==
           without_source(import_text(folder, generated)));
   }
 }
@@ -222,12 +222,12 @@ TEST_CASE("kineto: two ranks give the median of their times and the smallest buc
   const std::string file = folder.put("rank0.json", generated.text);
   KinetoOptions import;
   import.models = {&generated.table, 1};
-  const layers::Trace one = import_kineto({file}, import);
-  CHECK_THROWS_WITH_AS(import_kineto({file, file}, import),
+  const layers::Trace one = import_kineto_job({file}, import).trace;
+  CHECK_THROWS_WITH_AS(import_kineto_job({file, file}, import).trace,
                        (file + ": rank 0 is there twice").c_str(), InputError);
   options.rank = 1;
   const std::string same = folder.put("rank1.json", generate_kineto(options).text);
-  const layers::Trace two = import_kineto({file, same}, import);
+  const layers::Trace two = import_kineto_job({file, same}, import).trace;
   // Equal ranks: the same medians and minima, no spread, twice the steps.
   CHECK(two.layers[0].forward->value == one.layers[0].forward->value);
   CHECK(two.buckets[0].min->value == one.buckets[0].min->value);
@@ -238,7 +238,7 @@ TEST_CASE("kineto: two ranks give the median of their times and the smallest buc
 
   options.seed = 2; // other layers
   const std::string other = folder.put("rank2.json", generate_kineto(options).text);
-  CHECK_THROWS_WITH_AS(import_kineto({file, other}, import),
+  CHECK_THROWS_WITH_AS(import_kineto_job({file, other}, import).trace,
                        (other + ": layers differ from those of " + file).c_str(), InputError);
 }
 

@@ -17,7 +17,7 @@ namespace {
 // 1 for a trace, 0 for an error that names the file; anything else escapes.
 int import_or_refuse(const std::string& file) {
   try {
-    const layers::Trace trace = import_kineto({file}, {});
+    const layers::Trace trace = import_kineto_job({file}, {}).trace;
     CHECK_FALSE(trace.layers.empty());
     for (const layers::Layer& layer : trace.layers) {
       CHECK(layer.forward->value >= 0);

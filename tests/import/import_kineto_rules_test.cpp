@@ -89,7 +89,7 @@ Events two_steps() {
 
 layers::Trace import_text(const std::string& text, const KinetoOptions& options = {}) {
   const TemporaryFolder folder;
-  return import_kineto({folder.put("t.json", text)}, options);
+  return import_kineto_job({folder.put("t.json", text)}, options).trace;
 }
 layers::Trace import_events(const Events& events, const KinetoOptions& options = {}) {
   return import_text(events.text(), options);
@@ -401,7 +401,7 @@ TEST_CASE("kineto: wrong options") {
   options = {};
   options.model = "x";
   CHECK_THROWS_AS(import_text(text, options), UsageError);
-  CHECK_THROWS_AS(import_kineto({}, {}), UsageError);
+  CHECK_THROWS_AS(import_kineto_job({}, {}).trace, UsageError);
 }
 
 TEST_CASE("kineto: the source names the file, its bytes and digest, and the options given") {
@@ -413,7 +413,8 @@ TEST_CASE("kineto: the source names the file, its bytes and digest, and the opti
   options.common.licence = "MIT";
   options.batch_size = 32;
   options.skip_steps = 0;
-  const layers::Trace trace = import_kineto({folder.put("rank0.pt.trace.json", text)}, options);
+  const layers::Trace trace =
+      import_kineto_job({folder.put("rank0.pt.trace.json", text)}, options).trace;
   CHECK(trace.name == "rank0");
   CHECK(trace.batch_size == 32);
   REQUIRE(trace.source);

@@ -76,7 +76,7 @@ TEST_CASE("K1: steps of ResNet-50 on two A100") {
   if (absent(kResnet)) {
     return;
   }
-  const layers::Trace trace = import_kineto({kResnet}, {});
+  const layers::Trace trace = import_kineto_job({kResnet}, {}).trace;
   REQUIRE(trace.steps.size() == 3);
   check_step(trace.steps[0], {222442.191, 49438.921, 39391.994, 12916.055, 25272.014, 406.714,
                               693.145, 510.780, 11989.021});
@@ -104,7 +104,7 @@ TEST_CASE("K1: layers, medians of two steps") {
   if (absent(kResnet)) {
     return;
   }
-  const layers::Trace trace = import_kineto({kResnet}, {});
+  const layers::Trace trace = import_kineto_job({kResnet}, {}).trace;
   REQUIRE(trace.layers.size() == 176);
   CHECK(count_operations(trace, "aten::conv2d") == 53);
   CHECK(count_operations(trace, "aten::batch_norm") == 53);
@@ -144,7 +144,7 @@ TEST_CASE("K1: buckets, minimum over the used steps, and two broadcasts") {
   if (absent(kResnet)) {
     return;
   }
-  const layers::Trace trace = import_kineto({kResnet}, {});
+  const layers::Trace trace = import_kineto_job({kResnet}, {}).trace;
   REQUIRE(trace.buckets.size() == 5);
   const auto check = [&](std::size_t b, std::int64_t elements, std::int64_t tensors, double t5,
                          double t6) {
@@ -184,7 +184,7 @@ TEST_CASE("K1: the automatic match and --model resnet50 give the same 161 tensor
         "model table resnet50 (161 of 161 tensors), float32, checked against 5 measured buckets");
   CHECK_FALSE(warned(automatic, "model table"));
   options.model = "resnet50";
-  const layers::Trace named = import_kineto({kResnet}, options);
+  const layers::Trace named = import_kineto_job({kResnet}, options).trace;
   const auto tensors = in_ready_order(automatic);
   const auto same = in_ready_order(named);
   REQUIRE(tensors.size() == 161);
@@ -205,20 +205,20 @@ TEST_CASE("K1: the automatic match and --model resnet50 give the same 161 tensor
   CHECK(tensors[0]->bucket == 0);
 
   options.model = "resnet101";
-  CHECK_THROWS_WITH_AS(import_kineto({kResnet}, options),
+  CHECK_THROWS_WITH_AS(import_kineto_job({kResnet}, options).trace,
                        (kResnet + ": model resnet101 does not fit: 107 layers with gradients in "
                                   "the trace, 209 in the table")
                            .c_str(),
                        InputError);
   options.model = "resnet5";
-  CHECK_THROWS_AS(import_kineto({kResnet}, options), UsageError);
+  CHECK_THROWS_AS(import_kineto_job({kResnet}, options).trace, UsageError);
 }
 
 TEST_CASE("K1: without tables the elements of the buckets are spread over their gradients") {
   if (absent(kResnet)) {
     return;
   }
-  const layers::Trace trace = import_kineto({kResnet}, {});
+  const layers::Trace trace = import_kineto_job({kResnet}, {}).trace;
   std::vector<std::int64_t> sums(5);
   for (const layers::Tensor* tensor : in_ready_order(trace)) {
     sums.at(static_cast<std::size_t>(*tensor->bucket)) += *tensor->elements;
@@ -235,7 +235,7 @@ TEST_CASE("K1: --time wall and --measured-step scale the compute times") {
   }
   KinetoOptions options;
   options.time = TimeBasis::wall;
-  const layers::Trace wall = import_kineto({kResnet}, options);
+  const layers::Trace wall = import_kineto_job({kResnet}, options).trace;
   const double median_wall = (219726.905 + 224936.243) / 2;
   const double exposed = ((49728.926 - 39296.837) + (58332.167 - 39620.514)) / 2;
   const double busy = (39296.837 + 39620.514) / 2;
@@ -247,10 +247,10 @@ TEST_CASE("K1: --time wall and --measured-step scale the compute times") {
   CHECK(warned(wall, "compute times are scaled by 5.265"));
   options.time = TimeBasis::kernel;
   options.measured_step = Seconds{0.06};
-  const layers::Trace measured = import_kineto({kResnet}, options);
+  const layers::Trace measured = import_kineto_job({kResnet}, options).trace;
   CHECK(measured.time_scale == us((60000 - exposed) / busy));
   options.measured_step = Seconds{0.01}; // shorter than the exposed communication
-  CHECK_THROWS_AS(import_kineto({kResnet}, options), InputError);
+  CHECK_THROWS_AS(import_kineto_job({kResnet}, options).trace, InputError);
 }
 
 TEST_CASE("K2: a step without device work is dropped, the only other one kept") {
@@ -258,7 +258,7 @@ TEST_CASE("K2: a step without device work is dropped, the only other one kept") 
   if (absent(file)) {
     return;
   }
-  const layers::Trace trace = import_kineto({file}, {});
+  const layers::Trace trace = import_kineto_job({file}, {}).trace;
   REQUIRE(trace.steps.size() == 2);
   CHECK(trace.steps[0].used);
   CHECK_FALSE(trace.steps[1].used);
@@ -284,8 +284,8 @@ TEST_CASE("K3: only a backward node") {
   if (absent(file)) {
     return;
   }
-  CHECK_THROWS_WITH_AS(import_kineto({file}, {}), (file + ": no forward operators").c_str(),
-                       InputError);
+  CHECK_THROWS_WITH_AS(import_kineto_job({file}, {}).trace,
+                       (file + ": no forward operators").c_str(), InputError);
 }
 
 TEST_CASE("K4: a DLRM rank that is not data-parallel only") {
@@ -293,7 +293,7 @@ TEST_CASE("K4: a DLRM rank that is not data-parallel only") {
   if (absent(file)) {
     return;
   }
-  const layers::Trace trace = import_kineto({file}, {});
+  const layers::Trace trace = import_kineto_job({file}, {}).trace;
   REQUIRE(trace.steps.size() == 5);
   CHECK(trace.checks->backward_nodes == 69);
   CHECK(trace.checks->backward_matched == 69);
@@ -326,13 +326,13 @@ TEST_CASE("K5: a forward-only trace needs flags") {
   const std::vector<layers::ModelTable> models = shipped_models();
   KinetoOptions options;
   options.models = models;
-  CHECK_THROWS_AS(import_kineto({file}, options), InputError); // no step
+  CHECK_THROWS_AS(import_kineto_job({file}, options).trace, InputError); // no step
   options.step_annotation = "measure.forward";
-  CHECK_THROWS_WITH_AS(import_kineto({file}, options),
+  CHECK_THROWS_WITH_AS(import_kineto_job({file}, options).trace,
                        (file + ": no backward nodes; pass --backward-ratio R").c_str(), InputError);
   options.backward_ratio = 2;
   options.model = "alexnet";
-  const layers::Trace trace = import_kineto({file}, options);
+  const layers::Trace trace = import_kineto_job({file}, options).trace;
   CHECK(trace.provenance == layers::Provenance::assumed);
   CHECK(trace.steps.size() == 1);
   CHECK(in_us(trace.steps[0].forward) == us(5317));
@@ -363,7 +363,7 @@ TEST_CASE("older profilers: steps between optimizer steps, no size arguments") {
   if (absent(file)) {
     return;
   }
-  const layers::Trace trace = import_kineto({file}, {});
+  const layers::Trace trace = import_kineto_job({file}, {}).trace;
   CHECK(trace.steps.size() == 29); // 30 iterations: the stretch before the first end is dropped
   CHECK(trace.checks->steps_used == 28);
   CHECK(trace.layers.size() == 70); // ResNet-18
@@ -380,7 +380,7 @@ TEST_CASE("one GPU under DDP: buckets without times still tell the sizes") {
   const std::vector<layers::ModelTable> models = shipped_models();
   KinetoOptions options;
   options.models = models;
-  const layers::Trace trace = import_kineto({file}, options);
+  const layers::Trace trace = import_kineto_job({file}, options).trace;
   REQUIRE(trace.buckets.size() == 5);
   CHECK(trace.buckets[0].elements == 2'049'000);
   CHECK_FALSE(trace.buckets[0].min.has_value());

@@ -201,8 +201,4 @@ KinetoImport import_kineto_job(const std::vector<std::string>& files,
   return result;
 }
 
-layers::Trace import_kineto(const std::vector<std::string>& files, const KinetoOptions& options) {
-  return import_kineto_job(files, options).trace;
-}
-
 } // namespace stepsim::io

@@ -48,11 +48,8 @@ struct KinetoImport {
   layers::Trace trace;
   MeasuredVariability variability;
   MeasuredCosts costs; // empty unless KinetoOptions::with_costs
-  // [index in `ranks`] ns to add to the clock of a rank to get that of the first one, as in
-  // Waiting::offset; empty if waiting was not separated.
-  std::vector<double> clock_offsets;
-  std::string sizes;  // "AccumulateGrad shapes (62 of 62 tensors), bfloat16"; empty = unknown
-  std::string remedy; // "404 gradients, no sizes: give --parameters N .."; empty = sizes are known
+  std::string sizes;   // "AccumulateGrad shapes (62 of 62 tensors), bfloat16"; empty = unknown
+  std::string remedy;  // "404 gradients, no sizes: give --parameters N .."; empty = sizes are known
 };
 
 // Makes a trace, without `name` and `source`, of one or more ranks with equal layers. Compute times
@@ -81,9 +78,5 @@ void join_layers(layers::Trace& trace);
 // sizes stay unknown, `remedy` of the result says which option would give them.
 [[nodiscard]] KinetoImport import_kineto_job(const std::vector<std::string>& files,
                                              const KinetoOptions& options);
-
-// Only the trace of import_kineto_job().
-[[nodiscard]] layers::Trace import_kineto(const std::vector<std::string>& files,
-                                          const KinetoOptions& options);
 
 } // namespace stepsim::io

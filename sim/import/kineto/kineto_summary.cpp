@@ -65,13 +65,9 @@ void add_idle(std::span<const KinetoRank> ranks, layers::Checks& checks) {
 
 constexpr std::size_t kMostFactors = 1000;
 
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 // Relative to the mean.
 double spread_of(const std::vector<double>& values) {
-  const double mean = mean_of(values);
+  const double mean = base::mean(values);
   double squares = 0;
   for (const double value : values) {
     squares += (value - mean) * (value - mean);
@@ -327,7 +323,7 @@ MeasuredVariability measured_variability(std::span<const KinetoRank> ranks) {
   for (const std::vector<double>& each : times) {
     factors.insert(factors.end(), each.begin(), each.end());
   }
-  const double mean = mean_of(factors);
+  const double mean = base::mean(factors);
   for (double& factor : factors) {
     factor /= mean;
   }

@@ -26,9 +26,6 @@ struct SeparatedCollective {
 
 struct Waiting {
   std::vector<SeparatedCollective> collectives; // in launch order of the first rank; may be empty
-  // [index in `ranks`] ns to add to the clock of a rank to get that of the first one; if clocks
-  // drift, at the rank's first collective. Empty if nothing was separated.
-  std::vector<double> offset;
   std::vector<std::string> notes;
 };
 

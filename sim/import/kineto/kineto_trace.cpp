@@ -301,7 +301,6 @@ KinetoImport trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
   trace.other = median_of(ranks, WorkClass::other);
   Waiting waiting = separate_waiting(ranks);
   std::ranges::move(waiting.notes, std::back_inserter(trace.warnings));
-  result.clock_offsets = waiting.offset;
   result.variability = measured_variability(ranks);
   trace.buckets = measured_buckets(ranks, waiting, &StepSample::buckets, trace.warnings);
   if (first.forward_only) {

@@ -98,20 +98,12 @@ std::vector<Clock> drifting_clocks(const std::vector<Calls>& calls, std::vector<
       left.push_back(
           static_cast<double>(each.front()->kernel_end - each[r]->kernel_end - clocks[r].offset));
     }
-    double mean_time = 0;
-    double mean_left = 0;
-    for (std::size_t i = 0; i < time.size(); ++i) {
-      mean_time += time[i] / static_cast<double>(time.size());
-      mean_left += left[i] / static_cast<double>(time.size());
+    if (std::ranges::min(time) == std::ranges::max(time)) {
+      continue; // no line goes through one time
     }
-    double both = 0;
-    double square = 0;
-    for (std::size_t i = 0; i < time.size(); ++i) {
-      both += (time[i] - mean_time) * (left[i] - mean_left);
-      square += (time[i] - mean_time) * (time[i] - mean_time);
-    }
-    clocks[r].slope = square > 0 ? both / square : 0;
-    clocks[r].offset += std::llround(mean_left - clocks[r].slope * mean_time);
+    const base::LineFit line = base::fit_line(time, left);
+    clocks[r].slope = line.slope;
+    clocks[r].offset += std::llround(line.intercept);
   }
   return clocks;
 }
@@ -191,9 +183,6 @@ Waiting separate_waiting(std::span<const KinetoRank> ranks) {
                                        residual / 1e3));
     return result;
   }
-  for (const Clock& clock : clocks) {
-    result.offset.push_back(static_cast<double>(clock.offset));
-  }
   for (const Calls& each : calls) {
     result.collectives.push_back(separate(each, clocks));
   }
@@ -239,7 +228,7 @@ void add_wait_checks(const Waiting& waiting, layers::Checks& checks) {
   if (waiting.collectives.empty()) {
     return;
   }
-  const std::size_t ranks = waiting.offset.size();
+  const std::size_t ranks = waiting.collectives.front().wait.size();
   std::vector<double> waited(ranks);
   std::vector<double> lasted(ranks);
   checks.last_rank.assign(ranks, 0);
