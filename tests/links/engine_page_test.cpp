@@ -3,14 +3,14 @@
 
 #include <vector>
 
-#include "links/flow/fair_ports.hpp"
+#include "links/flow/port_network.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
 
 TEST_CASE("links: two flows through one card, as docs/engine.md has them") {
   std::vector<double> ends(2);
-  links::FairPorts network({1e9, 1e9, 1e9}); // bytes per second of three cards
+  links::PortNetwork network({1e9, 1e9, 1e9}); // bytes per second of three cards
   network.submit(0, {.id = 0, .latency_s = 1e-5, .bytes = 1e6, .send_port = 0, .receive_port = 1});
   network.submit(0, {.id = 1, .latency_s = 1e-5, .bytes = 3e6, .send_port = 0, .receive_port = 2});
   std::vector<std::uint32_t> done;

@@ -10,16 +10,17 @@
 #include "collectives/evaluate/server_flows.hpp"
 #include "collectives/evaluate/streams.hpp"
 #include "collectives/schedule/two_level.hpp"
-#include "links/flow/fair_ports.hpp"
 #include "links/flow/flow_network.hpp"
+#include "links/flow/port_network.hpp"
 
 namespace stepsim::collectives {
 namespace {
 
 // The network between nodes: one port per interface and direction, at the rate of the outer link.
 // Transfers inside a node have no port, and so the rate of the inner link.
-links::FairPorts interfaces(const TwoLevelLinks& links) {
-  return links::FairPorts(std::vector<double>(links.ports(), 1 / links.between_nodes().per_byte_s));
+links::PortNetwork interfaces(const TwoLevelLinks& links) {
+  return links::PortNetwork(
+      std::vector<double>(links.ports(), 1 / links.between_nodes().per_byte_s));
 }
 
 // Whether the end of a transfer is all that happens to it (EventRun's Plain).

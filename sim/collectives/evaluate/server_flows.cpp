@@ -7,8 +7,8 @@
 #include "collectives/evaluate/busy_time.hpp"
 #include "collectives/formula/uniform.hpp"
 #include "collectives/schedule/partition.hpp"
-#include "links/flow/fair_ports.hpp"
 #include "links/flow/flow_network.hpp"
+#include "links/flow/port_network.hpp"
 
 namespace stepsim::collectives {
 namespace {
@@ -223,12 +223,12 @@ Evaluation parameter_server_events(const Collective& collective, bool with_trans
   if (collective.links.two_level) {
     const std::uint32_t dedicated = servers.dedicated ? servers.servers : 0;
     const ServerNodes nodes(collective.links, servers.workers, dedicated);
-    links::FairPorts ports(nodes.capacities());
+    links::PortNetwork ports(nodes.capacities());
     return ServerRun(collective, servers, nodes, std::move(ports), with_transfer_times).run();
   }
   const EqualLinks links{collective.links.all};
-  links::FairPorts ports(std::vector<double>(std::size_t{2} * (servers.workers + servers.servers),
-                                             1 / links.all.per_byte_s));
+  links::PortNetwork ports(std::vector<double>(std::size_t{2} * (servers.workers + servers.servers),
+                                               1 / links.all.per_byte_s));
   return ServerRun(collective, servers, links, std::move(ports), with_transfer_times).run();
 }
 

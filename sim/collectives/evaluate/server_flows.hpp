@@ -6,9 +6,9 @@
 //   max_plus   for one server, which on two levels must be dedicated. The pushes end at t, found by
 //              t = max(t, enter_i + alpha) + n beta over the workers i in the order of arrival; it
 //              is the same whether the port serves pushes in turn or at once.
-//   events     for any servers and entry times: flows through links::FairPorts; on a fabric through
-//              links::FlowNetwork, where the hosts of dedicated servers follow those of the
-//              workers.
+//   events     for any servers and entry times: flows through links::PortNetwork; on a fabric
+//              through links::FlowNetwork, where the hosts of dedicated servers follow those of
+//              the workers.
 
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/evaluate/link_costs.hpp"

@@ -9,16 +9,15 @@
 namespace stepsim::links {
 namespace {
 
-constexpr double kCrumb = 1e-3;       // byte (PKT 6.3)
-constexpr double kCrumbOfFlow = 1e-9; // but never more of a small flow
+constexpr double kCrumb = 1e-3; // byte (PKT 6.3)
 constexpr double kClockRounding = 1e-15;
 
 bool by_id(const FlowLevel::Start& a, const FlowLevel::Start& b) { return a.id < b.id; }
 
 } // namespace
 
-FlowLevel::FlowLevel(std::vector<double> capacity_Bps, std::uint32_t classes)
-    : rates_(std::move(capacity_Bps), classes) {
+FlowLevel::FlowLevel(std::vector<double> capacity_Bps, std::uint32_t classes, double crumb_of_flow)
+    : rates_(std::move(capacity_Bps), classes), crumb_of_flow_(crumb_of_flow) {
   links_.resize(rates_.links());
 }
 
@@ -141,7 +140,7 @@ void FlowLevel::solve() {
     // Flows that are equal by symmetry differ by rounding only; within the crumb they end together,
     // with one event and one solve.
     const double crumb =
-        std::min(kCrumb / rate, kCrumbOfFlow * bytes / rate + kClockRounding * end);
+        std::min(kCrumb / rate, crumb_of_flow_ * bytes / rate + kClockRounding * end);
     finishes_.set(place, rate > 0 ? end - crumb : end, end);
   }
   next_finish_ = std::max(now_, finishes_.next());

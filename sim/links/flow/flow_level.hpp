@@ -9,7 +9,7 @@
 //     advance(now, done)     advances to `now` <= next_time(); appends ids of flows that end
 //
 // Flows that are equal but for rounding end together: a flow ends now if its end time is at most
-//     min(1e-3 byte / rate, 1e-9 size / rate + 1e-15 end time)
+//     min(1e-3 byte / rate, crumb_of_flow size / rate + 1e-15 end time)
 // after now. Doubles cannot resolve the last term. Units are bytes, seconds and bytes/s.
 
 #include "events/event_queue.hpp"
@@ -34,7 +34,9 @@ public:
     double cap_Bps = std::numeric_limits<double>::infinity();
   };
 
-  explicit FlowLevel(std::vector<double> capacity_Bps, std::uint32_t classes = 1);
+  // `crumb_of_flow` is the share of a flow's size within which it ends together with another one.
+  explicit FlowLevel(std::vector<double> capacity_Bps, std::uint32_t classes = 1,
+                     double crumb_of_flow = 1e-9);
 
   std::uint32_t add_path(const FlowPath& path) { return rates_.paths.add(path); }
 
@@ -72,6 +74,7 @@ private:
   void count_senders(const Flow& flow, int change);
 
   ChangingRates rates_;
+  double crumb_of_flow_;
   events::EventQueue<double> begins_; // ids are indices in waiting_
   std::vector<Start> waiting_;
   std::vector<std::uint32_t> free_waiting_;

@@ -1,4 +1,4 @@
-#include "links/flow/fair_ports.hpp"
+#include "links/flow/port_network.hpp"
 
 #include <doctest/doctest.h>
 
@@ -56,39 +56,39 @@ TEST_CASE("alpha-beta: transfers end latency + bytes per rate after their start,
   CHECK(ends[1] == 1 + 2 + 3);
 }
 
-TEST_CASE("fair ports: a transfer alone takes latency + bytes / capacity") {
-  const auto ends = run(FairPorts({0.5, 1}), {{1, on_port(0, 2, 10)}});
+TEST_CASE("ports: a transfer alone takes latency + bytes / capacity") {
+  const auto ends = run(PortNetwork({0.5, 1}), {{1, on_port(0, 2, 10)}});
   CHECK(ends[0] == within(1 + 2 + 10 / 0.5, kTolerance));
 }
 
-TEST_CASE("fair ports: two transfers on one port take turns in rate, not in time") {
+TEST_CASE("ports: two transfers on one port take turns in rate, not in time") {
   // Alone 4 s each. Both from 0: 2 bytes of each by 4 ... the short one ends at 2 * 2, then the
   // other has 6 - 2 bytes left and the port alone.
-  const auto ends = run(FairPorts({1}), {{0, on_port(0, 0, 2)}, {0, on_port(1, 0, 6)}});
+  const auto ends = run(PortNetwork({1}), {{0, on_port(0, 0, 2)}, {0, on_port(1, 0, 6)}});
   CHECK(ends[0] == within(2 + 2, kTolerance));
   CHECK(ends[1] == within(2 + 6, kTolerance));
 }
 
-TEST_CASE("fair ports: latency holds no port") {
-  const auto ends = run(FairPorts({1}), {{0, on_port(0, 5, 1)}, {0, on_port(1, 0, 5)}});
+TEST_CASE("ports: latency holds no port") {
+  const auto ends = run(PortNetwork({1}), {{0, on_port(0, 5, 1)}, {0, on_port(1, 0, 5)}});
   CHECK(ends[1] == within(5, kTolerance)); // the other is still on its way
   CHECK(ends[0] == within(5 + 1, kTolerance));
 }
 
-TEST_CASE("fair ports: no bytes take the latency only, no port the transfer's own rate") {
+TEST_CASE("ports: no bytes take the latency only, no port the transfer's own rate") {
   Transfer free = on_port(1, 1, 8);
   free.send_port = kNoPort;
-  const auto ends = run(FairPorts({1}), {{0, on_port(0, 3, 0)}, {0, free}});
+  const auto ends = run(PortNetwork({1}), {{0, on_port(0, 3, 0)}, {0, free}});
   CHECK(ends[0] == 3);
   CHECK(ends[1] == within(1 + 8, kTolerance));
 }
 
-TEST_CASE("fair ports: symmetric transfers end together") {
+TEST_CASE("ports: symmetric transfers end together") {
   std::vector<Arrival> arrivals;
   for (std::uint32_t id = 0; id < 7; ++id) {
     arrivals.push_back({0, on_port(id, 0.1, 1.0 / 3)});
   }
-  const auto ends = run(FairPorts({0.7}), arrivals);
+  const auto ends = run(PortNetwork({0.7}), arrivals);
   for (const double end : ends) {
     CHECK(end == ends[0]);
   }
@@ -96,7 +96,7 @@ TEST_CASE("fair ports: symmetric transfers end together") {
 }
 
 // One port: the fluid limit of round robin (processor sharing), in small steps between changes.
-TEST_CASE("fair ports: random arrivals at one port agree with processor sharing") {
+TEST_CASE("ports: random arrivals at one port agree with processor sharing") {
   constexpr std::uint64_t kSeed = 3;
   CAPTURE(kSeed);
   base::RandomStream random({.seed = kSeed});
@@ -109,7 +109,7 @@ TEST_CASE("fair ports: random arrivals at one port agree with processor sharing"
       arrivals.push_back({time, on_port(id, 0, random.uniform(0.1, 4))});
       left.push_back(arrivals.back().transfer.bytes);
     }
-    const auto ends = run(FairPorts({1}), arrivals);
+    const auto ends = run(PortNetwork({1}), arrivals);
     // Oracle: the next change is an arrival or the end of the transfer with the least left.
     std::vector<double> expected(left.size(), -1);
     std::vector<std::size_t> active;
@@ -189,7 +189,7 @@ std::vector<double> ends_with_all_rates(const std::vector<double>& capacities,
   return ends;
 }
 
-TEST_CASE("fair ports: random flows end as if all rates were computed at every change") {
+TEST_CASE("ports: random flows end as if all rates were computed at every change") {
   constexpr std::uint64_t kSeed = 5;
   CAPTURE(kSeed);
   base::RandomStream random({.seed = kSeed});
@@ -217,7 +217,7 @@ TEST_CASE("fair ports: random flows end as if all rates were computed at every c
       }
       arrivals.push_back({time, transfer});
     }
-    const auto ends = run(FairPorts(capacities), arrivals);
+    const auto ends = run(PortNetwork(capacities), arrivals);
     const auto expected = ends_with_all_rates(capacities, arrivals);
     for (std::size_t id = 0; id < ends.size(); ++id) {
       CHECK(ends[id] == within(expected[id], kTolerance));
@@ -226,39 +226,4 @@ TEST_CASE("fair ports: random flows end as if all rates were computed at every c
 }
 
 } // namespace
-// Pairs of ports as in a ring of nodes, whose flows share both of their ports with each other
-// alone; in some rounds also flows across, without a port, or of another rate.
-TEST_CASE("fair ports: rates with and without shortcuts are equal, to the bit") {
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    CAPTURE(seed);
-    base::RandomStream random({.seed = seed});
-    const auto nodes = static_cast<std::uint32_t>(random.integer(1, 12));
-    const bool across = random.integer(0, 2) == 0;
-    const double capacity = random.uniform(0.1, 10);
-    const double limit = random.integer(0, 1) == 0 ? capacity : random.uniform(0.1, 10);
-    std::vector<Arrival> arrivals;
-    double now = 0;
-    for (std::uint32_t id = 0; id < 600; ++id) {
-      now += random.integer(0, 3) == 0 ? random.uniform(0, 2) : 0;
-      const auto from = static_cast<std::uint32_t>(random.integer(0, nodes - 1));
-      Transfer transfer{.id = id,
-                        .latency_s = static_cast<double>(random.integer(0, 2)) / 4,
-                        .per_byte_s = 1 / limit,
-                        .bytes = static_cast<double>(random.integer(0, 4)),
-                        .send_port = 2 * from,
-                        .receive_port = 2 * ((from + 1) % nodes) + 1};
-      if (across && random.integer(0, 20) == 0) {
-        transfer.receive_port = 2 * static_cast<std::uint32_t>(random.integer(0, nodes - 1)) + 1;
-      } else if (across && random.integer(0, 20) == 0) {
-        transfer.send_port = transfer.receive_port = kNoPort;
-      } else if (across && random.integer(0, 20) == 0) {
-        transfer.per_byte_s = random.uniform(0, 1);
-      }
-      arrivals.push_back({now, transfer});
-    }
-    const std::vector<double> capacities(2 * std::size_t{nodes}, capacity);
-    CHECK(run(FairPorts(capacities), arrivals) == run(FairPorts(capacities, false), arrivals));
-  }
-}
-
 } // namespace stepsim::links
