@@ -149,7 +149,7 @@ double of_schedule(const Collective& collective, Method method, bool with_transf
   }
   double seconds = 0;
   const bool equal_ring = has_equal_ring(collective) && !with_transfer_times;
-  Schedule schedule = make_schedule(collective);
+  const Schedule schedule = make_schedule(collective);
   if (!with_transfer_times && has_disjoint_ring(collective, schedule)) {
     const double ranks = static_cast<double>(collective.ranks);
     return ranks * (kPath + kRingTransfer * static_cast<double>(schedule.steps()));
@@ -160,11 +160,6 @@ double of_schedule(const Collective& collective, Method method, bool with_transf
   if (method == Method::max_plus && !with_transfer_times && !has_ring &&
       seconds_of_largest_messages(collective)) {
     return static_cast<double>(collective.ranks) * kLargestMessagesRank;
-  }
-  if (method == Method::events) {
-    if (std::optional<TwoNodes> two = two_of_equal_nodes(collective, schedule)) {
-      schedule = std::move(two->schedule);
-    }
   }
   const double sending = sending_part(collective, schedule);
   for (const Phase& phase : schedule.phases) {

@@ -101,13 +101,11 @@ TEST_CASE("work: with the times of ranks every rank of a ring is played") {
   }
 }
 
-TEST_CASE("work: two nodes that stand for all are what is played by events") {
+TEST_CASE("work: all nodes of equal ones are played by events") {
   Collective levels = exchange(AlgorithmId::hierarchical, 1 << 16, 0x1p26);
   levels.links.two_level = collectives::TwoLevel{
       .gpus_per_node = 8,
       .intra = {.latency_s = 1e-6, .block_latency_s = 1e-6, .per_byte_s = 1e-11}};
-  CHECK(collectives::evaluation_seconds(levels, Method::events) < 1);
-  levels.bytes += 4; // parts that differ
   CHECK(collectives::evaluation_seconds(levels, Method::events) > 20);
 }
 

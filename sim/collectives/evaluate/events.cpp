@@ -97,11 +97,6 @@ Evaluation events(const Collective& collective, bool with_transfer_times, bool s
       return *std::move(streams);
     }
   }
-  if (shortcuts) {
-    if (const std::optional<TwoNodes> two = two_of_equal_nodes(collective, schedule)) {
-      return of_all_nodes(play(two->collective, two->schedule, with_transfer_times), collective);
-    }
-  }
   return play(collective, schedule, with_transfer_times);
 }
 

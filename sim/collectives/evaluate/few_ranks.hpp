@@ -1,33 +1,13 @@
 #pragma once
-// Two nodes that stand for many. Where all nodes are equal, each phase runs inside all nodes alike,
-// or is a ring over the nodes or over all ranks whose parts have one size. Then every node does the
-// same at the same times as the next one, and it makes no difference whether its neighbours are two
-// nodes or one that is both:
-//     5 nodes   0 -> 1 -> 2 -> 3 -> 4 -> 0        2 nodes   0 -> 1 -> 0, for as many steps
+// A ring on a fabric whose connections share no link. No flow waits for another one, so each
+// transfer takes the latency of its path and its bytes at the rate of the narrowest link. The
+// max_plus sweep over these costs then gives the times of events(): equal to 1e-12, except for flow
+// ends that the flow level merges (within 1e-9 of a flow's size, flow_level.hpp).
 
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/schedule/schedule.hpp"
 
 namespace stepsim::collectives {
-
-struct TwoNodes {
-  Collective collective; // with the ranks of two nodes
-  Schedule schedule;     // with the steps of all nodes
-};
-
-// Empty if the nodes are fewer than three or differ, if ranks or their entry times do, on a fabric,
-// and if a phase is of another kind. Takes O(ranks) time.
-[[nodiscard]] std::optional<TwoNodes> two_of_equal_nodes(const Collective& collective,
-                                                         const Schedule& schedule);
-
-// Extends the result of events() for the two nodes to all nodes of `collective`. The times are
-// those of playing all nodes, to the bit.
-[[nodiscard]] Evaluation of_all_nodes(Evaluation two, const Collective& collective);
-
-// A ring on a fabric whose connections share no link. No flow waits for another one, so each
-// transfer takes the latency of its path and its bytes at the rate of the narrowest link. The
-// max_plus sweep over these costs then gives the times of events(): equal to 1e-12, except for flow
-// ends that the flow level merges (within 1e-9 of a flow's size, flow_level.hpp).
 
 // Returns the result of events() for a collective on a fabric, with its numbers of messages and
 // events. Empty if the shortcut does not apply: another algorithm, connections that share a link,

@@ -93,15 +93,11 @@ using FlatSplit = TreeRule<TreeShape::flat, true>;
 struct RingPass {
   Index size{};
   bool reduce{};
-  // Further steps, for ranks that stand for those of a longer ring
-  // (collectives/evaluate/few_ranks.hpp). All parts must then have the same size, since these
-  // steps send part 0.
-  Index more_steps = 0;
-  [[nodiscard]] Index steps() const { return size - 1 + more_steps; }
+  [[nodiscard]] Index steps() const { return size - 1; }
   [[nodiscard]] Send send(Index step, Index rank) const {
     const Index part = rank - step - (reduce ? 1 : 0);
     return {.peer = rank + 1 < size ? rank + 1 : 0,
-            .first = part < 0 ? std::max<Index>(part + size, 0) : part,
+            .first = part < 0 ? part + size : part,
             .count = 1,
             .reduce = reduce};
   }
