@@ -1,6 +1,8 @@
 // Records of compressed exchanges, and what is refused of one.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -86,6 +88,37 @@ TEST_CASE("compressed record: per rank, over the stages") {
     CHECK(record.per_rank->finish_s[rank] == within(finish[rank], 1e-12));
     CHECK(record.per_rank->transfer_s[rank] == within(transfer[rank], 1e-12));
     CHECK(record.per_rank->wait_s[rank] == within(finish[rank] - transfer[rank], 1e-12));
+  }
+}
+
+TEST_CASE("compressed record: barriers are in the ends of ranks and in the times of messages") {
+  for (const Id method : {Id::gtopk_tree, Id::gtopk_butterfly}) {
+    for (const std::uint32_t ranks : {3U, 6U, 8U}) {
+      CAPTURE(ranks);
+      Compression compression = topk(1000, method);
+      const GradientPart gradient{.elements = 1'000'000, .shapes = {}};
+      const Collective base = base_of(ranks);
+      const CompressedExchange free = compressed_exchange(compression, gradient, base);
+      compression.round_barriers = true;
+      const CompressedExchange exchange = compressed_exchange(compression, gradient, base);
+      REQUIRE(exchange.fixed_s > 0);
+      const CollectiveRecord record = record_of(compression, base, AskedMethod::automatic, true);
+      CHECK(std::ranges::max(record.per_rank->finish_s) == within(record.seconds, 1e-12));
+      const std::vector<TransferRecord> without = exchange_transfers(free, 1000);
+      const std::vector<TransferRecord> with = exchange_transfers(exchange, 1000);
+      REQUIRE(with.size() == without.size());
+      CHECK(with.front().start_s == without.front().start_s);
+      const double barrier = exchange.fixed_s / exchange.stages.front().rounds;
+      double latest = 0;
+      for (std::size_t i = 0; i < with.size(); ++i) {
+        const double later = with[i].start_s - without[i].start_s;
+        CHECK(later == within(barrier * std::round(later / barrier), 1e-9));
+        latest = std::max(latest, with[i].end_s);
+      }
+      // The last round of the tree and of a power of two is not the last to be waited for.
+      const bool after = method == Id::gtopk_butterfly && ranks == 8;
+      CHECK(latest == within(record.seconds - (after ? barrier : 0), 1e-12));
+    }
   }
 }
 

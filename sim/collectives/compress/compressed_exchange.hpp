@@ -39,6 +39,10 @@ struct ExchangeStage {
   // Further bytes of each message. They count as traffic only: their time is already part of the
   // latency.
   double header_bytes = 0;
+  // Steps that a barrier of `barrier_s` seconds follows; as many others come before and after them.
+  // The barriers are part of fixed_s, not of the collective.
+  std::uint32_t rounds = 0;
+  double barrier_s = 0;
 };
 
 struct CompressedExchange {

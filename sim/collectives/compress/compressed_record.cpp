@@ -11,7 +11,7 @@ PerRank per_rank(const CompressedExchange& exchange, const Collective& base, boo
   ranks.enter_s.resize(exchange.ranks, 0);
   ranks.finish_s = ranks.enter_s;
   ranks.transfer_s.resize(exchange.ranks, 0);
-  double start = 0;
+  double start = exchange.fixed_s; // all ranks end after it, whichever stage it is part of
   for (const ExchangeStage& stage : exchange.stages) {
     const Evaluation result =
         by_events ? events(stage.collective, true) : max_plus(stage.collective, true);

@@ -31,11 +31,14 @@ AlgorithmId gather_algorithm(const ExchangeBuilder& build, SparseAllgather asked
 // After every round, log2 P messages deep.
 void add_barriers(const ExchangeBuilder& build, std::uint32_t rounds) {
   if (build.compression.round_barriers) {
-    const double latency =
+    const double latency_s =
         build.base.links.fabric
             ? ring_cost(build.base.links, {.count = build.base.ranks}).startup_s()
             : build.base.links.all.startup_s();
-    build.exchange.fixed_s += rounds * ceil_log2(build.base.ranks) * latency;
+    ExchangeStage& stage = build.exchange.stages.front();
+    stage.rounds = rounds;
+    stage.barrier_s = ceil_log2(build.base.ranks) * latency_s;
+    build.exchange.fixed_s += rounds * stage.barrier_s;
   }
 }
 

@@ -128,15 +128,19 @@ std::vector<TransferRecord> exchange_transfers(const CompressedExchange& exchang
   double start = 0;
   for (const ExchangeStage& stage : exchange.stages) {
     const std::vector<TransferRecord> locals = list_transfers(stage.collective, limit);
+    const std::int64_t steps = make_schedule(stage.collective).steps();
+    const std::int64_t first_round = (steps - stage.rounds) / 2;
     const auto begin = static_cast<std::ptrdiff_t>(transfers.size());
     for (std::uint32_t group = 0; group < stage.groups; ++group) {
       for (TransferRecord transfer : locals) {
+        const auto rounds = std::max<std::int64_t>(0, transfer.step - first_round);
+        const double barriers_s = static_cast<double>(rounds) * stage.barrier_s;
         transfer.step += first_step;
         transfer.src = group * stage.group_stride + transfer.src * stage.rank_stride;
         transfer.dst = group * stage.group_stride + transfer.dst * stage.rank_stride;
         transfer.bytes += stage.header_bytes;
-        transfer.start_s += start;
-        transfer.end_s += start;
+        transfer.start_s += start + barriers_s;
+        transfer.end_s += start + barriers_s;
         transfers.push_back(transfer);
       }
     }
@@ -145,8 +149,8 @@ std::vector<TransferRecord> exchange_transfers(const CompressedExchange& exchang
       transfers.resize(limit);
       break;
     }
-    first_step += make_schedule(stage.collective).steps();
-    start += max_plus(stage.collective).seconds;
+    first_step += steps;
+    start += max_plus(stage.collective).seconds + stage.rounds * stage.barrier_s;
   }
   return transfers;
 }
