@@ -110,8 +110,8 @@ bool leaves_nodes_once(const Collective& collective) {
 std::optional<std::string> idle_interfaces(const Collective& collective) {
   const std::optional<TwoLevel>& two = collective.links.two_level;
   if (!two || collective.links.fabric || two->gpus_per_node == 1 ||
-      collective.ranks <= two->gpus_per_node) {
-    return std::nullopt;
+      collective.ranks <= two->gpus_per_node || collective.op == Op::alltoall) {
+    return std::nullopt; // all algorithms of an alltoall know the nodes
   }
   const std::uint32_t nics = std::min(two->nics_per_node, two->gpus_per_node);
   const std::string word(name(collective.algorithm));

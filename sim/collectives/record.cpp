@@ -83,7 +83,8 @@ void add_warnings(CollectiveRecord& record, const Collective& collective) {
                        " takes latency and bandwidth of the calibration, not its times of messages "
                        "in both directions");
   }
-  if (collective.algorithm == kCollnet && !collective.links.two_level->switch_latency_s) {
+  const std::optional<TwoLevel>& two = collective.links.two_level;
+  if (collective.algorithm == kCollnet && !(two && two->switch_latency_s)) {
     warnings.push_back("switch_latency_s is not given: " + base::shortest(kSwitchLatency) +
                        " s are assumed");
   }

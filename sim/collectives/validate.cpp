@@ -152,7 +152,9 @@ void check_two_level(Findings& findings, const Collective& collective) {
     return;
   }
   const TwoLevel& two = *collective.links.two_level;
-  if (!collective.links.fabric || two.intra.per_byte_s > 0) { // else every rank has its own host
+  // A rank that has its node or host alone uses no link inside it.
+  const bool used = !collective.links.fabric && two.gpus_per_node > 1;
+  if (used || two.intra.per_byte_s != 0) {
     check_link(findings, "intra_", two.intra);
   }
   need_one_or_more(findings, "nics_per_node", two.nics_per_node);

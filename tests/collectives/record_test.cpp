@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "collectives/point.hpp"
 #include "collectives/record.hpp"
+#include "collectives/validate.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::collectives;
@@ -60,9 +61,23 @@ TEST_CASE("record: a flat ring over nodes with several interfaces says that it u
   gather.op = Op::allgather;
   CHECK(warns(make_record(gather, AskedMethod::automatic),
               "ring is flat and uses one network card of a node of 8; two_level"));
+  Collective pairs = point(Op::alltoall, *parse_algorithm("pairwise_pxn"), 16, 1e6, kRates);
+  pairs.links.two_level = one.links.two_level;
+  CHECK_FALSE(warns(make_record(pairs, AskedMethod::automatic), "flat_on_two_levels"));
   Collective inside = ring;
   inside.ranks = 8; // one node
   CHECK_FALSE(warns(make_record(inside, AskedMethod::automatic), "flat_on_two_levels"));
+}
+
+TEST_CASE("record: collnet without nodes of several ranks says which latency it assumes") {
+  Collective c = point(Op::allreduce, *parse_algorithm("collnet"), 8, 1e6, kRates);
+  const std::string words = "switch_latency_s is not given: 1e-06 s are assumed";
+  CHECK(warns(make_record(c, AskedMethod::automatic), words));
+  const double assumed = make_record(c, AskedMethod::automatic).seconds;
+  c.links.two_level.emplace().switch_latency_s = 1e-3;
+  CHECK(validate(c).empty());
+  CHECK_FALSE(warns(make_record(c, AskedMethod::automatic), words));
+  CHECK(make_record(c, AskedMethod::automatic).seconds > assumed);
 }
 
 TEST_CASE("record: algorithms that are said to use one interface are no faster with more") {
