@@ -42,9 +42,9 @@ std::vector<std::string> words_of_name(std::string_view name) {
   return words;
 }
 
-bool has_digit(const std::string& word) {
-  return std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; });
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool has_digit(const std::string& word) { return std::ranges::any_of(word, is_digit); }
 
 } // namespace
 
@@ -71,9 +71,7 @@ PartName part_name(std::string_view name) {
   });
   if (part == words.end()) {
     part = std::ranges::find_if(words, [](const std::string& word) {
-      return word.size() == 4 && std::ranges::all_of(word, [](char c) {
-               return std::isdigit(static_cast<unsigned char>(c)) != 0;
-             });
+      return word.size() == 4 && std::ranges::all_of(word, is_digit);
     });
   }
   return {part == words.end() ? "" : *part,
@@ -83,10 +81,12 @@ PartName part_name(std::string_view name) {
 bool may_be_same_gpu(std::string_view a, std::string_view b) {
   const std::string one = part_name(a).part;
   const std::string other = part_name(b).part;
+  // V100 in V100S, 4090 in RTX4090, but not A10 in A100.
   const auto within = [](const std::string& part, const std::string& whole) {
-    return whole.starts_with(part) || whole.ends_with(part); // V100 in V100S, 4090 in rtx4090
+    return (whole.starts_with(part) && !is_digit(whole[part.size()])) ||
+           (whole.ends_with(part) && !is_digit(whole[whole.size() - part.size() - 1]));
   };
-  return within(one, other) || within(other, one);
+  return one.empty() || other.empty() || one == other || within(one, other) || within(other, one);
 }
 
 } // namespace stepsim::layers

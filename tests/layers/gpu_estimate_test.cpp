@@ -270,4 +270,6 @@ TEST_CASE("gpus: names that may mean the same part") {
   CHECK(may_be_same_gpu("h100", "GPU on PCIe 3.0"));
   CHECK_FALSE(may_be_same_gpu("NVIDIA H100 80GB HBM3", "NVIDIA H200 SXM5"));
   CHECK_FALSE(may_be_same_gpu("h100", "NVIDIA A100 SXM4"));
+  CHECK_FALSE(may_be_same_gpu("NVIDIA A10", "NVIDIA A100 SXM4"));
+  CHECK_FALSE(may_be_same_gpu("l40s", "NVIDIA L4"));
 }
