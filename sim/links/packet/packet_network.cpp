@@ -53,24 +53,29 @@ PacketNetwork::PacketNetwork(const Fabric& fabric, const Routes& routes,
     : options_(checked(options, fabric)), limit_(to_picoseconds(options.simulated_s)),
       core_(fabric, routes, options_) {}
 
-ConnectionId PacketNetwork::open(const ConnectionSpec& spec) {
-  const ConnectionId id = open_connection(core_, spec);
-  switch (core_.connections[id].kind) {
+template <class Use> void PacketNetwork::with_transport(TransportKind kind, const Use& use) {
+  switch (kind) {
   case TransportKind::raw:
-    break;
+    return use(raw_);
   case TransportKind::window:
-    window_.open(core_, id);
-    break;
+    return use(window_);
   case TransportKind::reno:
   case TransportKind::dctcp:
-    reno_.open(core_, id);
-    break;
+    return use(reno_);
   case TransportKind::pfabric:
-    break;
+    return use(pfabric_);
   case TransportKind::dlcp:
-    dlcp_.open(core_, id);
-    break;
+    return use(dlcp_);
   }
+}
+
+ConnectionId PacketNetwork::open(const ConnectionSpec& spec) {
+  const ConnectionId id = open_connection(core_, spec);
+  with_transport(core_.connections[id].kind, [&](auto& transport) {
+    if constexpr (requires { transport.open(core_, id); }) {
+      transport.open(core_, id);
+    }
+  });
   return id;
 }
 
@@ -114,8 +119,8 @@ bool PacketNetwork::go_on(Picoseconds until, std::vector<MessageId>& done) {
         return false;
       }
       if (time > limit_ && core_.unfinished > 0) {
-        throw SimulationError("the simulated time passed the limit of " +
-                              std::to_string(options_.simulated_s) + " s: " + unfinished_names());
+        throw SimulationError(fmt::format("the simulated time passed the limit of {} s: {}",
+                                          options_.simulated_s, unfinished_names()));
       }
       if (core_.event_count - core_.last_delivery > kMostInVain && core_.unfinished > 0) {
         throw SimulationError("nothing new was delivered in " + std::to_string(kMostInVain) +
@@ -185,24 +190,7 @@ void PacketNetwork::ready(MessageId message) {
     core_.complete(message);
     return;
   }
-  switch (connection.kind) {
-  case TransportKind::raw:
-    raw_.ready(core_, message);
-    break;
-  case TransportKind::window:
-    window_.ready(core_, message);
-    break;
-  case TransportKind::reno:
-  case TransportKind::dctcp:
-    reno_.ready(core_, message);
-    break;
-  case TransportKind::pfabric:
-    pfabric_.ready(core_, message);
-    break;
-  case TransportKind::dlcp:
-    dlcp_.ready(core_, message);
-    break;
-  }
+  with_transport(connection.kind, [&](auto& transport) { transport.ready(core_, message); });
 }
 
 // A packet that has ended gives its place back before its transport may send others.
@@ -221,43 +209,19 @@ void PacketNetwork::arrive(std::uint32_t index) {
 }
 
 void PacketNetwork::delivered(const Packet& packet) {
-  switch (core_.connections[packet.connection].kind) {
-  case TransportKind::raw:
-    raw_.delivered(core_, packet);
-    break;
-  case TransportKind::window:
-    window_.delivered(core_, packet);
-    break;
-  case TransportKind::reno:
-  case TransportKind::dctcp:
-    reno_.delivered(core_, packet);
-    break;
-  case TransportKind::pfabric:
-    pfabric_.delivered(core_, packet);
-    break;
-  case TransportKind::dlcp:
-    dlcp_.delivered(core_, packet);
-    break;
-  }
+  with_transport(core_.connections[packet.connection].kind,
+                 [&](auto& transport) { transport.delivered(core_, packet); });
 }
 
 // Of the reliable transports nobody learns of a loss but by waiting.
 void PacketNetwork::lost(const Packet& packet) {
-  switch (core_.connections[packet.connection].kind) {
-  case TransportKind::raw:
-    raw_.lost(core_, packet);
-    break;
-  case TransportKind::dlcp:
-    dlcp_.lost(core_, packet);
-    break;
-  case TransportKind::window:
-    blocked_ = true;
-    break;
-  case TransportKind::reno:
-  case TransportKind::dctcp:
-  case TransportKind::pfabric:
-    break;
-  }
+  const TransportKind kind = core_.connections[packet.connection].kind;
+  with_transport(kind, [&](auto& transport) {
+    if constexpr (requires { transport.lost(core_, packet); }) {
+      transport.lost(core_, packet);
+    }
+  });
+  blocked_ = blocked_ || kind == TransportKind::window;
 }
 
 // Nothing will happen any more. What is not complete now never will be.

@@ -58,6 +58,8 @@ public:
   [[nodiscard]] std::uint64_t packet_hops() const { return core_.packet_hops; }
 
 private:
+  // Calls use(transport) with the transport of a kind.
+  template <class Use> void with_transport(TransportKind kind, const Use& use);
   void handle(const PacketEvent& event);
   void ready(MessageId message);
   void timer(const PacketEvent& event);

@@ -140,8 +140,8 @@ private:
       }
     }
     const std::string what = blocked ? "nothing is left to happen"
-                                     : "the simulated time passed the limit of " +
-                                           std::to_string(options_.simulated_limit_s) + " s";
+                                     : fmt::format("the simulated time passed the limit of {} s",
+                                                   options_.simulated_limit_s);
     throw SimulationError(count == 0
                               ? what
                               : fmt::format("{}, but {} messages are not complete: {}{}", what,
