@@ -39,7 +39,7 @@ std::optional<LateRank> late_of(const std::string& text) {
 void add_mpi_flags(CLI::App& app, MpiFlags& flags) {
   add_texts(
       app,
-      {{"--table", flags.table, "FILE",
+      {{"--table", flags.table, "FILE.jsonl",
         "predicted beside measured, JSON Lines, kept while it grows; default none"},
        {"--pairs", flags.pairs, "N", "pairs of ranks to measure, at random; default all up to 120"},
        {"--links", flags.links, "FILE", "writes latency and bandwidth of the pairs; default none"},

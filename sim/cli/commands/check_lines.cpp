@@ -56,10 +56,15 @@ public:
   CheckedLines check() {
     Lines lines(name_);
     std::string line;
+    std::string more;
     for (number_ = 1; result_.errors.size() < kMostErrors && lines.next(line); ++number_) {
       if (number_ == 1 && study::is_sweep_output(line)) {
         sweep_header(line);
       } else if (csv_) {
+        while (std::ranges::count(line, '"') % 2 != 0 && lines.next(more)) { // inside of a cell
+          line.append("\n").append(more);
+          ++number_;
+        }
         csv_row(line);
       } else if (!line.empty()) {
         json_line(line);

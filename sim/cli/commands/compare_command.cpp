@@ -172,6 +172,8 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
                                                alone ? kBreakEvenKind : "");
   const io::Json* kind = scenario.find("kind");
   if (alone && kind != nullptr && *kind == io::Json(kBreakEvenKind)) {
+    refuse_others(common, {"SCENARIO", "--break-even", "--set"},
+                  "has no meaning for a file of kind " + kind->as_string());
     const study::Comparison found = study::breakeven_rows(study::parse_breakeven(scenario, files));
     return show(found, common, true, false);
   }

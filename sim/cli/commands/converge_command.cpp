@@ -94,25 +94,12 @@ void require_positive(std::string_view flag, std::optional<double> value) {
 
 constexpr std::int64_t kMostIterations = 1'000'000;
 
-// Flags of one problem are errors next to the other, not silence.
-void refuse_flag(bool given, std::string_view flag, std::string_view problem) {
-  if (given) {
-    throw UsageError(std::string(flag) + ": has no meaning for --problem " + std::string(problem));
-  }
-}
-
 // Without a file and without a scenario: the recurrence depends on width, step and warm-up alone
 // (PIP 11). "Grows" compares the largest distances of two quarters of the run and not two steps,
 // because a stable pipeline oscillates too.
 int quadratic(const ConvergeFlags& flags, const Common& common) {
-  constexpr std::string_view kName = "quadratic";
-  refuse_flag(!flags.file.empty(), "SCENARIO", kName);
-  refuse_flag(!flags.over.empty(), "--over", kName);
-  refuse_flag(!flags.scenario.set.empty(), "--set", kName);
-  refuse_flag(!flags.scenario.method.empty(), "--method", kName);
-  refuse_flag(!flags.scenario.seed.empty(), "--seed", kName);
-  refuse_flag(flags.batch.has_value(), "--batch-size", kName);
-  refuse_flag(flags.target_loss.has_value(), "--target-loss", kName);
+  refuse_others(common, {"--problem", "--step", "--iterations", "Problem quadratic"},
+                "has no meaning for --problem quadratic");
   if (!flags.step) {
     throw UsageError("--step: --problem quadratic needs a learning rate times curvature");
   }
@@ -132,10 +119,6 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
     }
   }
   const study::QuadraticRun run = study::converge_quadratic(staleness, *flags.step, iterations);
-  const Format format = format_of(common, Format::table);
-  if (format == Format::csv || format == Format::jsonl) {
-    throw UsageError("--format: --problem quadratic writes json or table");
-  }
   const auto applied = base::collected<io::Json>(
       run.applied_gradient, [](const auto& gradient) { return io::or_null(gradient); });
   const auto steps = static_cast<std::int64_t>(run.applied_gradient.size());

@@ -229,8 +229,8 @@ constexpr std::array kImportFlags{
                "scale to this unprofiled step time, e.g. 90ms"},
     ImportFlag{"--backward-ratio", &ImportFlags::backward_ratio, "R", kKineto, kKineto,
                "backward = R x forward, for forward-only traces; marks the result assumed"},
-    ImportFlag{"--sizes", &ImportFlags::sizes, "FILE.csv", kKineto, kKineto,
-               "name,elements[,dtype] of every parameter; see the snippet below"},
+    ImportFlag{"--sizes", &ImportFlags::sizes, "FILE", kKineto, kKineto,
+               "CSV with name,elements[,dtype] of every parameter; see the snippet below"},
     ImportFlag{
         "--sizes-order", &ImportFlags::sizes_order, "WORD", kKineto, kKineto,
         "of its rows: registration, or gradient (as they become ready); default registration"},
@@ -248,7 +248,7 @@ constexpr std::array kImportFlags{
                "of more than 400 layers, keep those without gradients; default joined to the next",
                &ImportFlags::keep_layers},
     ImportFlag{
-        "--variability", &ImportFlags::variability, "FILE", kKineto, kKineto,
+        "--variability", &ImportFlags::variability, "FILE.json", kKineto, kKineto,
         "also writes how ranks and steps differ in computing, the block variability of a scenario"},
     ImportFlag{"--cost", &ImportFlags::cost, "FILE.cost.json", kKineto, kKineto,
                "also writes what the collectives tell of the link, a cost for each operation and "

@@ -2,6 +2,7 @@
 #include "cli/commands/imported.hpp"
 
 #include "cli/shell/flag_values.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/source_json.hpp"
@@ -75,7 +76,8 @@ io::Json variability_block(const layers::Variability& measured) {
 }
 
 // Writes the file of --cost, and adds a line for each cost to the summary.
-void write_costs(const ImportFlags& flags, const io::KinetoImport& imported, Imported& result) {
+void write_costs(const ImportFlags& flags, const io::KinetoImport& imported, const Common& common,
+                 Imported& result) {
   const io::MeasuredCosts& measured = imported.costs;
   if (measured.costs.empty()) {
     throw InputError(flags.files.front(), "", "--cost: no collective of a known size in the steps");
@@ -91,7 +93,7 @@ void write_costs(const ImportFlags& flags, const io::KinetoImport& imported, Imp
   file.name = io::stem_of(flags.cost);
   file.source = imported.trace.source ? io::to_json(*imported.trace.source) : io::Json();
   file.costs = measured.costs;
-  io::write_file(flags.cost, io::pretty(io::to_json(file)));
+  write_named(common, flags.cost, io::pretty(io::to_json(file)));
   std::ranges::copy(measured.notes, std::back_inserter(result.warnings));
 }
 
@@ -181,11 +183,11 @@ Imported imported_kineto(ImportFlags& flags, study::Files& files, const Common& 
   const io::KinetoImport imported = kineto_job(flags, files, common);
   Imported result = imported_trace(imported.trace);
   if (!flags.cost.empty()) {
-    write_costs(flags, imported, result);
+    write_costs(flags, imported, common, result);
   }
   if (!flags.variability.empty()) {
     const io::MeasuredVariability& measured = imported.variability;
-    io::write_file(flags.variability, io::pretty(variability_block(measured.block)));
+    write_named(common, flags.variability, io::pretty(variability_block(measured.block)));
     std::ranges::copy(measured.notes, std::back_inserter(result.warnings));
   }
   if (!imported.sizes.empty()) {

@@ -305,6 +305,9 @@ int models(const Invocation& invocation) {
   require_word("--granularity", options.granularity, layers::kGranularities.all());
   require_word("--order", options.order, kOrders);
   study::Files files(invocation.data_folder, {common.output});
+  if (options.action != "show") {
+    refuse_others(common, {"ACTION"}, "needs models show");
+  }
   if (options.action == "list") {
     return list_models(files, common);
   }

@@ -57,10 +57,6 @@ std::string planning_text(const study::Scenario& scenario, const study::UnitPlan
 } // namespace
 
 int plan_units(const study::Scenario& scenario, const std::string& file, const Common& common) {
-  const Format format = format_of(common, Format::table);
-  if (format != Format::json && format != Format::table) {
-    throw UsageError("--only units writes json or a table");
-  }
   require_units(scenario, "--only units");
   require_memory(scenario, file);
   const study::UnitPlanning planning = study::plan_sharding_units(scenario);

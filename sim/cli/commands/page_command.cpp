@@ -46,7 +46,11 @@ std::string footer_of(const std::string& file, const ScenarioFlags& flags,
   for (const std::string& set : flags.set) {
     out += " --set " + base::quoted_word(set);
   }
-  out += flags.point.empty() ? "" : " --point " + flags.point;
+  for (const auto& [name, value] :
+       {std::pair("method", &flags.method), std::pair("seed", &flags.seed),
+        std::pair("conditions", &flags.conditions), std::pair("point", &flags.point)}) {
+    out += value->empty() ? "" : " --" + std::string(name) + " " + *value;
+  }
   return out + (date.empty() ? "" : ", " + date);
 }
 
@@ -127,7 +131,7 @@ ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, co
     run.result.warnings.push_back(std::move(*warning));
   }
   const auto step = run.result.summary.iteration_time_s;
-  if (flags.set.empty() && flags.point.empty()) {
+  if (!flags.change_it() && flags.point.empty()) {
     Recorded recorded = recorded_in(file);
     run.result.defaults = std::move(recorded.defaults).value_or(run.result.defaults);
     constexpr double kRounding = 1e-11;
@@ -171,6 +175,7 @@ int report_page(const Invocation& invocation) {
   Common common(app, kReportText, invocation);
   const std::string footer = footer_of(file, flags, date);
   if (holds_records(file, flags.point)) {
+    refuse_others(common, {"FILE", "--date"}, file + " holds records, which are shown as they are");
     const RecordsPage page = records_page(read_plot_rows(file), file, common.output, footer);
     write_document(common, {.text = [&] { return page.html; }, .tree = [&] { return page.facts; }},
                    Format::html);

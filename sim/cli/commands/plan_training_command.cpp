@@ -143,9 +143,9 @@ int plan_training(const Invocation& invocation) {
   }
   if (!only.empty()) {
     require_word("--only", only, std::vector<std::string_view>{"units"});
-    if (!emitted.empty() || !nodes.empty()) {
-      throw UsageError("--only units takes neither --emit nor --nodes");
-    }
+    refuse_others(common,
+                  {"SCENARIO", "--only", "--set", "--method", "--seed", "--conditions", "--point"},
+                  "has no meaning for --only units");
   }
   study::TrainingPlanOptions options;
   options.max_seconds = max_seconds(flags);
@@ -180,12 +180,16 @@ int plan_training(const Invocation& invocation) {
                     .kept = found.varied,
                     .warnings = found.warnings};
   document.kept.emplace_back("set");
-  if (!emitted.empty() && found.ranking.best) {
-    const study::TrainingSettings settings = study::training_settings(
-        emitted, best_scenario(tree, plan, files), prediction_text(found.rows.front()));
-    write_output(common, settings.text);
-    if (!settings.note.empty()) {
-      print_note(settings.note, common);
+  if (!emitted.empty()) {
+    if (found.ranking.best) {
+      const study::TrainingSettings settings = study::training_settings(
+          emitted, best_scenario(tree, plan, files), prediction_text(found.rows.front()));
+      write_output(common, settings.text);
+      if (!settings.note.empty()) {
+        print_note(settings.note, common);
+      }
+    } else {
+      report_error("nothing fits: no settings are written", kTargetNotMet, common.color);
     }
     for (const Table& table : document.tables()) {
       print_beside(table_text(table), common);

@@ -50,7 +50,7 @@ int program(const Invocation& invocation) {
     const programs::Explanation found = programs::explain(
         input.file.program,
         {.evaluation = input.file.evaluation, .labels = {}, .links = {}, .operations = 0});
-    write_named(dot, program_dot(input.file.program, found.path, input.file.name));
+    write_named(common, dot, program_dot(input.file.program, found.path, input.file.name));
   }
   write_tree(common, study::program_tree(input.file));
   if (input.scenario && input.scenario->variability.varies()) {

@@ -46,6 +46,8 @@ constexpr CommandText kRunText{
     kRunFormats,
 };
 
+constexpr const char* kEstimate = "Estimate for a GPU"; // group of flags
+
 // As typed. Nodes and iterations are parsed once the scenario is known, which has their ranges.
 struct RunOptions {
   std::string file;
@@ -84,8 +86,7 @@ bool same_figure(const io::Json& one, const io::Json& other, double iteration_s)
 // since. Nothing is compared if flags change the scenario, and the first difference is enough.
 void warn_of_other_record(const io::Json& record, const RunOptions& options,
                           study::Result& result) {
-  const bool changed = !options.flags.set.empty() || !options.flags.method.empty() ||
-                       !options.flags.seed.empty() || !options.replications.empty();
+  const bool changed = options.flags.change_it() || !options.replications.empty();
   const io::Json* status = record.find("status");
   if (changed || status == nullptr || *status != io::Json("ok")) {
     return;
@@ -159,9 +160,10 @@ void write_in_blocks(const Common& common, const study::Result& result, const io
 // A file of kind program. What a run of a scenario has beside its times needs a workload.
 int run_program(const Invocation& invocation, const io::Json& tree, const RunOptions& options,
                 study::Files& files, const Common& common) {
-  if (!options.replications.empty()) {
-    throw UsageError("--replications needs a scenario; " + options.file + " is a program");
-  }
+  refuse_others(common,
+                {"SCENARIO", "--set", "--method", "--seed", "--conditions", kJobGroup, kEstimate,
+                 kTimelineGroup},
+                "needs a scenario; " + options.file + " is a program");
   const study::ProgramFile file = load_program(tree, files, options.flags);
   const study::Explained explained = study::explained_program(file);
   if (!options.timeline.file.empty()) {
@@ -228,7 +230,6 @@ int run(const Invocation& invocation) {
                "reads JSON Lines, a scenario in each or {\"scenario\": .., \"set\": {POINTER: "
                "VALUE}}, and answers each with its result on one line before it reads the next; "
                "errors are records");
-  constexpr const char* kEstimate = "Estimate for a GPU";
   add_value(app, "--measured-step", options.measured_step, "TIME",
             "scale the times to this step of one GPU, without communication; short for --set "
             "/workload/measured_step/step_s=TIME")
@@ -252,9 +253,10 @@ int run(const Invocation& invocation) {
     throw UsageError("--at needs --measured-total TIME");
   }
   if (options.lines) {
-    if (!options.timeline.file.empty() || !options.replications.empty()) {
-      throw UsageError("--lines: goes without --timeline and --replications");
-    }
+    refuse_others(common,
+                  {"SCENARIO", "--lines", "--set", "--method", "--seed", "--conditions",
+                   "--max-seconds", "--point", kJobGroup, kEstimate},
+                  "goes without --lines");
     return run_lines(invocation, options.file, options.flags, common);
   }
   const Format format = format_of(common, Format::table);

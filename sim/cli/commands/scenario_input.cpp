@@ -140,7 +140,7 @@ void add_job_flags(CLI::App& app, ScenarioFlags& flags) {
            },
            sentence)
         ->type_name(type)
-        ->group("The whole training");
+        ->group(kJobGroup);
   }
 }
 

@@ -27,6 +27,11 @@ struct ScenarioFlags {
   std::string max_seconds; // "" = 600 s (kMaxSeconds)
   bool must_fit = false;   // exit code 4 where the memory of a GPU is too small
   std::string point;       // number of a point, for the output of a sweep; "" = not given
+
+  // Whether the scenario differs from that of its file.
+  [[nodiscard]] bool change_it() const {
+    return !set.empty() || !method.empty() || !seed.empty() || !conditions.empty();
+  }
 };
 
 // Adds --set, --method, --seed, --conditions, --max-seconds and --point.
@@ -35,6 +40,7 @@ void add_scenario_flags(CLI::App& app, ScenarioFlags& flags);
 // Adds --must-fit, whose sentence is `meaning`.
 void add_must_fit_flag(CLI::App& app, bool& must_fit, const std::string& meaning);
 
+inline constexpr const char* kJobGroup = "The whole training"; // of these flags, in help
 // Adds the flags of /job, each short for --set; after add_scenario_flags().
 void add_job_flags(CLI::App& app, ScenarioFlags& flags);
 

@@ -68,8 +68,8 @@ void add_flags(CLI::App& app, StudyFlags& flags) {
   add_value(app, "--parameters", flags.import.parameters, "N",
             "elements of all gradients, e.g. 110M, where the file has no sizes (assumed "
             "spread)");
-  add_value(app, "--sizes", flags.import.sizes, "FILE.csv",
-            "name,elements[,dtype] of every parameter, where the file has no sizes");
+  add_value(app, "--sizes", flags.import.sizes, "FILE",
+            "CSV with name,elements[,dtype] of every parameter, where the file has no sizes");
   app.add_flag("--ideal", flags.ideal, "kernel times over ideal links: nothing is carried");
   add_must_fit_flag(app, flags.must_fit,
                     "exits with 4 if a GPU of the largest cluster does not hold the training");

@@ -61,8 +61,6 @@ constexpr std::int64_t kMostTableRows = 10'000; // of a table
 // flags that change a scenario are refused next to it, because its hash would not show them.
 study::Sweep read_sweep(const SweepFlags& flags, const std::string& data_folder,
                         const Common& common) {
-  const bool changed = !flags.scenario.point.empty() || !flags.scenario.set.empty() ||
-                       !flags.scenario.method.empty() || !flags.scenario.seed.empty();
   if (!flags.over.empty()) {
     const io::Json tree = read_scenario_tree(flags.file, flags.scenario, data_folder, common);
     if (study::is_sweep(tree)) {
@@ -77,10 +75,8 @@ study::Sweep read_sweep(const SweepFlags& flags, const std::string& data_folder,
     throw UsageError(flags.file + " is a " + kind->as_string() +
                      ": give --over POINTER=VALUES, or a sweep file");
   }
-  if (changed) {
-    throw UsageError("--set, --method and --seed go with a scenario and --over; " + flags.file +
-                     " is a sweep");
-  }
+  refuse_others(common, {"SWEEP", "--max-seconds", "--must-fit", "Work"},
+                "goes with a scenario and --over; " + flags.file + " is a sweep");
   return study::parse_sweep(tree);
 }
 
@@ -125,19 +121,18 @@ int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOp
   const std::int64_t total = sweep.grid.points();
   const std::int64_t points = options.shard.points(total);
   const study::SweepEstimate estimate = study::estimate(sweep, files, options);
-  if (format_of(common, Format::table) != Format::table) {
+  const auto tree = [&] {
     auto axes = base::collected<io::Json>(sweep.grid.axes, [](const study::Axis& axis) {
       return io::Object{{"field", axis.pointer}, {"values", axis.values}};
     });
-    write_output(common, io::pretty(io::Object{{"points_total", total},
-                                               {"points", points},
-                                               {"replications", sweep.grid.replications},
-                                               {"axes", std::move(axes)},
-                                               {"jobs", options.jobs},
-                                               {"path", path_word(estimate)},
-                                               {"estimated_s", estimate.seconds}}));
-    return kOk;
-  }
+    return io::Object{{"points_total", total},
+                      {"points", points},
+                      {"replications", sweep.grid.replications},
+                      {"axes", std::move(axes)},
+                      {"jobs", options.jobs},
+                      {"path", path_word(estimate)},
+                      {"estimated_s", estimate.seconds}};
+  };
   std::string text = base::counted(total, "point");
   if (options.shard.count > 1) {
     text += ", " + std::to_string(points) + " of them in shard " +
@@ -156,7 +151,7 @@ int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOp
   text += "about " + duration_text(estimate.seconds) + " with " +
           base::counted(options.jobs, "thread") + ", from timing three points\n";
   text += "path: " + path_word(estimate) + "\n";
-  write_output(common, text);
+  write_document(common, {.text = [&] { return text; }, .tree = tree});
   return kOk;
 }
 

@@ -11,16 +11,15 @@
 namespace stepsim::cli {
 
 void add_timeline_flags(CLI::App& app, TimelineFlags& flags) {
-  constexpr const char* kGroup = "Timeline";
   add_value(app, "--timeline", flags.file, "FILE.json[.gz]",
             "also writes what happened when, as Chrome trace events; .gz compresses")
-      ->group(kGroup);
+      ->group(kTimelineGroup);
   add_value(app, "--timeline-nodes", flags.nodes, "LIST",
             "only these, as 0,1 or 0:8:+2; default the first 8; of a program, its ranks")
-      ->group(kGroup);
+      ->group(kTimelineGroup);
   add_value(app, "--timeline-iterations", flags.iterations, "A-B",
             "only these, from 0; default the last 3")
-      ->group(kGroup);
+      ->group(kTimelineGroup);
 }
 
 // Which nodes or ranks (`nouns`, "0,1") and iterations ("3-5") the timeline shows. Those outside of

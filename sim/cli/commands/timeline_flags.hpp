@@ -11,6 +11,7 @@ struct TimelineFlags {
   std::string file; // "" = none is written
   std::string nodes, iterations;
 };
+inline constexpr const char* kTimelineGroup = "Timeline"; // of the flags, in help
 void add_timeline_flags(CLI::App& app, TimelineFlags& flags);
 // Refuses flags that have no meaning together, before any file is opened.
 void check_timeline_flags(const TimelineFlags& options, const Common& common);

@@ -140,8 +140,7 @@ void write_drawing(const Common& common, const std::string& file, const links::T
   if (file == "-") {
     write_output(common, text);
   } else {
-    refuse_other_kind(common, file, text);
-    write_named(file, text);
+    write_named(common, file, text);
   }
 }
 
@@ -189,14 +188,12 @@ int topologies(const Invocation& invocation) {
   bool all = false;
   app.add_flag("--all", all, "list profiles of test beds and recalled numbers, too");
   std::string dot;
-  add_value(app, "--dot", dot, "FILE",
+  add_value(app, "--dot", dot, "FILE.dot",
             "write a topology as a Graphviz drawing (- = to standard output)");
   Common common(app, kTopologiesText, invocation);
   require_word("ACTION", action, kTopologyActions);
   if (action == "list") {
-    if (!dot.empty()) {
-      throw UsageError("--dot: needs topologies show NAME|FILE");
-    }
+    refuse_others(common, {"ACTION", "--all"}, "needs topologies show NAME|FILE");
     std::map<std::string, std::string> files = shipped_names(invocation);
     const std::size_t shipped = files.size();
     if (!all) {
@@ -210,9 +207,7 @@ int topologies(const Invocation& invocation) {
     }
     return code;
   }
-  if (all) {
-    throw UsageError("--all: needs topologies list");
-  }
+  refuse_others(common, {"ACTION", "NAME", "--dot"}, "needs topologies list");
   if (name.empty()) {
     throw UsageError("topologies show: give a NAME or FILE; see stepsim topologies list");
   }

@@ -159,6 +159,11 @@ Common::Common(CLI::App& app, const CommandText& text, const Invocation& invocat
     throw HelpWasGiven{};
   }
   read_arguments(app, text, arguments);
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0 && option->get_group() != kOutputGroup) {
+      typed.emplace_back(option->get_name(), option->get_group());
+    }
+  }
   force = app.get_option("--force")->count() > 0;
   embedded = invocation.embedded;
   require_format(text, app, *this);
@@ -171,6 +176,16 @@ Common::Common(CLI::App& app, const CommandText& text, const Invocation& invocat
   }
   for (const std::string& note : notes) {
     print_note(note, *this);
+  }
+}
+
+void refuse_others(const Common& common, std::initializer_list<std::string_view> read,
+                   const std::string& why) {
+  for (const auto& [name, group] : common.typed) {
+    if (std::ranges::find(read, name) == read.end() &&
+        std::ranges::find(read, group) == read.end()) {
+      throw UsageError(name + ": " + why);
+    }
   }
 }
 

@@ -77,6 +77,9 @@ struct Common {
   std::string output = "-";         // file, "-" = standard output
   std::string format;               // word of a Format; "" = see format_of()
   std::vector<std::string> columns; // keys of --columns; empty = the command's own columns
+  // Flags and arguments that were typed, except those of every command, each with its group in
+  // help.
+  std::vector<std::pair<std::string, std::string>> typed;
   std::string color = "auto";
   std::string progress = "auto";
   bool embedded = false; // Invocation::embedded
@@ -151,6 +154,11 @@ enum class Stream { output, error };
 // between equal runs.
 [[nodiscard]] io::Json meta(const Invocation& invocation);
 [[nodiscard]] io::Json with_meta(io::Json tree, const Invocation& invocation);
+
+// Throws UsageError "--seed: WHY" for what was typed, and is neither a flag or argument of `read`,
+// the names and groups of what this way of working reads, nor a flag of every command.
+void refuse_others(const Common& common, std::initializer_list<std::string_view> read,
+                   const std::string& why);
 
 // Default number of threads: the hardware threads of this machine, at least 1.
 [[nodiscard]] int default_jobs();

@@ -90,8 +90,27 @@ std::string csv_text(const std::vector<io::Object>& records) {
   return out;
 }
 
+namespace {
+
+// Rows are what a list of columns chooses from, CSV consists of and pages show, unless the text of
+// the document is a page.
+void require_rows(const Document& document, const Common& common, Format format, Format fallback) {
+  const bool is_page = fallback == Format::html || fallback == Format::svg;
+  const bool shows_tables =
+      format == Format::html || format == Format::markdown || format == Format::svg;
+  const bool columns = !common.columns.empty();
+  if (!document.records &&
+      (columns || format == Format::csv || (shows_tables && !document.tables && !is_page))) {
+    throw UsageError((columns ? "--columns" : asked_format(common)) +
+                     ": this answer has no rows; --format json and table write it");
+  }
+}
+
+} // namespace
+
 std::string rendered(const Document& document, const Common& common, Format fallback) {
   const Format format = format_of(common, fallback);
+  require_rows(document, common, format, fallback);
   const auto records = [&] {
     return chosen_keys(document.records(), document.kept, common.columns);
   };

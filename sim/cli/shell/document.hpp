@@ -56,7 +56,7 @@ struct Document {
 
 // The document in the format of the flags (format_of), `fallback` if they name none. Throws
 // SimulationError for a number of the tree that is not finite, and UsageError for --columns that no
-// record has.
+// record has, and for columns, CSV and pages of a document without records and tables.
 [[nodiscard]] std::string rendered(const Document& document, const Common& common,
                                    Format fallback = Format::table);
 // Writes the rendered document as write_output() does, then prints its warnings.

@@ -27,6 +27,11 @@ void write_named(const std::string& path, std::string_view text) {
   io::write_file(path, text);
 }
 
+void write_named(const Common& common, const std::string& path, std::string_view text) {
+  refuse_other_kind(common, path, text);
+  write_named(path, text);
+}
+
 // The progress line ends before anything else reaches the terminal.
 void write_output(const Common& common, std::string_view text) {
   common.work.end();

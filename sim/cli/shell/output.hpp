@@ -18,6 +18,8 @@ void write_tree(const Common& common, const io::Json& tree);
 // Writes another file that the user named ("-" = standard output), completely or not at all. Throws
 // SimulationError if that fails.
 void write_named(const std::string& path, std::string_view text);
+// The same, unless the path holds a file of another kind: throws as refuse_other_kind() does.
+void write_named(const Common& common, const std::string& path, std::string_view text);
 // Prints text that is not a result, such as help, on standard output. Throws SimulationError if
 // writing fails.
 void print_text(std::string_view text);
@@ -83,6 +85,8 @@ void require_parent(const std::filesystem::path& folder);
 
 // "json, jsonl, csv or table".
 [[nodiscard]] std::string words_of(std::span<const Format> formats);
+// "--format csv" or "-o out.csv": what asks for the format of the result.
+[[nodiscard]] std::string asked_format(const Common& common);
 // "stepsim run".
 [[nodiscard]] std::string full_name(const CommandText& text);
 

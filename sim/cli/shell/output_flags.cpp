@@ -53,20 +53,19 @@ bool is_known_ending(std::string_view ending) {
   return ending.empty() || format_of_ending(ending).has_value();
 }
 
-// Files that a command writes, by the names of their options, and the ending that fits what is
-// written there; -o has one per format.
-struct OutputOption {
-  std::string_view name;
-  std::string_view ending;
-};
-constexpr std::array kOutputOptions{OutputOption{"-o", ""}, OutputOption{"--timeline", "json"},
-                                    OutputOption{"--dot", "dot"}, OutputOption{"--table", "jsonl"}};
-
-bool is_output(const CLI::Option& option) {
-  return std::ranges::any_of(kOutputOptions, [&](const OutputOption& each) {
-    return option.check_name(std::string(each.name));
-  });
+// The ending of the file that an option writes: "json" where help calls its value FILE.json[.gz];
+// empty for -o, which has one per format. Nothing for an option that writes none.
+std::optional<std::string> written_ending(const CLI::Option& option) {
+  if (option.check_name("-o")) {
+    return "";
+  }
+  const std::string type = option.get_type_name();
+  const std::string plain = type.substr(0, type.find('['));
+  return type.starts_with("FILE.") ? std::optional(plain.substr(plain.rfind('.') + 1))
+                                   : std::nullopt;
 }
+
+bool is_output(const CLI::Option& option) { return written_ending(option).has_value(); }
 
 } // namespace
 
@@ -80,6 +79,11 @@ std::string words_of(std::span<const Format> formats) {
 // "stepsim run".
 std::string full_name(const CommandText& text) {
   return std::string(text.program) + " " + std::string(text.name);
+}
+
+std::string asked_format(const Common& common) {
+  return !common.format.empty() ? "--format " + common.format
+                                : "-o " + base::shown_value(common.output);
 }
 
 // Also what the name of the file asks for: `-o x.csv` must not hold JSON. Text of a command without
@@ -103,18 +107,16 @@ void require_format(const CommandText& text, const CLI::App& app, Common& common
   const bool emits = text.emits && app.count("--emit") > 0;
   const bool by_name = common.format.empty() && !common.json && !emits;
   if (!writes(format) || (by_name && !is_known_ending(ending_of(common.output)))) {
-    const std::string asked = !common.format.empty() ? "--format " + common.format
-                                                     : "-o " + base::shown_value(common.output);
-    throw UsageError(asked + ": " + full_name(text) + " writes " + words_of(text.formats) +
-                     " only");
+    throw UsageError(asked_format(common) + ": " + full_name(text) + " writes " +
+                     words_of(text.formats) + " only");
   }
 }
 
 // A picture or a spreadsheet is not what these flags write.
 void require_endings(const CLI::App& app) {
-  for (const auto& [name, ending] : kOutputOptions) {
-    const CLI::Option* option = app.get_option_no_throw(std::string(name));
-    if (ending.empty() || option == nullptr || option->results().empty()) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string ending = written_ending(*option).value_or("");
+    if (ending.empty() || option->results().empty()) {
       continue;
     }
     const std::string& file = option->results().back();
@@ -122,8 +124,8 @@ void require_endings(const CLI::App& app) {
     const bool is_device = std::filesystem::exists(file, error) && !io::is_regular(file);
     const std::string_view found = ending_of(file);
     if (!found.empty() && !found.starts_with(ending) && !is_device) { // .jsonl is JSON too
-      throw UsageError(std::string(name) + " " + base::shown_value(file, 200) + ": writes ." +
-                       std::string(ending) + " only");
+      throw UsageError(option->get_name() + " " + base::shown_value(file, 200) + ": writes ." +
+                       ending + " only");
     }
   }
 }
