@@ -165,34 +165,25 @@ std::string curve_text(const study::SolveProblem& problem, const study::Solution
   constexpr std::size_t kMostRows = 12;
   const std::size_t count = solution.points.size();
   const std::size_t rows = std::min(count, kMostRows);
-  std::vector<io::Json> values;
-  std::vector<io::Json> metrics;
-  std::vector<io::Json> minimized;
-  std::vector<std::string> errors;
+  std::vector<study::SolvePoint> shown;
   for (std::size_t r = 0; r < rows; ++r) {
-    const study::SolvePoint& point = solution.points[r * (count - 1) / (rows - 1)];
-    values.push_back(point.value);
-    metrics.push_back(point.metric_value ? io::Json(*point.metric_value) : io::Json());
-    minimized.push_back(point.minimized ? io::Json(*point.minimized) : io::Json());
-    errors.push_back(point.error.empty() ? "" : "error: " + point.error);
+    shown.push_back(solution.points[r * (count - 1) / (rows - 1)]);
   }
-  const ValueColumn field = value_column(field_name(problem), values);
-  const ValueColumn metric = value_column(problem.metric, metrics);
-  Table table{{field.heading, metric.heading}, {}};
-  for (std::size_t r = 0; r < rows; ++r) {
-    table.rows.push_back({field.cells[r], metric.cells[r]});
-  }
-  const auto add = [&table](const std::string& heading, const std::vector<std::string>& cells) {
-    table.headings.push_back(heading);
-    for (std::size_t r = 0; r < cells.size(); ++r) {
-      table.rows[r].push_back(cells[r]);
-    }
+  Table table;
+  const auto add = [&](const std::string& key, const auto& value_of) {
+    const ValueColumn column = value_column(key, base::collected<io::Json>(shown, value_of));
+    add_column(table, column.heading, column.cells, std::identity());
   };
+  add(field_name(problem), &study::SolvePoint::value);
+  add(problem.metric,
+      [](const study::SolvePoint& point) { return io::or_null(point.metric_value); });
   if (!problem.minimize.empty()) {
-    const ValueColumn column = value_column(problem.minimize, minimized);
-    add(column.heading, column.cells);
+    add(problem.minimize,
+        [](const study::SolvePoint& point) { return io::or_null(point.minimized); });
   }
-  add("", errors);
+  add_column(table, "", shown, [](const study::SolvePoint& point) {
+    return point.error.empty() ? "" : "error: " + point.error;
+  });
   return table_text(table) +
          (count > rows ? std::to_string(rows) + " of " + std::to_string(count) + " points\n" : "");
 }

@@ -130,27 +130,21 @@ std::string curve_text(const study::TuneProblem& problem, const study::Tuning& t
   const std::vector<const study::TunePoint*> shown = shown_points(tuning);
   const ValueColumn knob = value_column(study::row(problem.knob).name,
                                         base::collected<io::Json>(shown, &study::TunePoint::value));
-  Table table{{knob.heading}, {}};
+  using Point = const study::TunePoint*;
+  Table table;
+  add_column(table, knob.heading, knob.cells, std::identity());
   for (const Column& column : columns) {
-    table.headings.push_back(column.heading);
+    add_column(table, column.heading, shown,
+               [&](Point point) { return cell_of(point->record, column); });
   }
-  const bool width = problem.knob == study::Knob::pipeline_width;
-  if (width) {
-    table.headings.emplace_back("staleness");
+  if (problem.knob == study::Knob::pipeline_width) {
+    add_column(table, "staleness", shown,
+               [](Point point) { return std::to_string(point->value.as_integer() - 1); });
   }
-  table.headings.emplace_back("");
-  for (const study::TunePoint* point : shown) {
-    std::vector<std::string>& row = table.rows.emplace_back();
-    row.push_back(knob.cells[table.rows.size() - 1]);
-    for (const Column& column : columns) {
-      row.push_back(cell_of(point->record, column));
-    }
-    if (width) {
-      row.push_back(std::to_string(point->value.as_integer() - 1));
-    }
+  add_column(table, "", shown, [&](Point point) {
     const bool is_best = tuning.best && point->value == tuning.best->value;
-    row.push_back(!point->error.empty() ? "error: " + point->error : is_best ? "best" : "");
-  }
+    return !point->error.empty() ? "error: " + point->error : is_best ? "best" : "";
+  });
   const std::size_t count = tuning.curve.size();
   return table_text(table) + (shown.size() < count ? std::to_string(shown.size()) + " of " +
                                                          std::to_string(count) + " values\n"

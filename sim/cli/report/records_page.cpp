@@ -281,18 +281,14 @@ private:
       }
     }
     Table table;
-    table.rows.resize(rows.size());
     for (const std::string& key : keys) {
       std::vector<io::Json> values;
       for (const io::Json& row : rows) {
         const io::Json* value = row.find(key);
         values.push_back(value == nullptr ? io::Json() : *value);
       }
-      ValueColumn column = value_column(key, values);
-      table.headings.push_back(std::move(column.heading));
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        table.rows[i].push_back(std::move(column.cells[i]));
-      }
+      const ValueColumn column = value_column(key, values);
+      add_column(table, column.heading, column.cells, std::identity());
     }
     return table;
   }

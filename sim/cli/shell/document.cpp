@@ -161,13 +161,8 @@ std::string cell_of(const io::Json& record, const Column& column) {
 Table table_of(std::span<const io::Json> records, std::span<const Column> columns) {
   Table table;
   for (const Column& column : columns) {
-    table.headings.push_back(column.heading);
-  }
-  for (const io::Json& record : records) {
-    std::vector<std::string>& row = table.rows.emplace_back();
-    for (const Column& column : columns) {
-      row.push_back(cell_of(record, column));
-    }
+    add_column(table, column.heading, records,
+               [&](const io::Json& record) { return cell_of(record, column); });
   }
   return table;
 }

@@ -21,6 +21,18 @@ struct Table {
   std::string caption = {};                   // a line above it; "" = none
 };
 
+// Adds a column at the right: its heading, and for each of `rows`, which all columns of the table
+// share, the cell that `cell_of` makes of it.
+template <typename Rows, typename CellOf>
+void add_column(Table& table, std::string heading, const Rows& rows, const CellOf& cell_of) {
+  table.headings.push_back(std::move(heading));
+  table.rows.resize(std::size(rows));
+  auto row = table.rows.begin();
+  for (const auto& each : rows) {
+    (row++)->push_back(std::invoke(cell_of, each));
+  }
+}
+
 // The table as text for the terminal, without the caption.
 [[nodiscard]] std::string table_text(const Table& table);
 // Several tables in one text, each below its caption: a whole HTML page for Format::html, tables

@@ -2,8 +2,6 @@
 // shows its own last loss.
 #include "cli/text/answer_texts.hpp"
 
-#include <iterator>
-
 #include "cli/shell/unit_text.hpp"
 
 namespace stepsim::cli {
@@ -46,73 +44,50 @@ std::string varied_word(const NamedCurve& named, std::string_view field) {
   return "-";
 }
 
-// What is known of a curve without its varied fields, in the order of `headings_of`. A curve that
-// failed has "-" in all columns and its error in the last; one that left the range of numbers has
-// fewer points than iterations.
-std::vector<std::string> cells_of(const NamedCurve& named, const study::CurveOptions& options,
-                                  double time) {
-  const study::Curve& curve = named.curve;
-  if (!named.error.empty()) {
-    std::vector<std::string> cells(options.target_loss ? 9 : 7, "-");
-    cells[0] = varied_word(named, "algorithm");
-    cells[1] = varied_word(named, "method");
-    cells.push_back("error: " + named.error);
-    return cells;
-  }
-  const bool complete = static_cast<std::int64_t>(curve.points.size()) == options.iterations + 1;
-  std::vector<std::string> cells{curve.algorithm,
-                                 curve.method,
-                                 std::to_string(curve.workers),
-                                 milliseconds_cell(curve.iteration_time_s),
-                                 cell(curve.staleness_mean),
-                                 cell(study::loss_at(curve, time)),
-                                 complete ? cell(curve.points.back().loss) : "out of range"};
-  if (options.target_loss) {
-    cells.push_back(curve.iterations_to_target ? std::to_string(*curve.iterations_to_target) : "-");
-    cells.push_back(cell(curve.time_to_target_s));
-  }
-  cells.emplace_back(); // no error
-  return cells;
-}
-
-// The headings of the columns after those of the varied fields.
-std::vector<std::string> headings_of(const study::CurveOptions& options, double time) {
-  std::vector<std::string> headings{"algorithm",
-                                    "compression",
-                                    "workers",
-                                    "iteration [ms]",
-                                    "staleness",
-                                    "loss at " + base::readable_seconds(time),
-                                    "loss after " + std::to_string(options.iterations)};
-  if (options.target_loss) {
-    const std::string target = base::shortest(*options.target_loss);
-    headings.push_back("iterations to " + target);
-    headings.push_back("time to " + target + " [s]");
-  }
-  headings.emplace_back();
-  return headings;
-}
-
-// Algorithm and compression have columns of their own, also where they are varied. A single curve
-// is followed by some of its points.
+// Algorithm and compression have columns of their own, also where they are varied. A curve that
+// failed has "-" in all others and its error in the last; one that left the range of numbers has
+// fewer points than iterations. A single curve is followed by some of its points.
 std::string table_of(const Curves& found, const study::CurveOptions& options) {
+  using study::Curve;
   const double time = common_time(found);
   Table table;
-  std::vector<std::size_t> shown; // varied fields without a column of their own
   for (std::size_t a = 0; a < found.varied.size(); ++a) {
     if (found.varied[a] != "algorithm" && !found.varied[a].ends_with("method")) {
-      shown.push_back(a);
-      table.headings.push_back(column_unit(found.varied[a]).heading);
+      add_column(table, column_unit(found.varied[a]).heading, found.curves,
+                 [a](const NamedCurve& named) { return named.varied_cells[a]; });
     }
   }
-  std::ranges::copy(headings_of(options, time), std::back_inserter(table.headings));
-  for (const NamedCurve& named : found.curves) {
-    std::vector<std::string>& row = table.rows.emplace_back();
-    for (const std::size_t a : shown) {
-      row.push_back(named.varied_cells[a]);
-    }
-    std::ranges::copy(cells_of(named, options, time), std::back_inserter(row));
+  const auto add = [&](const std::string& heading, const auto& cell_of,
+                       std::optional<std::string_view> field = {}) {
+    add_column(table, heading, found.curves, [&](const NamedCurve& named) {
+      return named.error.empty() ? std::invoke(cell_of, named.curve)
+             : field             ? varied_word(named, *field)
+                                 : std::string("-");
+    });
+  };
+  add("algorithm", &Curve::algorithm, "algorithm");
+  add("compression", &Curve::method, "method");
+  add("workers", [](const Curve& curve) { return std::to_string(curve.workers); });
+  add("iteration [ms]",
+      [](const Curve& curve) { return milliseconds_cell(curve.iteration_time_s); });
+  add("staleness", [](const Curve& curve) { return cell(curve.staleness_mean); });
+  add("loss at " + base::readable_seconds(time),
+      [&](const Curve& curve) { return cell(study::loss_at(curve, time)); });
+  add("loss after " + std::to_string(options.iterations), [&](const Curve& curve) {
+    const bool complete = static_cast<std::int64_t>(curve.points.size()) == options.iterations + 1;
+    return complete ? cell(curve.points.back().loss) : "out of range";
+  });
+  if (options.target_loss) {
+    const std::string target = base::shortest(*options.target_loss);
+    add("iterations to " + target, [](const Curve& curve) {
+      return curve.iterations_to_target ? std::to_string(*curve.iterations_to_target) : "-";
+    });
+    add("time to " + target + " [s]",
+        [](const Curve& curve) { return cell(curve.time_to_target_s); });
   }
+  add_column(table, "", found.curves, [](const NamedCurve& named) {
+    return named.error.empty() ? "" : "error: " + named.error;
+  });
   std::string text = std::string(study::kStandInNote) + "\n\n" + table_text(table);
   if (found.curves.size() == 1) {
     text += "\n" + points_text(found.curves.front().curve);

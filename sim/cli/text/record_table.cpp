@@ -203,25 +203,21 @@ Table table_of_rows(const RecordRows& records) {
   const std::vector<Column> columns = chosen_columns(rows, chosen, row_columns(), is_shown);
   Table table;
   const std::vector<std::string> names = field_names(varied);
-  for (const std::string& name : names) {
-    table.headings.push_back(field_unit(name).heading);
+  for (std::size_t i = 0; i < varied.size(); ++i) {
+    const auto [heading, factor] = field_unit(names[i]);
+    add_column(table, heading, rows, [&, factor = factor](const io::Json& row) {
+      return varied_cell(row, varied[i], factor);
+    });
   }
   for (const Column& column : columns) {
-    table.headings.push_back(column.heading);
+    add_column(table, column.heading, rows,
+               [&](const io::Json& row) { return cell_of(row, column); });
   }
-  table.headings.emplace_back();
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    const io::Json& row = rows[r];
-    std::vector<std::string>& cells = table.rows.emplace_back();
-    for (std::size_t i = 0; i < varied.size(); ++i) {
-      cells.push_back(varied_cell(row, varied[i], field_unit(names[i]).factor));
-    }
-    for (const Column& column : columns) {
-      cells.push_back(cell_of(row, column));
-    }
+  const io::Json* best = ranking.best ? &rows[*ranking.best] : nullptr;
+  add_column(table, "", rows, [&](const io::Json& row) {
     const std::string error = study::error_in(row);
-    cells.push_back(!error.empty() ? "error: " + error : mark_of(row, r == ranking.best));
-  }
+    return !error.empty() ? "error: " + error : mark_of(row, &row == best);
+  });
   return table;
 }
 
@@ -260,35 +256,34 @@ std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
   if (!chosen.empty()) {
     columns.insert(columns.begin(), algorithm_looks().front());
   }
-  std::vector<Table> tables;
   const std::vector<std::string> names = field_names(varied);
-  for (const io::Json& row : rows) {
+  const auto place_of = [&](const io::Json& row) {
     std::string place;
     for (std::size_t i = 0; i < varied.size(); ++i) {
-      const std::string& field = varied[i];
-      if (field != "algorithm") {
-        const ColumnUnit how = field_unit(names[i]);
+      if (varied[i] != "algorithm") {
+        const auto [heading, factor] = field_unit(names[i]);
         place +=
-            (place.empty() ? "" : ", ") + how.heading + " = " + varied_cell(row, field, how.factor);
+            (place.empty() ? "" : ", ") + heading + " = " + varied_cell(row, varied[i], factor);
       }
     }
-    if (tables.empty() || place != tables.back().caption) {
-      Table& table = tables.emplace_back();
-      table.caption = place;
-      for (const Column& column : columns) {
-        table.headings.push_back(column.heading);
-      }
-      table.headings.emplace_back("assumes");
-    }
-    std::vector<std::string>& cells = tables.back().rows.emplace_back();
-    for (const Column& column : columns) {
-      cells.push_back(cell_of(row, column));
-    }
-    const std::string error = study::error_in(row);
-    const std::string open = mark_of(row, false);
-    cells.push_back(!error.empty()
-                        ? "error: " + error
-                        : (open.empty() ? "" : open + "; ") + in_full(row, {"assumes", "assumes"}));
+    return place;
+  };
+  std::vector<Table> tables;
+  while (!rows.empty()) {
+    const std::string place = place_of(rows.front());
+    const auto end =
+        std::ranges::find_if(rows, [&](const io::Json& row) { return place_of(row) != place; });
+    const auto block = rows.first(static_cast<std::size_t>(end - rows.begin()));
+    Table& table = tables.emplace_back(table_of(block, columns));
+    table.caption = place;
+    add_column(table, "assumes", block, [](const io::Json& row) {
+      const std::string error = study::error_in(row);
+      const std::string open = mark_of(row, false);
+      return !error.empty()
+                 ? "error: " + error
+                 : (open.empty() ? "" : open + "; ") + in_full(row, {"assumes", "assumes"});
+    });
+    rows = rows.subspan(block.size());
   }
   return tables;
 }
