@@ -49,7 +49,7 @@ TEST_CASE("document: one answer in every format") {
   cli::Document document{
       .tables = [&] { return std::vector{table_of(tree.find("rows")->as_array(), columns)}; },
       .tree = [&] { return tree; },
-      .records = [&] { return cli::records_in(tree, "rows"); },
+      .records = [&] { return tree.find("rows")->as_array(); },
       .kept = {"name"}};
   const auto in = [&](std::string format, std::vector<std::string> chosen = {}) {
     cli::Common common;

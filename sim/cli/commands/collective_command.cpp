@@ -127,7 +127,7 @@ std::string render(const CollectiveOptions& options, const study::Sweep& sweep, 
   std::string text;
   std::vector<Times> times;
   CollectiveTable table(sweep);
-  std::vector<io::Object> rows; // csv only
+  io::Array rows; // csv only
   for (std::int64_t point = 0; point < points; ++point) {
     if (point > 0 && interrupted()) {
       output.missing = points - point;

@@ -74,7 +74,7 @@ Document document_of(const study::Comparison& found, bool algorithms,
                         [&found, algorithms] {
                           return algorithms ? io::Object{{"rows", found.rows}} : tree_of(found);
                         },
-                    .records = [&found] { return records_in(tree_of(found), "rows"); },
+                    .records = [&found] { return found.rows; },
                     .kept = found.varied,
                     .warnings = found.warnings};
   document.kept.insert(document.kept.end(), {"algorithm", "error"});

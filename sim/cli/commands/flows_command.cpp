@@ -79,8 +79,8 @@ int flows(const Invocation& invocation) {
   // CSV has one row per flow; summary and links are in JSON only.
   write_document(common, {.text = [&] { return flows_text(file, result); },
                           .tree = tree,
-                          .records = [&] { return records_in(tree(), "flows"); },
-                          .lines = [&] { return std::vector<io::Object>{tree().as_object()}; },
+                          .records = [&] { return tree().find("flows")->as_array(); },
+                          .lines = [&] { return io::Array{tree()}; },
                           .warnings = result.warnings});
   return kOk;
 }

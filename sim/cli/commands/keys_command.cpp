@@ -169,7 +169,7 @@ int keys(const Invocation& invocation) {
   const Root root = root_of(kind);
   const std::vector<PlacedKey> found = asked_keys(root, pointer);
   const Format format = format_of(common, Format::table);
-  const auto tree = [&] {
+  const auto records = [&] {
     io::Array list;
     for (const PlacedKey& each : found) {
       const auto when = root.conditions(each.pointer);
@@ -177,15 +177,19 @@ int keys(const Invocation& invocation) {
         list.push_back(key_json(each, when));
       }
     }
-    return io::Object{{"keys", std::move(list)}};
+    return list;
   };
   const bool page = !rules && pointer.starts_with('/') && format == Format::table;
   const auto tables = [&] {
     const std::vector<PlacedKey> listed(found.begin() + (page ? 1 : 0), found.end());
     return std::vector{rules ? rule_table(root, listed) : key_table(listed, format)};
   };
-  Document document{
-      .tables = tables, .tree = tree, .records = [&] { return records_in(tree(), "keys"); }};
+  Document document{.tables = tables,
+                    .tree =
+                        [&] {
+                          return io::Object{{"keys", records()}};
+                        },
+                    .records = records};
   if (page) {
     document.text = [&] {
       return key_page(found.front(), root.conditions(found.front().pointer)) +

@@ -176,7 +176,7 @@ int plan_training(const Invocation& invocation) {
                                                 std::span(found.batches).first(shown), columns});
                         },
                     .tree = [&] { return tree_of_plan(plan); },
-                    .records = [&] { return records_in(tree_of_plan(plan), "rows"); },
+                    .records = [&] { return found.rows; },
                     .kept = found.varied,
                     .warnings = found.warnings};
   document.kept.emplace_back("set");

@@ -244,8 +244,8 @@ std::string solution_text(const study::SolveProblem& problem, const study::Solut
 
 // The crossings as flat records, each with the pointer and the target, so that records of several
 // searches can be put into one table.
-std::vector<io::Object> crossing_records(const io::Json& tree) {
-  std::vector<io::Object> records;
+io::Array crossing_records(const io::Json& tree) {
+  io::Array records;
   for (const io::Json& crossing : tree.find("crossings")->as_array()) {
     io::Json record(io::Object{{"pointer", *tree.find("pointer")},
                                {"metric", *tree.find("target")->find("metric")},
@@ -253,7 +253,7 @@ std::vector<io::Object> crossing_records(const io::Json& tree) {
     for (const std::string_view key : {"value", "metric_value", "direction"}) {
       record.set(key, *crossing.find(key));
     }
-    records.push_back(record.as_object());
+    records.push_back(std::move(record));
   }
   return records;
 }

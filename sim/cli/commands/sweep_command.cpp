@@ -223,9 +223,7 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
     }
     return record_tables({shown, sweep.varied(), ranking, batches, common.columns});
   };
-  write_document(common, {.tables = tables, .records = [&] {
-                            return records_in(io::Object{{"rows", rows}}, "rows");
-                          }});
+  write_document(common, {.tables = tables, .records = [&] { return rows; }});
   return finish(report, must_fit);
 }
 

@@ -349,7 +349,7 @@ int tune(const Invocation& invocation) {
                                        curve_text(problem, tuning);
                               },
                           .tree = [&] { return tree; },
-                          .records = [&] { return records_in(tree, "curve"); },
+                          .records = [&] { return tree.find("curve")->as_array(); },
                           .warnings = tuning.warnings});
   print_assumed(assumed_beside_knob(problem.knob, values, files), common);
   if (!tuning.best) {

@@ -81,19 +81,15 @@ void read_document(std::string_view text, const std::string& path, PlotRows& out
   }
 }
 
-bool has_cell(const PlotRow& row, std::string_view key) {
-  return std::ranges::find(row.cells, key, &io::Member::first) != row.cells.end();
-}
-
 // Pointers of the axes become the names of their columns: the last token, or the whole pointer
 // where two would be equal. A record without the value of an axis stands at no point of the sweep.
 void name_axes(const std::string& path, PlotRows& out) {
   for (std::string& name : out.varied) {
-    if (out.rows.empty() || !has_cell(out.rows.front(), name)) {
+    if (out.rows.empty() || out.rows.front().record.find(name) == nullptr) {
       name.erase(0, name.rfind('/') + 1);
     }
     for (const PlotRow& row : out.rows) {
-      if (!has_cell(row, name)) {
+      if (row.record.find(name) == nullptr) {
         throw InputError(path, std::to_string(row.line),
                          "the record has no " + base::shown_value(name) + ", an axis of the sweep");
       }
@@ -160,12 +156,8 @@ PlotRows read_plot_rows(const std::string& path) {
 }
 
 io::Json cell_of(const PlotRow& row, std::string_view key) {
-  for (const auto& [name, value] : row.cells) {
-    if (name == key) {
-      return value;
-    }
-  }
-  return {};
+  const io::Json* value = row.record.find(key);
+  return value == nullptr ? io::Json() : *value;
 }
 
 std::string plain_cell(const io::Json& value) {

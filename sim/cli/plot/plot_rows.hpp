@@ -9,7 +9,7 @@ namespace stepsim::cli {
 
 struct PlotRow {
   std::size_t line{}; // line of the file, from 1
-  io::Object cells;   // nested keys joined by "_", lists left out
+  io::Json record;    // flat: nested keys joined by "_", lists left out
 };
 
 struct PlotRows {

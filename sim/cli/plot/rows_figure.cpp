@@ -21,7 +21,7 @@ constexpr std::size_t kMostPanels = 12;
 void require_key(const PlotRows& rows, std::string_view flag, const std::string& key) {
   std::vector<std::string_view> known;
   for (const PlotRow& row : rows.rows) {
-    for (const auto& [name, value] : row.cells) {
+    for (const auto& [name, value] : row.record.as_object()) {
       if (name == key) {
         return;
       }
@@ -115,7 +115,7 @@ private:
   // Names what tells the two rows apart: an axis of the sweep, else a word.
   [[noreturn]] void refuse_shared(const PlotRow& a, const PlotRow& b) const {
     std::string key;
-    for (const auto& [name, value] : b.cells) {
+    for (const auto& [name, value] : b.record.as_object()) {
       const bool axis = std::ranges::find(rows_.varied, name) != rows_.varied.end();
       const bool differs = value != cell_of(a, name) && name != request_.y;
       if (differs && (axis || (key.empty() && value.is_string()))) {

@@ -58,17 +58,14 @@ public:
       study::find_named_files(sweep_->base, files == nullptr ? io::Json() : *files, "");
       varied_ = sweep_->varied();
     } else {
-      for (const auto& [key, value] : rows.rows.front().cells) {
+      for (const auto& [key, value] : rows.rows.front().record.as_object()) {
         if (!is_figure(key) && values_of(rows, key).size() > 1) {
           varied_.push_back(key);
         }
       }
     }
-    for (const PlotRow& row : rows.rows) {
-      trees_.emplace_back(row.cells);
-    }
-    plain_ = std::ranges::find(rows.rows.front().cells, "iteration_time_s", &io::Member::first) ==
-             rows.rows.front().cells.end();
+    trees_ = base::collected<io::Json>(rows.rows, &PlotRow::record);
+    plain_ = trees_.front().find("iteration_time_s") == nullptr;
     batches_ = batches();
     if (!plain_) {
       ranking_ = study::rank_rows(trees_, batches_);
@@ -106,7 +103,7 @@ private:
       const io::Json point = cell_of(rows_.rows[i], "point");
       if (point.is_integer() && point.as_integer() >= 0 &&
           point.as_integer() < sweep_->grid.points()) {
-        out[i] = study::batches_of_row(*sweep_, io::Json(rows_.rows[i].cells));
+        out[i] = study::batches_of_row(*sweep_, trees_[i]);
       }
     }
     return out;
@@ -214,10 +211,9 @@ private:
       text += " " + name + " " + shown_value_of(name, cell_of(best(), name)) + ",";
     }
     const io::Json step = cell_of(best(), "iteration_time_s");
-    text += step.is_number()
-                ? " a step of " + base::readable_seconds(step.as_double(),
-                                                         study::band_in(io::Json(best().cells)))
-                : "";
+    text += step.is_number() ? " a step of " + base::readable_seconds(step.as_double(),
+                                                                      study::band_in(best().record))
+                             : "";
     const io::Json rate = cell_of(best(), "samples_per_s");
     text += rate.is_number() ? ", " + base::significant(rate.as_double(), 4) + " samples/s" : "";
     return text + ".";

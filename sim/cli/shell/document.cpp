@@ -2,6 +2,7 @@
 // table.cpp.
 #include "cli/shell/document.hpp"
 
+#include <iterator>
 #include <set>
 
 #include "cli/shell/output.hpp"
@@ -23,26 +24,25 @@ std::string csv_cell(const io::Json& value) {
 
 } // namespace
 
-std::string jsonl_text(const std::vector<io::Object>& records) {
+std::string jsonl_text(const io::Array& records) {
   std::string text;
-  for (const io::Object& record : records) {
+  for (const io::Json& record : records) {
     io::append_compact(text, record);
     text += '\n';
   }
   return text;
 }
 
-std::vector<io::Object> chosen_keys(std::vector<io::Object> records,
-                                    std::span<const std::string> kept,
-                                    std::span<const std::string> columns) {
+io::Array chosen_keys(io::Array records, std::span<const std::string> kept,
+                      std::span<const std::string> columns) {
   if (columns.empty()) {
     return records;
   }
   std::set<std::string_view> known;
   bool all_failed = true;
-  for (const io::Object& record : records) {
+  for (const io::Json& record : records) {
     bool failed = false;
-    for (const auto& [key, value] : record) {
+    for (const auto& [key, value] : record.as_object()) {
       known.insert(key);
       failed = failed || (key == "error" && !value.is_null());
     }
@@ -56,28 +56,25 @@ std::vector<io::Object> chosen_keys(std::vector<io::Object> records,
     }
     wanted.insert(column);
   }
-  std::vector<io::Object> chosen;
-  for (const io::Object& record : records) {
-    io::Object& some = chosen.emplace_back();
-    for (const auto& [key, value] : record) {
-      if (wanted.contains(key)) {
-        some.emplace_back(key, value);
-      }
-    }
+  io::Array chosen;
+  for (const io::Json& record : records) {
+    io::Object some;
+    std::ranges::copy_if(record.as_object(), std::back_inserter(some),
+                         [&](const io::Member& member) { return wanted.contains(member.first); });
+    chosen.emplace_back(std::move(some));
   }
   return chosen;
 }
 
-std::string csv_text(const std::vector<io::Object>& records) {
+std::string csv_text(const io::Array& records) {
   std::set<std::string> columns;
-  for (const io::Object& record : records) {
-    for (const auto& [key, value] : record) {
+  for (const io::Json& record : records) {
+    for (const auto& [key, value] : record.as_object()) {
       columns.insert(key);
     }
   }
   std::string out = base::listed(columns, {}, ",") + "\n";
-  for (const io::Object& object : records) {
-    const io::Json record(object);
+  for (const io::Json& record : records) {
     bool first = true;
     for (const std::string& column : columns) {
       const io::Json* value = record.find(column);
@@ -143,11 +140,6 @@ std::string rendered(const Document& document, const Common& common, Format fall
 void write_document(const Common& common, const Document& document, Format fallback) {
   write_output(common, rendered(document, common, fallback));
   print_warnings(document.warnings, common);
-}
-
-std::vector<io::Object> records_in(const io::Json& tree, std::string_view key) {
-  return base::collected<io::Object>(tree.find(key)->as_array(),
-                                     [](const io::Json& each) { return each.as_object(); });
 }
 
 std::string cell_of(const io::Json& record, const Column& column) {

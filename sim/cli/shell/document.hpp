@@ -60,8 +60,8 @@ struct Document {
   std::function<std::string()> text = {};
   std::function<std::vector<Table>()> tables = {};
   std::function<io::Json()> tree = {};
-  std::function<std::vector<io::Object>()> records = {};
-  std::function<std::vector<io::Object>()> lines = {};
+  std::function<io::Array()> records = {}; // objects
+  std::function<io::Array()> lines = {};
   std::vector<std::string> kept = {};     // keys that records have besides those of --columns
   std::vector<std::string> warnings = {}; // on standard error, behind the result
 };
@@ -74,9 +74,6 @@ struct Document {
 // Writes the rendered document as write_output() does, then prints its warnings.
 void write_document(const Common& common, const Document& document,
                     Format fallback = Format::table);
-
-// The objects of the list `key` of a tree, such as the flows of a result.
-[[nodiscard]] std::vector<io::Object> records_in(const io::Json& tree, std::string_view key);
 
 // A column of a table of records: the value of `key`, times `factor` from SI to the unit of the
 // heading.
@@ -92,20 +89,19 @@ struct Column {
 // For Column::show: words as they are and numbers in full; "-" for an absent key or null.
 [[nodiscard]] std::string in_full(const io::Json& record, const Column& column);
 
-// Writes records as JSON Lines or CSV (RFC 4180). CSV has a header row of the keys, "." as decimal
-// point, and empty cells for null.
+// Writes records, which are objects, as JSON Lines or CSV (RFC 4180). CSV has a header row of the
+// keys, "." as decimal point, and empty cells for null.
 
 // JSON Lines: one compact record per line.
-[[nodiscard]] std::string jsonl_text(const std::vector<io::Object>& records);
+[[nodiscard]] std::string jsonl_text(const io::Array& records);
 
 // The records with the keys `kept` and `columns` only, all keys if `columns` is empty. Throws
 // UsageError for a column that no record has, unless every record has an `error`.
-[[nodiscard]] std::vector<io::Object> chosen_keys(std::vector<io::Object> records,
-                                                  std::span<const std::string> kept,
-                                                  std::span<const std::string> columns);
+[[nodiscard]] io::Array chosen_keys(io::Array records, std::span<const std::string> kept,
+                                    std::span<const std::string> columns);
 
 // CSV with one row per record. The columns are all keys of all records, sorted; a record without a
 // key has an empty cell. A list or object is written as compact JSON.
-[[nodiscard]] std::string csv_text(const std::vector<io::Object>& records);
+[[nodiscard]] std::string csv_text(const io::Array& records);
 
 } // namespace stepsim::cli

@@ -110,8 +110,8 @@ io::Json tree_of(const NamedCurve& named, const study::CurveOptions& options) {
 
 // One row per point. Varied fields follow unless a column has their name already. A curve that
 // failed has no points and so no row.
-std::vector<io::Object> point_records(const Curves& found) {
-  std::vector<io::Object> records;
+io::Array point_records(const Curves& found) {
+  io::Array records;
   for (const NamedCurve& named : found.curves) {
     for (std::size_t i = 0; i < named.curve.points.size(); ++i) {
       io::Json record{io::Object{{"algorithm", named.curve.algorithm},
@@ -124,7 +124,7 @@ std::vector<io::Object> point_records(const Curves& found) {
           record.set(key, value);
         }
       }
-      records.push_back(record.as_object());
+      records.push_back(std::move(record));
     }
   }
   return records;
@@ -150,8 +150,8 @@ void sort_best_first(Curves& found) {
 // JSON of a single curve is the curve itself, without a list around it.
 Document curves_document(const Curves& found, const study::CurveOptions& options) {
   const auto trees = [&] {
-    return base::collected<io::Object>(
-        found.curves, [&](const NamedCurve& named) { return tree_of(named, options).as_object(); });
+    return base::collected<io::Json>(
+        found.curves, [&](const NamedCurve& named) { return tree_of(named, options); });
   };
   std::vector<std::string> warnings;
   for (const NamedCurve& named : found.curves) {
@@ -160,13 +160,11 @@ Document curves_document(const Curves& found, const study::CurveOptions& options
   return {.text = [&] { return table_of(found, options); },
           .tree =
               [&found, trees, warnings] {
-                const std::vector<io::Object> curves = trees();
-                io::Json tree =
-                    found.varied.empty()
-                        ? io::Json(curves.front())
-                        : io::Object{{"problem", "logistic"},
-                                     {"note", std::string(study::kStandInNote)},
-                                     {"curves", io::Array(curves.begin(), curves.end())}};
+                io::Json tree = found.varied.empty()
+                                    ? io::Json(trees().front())
+                                    : io::Object{{"problem", "logistic"},
+                                                 {"note", std::string(study::kStandInNote)},
+                                                 {"curves", trees()}};
                 tree.set("warnings", io::Array(warnings.begin(), warnings.end()));
                 return tree;
               },
