@@ -175,18 +175,15 @@ struct Named {
 };
 
 std::optional<Named> flag_at(std::string_view pointer, const CollectiveFlags& flags) {
-  const auto is_at = [&](std::string_view place) {
-    return pointer == place || pointer.starts_with(std::string(place) + "/");
-  };
   for (std::size_t i = 0; i < kFlags.size(); ++i) {
-    if (is_at(kFlags[i].pointer)) {
+    if (is_at_or_below(pointer, kFlags[i].pointer)) {
       const bool is_given =
           kFlags[i].pointer == "/late_s" ? !flags.late.empty() : !flags.texts[i].empty();
       return Named{kFlags[i].name, kFlags[i].example, is_given};
     }
   }
   for (const auto& [place, row] : own_params()) {
-    if (is_at(place)) {
+    if (is_at_or_below(pointer, place)) {
       const std::string start = std::string(row->name) + "=";
       return Named{"--param " + std::string(row->name), "",
                    std::ranges::any_of(flags.params, [&](const std::string& text) {

@@ -193,9 +193,7 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
       default_jobs());
   try {
     return show(study::compare_alternatives(scenario, axes, chosen, rows, files,
-                                            {.jobs = default_jobs(),
-                                             .max_seconds = max_seconds(scenario_flags),
-                                             .progress = counting(common)},
+                                            sweep_options(scenario_flags, common),
                                             flags.break_even),
                 common, true, scenario_flags.must_fit);
   } catch (const InputError& error) {
@@ -256,15 +254,12 @@ int compare(const Invocation& invocation) {
   study::Files files(invocation.data_folder, {common.output});
   catch_interrupts();
   common.work.estimate(study::expected_seconds(sweep, files, sweep.grid.points()) / default_jobs());
+  study::SweepOptions options = sweep_options(flags, common);
+  options.interrupted = interrupted;
   const study::Comparison comparison = [&] {
     try {
       study::require_effect(sweep, files);
-      return study::compare(sweep, files,
-                            {.jobs = default_jobs(),
-                             .max_seconds = max_seconds(flags),
-                             .progress = counting(common),
-                             .interrupted = interrupted},
-                            best_by);
+      return study::compare(sweep, files, options, best_by);
     } catch (const InputError& error) {
       rethrow_for_flags(error, sweep.base, over);
     }

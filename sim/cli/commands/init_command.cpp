@@ -5,13 +5,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/commands/scenario_input.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "import/import_detect.hpp"
 #include "study/first_scenario.hpp"
-#include "study/sweep/grid.hpp"
 
 namespace stepsim::cli {
 
@@ -91,8 +91,7 @@ void check_flags(const TypedFlags& texts) {
 // The flag whose key, or a key above or below it, the problem is about; "" if there is none.
 std::string_view blamed_flag(std::string_view where) {
   for (const KeyFlag& each : kInitFlags) {
-    const std::string pointer(pointer_of_flag(each.flag));
-    if (where == pointer || where.starts_with(pointer + "/")) {
+    if (is_at_or_below(where, pointer_of_flag(each.flag))) {
       return each.flag;
     }
   }

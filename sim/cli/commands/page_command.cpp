@@ -6,12 +6,11 @@
 #include <CLI/CLI.hpp>
 
 #include "base/shell_word.hpp"
-#include "cli/commands/scenario_input.hpp"
+#include "cli/commands/finished_run.hpp"
 #include "cli/report/result_page.hpp"
 #include "cli/shell/version.hpp"
 #include "document/json_text.hpp"
 #include "import/import_detect.hpp"
-#include "run/measured_exchanges.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "study/step_changes.hpp"
@@ -122,13 +121,9 @@ ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, co
   study::refuse_long_work(estimate_s, max_seconds(flags));
   common.work.estimate(estimate_s);
   ReportedRun run;
-  run.result = run_scenario(scenario, tree, flags);
+  run.result = finished_run(scenario, tree, files, flags);
   for (std::string& warning : study::changed_files(source.files, source.tree, tree, files)) {
     run.result.warnings.push_back(std::move(warning));
-  }
-  run.result.defaults = study::defaults_that_decide(tree, scenario);
-  if (auto warning = study::far_exchanges(scenario, study::measured_exchanges(scenario))) {
-    run.result.warnings.push_back(std::move(*warning));
   }
   const auto step = run.result.summary.iteration_time_s;
   if (!flags.change_it() && flags.point.empty()) {

@@ -43,11 +43,6 @@ std::vector<std::pair<std::string, std::string>> set_pointers(const ScenarioFlag
   return pointers;
 }
 
-// "/a/b" is below "/a" and not below "/a/bc".
-bool is_at_or_below(const std::string& place, const std::string& pointer) {
-  return place == pointer || place.starts_with(pointer + "/");
-}
-
 // The flag that set the value the problem is about, or an object above it, and the place of the
 // problem; empty if no flag did.
 std::string blamed_flag(const base::Problem& problem, const ScenarioFlags& flags) {
@@ -77,11 +72,10 @@ std::vector<study::MeaninglessKey> drop_lost_keys(const io::Json& before, io::Js
   const auto pointers = set_pointers(flags);
   std::optional<bool> readable;
   const auto may = [&](std::string_view place) {
-    const std::string pointer(place);
     const bool named = std::ranges::any_of(pointers, [&](const auto& set) {
-      return is_at_or_below(set.first, pointer) || is_at_or_below(pointer, set.first);
+      return is_at_or_below(set.first, place) || is_at_or_below(place, set.first);
     });
-    if (!named && study::is_given(before, pointer) && !readable) {
+    if (!named && study::is_given(before, std::string(place)) && !readable) {
       readable = is_readable(before, files);
     }
     return !named && readable.value_or(false);
@@ -196,6 +190,15 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
 
 double max_seconds(const ScenarioFlags& flags) { return max_seconds(flags.max_seconds); }
 
+study::SweepOptions sweep_options(const ScenarioFlags& flags, const Common& common) {
+  return {.jobs = default_jobs(), .max_seconds = max_seconds(flags), .progress = counting(common)};
+}
+
+bool is_at_or_below(std::string_view place, std::string_view pointer) {
+  return place.starts_with(pointer) &&
+         (place.size() == pointer.size() || place[pointer.size()] == '/');
+}
+
 void apply_flags(io::Json& tree, const ScenarioFlags& flags, study::Files& files,
                  const Common& common) {
   const io::Json before = flags.set.empty() ? io::Json() : tree;
@@ -294,8 +297,8 @@ void rethrow_for_flags(const InputError& error, const io::Json& scenario,
   const base::Problem& problem = error.problems().front();
   for (const std::string& text : over) {
     const std::string pointer = text.substr(0, text.find('='));
-    const bool is_at = problem.where == pointer || problem.where.starts_with(pointer + "/");
-    if (is_at && (problem.file == scenario.file() || problem.file.empty())) {
+    if (is_at_or_below(problem.where, pointer) &&
+        (problem.file == scenario.file() || problem.file.empty())) {
       throw UsageError("--over " + base::shown_value(text, 80) + ": " + problem.message);
     }
   }

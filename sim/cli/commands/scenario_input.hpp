@@ -7,7 +7,7 @@
 #include "programs/explain/binding_path.hpp"
 #include "run/result.hpp"
 #include "scenario/program_file.hpp"
-#include "study/sweep/grid.hpp"
+#include "study/sweep/sweep.hpp"
 
 namespace CLI {
 class App;
@@ -61,6 +61,13 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags, study::Files& files
 // The estimated CPU seconds above which a run is refused. Throws UsageError for a text that is not
 // a time.
 [[nodiscard]] double max_seconds(const ScenarioFlags& flags);
+
+// With a thread per core, the flag --max-seconds, and progress that `common` shows, which must
+// outlive it. Throws as max_seconds() does.
+[[nodiscard]] study::SweepOptions sweep_options(const ScenarioFlags& flags, const Common& common);
+
+// "/a/b" is at or below "/a", and not at or below "/a/bc".
+[[nodiscard]] bool is_at_or_below(std::string_view place, std::string_view pointer);
 
 // Throws UsageError that names the flag if a flag has set the value of the first problem, or an
 // object that contains it; else returns.

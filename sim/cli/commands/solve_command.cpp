@@ -262,7 +262,7 @@ io::Array crossing_records(const io::Json& tree) {
 // file.
 [[noreturn]] void rethrow(const InputError& error, const study::SolveProblem& problem) {
   const base::Problem& first = error.problems().front();
-  if (first.where == problem.pointer || first.where.starts_with(problem.pointer + "/")) {
+  if (is_at_or_below(first.where, problem.pointer)) {
     throw UsageError("--for " + problem.pointer + ": " + first.message);
   }
   throw InputError(error);
@@ -277,9 +277,7 @@ int solve(const Invocation& invocation) {
   Common common(app, kSolveText, invocation);
   study::Files files(invocation.data_folder, {common.output});
   const study::SolveProblem problem = read_problem(flags, files, common);
-  const study::SweepOptions options{.jobs = default_jobs(),
-                                    .max_seconds = max_seconds(flags.scenario),
-                                    .progress = counting(common)};
+  const study::SweepOptions options = sweep_options(flags.scenario, common);
   const study::Solution solution = [&] {
     try {
       return study::solve(problem, files, options);

@@ -289,11 +289,7 @@ int emit(const Invocation& invocation, const TuneFlags& flags, const Common& com
   const study::Scenario scenario =
       load_scenario(tree, files, flags.scenario, study::Leftovers::refuse);
   if (flags.emit == "ddp") {
-    return emit_ddp(tree, files,
-                    {.jobs = default_jobs(),
-                     .max_seconds = max_seconds(flags.scenario),
-                     .progress = counting(common)},
-                    common);
+    return emit_ddp(tree, files, sweep_options(flags.scenario, common), common);
   }
   if (flags.emit == "fsdp") {
     return emit_fsdp(scenario, tree, common);
@@ -331,12 +327,10 @@ int tune(const Invocation& invocation) {
   for (const std::string& note : values.notes) {
     print_note(note, common);
   }
-  study::SweepOptions options{.jobs = default_jobs()};
+  const study::SweepOptions options = sweep_options(flags.scenario, common);
   if (flags.dry_run) {
     return dry_run(problem, values, files, options, common);
   }
-  options.max_seconds = max_seconds(flags.scenario);
-  options.progress = counting(common);
   const study::Tuning tuning = study::tune(problem, values, files, options);
   const io::Json tree = study::tuning_tree(problem, tuning);
   require_finite(tree);
