@@ -5,7 +5,6 @@
 #include <cassert>
 #include <cmath>
 
-#include "base/quantity.hpp"
 #include "collectives/collective.hpp"
 #include "scenario/files/source_json.hpp"
 

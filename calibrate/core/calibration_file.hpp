@@ -5,8 +5,6 @@
 
 #include "calibrate/core/group_fit.hpp"
 #include "calibrate/core/joint_fit.hpp"
-#include "document/json.hpp"
-#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::calibrate {
 

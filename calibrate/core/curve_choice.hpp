@@ -15,9 +15,7 @@
 //     and smaller for the points than for the lines.
 // Two sizes always give a line, unless points are required.
 
-#include "calibrate/core/line_fit.hpp"
 #include "calibrate/core/points.hpp"
-#include "links/profile/profile.hpp"
 
 namespace stepsim::calibrate {
 

@@ -3,21 +3,12 @@
 // table that was edited by hand must not contradict itself.
 #include "calibrate/core/error_table.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cmath>
 
-#include "base/error.hpp"
-#include "base/quantity.hpp"
-#include "base/units.hpp"
 #include "calibrate/core/calibration_file.hpp"
-#include "calibrate/core/points.hpp"
-#include "document/file.hpp"
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
 #include "plot/svg.hpp"
 #include "scenario/files/import_source.hpp"
-#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::calibrate {
 

@@ -4,12 +4,8 @@
 // measured with more processes than cores, whose start-up dominates (flag start_up_bound), is
 // shown, but the statistics leave it out (CAL D14).
 #include <array>
-#include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "document/json.hpp"
 

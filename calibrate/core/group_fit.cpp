@@ -6,9 +6,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "base/quantity.hpp"
 #include "base/random.hpp"
-#include "base/statistics.hpp"
 #include "links/profile/profile_curve.hpp"
 
 namespace stepsim::calibrate {

@@ -7,9 +7,6 @@
 
 #include "base/statistics.hpp"
 #include "calibrate/core/curve_choice.hpp"
-#include "calibrate/core/line_fit.hpp"
-#include "calibrate/core/points.hpp"
-#include "links/profile/profile.hpp"
 
 namespace stepsim::calibrate {
 

@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 
 #include "collectives/algorithms.hpp"
-#include "collectives/formula/closed_form.hpp"
 
 namespace stepsim::calibrate {
 

@@ -10,12 +10,9 @@
 // Most all-reduces have c = 2 g, so that all-reduces alone never separate beta from gamma, whatever
 // P is; times of recursive doubling (c = g) or of a broadcast (g = 0) separate them.
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
-#include <vector>
 
 #include "base/statistics.hpp"
 

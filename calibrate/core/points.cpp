@@ -2,7 +2,6 @@
 // size becomes one point, its median; the repetitions are kept for resampling.
 #include "calibrate/core/points.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 

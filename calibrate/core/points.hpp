@@ -2,10 +2,6 @@
 // Groups samples for a fit (CAL 4.1): one group per operation, algorithm, ranks, column and
 // start-up, with one point per size, the median of the repetitions. Messages of 0 bytes are kept
 // apart: their model time is 0 by definition, so they are only reported.
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
 
 #include "calibrate/core/line_fit.hpp"
 #include "scenario/files/samples_file.hpp"

@@ -7,7 +7,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 
 #include "base/error.hpp"

@@ -6,7 +6,6 @@
 
 #include <dlfcn.h>
 
-#include "base/error.hpp"
 #include "calibrate/cuda/measure.hpp"
 
 namespace stepsim::calibrate::gpu {

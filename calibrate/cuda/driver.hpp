@@ -1,10 +1,7 @@
 #pragma once
 // NVML and NCCL, loaded with dlopen and declared here for the few functions used: neither is needed
 // to build or to start the program. cublas.hpp has a third library.
-#include <array>
-#include <cstddef>
 #include <initializer_list>
-#include <span>
 
 #include "calibrate/cuda/nccl_calls.hpp"
 #include "calibrate/cuda/records.hpp"

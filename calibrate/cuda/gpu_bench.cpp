@@ -9,10 +9,7 @@
 #include <exception>
 #include <fstream>
 #include <iostream>
-#include <string>
-#include <string_view>
 
-#include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/measure.hpp"

@@ -2,8 +2,6 @@
 // a device have one of class same-device and no `network`, and a run without kernels has no costs.
 #include "calibrate/cuda/gpu_calibration.hpp"
 
-#include "base/quantity.hpp"
-#include "base/statistics.hpp"
 #include "calibrate/core/calibration_file.hpp"
 #include "calibrate/cuda/codec_math.hpp"
 #include "scenario/files/source_json.hpp"

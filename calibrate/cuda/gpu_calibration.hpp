@@ -1,10 +1,7 @@
 #pragma once
 // Writes the calibration of a GPU (CAL 5, 7.3) as a file and as tables for the terminal.
 
-#include <array>
-
 #include "calibrate/cuda/gpu_fit.hpp"
-#include "document/json.hpp"
 
 namespace stepsim::calibrate::gpu {
 

@@ -7,8 +7,6 @@
 #include <set>
 #include <tuple>
 
-#include "base/quantity.hpp"
-#include "base/statistics.hpp"
 #include "calibrate/cuda/nccl_calls.hpp"
 
 namespace stepsim::calibrate::gpu {

@@ -12,7 +12,6 @@
 #include "calibrate/core/group_fit.hpp"
 #include "calibrate/core/joint_fit.hpp"
 #include "calibrate/cuda/gpu_samples.hpp"
-#include "calibrate/cuda/records.hpp"
 
 namespace stepsim::calibrate::gpu {
 

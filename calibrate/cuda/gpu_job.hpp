@@ -8,9 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "base/error.hpp"
 

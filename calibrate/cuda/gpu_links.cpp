@@ -1,8 +1,5 @@
 #include "calibrate/cuda/gpu_fit.hpp"
 
-#include "base/quantity.hpp"
-#include "base/statistics.hpp"
-
 namespace stepsim::calibrate::gpu {
 
 namespace {

@@ -2,8 +2,6 @@
 // line which was cut off by an interruption is left out with a warning, and all others are used.
 #include "calibrate/cuda/gpu_samples.hpp"
 
-#include <algorithm>
-
 #include "calibrate/cuda/nccl_calls.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"

@@ -4,7 +4,6 @@
 // and line.
 
 #include "calibrate/cuda/records.hpp"
-#include "document/json.hpp"
 #include "scenario/files/samples_file.hpp"
 
 namespace stepsim::calibrate::gpu {

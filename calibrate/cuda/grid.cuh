@@ -1,6 +1,5 @@
 #pragma once
 // Grid-stride loops: which elements each thread of a grid processes. For .cu files.
-#include <cuda_runtime.h>
 
 #include "calibrate/cuda/kernels.cuh"
 

@@ -3,7 +3,6 @@
 // training they are in the cache when they are used. Adding goes over the lists of kLists ranks,
 // one kernel after the other, as a rank does with what it has gathered.
 #include <algorithm>
-#include <bit>
 #include <memory>
 
 #include "calibrate/cuda/kernel_blocks.cuh"

@@ -3,9 +3,6 @@
 // are device memory of the stream's device; counts are elements. Lists have ascending int32
 // indices. No call waits for the device; a launch that fails is an error of the next
 // check_launches().
-#include <cuda_runtime.h>
-
-#include <span>
 
 #include "calibrate/cuda/codec_math.hpp"
 #include "calibrate/cuda/device.cuh"

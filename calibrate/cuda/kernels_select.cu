@@ -2,7 +2,6 @@
 // for: counts and thresholds stay in a SelectState that the next kernel reads. The first pass of
 // `find_threshold` also counts NaN and infinities, which make the caller refuse the result.
 #include <algorithm>
-#include <vector>
 
 #include "calibrate/cuda/grid.cuh"
 

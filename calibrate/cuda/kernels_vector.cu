@@ -5,8 +5,6 @@
 #include <cub/device/device_select.cuh>
 
 #include <algorithm>
-#include <bit>
-#include <vector>
 
 #include "base/random.hpp"
 #include "calibrate/cuda/grid.cuh"

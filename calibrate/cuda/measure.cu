@@ -4,7 +4,6 @@
 #include "calibrate/cuda/measure.hpp"
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 
 #include "calibrate/cuda/driver.hpp"

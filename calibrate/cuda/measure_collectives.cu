@@ -1,11 +1,9 @@
 // Collectives, timed by every variant that works, launched plainly and as one captured graph (CAL
 // 7.1, 7.2).
 #include <algorithm>
-#include <functional>
 
 #include "calibrate/cuda/collective_parts.cuh"
 #include "calibrate/cuda/kernels.cuh"
-#include "calibrate/execute/element_messages.hpp"
 #include "collectives/record.hpp"
 
 namespace stepsim::calibrate::gpu {

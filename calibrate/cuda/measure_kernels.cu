@@ -1,7 +1,6 @@
 // Times of the kernels that compression needs, of adding, and of copies to and from the host
 // (CAL 7.3, 7.4; SPA 8.3).
 #include <algorithm>
-#include <optional>
 
 #include "calibrate/cuda/kernel_blocks.cuh"
 

@@ -2,12 +2,9 @@
 // Alone this process drives a rank on every device; in a job it drives its own rank, and messages
 // between two ranks are timed as well.
 #include <algorithm>
-#include <memory>
-#include <optional>
 
 #include "calibrate/cuda/collective_parts.cuh"
 #include "calibrate/cuda/driver.hpp"
-#include "calibrate/execute/element_messages.hpp"
 
 namespace stepsim::calibrate::gpu {
 

@@ -2,9 +2,6 @@
 // every device, alone and next to all-reduces without end, and the same of an all-reduce next to
 // products. What runs beside always outlasts what is timed, or the sample is repeated with more.
 #include <algorithm>
-#include <functional>
-#include <memory>
-#include <span>
 
 #include "calibrate/cuda/collective_parts.cuh"
 #include "calibrate/cuda/kernels.cuh"

@@ -3,8 +3,6 @@
 // these times (gpu_links.hpp). As graphs where CUDA takes them, so that calls of the host do not
 // count as latency.
 #include <algorithm>
-#include <functional>
-#include <memory>
 
 #include "calibrate/cuda/collective_parts.cuh"
 

@@ -2,7 +2,6 @@
 #include "calibrate/cuda/nccl_calls.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>

@@ -9,9 +9,7 @@
 //     allgather        n / P in, n out: the vectors of all ranks one after the other
 //     alltoall         n in, n out: block b of rank r becomes block r of rank b
 //     sendrecv         n in, n out: rank r sends to rank r + 1, the last one to rank 0
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include "calibrate/cuda/run_plan.cuh"
 
 #include <algorithm>
-#include <bit>
 
 #include "calibrate/cuda/kernels.cuh"
 

@@ -3,11 +3,6 @@
 // its environment variables, find each other over TCP. Rank 0 listens, all others keep a connection
 // to it, and every function of the job is one exchange of texts over these connections.
 #include <atomic>
-#include <cstdint>
-#include <mutex>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "calibrate/cuda/gpu_job.hpp"
 #include "calibrate/execute/watchdog.hpp"

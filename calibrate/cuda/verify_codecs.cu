@@ -4,7 +4,6 @@
 // order.
 #include <algorithm>
 
-#include "calibrate/cuda/codec_math.hpp"
 #include "calibrate/cuda/kernel_bench.cuh"
 #include "collectives/operators/codecs.hpp"
 

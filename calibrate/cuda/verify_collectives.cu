@@ -4,10 +4,8 @@
 // algorithms. Ranks and sizes include one rank, powers of two and others, no element, and fewer
 // elements than ranks.
 #include <algorithm>
-#include <set>
 
 #include "calibrate/cuda/collective_parts.cuh"
-#include "calibrate/execute/element_messages.hpp"
 
 namespace stepsim::calibrate::gpu {
 

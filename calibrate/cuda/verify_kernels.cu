@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <set>
 
 #include "calibrate/cuda/measurement.cuh"
 #include "collectives/operators/global_top_k.hpp"

@@ -4,7 +4,6 @@
 #include "base/random.hpp"
 #include "calibrate/cuda/kernel_bench.cuh"
 #include "collectives/operators/error_feedback.hpp"
-#include "collectives/operators/sparse_vector.hpp"
 
 namespace stepsim::calibrate::gpu {
 

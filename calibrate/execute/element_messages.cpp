@@ -1,6 +1,5 @@
 #include "calibrate/execute/element_messages.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cmath>

@@ -2,10 +2,7 @@
 // The messages of a collective on real fp32 vectors, from the schedule that the simulator evaluates
 // (COL 5), and values whose sums can be checked bit by bit (CAL 7.2). Offsets and counts are in
 // elements; a range never wraps around the end of the vector.
-#include <cstdint>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "collectives/collective.hpp"
 

@@ -19,8 +19,6 @@
 //     sw0    sw1
 //    /  \    /  \  access
 //   r0  r1  r2  r3
-#include <cstdint>
-#include <vector>
 
 #include "document/json.hpp"
 

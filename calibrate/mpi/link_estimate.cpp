@@ -5,8 +5,6 @@
 #include <cmath>
 #include <set>
 
-#include "base/quantity.hpp"
-#include "base/statistics.hpp"
 #include "calibrate/core/calibration_file.hpp"
 
 namespace stepsim::calibrate::mpi {

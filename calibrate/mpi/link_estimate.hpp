@@ -15,7 +15,6 @@
 
 #include "calibrate/core/points.hpp"
 #include "calibrate/mpi/prediction.hpp"
-#include "document/json.hpp"
 
 namespace stepsim::calibrate::mpi {
 

@@ -6,9 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/error.hpp"
 #include "base/statistics.hpp"
-#include "calibrate/execute/sampling.hpp"
 
 namespace stepsim::calibrate::mpi {
 

@@ -1,7 +1,6 @@
 #include "calibrate/mpi/pairs.hpp"
 
 #include "base/statistics.hpp"
-#include "calibrate/execute/sampling.hpp"
 
 namespace stepsim::calibrate::mpi {
 

@@ -6,7 +6,6 @@
 #include "calibrate/mpi/fabric_estimate.hpp"
 #include "calibrate/mpi/link_estimate.hpp"
 #include "calibrate/mpi/timed_blocks.hpp"
-#include "document/json.hpp"
 
 namespace stepsim::calibrate::mpi {
 

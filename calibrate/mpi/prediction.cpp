@@ -1,9 +1,6 @@
 #include "calibrate/mpi/prediction.hpp"
 
-#include "base/error.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/evaluate/evaluation.hpp"
-#include "links/fabric/placement.hpp"
 #include "links/fabric/topology.hpp"
 #include "links/profile/profile_curve.hpp"
 #include "scenario/files/profile_file.hpp"

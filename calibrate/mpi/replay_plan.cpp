@@ -1,7 +1,5 @@
 #include "calibrate/mpi/replay_plan.hpp"
 
-#include <cmath>
-
 #include "document/json_text.hpp"
 #include "run/run.hpp"
 

@@ -2,10 +2,6 @@
 // times that an all-reduce has made equal.
 #include "calibrate/mpi/timed_blocks.hpp"
 
-#include <algorithm>
-
-#include "base/quantity.hpp"
-
 namespace stepsim::calibrate::mpi {
 
 namespace {

@@ -3,7 +3,6 @@
 #include "calibrate/mpi/wire.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 
 #include "base/error.hpp"

@@ -6,11 +6,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 
-#include "base/quantity.hpp"
 #include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/nccl_calls.hpp"
 #include "calibrate/program/targets.hpp"

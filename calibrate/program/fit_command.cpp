@@ -6,20 +6,12 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-
-#include "base/error.hpp"
-#include "base/quantity.hpp"
-#include "calibrate/core/calibration_file.hpp"
 #include "calibrate/program/fit_parts.hpp"
 #include "calibrate/program/targets.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/collective.hpp"
-#include "document/file.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate {
 

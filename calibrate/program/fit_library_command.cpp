@@ -4,10 +4,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-
-#include "base/error.hpp"
-#include "calibrate/cuda/gpu_samples.hpp"
 #include "calibrate/program/fit_library_text.hpp"
 #include "calibrate/program/targets.hpp"
 #include "cli/shell/entry.hpp"
@@ -17,8 +13,6 @@
 #include "document/json_text.hpp"
 #include "import/nccl/library_measurements.hpp"
 #include "scenario/files/import_source.hpp"
-#include "scenario/files/library_file.hpp"
-#include "scenario/files/node_file.hpp"
 
 namespace stepsim::calibrate {
 

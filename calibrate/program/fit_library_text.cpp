@@ -2,10 +2,8 @@
 // measured points what the model cannot say.
 #include "calibrate/program/fit_library_text.hpp"
 
-#include <algorithm>
 #include <cmath>
 
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "nccl/published_constants.hpp"
 #include "scenario/files/library_file.hpp"

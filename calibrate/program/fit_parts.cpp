@@ -3,14 +3,9 @@
 // The single line below the table only serves to compare links with each other.
 #include "calibrate/program/fit_parts.hpp"
 
-#include <cmath>
-
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
-#include "document/file.hpp"
 #include "import/import_detect.hpp"
 #include "import/import_osu.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate {
 

@@ -3,7 +3,6 @@
 
 #include "calibrate/core/calibration_file.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
-#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::calibrate {
 

@@ -1,10 +1,7 @@
 // stepsim-calibrate COMMAND ...: finds the command and runs it. The table of commands is the same
 // in every build. A command whose back end was not found when the program was built is listed,
 // explains itself and ends with 77, so that a script which tries all back ends runs everywhere.
-#include <array>
-#include <utility>
 
-#include "base/error.hpp"
 #include "calibrate/program/program.hpp"
 #include "cli/commands/help_command.hpp"
 #include "cli/shell/entry.hpp"

@@ -7,20 +7,14 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 
-#include "base/quantity.hpp"
-#include "calibrate/core/group_fit.hpp"
-#include "calibrate/mpi/pairs.hpp"
-#include "calibrate/mpi/wire.hpp"
 #include "calibrate/program/mpi_parts.hpp"
 #include "calibrate/program/targets.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
-#include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/program/program.hpp"
 #include "cli/shell/document.hpp"

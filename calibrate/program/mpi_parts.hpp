@@ -1,7 +1,6 @@
 #pragma once
 // The flags of `stepsim-calibrate mpi`, as typed and as checked settings, and its tables.
 
-#include "calibrate/core/error_table.hpp"
 #include "calibrate/mpi/measured_table.hpp"
 #include "calibrate/mpi/pairs.hpp"
 

@@ -6,11 +6,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <filesystem>
 
-#include "base/quantity.hpp"
-#include "base/statistics.hpp"
 #include "calibrate/mpi/replay_run.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"

@@ -6,9 +6,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
-
-#include "base/quantity.hpp"
 #include "calibrate/core/error_table.hpp"
 #include "calibrate/program/targets.hpp"
 #include "cli/shell/document.hpp"

@@ -6,12 +6,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <map>
 #include <set>
 
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/library_file.hpp"

@@ -1,7 +1,5 @@
 #include "calibrate/program/targets.hpp"
 
-#include "base/quantity.hpp"
-#include "calibrate/cuda/gpu_calibration.hpp"
 #include "calibrate/program/program.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"

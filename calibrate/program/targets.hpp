@@ -2,7 +2,6 @@
 // Limits on errors that a user sets with flags such as --max-median 10%, the grade of a calibration
 // among them, and the message for a limit that is missed.
 
-#include "calibrate/core/group_fit.hpp"
 #include "calibrate/cuda/gpu_calibration.hpp"
 #include "cli/shell/app.hpp"
 
