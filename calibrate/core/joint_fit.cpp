@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "collectives/algorithms.hpp"
+#include "scenario/files/keys/samples_keys.hpp"
 
 namespace stepsim::calibrate {
 
@@ -226,6 +227,7 @@ std::optional<Counts> cost_counts(std::string_view op, std::string_view algorith
   const auto known_algorithm = collectives::parse_algorithm(algorithm);
   if (!known_op || !known_algorithm || *known_op == collectives::Op::allgatherv ||
       collectives::find_algorithm(*known_op, *known_algorithm) == nullptr || ranks < 2 ||
+      ranks > static_cast<std::int64_t>(io::keys::kMostRanks) ||
       collectives::algorithm(*known_algorithm).in_switch) {
     return std::nullopt;
   }

@@ -21,10 +21,10 @@ namespace stepsim::calibrate {
 using Counts = std::array<double, 3>; // a, c, g; in JointFit::values alpha, beta, gamma
 
 // The counts a, c and g in the closed form (COL 5) of a collective of `bytes` bytes. `pingpong` is
-// one message of `bytes`, whatever `algorithm` and `ranks` are. Empty for fewer than two ranks, an
-// unknown operation or algorithm, an operation that the algorithm does not have, allgatherv,
-// algorithms that add in switches, and closed forms that are not linear in alpha, beta and gamma
-// (such as pipelines with an optimal block).
+// one message of `bytes`, whatever `algorithm` and `ranks` are. Empty for fewer than two ranks or
+// more than io::keys::kMostRanks, an unknown operation or algorithm, an operation that the
+// algorithm does not have, allgatherv, algorithms that add in switches, and closed forms that are
+// not linear in alpha, beta and gamma (such as pipelines with an optimal block).
 [[nodiscard]] std::optional<Counts> cost_counts(std::string_view op, std::string_view algorithm,
                                                 std::int64_t ranks, double bytes);
 

@@ -210,7 +210,8 @@ ProbeRun measured(Wire& wire, Watchdog& watchdog, double max_seconds, bool with_
         {.what = what, .call = std::move(call), .repeatable = true, .divisor = divisor});
   };
   for (const std::int64_t bytes : kSizes) {
-    const std::string size = " " + std::to_string(bytes) + " B";
+    const std::string size =
+        " " + std::to_string(bytes) + (with_streams ? " B" : " B sent as a whole");
     const int steps = steps_of(bytes);
     add("pingpong" + size, 2, [&probes, bytes] { probes.pingpong(bytes); });
     add("exchange" + size, steps, [&probes, bytes, steps] { probes.exchange(bytes, steps); });

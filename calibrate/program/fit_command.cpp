@@ -12,6 +12,7 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "collectives/algorithms.hpp"
+#include "scenario/files/keys/samples_keys.hpp"
 
 namespace stepsim::calibrate {
 
@@ -114,7 +115,7 @@ InputOptions input_options(const FitFlags& flags) {
     options.op = flags.op;
   }
   if (!flags.ranks.empty()) {
-    options.ranks = cli::count("--ranks", flags.ranks, io::at_least(1));
+    options.ranks = cli::count("--ranks", flags.ranks, io::between(1, io::keys::kMostRanks));
   }
   options.column =
       flags.column == "in-place" ? io::NcclColumn::in_place : io::NcclColumn::out_of_place;

@@ -9,10 +9,12 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <thread>
 
 #include "calibrate/program/mpi_parts.hpp"
 #include "calibrate/program/targets.hpp"
 #include "cli/shell/document.hpp"
+#include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "document/json_text.hpp"
@@ -44,6 +46,7 @@ constexpr cli::CommandText kMpiText{
 // others.
 constexpr double kBusyLoad = 0.5;
 constexpr std::chrono::seconds kBetweenTables{2}; // rows that an interrupt may lose
+constexpr std::chrono::seconds kRankZeroSpeaks{1};
 // Shares of the time that is left when each part starts.
 constexpr double kProbeShare = 0.3;
 constexpr double kPairShare = 0.15;
@@ -254,7 +257,8 @@ int calibrate_and_compare(const MpiFlags& flags, const MpiSettings& settings,
       run_table(predictor, {hosts_alone, crowd, options, wire.ranks()}, wire, watchdog);
 
   std::vector<std::string> unsteady = probes.warnings;
-  for (const std::vector<std::string>* more : {&library.warnings, &table.warnings}) {
+  const std::vector<std::string> of_whole = whole ? whole->warnings : std::vector<std::string>{};
+  for (const std::vector<std::string>* more : {&of_whole, &library.warnings, &table.warnings}) {
     unsteady.insert(unsteady.end(), more->begin(), more->end());
   }
   const bool strictly_missed = flags.strict && !unsteady.empty();
@@ -308,7 +312,8 @@ int run_mpi(const cli::Invocation& invocation) {
 }
 
 // An exception that left one process alone would leave the others waiting in MPI for ever. The
-// error is printed here, and ending the job gives its exit code to mpirun.
+// error is printed here, and ending the job gives its exit code to mpirun. Most errors are those of
+// all ranks, as of a file that all read: the others give rank 0 the time to say it for all.
 int on_all_ranks(std::string_view command, const std::function<int(const Runtime&)>& run) {
   const Runtime runtime;
   if (runtime.ranks() < 2) {
@@ -317,11 +322,11 @@ int on_all_ranks(std::string_view command, const std::function<int(const Runtime
   }
   try {
     return run(runtime);
-  } catch (const std::exception& error) {
-    const bool input = dynamic_cast<const InputError*>(&error) != nullptr;
-    const bool usage = dynamic_cast<const UsageError*>(&error) != nullptr;
-    (void)cli::report_error(error.what(), cli::kSimulationError);
-    Runtime::abort(input ? cli::kBadInput : usage ? cli::kUsage : cli::kSimulationError);
+  } catch (...) {
+    if (runtime.rank() != 0) {
+      std::this_thread::sleep_for(kRankZeroSpeaks);
+    }
+    Runtime::abort(cli::report_thrown());
   }
 }
 

@@ -9,6 +9,7 @@
 #include "calibrate/program/program.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "scenario/files/keys/samples_keys.hpp"
 
 namespace stepsim::calibrate {
 
@@ -29,7 +30,8 @@ std::optional<LateRank> late_of(const std::string& text) {
     throw UsageError("--late " + base::shown_value(text) + ": must be RANK=TIME, such as 3=20ms");
   }
   return LateRank{
-      static_cast<std::uint32_t>(cli::count("--late", text.substr(0, equal), io::at_least(0))),
+      static_cast<std::uint32_t>(
+          cli::count("--late", text.substr(0, equal), io::between(0, io::keys::kMostRanks))),
       cli::quantity("--late", text.substr(equal + 1), base::QuantityKind::time, io::above(0))};
 }
 

@@ -61,7 +61,7 @@ std::string seconds_text(double seconds) { return base::readable_seconds(seconds
 // A row per operation: its curves, with the type where it is not float, and the worst 90th
 // percentile of errors on sizes left out.
 void add_curves(const io::Json& collectives, Rows& rows) {
-  std::map<std::string, std::pair<std::string, double>> operations;
+  std::map<std::string, std::pair<std::string, std::optional<double>>> operations;
   for (const io::Json& each : collectives.as_array()) {
     auto& [names, worst] = operations[each.find("op")->as_string()];
     const io::Json* start_up = member(&each, "start_up");
@@ -73,13 +73,14 @@ void add_curves(const io::Json& collectives, Rows& rows) {
     add_word(names, each.find("algorithm")->as_string() +
                         " P=" + std::to_string(each.find("ranks")->as_integer()) +
                         (usual ? "" : " " + dtype->as_string()) + (queued ? " queued" : ""));
-    const io::Json* p90 = member(member(&each, "fit"), "left_out_p90_relative_error");
-    worst = std::max(worst, p90 != nullptr ? p90->as_double() : 0);
+    if (const io::Json* p90 = member(member(&each, "fit"), "left_out_p90_relative_error")) {
+      worst = std::max(worst.value_or(0), p90->as_double());
+    }
   }
   for (const auto& [op, found] : operations) {
-    rows.push_back({op, found.first + (found.second > 0 ? "; 90 % of sizes left out are within " +
-                                                              base::percent(found.second)
-                                                        : "; errors unknown")});
+    rows.push_back({op, found.first + (found.second ? "; 90 % of sizes left out are within " +
+                                                          base::percent(*found.second)
+                                                    : "; errors unknown")});
   }
 }
 
@@ -99,10 +100,11 @@ Rows network_rows(const io::Json& tree) {
                                        inverse, base::readable_rate)});
   };
   const io::Json* links = member(&tree, "links");
-  for (const io::Json& link : links != nullptr ? links->as_array() : io::Array{}) {
+  const io::Array classes = links != nullptr ? links->as_array() : io::Array{};
+  for (const io::Json& link : classes) {
     add_link("link " + link.find("class")->as_string(), link, true);
   }
-  if (links == nullptr && profile.latency_s && profile.bandwidth_Bps) {
+  if (classes.empty() && profile.latency_s && profile.bandwidth_Bps) {
     add_link("network", *member(&tree, "network"), false);
   }
   if (const io::Json* collectives = member(&tree, "collectives")) {

@@ -51,6 +51,7 @@ TEST_CASE("cost_counts: those of the closed forms, for what is linear") {
   CHECK_FALSE(cost_counts("allreduce", "lp", 4, 1000));   // its block size depends on n
   CHECK_FALSE(cost_counts("alltoall", "ring", 4, 1000));
   CHECK_FALSE(cost_counts("allreduce", "ring", 1, 1000)); // sends nothing
+  CHECK_FALSE(cost_counts("allreduce", "ring", 4'294'967'298, 1000));
 }
 
 TEST_CASE("fit_jointly: all-reduces alone never tell beta from gamma") {

@@ -218,6 +218,17 @@ class Use(unittest.TestCase):
         done = self.run_program("stepsim", "run", "s.json", code=3)
         self.assertIn("/cluster/network/calibration", done.stderr)
 
+    def test_no_number_of_a_calibration_is_hidden(self):
+        curve = {"op": "allreduce", "algorithm": "ring", "ranks": 4, "points": [[1000, 1e-5], [2000, 2e-5]],
+                 "fit": {"left_out_p90_relative_error": 0}}
+        tree = {"schema_version": 1, "kind": "network_calibration", "name": "x", "label": "measured",
+                "network": {"model": "alpha_beta", "latency_s": 1e-5, "bandwidth_Bps": 1e9},
+                "links": [], "collectives": [curve]}
+        (self.folder / "x.json").write_text(json.dumps(tree))
+        shown = self.run_program("stepsim-calibrate", "show", "x.json").stdout
+        self.assertRegex(shown, r"(?m)^network +10\.00 us, 1\.000 GB/s$")
+        self.assertRegex(shown, r"(?m)^allreduce +ring P=4; 90 % of sizes left out are within 0")
+
     def test_a_report_as_markdown_has_a_plot_beside_it(self):
         self.run_program("stepsim-calibrate", "report", ERRORS, "-o", "e.md")
         text = (self.folder / "e.md").read_text()

@@ -46,15 +46,12 @@ std::string_view color_choice(int argc, char** argv) {
 
 } // namespace
 
-int run_program(int argc, char** argv, int (*dispatch)(int, char**)) {
-  open_standard_descriptors();
-  handle_interrupts();
-  const std::string_view color = color_choice(argc, argv);
+int report_thrown(std::string_view color) {
   const auto report = [color](std::string_view message, int code) {
     return report_error(message, code, color);
   };
   try {
-    return dispatch(argc, argv);
+    throw;
   } catch (const HelpWasGiven&) {
     return kOk;
   } catch (const UsageError& error) {
@@ -74,6 +71,16 @@ int run_program(int argc, char** argv, int (*dispatch)(int, char**)) {
     return report("out of memory", kSimulationError);
   } catch (const std::exception& error) {
     return report(std::string("internal error: ") + error.what(), kSimulationError);
+  }
+}
+
+int run_program(int argc, char** argv, int (*dispatch)(int, char**)) {
+  open_standard_descriptors();
+  handle_interrupts();
+  try {
+    return dispatch(argc, argv);
+  } catch (...) {
+    return report_thrown(color_choice(argc, argv));
   }
 }
 

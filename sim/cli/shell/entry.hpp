@@ -9,6 +9,10 @@ namespace stepsim::cli {
 // Runs `dispatch` and returns the exit code of the process.
 [[nodiscard]] int run_program(int argc, char** argv, int (*dispatch)(int, char**));
 
+// Prints the exception that is being handled as run_program() does, in the colours of --color, and
+// returns its exit code.
+[[nodiscard]] int report_thrown(std::string_view color = "auto");
+
 // The folder of the running program; "" if it cannot be found.
 [[nodiscard]] std::string program_folder();
 

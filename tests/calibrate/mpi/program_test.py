@@ -211,6 +211,7 @@ class Program(unittest.TestCase):
                                 "exclude each other"),
                                (["--late", "3"], "must be RANK=TIME"),
                                (["--late", "3=0s"], "--late"),
+                               (["--late", "4294967297=1ms"], "must be in [0, 1048576]"),
                                (["--segment", "6B"], "multiple of 4"),
                                (["--segment", "9MiB"], "at most 8 MiB"),
                                (["--timeout", "0s"], "--timeout 0s: must be > 0"),
@@ -270,6 +271,25 @@ class Program(unittest.TestCase):
                    "--json", *flags)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["schedules"]
+
+    def test_a_wrong_file_is_told_once_with_all_its_problems(self):
+        scenario = self.folder / "scenario.json"
+        layers = [{"name": name, "forward_s": -1, "backward_s": 1, "gradient_bytes": 8}
+                  for name in ("a", "b")]
+        scenario.write_text(json.dumps({
+            "schema_version": 1, "kind": "scenario", "workload": {"layers": layers},
+            "cluster": {"nodes": 2, "network": {}}}))
+        calibration = self.folder / "x.calibration.json"
+        calibration.write_text(json.dumps({
+            "schema_version": 1, "kind": "network_calibration", "name": "x", "label": "default",
+            "network": {"model": "alpha_beta", "latency_s": 1e-5, "bandwidth_Bps": 1e9,
+                        "reduction_Bps": 0}}))
+        done = mpi(2, "replay", scenario, "--calibration", calibration)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+        self.assertEqual(len(errors), 2, done.stderr)
+        self.assertIn("/workload/layers/0/forward_s", errors[0])
+        self.assertIn("/workload/layers/1/forward_s", errors[1])
 
     def test_without_computation_a_step_is_its_exchanges(self):
         layers = [{"name": f"layer{i}", "forward_s": 0, "backward_s": 0, "gradient_bytes": 400_000}
