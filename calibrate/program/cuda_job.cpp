@@ -18,7 +18,7 @@ int measure_as_rank(const gpu::MeasureOptions& options, const JobOutputs& out, s
     gpu::measure(options, speaks ? out.records : nobody, speaks ? out.progress : nobody, join());
     return speaks ? out.write() : cli::kOk;
   } catch (const gpu::NotAvailable& error) {
-    return known_to_all(error, kSkipped);
+    return known_to_all(error, cli::kSkipped);
   } catch (const UsageError& error) {
     return known_to_all(error, cli::kUsage);
   } catch (const gpu::JobError& error) {

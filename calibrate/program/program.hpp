@@ -1,8 +1,8 @@
 #pragma once
 // The commands of stepsim-calibrate and what they share. A command returns the exit codes of
-// stepsim (cli/shell/app.hpp), or kSkipped if this machine cannot do what was requested. It throws
-// UsageError for wrong flags and InputError for wrong files. Results go to the outputs of the
-// common options, progress and warnings to standard error.
+// stepsim (cli/shell/app.hpp), or cli::kSkipped if this machine cannot do what was requested. It
+// throws UsageError for wrong flags and InputError for wrong files. Results go to the outputs of
+// the common options, progress and warnings to standard error.
 #include <initializer_list>
 
 #include "calibrate/cuda/measure.hpp"
@@ -15,7 +15,6 @@ class Runtime;
 }
 
 inline constexpr std::string_view kProgram = "stepsim-calibrate";
-inline constexpr int kSkipped = 77; // exit code: a back end, device or privilege is missing
 
 // The program and its version, for the `source` of files.
 [[nodiscard]] std::string program_and_version();
@@ -56,7 +55,7 @@ void add_texts(CLI::App& app, std::initializer_list<TextFlag> flags);
 [[nodiscard]] int show(const cli::Invocation& invocation);
 
 // cuda -o CAL, in builds with CUDA: collectives and kernels measured on the local GPUs (CAL 7).
-// kSkipped without a GPU, driver or library, kTargetNotMet if nothing can be fitted. Throws
+// cli::kSkipped without a GPU, driver or library, kTargetNotMet if nothing can be fitted. Throws
 // SimulationError if a result is wrong (all are checked before they are timed) or, with --strict,
 // if passes differ by more than 5 %.
 [[nodiscard]] int cuda(const cli::Invocation& invocation);

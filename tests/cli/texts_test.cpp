@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "cli/commands/help_command.hpp"
 #include "cli/shell/document.hpp"
+#include "cli/shell/entry.hpp"
 #include "cli/shell/progress.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/answer_texts.hpp"
@@ -12,6 +14,21 @@
 #include "document/json_text.hpp"
 
 using namespace stepsim;
+
+TEST_CASE("a command that a build lacks is skipped, and its help says what is missing") {
+  constexpr std::array commands{cli::Command{"", "gone", "not here", nullptr, "CUDA"}};
+  const auto text = [] { return std::string("text"); };
+  const cli::ProgramTable program{
+      .name = "some", .summary = "does it", .commands = commands, .help = text, .version = text};
+  std::string name = "some";
+  std::string command = "gone";
+  std::array<char*, 2> words{name.data(), command.data()};
+  CHECK(cli::dispatch(program, 2, words.data()) == cli::kSkipped);
+  cli::Invocation invocation;
+  invocation.arguments = {"gone"};
+  CHECK_THROWS_WITH_AS((void)cli::help_of(invocation, program), "gone: built without CUDA",
+                       UsageError);
+}
 
 TEST_CASE("table: numbers to the right, words to the left, no blanks at the end of a line") {
   const cli::Table table{{"name", "time [ms]", ""}, {{"a", "1.5", "best"}, {"bcdef", "100", ""}}};

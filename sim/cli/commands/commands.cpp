@@ -2,8 +2,12 @@
 // misspelt one come from here, so that a command without a row does not exist.
 #include "cli/commands/commands.hpp"
 
-#include "base/error.hpp"
+#include "base/collected.hpp"
 #include "cli/commands/help_command.hpp"
+#include "cli/help/help_text.hpp"
+#include "cli/shell/entry.hpp"
+#include "cli/shell/output.hpp"
+#include "cli/shell/version.hpp"
 
 namespace stepsim::cli {
 
@@ -61,23 +65,69 @@ constexpr std::pair<std::string_view, std::string_view> kFormerCommands[] = {
 
 std::span<const Command> commands() { return kCommands; }
 
+const ProgramTable& stepsim_program() {
+  static const ProgramTable program{
+      .name = "stepsim",
+      .summary = "predicts how long a training step takes on a GPU cluster, and why",
+      .commands = kCommands,
+      .help = program_help,
+      .version = version_text,
+      .former = kFormerCommands,
+      .has_pages_of_commands = true};
+  return program;
+}
+
 // The names are few: a search over the table is also the list of known words for the error.
-const Command& find_command(const std::string& name) {
-  std::vector<std::string_view> known;
-  for (const Command& command : kCommands) {
+const Command& find_command(const ProgramTable& program, const std::string& name) {
+  for (const Command& command : program.commands) {
     if (command.name == name) {
       return command;
     }
-    known.push_back(command.name);
   }
-  for (const auto& [old, now] : kFormerCommands) {
+  const std::string program_name(program.name);
+  for (const auto& [old, now] : program.former) {
     if (name == old) {
-      throw UsageError(name + ": is a part of another command now: stepsim " + std::string(now));
+      throw UsageError(name + ": is a part of another command now: " + program_name + " " +
+                       std::string(now));
     }
   }
-  const std::string nearest = base::did_you_mean(name, known);
+  const std::string nearest =
+      base::did_you_mean(name, base::collected<std::string_view>(program.commands, &Command::name));
   throw UsageError(base::shown_value(name) + ": unknown command" +
-                   (nearest.empty() ? "; see stepsim --help" : nearest));
+                   (nearest.empty() ? "; see " + program_name + " --help" : nearest));
+}
+
+// Without a command the help goes to standard error with the code of a usage error: a script that
+// lost its argument must not go on. A command that is missing is a skip and no error: scripts that
+// try all can go on.
+int dispatch(const ProgramTable& program, int argc, char** argv) {
+  Invocation invocation;
+  invocation.started = std::chrono::steady_clock::now();
+  invocation.command_line = command_line(program.name, argc, argv);
+  if (argc < 2) {
+    print_error_lines(program.help());
+    return kUsage;
+  }
+  const std::string first = argv[1];
+  if (first == "--help" || first == "-h") {
+    print_text(program.help());
+    return kOk;
+  }
+  if (first == "--version") {
+    print_text(program.version());
+    return kOk;
+  }
+  if (first.starts_with('-')) {
+    throw UsageError(base::shown_value(first) +
+                     ": unknown option; options follow the command, see " +
+                     std::string(program.name) + " --help");
+  }
+  invocation.data_folder = find_data_folder();
+  invocation.arguments.assign(argv + 2, argv + argc);
+  const Command& command = find_command(program, first);
+  return command.run != nullptr
+             ? command.run(invocation)
+             : report_error("built without " + std::string(command.missing), kSkipped);
 }
 
 } // namespace stepsim::cli

@@ -10,15 +10,35 @@ struct Command {
   std::string_view group;
   std::string_view name;
   std::string_view summary; // one line of `stepsim --help`
-  int (*run)(
-      const Invocation&); // returns the exit code; errors are exceptions (cli/shell/entry.hpp)
+  // Returns the exit code; errors are exceptions (cli/shell/entry.hpp). Null in a build without
+  // what `missing` names.
+  int (*run)(const Invocation&);
+  std::string_view missing{};
 };
 
-// All commands; the rows of a group follow one another.
+// stepsim or stepsim-calibrate.
+struct ProgramTable {
+  std::string_view name;
+  std::string_view summary;          // what it does, without its name
+  std::span<const Command> commands; // the rows of a group follow one another
+  std::string (*help)();             // the text of --help
+  std::string (*version)();          // the text of --version
+  // Commands of earlier versions, and what does their work.
+  std::span<const std::pair<std::string_view, std::string_view>> former{};
+  bool has_pages_of_commands = false; // whether each command has a separate man page
+};
+[[nodiscard]] const ProgramTable& stepsim_program();
+
+// All commands of stepsim.
 [[nodiscard]] std::span<const Command> commands();
 
 // The command of this name. Throws UsageError for an unknown name, with the nearest known one.
-[[nodiscard]] const Command& find_command(const std::string& name);
+[[nodiscard]] const Command& find_command(const ProgramTable& program, const std::string& name);
+
+// Runs the command that the arguments name, or prints the help or the version, and returns the exit
+// code: kUsage without a command, kSkipped for one that this build has not. Throws as the commands
+// do, and UsageError for an unknown command or an option without one.
+[[nodiscard]] int dispatch(const ProgramTable& program, int argc, char** argv);
 
 // The commands. The first lines of NAME_command.cpp say what the command does. Each returns kOk
 // unless it says otherwise, and throws UsageError for flags and their values, InputError with all

@@ -105,22 +105,45 @@ std::string text_in(HelpFormat format, const ProgramPage& program, const std::st
   return command.empty() ? program.help : command_help(program.page(command));
 }
 
-} // namespace
-
-CommandPage page_of_command(int (*run)(const Invocation&), const std::string& data_folder) {
+// The page of a command, which does not run.
+CommandPage page_of_command(const Command& command, const std::string& data_folder) {
+  if (command.run == nullptr) {
+    throw UsageError(std::string(command.name) + ": built without " + std::string(command.missing));
+  }
   Invocation invocation;
   invocation.data_folder = data_folder;
   CommandPage page;
   invocation.described = [&](const CommandPage& described) { page = described; };
   try {
-    (void)run(invocation);
+    (void)command.run(invocation);
   } catch (const HelpWasGiven&) { // the page is described
   }
   return page;
 }
 
+ProgramPage page_of_program(const ProgramTable& program, const std::string& data_folder) {
+  ProgramPage page{program.name,
+                   program.summary,
+                   program.help(),
+                   {},
+                   [&program, data_folder](const std::string& name) {
+                     return page_of_command(find_command(program, name), data_folder);
+                   },
+                   data_folder,
+                   program.has_pages_of_commands};
+  for (const Command& command : program.commands) {
+    if (command.run != nullptr) {
+      page.commands.push_back({command.name, command.summary});
+    }
+  }
+  return page;
+}
+
+} // namespace
+
 // Words may look like options: they follow "--".
-int help_of(const Invocation& invocation, const ProgramPage& program) {
+int help_of(const Invocation& invocation, const ProgramTable& of) {
+  const ProgramPage program = page_of_program(of, invocation.data_folder);
   std::vector<std::string> words;
   CLI::App app;
   app.add_option("COMMAND", words, "of which help is wanted; with --format words: what is typed");
@@ -150,20 +173,6 @@ int help_of(const Invocation& invocation, const ProgramPage& program) {
   return kOk;
 }
 
-int help(const Invocation& invocation) {
-  ProgramPage program{"stepsim",
-                      "predicts how long a training step takes on a GPU cluster, and why",
-                      program_help(),
-                      {},
-                      [&](const std::string& name) {
-                        return page_of_command(find_command(name).run, invocation.data_folder);
-                      },
-                      invocation.data_folder,
-                      true};
-  for (const Command& command : commands()) {
-    program.commands.push_back({command.name, command.summary});
-  }
-  return help_of(invocation, program);
-}
+int help(const Invocation& invocation) { return help_of(invocation, stepsim_program()); }
 
 } // namespace stepsim::cli

@@ -2,18 +2,15 @@
 // stepsim help [COMMAND]: prints the help of the program and its commands as text, man pages, shell
 // completion scripts or JSON.
 
-#include "cli/help/command_page.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace stepsim::cli {
 
 // Returns kOk. Throws UsageError for an unknown command.
 [[nodiscard]] int help(const Invocation& invocation);
 
-// Runs the command `help` of another program, such as stepsim-calibrate.
-[[nodiscard]] int help_of(const Invocation& invocation, const ProgramPage& program);
-
-// The page of the command that `run` implements; the command itself does not run.
-[[nodiscard]] CommandPage page_of_command(int (*run)(const Invocation&),
-                                          const std::string& data_folder);
+// Runs the command `help` of a program. Throws UsageError, too, for a command that this build has
+// not.
+[[nodiscard]] int help_of(const Invocation& invocation, const ProgramTable& of);
 
 } // namespace stepsim::cli

@@ -6,6 +6,8 @@
 
 namespace stepsim::cli {
 
+inline constexpr int kSkipped = 77; // exit code: a back end, device or privilege is missing
+
 // Runs `dispatch` and returns the exit code of the process.
 [[nodiscard]] int run_program(int argc, char** argv, int (*dispatch)(int, char**));
 
