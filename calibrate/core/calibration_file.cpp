@@ -5,7 +5,9 @@
 #include <cassert>
 #include <cmath>
 
+#include "base/collected.hpp"
 #include "collectives/collective.hpp"
+#include "document/fields/written.hpp"
 #include "scenario/files/source_json.hpp"
 
 namespace stepsim::calibrate {
@@ -13,15 +15,6 @@ namespace stepsim::calibrate {
 namespace {
 
 constexpr double kGoodLink = 0.10;
-
-// "a, b, c"
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    text += (text.empty() ? "" : ", ") + word;
-  }
-  return text;
-}
 
 // A number, or {value, low, high}.
 io::Json estimate(double value, const std::optional<base::Interval>& interval) {
@@ -45,12 +38,6 @@ std::vector<std::string> held_at_bound(std::initializer_list<NamedValue> values)
 
 std::vector<std::string> held_at_bound(const links::CurveSegment& segment) {
   return held_at_bound({{"startup_s", segment.startup_s}, {"per_byte_s", segment.per_byte_s}});
-}
-
-void set_at_bound(io::Json& tree, const std::vector<std::string>& names) {
-  if (!names.empty()) {
-    tree.set("at_bound", io::Array(names.begin(), names.end()));
-  }
 }
 
 // Several files of one format keep it, else it is "mixed".
@@ -93,9 +80,7 @@ io::Json valid_tree(std::span<const GroupFit> fits) {
     same_node = same_node && fit.group.gpus_per_node == first.gpus_per_node;
   }
   io::Json tree(io::Object{{"ranks", io::Array{low, high}}, {"bytes", io::Array{least, most}}});
-  if (same_node) {
-    tree.set("gpus_per_node", *first.gpus_per_node);
-  }
+  io::set_given(tree, "gpus_per_node", same_node ? first.gpus_per_node : std::nullopt);
   return tree;
 }
 
@@ -112,13 +97,9 @@ std::string note_of(std::span<const io::Samples> files, const std::optional<Link
     }
   }
   if (link && !link->assumed.empty()) {
-    parts.push_back(text.assume + " assumed for " + joined(link->assumed));
+    parts.push_back(text.assume + " assumed for " + base::listed(link->assumed));
   }
-  std::string note;
-  for (const std::string& part : parts) {
-    note += (note.empty() ? "" : "; ") + part;
-  }
-  return note;
+  return base::listed(parts, {}, "; ");
 }
 
 // The network that a scenario uses, and the link with its intervals for people. What a fit of
@@ -132,7 +113,7 @@ void set_link(io::Json& tree, const LinkFit& link, const std::string& link_class
   io::Json of_class = link_tree(link_class, estimate(alpha, link.fit.intervals[0]),
                                 estimate(beta, link.fit.intervals[1]));
   if (link.fit.identifiable[0]) {
-    set_at_bound(of_class, held_at_bound({{"latency_s", alpha}}));
+    io::set_given(of_class, "at_bound", held_at_bound({{"latency_s", alpha}}));
   }
   tree.set("links", io::Array{std::move(of_class)});
 }
@@ -159,15 +140,15 @@ void set_end(io::Json& tree, const std::array<bool, 3>& identifiable, Grade grad
                                       {"bandwidth", identifiable[1]},
                                       {"reduction", identifiable[2]}});
   tree.set("grade", links::kGrades[grade]);
-  tree.set("warnings", io::Array(warnings.begin(), warnings.end()));
+  tree.set("warnings", io::list_of(warnings));
 }
 
 io::Json device_tree(const std::string& name, io::Json count, const std::string& driver,
                      std::optional<double> sm_clock_hz, io::Json p2p) {
-  return io::Object{{"name", name.empty() ? io::Json() : io::Json(name)},
+  return io::Object{{"name", io::text_or_null(name)},
                     {"count", std::move(count)},
-                    {"driver", driver.empty() ? io::Json() : io::Json(driver)},
-                    {"sm_clock_Hz", or_null(sm_clock_hz)},
+                    {"driver", io::text_or_null(driver)},
+                    {"sm_clock_Hz", io::or_null(sm_clock_hz)},
                     {"p2p", std::move(p2p)}};
 }
 
@@ -185,7 +166,7 @@ io::Json link_tree(std::string_view link_class, io::Json latency_s, io::Json per
       {"latency_s", std::move(latency_s)},
       {"per_byte_s", std::move(per_byte_s)},
       {"block_latency_s", io::Json()},
-      {"duplex", io::Object{{"exchange", or_null(exchange)}, {"shift", or_null(shift)}}}};
+      {"duplex", io::Object{{"exchange", io::or_null(exchange)}, {"shift", io::or_null(shift)}}}};
 }
 
 // One latency, bandwidth and speed of adding for all groups whose time is a sum of counts. Empty
@@ -245,15 +226,15 @@ std::vector<std::string> all_warnings(std::span<const io::Samples> files,
     }
   }
   if (link && !link->adds) {
-    warnings.push_back("nothing is added in " + joined(link->used) +
+    warnings.push_back("nothing is added in " + base::listed(link->used) +
                        ": the speed of adding is unknown; measure an all-reduce too");
   } else if (link && !link->fit.identifiable[2]) {
-    warnings.push_back("the speed of adding cannot be told from " + joined(link->used) +
+    warnings.push_back("the speed of adding cannot be told from " + base::listed(link->used) +
                        ": it is inside the bandwidth; add a broadcast, a point-to-point message or "
                        "a timed reduction");
   }
   if (link && link->fit.max_error >= kGoodLink) {
-    warnings.push_back("one latency and one bandwidth for " + joined(link->used) +
+    warnings.push_back("one latency and one bandwidth for " + base::listed(link->used) +
                        ": off by up to " + base::percent(link->fit.max_error));
   }
   return warnings;
@@ -261,58 +242,50 @@ std::vector<std::string> all_warnings(std::span<const io::Samples> files,
 
 // A value of 0 is named in `at_bound` of its segment.
 io::Array segments_tree(std::span<const links::CurveSegment> curve) {
-  io::Array segments;
-  for (const links::CurveSegment& segment : curve) {
-    segments.push_back(io::Object{{"from_bytes", segment.from_bytes},
-                                  {"to_bytes", segment.to_bytes},
-                                  {"startup_s", segment.startup_s},
-                                  {"per_byte_s", segment.per_byte_s}});
-    set_at_bound(segments.back(), held_at_bound(segment));
-  }
-  return segments;
+  return io::write_each(curve, [](const links::CurveSegment& segment) {
+    io::Json tree(io::Object{{"from_bytes", segment.from_bytes},
+                             {"to_bytes", segment.to_bytes},
+                             {"startup_s", segment.startup_s},
+                             {"per_byte_s", segment.per_byte_s}});
+    io::set_given(tree, "at_bound", held_at_bound(segment));
+    return tree;
+  });
 }
 
 io::Array points_tree(std::span<const links::CurvePoint> points) {
-  io::Array tree;
-  for (const links::CurvePoint& point : points) {
-    tree.push_back(io::Array{point.bytes, point.seconds});
-  }
-  return tree;
+  return io::write_each(points, [](const links::CurvePoint& point) {
+    return io::Array{point.bytes, point.seconds};
+  });
 }
 
 // Residuals are part of the file, so that a fit can be judged without the samples.
 io::Json collective_tree(const GroupFit& fit) {
-  io::Array residuals;
-  for (const Residual& row : fit.residuals) {
-    residuals.push_back(io::Array{row.bytes, row.measured_s, row.fitted_s});
-  }
   const Group& group = fit.group;
-  const auto left_out = [&](double ErrorSpread::*error) {
-    return fit.left_out ? io::Json((*fit.left_out).*error) : io::Json();
+  const auto left_out = [&](double ErrorSpread::*part) {
+    return io::or_null(part_of(fit.left_out, part));
   };
   io::Json tree(io::Object{
       {"op", group.op},
       {"algorithm", group.algorithm.empty() ? "library" : group.algorithm},
       {"ranks", group.ranks},
-      {"residuals", std::move(residuals)},
-      {"fit", io::Object{{"bic", io::Array(fit.bic.begin(), fit.bic.end())},
+      {"residuals", io::write_each(fit.residuals,
+                                   [](const Residual& row) {
+                                     return io::Array{row.bytes, row.measured_s, row.fitted_s};
+                                   })},
+      {"fit", io::Object{{"bic", io::list_of(fit.bic)},
                          {"median_relative_error", fit.median_error},
                          {"max_relative_error", fit.max_error},
                          {"left_out_median_relative_error", left_out(&ErrorSpread::median)},
                          {"left_out_p90_relative_error", left_out(&ErrorSpread::p90)},
                          {"left_out_max_relative_error", left_out(&ErrorSpread::most)},
-                         {"points", static_cast<std::int64_t>(group.points.size())}}}});
+                         {"points", group.points.size()}}}});
   if (fit.points.empty()) {
     tree.set("segments", segments_tree(fit.curve));
   } else {
     tree.set("points", points_tree(fit.points));
   }
-  if (!group.column.empty()) {
-    tree.set("column", group.column);
-  }
-  if (!group.dtype.empty()) {
-    tree.set("dtype", group.dtype);
-  }
+  io::set_given(tree, "column", group.column);
+  io::set_given(tree, "dtype", group.dtype);
   if (group.start_up != links::StartUp::alone) {
     tree.set("start_up", links::kStartUps[group.start_up]);
   }
@@ -333,11 +306,7 @@ io::Json calibration_tree(std::span<const io::Samples> files, std::span<const Gr
     set_link(tree, *link, text.link_class);
     identifiable = link->fit.identifiable;
   }
-  io::Array collectives;
-  for (const GroupFit& fit : fits) {
-    collectives.push_back(collective_tree(fit));
-  }
-  tree.set("collectives", std::move(collectives));
+  tree.set("collectives", io::write_each(fits, collective_tree));
   set_end(tree, identifiable, worst_grade(fits), all_warnings(files, fits, link));
   return tree;
 }

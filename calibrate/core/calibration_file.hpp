@@ -4,7 +4,6 @@
 // network_calibration (CAL 5), which `stepsim run` reads.
 
 #include "calibrate/core/group_fit.hpp"
-#include "calibrate/core/joint_fit.hpp"
 
 namespace stepsim::calibrate {
 
@@ -43,9 +42,6 @@ void set_end(io::Json& tree, const std::array<bool, 3>& identifiable, Grade grad
 [[nodiscard]] io::Json link_tree(std::string_view link_class, io::Json latency_s,
                                  io::Json per_byte_s, const std::optional<double>& exchange = {},
                                  const std::optional<double>& shift = {});
-[[nodiscard]] inline io::Json or_null(const std::optional<double>& value) {
-  return value ? io::Json(*value) : io::Json();
-}
 
 // Returns the JSON of a file of kind network_calibration. `files` are the logs that were read and
 // `fits` the groups fitted to them, at least one each; the grade of the file is the worst grade of

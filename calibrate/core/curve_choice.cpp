@@ -1,10 +1,9 @@
-#include "calibrate/core/curve_choice.hpp"
+#include "calibrate/core/group_fit.hpp"
 
 #include <cassert>
 #include <cmath>
-#include <functional>
 
-#include "base/statistics.hpp"
+#include "base/collected.hpp"
 #include "links/profile/profile_curve.hpp"
 
 namespace stepsim::calibrate {
@@ -156,8 +155,7 @@ Group without(const Group& group, std::size_t place) {
   Group rest = group;
   const double bytes = group.points[place].bytes;
   rest.points.erase(rest.points.begin() + static_cast<std::ptrdiff_t>(place));
-  std::erase_if(rest.repetitions,
-                [&](const Repetition& repetition) { return repetition.datum.bytes == bytes; });
+  std::erase_if(rest.samples, [&](const io::Sample& sample) { return sample.bytes == bytes; });
   return rest;
 }
 
@@ -177,10 +175,8 @@ std::vector<links::CurveSegment> lines_of(const Group& group, Robust robust,
 }
 
 std::vector<links::CurvePoint> points_of(const Group& group) {
-  std::vector<double> logarithms;
-  for (const Point& point : group.points) {
-    logarithms.push_back(std::log(point.time_s));
-  }
+  const auto logarithms = base::collected<double>(
+      group.points, [](const Point& point) { return std::log(point.time_s); });
   const base::IsotonicFit rising = base::isotonic_fit(logarithms);
   std::vector<links::CurvePoint> points;
   for (std::size_t i = 0; i < logarithms.size(); ++i) {
@@ -220,11 +216,7 @@ std::vector<Datum> line_data(const Group& group, Robust robust) {
   if (robust == Robust::none || group.passes < kRobustPasses) {
     return group.data();
   }
-  std::vector<Datum> all;
-  for (const Repetition& repetition : group.repetitions) {
-    all.push_back(repetition.datum);
-  }
-  return all;
+  return base::collected<Datum>(group.samples, datum_of);
 }
 
 LineFit line_of(const Group& group, Robust robust) {

@@ -5,7 +5,8 @@
 
 #include <cassert>
 
-#include "calibrate/core/calibration_file.hpp"
+#include "base/collected.hpp"
+#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "plot/svg.hpp"
 #include "scenario/files/import_source.hpp"
@@ -61,6 +62,17 @@ ErrorRow parse_row(const io::Json& json) {
   return row;
 }
 
+io::Json summary_tree(const ErrorSummary& summary) {
+  return io::Object{
+      {"rows", summary.rows},
+      {"counted", summary.counted},
+      {"median_abs_error", io::or_null(part_of(summary.errors, &ErrorSpread::median))},
+      {"p90_abs_error", io::or_null(part_of(summary.errors, &ErrorSpread::p90))},
+      {"max_abs_error", io::or_null(part_of(summary.errors, &ErrorSpread::most))}};
+}
+
+} // namespace
+
 // "/measured_s" at line 3 -> errors.jsonl:3: measured_s ...
 [[noreturn]] void name_line(const InputError& error, const std::string& file, std::int64_t line) {
   std::vector<base::Problem> problems;
@@ -72,38 +84,24 @@ ErrorRow parse_row(const io::Json& json) {
   throw InputError(std::move(problems));
 }
 
-io::Json summary_tree(const ErrorSummary& summary) {
-  return io::Object{{"rows", static_cast<std::int64_t>(summary.rows)},
-                    {"counted", static_cast<std::int64_t>(summary.counted)},
-                    {"median_abs_error", or_null(summary.median)},
-                    {"p90_abs_error", or_null(summary.p90)},
-                    {"max_abs_error", or_null(summary.most)}};
-}
-
-} // namespace
-
 bool ErrorRow::has(std::string_view flag) const {
   return std::ranges::find(flags, flag) != flags.end();
 }
 
 std::string ErrorRow::cause() const {
-  std::string text;
-  const auto add = [&](std::string_view part) {
-    text.append(text.empty() ? "" : "; ").append(part);
-  };
-  if (has("host_bound")) {
-    add("cores, not links, limit");
-  }
-  if (has("start_up_bound")) {
-    add("start-up with more processes than cores");
-  }
-  if (has("extrapolated")) {
-    add("outside the sizes measured");
+  constexpr std::array<std::string_view, kFlags.size()> kCauses{
+      "cores, not links, limit", "start-up with more processes than cores",
+      "outside the sizes measured"};
+  std::vector<std::string> causes;
+  for (std::size_t i = 0; i < kFlags.size(); ++i) {
+    if (has(kFlags[i])) {
+      causes.emplace_back(kCauses[i]);
+    }
   }
   if (!bound.empty()) {
-    add("bound by " + bound);
+    causes.push_back("bound by " + bound);
   }
-  return text;
+  return base::listed(causes, {}, "; ");
 }
 
 std::vector<ErrorRow> read_errors(const std::string& path) {
@@ -133,10 +131,10 @@ io::Json to_json(const ErrorRow& row) {
                     {"bytes", row.bytes},
                     {"predicted_s", row.predicted_s},
                     {"measured_s", row.measured_s},
-                    {"min_s", or_null(row.min_s)},
-                    {"p90_s", or_null(row.p90_s)},
+                    {"min_s", io::or_null(row.min_s)},
+                    {"p90_s", io::or_null(row.p90_s)},
                     {"relative_error", row.relative_error()},
-                    {"bound", row.bound.empty() ? io::Json() : io::Json(row.bound)},
+                    {"bound", io::text_or_null(row.bound)},
                     {"flags", io::Array(row.flags.begin(), row.flags.end())},
                     {"rate", row.rate},
                     {"transport", row.transport}};
@@ -156,11 +154,7 @@ ErrorSummary summarise(std::span<const ErrorRow> rows, std::string algorithm) {
   }
   summary.algorithm = std::move(algorithm);
   summary.counted = errors.size();
-  if (const auto spread = spread_of(std::move(errors))) {
-    summary.median = spread->median;
-    summary.p90 = spread->p90;
-    summary.most = spread->most;
-  }
+  summary.errors = spread_of(std::move(errors));
   return summary;
 }
 
@@ -183,21 +177,17 @@ ErrorReport report_of(std::span<const ErrorRow> rows) {
 
 io::Json to_json(const ErrorReport& report) {
   io::Json tree = summary_tree(report.all);
-  io::Array algorithms;
-  for (const ErrorSummary& summary : report.algorithms) {
-    io::Json entry = summary_tree(summary);
-    entry.set("algorithm", summary.algorithm);
-    algorithms.push_back(std::move(entry));
-  }
-  io::Array worst;
-  for (const ErrorRow& row : report.worst) {
-    io::Json entry = to_json(row);
-    entry.set("cause", row.cause());
-    worst.push_back(std::move(entry));
-  }
-  tree.set("algorithms", std::move(algorithms));
-  tree.set("worst", std::move(worst));
-  tree.set("host_bound_rows", static_cast<std::int64_t>(report.host_bound));
+  tree.set("algorithms", io::write_each(report.algorithms, [](const ErrorSummary& summary) {
+             io::Json entry = summary_tree(summary);
+             entry.set("algorithm", summary.algorithm);
+             return entry;
+           }));
+  tree.set("worst", io::write_each(report.worst, [](const ErrorRow& row) {
+             io::Json entry = to_json(row);
+             entry.set("cause", row.cause());
+             return entry;
+           }));
+  tree.set("host_bound_rows", report.host_bound);
   return tree;
 }
 

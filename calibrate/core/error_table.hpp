@@ -3,11 +3,8 @@
 // algorithm, ranks and size, and the distribution of the errors, predicted / measured - 1. A row
 // measured with more processes than cores, whose start-up dominates (flag start_up_bound), is
 // shown, but the statistics leave it out (CAL D14).
-#include <array>
-#include <optional>
-#include <span>
 
-#include "document/json.hpp"
+#include "calibrate/core/points.hpp"
 
 namespace stepsim::calibrate {
 
@@ -37,6 +34,8 @@ struct ErrorRow {
   [[nodiscard]] std::string cause() const;
 };
 
+// Throws the problems of one record of a file of JSON Lines, with its line for their place.
+[[noreturn]] void name_line(const InputError& error, const std::string& file, std::int64_t line);
 // Reads all rows of a file, at least one. Throws InputError that names the line:
 // `errors.jsonl:3: measured_s must be > 0, got 0`.
 [[nodiscard]] std::vector<ErrorRow> read_errors(const std::string& path);
@@ -46,10 +45,9 @@ struct ErrorSummary {
   std::string algorithm; // "" = all algorithms
   std::size_t rows{};    // number of rows, counted or not
   std::size_t counted{};
-  std::optional<double> median, p90, most; // |error| of the counted rows; p90 by nearest rank
+  std::optional<ErrorSpread> errors; // |error| of the counted rows; empty without one
 };
-// Summarises the rows of one algorithm, or of all (""). If no row is counted, median, p90 and most
-// are empty.
+// Summarises the rows of one algorithm, or of all ("").
 [[nodiscard]] ErrorSummary summarise(std::span<const ErrorRow> rows, std::string algorithm = "");
 
 struct ErrorReport {

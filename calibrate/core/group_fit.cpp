@@ -11,10 +11,6 @@
 
 namespace stepsim::calibrate {
 
-// Two ways to 95 % intervals: by the formula of least squares where every size was measured once,
-// by resampling whole passes where there are several. Passes are resampled and not single samples,
-// because the samples of one pass share the state of the machine.
-
 namespace {
 
 constexpr std::uint64_t kStream = 21; // base/random.hpp
@@ -34,51 +30,15 @@ base::Interval percentiles(std::vector<double> values, double value) {
 
 } // namespace
 
-// With N - 2 degrees of freedom; a value that is held at its bound has no interval.
-LineIntervals table_intervals(const LineFit& fit, std::span<const Datum> data) {
-  const std::size_t N = data.size();
-  if (N < 3) {
-    return {};
-  }
-  double w = 0;
-  double wn = 0;
-  double squares = 0;
-  for (std::size_t i = 0; i < N; ++i) {
-    const double error = fit.line.seconds(data[i].bytes) - data[i].seconds;
-    w += fit.weights[i];
-    wn += fit.weights[i] * data[i].bytes;
-    squares += fit.weights[i] * error * error;
-  }
-  const double mean = wn / w;
-  double nn = 0; // D / w
-  double wnn = 0;
-  for (std::size_t i = 0; i < N; ++i) {
-    nn += fit.weights[i] * (data[i].bytes - mean) * (data[i].bytes - mean);
-    wnn += fit.weights[i] * data[i].bytes * data[i].bytes;
-  }
-  const double variance = squares / static_cast<double>(N - 2);
-  const double t = base::student_t(0.975, N - 2);
-  const auto around = [&](double value, double deviation) {
-    return base::Interval{std::max(0.0, value - t * deviation), value + t * deviation};
-  };
-  LineIntervals intervals;
-  if (!fit.line.startup_at_bound) {
-    intervals.startup_s = around(fit.line.startup_s, std::sqrt(variance * wnn / (w * nn)));
-  }
-  if (!fit.line.per_byte_at_bound) {
-    intervals.per_byte_s = around(fit.line.per_byte_s, std::sqrt(variance / nn));
-  }
-  return intervals;
-}
-
 // The random numbers depend on seed, resample and pass alone, so that the intervals are the same on
 // every machine.
 LineIntervals bootstrap_intervals(const Line& line, const Group& group, Robust robust,
                                   std::uint64_t seed) {
   std::vector<std::vector<Datum>> passes;
-  for (const Repetition& repetition : group.repetitions) {
-    passes.resize(std::max(passes.size(), repetition.pass + 1));
-    passes[repetition.pass].push_back(repetition.datum);
+  for (const io::Sample& sample : group.samples) {
+    const auto pass = static_cast<std::size_t>(*sample.pass);
+    passes.resize(std::max(passes.size(), pass + 1));
+    passes[pass].push_back(datum_of(sample));
   }
   assert(passes.size() >= 2 && "one pass cannot be resampled");
   std::vector<double> startups;
@@ -224,17 +184,13 @@ GroupFit fit_group(const Group& group, const FitOptions& options) {
   fit.intervals = repeated ? bootstrap_intervals(fit.line, group, fit.robust, options.seed)
                            : table_intervals(line, line_data(group, fit.robust));
 
-  CurveChoice choice = choose_curve(group, fit.robust, options.keep_points);
-  fit.bic = std::move(choice.bic);
-  fit.curve = std::move(choice.curve);
-  fit.points = std::move(choice.points);
-  fit.left_out = choice.left_out;
+  static_cast<CurveChoice&>(fit) = choose_curve(group, fit.robust, options.keep_points);
 
   std::vector<double> errors;
   for (std::size_t i = 0; i < group.points.size(); ++i) {
     const Point& point = group.points[i];
     fit.residuals.push_back({point.bytes, point.time_s,
-                             links::curve_seconds(fit.curve, point.bytes), choice.left_out_s[i]});
+                             links::curve_seconds(fit.curve, point.bytes), fit.left_out_s[i]});
     errors.push_back(std::abs(fit.residuals.back().relative_error()));
   }
   fit.median_error = base::median(errors);

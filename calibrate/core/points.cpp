@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "base/statistics.hpp"
+#include "base/collected.hpp"
 
 namespace stepsim::calibrate {
 
@@ -37,10 +37,7 @@ void unite(std::string& known, const std::string& more, std::string_view noun,
 
 // Median, least, and 90th percentile by nearest rank.
 Point point_of(double bytes, const std::vector<io::Sample>& samples) {
-  std::vector<double> times;
-  for (const io::Sample& sample : samples) {
-    times.push_back(sample.time_s);
-  }
+  std::vector<double> times = base::collected<double>(samples, &io::Sample::time_s);
   std::ranges::sort(times);
   return {.bytes = bytes,
           .time_s = base::median(times),
@@ -51,13 +48,14 @@ Point point_of(double bytes, const std::vector<io::Sample>& samples) {
 
 // Repetitions numbered by `pass`, else in the order of the file: sample i of every size then counts
 // as one pass. `passes` of the group is the least number of different passes that a size has.
-void append_repetitions(double bytes, const std::vector<io::Sample>& samples,
-                        std::map<std::int64_t, std::size_t>& passes, Group& group) {
+void append_repetitions(const std::vector<io::Sample>& samples,
+                        std::map<std::int64_t, std::int64_t>& passes, Group& group) {
   std::set<std::int64_t> seen;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const std::int64_t pass = samples[i].pass.value_or(static_cast<std::int64_t>(i));
-    const auto number = passes.try_emplace(pass, passes.size()).first->second;
-    group.repetitions.push_back({{bytes, samples[i].time_s}, number});
+    const auto number = static_cast<std::int64_t>(passes.size());
+    group.samples.push_back(samples[i]);
+    group.samples.back().pass = passes.try_emplace(pass, number).first->second;
     seen.insert(pass);
   }
   group.passes = group.points.empty() ? seen.size() : std::min(group.passes, seen.size());
@@ -65,13 +63,13 @@ void append_repetitions(double bytes, const std::vector<io::Sample>& samples,
 
 // Times of empty messages are kept apart: they take no part in fits of relative errors over sizes.
 Group finished(Raw raw) {
-  std::map<std::int64_t, std::size_t> passes;
+  std::map<std::int64_t, std::int64_t> passes;
   for (const auto& [bytes, samples] : raw.by_size) {
     if (bytes == 0) {
       raw.group.empty.push_back(point_of(bytes, samples));
       continue;
     }
-    append_repetitions(bytes, samples, passes, raw.group);
+    append_repetitions(samples, passes, raw.group);
     raw.group.points.push_back(point_of(bytes, samples));
   }
   if (raw.group.points.size() < 2) {
@@ -97,10 +95,10 @@ std::optional<ErrorSpread> spread_of(std::vector<double> errors) {
   return ErrorSpread{base::median(errors), nearest_rank(errors, 0.9), errors.back()};
 }
 
-std::map<double, std::vector<double>> seconds_by_size(std::span<const Repetition> repetitions) {
+std::map<double, std::vector<double>> seconds_by_size(std::span<const io::Sample> samples) {
   std::map<double, std::vector<double>> seconds;
-  for (const Repetition& each : repetitions) {
-    seconds[each.datum.bytes].push_back(each.datum.seconds);
+  for (const io::Sample& each : samples) {
+    seconds[each.bytes].push_back(each.time_s);
   }
   return seconds;
 }
@@ -112,11 +110,9 @@ std::string Group::text() const {
 }
 
 std::vector<Datum> Group::data() const {
-  std::vector<Datum> data;
-  for (const Point& point : points) {
-    data.push_back({point.bytes, point.time_s});
-  }
-  return data;
+  return base::collected<Datum>(points, [](const Point& point) {
+    return Datum{point.bytes, point.time_s};
+  });
 }
 
 // Groups stand in the order in which the files name them first.
@@ -127,12 +123,8 @@ std::vector<Group> group_samples(std::span<const io::Samples> files) {
       auto raw = std::ranges::find_if(raws, [&](const Raw& r) { return same_group(r.group, set); });
       if (raw == raws.end()) {
         raw = raws.insert(raws.end(), Raw{{}, file.file, {}});
-        raw->group.op = set.op;
-        raw->group.algorithm = set.algorithm;
-        raw->group.ranks = set.ranks;
-        raw->group.column = set.column;
-        raw->group.start_up = set.start_up;
-        raw->group.gpus_per_node = set.gpus_per_node;
+        static_cast<io::SampleSet&>(raw->group) = set;
+        raw->group.samples.clear();
       }
       unite(raw->group.device, set.device, "devices", file.file);
       unite(raw->group.dtype, set.dtype, "element types", file.file);
@@ -141,11 +133,7 @@ std::vector<Group> group_samples(std::span<const io::Samples> files) {
       }
     }
   }
-  std::vector<Group> groups;
-  for (Raw& raw : raws) {
-    groups.push_back(finished(std::move(raw)));
-  }
-  return groups;
+  return base::collected<Group>(raws, finished);
 }
 
 } // namespace stepsim::calibrate

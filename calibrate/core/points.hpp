@@ -3,7 +3,7 @@
 // start-up, with one point per size, the median of the repetitions. Messages of 0 bytes are kept
 // apart: their model time is 0 by definition, so they are only reported.
 
-#include "calibrate/core/line_fit.hpp"
+#include "calibrate/core/least_squares.hpp"
 #include "scenario/files/samples_file.hpp"
 
 namespace stepsim::calibrate {
@@ -15,6 +15,11 @@ namespace stepsim::calibrate {
 struct ErrorSpread {
   double median{}, p90{}, most{}; // p90 by nearest rank
 };
+// A number of the spread; empty without one.
+[[nodiscard]] inline std::optional<double> part_of(const std::optional<ErrorSpread>& spread,
+                                                   double ErrorSpread::*part) {
+  return spread ? std::optional((*spread).*part) : std::nullopt;
+}
 // Empty without errors.
 [[nodiscard]] std::optional<ErrorSpread> spread_of(std::vector<double> errors);
 
@@ -26,30 +31,20 @@ struct Point {
   std::size_t count{};
 };
 
-// One sample and the number of its pass, from 0. Passes are numbered in the order in which their
-// numbers in the file are met; samples without a number are the passes 0, 1, .. of their size.
-struct Repetition {
-  Datum datum;
-  std::size_t pass{};
-};
-
-// [bytes] the seconds of all repetitions.
+[[nodiscard]] inline Datum datum_of(const io::Sample& sample) {
+  return {sample.bytes, sample.time_s};
+}
+// [bytes] the seconds of all samples.
 [[nodiscard]] std::map<double, std::vector<double>>
-seconds_by_size(std::span<const Repetition> repetitions);
+seconds_by_size(std::span<const io::Sample> samples);
 
-struct Group {
-  std::string op, algorithm; // algorithm "" = unknown
-  std::int64_t ranks{};
-  // Column of an NCCL log (in-place or not), or variant and launch of gpu_bench; "" = unknown.
-  std::string column;
-  links::StartUp start_up{};
-  std::string device, dtype; // "" = unknown
-  // Value of the first set of samples in the group; empty = not given there.
-  std::optional<std::int64_t> gpus_per_node;
-  std::vector<Point> points;           // bytes > 0, strictly ascending; at least 2
-  std::vector<Point> empty;            // 0 bytes, at most one
-  std::vector<Repetition> repetitions; // all samples of bytes > 0
-  std::size_t passes{}; // smallest number of passes of any size; 1 = a table of single times
+// `samples` are all of more than 0 bytes, with the numbers of their passes, from 0: passes are
+// numbered in the order in which their numbers in the file are met; samples without a number are
+// the passes 0, 1, .. of their size. `gpus_per_node` is that of the first set in the group.
+struct Group : io::SampleSet {
+  std::vector<Point> points; // bytes > 0, strictly ascending; at least 2
+  std::vector<Point> empty;  // 0 bytes, at most one
+  std::size_t passes{};      // smallest number of passes of any size; 1 = a table of single times
 
   [[nodiscard]] std::string text() const;        // "allreduce P=8", "allreduce ring P=8"
   [[nodiscard]] std::vector<Datum> data() const; // size and median of every point

@@ -2,8 +2,11 @@
 // a device have one of class same-device and no `network`, and a run without kernels has no costs.
 #include "calibrate/cuda/gpu_calibration.hpp"
 
+#include <functional>
+
 #include "calibrate/core/calibration_file.hpp"
 #include "calibrate/cuda/codec_math.hpp"
+#include "document/fields/written.hpp"
 #include "scenario/files/source_json.hpp"
 
 namespace stepsim::calibrate::gpu {
@@ -16,8 +19,8 @@ namespace {
 using Kernels = std::vector<const KernelFit*>; // run one after the other
 
 // Empty where one is missing or did not fit.
-Kernels find_all(const GpuFit& fit, std::initializer_list<std::string_view> names,
-                 std::string_view distribution) {
+Kernels find_all(const GpuFit& fit, const std::vector<std::string_view>& names,
+                 std::string_view distribution = "any") {
   Kernels kernels;
   for (const std::string_view name : names) {
     const KernelFit* found = fit.find(name, distribution);
@@ -38,114 +41,83 @@ double sum(const Kernels& kernels, double KernelFit::*constant) {
   return all;
 }
 
-// t = select_s + select_s_per_element m + select_s_per_entry k.
-void add_select(io::Json& costs, const Kernels& kernels) {
-  if (!kernels.empty()) {
-    costs.set("select_s", sum(kernels, &KernelFit::c0_s));
-    costs.set("select_s_per_element", sum(kernels, &KernelFit::c1_s_per_element));
-    costs.set("select_s_per_entry", sum(kernels, &KernelFit::c2_s_per_entry));
-  }
-}
+// A part of a method costs KEY_s + KEY_s_per_element m + KEY_s_per_entry k; null: it has no such
+// term. Of the kernel `start` only the start-up counts.
+struct Part {
+  std::string_view method, key;
+  std::vector<std::string_view> kernels;
+  double KernelFit::*per_element = nullptr;
+  double KernelFit::*per_entry = nullptr;
+  std::string_view distribution = "any";
+  std::string_view start{};
+};
 
-// Sets the cost of an encoder, which reads every element once. A kernel `beside` it reads only a
-// few elements: only its constant time counts.
-void add_encode(io::Json& costs, const Kernels& kernels, const KernelFit* beside = nullptr) {
-  if (!kernels.empty()) {
-    costs.set("select_s",
-              sum(kernels, &KernelFit::c0_s) + (beside != nullptr ? beside->c0_s : 0.0));
-    costs.set("select_s_per_element", sum(kernels, &KernelFit::c1_s_per_element));
+// Every selector was timed on Gaussian and on heavy-tailed values; a scenario takes the times of
+// the Gaussian ones. The methods that exchange selected entries in different ways select with the
+// same kernel. Both products of powersgd go over the matrix; Gram-Schmidt goes over one factor, a
+// few of its columns. Decoding takes the place of adding lists of scattered entries, which `any`
+// has.
+std::vector<Part> all_parts() {
+  constexpr auto kElement = &KernelFit::c1_s_per_element;
+  constexpr auto kEntry = &KernelFit::c2_s_per_entry;
+  std::vector<Part> parts{{"any", "merge", {"merge"}, nullptr, kEntry},
+                          {"any", "scatter", {"scatter_add"}, nullptr, kEntry},
+                          {"dgc", "select", {"sampled_threshold"}, kElement, kEntry, "gaussian"},
+                          {"gaussian_k", "select", {"gaussian_k"}, kElement, kEntry, "gaussian"},
+                          {"ok_topk", "select", {"threshold_reuse"}, kElement, kEntry, "gaussian"},
+                          {"powersgd",
+                           "select",
+                           {"powersgd_left_r4", "powersgd_right_r4"},
+                           kElement,
+                           nullptr,
+                           "any",
+                           "powersgd_orthogonalize_r4"},
+                          {"powersgd", "scatter", {"powersgd_decode_r4"}, nullptr, kElement},
+                          {kBucketCodec, "select", {"qsgd8_encode"}, kElement},
+                          {kBucketCodec, "scatter", {"qsgd8_decode"}, nullptr, kEntry},
+                          {"signsgd", "select", {"pack_signs"}, kElement},
+                          {"signsgd", "scatter", {"vote_signs"}, nullptr, kEntry}};
+  for (const char* method : {"topk", "gtopk_tree", "gtopk_butterfly", "gtopk_exact", "sparcml_rd",
+                             "sparcml_split", "topk_dsa", "hierarchical_topk"}) {
+    parts.push_back({method, "select", {"radix_select"}, kElement, kEntry, "gaussian"});
   }
-}
-
-// Per entry of a list, or (`constant`) of all lists.
-void add_lists(io::Json& costs, std::string_view prefix, const Kernels& kernels,
-               double KernelFit::*constant = &KernelFit::c2_s_per_entry) {
-  if (!kernels.empty()) {
-    costs.set(std::string(prefix) + "_s", sum(kernels, &KernelFit::c0_s));
-    costs.set(std::string(prefix) + "_s_per_entry", sum(kernels, constant));
-  }
-}
-
-// A method for which nothing was measured has no entry.
-void add_method(io::Json& costs, std::string_view method, io::Json values) {
-  if (!values.as_object().empty()) {
-    costs.set(method, std::move(values));
-  }
-}
-
-// Which kernel a method selects with. Every selector was timed on Gaussian and on heavy-tailed
-// values; a scenario takes the times of the Gaussian ones. The methods that exchange selected
-// entries in different ways select with the same kernel.
-void add_selectors(io::Json& costs, const GpuFit& fit) {
-  struct Selector {
-    std::string_view method;
-    std::string_view kernel;
-  };
-  constexpr std::array kSelectors{Selector{"topk", "radix_select"},
-                                  Selector{"dgc", "sampled_threshold"},
-                                  Selector{"gaussian_k", "gaussian_k"},
-                                  Selector{"gtopk_tree", "radix_select"},
-                                  Selector{"gtopk_butterfly", "radix_select"},
-                                  Selector{"gtopk_exact", "radix_select"},
-                                  Selector{"sparcml_rd", "radix_select"},
-                                  Selector{"sparcml_split", "radix_select"},
-                                  Selector{"topk_dsa", "radix_select"},
-                                  Selector{"ok_topk", "threshold_reuse"},
-                                  Selector{"hierarchical_topk", "radix_select"}};
-  for (const Selector& selector : kSelectors) {
-    io::Json values{io::Object{}};
-    add_select(values, find_all(fit, {selector.kernel}, "gaussian"));
-    add_method(costs, selector.method, std::move(values));
-  }
-}
-
-// Both products go over the matrix. Gram-Schmidt goes over one factor, a few of its columns: it
-// counts by its start-up. Decoding writes every element once.
-io::Json low_rank_costs(const GpuFit& fit) {
-  io::Json costs{io::Object{}};
-  if (const Kernels orthogonal = find_all(fit, {"powersgd_orthogonalize_r4"}, "any");
-      !orthogonal.empty()) {
-    add_encode(costs, find_all(fit, {"powersgd_left_r4", "powersgd_right_r4"}, "any"),
-               orthogonal.front());
-  }
-  add_lists(costs, "scatter", find_all(fit, {"powersgd_decode_r4"}, "any"),
-            &KernelFit::c1_s_per_element);
-  return costs;
-}
-
-// Decoding takes the place of adding lists of scattered entries, which `any` has: of buckets and
-// signsgd it goes over the m entries of all P ranks, and they keep no residual.
-void add_encoders(io::Json& costs, const GpuFit& fit) {
-  add_method(costs, "powersgd", low_rank_costs(fit));
-  struct Encoder {
-    std::string_view method, encode, decode;
-  };
-  constexpr std::array kEncoders{Encoder{kBucketCodec, "qsgd8_encode", "qsgd8_decode"},
-                                 Encoder{"signsgd", "pack_signs", "vote_signs"}};
-  for (const Encoder& encoder : kEncoders) {
-    io::Json values{io::Object{}};
-    add_encode(values, find_all(fit, {encoder.encode}, "any"));
-    add_lists(values, "scatter", find_all(fit, {encoder.decode}, "any"));
-    if (!values.as_object().empty()) {
-      values.set("residual_s_per_element", 0);
-    }
-    add_method(costs, encoder.method, std::move(values));
-  }
+  return parts;
 }
 
 } // namespace
 
+// A method for which nothing was measured has no entry. Codecs keep no residual.
 io::Json compression_costs(const GpuFit& fit) {
   io::Json costs{io::Object{}};
-  io::Json any{io::Object{}};
-  if (const Kernels residual = find_all(fit, {"residual_update"}, "any"); !residual.empty()) {
-    any.set("residual_s_per_element", sum(residual, &KernelFit::c1_s_per_element));
+  const auto set = [&](std::string_view method, const std::string& key, double seconds) {
+    io::Json* known = costs.find(method);
+    (known != nullptr ? *known : costs.set(method, io::Object{})).set(key, seconds);
+  };
+  if (const Kernels residual = find_all(fit, {"residual_update"}); !residual.empty()) {
+    set("any", "residual_s_per_element", sum(residual, &KernelFit::c1_s_per_element));
   }
-  add_lists(any, "merge", find_all(fit, {"merge"}, "any"));
-  add_lists(any, "scatter", find_all(fit, {"scatter_add"}, "any"));
-  add_method(costs, "any", std::move(any));
-  add_selectors(costs, fit);
-  add_encoders(costs, fit);
+  for (const Part& part : all_parts()) {
+    const Kernels kernels = find_all(fit, part.kernels, part.distribution);
+    const Kernels start =
+        find_all(fit, {part.start.empty() ? part.kernels[0] : part.start}, part.distribution);
+    if (kernels.empty() || start.empty()) {
+      continue;
+    }
+    const std::string key = std::string(part.key) + "_s";
+    set(part.method, key,
+        sum(kernels, &KernelFit::c0_s) + (part.start.empty() ? 0 : start[0]->c0_s));
+    if (part.per_element != nullptr) {
+      set(part.method, key + "_per_element", sum(kernels, part.per_element));
+    }
+    if (part.per_entry != nullptr) {
+      set(part.method, key + "_per_entry", sum(kernels, part.per_entry));
+    }
+  }
+  for (const std::string_view method : {kBucketCodec, std::string_view("signsgd")}) {
+    if (io::Json* known = costs.find(method)) {
+      known->set("residual_s_per_element", 0);
+    }
+  }
   return costs;
 }
 
@@ -160,22 +132,16 @@ io::Json kernel_tree(const GpuSamples& samples, const KernelFit& fit) {
                                               {"c1_s_per_element", fit.c1_s_per_element},
                                               {"c2_s_per_entry", fit.c2_s_per_entry},
                                               {"max_relative_error", fit.max_relative_error}}}});
-  if (!samples.driver.empty()) {
-    tree.set("driver", samples.driver);
-  }
-  const auto list = [&](std::string_view key, auto value) {
-    io::Array values;
-    for (const KernelPoint& point : fit.points) {
-      values.push_back(value(point));
-    }
-    tree.set(key, std::move(values));
+  io::set_given(tree, "driver", samples.driver);
+  const auto list = [&](std::string_view key, auto member) {
+    tree.set(key, io::write_each(fit.points, std::mem_fn(member)));
   };
-  list("n", [](const KernelPoint& p) { return p.n; });
-  list("k", [](const KernelPoint& p) { return p.k; });
-  list("achieved_k", [](const KernelPoint& p) { return p.achieved_k; });
-  list("median_s", [](const KernelPoint& p) { return p.median_s; });
-  list("p10_s", [](const KernelPoint& p) { return p.p10_s; });
-  list("p90_s", [](const KernelPoint& p) { return p.p90_s; });
+  list("n", &KernelPoint::n);
+  list("k", &KernelPoint::k);
+  list("achieved_k", &KernelPoint::achieved_k);
+  list("median_s", &KernelPoint::median_s);
+  list("p10_s", &KernelPoint::p10_s);
+  list("p90_s", &KernelPoint::p90_s);
   return tree;
 }
 
@@ -191,7 +157,7 @@ std::optional<double> gamma_of(const GpuFit& fit, const AddedType& added) {
 // Bytes per second of which a bucket takes four: read and written when tensors are copied into it,
 // and again when they are copied back. Empty as gamma_of().
 std::optional<double> copies_of(const GpuFit& fit) {
-  const Kernels both = find_all(fit, {"bucket_flatten", "bucket_unflatten"}, "any");
+  const Kernels both = find_all(fit, {"bucket_flatten", "bucket_unflatten"});
   const double per_element = sum(both, &KernelFit::c1_s_per_element);
   return per_element > 0 ? std::optional(4 * sizeof(float) / per_element) : std::nullopt;
 }
@@ -275,9 +241,7 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
                        valid_tree(samples, fit));
   const std::optional<double> gamma = gamma_of(fit, names.added);
   set_links(tree, samples, fit, gamma);
-  if (const std::optional<double> copies = copies_of(fit)) {
-    tree.set("copy_bandwidth_Bps", *copies);
-  }
+  io::set_given(tree, "copy_bandwidth_Bps", copies_of(fit));
   io::Array curves;
   for (const GroupFit& curve : fit.curves) {
     if (curve.group.op != "pingpong") { // that is the link
@@ -286,11 +250,9 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
   }
   tree.set("collectives", std::move(curves));
   tree.set("compression_costs", costs);
-  io::Array kernels;
-  for (const KernelFit& kernel : fit.kernels) {
-    kernels.push_back(kernel_tree(samples, kernel));
-  }
-  tree.set("kernels", std::move(kernels));
+  tree.set("kernels", io::write_each(fit.kernels, [&](const KernelFit& kernel) {
+             return kernel_tree(samples, kernel);
+           }));
   const bool message = !fit.links.empty() || (fit.message && fit.message->per_byte_s > 0);
   set_end(tree, {message, message, gamma.has_value()}, fit.grade, fit.warnings);
   return tree;

@@ -1,8 +1,9 @@
 #include "calibrate/cuda/gpu_job.hpp"
 
-#include <algorithm>
 #include <set>
 #include <sstream>
+
+#include "base/collected.hpp"
 
 namespace stepsim::calibrate::gpu {
 
@@ -13,14 +14,6 @@ std::string place_of(const Job& job, std::uint32_t rank) {
 }
 
 // Identifiers contain no line feed, so that a list of them travels as one text.
-std::string joined_lines(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& each : lines) {
-    text += each + "\n";
-  }
-  return text;
-}
-
 std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
@@ -73,7 +66,7 @@ std::vector<std::optional<int>> take_devices(const std::vector<std::vector<std::
 // Every rank looks at all hosts, so that all ranks come to the same end.
 int device_of_rank(const Job& job, const std::vector<std::string>& visible) {
   std::vector<std::vector<std::string>> lists;
-  for (const std::string& text : job.gather(joined_lines(visible))) {
+  for (const std::string& text : job.gather(base::listed(visible, {}, "\n"))) {
     lists.push_back(split_lines(text));
   }
   int mine = 0;

@@ -1,3 +1,4 @@
+#include "base/collected.hpp"
 #include "calibrate/cuda/gpu_fit.hpp"
 
 namespace stepsim::calibrate::gpu {
@@ -76,20 +77,16 @@ std::vector<Pair> pairs_of(const std::vector<PairRecord>& records, const Times& 
 
 DeviceLinks class_of(const std::vector<Pair>& pairs) {
   DeviceLinks links;
-  std::vector<double> latencies;
-  std::vector<double> per_byte;
   std::vector<double> exchanges;
   for (const Pair& pair : pairs) {
-    latencies.push_back(pair.latency_s);
-    per_byte.push_back(pair.per_byte_s);
     if (pair.exchange) {
       exchanges.push_back(*pair.exchange);
     }
     links.pairs.emplace_back(pair.src, pair.dst);
   }
   std::ranges::sort(links.pairs);
-  links.latency_s = base::median(latencies);
-  links.per_byte_s = base::median(per_byte);
+  links.latency_s = base::median(base::collected<double>(pairs, &Pair::latency_s));
+  links.per_byte_s = base::median(base::collected<double>(pairs, &Pair::per_byte_s));
   if (!exchanges.empty()) {
     links.exchange = base::median(exchanges);
   }
@@ -164,14 +161,14 @@ std::string text_of(const DeviceLinks& links) {
   const auto factor = [](const char* name, const std::optional<double>& value) {
     return value ? std::string(", ") + name + " " + base::significant(*value, 3) : std::string();
   };
-  std::string text = links.words + ": " + std::to_string(links.pairs.size()) + " pairs, " +
-                     base::significant(1e6 * links.latency_s, 3) + " us, " +
-                     base::significant(1e-9 / links.per_byte_s, 3) + " GB/s" +
-                     factor("both ways", links.exchange) + factor("shift", links.shift) + " (";
-  for (const auto& [src, dst] : links.pairs) {
-    text += (text.back() == '(' ? "" : " ") + std::to_string(src) + "-" + std::to_string(dst);
-  }
-  return text + ")";
+  const auto pair_text = [](const auto& pair) {
+    return std::to_string(pair.first) + "-" + std::to_string(pair.second);
+  };
+  return links.words + ": " + std::to_string(links.pairs.size()) + " pairs, " +
+         base::significant(1e6 * links.latency_s, 3) + " us, " +
+         base::significant(1e-9 / links.per_byte_s, 3) + " GB/s" +
+         factor("both ways", links.exchange) + factor("shift", links.shift) + " (" +
+         base::listed(links.pairs, pair_text, " ") + ")";
 }
 
 } // namespace stepsim::calibrate::gpu

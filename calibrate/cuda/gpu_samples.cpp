@@ -1,7 +1,8 @@
 // The records of gpu_bench are read line by line. Each record stands for itself, so that a last
 // line which was cut off by an interruption is left out with a warning, and all others are used.
-#include "calibrate/cuda/gpu_samples.hpp"
+#include "calibrate/cuda/gpu_fit.hpp"
 
+#include "calibrate/core/error_table.hpp"
 #include "calibrate/cuda/nccl_calls.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
@@ -91,16 +92,10 @@ template <class Record> Record read_keys(const io::Json& json) {
   return record;
 }
 
-std::string text_at(const io::Json& json, std::string_view key) {
-  const io::Json* text = json.find(key);
-  return text != nullptr && text->is_string() ? text->as_string() : "";
-}
-
 // Notes, ways that cannot be used, and an early end become warnings of the calibration. The number
 // of verified cases and the state of the devices at the end are for people and are skipped.
 void read_record(const io::Json& json, GpuSamples& samples) {
-  const io::Json* kind = json.find("record");
-  const std::string word = kind != nullptr && kind->is_string() ? kind->as_string() : "";
+  const std::string word = json.text("record");
   if (word == CollectiveRecord::kWord) {
     samples.collectives.push_back(read_keys<CollectiveRecord>(json));
   } else if (word == KernelRecord::kWord) {
@@ -110,12 +105,12 @@ void read_record(const io::Json& json, GpuSamples& samples) {
   } else if (word == OverlapRecord::kWord) {
     samples.overlaps.push_back(read_keys<OverlapRecord>(json));
   } else if (word == "note") {
-    samples.warnings.push_back(text_at(json, "text"));
+    samples.warnings.push_back(json.text("text"));
   } else if (word == "unusable") {
-    samples.warnings.push_back(text_at(json, "variant") + " " + text_at(json, "launch") +
-                               " cannot be used: " + text_at(json, "reason"));
+    samples.warnings.push_back(json.text("variant") + " " + json.text("launch") +
+                               " cannot be used: " + json.text("reason"));
   } else if (word == "end") {
-    if (const std::string early = text_at(json, "early"); !early.empty()) {
+    if (const std::string early = json.text("early"); !early.empty()) {
       samples.warnings.push_back("the measurement ended early: " + early);
     }
   } else if (word != "verified") {
@@ -189,13 +184,7 @@ GpuSamples parse_gpu_samples(std::string_view text, const std::string& file) {
         samples.warnings.push_back("the last line is cut off: left out");
         continue;
       }
-      std::vector<base::Problem> problems;
-      for (const base::Problem& problem : error.problems()) {
-        const bool pointer = problem.where.starts_with('/');
-        problems.push_back({file, std::to_string(line.number),
-                            (pointer ? problem.where.substr(1) + " " : "") + problem.message});
-      }
-      throw InputError(std::move(problems));
+      name_line(error, file, line.number);
     }
   }
   if (!headed) {

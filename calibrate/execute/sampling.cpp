@@ -1,11 +1,11 @@
 #include "calibrate/execute/sampling.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "base/collected.hpp"
 #include "base/random.hpp"
 #include "base/statistics.hpp"
 
@@ -76,11 +76,8 @@ sampled_pairs(std::uint32_t ranks, std::size_t most, std::uint64_t seed) {
   std::vector<std::size_t> order = visit_order(all.size(), 0, seed);
   order.resize(std::min(order.size(), most));
   std::ranges::sort(order);
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> sample;
-  for (const std::size_t i : order) {
-    sample.push_back(all[i]);
-  }
-  return sample;
+  return base::collected<std::pair<std::uint32_t, std::uint32_t>>(
+      order, [&](std::size_t i) { return all[i]; });
 }
 
 int repeats_for(double seconds_per_call) {

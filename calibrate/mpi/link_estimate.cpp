@@ -12,7 +12,7 @@ namespace stepsim::calibrate::mpi {
 namespace {
 
 // Medians by size, ascending.
-std::vector<Datum> curve_through(std::span<const Repetition> samples) {
+std::vector<Datum> curve_through(std::span<const io::Sample> samples) {
   std::vector<Datum> curve;
   for (const auto& [bytes, seconds] : seconds_by_size(samples)) {
     curve.push_back({bytes, base::median(seconds)});
@@ -33,27 +33,24 @@ double slope(const std::vector<Datum>& curve, const char* what) {
   return per_byte;
 }
 
-io::SampleSet sample_set(std::span<const Repetition> samples, std::string op, std::string algorithm,
-                         std::uint32_t ranks) {
+io::SampleSet sample_set(const std::vector<io::Sample>& samples, std::string_view op,
+                         std::string algorithm, std::uint32_t ranks) {
   io::SampleSet set;
-  set.op = std::move(op);
+  set.op = op;
   set.algorithm = std::move(algorithm);
   set.ranks = ranks;
-  for (const Repetition& sample : samples) {
-    set.samples.push_back(
-        {sample.datum.bytes, sample.datum.seconds, static_cast<std::int64_t>(sample.pass)});
-  }
+  set.samples = samples;
   return set;
 }
 
 // Sizes of the predicted curves: where the time of an algorithm bends, which is at sizes whose
 // parts are as large as a message that was measured. Straight lines between them are then the
 // prediction, up to parts of unequal length.
-std::vector<std::int64_t> curve_sizes(std::span<const Repetition> probes, std::uint32_t ranks) {
+std::vector<std::int64_t> curve_sizes(std::span<const io::Sample> probes, std::uint32_t ranks) {
   std::set<std::int64_t> sizes;
   double most = 0;
-  for (const Repetition& probe : probes) {
-    most = std::max(most, probe.datum.bytes);
+  for (const io::Sample& probe : probes) {
+    most = std::max(most, probe.bytes);
   }
   const auto add = [&](double bytes) {
     const std::int64_t whole = std::llround(bytes) / kElement * kElement;
@@ -61,10 +58,10 @@ std::vector<std::int64_t> curve_sizes(std::span<const Repetition> probes, std::u
       sizes.insert(whole);
     }
   };
-  for (const Repetition& probe : probes) {
-    add(probe.datum.bytes * ranks);
+  for (const io::Sample& probe : probes) {
+    add(probe.bytes * ranks);
     for (double parts = 1; parts <= ranks; parts *= 2) {
-      add(probe.datum.bytes * parts);
+      add(probe.bytes * parts);
     }
   }
   return {sizes.begin(), sizes.end()};
@@ -138,8 +135,7 @@ io::Json calibration_of(const ProbeTimes& times, const LinkEstimate& link, std::
                   sample_set(times.shift, "sendrecv", "shift", ranks)};
   const std::size_t probes = samples.sets.size();
   for (const LibrarySamples& each : text.library) {
-    samples.sets.push_back(
-        sample_set(each.samples, std::string(collectives::name(each.op)), "library", ranks));
+    samples.sets.push_back(sample_set(each.samples, collectives::name(each.op), "library", ranks));
   }
   samples.warnings = text.warnings;
   const std::array files{samples};

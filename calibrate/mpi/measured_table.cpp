@@ -6,8 +6,6 @@
 #include <set>
 #include <sstream>
 
-#include "base/statistics.hpp"
-
 namespace stepsim::calibrate::mpi {
 
 namespace {
@@ -70,13 +68,13 @@ LibraryRun run_library(std::int64_t most_bytes, bool dense, double max_seconds, 
     if (run.operations.empty() || run.operations.back().op != op) {
       run.operations.push_back({op, {}});
     }
-    const std::vector<Repetition> samples = repetitions(bytes, blocks[i]);
-    std::vector<Repetition>& all = run.operations.back().samples;
+    const std::vector<io::Sample> samples = repetitions(bytes, blocks[i]);
+    std::vector<io::Sample>& all = run.operations.back().samples;
     all.insert(all.end(), samples.begin(), samples.end());
   }
   std::erase_if(run.operations, [](const LibrarySamples& each) {
-    return std::ranges::none_of(each.samples, [&](const Repetition& sample) {
-      return sample.datum.bytes != each.samples.front().datum.bytes;
+    return std::ranges::none_of(each.samples, [&](const io::Sample& sample) {
+      return sample.bytes != each.samples.front().bytes;
     });
   });
   return run;

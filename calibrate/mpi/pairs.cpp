@@ -1,7 +1,5 @@
 #include "calibrate/mpi/pairs.hpp"
 
-#include "base/statistics.hpp"
-
 namespace stepsim::calibrate::mpi {
 
 namespace {
@@ -232,11 +230,11 @@ ProbeRun measured(Wire& wire, Watchdog& watchdog, double max_seconds, bool with_
   ProbeRun result;
   result.warnings = unsteady(blocks);
   ProbeTimes& times = result.times;
-  const std::array<std::vector<Repetition>*, 4> targets{&times.pingpong, &times.exchange,
+  const std::array<std::vector<io::Sample>*, 4> targets{&times.pingpong, &times.exchange,
                                                         &times.shift, &times.reduce};
   for (std::size_t i = 0; i < targets.size() * kSizes.size(); ++i) {
-    const std::vector<Repetition> samples = repetitions(kSizes[i / targets.size()], blocks[i]);
-    std::vector<Repetition>& target = *targets[i % targets.size()];
+    const std::vector<io::Sample> samples = repetitions(kSizes[i / targets.size()], blocks[i]);
+    std::vector<io::Sample>& target = *targets[i % targets.size()];
     target.insert(target.end(), samples.begin(), samples.end());
   }
   times.block_bytes = static_cast<double>(wire.segment_bytes());

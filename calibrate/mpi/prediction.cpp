@@ -1,4 +1,4 @@
-#include "calibrate/mpi/prediction.hpp"
+#include "calibrate/mpi/link_estimate.hpp"
 
 #include "collectives/algorithms.hpp"
 #include "links/fabric/topology.hpp"

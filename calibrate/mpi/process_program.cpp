@@ -3,26 +3,14 @@
 #include "calibrate/mpi/process_program.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
+
+#include "collectives/evaluate/measured_steps.hpp"
 
 namespace stepsim::calibrate::mpi {
 
-namespace {
-
 using collectives::AlgorithmId;
 using collectives::Op;
-
-// Trees that spread: all of mst that is not added, the scatter of be broadcast.
-bool acknowledged(const Kind& kind, std::uint32_t ranks, const ElementMessage& message) {
-  if (kind.algorithm == AlgorithmId::mst) {
-    return !message.reduce;
-  }
-  return kind.algorithm == AlgorithmId::be && kind.op == Op::broadcast &&
-         message.step < std::bit_width(ranks - 1);
-}
-
-} // namespace
 
 std::string_view algorithm_name(const Kind& kind) {
   return kind.sparse ? "gtopk_tree" : collectives::name(kind.algorithm);
@@ -55,7 +43,9 @@ std::vector<Message> messages_of(const Kind& kind, std::uint32_t ranks, std::int
   }
   std::vector<Message> messages;
   for (const ElementMessage& message : element_messages(collective)) {
-    messages.push_back({message, options.acknowledge && acknowledged(kind, ranks, message)});
+    messages.push_back(
+        {message, options.acknowledge &&
+                      collectives::is_answered(collective, message.step, message.reduce)});
   }
   return messages;
 }

@@ -43,7 +43,7 @@ void measure(std::vector<Block>& blocks, const MeasureOptions& options, Wire& wi
              Watchdog& watchdog);
 
 // All samples of a block, with the numbers of their passes. `bytes` is the size of its messages.
-[[nodiscard]] std::vector<Repetition> repetitions(std::int64_t bytes, const Block& block);
+[[nodiscard]] std::vector<io::Sample> repetitions(std::int64_t bytes, const Block& block);
 
 // A warning per block whose passes differ by more than kSteadyPass: "lp allreduce 4096 B: passes
 // differ by 18 %".

@@ -7,11 +7,11 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>
-#include <iterator>
 
 #include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/nccl_calls.hpp"
-#include "calibrate/program/targets.hpp"
+#include "calibrate/program/fit_parts.hpp"
+#include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
@@ -99,8 +99,8 @@ gpu::MeasureOptions options_of(const CudaFlags& flags) {
     throw UsageError(job + ": processes exchange vectors by NCCL only: add --backend nccl. Without "
                            "NCCL, `cuda` on one host measures kernels, `mpi` the network");
   }
-  std::vector<std::string_view> types{"all"};
-  std::ranges::transform(gpu::kNcclTypes, std::back_inserter(types), &gpu::NcclType::name);
+  auto types = base::collected<std::string_view>(gpu::kNcclTypes, &gpu::NcclType::name);
+  types.insert(types.begin(), "all");
   cli::require_word("--dtype", flags.dtype, types);
   options.dtype = flags.dtype;
   if (!flags.only.empty()) {
@@ -115,13 +115,12 @@ gpu::MeasureOptions options_of(const CudaFlags& flags) {
     options.ranks =
         static_cast<std::uint32_t>(cli::count("--ranks", flags.ranks, io::between(1, kMostRanks)));
   }
-  if (!flags.max_seconds.empty()) {
-    options.max_seconds =
-        static_cast<double>(cli::count("--max-seconds", flags.max_seconds, io::between(1, 1e6)));
+  if (const auto most =
+          cli::optional_count("--max-seconds", flags.max_seconds, io::between(1, 1e6))) {
+    options.max_seconds = static_cast<double>(*most);
   }
-  if (!flags.seed.empty()) {
-    options.seed =
-        static_cast<std::uint64_t>(cli::count("--seed", flags.seed, io::between(0, 1e15)));
+  if (const auto seed = cli::optional_count("--seed", flags.seed, io::between(0, 1e15))) {
+    options.seed = static_cast<std::uint64_t>(*seed);
   }
   if (flags.block != "optimal") {
     const double block = cli::quantity("--block", flags.block, base::QuantityKind::size);
@@ -170,7 +169,7 @@ int measured_by_mpi(const gpu::MeasureOptions& options, double timeout_s, const 
   if constexpr (STEPSIM_CALIBRATE_MPI != 0) {
     return measure_mpi_job(options, timeout_s, out);
   } else {
-    return cli::report_error("--mpi: built without MPI", kSkipped);
+    return cli::report_error("--mpi: built without MPI", cli::kSkipped);
   }
 }
 
@@ -213,7 +212,7 @@ int cuda(const cli::Invocation& invocation) {
     gpu::measure(options, keep, say);
   } catch (const gpu::NotAvailable& error) {
     cli::print_error_lines(std::string(error.what()) + "\n");
-    return kSkipped;
+    return cli::kSkipped;
   }
   return write();
 }

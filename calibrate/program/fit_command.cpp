@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 
 #include "calibrate/program/fit_parts.hpp"
-#include "calibrate/program/targets.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
@@ -68,12 +67,6 @@ void add_flags(CLI::App& app, FitFlags& flags) {
 
 // Words are checked before any file is read.
 void check_words(const FitFlags& flags) {
-  constexpr std::array<std::string_view, 2> kRobust{"huber", "none"};
-  constexpr std::array<std::string_view, 2> kColumns{"out-of-place", "in-place"};
-  if (!flags.robust.empty()) {
-    cli::require_word("--robust", flags.robust, kRobust);
-  }
-  cli::require_word("--column", flags.column, kColumns);
   check(flags.gpu);
   cli::require_word("--class", flags.link_class, links::kLinkClasses);
   if (!flags.op.empty()) {
@@ -111,14 +104,9 @@ void check_assumption(const std::string& assume) {
 // What decides which samples of a file are used.
 InputOptions input_options(const FitFlags& flags) {
   InputOptions options;
-  if (!flags.op.empty()) {
-    options.op = flags.op;
-  }
-  if (!flags.ranks.empty()) {
-    options.ranks = cli::count("--ranks", flags.ranks, io::between(1, io::keys::kMostRanks));
-  }
-  options.column =
-      flags.column == "in-place" ? io::NcclColumn::in_place : io::NcclColumn::out_of_place;
+  options.op = cli::given(flags.op);
+  options.ranks = cli::optional_count("--ranks", flags.ranks, io::between(1, io::keys::kMostRanks));
+  cli::read_word("--column", flags.column, io::kNcclColumns, options.column);
   options.importer = program_and_version();
   return options;
 }
@@ -126,11 +114,9 @@ InputOptions input_options(const FitFlags& flags) {
 // Absent flags leave the choice to the fit, which looks at the repetitions.
 FitOptions fit_options(const FitFlags& flags) {
   FitOptions options;
-  if (!flags.robust.empty()) {
-    options.robust = flags.robust == "huber" ? Robust::huber : Robust::none;
-  }
-  if (!flags.seed.empty()) {
-    options.seed = static_cast<std::uint64_t>(cli::count("--seed", flags.seed, io::at_least(0)));
+  cli::read_word("--robust", flags.robust, kRobusts, options.robust);
+  if (const auto seed = cli::optional_count("--seed", flags.seed, io::at_least(0))) {
+    options.seed = static_cast<std::uint64_t>(*seed);
   }
   return options;
 }
@@ -144,6 +130,8 @@ int fit(const cli::Invocation& invocation) {
   CLI::App app;
   add_flags(app, flags);
   cli::Common common(app, kFitText, invocation);
+  const FitOptions options = fit_options(flags);
+  const InputOptions input = input_options(flags);
   check_words(flags);
   if (!flags.assume.empty()) {
     check_assumption(flags.assume);
@@ -155,14 +143,13 @@ int fit(const cli::Invocation& invocation) {
   if (flags.files.size() == 1 && flags.files.front() != "-" &&
       gpu::looks_like_gpu_samples(io::read_text(flags.files.front()))) {
     return write_gpu_calibration(gpu::read_gpu_samples(flags.files.front(), program_and_version()),
-                                 fit_options(flags), targets, flags.force, flags.gpu, common);
+                                 options, targets, flags.force, flags.gpu, common);
   }
   CalibrationText text;
   text.importer = program_and_version();
   text.assume = flags.assume;
   text.link_class = flags.link_class;
-  const FitOptions options = fit_options(flags);
-  const std::vector<io::Samples> files = read_inputs(flags.files, input_options(flags));
+  const std::vector<io::Samples> files = read_inputs(flags.files, input);
   std::vector<GroupFit> fits;
   for (const Group& group : group_samples(files)) {
     fits.push_back(fit_group(group, options));

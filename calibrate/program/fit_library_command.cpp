@@ -4,15 +4,13 @@
 
 #include <CLI/CLI.hpp>
 
-#include "calibrate/program/fit_library_text.hpp"
-#include "calibrate/program/targets.hpp"
+#include "calibrate/program/fit_parts.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "document/json_text.hpp"
 #include "import/nccl/library_measurements.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate {
 
@@ -70,9 +68,7 @@ nccl::Shape parse_shape(const std::string& text) {
 
 io::MeasurementOptions measurement_options(const LibraryFlags& flags) {
   io::MeasurementOptions options;
-  if (!flags.system.empty()) {
-    options.system = flags.system;
-  }
+  options.system = cli::given(flags.system);
   if (!flags.op.empty()) {
     cli::require_word("--op", flags.op, nccl::kOperations.all());
     options.operation = nccl::kOperations.find(flags.op);

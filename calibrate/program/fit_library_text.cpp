@@ -1,10 +1,9 @@
 // Errors are those of the physical model, without the correction by residuals, which would hide at
 // measured points what the model cannot say.
-#include "calibrate/program/fit_library_text.hpp"
-
-#include <cmath>
+#include "calibrate/program/fit_parts.hpp"
 
 #include "cli/shell/document.hpp"
+#include "document/fields/written.hpp"
 #include "nccl/published_constants.hpp"
 #include "scenario/files/library_file.hpp"
 
@@ -144,16 +143,14 @@ std::vector<LibraryReport::Disagreement> disagreements_of(const LibraryFit& fit,
 }
 
 io::Json lines_json(const std::vector<LibraryReport::Line>& lines) {
-  io::Array result;
-  for (const LibraryReport::Line& line : lines) {
-    result.push_back(io::Object{{"name", line.name},
-                                {"points", static_cast<std::int64_t>(line.numbers.points)},
-                                {"median_abs_error", line.numbers.median},
-                                {"p90_abs_error", line.numbers.p90},
-                                {"max_abs_error", line.numbers.largest},
-                                {"sign", line.numbers.sign}});
-  }
-  return result;
+  return io::write_each(lines, [](const LibraryReport::Line& line) {
+    return io::Object{{"name", line.name},
+                      {"points", line.numbers.points},
+                      {"median_abs_error", line.numbers.median},
+                      {"p90_abs_error", line.numbers.p90},
+                      {"max_abs_error", line.numbers.largest},
+                      {"sign", line.numbers.sign}};
+  });
 }
 
 } // namespace
@@ -212,20 +209,18 @@ std::string library_text(const LibraryFit& fit, const nccl::Calibration& calibra
 }
 
 io::Json report_json(const LibraryReport& report) {
-  io::Array disagreements;
-  for (const LibraryReport::Disagreement& each : report.disagreements) {
-    disagreements.push_back(
-        io::Object{{"op", nccl::kOperations[each.point.operation]},
-                   {"nodes", static_cast<std::int64_t>(each.point.shape.nodes)},
-                   {"gpus_per_node", static_cast<std::int64_t>(each.point.shape.gpus)},
-                   {"bytes", each.point.bytes},
-                   {"chosen", pair_text(each.chosen)},
-                   {"likely", pair_text(each.likely)}});
-  }
+  const auto disagreement = [](const LibraryReport::Disagreement& each) {
+    return io::Object{{"op", nccl::kOperations[each.point.operation]},
+                      {"nodes", each.point.shape.nodes},
+                      {"gpus_per_node", each.point.shape.gpus},
+                      {"bytes", each.point.bytes},
+                      {"chosen", pair_text(each.chosen)},
+                      {"likely", pair_text(each.likely)}};
+  };
   return io::Object{{"residuals", lines_json(report.residuals)},
                     {"sizes", lines_json(report.sizes)},
                     {"held_out", lines_json(report.held_out)},
-                    {"disagreements", std::move(disagreements)}};
+                    {"disagreements", io::write_each(report.disagreements, disagreement)}};
 }
 
 } // namespace stepsim::calibrate

@@ -43,7 +43,9 @@ std::string bandwidth_text(double per_byte, const std::optional<base::Interval>&
 // that is off by a factor.
 std::string ordinary_text(const GroupFit& fit) {
   const std::vector<Datum> data = fit.group.data();
-  const Line line = fit_ordinary(data);
+  const base::LineFit fitted = base::fit_line(base::collected<double>(data, &Datum::bytes),
+                                              base::collected<double>(data, &Datum::seconds));
+  const Line line{.startup_s = fitted.intercept, .per_byte_s = fitted.slope};
   double most = 0;
   for (const Datum& datum : data) {
     most = std::max(most, std::abs(relative_error(line, datum)));
@@ -160,10 +162,10 @@ void select(io::Samples& file, const InputOptions& options) {
                 [&](const io::SampleSet& set) { return options.op && set.op != *options.op; });
   const std::vector<io::SampleSet> all = sets;
   std::erase_if(sets, [&](const io::SampleSet& set) {
-    return set.column != io::name(options.column) &&
+    return set.column != io::kNcclColumns[options.column] &&
            std::ranges::any_of(all, [&](const io::SampleSet& other) {
              return other.op == set.op && other.algorithm == set.algorithm &&
-                    other.ranks == set.ranks && other.column == io::name(options.column);
+                    other.ranks == set.ranks && other.column == io::kNcclColumns[options.column];
            });
   });
 }

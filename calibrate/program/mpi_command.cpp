@@ -9,16 +9,14 @@
 
 #include <cstdlib>
 #include <ctime>
-#include <thread>
 
+#include "calibrate/program/fit_parts.hpp"
 #include "calibrate/program/mpi_parts.hpp"
-#include "calibrate/program/targets.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "document/json_text.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate {
 
@@ -155,12 +153,13 @@ void grade(std::vector<ErrorRow> rows, io::Json& tree) {
   constexpr std::int64_t kLeastBytes = 15'000; // 16 KiB, moved by up to 5 %
   std::erase_if(rows, [](const ErrorRow& row) { return row.bytes < kLeastBytes; });
   const ErrorSummary all = summarise(rows);
-  if (all.median) {
-    tree.set("grade", links::kGrades[grade_of(*all.p90)]);
-    tree.set("note",
-             tree.find("note")->as_string() + "; |error| of " + std::to_string(all.counted) +
-                 " collectives of 16 KiB and more, which were measured too: median " +
-                 base::percent(*all.median, 2) + ", 90th percentile " + base::percent(*all.p90, 2));
+  if (all.errors) {
+    tree.set("grade", links::kGrades[grade_of(all.errors->p90)]);
+    tree.set("note", tree.find("note")->as_string() + "; |error| of " +
+                         std::to_string(all.counted) +
+                         " collectives of 16 KiB and more, which were measured too: median " +
+                         base::percent(all.errors->median, 2) + ", 90th percentile " +
+                         base::percent(all.errors->p90, 2));
   }
 }
 
@@ -192,8 +191,8 @@ int calibrate_and_compare(const MpiFlags& flags, const MpiSettings& settings,
   }
   TableOptions options = settings.table;
   options.transport = transport_of(options.messages, crowd, load, options.late);
-  for (const Repetition& probe : probes.times.pingpong) {
-    options.most_probed = std::max(options.most_probed, probe.datum.bytes);
+  for (const io::Sample& probe : probes.times.pingpong) {
+    options.most_probed = std::max(options.most_probed, probe.bytes);
   }
   const PairRun pairs = run_pairs(settings.pairs, hosts, left(kPairShare), wire, watchdog);
   LinkEstimate hosts_alone = link;

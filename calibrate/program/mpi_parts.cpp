@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/printable.hpp"
-#include "base/statistics.hpp"
 #include "calibrate/program/program.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
@@ -67,7 +66,6 @@ void add_mpi_flags(CLI::App& app, MpiFlags& flags) {
 
 MpiSettings mpi_settings(const MpiFlags& flags) {
   MpiSettings settings;
-  settings.pairs = kMostPairs;
   settings.timeout_s =
       cli::quantity("--timeout", flags.timeout, base::QuantityKind::time, io::above(0));
   settings.max_seconds =
@@ -85,9 +83,8 @@ MpiSettings mpi_settings(const MpiFlags& flags) {
   if (!flags.rate.empty()) {
     table.rate = cli::quantity("--rate", flags.rate, base::QuantityKind::rate, io::above(0));
   }
-  if (!flags.pairs.empty()) {
-    settings.pairs = cli::count("--pairs", flags.pairs, io::at_least(1));
-  }
+  settings.pairs =
+      cli::optional_count("--pairs", flags.pairs, io::at_least(1)).value_or(kMostPairs);
   settings.assumed = parse_assumed(flags.assume);
   for (const auto& [flag, value] :
        {std::pair("--topology", &flags.topology), std::pair("--late", &flags.late)}) {
@@ -123,10 +120,7 @@ std::string rows_text(const std::vector<ErrorRow>& rows) {
       {"operation", "algorithm", "bytes", "predicted [ms]", "measured [ms]", "error [%]", "flags"},
       {}};
   for (const ErrorRow& row : rows) {
-    std::string flags;
-    for (const std::string& flag : row.flags) {
-      flags += (flags.empty() ? "" : " ") + flag;
-    }
+    const std::string flags = base::listed(row.flags, {}, " ");
     table.rows.push_back({row.op, row.algorithm, std::to_string(row.bytes),
                           cli::milliseconds_cell(row.predicted_s),
                           cli::milliseconds_cell(row.measured_s),
@@ -134,9 +128,10 @@ std::string rows_text(const std::vector<ErrorRow>& rows) {
   }
   std::string text = cli::table_text(table);
   const ErrorSummary all = summarise(rows);
-  if (all.median) {
+  if (all.errors) {
     text += "|error| of " + std::to_string(all.counted) + " rows that count: median " +
-            base::percent(*all.median) + ", 90th percentile " + base::percent(*all.p90) + "\n";
+            base::percent(all.errors->median) + ", 90th percentile " +
+            base::percent(all.errors->p90) + "\n";
   }
   return text;
 }

@@ -67,11 +67,7 @@ void add_flags(CLI::App& app, ReplayFlags& flags) {
 // because timed waiting is not exact: then it is 0 and not negative.
 io::Json record_of(const ReplayPlan& plan, const ReplayRun& run) {
   const auto values = [&](const auto& part) {
-    std::vector<double> all;
-    for (const IterationTimes& times : run.iterations) {
-      all.push_back(std::invoke(part, times));
-    }
-    return all;
+    return base::collected<double>(run.iterations, part);
   };
   const auto median = [&](const auto& part) { return base::median(values(part)); };
   const std::vector<double> iterations = values(&IterationTimes::iteration_s);
@@ -179,11 +175,11 @@ int replay_on(const ReplayFlags& flags, const ReplayScale& scale, ReplayOptions 
   study::Files files(cli::find_data_folder());
   const io::Json scenario = io::read_json(flags.scenario);
   const std::string calibration = std::filesystem::absolute(flags.calibration).string();
-  std::vector<ReplayPlan> plans;
-  for (const std::string_view schedule : cli::split(flags.schedules)) { // "": the scenario's own
-    plans.push_back(replay_plan(scenario, calibration, std::string(schedule), wire.ranks(), scale,
-                                flags.library, files));
-  }
+  const auto plans = base::collected<ReplayPlan>(
+      cli::split(flags.schedules), [&](std::string_view schedule) { // "": the scenario's own
+        return replay_plan(scenario, calibration, std::string(schedule), wire.ranks(), scale,
+                           flags.library, files);
+      });
   const std::vector<ReplayRun> runs = run_replay(plans, options, wire, watchdog);
   if (runtime.rank() != 0) {
     return cli::kOk;

@@ -7,11 +7,10 @@
 #include <CLI/CLI.hpp>
 
 #include "calibrate/core/error_table.hpp"
-#include "calibrate/program/targets.hpp"
+#include "calibrate/program/fit_parts.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
-#include "document/file.hpp"
 
 namespace stepsim::calibrate {
 
@@ -30,17 +29,17 @@ constexpr cli::CommandText kReportText{
     kProgram,
 };
 
-std::string percent(std::optional<double> ratio) {
-  return ratio ? base::percent(*ratio) : std::string("-");
-}
-
 // One row per algorithm, then all together.
 cli::Table summary_table(const ErrorReport& report) {
   cli::Table table{{"algorithm", "rows", "counted", "median |error|", "90th percentile", "largest"},
                    {}};
   const auto add = [&](const ErrorSummary& summary, const std::string& name) {
+    const auto percent = [&](double ErrorSpread::*part) {
+      return summary.errors ? base::percent((*summary.errors).*part) : "-";
+    };
     table.rows.push_back({name, std::to_string(summary.rows), std::to_string(summary.counted),
-                          percent(summary.median), percent(summary.p90), percent(summary.most)});
+                          percent(&ErrorSpread::median), percent(&ErrorSpread::p90),
+                          percent(&ErrorSpread::most)});
   };
   for (const ErrorSummary& summary : report.algorithms) {
     add(summary, summary.algorithm);
@@ -58,8 +57,8 @@ cli::Table worst_table(const ErrorReport& report) {
     const std::string cause = row.cause();
     table.rows.push_back({row.op, row.algorithm, std::to_string(row.ranks),
                           std::to_string(row.bytes), cli::milliseconds_cell(row.predicted_s),
-                          cli::milliseconds_cell(row.measured_s), percent(row.relative_error()),
-                          cause.empty() ? "-" : cause});
+                          cli::milliseconds_cell(row.measured_s),
+                          base::percent(row.relative_error()), cause.empty() ? "-" : cause});
   }
   return table;
 }
@@ -131,10 +130,13 @@ int report(const cli::Invocation& invocation) {
     cli::write_named(plot.string(), error_plot(rows));
     cli::print_note("plot: " + plot.string(), common);
   }
+  const auto& errors = result.all.errors;
   const bool median_missed =
-      missed("--max-median", "median error", median_limit, result.all.median);
-  const bool p90_missed = missed("--max-p90", "90th percentile", p90_limit, result.all.p90);
-  const bool error_missed = missed("--max-error", "largest error", error_limit, result.all.most);
+      missed("--max-median", "median error", median_limit, part_of(errors, &ErrorSpread::median));
+  const bool p90_missed =
+      missed("--max-p90", "90th percentile", p90_limit, part_of(errors, &ErrorSpread::p90));
+  const bool error_missed =
+      missed("--max-error", "largest error", error_limit, part_of(errors, &ErrorSpread::most));
   return median_missed || p90_missed || error_missed ? cli::kTargetNotMet : cli::kOk;
 }
 

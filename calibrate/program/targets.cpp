@@ -1,12 +1,24 @@
-#include "calibrate/program/targets.hpp"
+#include "calibrate/program/fit_parts.hpp"
+
+#include <CLI/CLI.hpp>
 
 #include "calibrate/program/program.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
+#include "cli/shell/version.hpp"
 #include "document/json_text.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate {
+
+std::string program_and_version() {
+  return std::string(kProgram) + " " + std::string(cli::version());
+}
+
+void add_texts(CLI::App& app, std::initializer_list<TextFlag> flags) {
+  for (const TextFlag& flag : flags) {
+    app.add_option(flag.name, flag.value, flag.text)->type_name(flag.type);
+  }
+}
 
 std::optional<double> largest_allowed(std::string_view flag, const std::string& text) {
   if (text.empty()) {
@@ -38,14 +50,14 @@ bool missed(std::span<const GroupFit> fits, const CurveTargets& targets) {
   const auto worst = [&](std::string_view flag, std::string_view name, double ErrorSpread::*error,
                          const std::optional<double>& limit) {
     const auto value = [&](const GroupFit& fit) {
-      return fit.left_out ? (*fit.left_out).*error : std::numeric_limits<double>::infinity();
+      return part_of(fit.left_out, error).value_or(std::numeric_limits<double>::infinity());
     };
     if (fits.empty()) {
       return missed(flag, name, limit, std::nullopt);
     }
     const GroupFit& fit = *std::ranges::max_element(fits, {}, value);
     return missed(flag, fit.group.text() + ": " + std::string(name) + " on sizes left out", limit,
-                  fit.left_out ? std::optional(value(fit)) : std::nullopt);
+                  part_of(fit.left_out, error));
   };
   const bool median = worst("--max-median", "median error", &ErrorSpread::median, targets.median);
   const bool p90 = worst("--max-p90", "90th percentile", &ErrorSpread::p90, targets.p90);

@@ -1,13 +1,12 @@
 // What a calibration keeps of measured times, and how it is judged: sizes are left out one at a
 // time.
-#include "calibrate/core/curve_choice.hpp"
+#include "calibrate/core/group_fit.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "calibrate/core/group_fit.hpp"
 #include "calibrate/curves.hpp"
 #include "links/profile/profile_curve.hpp"
 #include "testing/tolerance.hpp"

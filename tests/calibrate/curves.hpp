@@ -23,7 +23,7 @@ inline Group group_of(const std::vector<Datum>& data) {
   group.passes = 1;
   for (const Datum& datum : data) {
     group.points.push_back({datum.bytes, datum.seconds, datum.seconds, datum.seconds, 1});
-    group.repetitions.push_back({datum, 0});
+    group.samples.push_back({datum.bytes, datum.seconds, 0});
   }
   return group;
 }

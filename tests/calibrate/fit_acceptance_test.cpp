@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "base/collected.hpp"
 #include "base/statistics.hpp"
-#include "calibrate/core/curve_choice.hpp"
 #include "calibrate/core/group_fit.hpp"
-#include "calibrate/core/joint_fit.hpp"
+#include "calibrate/core/least_squares.hpp"
 #include "calibrate/core/points.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
 #include "links/profile/profile_curve.hpp"
@@ -144,7 +144,9 @@ TEST_CASE("fits of nccl-tests logs: lines, intervals, errors, segments") {
     const Group group = group_of(log, op);
     const std::vector<Datum> data = group.data();
     REQUIRE(data.size() == 10);
-    const Line ols = fit_ordinary(data);
+    const base::LineFit fitted = base::fit_line(base::collected<double>(data, &Datum::bytes),
+                                                base::collected<double>(data, &Datum::seconds));
+    const Line ols{.startup_s = fitted.intercept, .per_byte_s = fitted.slope};
     CHECK(ols.startup_s * 1e6 == within(e.ols.us, 1e-4));
     CHECK(1e-9 / ols.per_byte_s == within(e.ols.GBps, 1e-4));
     CHECK(std::abs(max_percent(ols, data) - e.ols.percent) < 0.01);

@@ -43,7 +43,7 @@ TEST_CASE("group_samples: the point is the median; least and 90th percentile are
   CHECK(group.points[0].count == 10);
   REQUIRE(group.empty.size() == 1); // kept for the report only
   CHECK(group.empty[0].time_s == 0.5);
-  CHECK(group.repetitions.size() == 11);
+  CHECK(group.samples.size() == 11);
   CHECK(group.passes == 1); // 2000 bytes were measured once
   CHECK(group.text() == "allreduce ring P=4");
 }

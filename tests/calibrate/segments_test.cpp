@@ -1,5 +1,5 @@
 // Curves of several lines (CAL 4.3, 14, 15.2) and their evaluation.
-#include "calibrate/core/curve_choice.hpp"
+#include "calibrate/core/group_fit.hpp"
 
 #include <doctest/doctest.h>
 

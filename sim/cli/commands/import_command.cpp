@@ -113,9 +113,7 @@ Imported imported_nccl_tests(const ImportFlags& flags) {
     options.op = flags.op;
   }
   options.ranks = ranks_of(flags);
-  constexpr auto kColumns = base::words<io::NcclColumn>(
-      {{io::NcclColumn::out_of_place, "out-of-place"}, {io::NcclColumn::in_place, "in-place"}});
-  read_word("--column", flags.column, kColumns, options.column);
+  read_word("--column", flags.column, io::kNcclColumns, options.column);
   return imported_samples(io::import_nccl_tests(single_file(flags), options));
 }
 

@@ -60,10 +60,10 @@ void append_rows(const NcclTable& table, NcclColumn column, const std::string& f
       table.rows, [&](const NcclRow& row) { return row.halves[wanted].present; });
   const std::size_t use = lone ? 1 - wanted : wanted;
   if (lone) {
-    warnings.push_back(set.op + ": the log has no " + std::string(name(column)) +
+    warnings.push_back(set.op + ": the log has no " + std::string(kNcclColumns[column]) +
                        " times; its only column is taken");
   }
-  set.column = name(static_cast<NcclColumn>(use));
+  set.column = kNcclColumns[static_cast<NcclColumn>(use)];
   std::size_t wrong = 0;
   for (const NcclRow& row : table.rows) {
     const NcclHalf& half = row.halves[use];
@@ -94,10 +94,6 @@ void append_rows(const NcclTable& table, NcclColumn column, const std::string& f
 }
 
 } // namespace
-
-std::string_view name(NcclColumn column) {
-  return column == NcclColumn::out_of_place ? "out-of-place" : "in-place";
-}
 
 double bus_factor(std::string_view op, std::int64_t ranks) {
   const auto operation = nccl::kOperations.find(op);

@@ -11,8 +11,8 @@
 namespace stepsim::io {
 
 enum class NcclColumn { out_of_place, in_place };
-// "out-of-place", "in-place"
-[[nodiscard]] std::string_view name(NcclColumn column);
+inline constexpr auto kNcclColumns = base::words<NcclColumn>(
+    {{NcclColumn::out_of_place, "out-of-place"}, {NcclColumn::in_place, "in-place"}});
 
 struct NcclTestsOptions {
   ImportOptions common;

@@ -27,11 +27,11 @@ double small_and_large(double n, double factor) {
   return kAlpha + factor * kBeta * (n <= 4096 ? n / 8 : n);
 }
 
-std::vector<Repetition> samples(double factor) {
-  std::vector<Repetition> list;
+std::vector<stepsim::io::Sample> samples(double factor) {
+  std::vector<stepsim::io::Sample> list;
   for (const double n : {4.0, 4096.0, 16384.0, 65536.0, 262144.0, 1048576.0, 8388608.0}) {
-    for (std::size_t pass = 0; pass < 3; ++pass) {
-      list.push_back({{n, small_and_large(n, factor)}, pass});
+    for (const std::int64_t pass : {0, 1, 2}) {
+      list.push_back({n, small_and_large(n, factor), pass});
     }
   }
   return list;
@@ -43,7 +43,7 @@ ProbeTimes probes(double exchange, double shift) {
   times.exchange = samples(exchange);
   times.shift = samples(shift);
   for (const double n : {65536.0, 1048576.0, 8388608.0}) {
-    times.reduce.push_back({{n, 2e-10 * n}, 0});
+    times.reduce.push_back({n, 2e-10 * n, 0});
   }
   times.block_bytes = kBlock;
   const double tau = kBlock * kBeta + 5e-6;
@@ -92,8 +92,8 @@ TEST_CASE("link estimate: above 1.3 both ways at once, the host is the limit") {
 
 TEST_CASE("link estimate: times that do not grow are refused") {
   ProbeTimes flat = probes(1, 1);
-  for (Repetition& sample : flat.pingpong) {
-    sample.datum.seconds = sample.datum.bytes < 1e6 ? 2.0 : 1.0;
+  for (stepsim::io::Sample& sample : flat.pingpong) {
+    sample.time_s = sample.bytes < 1e6 ? 2.0 : 1.0;
   }
   CHECK_THROWS_WITH_AS((void)estimate_link(flat),
                        "pingpong: time does not grow with size; bandwidth not identifiable",
