@@ -22,6 +22,15 @@ SAMPLES = ROOT / "examples/h100x8.samples.json"
 ERRORS = ROOT / "tests/golden/input/errors.jsonl"
 
 
+def rounded(tree):
+    """Without the last digits, which follow from the order of sums; errors near 0 have few digits."""
+    if isinstance(tree, dict):
+        return {key: rounded(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [rounded(value) for value in tree]
+    return float(f"{tree:.9g}") if isinstance(tree, float) else tree
+
+
 class Use(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -98,7 +107,7 @@ class Use(unittest.TestCase):
         for each in (tree, shipped):
             each.pop("name")
             each["source"].pop("importer")
-        self.assertEqual(tree, shipped)
+        self.assertEqual(rounded(tree), rounded(shipped))
         result = json.loads(self.run_program(
             "stepsim", "run", ROOT / "examples/h100x8.scenario.json", "--json").stdout)
         self.assertEqual(result["calibration"]["grade"], "ok")

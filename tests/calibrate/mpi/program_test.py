@@ -211,7 +211,7 @@ class Program(unittest.TestCase):
                                 "exclude each other"),
                                (["--late", "3"], "must be RANK=TIME"),
                                (["--late", "3=0s"], "--late"),
-                               (["--late", "4294967297=1ms"], "must be in [0, 1048576]"),
+                               (["--late", "4294967297=1ms"], "must be an integer in [0, 1048576]"),
                                (["--segment", "6B"], "multiple of 4"),
                                (["--segment", "9MiB"], "at most 8 MiB"),
                                (["--timeout", "0s"], "--timeout 0s: must be > 0"),
