@@ -1,5 +1,6 @@
-#include "base/collected.hpp"
 #include "calibrate/cuda/gpu_fit.hpp"
+
+#include "base/collected.hpp"
 
 namespace stepsim::calibrate::gpu {
 

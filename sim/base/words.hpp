@@ -30,7 +30,7 @@ public:
   explicit constexpr Words(std::span<const std::string_view, N> words) {
     std::ranges::copy(words, words_.begin());
   }
-  constexpr void rename(const Word<Enum>& other) {
+  constexpr void give(const Word<Enum>& other) {
     words_[static_cast<std::size_t>(other.value)] = other.word;
   }
 
@@ -93,7 +93,7 @@ template <class Enum, std::size_t N>
 [[nodiscard]] constexpr auto words(const Word<Enum> (&others)[N]) {
   auto table = words<Enum>();
   for (const Word<Enum>& other : others) {
-    table.rename(other);
+    table.give(other);
   }
   return table;
 }
