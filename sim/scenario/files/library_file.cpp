@@ -108,7 +108,7 @@ LibraryFile parse_library_calibration(const Json& json) {
   read_parameters(fields, result);
   read_points(fields, result);
   result.of_nominal = read_nominal_shares(fields);
-  result.sources = checked_texts(fields.list("sources"), problems);
+  result.sources = checked_texts(fields.list("sources"), fields.problems());
   result.warnings = parse_warnings(fields);
   fields.finish();
   return result;
