@@ -352,6 +352,9 @@ ProgramParts with_merged_layers(ProgramParts parts, bool slowed_alike, bool one_
     all.front().forward += std::exchange(all[l].forward, Seconds{});
     all[l].forward_before = true;
   }
+  if (!std::isfinite(all.front().forward.value)) {
+    throw SimulationError(std::string(kBeyondNumbers));
+  }
   for (BucketTimes& bucket : parts.buckets) {
     programs::merge_layers(merged, bucket.layers);
     if (bucket.ready_after) {

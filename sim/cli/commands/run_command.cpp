@@ -161,8 +161,8 @@ void write_in_blocks(const Common& common, const study::Result& result, const io
 int run_program(const Invocation& invocation, const io::Json& tree, const RunOptions& options,
                 study::Files& files, const Common& common) {
   refuse_others(common,
-                {"SCENARIO", "--set", "--method", "--seed", "--conditions", kJobGroup, kEstimate,
-                 kTimelineGroup},
+                {"SCENARIO", "--set", "--method", "--seed", "--conditions", "--max-seconds",
+                 kJobGroup, kEstimate, kTimelineGroup},
                 "needs a scenario; " + options.file + " is a program");
   const study::ProgramFile file = load_program(tree, files, options.flags);
   const study::Explained explained = study::explained_program(file);
