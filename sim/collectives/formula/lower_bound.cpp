@@ -199,24 +199,24 @@ double reduction_bound(const Collective& collective) {
   return shared_time((collective.ranks - 1.0) * collective.bytes, gamma);
 }
 
-// A server takes all pushes of its part through its port, or one port per level, before it sends
-// the sums back through as many. The last push of a worker ends after its n bytes have left, and
-// all sums of that dedicated server come after it.
+// Flows through shared ports; `links.all` may be beaten by a listed or an inner link.
 LowerBound server_flow_bound(const Collective& collective) {
-  const LinkCost& link = collective.links.all;
-  const bool dedicated = collective.options.placement == Placement::dedicated;
-  const std::optional<TwoLevel>& two = collective.links.two_level;
-  const LinkCost inner = two && two->gpus_per_node > 1 && !dedicated ? two->intra : link;
-  const bool sharded = collective.options.placement == Placement::sharded;
-  const std::uint32_t servers = sharded ? collective.ranks : collective.options.servers;
-  const double inside = dedicated ? 0 : NodeRanks(collective).size(0) - 1.0;
-  const double outside = collective.ranks - inside - (dedicated ? 0 : 1);
-  const double per_byte_s = std::max(outside * link.per_byte_s, inside * inner.per_byte_s);
-  const double n = collective.bytes;
-  const double least = Partition::equal(n, servers, collective.options).bytes(servers - 1, 1);
-  const double twice = 2 * n / servers * per_byte_s;
-  return {2 * std::min(link.startup_s(), inner.startup_s()),
-          dedicated ? std::max(twice, n * link.per_byte_s + least * per_byte_s) : twice, 0};
+  double beta = collective.links.pairs_only ? kNoLink : collective.links.all.per_byte_s;
+  double alpha = collective.links.pairs_only ? kNoLink : collective.links.all.startup_s();
+  for (const PairCost& pair : collective.links.pairs) {
+    beta = std::min(beta, pair.cost.per_byte_s);
+    alpha = std::min(alpha, pair.cost.startup_s());
+  }
+  if (collective.links.two_level && collective.links.two_level->gpus_per_node > 1) {
+    beta = std::min(beta, collective.links.two_level->intra.per_byte_s);
+    alpha = std::min(alpha, collective.links.two_level->intra.startup_s());
+  }
+  const double P = collective.ranks;
+  const double S =
+      collective.options.placement == Placement::sharded ? P : collective.options.servers;
+  const double share =
+      collective.options.placement == Placement::dedicated ? std::max(1.0, P / S) : (P - 1) / S;
+  return {2 * alpha, share * collective.bytes * beta, 0};
 }
 
 // Ranks that can know a value after `ports` latencies at ports, of which each message in a row
