@@ -200,6 +200,12 @@ template <sequence R> constexpr void reverse(R&& r) { std::reverse(std::begin(r)
 template <sequence R, class O> constexpr O copy(R&& r, O out) {
   return std::copy(std::begin(r), std::end(r), out);
 }
+template <sequence R, class O> constexpr O move(R&& r, O out) {
+  return std::move(std::begin(r), std::end(r), out);
+}
+template <sequence R> constexpr auto distance(R&& r) {
+  return std::distance(std::begin(r), std::end(r));
+}
 template <sequence R, class O, class F, class P = identity>
 constexpr O copy_if(R&& r, O out, F test, P by = {}) {
   return std::copy_if(std::begin(r), std::end(r), out, compat::tested(test, by));

@@ -19,14 +19,13 @@ struct EndLine {
 class RankPass {
 public:
   RankPass(const Program& program, const OperationLayout& layout, std::int64_t iterations,
-           const Factors& factors, Record record)
+           const Factors& factors, const EachRule& each, Record record)
       : program_(program), layout_(layout), seconds_(durations_of(program)), factors_(factors),
-        ranks_(program.ranks), recorded_(record != Record::marker), enter_(ranks_),
+        each_(each), ranks_(program.ranks), recorded_(record != Record::marker), enter_(ranks_),
         ones_(ranks_, 1), latest_(layout_.slots, 0),
         stream_end_(program.streams.size() * ranks_, 0), stream_line_(program.streams.size()),
         stream_latest_(program.streams.size(), 0), differs_(program.operations.size()),
-        own_waits_(program.operations.size()), by_rank_(program.operations.size()),
-        times_(sized_times(program, iterations, program.ranks, record)) {
+        own_waits_(program.operations.size()), by_rank_(program.operations.size()) {
     for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
       differs_[o] = !together(program.operations[o]);
     }
@@ -53,6 +52,15 @@ public:
       rows += by_rank_[o] ? layout_.ring_mask[o] + std::size_t{1} : 0;
     }
     ends_.resize(rows * ranks_);
+    times_.columns = record == Record::first_rank ? 1 : 0;
+    times_.iterations = iterations;
+    times_.ranks = program.ranks;
+    times_.operations = program.iteration_size();
+    times_.marker_end.reserve(static_cast<std::size_t>(iterations) * ranks_);
+    if (recorded_) {
+      times_.start.resize(times_.at(iterations, 0, 0));
+      times_.end.resize(times_.start.size());
+    }
   }
 
   OperationTimes run() {
@@ -62,12 +70,11 @@ public:
         evaluate(o, t);
       }
       const std::size_t slot = layout_.slot(program_.marker, t);
-      const auto ends =
-          std::span(times_.marker_end).subspan(static_cast<std::size_t>(t) * ranks_, ranks_);
       if (by_rank_[program_.marker]) {
-        std::ranges::copy(ends_at(program_.marker, slot), ends.begin());
+        const std::span<const double> ends = ends_at(program_.marker, slot);
+        times_.marker_end.insert(times_.marker_end.end(), ends.begin(), ends.end());
       } else {
-        std::ranges::fill(ends, latest_[slot]);
+        times_.marker_end.insert(times_.marker_end.end(), ranks_, latest_[slot]);
       }
     }
     for (const std::uint32_t o : order.subspan(times_.operations)) {
@@ -87,7 +94,8 @@ private:
   // Whether all ranks start and end the operation together, so that one number tells the ends of
   // all.
   [[nodiscard]] static bool together(const Operation& operation) {
-    return operation.type == OperationType::exchange && operation.group == kAllRanks;
+    return operation.type == OperationType::exchange && operation.group == kAllRanks &&
+           operation.entry == Entry::together;
   }
 
   // Whether each rank of `operation` waits for its own end of another one, which ranks end apart.
@@ -133,18 +141,38 @@ private:
     }
   }
 
-  // Of a group. `enter_` becomes the starts.
-  void exchange(const Operation& operation, double seconds, std::span<double> ends) {
+  void exchange(const Operation& operation, double seconds, double factor, std::span<double> ends) {
+    if (operation.group == kAllRanks) {
+      exchange_part(operation, seconds, factor, enter_, ends);
+      return;
+    }
     for (const std::vector<std::uint32_t>& part : program_.groups[operation.group].parts) {
-      double start = 0;
+      part_enter_.clear();
       for (const std::uint32_t rank : part) {
-        start = std::max(start, enter_[rank]);
+        part_enter_.push_back(enter_[rank]);
       }
-      for (const std::uint32_t rank : part) {
-        enter_[rank] = start;
-        ends[rank] = start + seconds;
+      part_leave_.resize(part.size());
+      exchange_part(operation, seconds, factor, part_enter_, part_leave_);
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        enter_[part[i]] = part_enter_[i];
+        ends[part[i]] = part_leave_[i];
       }
     }
+  }
+
+  // `enter` becomes the starts.
+  void exchange_part(const Operation& operation, double seconds, double factor,
+                     std::span<double> enter, std::span<double> leave) {
+    if (enter.empty()) {
+      return;
+    }
+    if (operation.entry == Entry::each) {
+      each_(operation, factor, enter, leave);
+      return;
+    }
+    const double start = *std::ranges::max_element(enter);
+    std::ranges::fill(enter, start);
+    std::ranges::fill(leave, start + factor * seconds);
   }
 
   // The place of the factors on the compute time of `operation`, from 1; 0 if all of them are 1.
@@ -227,7 +255,7 @@ private:
       wait_for_all(o, iteration, ends);
       const double factor =
           exchange_factor(program_, factors_, operation, iteration, times_.iterations);
-      exchange(operation, factor * seconds, ends);
+      exchange(operation, seconds, factor, ends);
       finish(o, iteration, least_and_largest(ends).second);
       return;
     }
@@ -279,6 +307,7 @@ private:
   const OperationLayout& layout_;
   const std::vector<double> seconds_; // [operation]
   const Factors& factors_;
+  const EachRule& each_;
   const std::size_t ranks_;
   const bool recorded_;
   std::vector<double> enter_;
@@ -294,20 +323,23 @@ private:
   std::vector<bool> differs_;   // [operation]: ranks may end it apart
   std::vector<bool> own_waits_; // [operation]: it waits by rank
   std::vector<bool> by_rank_;   // [operation]: somebody reads the end of each rank
+  std::vector<double> part_enter_;
+  std::vector<double> part_leave_;
   OperationTimes times_;
 };
 
 } // namespace
 
 OperationTimes rank_vectors(const Program& program, const OperationLayout& layout,
-                            std::int64_t iterations, const Factors& factors, Record record) {
+                            std::int64_t iterations, const Factors& factors, const EachRule& each,
+                            Record record) {
   assert(recurrence_applies(program) && "fifo streams without interference");
-  return RankPass(program, layout, iterations, factors, record).run();
+  return RankPass(program, layout, iterations, factors, each, record).run();
 }
 
 OperationTimes rank_vectors(const Program& program, std::int64_t iterations, const Factors& factors,
-                            Record record) {
-  return rank_vectors(program, layout_of(program), iterations, factors, record);
+                            const EachRule& each, Record record) {
+  return rank_vectors(program, layout_of(program), iterations, factors, each, record);
 }
 
 } // namespace stepsim::programs

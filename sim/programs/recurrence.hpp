@@ -6,6 +6,8 @@
 //     S(o, t) = max(E(previous operation on the stream), max over waits (q, d) of E(q, t - d))
 //     E(o, t) = S(o, t) + seconds
 
+#include <functional>
+
 #include "programs/operation_layout.hpp"
 
 namespace stepsim::programs {
@@ -27,16 +29,23 @@ namespace stepsim::programs {
                                         std::int64_t iterations, Record record);
 
 // The evaluator `max_plus`, for ranks that differ: per operation, one vector of times over the
-// ranks (TRN 2.2, 2.3). It requires fifo streams and no interference.
-// O((operations + waits) x ranks) per iteration.
+// ranks (TRN 2.2, 2.3). It requires fifo streams and no interference. Exchange times are given by
+// formula or by a rule of the collective. O((operations + waits) x ranks) per iteration.
 
-// Runs a valid program with fifo streams and without interference. All exchanges start together.
+// Computes, for an exchange with entry `each`, the times `leave` at which the ranks of one part
+// leave if they enter at `enter`. Both spans are in the order of the part's ranks. The times of all
+// messages are multiplied by `factor`.
+using EachRule = std::function<void(const Operation& exchange, double factor,
+                                    std::span<const double> enter, std::span<double> leave)>;
+
+// Runs a valid program with fifo streams and without interference. If an exchange has entry `each`,
+// the rule `each` must not be empty.
 [[nodiscard]] OperationTimes rank_vectors(const Program& program, std::int64_t iterations,
-                                          const Factors& factors = {},
+                                          const Factors& factors = {}, const EachRule& each = {},
                                           Record record = Record::marker);
 // The same with the layout of the program, for callers that know it.
 [[nodiscard]] OperationTimes rank_vectors(const Program& program, const OperationLayout& layout,
                                           std::int64_t iterations, const Factors& factors,
-                                          Record record);
+                                          const EachRule& each, Record record);
 
 } // namespace stepsim::programs

@@ -43,7 +43,7 @@ OperationTimes evaluate(const Scenario& scenario, const Program& made,
                                 record == Record::all ? Record::all : Record::steady);
   }
   if (programs::recurrence_applies(made)) {
-    return programs::rank_vectors(made, layout, iterations, factors, record);
+    return programs::rank_vectors(made, layout, iterations, factors, {}, record);
   }
   if (!varies && iterations > 1 && record == Record::first_rank) {
     if (auto times = programs::times_from_idle(made, layout, iterations)) {

@@ -344,13 +344,12 @@ ProgramParts with_merged_layers(ProgramParts parts, bool slowed_alike, bool one_
   std::vector<LayerTimes> all(merged.back() + std::size_t{1});
   for (std::size_t l = 0; l < merged.size(); ++l) {
     LayerTimes& layer = all[merged[l]];
-    layer.forward += parts.layers[l].forward;
+    (one_forward ? all.front() : layer).forward += parts.layers[l].forward;
     layer.backward += parts.layers[l].backward;
     layer.bytes += parts.layers[l].bytes;
   }
-  for (std::size_t l = 1; one_forward && l < all.size(); ++l) {
-    all.front().forward += std::exchange(all[l].forward, Seconds{});
-    all[l].forward_before = true;
+  for (LayerTimes& layer : std::span(all).subspan(1)) {
+    layer.forward_before = one_forward;
   }
   if (!std::isfinite(all.front().forward.value)) {
     throw SimulationError(std::string(kBeyondNumbers));

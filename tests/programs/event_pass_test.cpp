@@ -86,7 +86,7 @@ TEST_CASE("events: equal the vectors over ranks on random fifo programs, factors
     const Program program = with_ending_waits(random_program(random, ranks), random);
     const Factors factors = random_factors(random, ranks, 6);
     const OperationTimes events = event_pass(program, 6, factors, Record::all);
-    const OperationTimes vectors = rank_vectors(program, 6, factors, Record::all);
+    const OperationTimes vectors = rank_vectors(program, 6, factors, {}, Record::all);
     CHECK(events.start == vectors.start);
     CHECK(events.end == vectors.end);
     CHECK(events.marker_end == vectors.marker_end);

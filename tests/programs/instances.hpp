@@ -72,12 +72,14 @@ inline Operation operation_of(const io::Json& json, std::uint32_t stream) {
   operation.id = json.find("id")->as_string();
   operation.stream = stream;
   operation.type = *kOperationTypes.find(json.find("type")->as_string());
-  operation.kind = *kKinds.find(json.find("kind")->as_string());
+  // Entry `each`: which collective it is stands in another key than the kind.
+  operation.kind = *kKinds.find(text_or(json, "collective", json.find("kind")->as_string()));
   operation.seconds = {number_or(json, "seconds", 0)};
   operation.startup = {number_or(json, "startup", 0)};
   operation.data = {number_or(json, "data", 0)};
   operation.bytes = static_cast<std::int64_t>(number_or(json, "bytes", 0));
   operation.priority = static_cast<std::int64_t>(number_or(json, "priority", 0));
+  operation.entry = *kEntries.find(text_or(json, "entry", "together"));
   return operation;
 }
 
@@ -125,6 +127,24 @@ inline Factors factors_of(const io::Json& instance) {
     factors.exchange = numbers(*exchange);
   }
   return factors;
+}
+
+// Entry `each` by a ring over equal links: the step s of a message reaches the next rank one part
+// of the exchange after both have the step before (COL 3).
+inline void ring_of_equal_steps(const Operation& exchange, double factor,
+                                std::span<const double> enter, std::span<double> leave) {
+  const std::size_t ranks = enter.size();
+  const std::size_t steps = (exchange.kind == Kind::allreduce ? 2 : 1) * (ranks - 1);
+  std::vector<double> now(enter.begin(), enter.end());
+  for (std::size_t s = 0; s < steps; ++s) {
+    std::vector<double> next(ranks);
+    for (std::size_t r = 0; r < ranks; ++r) {
+      next[r] = std::max(now[r], now[(r + ranks - 1) % ranks]) +
+                factor * exchange.duration_s() / static_cast<double>(steps);
+    }
+    now = next;
+  }
+  std::copy(now.begin(), now.end(), leave.begin());
 }
 
 } // namespace stepsim::programs

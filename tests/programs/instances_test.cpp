@@ -79,6 +79,15 @@ TEST_CASE("instances: ranks with factors of their own") {
   });
 }
 
+TEST_CASE("instances: ranks that enter rings one by one") {
+  each_instance("entry_each", 15,
+                [](const Json& instance, const Program& program, const Json& expect) {
+                  check_ends(rank_vectors(program, instance.find("iterations")->as_integer(),
+                                          factors_of(instance), ring_of_equal_steps),
+                             expect);
+                });
+}
+
 TEST_CASE("instances: interference, priority and at_once by events") {
   const auto by_events = [](const Json& instance, const Program& program, const Json& expect) {
     check_ends(event_pass(program, instance.find("iterations")->as_integer()), expect);

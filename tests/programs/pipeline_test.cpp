@@ -121,7 +121,7 @@ Times run(const Input& input) {
   }
   Times times{.program = program_of(input), .all = {}};
   times.all = input.compute_slowdown == 1
-                  ? rank_vectors(times.program, iterations, factors, Record::all)
+                  ? rank_vectors(times.program, iterations, factors, {}, Record::all)
                   : event_pass(times.program, iterations, factors, Record::all);
   times.makespan_s = times.all.makespan_s;
   const std::int64_t half = iterations / 2;

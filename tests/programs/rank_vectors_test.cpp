@@ -22,12 +22,13 @@ using stepsim::testing::within;
 namespace {
 
 // Row P2 of TRN 11.1: compute 2 s waits for the all-reduce before it, all-reduce 4 s.
-Program four_ranks() {
+Program four_ranks(Entry entry) {
   ProgramDraft draft;
   const auto compute = draft.stream("compute");
   const auto reduce = draft.stream("reduce");
   const auto c = draft.compute("c", compute, Kind::step, Seconds{2});
   const auto x = draft.exchange("x", reduce, Kind::allreduce, Seconds{0}, Seconds{4});
+  draft.last().entry = entry;
   draft.wait(x, c, 0);
   draft.wait(c, x, 1);
   draft.settings().ranks = 4;
@@ -39,7 +40,7 @@ const Factors kFourRanks{.compute = {1, 1, 2, 1, 1, 1.5, 1, 1, 1, 1, 1, 1.25}, .
 } // namespace
 
 TEST_CASE("ranks: an exchange starts with the last rank (row P2)") {
-  const OperationTimes times = rank_vectors(four_ranks(), 3, kFourRanks);
+  const OperationTimes times = rank_vectors(four_ranks(Entry::together), 3, kFourRanks);
   const double first = 2 * 2 + 4;
   const double second = first + 1.5 * 2 + 4;
   const double third = second + 1.25 * 2 + 4;
@@ -49,12 +50,44 @@ TEST_CASE("ranks: an exchange starts with the last rank (row P2)") {
 }
 
 TEST_CASE("ranks: the mean period lies between the latest ends of two iterations") {
-  Program program = four_ranks();
+  Program program = four_ranks(Entry::together);
   program.marker = 0; // c, which the ranks end apart from each other
   const OperationTimes times = rank_vectors(program, 3, kFourRanks);
   const double first = 2 * 2;                     // rank 2
   const double last = 8 + 1.5 * 2 + 4 + 1.25 * 2; // rank 3
   CHECK(mean_period(times, 1).value == (last - first) / 2);
+}
+
+TEST_CASE("ranks: a ring over equal links ends as if its ranks had entered together (row P3)") {
+  const OperationTimes each =
+      rank_vectors(four_ranks(Entry::each), 3, kFourRanks, ring_of_equal_steps);
+  const OperationTimes together = rank_vectors(four_ranks(Entry::together), 3, kFourRanks);
+  REQUIRE(each.marker_end.size() == together.marker_end.size());
+  for (std::size_t i = 0; i < each.marker_end.size(); ++i) {
+    CHECK(each.marker_end[i] == within(together.marker_end[i], 1e-9));
+  }
+}
+
+TEST_CASE("ranks: entry each hands on the factor and the ranks of each part, in their order") {
+  ProgramDraft draft;
+  const auto compute = draft.stream("compute");
+  const auto c = draft.compute("c", compute, Kind::step, Seconds{1});
+  const auto x = draft.exchange("x", compute, Kind::allreduce, Seconds{1}, Seconds{2});
+  draft.last().entry = Entry::each;
+  draft.last().group = draft.group({.name = "pairs", .parts = {{3, 0}, {1, 2}}});
+  draft.settings().ranks = 4;
+  const Program program = draft.finish(x);
+  check(program, "test");
+  CHECK(c == 0);
+  const Factors factors{.compute = {1, 2, 3, 4}, .exchange = {1.5}};
+  // Only the first rank of a part leaves, the second one stays for the whole exchange.
+  const EachRule rule = [](const Operation& exchange, double factor, std::span<const double> enter,
+                           std::span<double> leave) {
+    leave[0] = enter[0];
+    leave[1] = enter[1] + factor * exchange.duration_s();
+  };
+  const OperationTimes times = rank_vectors(program, 1, factors, rule);
+  CHECK(times.marker_end == std::vector<double>{1 + 1.5 * 3, 2, 3 + 1.5 * 3, 4});
 }
 
 TEST_CASE("ranks: a wait for all ranks at a distance lets ranks run ahead by it (row P4)") {
@@ -104,7 +137,7 @@ TEST_CASE("ranks: the vectors equal the definition on random programs with group
     const Program program = with_ending_waits(random_program(random, ranks), random);
     REQUIRE(problems_of(program, "random").empty());
     const Factors factors = random_factors(random, ranks, 5);
-    const OperationTimes times = rank_vectors(program, 5, factors, Record::all);
+    const OperationTimes times = rank_vectors(program, 5, factors, {}, Record::all);
     CHECK(times.end == ends_by_definition(program, 5, factors));
     CHECK(times.makespan_s == *std::ranges::max_element(times.end));
   }

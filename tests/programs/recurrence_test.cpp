@@ -85,7 +85,7 @@ TEST_CASE("recurrence: equals the definition and the vector over ranks on random
     REQUIRE(problems_of(program, "random").empty());
     const OperationTimes times = recurrence(program, 7, Record::all);
     CHECK(times.end == ends_by_definition(program, 7, {}));
-    const OperationTimes vectors = rank_vectors(program, 7, {}, Record::all);
+    const OperationTimes vectors = rank_vectors(program, 7, {}, {}, Record::all);
     CHECK(times.end == vectors.end);
     CHECK(times.start == vectors.start);
     CHECK(times.marker_end == vectors.marker_end);

@@ -64,6 +64,7 @@ public:
     At at = start_;
     double upto = end(at);
     while (upto > cut_) {
+      at = entered_last(at, upto);
       const double from = segment_start(at, upto);
       add(at, from, upto);
       upto = from;
@@ -134,6 +135,27 @@ private:
       return {0, factors.empty() ? op.seconds.value : factors[at.rank] * op.seconds.value};
     }
     return {0, op.seconds.value};
+  }
+
+  // Entry `each`: the latest rank of the part that entered before this one left, unless the rank
+  // took no longer than the exchange alone.
+  [[nodiscard]] At entered_last(At at, double upto) const {
+    const Operation& op = operation(at);
+    if (op.type != OperationType::exchange || op.entry != Entry::each) {
+      return at;
+    }
+    const auto [startup, data] = own(at);
+    if (upto - start(at) <= (startup + data) * (1 + 1e-9)) {
+      return at;
+    }
+    At last = at;
+    for (const std::uint32_t rank : parts_.of(op, at.rank)) {
+      const At other{at.operation, at.iteration, rank};
+      if (start(other) > start(last) && start(other) < upto) {
+        last = other;
+      }
+    }
+    return last;
   }
 
   // On a priority stream data that waited for those of another message begin where they ended.
@@ -234,7 +256,8 @@ private:
       return latest.end == time ? std::optional(Cause{latest.at}) : from_channel(at, latest);
     }
     look_at_fifo(at, latest);
-    if (latest.end < time && operation(at).type == OperationType::exchange) {
+    if (latest.end < time && operation(at).type == OperationType::exchange &&
+        operation(at).entry == Entry::together) {
       for (const std::uint32_t rank : parts_.of(operation(at), at.rank)) {
         look_at_fifo({at.operation, at.iteration, rank}, latest);
       }

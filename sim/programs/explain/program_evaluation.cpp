@@ -67,7 +67,8 @@ OperationTimes evaluate(const Program& program, const Evaluation& evaluation, Re
   case Evaluator::closed_form:
     return recurrence(program, evaluation.iterations, record);
   case Evaluator::max_plus:
-    return rank_vectors(program, evaluation.iterations, evaluation.factors, record);
+    return rank_vectors(program, evaluation.iterations, evaluation.factors, evaluation.each,
+                        record);
   case Evaluator::events:
     if (!event_pass_applies(program)) {
       throw SimulationError("exchanges that ranks enter one by one (entry each) cannot run with "

@@ -20,6 +20,7 @@ struct Evaluation {
   // Iterations that run after these, with factors of their own, and are not counted.
   std::int64_t after = 0;
   Factors factors;
+  EachRule each; // the times of exchanges whose ranks enter one by one (entry `each`)
 };
 
 // Whether the period is the ratio of a critical cycle: true for equal ranks, constant durations,

@@ -41,7 +41,7 @@ TEST_CASE("job: ranks of a host take the first GPU that is free, whichever of th
 }
 
 TEST_CASE("job: the GPU of a rank depends on its host alone, and all ranks refuse together") {
-  const std::vector<std::string> both{"a\nb\n", "a\nb\n", "a\nb\n", "a\nb\n"};
+  const std::vector<std::string> both{"a\nb", "a\nb", "a\nb", "a\nb"};
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
     CHECK(device_of_rank(rank_of(rank, {0, 0, 1, 1}, both), {"a", "b"}) ==
           static_cast<int>(rank % 2));
@@ -53,7 +53,7 @@ TEST_CASE("job: the GPU of a rank depends on its host alone, and all ranks refus
         "--ntasks-per-node or torchrun --nproc_per_node 2)",
         UsageError);
   }
-  CHECK_THROWS_WITH_AS((void)device_of_rank(rank_of(0, {0, 1}, {"a\n", ""}), {"a"}),
+  CHECK_THROWS_WITH_AS((void)device_of_rank(rank_of(0, {0, 1}, {"a", ""}), {"a"}),
                        "rank 1 (host 1): no CUDA device", NotAvailable);
 }
 
