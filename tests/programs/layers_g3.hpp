@@ -69,7 +69,7 @@ struct PeriodAndExposed {
 inline PeriodAndExposed figures(const Program& program) {
   check(program, "built");
   const OperationTimes times = recurrence(program, 4, Record::all);
-  const OperationTimes vectors = rank_vectors(program, 4, {}, Record::all);
+  const OperationTimes vectors = rank_vectors(program, 4, {}, {}, Record::all);
   const OperationTimes events = event_pass(program, 4, {}, Record::all);
   if (times.end != vectors.end || times.end != events.end ||
       times.makespan_s != events.makespan_s || times.makespan_s != vectors.makespan_s) {
