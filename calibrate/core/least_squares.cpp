@@ -42,7 +42,7 @@ Counts solved(const std::array<Counts, kMostColumns>& R, const Columns& columns,
   return right;
 }
 
-// The solution without bounds, with those of the columns that do not follow from earlier ones.
+// The least-squares solution without bounds, for the identifiable columns only.
 Solution free_solution(std::span<const JointRow> rows, std::span<const double> weights,
                        const Columns& columns) {
   const auto scaled = [&](auto value) {

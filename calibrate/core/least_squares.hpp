@@ -13,10 +13,10 @@ namespace stepsim::calibrate {
 //   t = a alpha + c beta + g gamma        ring all-reduce: 2(P-1), 2(P-1)/P n, (P-1)/P n
 //   minimise  sum w (a alpha + c beta + g gamma - t)^2,   alpha, beta, gamma >= 0
 //
-// A value whose counts, divided by the times, follow from those of earlier values (all but 1e-6 of
-// their length) is not identifiable: it is 0, and the others carry its part. Most all-reduces have
-// c = 2 g, so that all-reduces alone never separate beta from gamma, whatever P is; times of
-// recursive doubling (c = g) or of a broadcast (g = 0) separate them.
+// The columns are orthogonalised in the order alpha, beta, gamma. A value whose column loses all
+// but 1e-6 of its length is not identifiable: it is 0, and the others carry its part. Most
+// all-reduces have c = 2 g, so that all-reduces alone never separate beta from gamma, whatever P
+// is; times of recursive doubling (c = g) or of a broadcast (g = 0) separate them.
 inline constexpr std::size_t kMostColumns = 3;
 using Counts = std::array<double, kMostColumns>; // a, c, g, or their values alpha, beta, gamma
 using Columns = std::array<bool, kMostColumns>;

@@ -38,9 +38,9 @@ struct Point {
 [[nodiscard]] std::map<double, std::vector<double>>
 seconds_by_size(std::span<const io::Sample> samples);
 
-// `samples` are all of more than 0 bytes, with the numbers of their passes, from 0: passes are
-// numbered in the order in which their numbers in the file are met; samples without a number are
-// the passes 0, 1, .. of their size. `gpus_per_node` is that of the first set in the group.
+// `samples` holds all samples of more than 0 bytes. Their passes are numbered from 0, in the order
+// in which the file names them. Samples without a pass are numbered one after another for each
+// size. `gpus_per_node` is taken from the first set of the group.
 struct Group : io::SampleSet {
   std::vector<Point> points; // bytes > 0, strictly ascending; at least 2
   std::vector<Point> empty;  // 0 bytes, at most one

@@ -1,5 +1,5 @@
 #pragma once
-// What the commands that fit share and print.
+// Flags, inputs and printed lines that the commands fit and fit-library have in common.
 
 #include "calibrate/core/calibration_file.hpp"
 #include "calibrate/cuda/gpu_calibration.hpp"
@@ -73,7 +73,7 @@ struct CurveTargets {
 // Fits GPU samples, prints the tables and writes the calibration: the last part of both `cuda` and
 // `fit` on a file of gpu_bench.
 
-// What is made of GPU samples beside their fit, as typed.
+// Flags of `fit` that say which further files to make from samples of GPUs, as typed.
 struct GpuFlags {
   std::string reduction = std::string(gpu::kAddedTypes.front().name); // type of gradients
   std::string overlap; // files of kind overlap: STEM.gpu0.overlap.json and so on; "" = none
