@@ -2,7 +2,6 @@
 // a fit holds at 0 is named in `at_bound`, because it is no measurement of 0.
 #include "calibrate/core/calibration_file.hpp"
 
-#include <cassert>
 #include <cmath>
 
 #include "base/collected.hpp"
@@ -40,6 +39,18 @@ std::vector<std::string> held_at_bound(const links::CurveSegment& segment) {
   return held_at_bound({{"startup_s", segment.startup_s}, {"per_byte_s", segment.per_byte_s}});
 }
 
+// A value of 0 is named in `at_bound` of its segment.
+io::Array segments_tree(std::span<const links::CurveSegment> curve) {
+  return io::write_each(curve, [](const links::CurveSegment& segment) {
+    io::Json tree(io::Object{{"from_bytes", segment.from_bytes},
+                             {"to_bytes", segment.to_bytes},
+                             {"startup_s", segment.startup_s},
+                             {"per_byte_s", segment.per_byte_s}});
+    io::set_given(tree, "at_bound", held_at_bound(segment));
+    return tree;
+  });
+}
+
 // Several files of one format keep it, else it is "mixed".
 io::Json source_tree(std::span<const io::Samples> files, const CalibrationText& text) {
   layers::Source source = files.front().source;
@@ -66,21 +77,15 @@ io::Json device_of(std::span<const GroupFit> fits) {
 
 // The ranges of ranks and bytes that any of the fits covers; GPUs per node only where all agree.
 io::Json valid_tree(std::span<const GroupFit> fits) {
-  const Group& first = fits.front().group;
-  std::int64_t low = first.ranks;
-  std::int64_t high = first.ranks;
-  double least = first.points.front().bytes;
-  double most = first.points.back().bytes;
-  bool same_node = first.gpus_per_node.has_value();
-  for (const GroupFit& fit : fits) {
-    low = std::min(low, fit.group.ranks);
-    high = std::max(high, fit.group.ranks);
-    least = std::min(least, fit.group.points.front().bytes);
-    most = std::max(most, fit.group.points.back().bytes);
-    same_node = same_node && fit.group.gpus_per_node == first.gpus_per_node;
+  const auto ranks =
+      base::collected<std::int64_t>(fits, [](const GroupFit& fit) { return fit.group.ranks; });
+  const auto [low, high] = std::ranges::minmax(ranks);
+  io::Json tree(io::Object{{"ranks", io::Array{low, high}}, {"bytes", bytes_tree(fits)}});
+  const auto& gpus = fits.front().group.gpus_per_node;
+  if (std::ranges::all_of(fits,
+                          [&](const GroupFit& fit) { return fit.group.gpus_per_node == gpus; })) {
+    io::set_given(tree, "gpus_per_node", gpus);
   }
-  io::Json tree(io::Object{{"ranks", io::Array{low, high}}, {"bytes", io::Array{least, most}}});
-  io::set_given(tree, "gpus_per_node", same_node ? first.gpus_per_node : std::nullopt);
   return tree;
 }
 
@@ -204,12 +209,6 @@ std::optional<LinkFit> fit_link(std::span<const GroupFit> fits, const std::strin
   return link;
 }
 
-// A file is as good as its worst curve.
-Grade worst_grade(std::span<const GroupFit> fits) {
-  assert(!fits.empty() && "something was fitted");
-  return std::ranges::max_element(fits, {}, &GroupFit::grade)->grade;
-}
-
 std::vector<std::string> all_warnings(std::span<const io::Samples> files,
                                       std::span<const GroupFit> fits,
                                       const std::optional<LinkFit>& link) {
@@ -240,16 +239,14 @@ std::vector<std::string> all_warnings(std::span<const io::Samples> files,
   return warnings;
 }
 
-// A value of 0 is named in `at_bound` of its segment.
-io::Array segments_tree(std::span<const links::CurveSegment> curve) {
-  return io::write_each(curve, [](const links::CurveSegment& segment) {
-    io::Json tree(io::Object{{"from_bytes", segment.from_bytes},
-                             {"to_bytes", segment.to_bytes},
-                             {"startup_s", segment.startup_s},
-                             {"per_byte_s", segment.per_byte_s}});
-    io::set_given(tree, "at_bound", held_at_bound(segment));
-    return tree;
-  });
+io::Array bytes_tree(std::span<const GroupFit> fits) {
+  double least = fits.front().group.points.front().bytes;
+  double most = least;
+  for (const GroupFit& fit : fits) {
+    least = std::min(least, fit.group.points.front().bytes);
+    most = std::max(most, fit.group.points.back().bytes);
+  }
+  return {least, most};
 }
 
 io::Array points_tree(std::span<const links::CurvePoint> points) {
@@ -307,7 +304,9 @@ io::Json calibration_tree(std::span<const io::Samples> files, std::span<const Gr
     identifiable = link->fit.identifiable;
   }
   tree.set("collectives", io::write_each(fits, collective_tree));
-  set_end(tree, identifiable, worst_grade(fits), all_warnings(files, fits, link));
+  // A file is as good as its worst curve.
+  const Grade worst = std::ranges::max_element(fits, {}, &GroupFit::grade)->grade;
+  set_end(tree, identifiable, worst, all_warnings(files, fits, link));
   return tree;
 }
 

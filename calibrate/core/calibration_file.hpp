@@ -52,16 +52,14 @@ void set_end(io::Json& tree, const std::array<bool, 3>& identifiable, Grade grad
                                         const CalibrationText& text);
 
 // Parts of calibration_tree(), for calibrations made from other measurements: one element of
-// `collectives`, and the `segments` or the `points` of a curve.
+// `collectives`, the `points` of a curve, and the range of sizes that any fit covers.
 [[nodiscard]] io::Json collective_tree(const GroupFit& fit);
-[[nodiscard]] io::Array segments_tree(std::span<const links::CurveSegment> curve);
 [[nodiscard]] io::Array points_tree(std::span<const links::CurvePoint> points);
+[[nodiscard]] io::Array bytes_tree(std::span<const GroupFit> fits); // at least one fit
 
 // The warnings of files, groups and link, in this order: the key `warnings` of the file.
 [[nodiscard]] std::vector<std::string> all_warnings(std::span<const io::Samples> files,
                                                     std::span<const GroupFit> fits,
                                                     const std::optional<LinkFit>& link);
-
-[[nodiscard]] Grade worst_grade(std::span<const GroupFit> fits); // at least one fit (asserted)
 
 } // namespace stepsim::calibrate

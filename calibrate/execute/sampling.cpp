@@ -1,7 +1,9 @@
 #include "calibrate/execute/sampling.hpp"
 
+#include <array>
 #include <cassert>
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <numeric>
 
@@ -21,6 +23,14 @@ std::int64_t multiple_of_four(double bytes) {
 }
 
 } // namespace
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  std::array<char, 32> text{};
+  (void)std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
+  return text.data();
+}
 
 std::vector<std::int64_t> collective_sizes(std::int64_t most, std::uint32_t ranks, bool dense,
                                            std::uint64_t seed) {

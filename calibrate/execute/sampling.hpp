@@ -1,10 +1,11 @@
 #pragma once
-// Sampling rules of measurements (CAL 6), without the clock: sizes, order, and when a block has
-// enough samples. A block is one call to time (algorithm, size, way of launching). All blocks are
-// measured in three passes, each in its own random order, so that drift is not mistaken for an
-// effect of size.
+// Sampling rules of measurements (CAL 6): sizes, order, and when a block has enough samples. A
+// block is one call to time (algorithm, size, way of launching). All blocks are measured in three
+// passes, each in its own random order, so that drift is not mistaken for an effect of size.
+#include <chrono>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,12 @@ inline constexpr std::size_t kMostSamplesPerPass = 30;
 inline constexpr double kGoodHalfWidth = 0.02; // half-width of the interval of the median / median
 // Larger relative differences between passes are reported.
 inline constexpr double kSteadyPass = 0.05;
+
+[[nodiscard]] inline double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+// The time of the day of a measurement: "2026-01-31T12:00:00Z".
+[[nodiscard]] std::string now_text();
 
 // Ascending sizes in bytes: 0; then 4 to `most` by factors of 2 (dense: sqrt 2), each moved by up
 // to 5 % and rounded to a multiple of 4; and, for several ranks, 256 KiB x ranks + 4 if at most

@@ -81,8 +81,7 @@ std::vector<double> run_shifts(double max_seconds, Wire& wire, Watchdog& watchdo
       receiving.post_receive(in.data(), kPairSizes[1], (wire.rank() + ranks - shift) % ranks, kTag);
       wire.post_send(out.data(), kPairSizes[1], (wire.rank() + shift) % ranks, kTag);
       receiving.wait();
-      own[shift].push_back(
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      own[shift].push_back(seconds_since(start));
       wire.wait();
     };
   }

@@ -4,6 +4,8 @@
 
 #include <time.h>
 
+#include <future>
+
 namespace stepsim::calibrate::mpi {
 
 namespace {
@@ -28,27 +30,6 @@ void wait_until(double deadline, Compute compute) {
   time.tv_nsec = static_cast<long>((deadline - static_cast<double>(time.tv_sec)) / kNanosecond);
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) != 0) {}
 }
-
-// Buckets in the order in which they became ready.
-class Queue {
-public:
-  void push(double time) {
-    const std::lock_guard lock(mutex_);
-    ready_.push_back(time);
-    changed_.notify_one();
-  }
-  // When bucket `index` became ready; waits for it.
-  double wait_for(std::size_t index) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return ready_.size() > index; });
-    return ready_[index];
-  }
-
-private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<double> ready_;
-};
 
 // A gradient of each bucket is memory of its own, as in training: one buffer would stay in the
 // cache.
@@ -104,22 +85,22 @@ IterationTimes run_iteration(Work& work, bool check, const ReplayOptions& option
   const double before = now_s();
   wire.barrier();
   const double start = now_s();
-  Queue queue;
+  std::vector<std::promise<double>> ready(plan.buckets.size()); // in the order of the queue
   double compute_end = 0;
   std::jthread compute([&] {
-    for (const ReplayBucket& bucket : plan.buckets) {
-      wait_until(start + bucket.ready_s, options.compute);
-      queue.push(now_s() - start);
+    for (std::size_t i = 0; i < ready.size(); ++i) {
+      wait_until(start + plan.buckets[i].ready_s, options.compute);
+      ready[i].set_value(now_s() - start);
     }
     wait_until(start + plan.compute_s, options.compute);
     compute_end = now_s() - start;
   });
   IterationTimes times;
-  for (std::size_t i = 0; i < plan.buckets.size(); ++i) {
-    const double ready = queue.wait_for(i);
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    const double ready_s = ready[i].get_future().get();
     const double begin = now_s() - start;
     const std::span<const float> sum = exchange(work.programs[i], options, wire, work.buffers[i]);
-    times.buckets.push_back({ready, begin, now_s() - start});
+    times.buckets.push_back({ready_s, begin, now_s() - start});
     if (check) {
       check_sum(sum, i, wire);
     }
@@ -134,18 +115,12 @@ IterationTimes run_iteration(Work& work, bool check, const ReplayOptions& option
 
 // The slowest rank decides each of the times, as it does in training.
 void slowest(IterationTimes& times, const Wire& wire) {
-  std::vector<double> values{times.iteration_s, times.compute_s, times.barrier_s};
-  for (const BucketTimes& bucket : times.buckets) {
-    values.insert(values.end(), {bucket.ready_s, bucket.start_s, bucket.end_s});
+  for (double* each : {&times.iteration_s, &times.compute_s, &times.barrier_s}) {
+    *each = largest_of_all(*each, wire.group());
   }
-  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX,
-                wire.group());
-  times.iteration_s = values[0];
-  times.compute_s = values[1];
-  times.barrier_s = values[2];
-  for (std::size_t i = 0; i < times.buckets.size(); ++i) {
-    times.buckets[i] = {values[3 * i + 3], values[3 * i + 4], values[3 * i + 5]};
-  }
+  static_assert(sizeof(BucketTimes) == 3 * sizeof(double));
+  MPI_Allreduce(MPI_IN_PLACE, times.buckets.data(), static_cast<int>(3 * times.buckets.size()),
+                MPI_DOUBLE, MPI_MAX, wire.group());
 }
 
 } // namespace
@@ -165,7 +140,7 @@ std::vector<ReplayRun> run_replay(std::span<const ReplayPlan> plans, const Repla
       IterationTimes times = run_iteration(works[p], i == 0, options, wire);
       slowest(times, wire);
       if (i >= options.warm_up) {
-        runs[p].iterations.push_back(std::move(times));
+        runs[p].push_back(std::move(times));
       }
       if (i == 0) { // from now on zeros: sums stay what they are
         for (Buffers& buffers : works[p].buffers) {

@@ -31,9 +31,7 @@ struct IterationTimes {
   double iteration_s{}, compute_s{}, barrier_s{};
   std::vector<BucketTimes> buckets;
 };
-struct ReplayRun {
-  std::vector<IterationTimes> iterations; // without the warm-up
-};
+using ReplayRun = std::vector<IterationTimes>; // without the warm-up
 
 // Runs the plans in turn, one iteration each, and returns one result per plan, the same on all
 // ranks. `watchdog` is armed for every iteration. Throws SimulationError if a sum is wrong, which

@@ -8,10 +8,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // A barrier twice before the start: the first ends whatever is still going on, the second lets all
 // ranks leave at nearly the same time.
 class Sampler {
@@ -22,7 +18,7 @@ public:
   // Work before the first sample: clocks ramp up, connections are made.
   void load() {
     watchdog_.begin("load before the first sample");
-    while (largest_of_all(since(started_), wire_.group()) < kLeastLoadSeconds) {}
+    while (largest_of_all(seconds_since(started_), wire_.group()) < kLeastLoadSeconds) {}
     started_ = Clock::now();
   }
   double sample(Block& block, int repeats) {
@@ -36,7 +32,7 @@ public:
     for (int i = 0; i < repeats; ++i) {
       block.call();
     }
-    const std::array<double, 2> mine{since(start), since(started_)};
+    const std::array<double, 2> mine{seconds_since(start), seconds_since(started_)};
     std::array<double, 2> slowest{};
     MPI_Allreduce(mine.data(), slowest.data(), 2, MPI_DOUBLE, MPI_MAX, wire_.group());
     elapsed_ = slowest[1];

@@ -9,6 +9,7 @@
 #include "base/quantity.hpp"
 #include "base/random.hpp"
 #include "base/statistics.hpp"
+#include "calibrate/execute/sampling.hpp"
 #include "collectives/operators/global_top_k.hpp"
 
 namespace stepsim::calibrate::mpi {
@@ -82,7 +83,7 @@ double merge_seconds(std::uint32_t k) {
     const auto start = std::chrono::steady_clock::now();
     const collectives::SparseVector merged = merge_top_k(mine, unpacked(theirs), k);
     const std::vector<Entry> out = packed(merged, k);
-    each = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    each = seconds_since(start);
     assert(out.size() == k);
   }
   return base::median(seconds);

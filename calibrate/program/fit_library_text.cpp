@@ -26,34 +26,29 @@ constexpr std::array kSizeClasses{
     SizeClass{"below 64 KiB", 65536}, SizeClass{"64 KiB to 1 MiB", kMebibyte},
     SizeClass{"1 to 32 MiB", 32 * kMebibyte}, SizeClass{"32 MiB and more", HUGE_VAL}};
 
-// A parameter in the unit in which people know it: what the published constant is, and its noun.
+// A parameter in the unit in which people know it: its noun, and the published constant, of the
+// library or, in bytes/s, of a node type.
 struct Physical {
   Parameter parameter;
-  std::string_view noun;
-  std::string_view unit;
-  double (*published)(const nccl::NodeType& node);
+  std::string_view noun, unit;
+  double constant;
+  double nccl::NodeType::*of_node = nullptr;
 };
 constexpr std::array kPhysical{
-    Physical{Parameter::bw_nic, "network card", "GB/s",
-             [](const nccl::NodeType& node) { return node.nic_Bps / 1e9; }},
-    Physical{Parameter::bw_nvl, "ring inside a node", "GB/s",
-             [](const nccl::NodeType& node) { return node.ring_Bps / 1e9; }},
-    Physical{Parameter::net_simple, "Simple network hop", "us",
-             [](const nccl::NodeType&) { return nccl::kHopNetwork.ring[2]; }},
-    Physical{Parameter::net_ll, "LL network hop", "us",
-             [](const nccl::NodeType&) { return nccl::kHopNetwork.ring[0]; }},
-    Physical{Parameter::in_simple, "Simple hop inside a node", "us",
-             [](const nccl::NodeType&) { return nccl::kHopNvlink.ring[2]; }},
-    Physical{Parameter::nvls_lat, "start-up of NVLS", "us",
-             [](const nccl::NodeType&) { return nccl::kHopNvls; }},
-    Physical{Parameter::floor, "shortest operation", "us",
-             [](const nccl::NodeType&) { return nccl::kLaunch; }}};
+    Physical{Parameter::bw_nic, "network card", "GB/s", 0, &nccl::NodeType::nic_Bps},
+    Physical{Parameter::bw_nvl, "ring inside a node", "GB/s", 0, &nccl::NodeType::ring_Bps},
+    Physical{Parameter::net_simple, "Simple network hop", "us", nccl::kHopNetwork.ring[2]},
+    Physical{Parameter::net_ll, "LL network hop", "us", nccl::kHopNetwork.ring[0]},
+    Physical{Parameter::in_simple, "Simple hop inside a node", "us", nccl::kHopNvlink.ring[2]},
+    Physical{Parameter::nvls_lat, "start-up of NVLS", "us", nccl::kHopNvls},
+    Physical{Parameter::floor, "shortest operation", "us", nccl::kLaunch}};
 
 std::string physical_text(const LibraryFit& fit, const nccl::Calibration& calibration) {
   std::string out;
   for (const Physical& each : kPhysical) {
     const auto i = static_cast<std::size_t>(each.parameter);
-    const double published = each.published(fit.fitted.node);
+    const double published =
+        each.of_node != nullptr ? fit.fitted.node.*each.of_node / 1e9 : each.constant;
     const base::Interval interval = io::parameter_interval(calibration, each.parameter);
     out.append(each.noun).append(" ");
     out += base::significant(published * calibration.multipliers[each.parameter], 3) + " ";

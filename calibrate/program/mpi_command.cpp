@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>
-#include <ctime>
 
 #include "calibrate/program/fit_parts.hpp"
 #include "calibrate/program/mpi_parts.hpp"
@@ -125,14 +124,6 @@ std::vector<std::string> warnings_of(const LinkEstimate& link, const PairRun& pa
   return warnings;
 }
 
-std::string date_text() {
-  std::array<char, 16> text{};
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  (void)std::strftime(text.data(), text.size(), "%Y-%m-%d", gmtime_r(&now, &parts));
-  return text.data();
-}
-
 // With hundreds of small measurements some passes always differ. The warning gives their number and
 // three of them: the first, the one in the middle and the last.
 std::vector<std::string> shortened(const std::vector<std::string>& unsteady) {
@@ -172,9 +163,8 @@ int calibrate_and_compare(const MpiFlags& flags, const MpiSettings& settings,
   Wire wire(MPI_COMM_WORLD, settings.table.messages.segment_bytes);
   // The same on all ranks, since all take part in every measurement.
   const auto left = [&](double share) {
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    return share *
-           std::max(0.0, settings.max_seconds - largest_of_all(elapsed.count(), wire.group()));
+    const double elapsed = largest_of_all(seconds_since(start), wire.group());
+    return share * std::max(0.0, settings.max_seconds - elapsed);
   };
   const Crowding crowd = crowding(wire.group());
   const std::vector<std::uint32_t> hosts = hosts_of_ranks(wire.group());
@@ -209,7 +199,7 @@ int calibrate_and_compare(const MpiFlags& flags, const MpiSettings& settings,
   FileText text;
   text.name = common.output == "-" ? "mpi" : io::stem_of(common.output);
   text.importer = program_and_version();
-  text.date = date_text();
+  text.date = now_text().substr(0, 10);
   text.options = options.transport;
   text.link_class = one_host ? "host" : "network";
   text.library = library.operations;

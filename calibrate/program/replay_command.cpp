@@ -66,9 +66,7 @@ void add_flags(CLI::App& app, ReplayFlags& flags) {
 // computation and update. A measured step may be a little shorter than the planned computation,
 // because timed waiting is not exact: then it is 0 and not negative.
 io::Json record_of(const ReplayPlan& plan, const ReplayRun& run) {
-  const auto values = [&](const auto& part) {
-    return base::collected<double>(run.iterations, part);
-  };
+  const auto values = [&](const auto& part) { return base::collected<double>(run, part); };
   const auto median = [&](const auto& part) { return base::median(values(part)); };
   const std::vector<double> iterations = values(&IterationTimes::iteration_s);
   const double measured = base::median(iterations);
