@@ -30,6 +30,40 @@ struct Way {
   return ways;
 }
 
+// A graph where there is one, so that calls of the host do not count as latency. Needs a way.
+[[nodiscard]] inline Way preferred(const std::vector<Way>& ways) {
+  const auto graph = std::ranges::find(ways, true, &Way::graph);
+  return graph != ways.end() ? *graph : ways.front();
+}
+
+// Where repetitions find their buffers: `count` places in each vector, far enough apart.
+struct Sets {
+  std::int64_t count = 1;
+  std::int64_t stride{}; // elements
+  bool cold = false;     // twice the cache is touched between two uses of one
+  [[nodiscard]] std::int64_t offset(std::int64_t repetition) const {
+    return repetition % count * stride;
+  }
+};
+
+// The plan as a call on the main stream of `set`. A graph has its addresses built in, so that one
+// is captured here for each place.
+[[nodiscard]] inline Call opened(RankSet& set, const CollectivePlan& plan, const Way& way,
+                                 const Sets& sets = {}) {
+  if (!way.graph) {
+    return [=, &set](std::int64_t repetition) {
+      set.enqueue(plan, way.variant, sets.offset(repetition));
+    };
+  }
+  auto graphs = std::make_shared<std::vector<Graph>>();
+  for (std::int64_t i = 0; i < sets.count; ++i) {
+    graphs->push_back(set.capture(plan, way.variant, sets.offset(i)));
+  }
+  return [=, &set](std::int64_t repetition) {
+    (*graphs)[static_cast<std::size_t>(repetition % sets.count)].launch(set.main());
+  };
+}
+
 // "allreduce ring copy_engine plain P=8 n=1000": names a case in errors and notes.
 [[nodiscard]] inline std::string text(const PlanRequest& request, const Way& way) {
   return std::string(collectives::name(request.op)) + " " +
@@ -48,9 +82,6 @@ struct Way {
 
 // Messages between ranks by one way of sending them.
 struct Traffic {
-  using Call = std::function<void(std::int64_t repetition)>;
-  using Round = std::vector<Direction>; // all of its messages go at once
-
   std::string variant, launch;    // of the records
   std::uint32_t ranks{};          // of the messages
   const Stream* stream = nullptr; // of the current device

@@ -4,6 +4,7 @@
 #include "calibrate/cuda/collective_plan.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "collectives/formula/blocks.hpp"
@@ -80,30 +81,13 @@ public:
   }
 
   void copy(const ElementMessage& message) {
-    PlanOperation operation{.kind = PlanOperation::Kind::copy,
-                            .to_temp = message.reduce,
-                            .src = message.src,
-                            .dst = message.dst,
-                            .offset = message.offset,
-                            .count = message.count,
-                            .waits = {}};
-    const auto [begin, end] = pieces(message);
-    x_[message.src].read(begin, end, next(), operation.waits);
-    (message.reduce ? temp_ : x_)[message.dst].write(begin, end, next(), operation.waits);
-    push(std::move(operation));
+    append(message,
+           {.kind = PlanOperation::Kind::copy, .to_temp = message.reduce, .src = message.src},
+           x_[message.src], (message.reduce ? temp_ : x_)[message.dst]);
   }
-
   void add(const ElementMessage& message) {
-    PlanOperation operation{.kind = PlanOperation::Kind::add,
-                            .src = message.dst,
-                            .dst = message.dst,
-                            .offset = message.offset,
-                            .count = message.count,
-                            .waits = {}};
-    const auto [begin, end] = pieces(message);
-    temp_[message.dst].read(begin, end, next(), operation.waits);
-    x_[message.dst].write(begin, end, next(), operation.waits);
-    push(std::move(operation));
+    append(message, {.kind = PlanOperation::Kind::add, .src = message.dst}, temp_[message.dst],
+           x_[message.dst]);
   }
 
   CollectivePlan finish() { return std::move(plan_); }
@@ -112,11 +96,19 @@ private:
   [[nodiscard]] std::uint32_t next() const {
     return static_cast<std::uint32_t>(plan_.operations.size());
   }
-  [[nodiscard]] std::pair<std::size_t, std::size_t> pieces(const ElementMessage& message) const {
+  void append(const ElementMessage& message, PlanOperation operation, Accesses& from,
+              Accesses& to) {
+    operation.dst = message.dst;
+    operation.offset = message.offset;
+    operation.count = message.count;
     const auto at = [&](std::int64_t bound) {
       return static_cast<std::size_t>(std::ranges::lower_bound(bounds_, bound) - bounds_.begin());
     };
-    return {at(message.offset), at(message.offset + message.count)};
+    const std::size_t begin = at(message.offset);
+    const std::size_t end = at(message.offset + message.count);
+    from.read(begin, end, next(), operation.waits);
+    to.write(begin, end, next(), operation.waits);
+    push(std::move(operation));
   }
   // Keeps the waits that nothing else implies. Each stream runs its operations in order, and an
   // operation that has ended implies all that it waited for, so that waits are looked at from the
@@ -183,36 +175,19 @@ CollectivePlan make_plan(const PlanRequest& request) {
   return builder.finish();
 }
 
-// Each message waits for the one before: what is timed is a chain of single messages.
-CollectivePlan ping_pong_plan(std::int64_t elements, std::uint32_t round_trips, std::uint32_t src,
-                              std::uint32_t dst) {
-  CollectivePlan plan{std::max(src, dst) + 1, elements, {}};
-  for (std::uint32_t i = 0; i < 2 * round_trips; ++i) {
-    plan.operations.push_back({.kind = PlanOperation::Kind::copy,
-                               .awaited = i + 1 < 2 * round_trips,
-                               .src = i % 2 == 0 ? src : dst,
-                               .dst = i % 2 == 0 ? dst : src,
-                               .count = elements,
-                               .waits = {}});
-    if (i > 0) {
-      plan.operations.back().waits.push_back(i - 1);
-    }
-  }
-  return plan;
-}
-
-CollectivePlan traffic_plan(std::int64_t elements, std::uint32_t messages,
-                            std::span<const Direction> directions) {
+CollectivePlan traffic_plan(std::int64_t elements, std::uint32_t times,
+                            std::span<const Round> rounds) {
   CollectivePlan plan{0, elements, {}};
-  for (std::uint32_t i = 0; i < messages; ++i) {
-    for (const auto& [src, dst] : directions) {
+  const bool chain = rounds.size() > 1;
+  for (std::uint32_t i = 0; i < times; ++i) {
+    for (const auto& [src, dst] : std::views::join(rounds)) {
       plan.ranks = std::max({plan.ranks, src + 1, dst + 1});
-      plan.operations.push_back({.kind = PlanOperation::Kind::copy,
-                                 .to_temp = true,
-                                 .src = src,
-                                 .dst = dst,
-                                 .count = elements,
-                                 .waits = {}});
+      PlanOperation message{.to_temp = !chain, .src = src, .dst = dst, .count = elements};
+      if (chain && !plan.operations.empty()) {
+        plan.operations.back().awaited = true;
+        message.waits.push_back(static_cast<std::uint32_t>(plan.operations.size()) - 1);
+      }
+      plan.operations.push_back(std::move(message));
     }
   }
   return plan;

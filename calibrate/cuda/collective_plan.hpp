@@ -24,8 +24,8 @@ struct PlanOperation {
   std::uint32_t src{};  // copy: sending rank; add: the same as dst
   std::uint32_t dst{};  // rank whose vector or temporary is written
   std::int64_t offset{};
-  std::int64_t count{};             // 0: nothing is moved, but `waits` still hold
-  std::vector<std::uint32_t> waits; // positions in the plan, at most one per stream, ascending
+  std::int64_t count{};               // 0: nothing is moved, but `waits` still hold
+  std::vector<std::uint32_t> waits{}; // positions in the plan, at most one per stream, ascending
 
   [[nodiscard]] std::uint32_t stream() const { // 2 rank: send, 2 rank + 1: compute
     return kind == Kind::copy ? 2 * src : 2 * dst + 1;
@@ -69,18 +69,16 @@ inline constexpr std::int64_t kMostBlocks = 4096;
   return block_elements > 0 && elements <= kMostBlocks * block_elements;
 }
 
-// Sends the whole vector from src to dst and back, `round_trips` times, one message after the
-// other. The time of one message is the time of the plan divided by 2 round_trips.
-[[nodiscard]] CollectivePlan ping_pong_plan(std::int64_t elements, std::uint32_t round_trips,
-                                            std::uint32_t src = 0, std::uint32_t dst = 1);
-
 struct Direction {
   std::uint32_t src{}, dst{};
 };
-// Sends the whole vector `messages` times in each direction. All directions start at the same time,
-// and the messages of one sender follow one another. Every message arrives in the temporary of its
-// receiver and not in the vector that the receiver sends, so that no sender waits for another.
-[[nodiscard]] CollectivePlan traffic_plan(std::int64_t elements, std::uint32_t messages,
-                                          std::span<const Direction> directions);
+using Round = std::vector<Direction>; // its messages go at once
+// Sends the whole vector in every direction of every round, and all of that `times` times. With
+// several rounds each message waits for the one before, so that what is timed is a chain of single
+// messages. With one round the messages of one sender follow one another, and every message arrives
+// in the temporary of its receiver and not in the vector that the receiver sends, so that no sender
+// waits for another.
+[[nodiscard]] CollectivePlan traffic_plan(std::int64_t elements, std::uint32_t times,
+                                          std::span<const Round> rounds);
 
 } // namespace stepsim::calibrate::gpu

@@ -7,7 +7,8 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <memory>
+#include <vector>
 
 #include "base/error.hpp"
 
@@ -74,31 +75,13 @@ private:
   int before_ = 0;
 };
 
-// Owns a handle that `Free` releases; movable, empty after a move. A failure of `Free` is ignored:
-// at that point there is nobody who could handle it.
-template <class Handle, auto Free> class Owner {
-public:
-  Owner() = default;
-  explicit Owner(Handle handle) : handle_(handle) {}
-  ~Owner() { reset(); }
-  Owner(Owner&& other) noexcept : handle_(std::exchange(other.handle_, Handle{})) {}
-  Owner& operator=(Owner&& other) noexcept {
-    if (this != &other) {
-      reset();
-      handle_ = std::exchange(other.handle_, Handle{});
-    }
-    return *this;
-  }
-  [[nodiscard]] Handle get() const { return handle_; }
-
-private:
-  void reset() {
-    if (handle_ != Handle{}) {
-      (void)Free(handle_);
-    }
-  }
-  Handle handle_{};
+// Owns a handle that `Free` releases. A failure of `Free` is ignored: at that point there is nobody
+// who could handle it.
+template <class Handle, auto Free> struct Release {
+  using pointer = Handle;
+  void operator()(Handle handle) const { (void)Free(handle); }
 };
+template <class Handle, auto Free> using Owner = std::unique_ptr<Handle, Release<Handle, Free>>;
 
 // A stream that does not synchronize with the default stream: otherwise each operation on the
 // default stream would wait for all ranks.
@@ -107,17 +90,16 @@ public:
   Stream() {
     cudaStream_t made = nullptr;
     STEPSIM_CUDA(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
-    stream_ = Owned(made);
+    stream_.reset(made);
   }
-  [[nodiscard]] cudaStream_t get() const { return stream_.get(); }
+  operator cudaStream_t() const { return stream_.get(); }
   void synchronize() const {
     check_launches();
-    STEPSIM_CUDA(cudaStreamSynchronize(get()));
+    STEPSIM_CUDA(cudaStreamSynchronize(*this));
   }
 
 private:
-  using Owned = Owner<cudaStream_t, cudaStreamDestroy>;
-  Owned stream_;
+  Owner<cudaStream_t, cudaStreamDestroy> stream_;
 };
 
 // An event made with Use::order has no time stamp, which would cost time at each record(); only
@@ -129,21 +111,20 @@ public:
     cudaEvent_t made = nullptr;
     STEPSIM_CUDA(cudaEventCreateWithFlags(&made, use == Use::timing ? cudaEventDefault
                                                                     : cudaEventDisableTiming));
-    event_ = Owned(made);
+    event_.reset(made);
   }
-  [[nodiscard]] cudaEvent_t get() const { return event_.get(); }
-  void record(const Stream& stream) const { STEPSIM_CUDA(cudaEventRecord(get(), stream.get())); }
+  operator cudaEvent_t() const { return event_.get(); }
+  void record(cudaStream_t stream) const { STEPSIM_CUDA(cudaEventRecord(*this, stream)); }
 
 private:
-  using Owned = Owner<cudaEvent_t, cudaEventDestroy>;
-  Owned event_;
+  Owner<cudaEvent_t, cudaEventDestroy> event_;
 };
 
 // Seconds from one timing event to another; both must have completed. CUDA gives milliseconds in a
 // float, with a resolution of about half a microsecond: samples must last much longer.
 inline double seconds_between(const Event& begin, const Event& end) {
   float milliseconds = 0;
-  STEPSIM_CUDA(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));
+  STEPSIM_CUDA(cudaEventElapsedTime(&milliseconds, begin, end));
   return static_cast<double>(milliseconds) * 1e-3;
 }
 
@@ -156,7 +137,7 @@ public:
     if (count_ > 0) {
       STEPSIM_CUDA(Allocate(&made, count_ * sizeof(T)));
     }
-    memory_ = Owner<void*, Free>(made);
+    memory_.reset(made);
   }
   [[nodiscard]] T* get() const { return static_cast<T*>(memory_.get()); }
   [[nodiscard]] std::size_t size() const { return count_; }
@@ -179,30 +160,36 @@ template <class T> using PinnedBuffer = Memory<T, allocate_on_host, cudaFreeHost
 // Waits for the calls on a stream so far and returns the value that they leave on the device.
 template <class T> T value_of(const T* on_device, const Stream& stream) {
   T value;
-  STEPSIM_CUDA(
-      cudaMemcpyAsync(&value, on_device, sizeof(value), cudaMemcpyDeviceToHost, stream.get()));
+  STEPSIM_CUDA(cudaMemcpyAsync(&value, on_device, sizeof(value), cudaMemcpyDeviceToHost, stream));
   stream.synchronize();
   return value;
+}
+
+// Blocking copies; the caller has waited for the streams that write.
+template <class T> std::vector<T> to_host(const T* from, std::integral auto count) {
+  std::vector<T> values(static_cast<std::size_t>(count));
+  STEPSIM_CUDA(cudaMemcpy(values.data(), from, values.size() * sizeof(T), cudaMemcpyDeviceToHost));
+  return values;
+}
+template <class T> void to_device(T* to, const std::vector<T>& values) {
+  STEPSIM_CUDA(cudaMemcpy(to, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
+  STEPSIM_CUDA(cudaDeviceSynchronize());
 }
 
 // A CUDA graph, instantiated and ready to launch.
 class Graph {
 public:
-  Graph() = default;
   // Instantiates `captured` and destroys it.
   explicit Graph(cudaGraph_t captured) {
     const Owner<cudaGraph_t, cudaGraphDestroy> graph(captured);
     cudaGraphExec_t made = nullptr;
     STEPSIM_CUDA(cudaGraphInstantiate(&made, captured, 0));
-    graph_ = Owned(made);
+    graph_.reset(made);
   }
-  void launch(const Stream& stream) const {
-    STEPSIM_CUDA(cudaGraphLaunch(graph_.get(), stream.get()));
-  }
+  void launch(cudaStream_t stream) const { STEPSIM_CUDA(cudaGraphLaunch(graph_.get(), stream)); }
 
 private:
-  using Owned = Owner<cudaGraphExec_t, cudaGraphExecDestroy>;
-  Owned graph_;
+  Owner<cudaGraphExec_t, cudaGraphExecDestroy> graph_;
 };
 
 } // namespace stepsim::calibrate::gpu

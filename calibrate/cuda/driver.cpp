@@ -174,17 +174,16 @@ private:
 
 // One thread may drive several devices. Without a group the first call would wait for ranks whose
 // calls this thread has not made yet; within a group all of them start at its end.
-void Nccl::run(const NcclCase& call, std::byte* const* x, std::byte* const* y,
-               CUstream_st* const* streams) const {
+void Nccl::run(const NcclCase& call, std::span<const Vectors> vectors) const {
   Group group(*this);
   for (std::size_t i = 0; i < communicators_.size(); ++i) {
-    enqueue(call, i, x[i], y[i], streams[i]);
+    enqueue(call, i, vectors[i]);
   }
   group.end();
 }
 
-void Nccl::enqueue(const NcclCase& call, std::size_t communicator, std::byte* x, std::byte* y,
-                   CUstream_st* stream) const {
+void Nccl::enqueue(const NcclCase& call, std::size_t communicator, const Vectors& vectors) const {
+  const auto [x, y, stream] = vectors;
   NcclCommunicator* comm = communicators_[communicator];
   const std::uint32_t rank = first_rank_ + static_cast<std::uint32_t>(communicator);
   const int type = call.type.number;

@@ -1,6 +1,6 @@
 #pragma once
 // NVML and NCCL, loaded with dlopen and declared here for the few functions used: neither is needed
-// to build or to start the program. cublas.hpp has a third library.
+// to build or to start the program. low_rank.cuh has a third library.
 #include <initializer_list>
 
 #include "calibrate/cuda/nccl_calls.hpp"
@@ -106,12 +106,15 @@ public:
   [[nodiscard]] NcclId new_id() const;
   void join(const NcclId& id, std::uint32_t rank, std::uint32_t ranks);
 
+  struct Vectors {
+    std::byte *x, *y;
+    CUstream_st* stream;
+  };
   // Enqueues the call on all communicators of this process at once and does not wait.
-  // Communicator i reads x[i] and writes y[i] on streams[i]; reductions are sums, the root is rank
-  // 0. An all-to-all is a group of messages, as in nccl-tests and PyTorch: before NCCL 2.28 it had
-  // no function. Throws SimulationError with NCCL's text if a call fails.
-  void run(const NcclCase& call, std::byte* const* x, std::byte* const* y,
-           CUstream_st* const* streams) const;
+  // Communicator i reads x and writes y of vectors[i] on its stream; reductions are sums, the root
+  // is rank 0. An all-to-all is a group of messages, as in nccl-tests and PyTorch: before NCCL 2.28
+  // it had no function. Throws SimulationError with NCCL's text if a call fails.
+  void run(const NcclCase& call, std::span<const Vectors> vectors) const;
 
   struct Message {
     std::byte* data;
@@ -126,8 +129,7 @@ public:
 
 private:
   class Group;
-  void enqueue(const NcclCase& call, std::size_t communicator, std::byte* x, std::byte* y,
-               CUstream_st* stream) const;
+  void enqueue(const NcclCase& call, std::size_t communicator, const Vectors& vectors) const;
   void enqueue(std::span<const Message> messages, const NcclType& type, std::int64_t n,
                std::size_t communicator, CUstream_st* stream) const;
   void check(int result, const char* call) const;

@@ -217,13 +217,7 @@ std::string note_of(const GpuSamples& samples, const GpuFit& fit, const io::Json
 io::Json valid_tree(const GpuSamples& samples, const GpuFit& fit) {
   io::Json valid(io::Object{{"ranks", io::Array{samples.ranks, samples.ranks}}});
   if (!fit.curves.empty()) {
-    double low = fit.curves.front().group.points.front().bytes;
-    double high = low;
-    for (const GroupFit& curve : fit.curves) {
-      low = std::min(low, curve.group.points.front().bytes);
-      high = std::max(high, curve.group.points.back().bytes);
-    }
-    valid.set("bytes", io::Array{low, high});
+    valid.set("bytes", bytes_tree(fit.curves));
   }
   return valid;
 }

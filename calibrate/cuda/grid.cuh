@@ -21,10 +21,9 @@ template <class T> __device__ T warp_sum(T value) {
   return value;
 }
 // The largest value over the lanes of a warp, which every lane gets; all 32 lanes must call.
-template <class T> __device__ T warp_largest(T value) {
+__device__ inline std::uint32_t warp_largest(std::uint32_t value) {
   for (int distance = kWarp / 2; distance > 0; distance /= 2) {
-    const T other = __shfl_xor_sync(kAllLanes, value, distance);
-    value = other > value ? other : value;
+    value = max(value, __shfl_xor_sync(kAllLanes, value, distance));
   }
   return value;
 }
@@ -90,10 +89,40 @@ inline int grid_for(std::int64_t work) {
   return static_cast<int>(blocks < 1 ? 1 : (blocks < most ? blocks : most));
 }
 
+// Calls `see` with the indices below n that belong to this thread.
+template <class See> __device__ void for_each_index(std::int64_t n, See see) {
+  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
+    see(i);
+  }
+}
+
+// Enqueues `body` in every thread of so many blocks; each() in one thread for every index below n.
+// Both are lambda expressions of the device.
+template <class Body> __global__ void body_kernel(const Body body) { body(); }
+template <class Body>
+void run_in_blocks(std::int64_t blocks, int threads, cudaStream_t stream, const Body& body) {
+  body_kernel<Body><<<static_cast<unsigned>(blocks), threads, 0, stream>>>(body);
+}
+template <class Each> __global__ void each_kernel(std::int64_t n, const Each each) {
+  for_each_index(n, each);
+}
+template <class Each> void run_for_each(std::int64_t n, cudaStream_t stream, const Each& each) {
+  each_kernel<Each><<<grid_for(n), kThreads, 0, stream>>>(n, each);
+}
+
 // Number of elements of `input`: *input.length, which an earlier kernel wrote, but at most n; n
 // without `length`. The host does not read the length, so that it need not wait.
 __device__ inline std::int64_t length_of(const Input& input) {
   return input.length != nullptr && *input.length < input.n ? *input.length : input.n;
+}
+
+// Calls `wide` with the numbers of the groups of a vector, and `single` with the indices of the
+// elements before and behind them, that belong to this thread.
+template <class Single, class Wide>
+__device__ void for_each_group(const VectorSplit& split, std::int64_t n, Single single, Wide wide) {
+  for_each_index(split.vectors, wide);
+  for_each_index(n - split.grouped,
+                 [&](std::int64_t i) { single(i < split.head ? i : i + split.grouped); });
 }
 
 // Calls `see` with every value of `input` that belongs to this thread. The threads of the grid
@@ -103,21 +132,16 @@ template <class See> __device__ void for_each_value(const Input& input, See see)
   const std::int64_t n = length_of(input);
   const auto address = reinterpret_cast<std::uintptr_t>(input.values);
   const VectorSplit split = vector_split(address, address, n);
-  for (std::int64_t i = first_index(); i < split.head; i += index_stride()) {
-    see(input.values[i]);
-  }
   const auto* wide = reinterpret_cast<const float4*>(input.values + split.head);
-  for (std::int64_t i = first_index(); i < split.vectors; i += index_stride()) {
-    const float4 four = wide[i];
-    see(four.x);
-    see(four.y);
-    see(four.z);
-    see(four.w);
-  }
-  for (std::int64_t i = split.head + 4 * split.vectors + first_index(); i < n;
-       i += index_stride()) {
-    see(input.values[i]);
-  }
+  for_each_group(
+      split, n, [&](std::int64_t i) { see(input.values[i]); },
+      [&](std::int64_t i) {
+        const float4 four = wide[i];
+        see(four.x);
+        see(four.y);
+        see(four.z);
+        see(four.w);
+      });
 }
 
 // Number of blocks for for_each_value(), in which a thread reads four values at a time.

@@ -9,15 +9,15 @@ namespace stepsim::calibrate::gpu {
 namespace {
 
 // Entries without a value stand behind all others, and add nothing.
-__global__ void end_list_kernel(List list, const std::uint32_t* count) {
-  for (std::int64_t i = *count + first_index(); i < list.capacity; i += index_stride()) {
-    list.indices[i] = GtopkRanks::kNoEntry;
-    list.values[i] = 0;
-  }
-}
-
-void end_list(const List& list, const Workspace& work, cudaStream_t stream) {
-  end_list_kernel<<<grid_for(list.capacity), kThreads, 0, stream>>>(list, &work.state.get()->count);
+void end_list(const List& list, const Workspace& work) {
+  const SelectState* const state = work.state.get();
+  run_in_blocks(grid_for(list.capacity), kThreads, work.stream, [=] __device__ {
+    const std::uint32_t count = state->count;
+    for_each_index(std::int64_t{list.capacity} - count, [&](std::int64_t i) {
+      list.indices[count + i] = GtopkRanks::kNoEntry;
+      list.values[count + i] = 0;
+    });
+  });
 }
 
 } // namespace
@@ -25,7 +25,7 @@ void end_list(const List& list, const Workspace& work, cudaStream_t stream) {
 GtopkRanks::Rank::Rank(int on_device, std::int64_t most, std::uint32_t most_entries)
     : device(on_device), done(Event::Use::order), x(most), combined(2 * most_entries),
       own(2 * most_entries), received(2 * most_entries), merged(2 * most_entries),
-      work(std::max<std::int64_t>(most, 2 * std::int64_t{most_entries})) {}
+      work(std::max<std::int64_t>(most, 2 * std::int64_t{most_entries}), stream) {}
 
 GtopkRanks::GtopkRanks(std::uint32_t ranks, int devices, std::int64_t most,
                        std::uint32_t most_entries)
@@ -38,9 +38,9 @@ GtopkRanks::GtopkRanks(std::uint32_t ranks, int devices, std::int64_t most,
 
 void GtopkRanks::copy(const Rank& from, const Rank& to, const Buffer<std::uint32_t>& into,
                       std::uint32_t k) const {
-  STEPSIM_CUDA(cudaStreamWaitEvent(to.stream.get(), from.done.get(), 0));
+  STEPSIM_CUDA(cudaStreamWaitEvent(to.stream, from.done, 0));
   STEPSIM_CUDA(cudaMemcpyAsync(into.get(), from.own.get(), std::size_t{k} * 8, cudaMemcpyDefault,
-                               to.stream.get()));
+                               to.stream));
 }
 
 // A rank has one stream, and its event stands behind the last work whose list others copy. A list
@@ -49,10 +49,10 @@ void GtopkRanks::enqueue(std::int64_t n, std::uint32_t k) {
   start_.record(main_);
   for (Rank& rank : ranks_) {
     const DeviceGuard guard(rank.device);
-    STEPSIM_CUDA(cudaStreamWaitEvent(rank.stream.get(), start_.get(), 0));
+    STEPSIM_CUDA(cudaStreamWaitEvent(rank.stream, start_, 0));
     const List own = list_in(rank.own, k);
-    select_exact({rank.x.get(), n, nullptr, nullptr}, k, rank.work, own, rank.stream.get());
-    end_list(own, rank.work, rank.stream.get());
+    select_exact({rank.x.get(), n}, k, rank.work, own);
+    end_list(own, rank.work);
     rank.done.record(rank.stream);
   }
   std::size_t distance = 1;
@@ -63,8 +63,8 @@ void GtopkRanks::enqueue(std::int64_t n, std::uint32_t k) {
       copy(ranks_[to + distance], rank, rank.received, k);
       const List own = list_in(rank.own, k);
       merge_lists(own, list_in(rank.received, k), k, rank.work, rank.merged, rank.combined.get(),
-                  own, rank.stream.get());
-      end_list(own, rank.work, rank.stream.get());
+                  own);
+      end_list(own, rank.work);
       rank.done.record(rank.stream);
     }
   }
@@ -78,7 +78,7 @@ void GtopkRanks::enqueue(std::int64_t n, std::uint32_t k) {
   }
   const DeviceGuard guard(0);
   for (const Rank& rank : ranks_) {
-    STEPSIM_CUDA(cudaStreamWaitEvent(main_.get(), rank.done.get(), 0));
+    STEPSIM_CUDA(cudaStreamWaitEvent(main_, rank.done, 0));
   }
 }
 

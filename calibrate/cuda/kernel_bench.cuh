@@ -13,17 +13,6 @@
 
 namespace stepsim::calibrate::gpu {
 
-// Blocking copies; the caller has waited for the streams that write.
-template <class T> std::vector<T> to_host(const T* from, std::size_t count) {
-  std::vector<T> values(count);
-  STEPSIM_CUDA(cudaMemcpy(values.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost));
-  return values;
-}
-template <class T> void to_device(T* to, const std::vector<T>& values) {
-  STEPSIM_CUDA(cudaMemcpy(to, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
-  STEPSIM_CUDA(cudaDeviceSynchronize());
-}
-
 template <class T>
 void check_equal(const std::string& what, const std::vector<T>& got,
                  const std::vector<T>& expected) {

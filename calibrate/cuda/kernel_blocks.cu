@@ -12,60 +12,69 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-std::string_view name(Distribution distribution) {
+std::string name(Distribution distribution) {
   return distribution == Distribution::gaussian ? "gaussian" : "heavy_tailed";
 }
 
 void add_sort(KernelBlocks& blocks, std::int64_t n, Distribution distribution) {
   Arena* a = &blocks.arena;
-  blocks.push("radix_sort", name(distribution), n, n, [=](std::int64_t i) {
-    sort_magnitudes(a->data(distribution, n, i), n, a->sort, a->stream.get());
-  });
+  const auto sort = [=](std::int64_t i) {
+    sort_magnitudes(a->data(n, i, distribution), n, a->sort);
+  };
+  blocks.push("radix_sort", n, n, kCold, sort, name(distribution));
   // More than 2.5 standard deviations: about 1 % of Gaussian values.
-  blocks.push("cub_select_if", name(distribution), n, 0, [=](std::int64_t i) {
-    copy_above(a->data(distribution, n, i), n, 2.5F, a->update_of(n, i), a->sort, a->stream.get());
-  });
+  const auto copy = [=](std::int64_t i) {
+    copy_above(a->data(n, i, distribution), n, 2.5F, a->update_of(n, i), a->sort);
+  };
+  blocks.push("cub_select_if", n, 0, kCold, copy, name(distribution));
 }
 
-// The threshold of the first window is found before each visit and used for all windows, as a
-// method that computes a new threshold only every few steps does. Other windows then give about k
-// entries.
-void add_threshold_reuse(KernelBlocks& blocks, std::int64_t n, std::uint32_t k,
-                         Distribution distribution) {
-  Arena* a = &blocks.arena;
-  KernelBlock& block =
-      blocks.push("threshold_reuse", name(distribution), n, k, [=](std::int64_t i) {
-        select_above(a->input(distribution, n, i), a->threshold, a->work, a->out, a->stream.get());
-      });
-  block.state = a->work.state.get();
-  block.input = a->input(distribution, n, 0);
-  block.prepare = [=] {
-    find_threshold(a->input(distribution, n, 0), k, a->work, a->stream.get());
-    a->threshold = magnitude_of(value_of(a->work.state.get(), a->stream).selection.threshold);
+// The number of entries and the share of the magnitudes that one call on `input` gives, after the
+// timed calls: approximate selectors give more or fewer entries than asked for. `state` holds the
+// number after a call. Throws SimulationError for values that are not finite. The share is left out
+// where the list overflowed.
+void measure_quality(const Arena& arena, const Input& input, const SelectState* state,
+                     const std::string& text, KernelRecord& out) {
+  const SelectState got = value_of(state, arena.stream);
+  const auto sum_of = [&](const float* x, std::int64_t count) {
+    sum_magnitudes(x, count, arena.sum.get(), arena.stream);
+    return value_of(arena.sum.get(), arena.stream);
   };
+  if (got.not_finite > 0) {
+    throw SimulationError(text + ": " + std::to_string(got.not_finite) + " values are not finite");
+  }
+  out.achieved_k = got.count;
+  out.lost = got.lost;
+  const auto written = std::min<std::int64_t>(got.count, arena.entries);
+  const double all = sum_of(input.values, input.n);
+  if (all > 0 && written == static_cast<std::int64_t>(got.count)) {
+    out.mass_kept = written > 0 ? sum_of(arena.out.values.get(), written) / all : 0.0;
+  }
 }
 
 void add_selectors(KernelBlocks& blocks, std::int64_t n, std::uint32_t k,
                    Distribution distribution) {
   Arena* a = &blocks.arena;
-  const auto selector = [&](const char* kernel, const Workspace& result, auto call) {
-    KernelBlock& block = blocks.push(kernel, name(distribution), n, k, call);
-    block.state = result.state.get();
-    block.input = a->input(distribution, n, 0);
+  const auto selector = [&](const char* kernel, const Workspace& result, const Call& call,
+                            const std::function<void()>& prepare = {}) {
+    auto& block = blocks.push(kernel, n, k, kCold, call, name(distribution));
+    block.prepare = prepare;
+    block.complete = [=, state = result.state.get(), text = block.text](KernelRecord& record) {
+      call(0);
+      measure_quality(*a, a->input(n, 0, distribution), state, text, record);
+    };
   };
-  selector("radix_select", a->work, [=](std::int64_t i) {
-    select_exact(a->input(distribution, n, i), k, a->work, a->out, a->stream.get());
-  });
+  selector("radix_select", a->work,
+           [=](std::int64_t i) { select_exact(a->input(n, i, distribution), k, a->work, a->out); });
   // What is re-selected from rarely is more than 4 k; the rest of the buffer is not looked at.
   // Where more passes, the room is doubled until all of it fits.
   const auto sampled = [=](std::int64_t i) {
     List passed = a->passed;
     passed.capacity = std::min(passed.capacity, a->passed_capacity);
-    select_sampled(a->input(distribution, n, i), k, a->work, a->sample_work, a->sample.get(),
-                   passed, a->out, a->stream.get());
+    select_sampled(a->input(n, i, distribution), k, a->work, a->sample_work, a->sample.get(),
+                   passed, a->out);
   };
-  selector("sampled_threshold", a->sample_work, sampled);
-  blocks.back().prepare = [=] {
+  selector("sampled_threshold", a->sample_work, sampled, [=] {
     for (std::int64_t room = 4 * std::int64_t{k} + 4096;; room *= 2) {
       a->passed_capacity = static_cast<std::uint32_t>(std::min(room, a->entries));
       sampled(0);
@@ -73,45 +82,54 @@ void add_selectors(KernelBlocks& blocks, std::int64_t n, std::uint32_t k,
         return;
       }
     }
-  };
+  });
   const double z = collectives::gaussian_threshold(static_cast<double>(k) / static_cast<double>(n));
   selector("gaussian_k", a->work, [=](std::int64_t i) {
-    select_gaussian(a->input(distribution, n, i), k, z, a->work, a->out, a->stream.get());
+    select_gaussian(a->input(n, i, distribution), k, z, a->work, a->out);
   });
-  add_threshold_reuse(blocks, n, k, distribution);
+  // The threshold of the first window is found before each visit and used for all windows, as a
+  // method that computes a new threshold only every few steps does. Other windows then give about k
+  // entries.
+  selector(
+      "threshold_reuse", a->work,
+      [=](std::int64_t i) {
+        select_above(a->input(n, i, distribution), a->threshold, a->work, a->out);
+      },
+      [=] {
+        find_threshold(a->input(n, 0, distribution), k, a->work);
+        a->threshold = magnitude_of(value_of(a->work.state.get(), a->stream).selection.threshold);
+      });
 }
 
 void add_lists(KernelBlocks& blocks, std::int64_t n, std::uint32_t k) {
   Arena* a = &blocks.arena;
-  const std::function<void()> prepare = [=] {
-    select_exact(a->input(Distribution::gaussian, n, 0), k, a->work, a->first, a->stream.get());
-    select_exact(a->input(Distribution::heavy_tailed, n, 0), k, a->work, a->second,
-                 a->stream.get());
-    a->stream.synchronize();
+  const auto add_block = [&](const char* kernel, std::int64_t entries, const char* cache,
+                             const Call& call) {
+    blocks.push(kernel, n, entries, cache, call).prepare = [=] {
+      select_exact(a->input(n, 0), k, a->work, a->first);
+      select_exact(a->input(n, 0, Distribution::heavy_tailed), k, a->work, a->second);
+      a->stream.synchronize();
+    };
   };
   const auto cut = [=](List list) {
     list.capacity = k;
     return list;
   };
   if (2 * std::int64_t{k} <= a->entries) {
-    blocks.push_any("merge", n, k, kWarm, [=](std::int64_t) {
-      merge_lists(cut(a->first), cut(a->second), k, a->work, a->passed, a->combined.get(), a->out,
-                  a->stream.get());
+    add_block("merge", k, kWarm, [=](std::int64_t) {
+      merge_lists(cut(a->first), cut(a->second), k, a->work, a->passed, a->combined.get(), a->out);
     });
-    blocks.back().prepare = prepare;
   }
-  blocks.push_any("scatter_add", n, kLists * std::int64_t{k}, kWarm, [=](std::int64_t i) {
+  add_block("scatter_add", kLists * std::int64_t{k}, kWarm, [=](std::int64_t i) {
     for (int list = 0; list < kLists; ++list) {
-      scatter_add(a->target_of(n, i), cut(list % 2 == 0 ? a->first : a->second), a->stream.get());
+      scatter_add(a->target_of(n, i), cut(list % 2 == 0 ? a->first : a->second), a->stream);
     }
   });
-  blocks.back().prepare = prepare;
-  blocks.push_any("residual_update", n, k, kCold, [=](std::int64_t i) {
+  add_block("residual_update", k, kCold, [=](std::int64_t i) {
     float* residual = a->target_of(n, i);
-    add(residual, a->data(Distribution::gaussian, n, i), n, a->stream.get());
-    clear_entries(residual, cut(a->first), &a->work.state.get()->count, a->stream.get());
+    add(residual, a->data(n, i), n, a->stream);
+    clear_entries(residual, cut(a->first), &a->work.state.get()->count, a->stream);
   });
-  blocks.back().prepare = prepare;
 }
 
 // k tensors of about n elements together: a long one and one of a 64th of its length in turn, as
@@ -128,13 +146,11 @@ void add_bucket(KernelBlocks& blocks, std::int64_t n, std::int64_t k) {
   if (pair == 0 || spread > a->most) {
     return;
   }
-  blocks.push_any("bucket_flatten", bucket->elements, k, kCold, [=](std::int64_t i) {
-    flatten(*bucket, a->data(Distribution::gaussian, spread, i), a->target_of(n, i),
-            a->stream.get());
+  blocks.push("bucket_flatten", bucket->elements, k, kCold, [=](std::int64_t i) {
+    flatten(*bucket, a->data(spread, i), a->target_of(n, i), a->stream);
   });
-  blocks.push_any("bucket_unflatten", bucket->elements, k, kCold, [=](std::int64_t i) {
-    unflatten(*bucket, a->data(Distribution::gaussian, n, i), a->target_of(spread, i),
-              a->stream.get());
+  blocks.push("bucket_unflatten", bucket->elements, k, kCold, [=](std::int64_t i) {
+    unflatten(*bucket, a->data(n, i), a->target_of(spread, i), a->stream);
   });
 }
 
@@ -142,17 +158,16 @@ void add_bucket(KernelBlocks& blocks, std::int64_t n, std::int64_t k) {
 
 void add_list_blocks(KernelBlocks& blocks, std::int64_t n) {
   Arena* a = &blocks.arena;
-  blocks.push_any("copy_on_device", n, 0, kCold, [=](std::int64_t i) {
-    STEPSIM_CUDA(cudaMemcpyAsync(a->target_of(n, i), a->data(Distribution::gaussian, n, i),
-                                 bytes_of_floats(n), cudaMemcpyDeviceToDevice, a->stream.get()));
+  blocks.push("copy_on_device", n, 0, kCold, [=](std::int64_t i) {
+    STEPSIM_CUDA(cudaMemcpyAsync(a->target_of(n, i), a->data(n, i), bytes_of_floats(n),
+                                 cudaMemcpyDeviceToDevice, a->stream));
   });
-  blocks.push_any("reduce_add", n, 0, kCold, [=](std::int64_t i) {
-    add(a->target_of(n, i), a->data(Distribution::gaussian, n, i), n, a->stream.get());
-  });
+  blocks.push("reduce_add", n, 0, kCold,
+              [=](std::int64_t i) { add(a->target_of(n, i), a->data(n, i), n, a->stream); });
   const char* const cache = a->cache_of(2 * a->most);
-  blocks.push_any("reduce_add_bf16", n, 0, cache, [=](std::int64_t i) {
+  blocks.push("reduce_add_bf16", n, 0, cache, [=](std::int64_t i) {
     auto* const x = reinterpret_cast<std::uint16_t*>(a->target_of(n / 2, i));
-    add_bf16(x, a->halves.get() + window_offset(i, n, a->most), n, a->stream.get());
+    add_bf16(x, a->halves.get() + window_offset(i, n, a->most), n, a->stream);
   });
   for (const std::int64_t tensors : {2, 16, 128}) {
     add_bucket(blocks, n, tensors);
@@ -186,23 +201,21 @@ void add_halves(KernelBlocks& blocks, std::int64_t n) {
   const auto halves = [=](std::int64_t i) {
     return a->halves.get() + window_offset(i, n, a->most);
   };
-  blocks.push_any("truncate16_encode", n, 0, cache, [=](std::int64_t i) {
-    truncate16(a->data(Distribution::gaussian, n, i), n, halves(i), a->stream.get());
-  });
-  blocks.push_any("truncate16_decode", n, 0, cache, [=](std::int64_t i) {
-    untruncate16(halves(i), n, a->target_of(n, i), a->stream.get());
-  });
+  blocks.push("truncate16_encode", n, 0, cache,
+              [=](std::int64_t i) { truncate16(a->data(n, i), n, halves(i), a->stream); });
+  blocks.push("truncate16_decode", n, 0, cache,
+              [=](std::int64_t i) { untruncate16(halves(i), n, a->target_of(n, i), a->stream); });
 }
 
 void add_one_scale(KernelBlocks& blocks, std::int64_t n) {
   Arena* a = &blocks.arena;
   const char* const cache = a->cache_of(a->most);
   const auto codes = [=](std::int64_t i) { return a->codes.get() + window_offset(i, n, a->most); };
-  blocks.push_any("quantize8_encode", n, 0, cache, [=](std::int64_t i) {
-    quantize8(a->data(Distribution::gaussian, n, i), n, a->scale.get(), codes(i), a->stream.get());
+  blocks.push("quantize8_encode", n, 0, cache, [=](std::int64_t i) {
+    quantize8(a->data(n, i), n, a->scale.get(), codes(i), a->stream);
   });
-  blocks.push_any("quantize8_decode", n, 0, cache, [=](std::int64_t i) {
-    dequantize8(codes(i), n, a->scale.get(), a->target_of(n, i), a->stream.get());
+  blocks.push("quantize8_decode", n, 0, cache, [=](std::int64_t i) {
+    dequantize8(codes(i), n, a->scale.get(), a->target_of(n, i), a->stream);
   });
 }
 
@@ -214,15 +227,14 @@ void add_buckets_of(KernelBlocks& blocks, std::int64_t n, int bits) {
   const char* const cache = a->cache_of(a->most * bits / 8);
   const auto scales = [=](std::int64_t at) { return a->scales.get() + at / kBucket; };
   const auto packed = [=](std::int64_t at) { return a->packed.get() + at * bits / kWordBits; };
-  blocks.push_any(name + "_encode", n, 0, cache, [=](std::int64_t i) {
+  blocks.push(name + "_encode", n, 0, cache, [=](std::int64_t i) {
     const std::int64_t at = window_offset(i, n, a->most);
-    quantize_buckets(a->data(Distribution::gaussian, n, i), n, bits, scales(at), packed(at),
-                     a->stream.get());
+    quantize_buckets(a->data(n, i), n, bits, scales(at), packed(at), a->stream);
   });
-  blocks.push_any(name + "_decode", n, kLists * n, cache, [=](std::int64_t i) {
+  blocks.push(name + "_decode", n, kLists * n, cache, [=](std::int64_t i) {
     for (int list = 0; list < kLists; ++list) {
       const std::int64_t at = window_offset(kLists * i + list, n, a->most);
-      add_buckets(scales(at), packed(at), n, bits, a->target_of(n, i), a->stream.get());
+      add_buckets(scales(at), packed(at), n, bits, a->target_of(n, i), a->stream);
     }
   });
 }
@@ -233,11 +245,10 @@ void add_signs(KernelBlocks& blocks, std::int64_t n) {
     return a->words.get() +
            window_offset(i, lists * words_for(n, 1), static_cast<std::int64_t>(a->words.size()));
   };
-  blocks.push_any("pack_signs", n, 0, kCold, [=](std::int64_t i) {
-    pack_signs(a->data(Distribution::gaussian, n, i), n, words(i, 1), a->stream.get());
-  });
-  blocks.push_any("vote_signs", n, kLists * n, kCold, [=](std::int64_t i) {
-    vote_signs(words(i, kLists), kLists, n, a->target_of(n, i), a->stream.get());
+  blocks.push("pack_signs", n, 0, kCold,
+              [=](std::int64_t i) { pack_signs(a->data(n, i), n, words(i, 1), a->stream); });
+  blocks.push("vote_signs", n, kLists * n, kCold, [=](std::int64_t i) {
+    vote_signs(words(i, kLists), kLists, n, a->target_of(n, i), a->stream);
   });
 }
 
@@ -262,18 +273,16 @@ void add_low_rank_blocks(KernelBlocks& blocks, const LowRank& low_rank, std::int
   for (const int rank : kRanks) {
     const LowRankShape shape{static_cast<int>(n / columns), static_cast<int>(columns), rank};
     const std::string suffix = "_r" + std::to_string(rank);
-    blocks.push_any("powersgd_left" + suffix, n, 0, kCold, [=](std::int64_t i) {
-      of->left_factor(shape, a->data(Distribution::gaussian, n, i), a->right.get(),
-                      a->product.get());
+    blocks.push("powersgd_left" + suffix, n, 0, kCold, [=](std::int64_t i) {
+      of->left_factor(shape, a->data(n, i), a->right.get(), a->product.get());
     });
-    blocks.push_any("powersgd_right" + suffix, n, 0, kCold, [=](std::int64_t i) {
-      of->right_factor(shape, a->data(Distribution::gaussian, n, i), a->left.get(),
-                       a->product.get());
+    blocks.push("powersgd_right" + suffix, n, 0, kCold, [=](std::int64_t i) {
+      of->right_factor(shape, a->data(n, i), a->left.get(), a->product.get());
     });
-    blocks.push_any("powersgd_decode" + suffix, n, 0, kCold, [=](std::int64_t i) {
+    blocks.push("powersgd_decode" + suffix, n, 0, kCold, [=](std::int64_t i) {
       of->restore(shape, a->left.get(), a->right.get(), a->target_of(n, i), a->update_of(n, i));
     });
-    blocks.push_any("powersgd_orthogonalize" + suffix, n, 0, kCold, [=](std::int64_t i) {
+    blocks.push("powersgd_orthogonalize" + suffix, n, 0, kCold, [=](std::int64_t i) {
       of->orthogonalize(static_cast<int>(n / rank), rank, a->target_of(n, i));
     });
   }

@@ -21,8 +21,8 @@ inline constexpr std::int64_t kBytesPerElement = 84;
 struct Arena {
   Arena(std::int64_t most_elements, std::int64_t l2_bytes, std::uint64_t seed);
 
-  [[nodiscard]] const float* data(Distribution distribution, std::int64_t n,
-                                  std::int64_t repetition) const {
+  [[nodiscard]] const float* data(std::int64_t n, std::int64_t repetition,
+                                  Distribution distribution = Distribution::gaussian) const {
     const Buffer<float>& values = distribution == Distribution::gaussian ? gaussian : heavy;
     return values.get() + window_offset(repetition, n, region);
   }
@@ -32,9 +32,9 @@ struct Arena {
   [[nodiscard]] float* update_of(std::int64_t n, std::int64_t repetition) const {
     return update.get() + window_offset(repetition, n, most);
   }
-  [[nodiscard]] Input input(Distribution distribution, std::int64_t n,
-                            std::int64_t repetition) const {
-    return {data(distribution, n, repetition), n, nullptr, nullptr};
+  [[nodiscard]] Input input(std::int64_t n, std::int64_t repetition,
+                            Distribution distribution = Distribution::gaussian) const {
+    return {data(n, repetition, distribution), n};
   }
 
   // kCold if a buffer of `bytes` bytes is at least twice as large as the L2 cache, else kWarm.
@@ -53,54 +53,21 @@ struct Arena {
   Buffer<float> scales;               // [bucket] scale
   Buffer<float> left, right, product; // low-rank factors: inputs left and right, result product
   Buffer<double> sum;
+  Stream stream;
   Workspace work, sample_work;
   SortSpace sort;
-  Stream stream;
   float threshold = 0; // set by `prepare` for the current visit, by blocks that need one
 };
 
-// One kernel at one size. `prepare` runs before each visit and is not timed. `call` is timed; it
-// gets the number of the repetition, which gives the window.
-struct KernelBlock {
-  Measurement* measurement;
-  Arena* arena;
-  std::string kernel, distribution;
-  std::int64_t n{};
-  std::int64_t k{};
-  std::function<void(std::int64_t)> call;
-  std::function<void()> prepare{};
-  const char* cache = kCold; // whether the data that the call mostly uses are in the L2 cache
-  // For a selector: the state that holds the number of entries after a call on `input`; else null.
-  const SelectState* state = nullptr;
-  Input input{};
-
-  [[nodiscard]] std::function<void(std::int64_t)> open() const;
-  [[nodiscard]] std::string text() const;
-  void record(int pass, int repeats, const std::vector<double>& seconds) const;
-};
-
-class KernelBlocks {
-public:
-  KernelBlocks(Measurement& measurement, Arena& buffers)
-      : arena(buffers), measurement_(measurement) {}
-  // `distribution` is "any" if the values have no effect on the time, and k is 0 if nothing is
-  // selected. The returned reference is valid until the next push.
-  KernelBlock& push(std::string kernel, std::string_view distribution, std::int64_t n,
-                    std::int64_t k, std::function<void(std::int64_t)> call);
-  KernelBlock& push_any(std::string kernel, std::int64_t n, std::int64_t k, const char* cache,
-                        std::function<void(std::int64_t)> call) {
-    KernelBlock& block = push(std::move(kernel), "any", n, k, std::move(call));
-    block.cache = cache;
-    return block;
-  }
-  [[nodiscard]] const std::vector<KernelBlock>& all() const { return blocks_; }
-  [[nodiscard]] KernelBlock& back() { return blocks_.back(); }
-
+struct KernelBlocks {
   Arena& arena;
+  std::vector<Block<KernelRecord>> all{};
 
-private:
-  Measurement& measurement_;
-  std::vector<KernelBlock> blocks_;
+  // One kernel at one size. `distribution` is "any" if the values have no effect on the time, k is
+  // 0 if nothing is selected, and `cache` says whether the data that the call mostly uses are in
+  // the L2 cache. The returned reference is valid until the next push.
+  Block<KernelRecord>& push(const std::string& kernel, std::int64_t n, std::int64_t k,
+                            const char* cache, Call call, std::string distribution = "any");
 };
 
 void add_selection_blocks(KernelBlocks& blocks, std::int64_t n);

@@ -113,16 +113,17 @@ struct Tally {
 struct VectorSplit {
   std::int64_t head{};
   std::int64_t vectors{};
+  std::int64_t grouped{}; // elements of all groups
 };
 [[nodiscard]] constexpr VectorSplit vector_split(std::uintptr_t a, std::uintptr_t b,
                                                  std::int64_t elements,
                                                  std::int64_t size = sizeof(float)) {
   if ((a ^ b) % 16 != 0) {
-    return {elements, 0};
+    return {elements};
   }
   const std::int64_t head = static_cast<std::int64_t>((16 - a % 16) % 16) / size;
-  return head < elements ? VectorSplit{head, (elements - head) / (16 / size)}
-                         : VectorSplit{elements, 0};
+  const std::int64_t vectors = head < elements ? (elements - head) * size / 16 : 0;
+  return {head < elements ? head : elements, vectors, vectors * (16 / size)};
 }
 
 // Start of repetition `repetition` of a measurement in a region of `region` elements. The windows

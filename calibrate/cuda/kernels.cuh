@@ -1,8 +1,8 @@
 #pragma once
 // The kernels of selections, lists and codecs (PIP 6; SPA 8.3, 11), enqueued on a stream. Pointers
 // are device memory of the stream's device; counts are elements. Lists have ascending int32
-// indices. No call waits for the device; a launch that fails is an error of the next
-// check_launches().
+// indices. Selections and sorts run on the stream of their workspace. No call waits for the device;
+// a launch that fails is an error of the next check_launches().
 
 #include "calibrate/cuda/codec_math.hpp"
 #include "calibrate/cuda/device.cuh"
@@ -49,12 +49,13 @@ struct SelectState {
   std::uint32_t lost{};       // sampled selection: entries above the threshold that did not fit
 };
 
-struct Workspace { // scratch memory of a selection of up to `most` elements
-  explicit Workspace(std::int64_t most);
+struct Workspace { // scratch memory of selections of up to `most` elements on a stream
+  Workspace(std::int64_t most, cudaStream_t stream);
   Buffer<SelectState> state;
   Buffer<std::uint32_t> histograms; // [pass][bin]
   Buffer<std::uint64_t> blocks;     // packed tallies of the blocks of a compaction
   std::int64_t most{};
+  cudaStream_t stream{};
 };
 
 struct List {
@@ -85,15 +86,13 @@ struct Input {
 // equal |v|, those with the lowest indices are taken. Zeros are left out, so that fewer than k
 // entries are possible. As after every selection, the number of entries is SelectState::count in
 // `work.state`.
-void select_exact(const Input& input, std::uint32_t k, Workspace& work, const List& out,
-                  cudaStream_t stream);
+void select_exact(const Input& input, std::uint32_t k, Workspace& work, const List& out);
 // Only finds the key of the k-th largest |v| and the number of ties (SelectState::selection).
-void find_threshold(const Input& input, std::uint32_t k, Workspace& work, cudaStream_t stream);
+void find_threshold(const Input& input, std::uint32_t k, Workspace& work);
 // Writes the entries that SelectState::selection selects to `out`, ascending by index.
-void compact(const Input& input, Workspace& work, const List& out, cudaStream_t stream);
+void compact(const Input& input, Workspace& work, const List& out);
 // Writes all entries with |v| > threshold to `out`, ascending by index.
-void select_above(const Input& input, float threshold, Workspace& work, const List& out,
-                  cudaStream_t stream);
+void select_above(const Input& input, float threshold, Workspace& work, const List& out);
 // Selection of DGC: a sample of about 1 % of the values gives a threshold; the entries at or above
 // it are written to `passed`, and the k largest of these to `out`. The number of entries in `out`
 // is in the state of `sample_work`. Needs n >= 1, room for n / 100 + 1 values in `sample`, and a
@@ -101,34 +100,34 @@ void select_above(const Input& input, float threshold, Workspace& work, const Li
 // SelectState::lost of `sample_work`; the result is then the k largest of the first entries only,
 // and the caller must repeat the call with more room or report the loss. input.length is not read.
 void select_sampled(const Input& input, std::uint32_t k, Workspace& work, Workspace& sample_work,
-                    float* sample, const List& passed, const List& out, cudaStream_t stream);
+                    float* sample, const List& passed, const List& out);
 // Selects |v| > threshold. The threshold starts at mean + z standard deviations of the values, with
 // z = collectives::gaussian_threshold(k / n), and is corrected up to three times: multiplied by 0.5
 // if fewer than 2k/3 entries lie above it, by 1.5 if more than 4k/3 do.
 void select_gaussian(const Input& input, std::uint32_t k, double z, Workspace& work,
-                     const List& out, cudaStream_t stream);
+                     const List& out);
 // Sorts all values by |v|, largest first, equal values by index, into keys_out and indices_out. Its
 // time is the upper bound for a useful selection. n is at most `most`.
-struct SortSpace {
-  explicit SortSpace(std::int64_t most);
+struct SortSpace { // of a stream
+  SortSpace(std::int64_t most, cudaStream_t stream);
   Buffer<std::uint32_t> keys_in, keys_out;
   Buffer<std::int32_t> indices_in, indices_out;
   Buffer<unsigned char> temporary;
   std::size_t temporary_bytes{};
+  cudaStream_t stream{};
 };
-void sort_magnitudes(const float* x, std::int64_t n, SortSpace& space, cudaStream_t stream);
+void sort_magnitudes(const float* x, std::int64_t n, SortSpace& space);
 // Copies the values with |v| > threshold to `out`, without their indices, by the selection of the
 // toolkit: what selections are compared with. The first element of space.indices_out is their
 // number.
-void copy_above(const float* x, std::int64_t n, float threshold, float* out, SortSpace& space,
-                cudaStream_t stream);
+void copy_above(const float* x, std::int64_t n, float threshold, float* out, SortSpace& space);
 
 // Writes the k largest entries of the sum of two lists to `out` (SPA 6). The capacity of `a` and
 // `b` is their length. `merged`, `combined` and `work` need room for the entries of both: the call
 // throws SimulationError if `merged` or `work` is too small, but the size of `combined` is not
 // checked.
 void merge_lists(const List& a, const List& b, std::uint32_t k, Workspace& work, const List& merged,
-                 float* combined, const List& out, cudaStream_t stream);
+                 float* combined, const List& out);
 
 // y[index] += value for the `capacity` entries of the list, whose indices are distinct.
 void scatter_add(float* y, const List& list, cudaStream_t stream);

@@ -5,52 +5,10 @@ namespace stepsim::calibrate::gpu {
 
 namespace {
 
-__global__ void truncate16_kernel(const float* x, std::int64_t n, std::uint16_t* out) {
-  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
-    out[i] = upper_half(x[i]);
-  }
-}
-
-__global__ void untruncate16_kernel(const std::uint16_t* halves, std::int64_t n, float* out) {
-  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
-    out[i] = from_upper_half(halves[i]);
-  }
-}
-
-// Bits of magnitudes rise with the magnitude (kernel_math.hpp), so that the largest is found by an
-// atomic maximum of integers, which does not depend on the order.
-__global__ void largest_key_kernel(const float* x, std::int64_t n, std::uint32_t* largest) {
-  std::uint32_t mine = 0;
-  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
-    const std::uint32_t key = magnitude_key(x[i]);
-    mine = key > mine ? key : mine;
-  }
-  mine = warp_largest(mine);
-  if (threadIdx.x % kWarp == 0) {
-    atomicMax(largest, mine);
-  }
-}
-
 // Division and product are rounded one after the other, as on the host; a compiler that fused or
 // reordered them would give other codes at ties. Ties to even; 0 where all values are 0.
 __device__ std::int32_t quantized(float value, float scale, int bits) {
   return scale > 0 ? __float2int_rn(__fmul_rn(__fdiv_rn(value, scale), levels_of(bits))) : 0;
-}
-
-__global__ void quantize8_kernel(const float* x, std::int64_t n, const std::uint32_t* scale_key,
-                                 std::int8_t* codes) {
-  const float scale = magnitude_of(*scale_key);
-  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
-    codes[i] = static_cast<std::int8_t>(quantized(x[i], scale, 8));
-  }
-}
-
-__global__ void dequantize8_kernel(const std::int8_t* codes, std::int64_t n,
-                                   const std::uint32_t* scale_key, float* out) {
-  const float scale = magnitude_of(*scale_key);
-  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
-    out[i] = dequantized(codes[i], scale, 8);
-  }
 }
 
 // A warp per bucket, every lane with neighbouring values: whole words.
@@ -69,8 +27,7 @@ __global__ void quantize_buckets_kernel(const float* x, std::int64_t n, float* s
     std::uint32_t largest = 0;
     for (int i = 0; i < kValues; ++i) {
       values[i] = begin + i < n ? x[begin + i] : 0.0F;
-      const std::uint32_t key = magnitude_key(values[i]);
-      largest = key > largest ? key : largest;
+      largest = max(largest, magnitude_key(values[i]));
     }
     const float scale = magnitude_of(warp_largest(largest));
     if (lane == 0) {
@@ -92,63 +49,60 @@ template <int Bits>
 __global__ void add_buckets_kernel(const float* scales, const std::uint32_t* words, std::int64_t n,
                                    float* out) {
   constexpr int kInWord = kWordBits / Bits;
-  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
+  for_each_index(n, [&](std::int64_t i) {
     const std::int32_t code = code_in(words[i / kInWord], Bits, static_cast<int>(i % kInWord));
     // Added as rounded, not fused with the product.
     out[i] = __fadd_rn(out[i], dequantized(code, scales[i / kBucket], Bits));
-  }
-}
-
-// A ballot of a warp is a word of 32 signs, of which lane i gives bit i. All lanes of a warp have
-// to vote, so that the loop runs to a multiple of 32 and lanes beyond n vote "not negative".
-__global__ void pack_signs_kernel(const float* x, std::int64_t n, std::uint32_t* words) {
-  const std::int64_t rounded = words_for(n, 1) * kWarp; // whole warps take part
-  for (std::int64_t i = first_index(); i < rounded; i += index_stride()) {
-    const bool negative = i < n && x[i] < 0;
-    const unsigned word = __ballot_sync(kAllLanes, negative);
-    if (threadIdx.x % kWarp == 0) {
-      words[i / kWarp] = word;
-    }
-  }
-}
-
-// The sign that most lists have, as 1 or -1, and 0 on a tie (`vote`).
-__global__ void vote_signs_kernel(const std::uint32_t* words, int lists, std::int64_t n,
-                                  float* out) {
-  const std::int64_t length = words_for(n, 1);
-  for (std::int64_t i = first_index(); i < n; i += index_stride()) {
-    int negatives = 0;
-    for (int list = 0; list < lists; ++list) {
-      negatives += static_cast<int>(words[list * length + i / kWordBits] >> (i % kWordBits) & 1U);
-    }
-    out[i] = vote(negatives, lists);
-  }
+  });
 }
 
 } // namespace
 
 void truncate16(const float* x, std::int64_t n, std::uint16_t* out, cudaStream_t stream) {
-  truncate16_kernel<<<grid_for(n), kThreads, 0, stream>>>(x, n, out);
+  run_for_each(n, stream, [=] __device__(std::int64_t i) { out[i] = upper_half(x[i]); });
 }
 
 void untruncate16(const std::uint16_t* halves, std::int64_t n, float* out, cudaStream_t stream) {
-  untruncate16_kernel<<<grid_for(n), kThreads, 0, stream>>>(halves, n, out);
+  run_for_each(n, stream, [=] __device__(std::int64_t i) { out[i] = from_upper_half(halves[i]); });
 }
 
+// Bits of magnitudes rise with the magnitude (kernel_math.hpp), so that the largest is found by an
+// atomic maximum of integers, which does not depend on the order.
 void quantize8(const float* x, std::int64_t n, std::uint32_t* scale_key, std::int8_t* codes,
                cudaStream_t stream) {
   STEPSIM_CUDA(cudaMemsetAsync(scale_key, 0, sizeof(*scale_key), stream));
-  largest_key_kernel<<<grid_for(n), kThreads, 0, stream>>>(x, n, scale_key);
-  quantize8_kernel<<<grid_for(n), kThreads, 0, stream>>>(x, n, scale_key, codes);
+  run_in_blocks(grid_for(n), kThreads, stream, [=] __device__ {
+    std::uint32_t largest = 0;
+    for_each_index(n, [&](std::int64_t i) { largest = max(largest, magnitude_key(x[i])); });
+    largest = warp_largest(largest);
+    if (threadIdx.x % kWarp == 0) {
+      atomicMax(scale_key, largest);
+    }
+  });
+  run_in_blocks(grid_for(n), kThreads, stream, [=] __device__ {
+    const float scale = magnitude_of(*scale_key);
+    for_each_index(
+        n, [&](std::int64_t i) { codes[i] = static_cast<std::int8_t>(quantized(x[i], scale, 8)); });
+  });
 }
 
 void dequantize8(const std::int8_t* codes, std::int64_t n, const std::uint32_t* scale_key,
                  float* out, cudaStream_t stream) {
-  dequantize8_kernel<<<grid_for(n), kThreads, 0, stream>>>(codes, n, scale_key, out);
+  run_in_blocks(grid_for(n), kThreads, stream, [=] __device__ {
+    const float scale = magnitude_of(*scale_key);
+    for_each_index(n, [&](std::int64_t i) { out[i] = dequantized(codes[i], scale, 8); });
+  });
 }
 
+// A ballot of a warp is a word of 32 signs, of which lane i gives bit i. All lanes of a warp have
+// to vote, so that indices run to a multiple of 32 and lanes beyond n vote "not negative".
 void pack_signs(const float* x, std::int64_t n, std::uint32_t* words, cudaStream_t stream) {
-  pack_signs_kernel<<<grid_for(n), kThreads, 0, stream>>>(x, n, words);
+  run_for_each(words_for(n, 1) * kWarp, stream, [=] __device__(std::int64_t i) {
+    const unsigned word = __ballot_sync(kAllLanes, i < n && x[i] < 0);
+    if (threadIdx.x % kWarp == 0) {
+      words[i / kWarp] = word;
+    }
+  });
 }
 
 void quantize_buckets(const float* x, std::int64_t n, int bits, float* scales, std::uint32_t* words,
@@ -163,9 +117,17 @@ void add_buckets(const float* scales, const std::uint32_t* words, std::int64_t n
   kernel<<<grid_for(n), kThreads, 0, stream>>>(scales, words, n, out);
 }
 
+// The sign that most lists have, as 1 or -1, and 0 on a tie (`vote`).
 void vote_signs(const std::uint32_t* words, int lists, std::int64_t n, float* out,
                 cudaStream_t stream) {
-  vote_signs_kernel<<<grid_for(n), kThreads, 0, stream>>>(words, lists, n, out);
+  const std::int64_t length = words_for(n, 1);
+  run_for_each(n, stream, [=] __device__(std::int64_t i) {
+    int negatives = 0;
+    for (int list = 0; list < lists; ++list) {
+      negatives += static_cast<int>(words[list * length + i / kWordBits] >> (i % kWordBits) & 1U);
+    }
+    out[i] = vote(negatives, lists);
+  });
 }
 
 } // namespace stepsim::calibrate::gpu

@@ -13,20 +13,6 @@ constexpr int kItems = 8; // of a thread in a tile
 constexpr int kTile = kThreads * kItems;
 constexpr int kScanThreads = 1024;
 
-// One block clears the histograms of all passes and sets how many entries are looked for.
-__global__ void begin_kernel(Input input, std::uint32_t k, SelectState* state,
-                             std::uint32_t* histograms) {
-  for (int i = static_cast<int>(threadIdx.x); i < kRadixPasses * kRadixBins;
-       i += static_cast<int>(blockDim.x)) {
-    histograms[i] = 0;
-  }
-  if (threadIdx.x == 0) {
-    const std::int64_t n = length_of(input);
-    *state = SelectState{};
-    state->remaining = n < k ? static_cast<std::uint32_t>(n) : k;
-  }
-}
-
 // Counts the digits of this pass among the keys that agree with the digits found so far. The first
 // digit holds most of the exponent, of which real gradients have few: a whole warp then adds to
 // three or four bins, one lane after the other. Every warp therefore has kCopies histograms, which
@@ -216,13 +202,6 @@ __global__ void write_blocks_kernel(Input input, const SelectState* state,
   }
 }
 
-// Everything above a given threshold; entries equal to it are not taken (no ties).
-__global__ void set_threshold_kernel(float threshold, SelectState* state) {
-  *state = SelectState{};
-  state->threshold = threshold;
-  state->selection = {magnitude_key(threshold), 0};
-}
-
 // Blocks of the compaction: at most as many as the device holds, and no more than there are tiles.
 std::int64_t compaction_grid(std::int64_t n) {
   return std::clamp<std::int64_t>((n + kTile - 1) / kTile, 1, full_grid());
@@ -244,41 +223,56 @@ int histogram_grid(const Input& input) {
 
 } // namespace
 
-Workspace::Workspace(std::int64_t most_elements)
-    : state(1), histograms(kRadixPasses * kRadixBins), blocks(full_grid()), most(most_elements) {}
+Workspace::Workspace(std::int64_t most_elements, cudaStream_t on_stream)
+    : state(1), histograms(kRadixPasses * kRadixBins), blocks(full_grid()), most(most_elements),
+      stream(on_stream) {}
 
-// Four passes of eight bits; each keeps the keys that can still be the k-th largest.
-void find_threshold(const Input& input, std::uint32_t k, Workspace& work, cudaStream_t stream) {
-  begin_kernel<<<1, kThreads, 0, stream>>>(input, k, work.state.get(), work.histograms.get());
+// One block clears the histograms of all passes and sets how many entries are looked for. Four
+// passes of eight bits follow; each keeps the keys that can still be the k-th largest.
+void find_threshold(const Input& input, std::uint32_t k, Workspace& work) {
+  SelectState* const state = work.state.get();
+  std::uint32_t* const histograms = work.histograms.get();
+  run_in_blocks(1, kThreads, work.stream, [=] __device__ {
+    for_each_index(kRadixPasses * kRadixBins, [&](std::int64_t i) { histograms[i] = 0; });
+    if (threadIdx.x == 0) {
+      *state = SelectState{};
+      state->remaining = static_cast<std::uint32_t>(min(length_of(input), std::int64_t{k}));
+    }
+  });
   for (int pass = 0; pass < kRadixPasses; ++pass) {
-    histogram_kernel<<<histogram_grid(input), kThreads, 0, stream>>>(input, pass, work.state.get(),
-                                                                     work.histograms.get());
-    pick_kernel<<<1, kRadixBins, 0, stream>>>(pass, work.state.get(), work.histograms.get());
+    histogram_kernel<<<histogram_grid(input), kThreads, 0, work.stream>>>(input, pass, state,
+                                                                          histograms);
+    pick_kernel<<<1, kRadixBins, 0, work.stream>>>(pass, state, histograms);
   }
 }
 
-void compact(const Input& input, Workspace& work, const List& out, cudaStream_t stream) {
+void compact(const Input& input, Workspace& work, const List& out) {
   if (input.n > work.most) {
     throw SimulationError("compact: the workspace is too small");
   }
-  const std::int64_t blocks = compaction_grid(input.n);
-  const auto grid = static_cast<unsigned>(blocks);
-  count_blocks_kernel<<<grid, kThreads, 0, stream>>>(input, work.state.get(), work.blocks.get());
-  scan_blocks_kernel<<<1, kScanThreads, 0, stream>>>(work.blocks.get(), blocks, work.state.get());
-  write_blocks_kernel<<<grid, kThreads, 0, stream>>>(input, work.state.get(), work.blocks.get(),
-                                                     out);
+  const std::int64_t count = compaction_grid(input.n);
+  const auto grid = static_cast<unsigned>(count);
+  SelectState* const state = work.state.get();
+  std::uint64_t* const blocks = work.blocks.get();
+  count_blocks_kernel<<<grid, kThreads, 0, work.stream>>>(input, state, blocks);
+  scan_blocks_kernel<<<1, kScanThreads, 0, work.stream>>>(blocks, count, state);
+  write_blocks_kernel<<<grid, kThreads, 0, work.stream>>>(input, state, blocks, out);
 }
 
-void select_exact(const Input& input, std::uint32_t k, Workspace& work, const List& out,
-                  cudaStream_t stream) {
-  find_threshold(input, k, work, stream);
-  compact(input, work, out, stream);
+void select_exact(const Input& input, std::uint32_t k, Workspace& work, const List& out) {
+  find_threshold(input, k, work);
+  compact(input, work, out);
 }
 
-void select_above(const Input& input, float threshold, Workspace& work, const List& out,
-                  cudaStream_t stream) {
-  set_threshold_kernel<<<1, 1, 0, stream>>>(threshold, work.state.get());
-  compact(input, work, out, stream);
+// Entries equal to the threshold are not taken (no ties).
+void select_above(const Input& input, float threshold, Workspace& work, const List& out) {
+  SelectState* const state = work.state.get();
+  run_in_blocks(1, 1, work.stream, [=] __device__ {
+    *state = SelectState{};
+    state->threshold = threshold;
+    state->selection = {magnitude_key(threshold), 0};
+  });
+  compact(input, work, out);
 }
 
 } // namespace stepsim::calibrate::gpu

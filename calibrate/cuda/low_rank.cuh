@@ -1,30 +1,51 @@
 #pragma once
 // Low-rank compression (PowerSGD; SPA 8.3, 11) of a matrix M of rows x columns, with products by
-// cuBLAS. Pointers are device memory, matrices are stored row by row, and no call waits for the
-// device. Calls throw CudaError if cuBLAS fails.
+// cuBLAS, which is loaded while the program runs: it is needed neither to build nor to start the
+// program. Pointers are device memory, matrices of fp32 are stored row by row, without gaps, and no
+// call waits for the device. Calls throw CudaError if cuBLAS fails.
 //
 //   left P = M Q,   P orthonormal,   right Q = M^T P,   update = P Q^T
-#include "calibrate/cuda/cublas.hpp"
 #include "calibrate/cuda/device.cuh"
+#include "calibrate/cuda/driver.hpp"
 
 namespace stepsim::calibrate::gpu {
 
+// Prototypes of the functions of cuBLAS 12 and 13 that are used, without cublas_v2.h, whose
+// enumerations are ints here. If that file is installed, a test compares them with it
+// (tests/calibrate/cuda/library_headers_check.cpp).
+struct CublasFunctions {
+  using Handle = struct cublasContext*;
+  int (*create)(Handle*);
+  int (*destroy)(Handle);
+  int (*set_stream)(Handle, CUstream_st*);
+  int (*set_math_mode)(Handle, int);
+  int (*product)(Handle, int, int, int, int, int, const float*, const float*, int, const float*,
+                 int, const float*, float*, int);
+  int (*solve)(Handle, int, int, int, int, int, int, const float*, const float*, int, float*, int);
+};
+inline constexpr int kCublasPedantic = 2; // math mode: fp32 as it is, without tensor cores
+
 inline constexpr int kMostRank = 32;
-
-inline void check_cublas(int status, const char* call) { // throws CudaError for an error of cuBLAS
-  if (status != 0) {
-    throw CudaError(std::string(call) + ": error " + std::to_string(status) + " of cuBLAS");
-  }
-}
-
 struct LowRankShape { // rank <= rows, columns, kMostRank
   int rows{}, columns{}, rank{};
 };
 
 class LowRank {
 public:
-  explicit LowRank(const Stream& stream); // of the current device. Throws NotAvailable as Cublas
+  // Work goes to `stream`, a stream of the current device. Throws NotAvailable if libcublas of CUDA
+  // 12 or 13 or one of the functions is missing, or if it does not start.
+  explicit LowRank(cudaStream_t stream);
+  ~LowRank();
+  LowRank(const LowRank&) = delete;
+  LowRank& operator=(const LowRank&) = delete;
 
+  struct Factor {
+    const float* values{};
+    bool transposed = false; // the stored matrix is the transpose
+  };
+  // out = scale A B + keep out, with A of rows x inner and B of inner x columns.
+  void product(int rows, int columns, int inner, float scale, Factor a, Factor b, float keep,
+               float* out) const;
   void left_factor(const LowRankShape& shape, const float* matrix, const float* right,
                    float* left) const;
   void right_factor(const LowRankShape& shape, const float* matrix, const float* left,
@@ -37,9 +58,9 @@ public:
                float* update) const;
 
 private:
-  void product(int rows, int columns, int inner, float scale, Factor a, Factor b, float keep,
-               float* out) const;
-  Cublas cublas_;
+  Library library_;
+  CublasFunctions functions_{};
+  CublasFunctions::Handle handle_ = nullptr;
   cudaStream_t stream_;
   Buffer<float> square_; // [kMostRank x kMostRank]
 };

@@ -4,7 +4,6 @@
 #include "calibrate/cuda/measure.hpp"
 
 #include <algorithm>
-#include <ctime>
 
 #include "calibrate/cuda/driver.hpp"
 #include "calibrate/cuda/measurement.cuh"
@@ -49,15 +48,6 @@ std::string bus_id(int device) {
 
 std::string version_text(int version) { // 13000 = 13.0
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
-std::string now_text() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  (void)std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
 }
 
 DeviceFacts facts_of(int device, const Nvml& nvml) {

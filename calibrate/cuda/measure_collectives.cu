@@ -14,16 +14,6 @@ namespace {
 constexpr std::int64_t kMostSets = std::int64_t{1} << 16;
 constexpr std::int64_t kMostGraphSets = 8;
 
-// Where the repetitions find their buffers: `count` places in each vector, far enough apart.
-struct Sets {
-  std::int64_t count = 1;
-  std::int64_t stride{}; // elements
-  bool cold = false;     // twice the cache is touched between two uses of one
-  [[nodiscard]] std::int64_t offset(std::int64_t repetition) const {
-    return repetition % count * stride;
-  }
-};
-
 // As many places as it takes to touch twice the cache between two uses of one, at most kMostSets
 // or kMostGraphSets and as far as the vectors go. With one place, repetitions of small collectives
 // read what the last one left in the cache. Strides are multiples of 64 elements, so that every
@@ -44,61 +34,31 @@ Sets sets_for(const Measurement& measurement, const RankSet& ranks, std::int64_t
   return sets;
 }
 
-// What is called once per repetition. A graph has its addresses built in, so that one is captured
-// per place, before timing.
-struct OpenCollective {
-  RankSet& ranks;
-  const CollectivePlan plan;
-  Variant variant;
-  Sets sets;
-  std::vector<Graph> graphs; // [set], or empty: plain launches
+CollectivePlan ping_pong_plan(std::int64_t elements) {
+  return traffic_plan(elements, kMessages, std::vector<Round>{{{0, 1}}, {{1, 0}}});
+}
 
-  void operator()(std::int64_t repetition) const {
-    if (graphs.empty()) {
-      ranks.enqueue(plan, variant, sets.offset(repetition));
-    } else {
-      graphs[static_cast<std::size_t>(repetition % sets.count)].launch(ranks.main());
-    }
-  }
-};
-
-struct CollectiveBlock {
-  Measurement* measurement;
-  RankSet* ranks;
-  PlanRequest request;
-  Way way;
-  bool ping_pong = false;
-
-  [[nodiscard]] OpenCollective open() const {
-    CollectivePlan plan =
-        ping_pong ? ping_pong_plan(request.elements, kMessages) : make_plan(request);
-    const Sets sets = sets_for(*measurement, *ranks, request.elements, way.graph);
-    std::vector<Graph> graphs;
-    for (std::int64_t i = 0; way.graph && i < sets.count; ++i) {
-      graphs.push_back(ranks->capture(plan, way.variant, sets.offset(i)));
-    }
-    return {*ranks, std::move(plan), way.variant, sets, std::move(graphs)};
-  }
-  [[nodiscard]] std::string text() const {
-    return (ping_pong ? "pingpong " : "") + gpu::text(request, way);
-  }
-  void record(int pass, int repeats, const std::vector<double>& seconds) const {
-    CollectiveRecord out;
-    out.op = ping_pong ? "pingpong" : std::string(collectives::name(request.op));
-    out.algorithm = ping_pong ? "" : std::string(collectives::name(request.algorithm));
-    out.variant = std::string(name(way.variant));
-    out.launch = way.launch();
-    out.ranks = ping_pong ? 2 : request.ranks;
-    out.bytes = request.elements * kElement;
-    if (!ping_pong && request.algorithm == collectives::AlgorithmId::lp) {
-      out.block_bytes = request.block_elements * kElement;
-    }
-    const Sets sets = sets_for(*measurement, *ranks, request.elements, way.graph);
-    out.sets = static_cast<std::uint32_t>(sets.count);
-    out.cache = sets.cold ? kCold : kWarm;
-    measurement->write_times(out, pass, repeats, seconds, ping_pong ? 2.0 * kMessages : 1.0);
-  }
-};
+// The collective, or messages between two of the ranks in its place.
+Block<CollectiveRecord> block_of(const Measurement& measurement, RankSet& ranks,
+                                 const PlanRequest& request, const Way& way, bool ping_pong) {
+  const Sets sets = sets_for(measurement, ranks, request.elements, way.graph);
+  const bool lp = request.algorithm == collectives::AlgorithmId::lp;
+  return {(ping_pong ? "pingpong " : "") + text(request, way),
+          {.op = ping_pong ? "pingpong" : std::string(collectives::name(request.op)),
+           .algorithm = ping_pong ? "" : std::string(collectives::name(request.algorithm)),
+           .variant = std::string(name(way.variant)),
+           .launch = way.launch(),
+           .ranks = ping_pong ? 2 : request.ranks,
+           .bytes = request.elements * kElement,
+           .block_bytes = lp ? request.block_elements * kElement : 0,
+           .sets = static_cast<std::uint32_t>(sets.count),
+           .cache = sets.cold ? kCold : kWarm},
+          [=, &ranks] {
+            return opened(ranks, ping_pong ? ping_pong_plan(request.elements) : make_plan(request),
+                          way, sets);
+          },
+          ping_pong ? 2.0 * kMessages : 1.0};
+}
 
 // Latency, seconds per byte and seconds per added byte from one small message, one large message
 // and one addition. Only the block size of `lp` hangs on it, so that one sample after a warm-up is
@@ -114,14 +74,14 @@ void estimate_link(Measurement& measurement, RankSet& ranks, Variant variant,
     return take_sample(ranks.main(), begin, end, kWarmUps, repetition, call);
   };
   const auto message = [&](std::int64_t elements) {
-    const CollectivePlan plan = ping_pong_plan(elements, kMessages);
+    const CollectivePlan plan = ping_pong_plan(elements);
     return time_of([&](std::int64_t) { ranks.enqueue(plan, variant, 0); }) / (2.0 * kMessages);
   };
   const double bytes = static_cast<double>(large) * sizeof(float);
   const double least = message(1);
   const double most = message(large);
   const double adding =
-      time_of([&](std::int64_t) { add(ranks.x(0), ranks.temp(0), large, ranks.main().get()); });
+      time_of([&](std::int64_t) { add(ranks.x(0), ranks.temp(0), large, ranks.main()); });
   request.link.latency_s = request.link.block_latency_s = least;
   request.link.per_byte_s = std::max(most - least, 0.01 * most) / bytes;
   request.reduction_s_per_byte = adding / bytes;
@@ -149,7 +109,7 @@ void measure_collectives(Measurement& measurement, double seconds) {
   PlanRequest base;
   base.ranks = ranks;
   warm_up(set.main(),
-          [&](std::int64_t) { add(set.x(0), set.temp(0), set.capacity(), set.main().get()); });
+          [&](std::int64_t) { add(set.x(0), set.temp(0), set.capacity(), set.main()); });
   const std::vector<Way> ways = usable_ways(measurement, set);
   if (ways.empty()) {
     measurement.note("collectives: only copies through the host can be used: not timed");
@@ -164,7 +124,7 @@ void measure_collectives(Measurement& measurement, double seconds) {
   estimate_link(measurement, set, ways.front().variant, base);
   const std::int64_t given = measurement.options.block_bytes / kElement;
   std::int64_t left_out = 0; // sizes
-  std::vector<CollectiveBlock> blocks;
+  std::vector<Block<CollectiveRecord>> blocks;
   for (const std::int64_t size :
        collective_sizes(4 * capacity, ranks, measurement.options.dense, measurement.options.seed)) {
     base.elements = size / 4;
@@ -175,7 +135,7 @@ void measure_collectives(Measurement& measurement, double seconds) {
         continue; // no nodes
       }
       if (size > 0) {
-        blocks.push_back({&measurement, &set, base, way, true});
+        blocks.push_back(block_of(measurement, set, base, way, true));
       }
       for (const Kind& kind : dense_kinds()) {
         const bool lp = kind.algorithm == collectives::AlgorithmId::lp;
@@ -188,7 +148,7 @@ void measure_collectives(Measurement& measurement, double seconds) {
         if (lp && size > 0) {
           request.block_elements = given > 0 ? given : best_block(request);
         }
-        blocks.push_back({&measurement, &set, request, way, false});
+        blocks.push_back(block_of(measurement, set, request, way, false));
       }
     }
   }

@@ -56,30 +56,6 @@ void verify(GtopkRanks& set, std::int64_t n, std::uint32_t k, std::uint64_t rang
   }
 }
 
-struct GtopkBlock {
-  const Measurement* measurement;
-  GtopkRanks* set;
-  std::int64_t n{};
-  std::uint32_t k{};
-
-  [[nodiscard]] auto open() const {
-    return [set = set, n = n, k = k](std::int64_t) { set->enqueue(n, k); };
-  }
-  [[nodiscard]] std::string kernel() const { return "gtopk_tree_p" + std::to_string(set->ranks()); }
-  [[nodiscard]] std::string text() const {
-    return kernel() + " n=" + std::to_string(n) + " k=" + std::to_string(k);
-  }
-  void record(int pass, int repeats, const std::vector<double>& seconds) const {
-    KernelRecord out{.kernel = kernel(),
-                     .distribution = "gaussian",
-                     .n = n,
-                     .k = k,
-                     .achieved_k = k,
-                     .cache = kWarm};
-    measurement->write_times(out, pass, repeats, seconds);
-  }
-};
-
 } // namespace
 
 bool verify_gtopk(Measurement& measurement) {
@@ -118,15 +94,23 @@ void measure_gtopk(Measurement& measurement, double seconds) {
   for (std::uint32_t rank = 0; rank < set.ranks(); ++rank) {
     const DeviceGuard guard(set.device(rank));
     const Stream stream;
-    fill_random(set.x(rank), most, Distribution::gaussian, measurement.options.seed + rank,
-                stream.get());
+    fill_random(set.x(rank), most, Distribution::gaussian, measurement.options.seed + rank, stream);
     stream.synchronize();
   }
-  std::vector<GtopkBlock> blocks;
+  std::vector<Block<KernelRecord>> blocks;
+  const std::string kernel = "gtopk_tree_p" + std::to_string(set.ranks());
   for (const std::int64_t n : kernel_sizes(most, measurement.options.dense)) {
     for (const double density : kGtopkDensities) {
       const auto k = static_cast<std::uint32_t>(density * static_cast<double>(n));
-      blocks.push_back({&measurement, &set, n, k});
+      blocks.push_back(
+          {kernel + " n=" + std::to_string(n) + " k=" + std::to_string(k),
+           {.kernel = kernel,
+            .distribution = "gaussian",
+            .n = n,
+            .k = k,
+            .achieved_k = k,
+            .cache = kWarm},
+           [&set, n, k] { return [&set, n, k](std::int64_t) { set.enqueue(n, k); }; }});
     }
   }
   time_blocks(measurement, set.main(), blocks, seconds, "gtopk");

@@ -13,31 +13,7 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 28;
 constexpr std::int64_t kMostCopied = std::int64_t{1} << 26; // elements
 
 template <class T> void fill_bytes(const Buffer<T>& buffer, int byte, const Stream& stream) {
-  STEPSIM_CUDA(cudaMemsetAsync(buffer.get(), byte, buffer.size() * sizeof(T), stream.get()));
-}
-
-// The number of entries and the share of the magnitudes that one call on the first window gives,
-// after the timed calls: approximate selectors give more or fewer entries than asked for. Throws
-// SimulationError for values that are not finite. The share is left out where the list overflowed.
-void measure_quality(const KernelBlock& block, KernelRecord& out) {
-  block.call(0);
-  const Arena& arena = *block.arena;
-  const SelectState got = value_of(block.state, arena.stream);
-  const auto sum_of = [&](const float* x, std::int64_t count) {
-    sum_magnitudes(x, count, arena.sum.get(), arena.stream.get());
-    return value_of(arena.sum.get(), arena.stream);
-  };
-  if (got.not_finite > 0) {
-    throw SimulationError(block.text() + ": " + std::to_string(got.not_finite) +
-                          " values are not finite");
-  }
-  out.achieved_k = got.count;
-  out.lost = got.lost;
-  const auto written = std::min<std::int64_t>(got.count, arena.entries);
-  const double all = sum_of(block.input.values, block.n);
-  if (all > 0 && written == static_cast<std::int64_t>(got.count)) {
-    out.mass_kept = written > 0 ? sum_of(arena.out.values.get(), written) / all : 0.0;
-  }
+  STEPSIM_CUDA(cudaMemsetAsync(buffer.get(), byte, buffer.size() * sizeof(T), stream));
 }
 
 // Device to host and back, from ordinary and, where there is any, from page-locked memory.
@@ -52,13 +28,13 @@ void add_copy_blocks(KernelBlocks& blocks, const PinnedBuffer<float>& pinned,
       }
       float* const host = is_pinned ? pinned.get() : pageable.data();
       const std::string memory = is_pinned ? "_pinned" : "_pageable";
-      blocks.push_any("copy_to_host" + memory, n, 0, kCold, [=](std::int64_t i) {
-        STEPSIM_CUDA(cudaMemcpyAsync(host, a->target_of(n, i), bytes, cudaMemcpyDeviceToHost,
-                                     a->stream.get()));
+      blocks.push("copy_to_host" + memory, n, 0, kCold, [=](std::int64_t i) {
+        STEPSIM_CUDA(
+            cudaMemcpyAsync(host, a->target_of(n, i), bytes, cudaMemcpyDeviceToHost, a->stream));
       });
-      blocks.push_any("copy_to_device" + memory, n, 0, kCold, [=](std::int64_t i) {
-        STEPSIM_CUDA(cudaMemcpyAsync(a->target_of(n, i), host, bytes, cudaMemcpyHostToDevice,
-                                     a->stream.get()));
+      blocks.push("copy_to_device" + memory, n, 0, kCold, [=](std::int64_t i) {
+        STEPSIM_CUDA(
+            cudaMemcpyAsync(a->target_of(n, i), host, bytes, cudaMemcpyHostToDevice, a->stream));
       });
     }
   }
@@ -72,11 +48,12 @@ Arena::Arena(std::int64_t most_elements, std::int64_t cache_bytes, std::uint64_t
       sample(most / 100 + 1), combined(entries), out(entries), passed(entries), first(entries),
       second(entries), codes(most), halves(most), packed(words_for(most, 8)),
       words(kLists * words_for(most, 1)), scale(1), scales(buckets_for(most)), left(kMostFactor),
-      right(kMostFactor), product(kMostFactor), sum(1), work(most), sample_work(most), sort(most) {
-  fill_random(gaussian.get(), region, Distribution::gaussian, seed, stream.get());
-  fill_random(heavy.get(), region, Distribution::heavy_tailed, seed + 1, stream.get());
-  fill_random(left.get(), kMostFactor, Distribution::gaussian, seed + 2, stream.get());
-  fill_random(right.get(), kMostFactor, Distribution::gaussian, seed + 3, stream.get());
+      right(kMostFactor), product(kMostFactor), sum(1), work(most, stream),
+      sample_work(most, stream), sort(most, stream) {
+  fill_random(gaussian.get(), region, Distribution::gaussian, seed, stream);
+  fill_random(heavy.get(), region, Distribution::heavy_tailed, seed + 1, stream);
+  fill_random(left.get(), kMostFactor, Distribution::gaussian, seed + 2, stream);
+  fill_random(right.get(), kMostFactor, Distribution::gaussian, seed + 3, stream);
   fill_bytes(target, 0, stream);
   fill_bytes(halves, 0, stream);
   fill_bytes(codes, 1, stream);
@@ -87,36 +64,19 @@ Arena::Arena(std::int64_t most_elements, std::int64_t cache_bytes, std::uint64_t
   stream.synchronize();
 }
 
-std::function<void(std::int64_t)> KernelBlock::open() const {
-  if (prepare) {
-    prepare();
-  }
-  return call;
-}
-
-std::string KernelBlock::text() const {
-  return kernel + " " + distribution + " n=" + std::to_string(n) + " k=" + std::to_string(k);
-}
-
-void KernelBlock::record(int pass, int repeats, const std::vector<double>& seconds) const {
-  KernelRecord out;
-  out.kernel = kernel;
-  out.distribution = distribution;
-  out.n = n;
-  out.k = k;
-  out.achieved_k = k;
-  out.cache = cache;
-  if (state != nullptr) {
-    measure_quality(*this, out);
-  }
-  measurement->write_times(out, pass, repeats, seconds);
-}
-
-KernelBlock& KernelBlocks::push(std::string kernel, std::string_view distribution, std::int64_t n,
-                                std::int64_t k, std::function<void(std::int64_t)> call) {
-  blocks_.push_back(
-      {&measurement_, &arena, std::move(kernel), std::string(distribution), n, k, std::move(call)});
-  return blocks_.back();
+Block<KernelRecord>& KernelBlocks::push(const std::string& kernel, std::int64_t n, std::int64_t k,
+                                        const char* cache, Call call, std::string distribution) {
+  std::string text =
+      kernel + " " + distribution + " n=" + std::to_string(n) + " k=" + std::to_string(k);
+  all.push_back({std::move(text),
+                 {.kernel = kernel,
+                  .distribution = std::move(distribution),
+                  .n = n,
+                  .k = k,
+                  .achieved_k = k,
+                  .cache = cache},
+                 [call = std::move(call)] { return call; }});
+  return all.back();
 }
 
 // Densities of practice, as far as they select anything of n elements.
@@ -141,9 +101,9 @@ void measure_kernels(Measurement& measurement, double seconds) {
   }
   Arena arena(most, measurement.l2_bytes, measurement.options.seed);
   warm_up(arena.stream, [&](std::int64_t) {
-    add(arena.target.get(), arena.gaussian.get(), arena.most, arena.stream.get());
+    add(arena.target.get(), arena.gaussian.get(), arena.most, arena.stream);
   });
-  KernelBlocks blocks(measurement, arena);
+  KernelBlocks blocks{arena};
   std::optional<LowRank> low_rank;
   if (measurement.has_cublas) {
     low_rank.emplace(arena.stream);
@@ -166,8 +126,8 @@ void measure_kernels(Measurement& measurement, double seconds) {
                      error.what());
   }
   add_copy_blocks(blocks, pinned, pageable);
-  measurement.say("kernels: " + std::to_string(blocks.all().size()) + " blocks to time");
-  time_blocks(measurement, arena.stream, blocks.all(), seconds, "kernels");
+  measurement.say("kernels: " + std::to_string(blocks.all.size()) + " blocks to time");
+  time_blocks(measurement, arena.stream, blocks.all, seconds, "kernels");
 }
 
 } // namespace stepsim::calibrate::gpu

@@ -35,9 +35,8 @@ public:
         streams_.emplace_back();
         ends_.emplace_back(Event::Use::order);
       }
-      from_.push_back(x_.back().get());
-      to_.push_back(y_.back().get());
-      raw_streams_.push_back(local_.size() > 1 ? streams_.back().get() : main_.get());
+      vectors_.push_back(
+          {x_.back().get(), y_.back().get(), local_.size() > 1 ? streams_.back() : main_});
     }
   }
   [[nodiscard]] const Stream& main() const { return main_; }
@@ -48,15 +47,15 @@ public:
       start_.record(main_);
     }
     for (const Stream& stream : streams_) {
-      STEPSIM_CUDA(cudaStreamWaitEvent(stream.get(), start_.get(), 0));
+      STEPSIM_CUDA(cudaStreamWaitEvent(stream, start_, 0));
     }
     if (call) {
-      nccl_.run(*call, from_.data(), to_.data(), raw_streams_.data());
+      nccl_.run(*call, vectors_);
     }
     for (std::size_t i = 0; i < streams_.size(); ++i) {
       const DeviceGuard guard(local_[i].device);
       ends_[i].record(streams_[i]);
-      STEPSIM_CUDA(cudaStreamWaitEvent(main_.get(), ends_[i].get(), 0));
+      STEPSIM_CUDA(cudaStreamWaitEvent(main_, ends_[i], 0));
     }
   }
 
@@ -71,7 +70,7 @@ public:
       }
     }
     if (!messages.empty()) {
-      nccl_.exchange(messages, kNcclFloat, n, main_.get());
+      nccl_.exchange(messages, kNcclFloat, n, main_);
     }
   }
 
@@ -80,16 +79,15 @@ public:
     for (std::size_t i = 0; i < local_.size(); ++i) {
       const std::vector<std::byte> x = coded(call.type, nccl_input(call, local_[i].rank));
       const DeviceGuard guard(local_[i].device);
-      STEPSIM_CUDA(cudaMemcpy(x_[i].get(), x.data(), x.size(), cudaMemcpyHostToDevice));
-      STEPSIM_CUDA(cudaDeviceSynchronize());
+      to_device(x_[i].get(), x);
     }
     enqueue(call);
     main_.synchronize();
     for (std::size_t i = 0; i < local_.size(); ++i) {
       const std::vector<float> expected = nccl_expected(call, local_[i].rank);
-      std::vector<std::byte> got(expected.size() * static_cast<std::size_t>(call.type.bytes));
       const DeviceGuard guard(local_[i].device);
-      STEPSIM_CUDA(cudaMemcpy(got.data(), y_[i].get(), got.size(), cudaMemcpyDeviceToHost));
+      const std::vector<std::byte> got =
+          to_host(y_[i].get(), expected.size() * static_cast<std::size_t>(call.type.bytes));
       const std::string problem = first_difference(decoded(call.type, got), expected);
       if (!problem.empty()) {
         return call.text() + " rank=" + std::to_string(local_[i].rank) + problem;
@@ -106,30 +104,7 @@ private:
   std::vector<Buffer<std::byte>> x_, y_;
   std::vector<Stream> streams_;
   std::vector<Event> ends_;
-  std::vector<std::byte*> from_, to_;
-  std::vector<CUstream_st*> raw_streams_;
-};
-
-// A timed NCCL call in the form that time_blocks() takes: the call, its name and its record.
-struct NcclBlock {
-  Measurement* measurement;
-  Ranks* ranks;
-  NcclCase call;
-
-  [[nodiscard]] auto open() const {
-    return [ranks = ranks, call = call](std::int64_t) { ranks->enqueue(call); };
-  }
-  [[nodiscard]] std::string text() const { return call.text(); }
-  void record(int pass, int repeats, const std::vector<double>& seconds) const {
-    CollectiveRecord out;
-    out.op = std::string(kNcclCalls[call.call]);
-    out.algorithm = out.variant = "nccl";
-    out.launch = "plain";
-    out.dtype = std::string(call.type.name);
-    out.ranks = call.ranks;
-    out.bytes = call.elements * call.type.bytes;
-    measurement->write_times(out, pass, repeats, seconds);
-  }
+  std::vector<Nccl::Vectors> vectors_;
 };
 
 // The library on every rank, and one communicator over all of them: the identifier of rank 0 is
@@ -240,10 +215,10 @@ void verify_and_measure_nccl(Measurement& measurement, double seconds) {
   double of_pairs = 0;
   if (!measurement.job.is_alone()) {
     of_pairs = 0.3 * seconds;
-    const auto open = [&ranks](const std::vector<Traffic::Round>& rounds, std::int64_t n) {
+    const auto open = [&ranks](const std::vector<Round>& rounds, std::int64_t n) {
       return [&ranks, rounds, n](std::int64_t) {
         for (int i = 0; i < kMessages; ++i) {
-          for (const Traffic::Round& round : rounds) {
+          for (const Round& round : rounds) {
             ranks.exchange(round, n);
           }
         }
@@ -254,11 +229,20 @@ void verify_and_measure_nccl(Measurement& measurement, double seconds) {
                      std::min(kLargeMessage, capacity / kElement), open},
                     of_pairs);
   }
-  std::vector<NcclBlock> blocks;
+  std::vector<Block<CollectiveRecord>> blocks;
   for (const std::int64_t size : collective_sizes(
            capacity, measurement.ranks, measurement.options.dense, measurement.options.seed)) {
     for (const NcclCase& call : calls_of(measurement, size, size)) {
-      blocks.push_back({&measurement, &ranks, call});
+      blocks.push_back(
+          {call.text(),
+           {.op = std::string(kNcclCalls[call.call]),
+            .algorithm = "nccl",
+            .variant = "nccl",
+            .launch = "plain",
+            .dtype = std::string(call.type.name),
+            .ranks = call.ranks,
+            .bytes = call.elements * call.type.bytes},
+           [&ranks, call] { return [&ranks, call](std::int64_t) { ranks.enqueue(call); }; }});
     }
   }
   if (measurement.job.is_alone()) {

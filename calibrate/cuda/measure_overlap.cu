@@ -35,12 +35,12 @@ public:
   // Waits for what was enqueued last, which took so long.
   [[nodiscard]] double seconds() const {
     const DeviceGuard guard(device_);
-    STEPSIM_CUDA(cudaEventSynchronize(end_.get()));
+    STEPSIM_CUDA(cudaEventSynchronize(end_));
     return seconds_between(begin_, end_);
   }
   [[nodiscard]] bool runs() const {
     const DeviceGuard guard(device_);
-    const cudaError_t state = cudaEventQuery(end_.get());
+    const cudaError_t state = cudaEventQuery(end_);
     if (state == cudaErrorNotReady) {
       (void)cudaGetLastError(); // it is no error
       return true;
@@ -91,15 +91,14 @@ std::vector<double> sample_beside(const Loads& loads, int calls, const Loads& ot
 
 // Matrices of one device and what multiplies them.
 struct Product {
-  explicit Product(int side)
-      : a(side * side), b(side * side), out(side * side), cublas(stream.get()) {
-    fill_random(a.get(), std::int64_t{side} * side, Distribution::gaussian, 1, stream.get());
-    fill_random(b.get(), std::int64_t{side} * side, Distribution::gaussian, 2, stream.get());
+  explicit Product(int side) : a(side * side), b(side * side), out(side * side), matrices(stream) {
+    fill_random(a.get(), std::int64_t{side} * side, Distribution::gaussian, 1, stream);
+    fill_random(b.get(), std::int64_t{side} * side, Distribution::gaussian, 2, stream);
     stream.synchronize();
   }
   Stream stream;
   Buffer<float> a, b, out;
-  Cublas cublas;
+  LowRank matrices;
 };
 
 int calls_for(double seconds) {
@@ -153,15 +152,14 @@ void measure_overlap(Measurement& measurement, const Beside& collective) {
     side /= 2;
   }
   try {
-    std::vector<std::unique_ptr<Product>> matrices;
+    std::vector<std::unique_ptr<Product>> all;
     Loads products;
     for (int device = 0; device < measurement.devices; ++device) {
       const DeviceGuard guard(device);
-      const Product* product = matrices.emplace_back(std::make_unique<Product>(side)).get();
+      const Product* product = all.emplace_back(std::make_unique<Product>(side)).get();
       products.emplace_back(device, product->stream, [product, side] {
-        check_cublas(product->cublas.product(side, side, side, 1, {product->a.get()},
-                                             {product->b.get()}, 0, product->out.get()),
-                     "cublasSgemm");
+        product->matrices.product(side, side, side, 1, {product->a.get()}, {product->b.get()}, 0,
+                                  product->out.get());
       });
     }
     Loads exchanges;
@@ -187,20 +185,13 @@ void measure_own_overlap(Measurement& measurement) {
     return;
   }
   set.zero();
-  const auto found = std::ranges::find(ways, true, &Way::graph);
-  const Way way = found != ways.end() ? *found : ways.front();
+  const Way way = preferred(ways);
   PlanRequest request;
   request.ranks = measurement.ranks;
   request.elements = elements;
-  const CollectivePlan plan = make_plan(request);
-  const Graph graph = way.graph ? set.capture(plan, way.variant, 0) : Graph();
-  measure_overlap(measurement, {text(request, way), elements * kElement, &set.main(), [&] {
-                                  if (way.graph) {
-                                    graph.launch(set.main());
-                                  } else {
-                                    set.enqueue(plan, way.variant, 0);
-                                  }
-                                }});
+  const Call call = opened(set, make_plan(request), way);
+  measure_overlap(measurement,
+                  {text(request, way), elements * kElement, &set.main(), [&] { call(0); }});
 }
 
 } // namespace stepsim::calibrate::gpu

@@ -3,7 +3,6 @@
 // messages of a job), and the loop that times blocks, one block per algorithm, size and way of
 // launching: three passes in random orders, warm-ups, samples of at least a millisecond
 // (sampling.hpp). Only .cu files include this header.
-#include <chrono>
 #include <set>
 
 #include "base/quantity.hpp"
@@ -35,8 +34,7 @@ struct Measurement {
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
 
   [[nodiscard]] bool is_over() const {
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - started;
-    return (options.total_seconds > 0 && taken.count() > options.total_seconds) ||
+    return (options.total_seconds > 0 && seconds_since(started) > options.total_seconds) ||
            (options.stop && options.stop());
   }
   // slowest() returns the largest `seconds` of all ranks of a job; anywhere() returns whether
@@ -67,7 +65,7 @@ struct Measurement {
   // not positive are left out.
   template <class Record>
   void write_times(Record record, int pass, int repeats, const std::vector<double>& seconds,
-                   double messages = 1) const {
+                   double messages) const {
     record.pass = pass;
     record.repeats = repeats;
     for (const double each : seconds) {
@@ -97,10 +95,6 @@ inline constexpr std::int64_t kMostChecked = 1'000'001;
 inline constexpr std::int64_t kLargeMessage = std::int64_t{1} << 24;
 inline constexpr int kMessages = 8;
 
-inline double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 // Times `repeats` calls between two events and returns the seconds per call. Each call gets the
 // number `repetition`, which then increases by 1.
 template <class Call>
@@ -112,22 +106,32 @@ double take_sample(const Stream& stream, const Event& begin, const Event& end, i
   }
   end.record(stream);
   check_launches();
-  STEPSIM_CUDA(cudaEventSynchronize(end.get()));
+  STEPSIM_CUDA(cudaEventSynchronize(end));
   return seconds_between(begin, end) / repeats;
 }
 
-// Times all blocks and writes their records. A Block has
-//   open()                           returns a function that gets the number of the repetition and
-//                                    puts the work on `stream`, a stream of the current device
-//   record(pass, repeats, seconds)   writes the samples of a pass, in seconds per call
-//   text()                           names the block in notes and errors
-// A visit is one block in one pass. Once `seconds` have passed, the remaining visits are left out,
-// and a note gives their number; `what` names the blocks in notes and progress. In a job every
-// sample starts after a barrier, and its time is the time of the slowest rank. If CUDA fails at a
-// block, the block is noted and left out; in a job the error is thrown.
-template <class Block>
-void time_blocks(Measurement& measurement, const Stream& stream, const std::vector<Block>& blocks,
-                 double seconds, const std::string& what) {
+// Puts one repetition of some work on a stream of the current device; repetitions are numbered.
+using Call = std::function<void(std::int64_t repetition)>;
+
+// What is timed, at one size and in one way.
+template <class Record> struct Block {
+  std::string text;                        // names the block in notes and errors
+  Record record;                           // without the times
+  std::function<Call()> open;              // gives the call for one visit
+  double messages = 1;                     // of a call; times are per message
+  std::function<void()> prepare{};         // runs before each visit, not timed
+  std::function<void(Record&)> complete{}; // adds what is known once the samples are taken
+};
+
+// Times all blocks, whose calls go to `stream`, and writes their records. A visit is one block in
+// one pass. Once `seconds` have passed, the remaining visits are left out, and a note gives their
+// number; `what` names the blocks in notes and progress. In a job every sample starts after a
+// barrier, and its time is the time of the slowest rank. If CUDA fails at a block, the block is
+// noted and left out; in a job the error is thrown.
+template <class Record>
+void time_blocks(Measurement& measurement, const Stream& stream,
+                 const std::vector<Block<Record>>& blocks, double seconds,
+                 const std::string& what) {
   const auto started = std::chrono::steady_clock::now();
   const Event begin(Event::Use::timing);
   const Event end(Event::Use::timing);
@@ -144,12 +148,15 @@ void time_blocks(Measurement& measurement, const Stream& stream, const std::vect
       if (refused[index]) {
         continue;
       }
-      const Block& block = blocks[index];
+      const Block<Record>& block = blocks[index];
       try {
-        const auto call = block.open();
+        if (block.prepare) {
+          block.prepare();
+        }
+        const Call call = block.open();
         std::int64_t repetition = 0;
         const auto sample = [&](int repeats) {
-          measurement.begin(block.text());
+          measurement.begin(block.text);
           return measurement.slowest(take_sample(stream, begin, end, repeats, repetition, call));
         };
         (void)sample(pass == 0 ? kWarmUps : 3);
@@ -158,13 +165,17 @@ void time_blocks(Measurement& measurement, const Stream& stream, const std::vect
         while (!enough(static_cast<std::size_t>(pass), samples[index])) {
           mine.push_back(sample(repeats));
         }
-        block.record(pass, repeats, mine);
+        Record record = block.record;
+        if (block.complete) {
+          block.complete(record);
+        }
+        measurement.write_times(std::move(record), pass, repeats, mine, block.messages);
       } catch (const CudaError& error) { // at this size only: the others go on
         if (!measurement.job.is_alone()) {
           throw;
         }
         refused[index] = true;
-        measurement.note(block.text() + ": " + error.what());
+        measurement.note(block.text + ": " + error.what());
       }
     }
     measurement.say(what + ": pass " + std::to_string(pass + 1) + " of " + std::to_string(kPasses) +
@@ -185,7 +196,7 @@ void time_blocks(Measurement& measurement, const Stream& stream, const std::vect
     unsteady += difference > kSteadyPass ? 1 : 0;
     if (difference > std::max(most, kSteadyPass)) {
       most = difference;
-      worst = blocks[i].text();
+      worst = blocks[i].text;
     }
   }
   if (unsteady > 0) {

@@ -120,11 +120,11 @@ void RankSet::issue(const PlanOperation& operation, Variant variant, std::int64_
   const std::int64_t n = operation.count;
   const Rank& dst = ranks_[operation.dst];
   if (operation.kind == PlanOperation::Kind::add) {
-    add(x(operation.dst) + at, temp(operation.dst) + at, n, dst.streams[1].get());
+    add(x(operation.dst) + at, temp(operation.dst) + at, n, dst.streams[1]);
     return;
   }
   const Rank& src = ranks_[operation.src];
-  const cudaStream_t stream = src.streams[0].get();
+  const cudaStream_t stream = src.streams[0];
   const float* from = x(operation.src) + at;
   float* to = (operation.to_temp ? temp(operation.dst) : x(operation.dst)) + at;
   if (variant == Variant::host_staged ||
@@ -158,14 +158,13 @@ void RankSet::enqueue(const CollectivePlan& plan, Variant variant, std::int64_t 
     const Stream& stream = rank.streams[operation.stream() % 2];
     current.set(rank.device);
     if (!used[operation.stream()] && operation.waits.empty()) {
-      STEPSIM_CUDA(cudaStreamWaitEvent(stream.get(), start_.get(), 0));
+      STEPSIM_CUDA(cudaStreamWaitEvent(stream, start_, 0));
     }
     used[operation.stream()] = true;
     open[operation.stream()] = !operation.awaited;
     for (const std::uint32_t wait : operation.waits) {
       const int on = owner(plan.operations[wait].stream()).device;
-      STEPSIM_CUDA(
-          cudaStreamWaitEvent(stream.get(), events_[static_cast<std::size_t>(on)][wait].get(), 0));
+      STEPSIM_CUDA(cudaStreamWaitEvent(stream, events_[static_cast<std::size_t>(on)][wait], 0));
     }
     if (operation.count > 0) {
       issue(operation, variant, offset);
@@ -180,7 +179,7 @@ void RankSet::enqueue(const CollectivePlan& plan, Variant variant, std::int64_t 
       current.set(rank.device);
       rank.ends[stream % 2].record(rank.streams[stream % 2]);
       current.set(0);
-      STEPSIM_CUDA(cudaStreamWaitEvent(main_.get(), rank.ends[stream % 2].get(), 0));
+      STEPSIM_CUDA(cudaStreamWaitEvent(main_, rank.ends[stream % 2], 0));
     }
   }
 }
@@ -196,58 +195,48 @@ Graph RankSet::capture(const CollectivePlan& plan, Variant variant, std::int64_t
   }
   const DeviceGuard guard(0);
   cudaGraph_t captured = nullptr;
-  STEPSIM_CUDA(cudaStreamBeginCapture(main_.get(), cudaStreamCaptureModeThreadLocal));
+  STEPSIM_CUDA(cudaStreamBeginCapture(main_, cudaStreamCaptureModeThreadLocal));
   try {
     enqueue(plan, variant, offset);
   } catch (...) {
-    (void)cudaStreamEndCapture(main_.get(), &captured); // leaves the stream usable
+    (void)cudaStreamEndCapture(main_, &captured); // leaves the stream usable
     (void)cudaGetLastError();
     if (captured != nullptr) {
       (void)cudaGraphDestroy(captured);
     }
     throw;
   }
-  STEPSIM_CUDA(cudaStreamEndCapture(main_.get(), &captured));
+  STEPSIM_CUDA(cudaStreamEndCapture(main_, &captured));
   return Graph(captured);
 }
 
 // temp is filled with NaN before x is set: a temporary that is added before its data has arrived
 // makes the sum NaN. Guard words stand before and behind both vectors.
 void RankSet::fill(const std::vector<std::vector<float>>& x_of) {
-  const std::vector<float>& words = guard_words();
   for (std::uint32_t rank = 0; rank < x_of.size(); ++rank) {
     const DeviceGuard guard(device(rank));
     const auto n = static_cast<std::int64_t>(x_of[rank].size());
     for (float* vector : {x(rank), temp(rank)}) {
-      STEPSIM_CUDA(cudaMemcpy(vector - kGuard, words.data(), bytes_of_floats(kGuard),
-                              cudaMemcpyHostToDevice));
-      STEPSIM_CUDA(
-          cudaMemcpy(vector + n, words.data(), bytes_of_floats(kGuard), cudaMemcpyHostToDevice));
+      to_device(vector - kGuard, guard_words());
+      to_device(vector + n, guard_words());
       STEPSIM_CUDA(
           cudaMemset(vector, 0xff, bytes_of_floats(n))); // NaN: what is read too early shows
     }
-    STEPSIM_CUDA(
-        cudaMemcpy(x(rank), x_of[rank].data(), bytes_of_floats(n), cudaMemcpyHostToDevice));
-    STEPSIM_CUDA(cudaDeviceSynchronize());
+    to_device(x(rank), x_of[rank]);
   }
 }
 
 std::vector<float> RankSet::read(std::uint32_t rank, std::int64_t n) const {
   const DeviceGuard guard(device(rank));
-  std::vector<float> values(static_cast<std::size_t>(n));
-  STEPSIM_CUDA(cudaMemcpy(values.data(), x(rank), bytes_of_floats(n), cudaMemcpyDeviceToHost));
-  return values;
+  return to_host(x(rank), n);
 }
 
 // Looks before and behind both vectors.
 bool RankSet::guards_intact(std::uint32_t rank, std::int64_t n) const {
   const DeviceGuard guard(device(rank));
-  std::vector<float> words(static_cast<std::size_t>(kGuard));
   for (const float* vector : {x(rank), temp(rank)}) {
     for (const float* from : {vector - kGuard, vector + n}) {
-      STEPSIM_CUDA(cudaMemcpy(words.data(), from, bytes_of_floats(kGuard), cudaMemcpyDeviceToHost));
-      if (!std::ranges::all_of(
-              words, [](float word) { return std::bit_cast<std::uint32_t>(word) == kGuardWord; })) {
+      if (to_host(from, kGuard) != guard_words()) {
         return false;
       }
     }

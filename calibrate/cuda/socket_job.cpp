@@ -57,23 +57,10 @@ std::uint32_t number(const char* name, std::uint32_t least, std::uint32_t most) 
   return value;
 }
 
-bool write_all(int socket, const void* data, std::size_t bytes) {
-  const auto* at = static_cast<const char*>(data);
+// Moves all bytes by calls that may move fewer; false where the connection ends before.
+bool move_all(auto call, int socket, auto* at, std::size_t bytes, int flags) {
   while (bytes > 0) {
-    const ssize_t done = ::send(socket, at, bytes, MSG_NOSIGNAL);
-    if (done <= 0 && errno != EINTR) {
-      return false;
-    }
-    at += std::max<ssize_t>(done, 0);
-    bytes -= static_cast<std::size_t>(std::max<ssize_t>(done, 0));
-  }
-  return true;
-}
-
-bool read_all(int socket, void* data, std::size_t bytes) {
-  auto* at = static_cast<char*>(data);
-  while (bytes > 0) {
-    const ssize_t done = recv(socket, at, bytes, 0);
+    const ssize_t done = call(socket, at, bytes, flags);
     if (done == 0 || (done < 0 && errno != EINTR)) {
       return false;
     }
@@ -82,15 +69,18 @@ bool read_all(int socket, void* data, std::size_t bytes) {
   }
   return true;
 }
-
-void set_limit(int socket, long seconds) { // of a read; 0 = none
-  const timeval limit{seconds, 0};
-  (void)setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+bool write_all(int socket, const void* data, std::size_t bytes) {
+  return move_all(::send, socket, static_cast<const char*>(data), bytes, MSG_NOSIGNAL);
+}
+bool read_all(int socket, void* data, std::size_t bytes) {
+  return move_all(::recv, socket, static_cast<char*>(data), bytes, 0);
 }
 
-void without_delay(int socket) {
-  const int on = 1;
-  (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+void set_option(int socket, int level, int name, const auto& value) {
+  (void)setsockopt(socket, level, name, &value, sizeof value);
+}
+void set_limit(int socket, long seconds) { // of a read; 0 = none
+  set_option(socket, SOL_SOCKET, SO_RCVTIMEO, timeval{seconds, 0});
 }
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
@@ -117,8 +107,7 @@ int listening(const ProcessPlace& place) {
     reinterpret_cast<sockaddr_in*>(&any)->sin_addr.s_addr = INADDR_ANY;
   }
   const int socket = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int on = 1;
-  (void)setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
   if (bind(socket, reinterpret_cast<const sockaddr*>(&any), found->ai_addrlen) != 0 ||
       listen(socket, SOMAXCONN) != 0) {
     const std::string reason = std::strerror(errno);
@@ -172,11 +161,10 @@ void SocketGroup::listen_at(const ProcessPlace& place, double timeout_s) {
   std::string problem;
   for (std::uint32_t missing = ranks_ - 1; missing > 0 && problem.empty();) {
     pollfd one{door, POLLIN, 0};
-    const bool comes = poll(&one, 1, 50) > 0;
-    if (!comes && Clock::now() < end) {
-      continue;
-    }
-    if (!comes) {
+    if (poll(&one, 1, 50) <= 0) {
+      if (Clock::now() < end) {
+        continue;
+      }
       std::string names;
       for (std::uint32_t rank = 1; rank < ranks_; ++rank) {
         names += sockets_[rank] < 0 ? (names.empty() ? "" : ", ") + std::to_string(rank) : "";
@@ -194,7 +182,7 @@ void SocketGroup::listen_at(const ProcessPlace& place, double timeout_s) {
       continue;
     }
     set_limit(socket, 0);
-    without_delay(socket);
+    set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
     if (hello.ranks != ranks_ || hello.rank == 0 || hello.rank >= ranks_) {
       problem = "rank " + std::to_string(hello.rank) + " has WORLD_SIZE " +
                 std::to_string(hello.ranks) + ", rank 0 has " + std::to_string(ranks_);
@@ -221,7 +209,7 @@ void SocketGroup::connect_to(const ProcessPlace& place, double timeout_s) {
         Hello hello;
         hello.rank = rank_;
         hello.ranks = ranks_;
-        without_delay(socket);
+        set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
         if (write_all(socket, &hello, sizeof hello)) {
           sockets_[0] = socket;
           return;

@@ -16,8 +16,8 @@ constexpr int kVotes[] = {1, 3, 8}; // lists
 void verify_halves(KernelBench& bench, const std::vector<float>& x, const std::string& where) {
   const auto n = static_cast<std::int64_t>(x.size());
   const Buffer<std::uint16_t> halves(x.size());
-  truncate16(bench.x.get(), n, halves.get(), bench.stream.get());
-  untruncate16(halves.get(), n, bench.y.get(), bench.stream.get());
+  truncate16(bench.x.get(), n, halves.get(), bench.stream);
+  untruncate16(halves.get(), n, bench.y.get(), bench.stream);
   const std::vector<std::uint16_t> expected = collectives::truncate16(x);
   bench.compare("truncate16" + where, halves.get(), expected);
   bench.compare("untruncate16" + where, bench.y.get(), collectives::untruncate16(expected));
@@ -27,8 +27,8 @@ void verify_one_scale(KernelBench& bench, const std::vector<float>& x, const std
   const auto n = static_cast<std::int64_t>(x.size());
   const Buffer<std::uint32_t> scale(1);
   const Buffer<std::int8_t> codes(x.size());
-  quantize8(bench.x.get(), n, scale.get(), codes.get(), bench.stream.get());
-  dequantize8(codes.get(), n, scale.get(), bench.y.get(), bench.stream.get());
+  quantize8(bench.x.get(), n, scale.get(), codes.get(), bench.stream);
+  dequantize8(codes.get(), n, scale.get(), bench.y.get(), bench.stream);
   const collectives::Quantized8 expected = collectives::quantize8(x);
   check(magnitude_of(value_of(scale.get(), bench.stream)) == expected.scale,
         "quantize8" + where + ": scale");
@@ -43,9 +43,9 @@ void verify_buckets(KernelBench& bench, const std::vector<float>& x, int bits,
   const QuantizedBuckets expected = quantize_buckets(x, bits);
   const Buffer<float> scales(expected.scales.size());
   const Buffer<std::uint32_t> words(expected.words.size());
-  quantize_buckets(bench.x.get(), n, bits, scales.get(), words.get(), bench.stream.get());
+  quantize_buckets(bench.x.get(), n, bits, scales.get(), words.get(), bench.stream);
   to_device(bench.y.get(), x);
-  add_buckets(scales.get(), words.get(), n, bits, bench.y.get(), bench.stream.get());
+  add_buckets(scales.get(), words.get(), n, bits, bench.y.get(), bench.stream);
   const std::string what = std::to_string(bits) + " bits" + where;
   bench.compare("scales of " + what, scales.get(), expected.scales);
   bench.compare("codes of " + what, words.get(), expected.words);
@@ -66,7 +66,7 @@ void verify_signs(KernelBench& bench, std::vector<float> x, const std::string& w
   for (int list = 0; list < most; ++list) {
     to_device(bench.y.get(), x);
     std::uint32_t* const to = words.get() + list * length;
-    pack_signs(bench.y.get(), n, to, bench.stream.get());
+    pack_signs(bench.y.get(), n, to, bench.stream);
     std::vector<std::uint32_t> expected(static_cast<std::size_t>(length), 0);
     for (std::size_t i = 0; i < x.size(); ++i) {
       expected[i / kWordBits] |= x[i] < 0 ? 1U << i % kWordBits : 0U;
@@ -74,7 +74,7 @@ void verify_signs(KernelBench& bench, std::vector<float> x, const std::string& w
     }
     bench.compare("pack_signs" + where, to, expected);
     if (std::ranges::find(kVotes, list + 1) != std::end(kVotes)) {
-      vote_signs(words.get(), list + 1, n, bench.y.get(), bench.stream.get());
+      vote_signs(words.get(), list + 1, n, bench.y.get(), bench.stream);
       std::vector<float> votes;
       for (const int each : negatives) {
         votes.push_back(vote(each, list + 1));

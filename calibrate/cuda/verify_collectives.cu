@@ -32,14 +32,8 @@ void verify(RankSet& set, const PlanRequest& request, const Way& way,
             const std::vector<std::vector<float>>& x, const std::vector<float>& expected) {
   const CollectivePlan plan = make_plan(request);
   set.fill(x);
-  if (way.graph && !plan.operations.empty()) {
-    const Graph captured = set.capture(plan, way.variant, 0);
-    captured.launch(set.main());
-    set.main().synchronize();
-  } else {
-    set.enqueue(plan, way.variant, 0);
-    set.main().synchronize();
-  }
+  opened(set, plan, {way.variant, way.graph && !plan.operations.empty()})(0);
+  set.main().synchronize();
   const std::string what = text(request, way);
   for (std::uint32_t rank = 0; rank < request.ranks; ++rank) {
     check_rank(set, request, rank, expected, what);

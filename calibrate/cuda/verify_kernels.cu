@@ -19,16 +19,16 @@ constexpr std::int64_t kSizes[] = {1, 5, 1000, 2048, 65'539, kMostVerified};
 } // namespace
 
 KernelBench::KernelBench(std::int64_t most_elements)
-    : most(most_elements), x(most + 8), y(most + 8), sample(most / 100 + 1), work(most),
-      sample_work(most), out(most), passed(most), sort(most) {}
+    : most(most_elements), x(most + 8), y(most + 8), sample(most / 100 + 1), work(most, stream),
+      sample_work(most, stream), out(most), passed(most), sort(most, stream) {}
 
 std::vector<float> KernelBench::fill(float* to, std::int64_t n, Data kind,
                                      std::uint64_t seed) const {
   if (kind != Data::integers) {
     fill_random(to, n, kind == Data::gaussian ? Distribution::gaussian : Distribution::heavy_tailed,
-                seed, stream.get());
+                seed, stream);
     stream.synchronize();
-    return to_host(to, static_cast<std::size_t>(n));
+    return to_host(to, n);
   }
   std::vector<float> values(static_cast<std::size_t>(n));
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -89,7 +89,7 @@ namespace {
 void verify_sampled(KernelBench& bench, const Input& input, const std::vector<float>& x,
                     std::uint32_t k, const std::string& where) {
   select_sampled(input, k, bench.work, bench.sample_work, bench.sample.get(), bench.passed,
-                 bench.out, bench.stream.get());
+                 bench.out);
   // The k largest of what is at least the threshold.
   const float threshold = bench.state(bench.work).threshold;
   std::vector<float> left = x;
@@ -103,8 +103,7 @@ void verify_sampled(KernelBench& bench, const Input& input, const std::vector<fl
   const auto passing = static_cast<std::int64_t>(above(left, 0).values.size());
   List small = bench.passed;
   small.capacity = static_cast<std::uint32_t>(std::max<std::int64_t>(1, passing / 2));
-  select_sampled(input, k, bench.work, bench.sample_work, bench.sample.get(), small, bench.out,
-                 bench.stream.get());
+  select_sampled(input, k, bench.work, bench.sample_work, bench.sample.get(), small, bench.out);
   const std::int64_t lost = bench.state(bench.sample_work).lost;
   check(lost == std::max<std::int64_t>(0, passing - small.capacity),
         "sampled_threshold" + where + ": " + std::to_string(lost) + " entries lost of " +
@@ -145,21 +144,21 @@ void verify_approximate(KernelBench& bench, const Input& input, const std::vecto
                         std::uint32_t k, const std::string& where) {
   const auto n = static_cast<double>(x.size());
   const double z = collectives::gaussian_threshold(std::min(1.0, k / n));
-  select_gaussian(input, k, z, bench.work, bench.out, bench.stream.get());
+  select_gaussian(input, k, z, bench.work, bench.out);
   bench.compare("gaussian_k" + where, bench.work, above(x, bench.state(bench.work).threshold));
   check_gaussian_threshold(bench, x, k, z, bench.state(bench.work).threshold, "gaussian_k" + where);
 
-  select_above(input, 1.5F, bench.work, bench.out, bench.stream.get());
+  select_above(input, 1.5F, bench.work, bench.out);
   bench.compare("threshold_reuse" + where, bench.work, above(x, 1.5F));
   const std::vector<float> expected = above(x, 1.5F).values;
-  copy_above(input.values, input.n, 1.5F, bench.out.values.get(), bench.sort, bench.stream.get());
+  copy_above(input.values, input.n, 1.5F, bench.out.values.get(), bench.sort);
   bench.compare("cub_select_if" + where, bench.sort.indices_out.get(),
                 {static_cast<std::int32_t>(expected.size())});
   bench.compare("cub_select_if" + where, bench.out.values.get(), expected);
 }
 
 void verify_sort(KernelBench& bench, std::int64_t n, const std::vector<float>& x) {
-  sort_magnitudes(bench.x.get(), n, bench.sort, bench.stream.get());
+  sort_magnitudes(bench.x.get(), n, bench.sort);
   std::vector<std::int32_t> expected(x.size());
   std::iota(expected.begin(), expected.end(), 0);
   std::ranges::stable_sort(expected, [&](std::int32_t a, std::int32_t b) {
@@ -171,7 +170,7 @@ void verify_sort(KernelBench& bench, std::int64_t n, const std::vector<float>& x
 
 void verify_data(KernelBench& bench, std::int64_t n, Data kind) {
   const std::vector<float> x = bench.data(n, kind);
-  const Input input{bench.x.get(), n, nullptr, nullptr};
+  const Input input{bench.x.get(), n};
   for (const std::int64_t wanted : std::set<std::int64_t>{1, n / 1000, n / 10, n / 4, n}) {
     if (wanted == 0) {
       continue;
@@ -179,7 +178,7 @@ void verify_data(KernelBench& bench, std::int64_t n, Data kind) {
     const auto k = static_cast<std::uint32_t>(wanted);
     const std::string where = case_text(n, kind) + " k=" + std::to_string(k);
     const HostList exact = host_list(collectives::select_top_k(doubles(x), k));
-    select_exact(input, k, bench.work, bench.out, bench.stream.get());
+    select_exact(input, k, bench.work, bench.out);
     bench.compare("radix_select" + where, bench.work, exact);
     verify_sampled(bench, input, x, k, where);
     verify_approximate(bench, input, x, k, where);
@@ -202,10 +201,10 @@ void verify_refusal(KernelBench& bench) {
   x[40'000] = -std::numeric_limits<float>::infinity();
   x[65'538] = std::numeric_limits<float>::infinity();
   to_device(bench.x.get(), x);
-  const Input input{bench.x.get(), 65'539, nullptr, nullptr};
-  select_exact(input, 10, bench.work, bench.out, bench.stream.get());
+  const Input input{bench.x.get(), 65'539};
+  select_exact(input, 10, bench.work, bench.out);
   check(bench.state(bench.work).not_finite == 3, "radix_select: 3 values are not finite");
-  select_gaussian(input, 10, 1.0, bench.work, bench.out, bench.stream.get());
+  select_gaussian(input, 10, 1.0, bench.work, bench.out);
   check(bench.state(bench.work).not_finite == 3, "gaussian_k: 3 values are not finite");
   bench.cases += 2;
 }

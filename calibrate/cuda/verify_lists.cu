@@ -23,7 +23,7 @@ void verify_additions(KernelBench& bench, std::int64_t n) {
       }
       to_device(bench.x.get(), left);
       to_device(bench.y.get(), right);
-      add(bench.x.get() + x_shift, bench.y.get() + y_shift, n, bench.stream.get());
+      add(bench.x.get() + x_shift, bench.y.get() + y_shift, n, bench.stream);
       for (std::size_t i = 0; i < x.size(); ++i) {
         left[i + x_shift] += right[i + y_shift];
       }
@@ -62,7 +62,7 @@ void verify_bf16(KernelBench& bench, std::int64_t n) {
       }
       to_device(on_x.get(), x);
       to_device(on_y.get(), y);
-      add_bf16(on_x.get() + x_shift, on_y.get() + y_shift, n, bench.stream.get());
+      add_bf16(on_x.get() + x_shift, on_y.get() + y_shift, n, bench.stream);
       for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
         const double sum =
             static_cast<double>(from_upper_half(x[i + x_shift])) + from_upper_half(y[i + y_shift]);
@@ -103,7 +103,7 @@ void verify_bucket(KernelBench& bench, std::int64_t n) {
   std::vector<float> flat(x.size() + 8, -55.0F);
   to_device(bench.y.get(), flat);
   std::ranges::copy(x, flat.begin());
-  flatten(bucket, memory.get(), bench.y.get(), bench.stream.get());
+  flatten(bucket, memory.get(), bench.y.get(), bench.stream);
   bench.compare("bucket_flatten" + where, bench.y.get(), flat);
   for (float& each : flat) {
     each = -each;
@@ -112,7 +112,7 @@ void verify_bucket(KernelBench& bench, std::int64_t n) {
   for (std::size_t i = 0; i < spread; ++i) {
     tensors[i] = tensors[i] == 77.0F ? 77.0F : -tensors[i];
   }
-  unflatten(bucket, bench.y.get(), memory.get(), bench.stream.get());
+  unflatten(bucket, bench.y.get(), memory.get(), bench.stream);
   bench.compare("bucket_unflatten" + where, memory.get(), tensors);
 }
 
@@ -152,8 +152,7 @@ void verify_merge(KernelBench& bench, const HostList& a, const HostList& b, std:
   const Buffer<float> combined(a.values.size() + b.values.size());
   const auto a_size = static_cast<std::uint32_t>(a.values.size());
   for (const std::uint32_t k : {1U, a_size, a_size + static_cast<std::uint32_t>(b.values.size())}) {
-    merge_lists(of_a, of_b, k, bench.work, bench.passed, combined.get(), bench.out,
-                bench.stream.get());
+    merge_lists(of_a, of_b, k, bench.work, bench.passed, combined.get(), bench.out);
     bench.compare("merge n=" + std::to_string(n) + " k=" + std::to_string(k), bench.work,
                   host_list(collectives::merge_top_k(sparse(a), sparse(b), k)));
   }
@@ -168,7 +167,7 @@ void verify_scatter(KernelBench& bench, const HostList& list, std::int64_t n) {
   STEPSIM_CUDA(
       cudaMemcpy(bench.y.get(), bench.x.get(), y.size() * sizeof(float), cudaMemcpyDeviceToDevice));
   const ListSpace of_list = on_device(list); // until the kernel has run
-  scatter_add(bench.y.get(), of_list, bench.stream.get());
+  scatter_add(bench.y.get(), of_list, bench.stream);
   for (std::size_t i = 0; i < list.indices.size(); ++i) {
     y[static_cast<std::size_t>(list.indices[i])] += list.values[i];
   }
@@ -189,10 +188,10 @@ void verify_residual(KernelBench& bench, std::int64_t n) {
       collectives::error_feedback_step(gradients, residuals, collectives::SparseMethod::gtopk_tree,
                                        k, collectives::ResidualMask::per_round);
   to_device(bench.y.get(), owed);
-  add(bench.y.get(), bench.x.get(), n, bench.stream.get());
-  const Input input{bench.y.get(), n, nullptr, nullptr};
-  select_exact(input, k, bench.work, bench.out, bench.stream.get());
-  clear_entries(bench.y.get(), bench.out, &bench.work.state.get()->count, bench.stream.get());
+  add(bench.y.get(), bench.x.get(), n, bench.stream);
+  const Input input{bench.y.get(), n};
+  select_exact(input, k, bench.work, bench.out);
+  clear_entries(bench.y.get(), bench.out, &bench.work.state.get()->count, bench.stream);
   bench.compare("residual: selected n=" + std::to_string(n), bench.work,
                 host_list(step.selected.front()));
   const std::vector<double> left =
@@ -207,7 +206,7 @@ void verify_residual(KernelBench& bench, std::int64_t n) {
 void verify_sums(KernelBench& bench, std::int64_t n) {
   const std::vector<float> x = bench.data(n, Data::integers);
   const Buffer<double> sum(1);
-  sum_magnitudes(bench.x.get(), n, sum.get(), bench.stream.get());
+  sum_magnitudes(bench.x.get(), n, sum.get(), bench.stream);
   double expected = 0;
   for (const float value : x) {
     expected += std::abs(value);

@@ -4,7 +4,7 @@
     rewrite.py SOURCE_DIR OUTPUT_DIR FILE.cu|FILE.cuh ...
 
 Launches become calls, `__shared__` variables become words that know who uses them, and every kernel
-says its name where it begins. FILE.cu becomes OUTPUT_DIR/FILE.cpp, FILE.cuh
+says its name where it begins; one that is a lambda expression has the name of its place. FILE.cu becomes OUTPUT_DIR/FILE.cpp, FILE.cuh
 OUTPUT_DIR/calibrate/cuda/FILE.cuh where it is changed, and a copy of before is removed where it is not;
 OUTPUT_DIR/kernel_names.cpp lists the kernels.
 """
@@ -12,9 +12,10 @@ import pathlib
 import re
 import sys
 
-LAUNCH = re.compile(r"(\w+(?:<\w+>)?)\s*<<<(.*?)>>>\((.*?)\);", re.S)
+LAUNCH = re.compile(r"(\w+(?:<[\w:]+>)?)\s*<<<(.*?)>>>\((.*?)\);", re.S)
 SHARED = re.compile(r"__shared__ ([\w:]+) (\w+)((?:\[[^\]]*\])+);")
-KERNEL = re.compile(r"(__global__ void (\w+)\([^{}]*?\) \{\n)")
+KERNEL = re.compile(r"(__global__ void (\w+)\([^{}]*?\) \{)")
+LAMBDA = re.compile(r"(\[=[^\]]*\] __device__(?:\([^)]*\))? \{)")
 
 
 def split(arguments):
@@ -39,11 +40,17 @@ def launch(match):
 def rewritten(path, kernels):
     text = path.read_text()
     kernels += [match[1] for match in KERNEL.findall(text)]
-    text = KERNEL.sub(r'\1  static const bool was_entered = cuda_on_cpu::entered("\2");\n', text)
+    text = KERNEL.sub(r'\1 static const bool was_entered = cuda_on_cpu::entered("\2");', text)
+
+    def named(match):
+        kernels.append(f"{path.name}:{text.count(chr(10), 0, match.start()) + 1}")
+        return f'{match[1]} static const bool was_entered = cuda_on_cpu::entered("{kernels[-1]}");'
+
+    text = LAMBDA.sub(named, text)
     text = LAUNCH.sub(launch, text)
     text = SHARED.sub(r"static cuda_on_cpu::Shared<\1\3> \2;", text)
     left = [word for word in ("<<<", "__shared__") if word in text]
-    if left or len(re.findall("__global__ void", text)) != text.count("cuda_on_cpu::entered("):
+    if left or len(re.findall("__global__ void|\\] __device__", text)) != text.count("cuda_on_cpu::entered("):
         sys.exit(f"{path}: {left or 'a kernel'} not understood")
     return f'#line 1 "{path}"\n{text}'
 

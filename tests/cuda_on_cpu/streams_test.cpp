@@ -51,8 +51,8 @@ std::string text(const Kind& kind, std::uint32_t ranks, Variant variant) {
 void set_all(const RankSet& set, std::int64_t elements) {
   for (std::uint32_t rank = 0; rank < set.ranks(); ++rank) {
     const std::size_t bytes = static_cast<std::size_t>(elements) * sizeof(float);
-    STEPSIM_CUDA(cudaMemsetAsync(set.x(rank), 0, bytes, set.main().get()));
-    STEPSIM_CUDA(cudaMemsetAsync(set.temp(rank), 0, bytes, set.main().get()));
+    STEPSIM_CUDA(cudaMemsetAsync(set.x(rank), 0, bytes, set.main()));
+    STEPSIM_CUDA(cudaMemsetAsync(set.temp(rank), 0, bytes, set.main()));
   }
 }
 

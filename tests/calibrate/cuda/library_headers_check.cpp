@@ -2,8 +2,7 @@
 // installed nccl.h and cublas_v2.h. Compiled where they are found; there is nothing to run.
 #include <type_traits>
 
-#include "calibrate/cuda/cublas.hpp"
-#include "calibrate/cuda/driver.hpp"
+#include "calibrate/cuda/low_rank.cuh"
 
 #if __has_include(<nccl.h>)
 #include <nccl.h>

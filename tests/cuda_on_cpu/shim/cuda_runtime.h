@@ -214,3 +214,5 @@ inline float __fadd_rn(float a, float b) { return a + b; }
 inline int __float2int_rn(float x) { return static_cast<int>(std::nearbyint(x)); }
 inline float cospif(float x) { return static_cast<float>(std::cos(M_PI * static_cast<double>(x))); }
 inline std::int64_t min(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+inline std::uint32_t min(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
+inline std::uint32_t max(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
