@@ -71,6 +71,22 @@ io::Json summary_tree(const ErrorSummary& summary) {
       {"max_abs_error", io::or_null(part_of(summary.errors, &ErrorSpread::most))}};
 }
 
+// The rows of one algorithm as a cloud of markers, those that do not count hollow.
+void add_algorithm(plot::Panel& panel, std::span<const ErrorRow> rows, const std::string& algorithm,
+                   std::size_t rank) {
+  plot::Curve curve{.label = algorithm, .rank = rank, .line = false};
+  plot::Reported hollow{.label = "start-up, not counted", .rank = rank};
+  for (const ErrorRow& row : rows) {
+    if (row.algorithm == algorithm) {
+      (row.counts() ? curve.points : hollow.points).push_back({row.predicted_s, row.measured_s});
+    }
+  }
+  panel.curves.push_back(std::move(curve));
+  if (!hollow.points.empty()) {
+    panel.reported.push_back(std::move(hollow));
+  }
+}
+
 } // namespace
 
 // "/measured_s" at line 3 -> errors.jsonl:3: measured_s ...
@@ -191,39 +207,6 @@ io::Json to_json(const ErrorReport& report) {
   return tree;
 }
 
-namespace {
-
-// The ends of all times: the line of equality goes from one to the other.
-struct Ends {
-  double least, most;
-
-  explicit Ends(std::span<const ErrorRow> rows)
-      : least(rows.front().measured_s), most(rows.front().measured_s) {
-    for (const ErrorRow& row : rows) {
-      least = std::min({least, row.measured_s, row.predicted_s});
-      most = std::max({most, row.measured_s, row.predicted_s});
-    }
-  }
-};
-
-// The rows of one algorithm as a cloud of markers, those that do not count hollow.
-void add_algorithm(plot::Panel& panel, std::span<const ErrorRow> rows, const std::string& algorithm,
-                   std::size_t rank) {
-  plot::Curve curve{.label = algorithm, .rank = rank, .line = false};
-  plot::Reported hollow{.label = "start-up, not counted", .rank = rank};
-  for (const ErrorRow& row : rows) {
-    if (row.algorithm == algorithm) {
-      (row.counts() ? curve.points : hollow.points).push_back({row.predicted_s, row.measured_s});
-    }
-  }
-  panel.curves.push_back(std::move(curve));
-  if (!hollow.points.empty()) {
-    panel.reported.push_back(std::move(hollow));
-  }
-}
-
-} // namespace
-
 std::string error_plot(std::span<const ErrorRow> rows) {
   assert(!rows.empty() && "a plot shows something");
   std::vector<std::string> algorithms;
@@ -232,8 +215,12 @@ std::string error_plot(std::span<const ErrorRow> rows) {
       algorithms.push_back(row.algorithm);
     }
   }
-  const Ends ends(rows);
-  const plot::Guide equal{"equal", {{ends.least, ends.least}, {ends.most, ends.most}}};
+  std::vector<double> times;
+  for (const ErrorRow& row : rows) {
+    times.insert(times.end(), {row.measured_s, row.predicted_s});
+  }
+  const auto [least, most] = std::ranges::minmax(times);
+  const plot::Guide equal{"equal", {{least, least}, {most, most}}};
   plot::Figure figure{.title = "How near are predictions to measurements?",
                       .setting = base::counted(static_cast<std::int64_t>(rows.size()), "row") +
                                  "; above the line a measurement takes longer than predicted",

@@ -16,59 +16,12 @@ namespace {
 constexpr std::uint64_t kStream = 21; // base/random.hpp
 constexpr std::size_t kResamples = 200;
 
-// A resample of one size determines no line.
-bool has_two_sizes(std::span<const Datum> data) {
-  return std::ranges::any_of(data, [&](const Datum& d) { return d.bytes != data.front().bytes; });
-}
-
 // 2.5 % and 97.5 % of the values, widened to hold `value`.
 base::Interval percentiles(std::vector<double> values, double value) {
   std::ranges::sort(values);
   return {std::min(nearest_rank(values, 0.025), value),
           std::max(nearest_rank(values, 0.975), value)};
 }
-
-} // namespace
-
-// The random numbers depend on seed, resample and pass alone, so that the intervals are the same on
-// every machine.
-LineIntervals bootstrap_intervals(const Line& line, const Group& group, Robust robust,
-                                  std::uint64_t seed) {
-  std::vector<std::vector<Datum>> passes;
-  for (const io::Sample& sample : group.samples) {
-    const auto pass = static_cast<std::size_t>(*sample.pass);
-    passes.resize(std::max(passes.size(), pass + 1));
-    passes[pass].push_back(datum_of(sample));
-  }
-  assert(passes.size() >= 2 && "one pass cannot be resampled");
-  std::vector<double> startups;
-  std::vector<double> per_bytes;
-  for (std::size_t i = 0; i < kResamples; ++i) {
-    std::vector<Datum> data;
-    for (std::size_t j = 0; j < passes.size(); ++j) {
-      const auto& pass = passes[base::pick(base::hash(seed, kStream, i, j), passes.size())];
-      data.insert(data.end(), pass.begin(), pass.end());
-    }
-    if (has_two_sizes(data)) {
-      const Line resampled = fit_line(data, robust).line;
-      startups.push_back(resampled.startup_s);
-      per_bytes.push_back(resampled.per_byte_s);
-    }
-  }
-  LineIntervals intervals;
-  if (startups.empty()) {
-    return intervals;
-  }
-  if (!line.startup_at_bound) {
-    intervals.startup_s = percentiles(std::move(startups), line.startup_s);
-  }
-  if (!line.per_byte_at_bound) {
-    intervals.per_byte_s = percentiles(std::move(per_bytes), line.per_byte_s);
-  }
-  return intervals;
-}
-
-namespace {
 
 constexpr double kUsable = 0.25;
 constexpr double kLatencyHidden = 10; // smallest message takes so many times A
@@ -169,6 +122,44 @@ void warn_about_latency(GroupFit& fit) {
 }
 
 } // namespace
+
+// The random numbers depend on seed, resample and pass alone, so that the intervals are the same on
+// every machine.
+LineIntervals bootstrap_intervals(const Line& line, const Group& group, Robust robust,
+                                  std::uint64_t seed) {
+  std::vector<std::vector<Datum>> passes;
+  for (const io::Sample& sample : group.samples) {
+    const auto pass = static_cast<std::size_t>(*sample.pass);
+    passes.resize(std::max(passes.size(), pass + 1));
+    passes[pass].push_back(datum_of(sample));
+  }
+  assert(passes.size() >= 2 && "one pass cannot be resampled");
+  std::vector<double> startups;
+  std::vector<double> per_bytes;
+  for (std::size_t i = 0; i < kResamples; ++i) {
+    std::vector<Datum> data;
+    for (std::size_t j = 0; j < passes.size(); ++j) {
+      const auto& pass = passes[base::pick(base::hash(seed, kStream, i, j), passes.size())];
+      data.insert(data.end(), pass.begin(), pass.end());
+    }
+    if (has_two_sizes(data)) { // a resample of one size determines no line
+      const Line resampled = fit_line(data, robust).line;
+      startups.push_back(resampled.startup_s);
+      per_bytes.push_back(resampled.per_byte_s);
+    }
+  }
+  LineIntervals intervals;
+  if (startups.empty()) {
+    return intervals;
+  }
+  if (!line.startup_at_bound) {
+    intervals.startup_s = percentiles(std::move(startups), line.startup_s);
+  }
+  if (!line.per_byte_at_bound) {
+    intervals.per_byte_s = percentiles(std::move(per_bytes), line.per_byte_s);
+  }
+  return intervals;
+}
 
 Grade grade_of(double error) {
   return error < kGoodError ? Grade::ok : error < kUsable ? Grade::warn : Grade::fail;

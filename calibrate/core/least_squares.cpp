@@ -97,6 +97,28 @@ std::vector<double> relative_weights(std::span<const JointRow> rows) {
   });
 }
 
+constexpr double kHuber = 1.345;   // 95 % efficiency for normal errors
+constexpr double kSpread = 1.4826; // median |r| of normal errors -> their standard deviation
+constexpr double kExact = 1e-12;   // spread of data on a line
+constexpr double kSettled = 1e-10; // relative change of A and B
+constexpr int kRounds = 200;
+
+std::vector<JointRow> rows_of(std::span<const Datum> data) {
+  return base::collected<JointRow>(data, [](const Datum& datum) {
+    return JointRow{{1, datum.bytes, 0}, datum.seconds};
+  });
+}
+
+Line best_line(std::span<const JointRow> rows, std::span<const double> weights) {
+  const Solution best = least_squares(rows, weights).best;
+  return {best.values[0], best.values[1], !best.columns[0], !best.columns[1]};
+}
+
+// The line no longer moves.
+bool settled(double before, double after) {
+  return std::abs(after - before) <= kSettled * std::abs(before);
+}
+
 } // namespace
 
 // A convex function: where its free minimum is not allowed, the best allowed one is the free
@@ -147,32 +169,6 @@ JointFit fit_jointly(std::span<const JointRow> rows) {
   return fit;
 }
 
-namespace {
-
-constexpr double kHuber = 1.345;   // 95 % efficiency for normal errors
-constexpr double kSpread = 1.4826; // median |r| of normal errors -> their standard deviation
-constexpr double kExact = 1e-12;   // spread of data on a line
-constexpr double kSettled = 1e-10; // relative change of A and B
-constexpr int kRounds = 200;
-
-std::vector<JointRow> rows_of(std::span<const Datum> data) {
-  return base::collected<JointRow>(data, [](const Datum& datum) {
-    return JointRow{{1, datum.bytes, 0}, datum.seconds};
-  });
-}
-
-Line best_line(std::span<const JointRow> rows, std::span<const double> weights) {
-  const Solution best = least_squares(rows, weights).best;
-  return {best.values[0], best.values[1], !best.columns[0], !best.columns[1]};
-}
-
-// The line no longer moves.
-bool settled(double before, double after) {
-  return std::abs(after - before) <= kSettled * std::abs(before);
-}
-
-} // namespace
-
 // Positive where the line is above the measurement.
 double relative_error(const Line& line, const Datum& datum) {
   return (line.seconds(datum.bytes) - datum.seconds) / datum.seconds;
@@ -187,12 +183,14 @@ double relative_squares(const Line& line, std::span<const Datum> data) {
   return sum;
 }
 
+bool has_two_sizes(std::span<const Datum> data) {
+  return std::ranges::any_of(data, [&](const Datum& d) { return d.bytes != data.front().bytes; });
+}
+
 // Points further from the line than 1.345 robust standard deviations count less, in proportion; the
 // spread is estimated from the median, which a few bad points do not move.
 LineFit fit_line(std::span<const Datum> data, Robust robust) {
-  assert(std::ranges::any_of(
-             data, [&](const Datum& datum) { return datum.bytes != data.front().bytes; }) &&
-         "a line needs two different sizes");
+  assert(has_two_sizes(data) && "a line needs two different sizes");
   const std::vector<JointRow> rows = rows_of(data);
   const std::vector<double> relative = relative_weights(rows);
   LineFit fit{best_line(rows, relative), relative};

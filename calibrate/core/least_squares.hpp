@@ -87,6 +87,7 @@ struct LineFit {
   std::vector<double> weights;
 };
 
+[[nodiscard]] bool has_two_sizes(std::span<const Datum> data); // at least, and different
 // Needs at least two different sizes (asserted).
 [[nodiscard]] LineFit fit_line(std::span<const Datum> data, Robust robust = Robust::none);
 

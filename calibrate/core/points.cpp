@@ -3,7 +3,6 @@
 #include "calibrate/core/points.hpp"
 
 #include <cmath>
-#include <set>
 
 #include "base/collected.hpp"
 

@@ -3,7 +3,6 @@
 #include "calibrate/mpi/link_estimate.hpp"
 
 #include <cmath>
-#include <set>
 
 #include "calibrate/core/calibration_file.hpp"
 
@@ -48,10 +47,7 @@ io::SampleSet sample_set(const std::vector<io::Sample>& samples, std::string_vie
 // prediction, up to parts of unequal length.
 std::vector<std::int64_t> curve_sizes(std::span<const io::Sample> probes, std::uint32_t ranks) {
   std::set<std::int64_t> sizes;
-  double most = 0;
-  for (const io::Sample& probe : probes) {
-    most = std::max(most, probe.bytes);
-  }
+  const double most = std::ranges::max(probes, {}, &io::Sample::bytes).bytes;
   const auto add = [&](double bytes) {
     const std::int64_t whole = std::llround(bytes) / kElement * kElement;
     if (whole > 0 && bytes <= most) {

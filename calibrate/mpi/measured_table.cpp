@@ -3,7 +3,6 @@
 #include "calibrate/mpi/measured_table.hpp"
 
 #include <cmath>
-#include <set>
 #include <sstream>
 
 namespace stepsim::calibrate::mpi {
@@ -22,93 +21,6 @@ std::set<std::int64_t> sizes_of(std::int64_t most_bytes, std::uint32_t ranks, bo
   sizes.erase(0);
   return sizes;
 }
-
-} // namespace
-
-// Parts of an all-gather and of a reduce-scatter are whole elements of equal number.
-LibraryRun run_library(std::int64_t most_bytes, bool dense, double max_seconds, Wire& wire,
-                       Watchdog& watchdog) {
-  std::vector<float> in(static_cast<std::size_t>(most_bytes / kElement) + 1);
-  std::vector<float> out(in.size());
-  const MPI_Comm group = wire.group();
-  const auto ranks = static_cast<int>(wire.ranks());
-  using Call = std::function<void(int elements)>;
-  const std::pair<Op, Call> operations[] = {
-      {Op::allreduce,
-       [&](int n) { MPI_Allreduce(in.data(), out.data(), n, MPI_FLOAT, MPI_SUM, group); }},
-      {Op::broadcast, [&](int n) { MPI_Bcast(out.data(), n, MPI_FLOAT, 0, group); }},
-      {Op::reduce,
-       [&](int n) { MPI_Reduce(in.data(), out.data(), n, MPI_FLOAT, MPI_SUM, 0, group); }},
-      {Op::allgather,
-       [&](int n) {
-         MPI_Allgather(in.data(), n / ranks, MPI_FLOAT, out.data(), n / ranks, MPI_FLOAT, group);
-       }},
-      {Op::reduce_scatter, [&](int n) {
-         const std::vector<int> parts(wire.ranks(), n / ranks);
-         MPI_Reduce_scatter(in.data(), out.data(), parts.data(), MPI_FLOAT, MPI_SUM, group);
-       }}};
-  std::vector<std::pair<Op, std::int64_t>> cases;
-  std::vector<Block> blocks;
-  for (const auto& [op, call] : operations) {
-    const bool parts = op == Op::allgather || op == Op::reduce_scatter;
-    for (const std::int64_t bytes :
-         sizes_of(most_bytes, wire.ranks(), dense, parts ? kElement * ranks : kElement)) {
-      cases.emplace_back(op, bytes);
-      blocks.push_back(
-          {.what =
-               "library " + std::string(collectives::name(op)) + " " + std::to_string(bytes) + " B",
-           .call = [&call = call, bytes] { call(static_cast<int>(bytes / kElement)); }});
-    }
-  }
-  measure(blocks, {.max_seconds = max_seconds, .seed = 3, .every_block = false}, wire, watchdog);
-  LibraryRun run;
-  run.warnings = unsteady(blocks);
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const auto [op, bytes] = cases[i];
-    if (run.operations.empty() || run.operations.back().op != op) {
-      run.operations.push_back({op, {}});
-    }
-    const std::vector<io::Sample> samples = repetitions(bytes, blocks[i]);
-    std::vector<io::Sample>& all = run.operations.back().samples;
-    all.insert(all.end(), samples.begin(), samples.end());
-  }
-  std::erase_if(run.operations, [](const LibrarySamples& each) {
-    return std::ranges::none_of(each.samples, [&](const io::Sample& sample) {
-      return sample.bytes != each.samples.front().bytes;
-    });
-  });
-  return run;
-}
-
-std::vector<Kind> parse_assumed(const std::string& text) {
-  std::vector<Kind> assumed;
-  std::istringstream in(text);
-  for (std::string word; std::getline(in, word, ',');) {
-    const std::size_t equals = word.find('=');
-    const auto op = collectives::parse_op(word.substr(0, equals));
-    if (equals == std::string::npos || !op) {
-      throw UsageError("--assume: must be OPERATION=ALGORITHM, such as allreduce=ring, got " +
-                       base::shown_value(word));
-    }
-    std::vector<std::string_view> known;
-    const auto before = assumed.size();
-    for (const Kind& kind : kinds()) {
-      if (kind.op == *op && !kind.sparse) {
-        known.push_back(collectives::name(kind.algorithm));
-        if (known.back() == word.substr(equals + 1)) {
-          assumed.push_back(kind);
-        }
-      }
-    }
-    if (assumed.size() == before) {
-      throw UsageError("--assume: " +
-                       base::unknown_word("algorithm", word.substr(equals + 1), known));
-    }
-  }
-  return assumed;
-}
-
-namespace {
 
 constexpr double kStartUps = 20; // shorter than so many start-ups: scheduling of cores shows
 constexpr std::int64_t kMostSparseBytes = 1 << 20;
@@ -212,6 +124,87 @@ Predictor without_replies(Predictor predictor) {
 }
 
 } // namespace
+
+// Parts of an all-gather and of a reduce-scatter are whole elements of equal number.
+LibraryRun run_library(std::int64_t most_bytes, bool dense, double max_seconds, Wire& wire,
+                       Watchdog& watchdog) {
+  std::vector<float> in(static_cast<std::size_t>(most_bytes / kElement) + 1);
+  std::vector<float> out(in.size());
+  const MPI_Comm group = wire.group();
+  const auto ranks = static_cast<int>(wire.ranks());
+  using Call = std::function<void(int elements)>;
+  const std::pair<Op, Call> operations[] = {
+      {Op::allreduce,
+       [&](int n) { MPI_Allreduce(in.data(), out.data(), n, MPI_FLOAT, MPI_SUM, group); }},
+      {Op::broadcast, [&](int n) { MPI_Bcast(out.data(), n, MPI_FLOAT, 0, group); }},
+      {Op::reduce,
+       [&](int n) { MPI_Reduce(in.data(), out.data(), n, MPI_FLOAT, MPI_SUM, 0, group); }},
+      {Op::allgather,
+       [&](int n) {
+         MPI_Allgather(in.data(), n / ranks, MPI_FLOAT, out.data(), n / ranks, MPI_FLOAT, group);
+       }},
+      {Op::reduce_scatter, [&](int n) {
+         const std::vector<int> parts(wire.ranks(), n / ranks);
+         MPI_Reduce_scatter(in.data(), out.data(), parts.data(), MPI_FLOAT, MPI_SUM, group);
+       }}};
+  std::vector<std::pair<Op, std::int64_t>> cases;
+  std::vector<Block> blocks;
+  for (const auto& [op, call] : operations) {
+    const bool parts = op == Op::allgather || op == Op::reduce_scatter;
+    for (const std::int64_t bytes :
+         sizes_of(most_bytes, wire.ranks(), dense, parts ? kElement * ranks : kElement)) {
+      cases.emplace_back(op, bytes);
+      blocks.push_back(
+          {.what =
+               "library " + std::string(collectives::name(op)) + " " + std::to_string(bytes) + " B",
+           .call = [&call = call, bytes] { call(static_cast<int>(bytes / kElement)); }});
+    }
+  }
+  measure(blocks, {.max_seconds = max_seconds, .seed = 3, .every_block = false}, wire, watchdog);
+  LibraryRun run;
+  run.warnings = unsteady(blocks);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto [op, bytes] = cases[i];
+    if (run.operations.empty() || run.operations.back().op != op) {
+      run.operations.push_back({op, {}});
+    }
+    append(bytes, blocks[i], run.operations.back().samples);
+  }
+  std::erase_if(run.operations, [](const LibrarySamples& each) {
+    return std::ranges::none_of(each.samples, [&](const io::Sample& sample) {
+      return sample.bytes != each.samples.front().bytes;
+    });
+  });
+  return run;
+}
+
+std::vector<Kind> parse_assumed(const std::string& text) {
+  std::vector<Kind> assumed;
+  std::istringstream in(text);
+  for (std::string word; std::getline(in, word, ',');) {
+    const std::size_t equals = word.find('=');
+    const auto op = collectives::parse_op(word.substr(0, equals));
+    if (equals == std::string::npos || !op) {
+      throw UsageError("--assume: must be OPERATION=ALGORITHM, such as allreduce=ring, got " +
+                       base::shown_value(word));
+    }
+    std::vector<std::string_view> known;
+    const auto before = assumed.size();
+    for (const Kind& kind : kinds()) {
+      if (kind.op == *op && !kind.sparse) {
+        known.push_back(collectives::name(kind.algorithm));
+        if (known.back() == word.substr(equals + 1)) {
+          assumed.push_back(kind);
+        }
+      }
+    }
+    if (assumed.size() == before) {
+      throw UsageError("--assume: " +
+                       base::unknown_word("algorithm", word.substr(equals + 1), known));
+    }
+  }
+  return assumed;
+}
 
 // Zero vectors keep their value however often they are added. Merges are timed first, because all
 // ranks take part in that, and rows are made while only one of them writes.

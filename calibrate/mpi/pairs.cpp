@@ -20,124 +20,6 @@ void ping_pong(std::uint32_t a, std::uint32_t b, std::int64_t bytes, std::vector
   }
 }
 
-} // namespace
-
-double PairTimes::per_byte_s() const {
-  return std::max(0.0, large_s - small_s) / static_cast<double>(kPairSizes[1] - kPairSizes[0]);
-}
-double PairTimes::latency_s() const {
-  return std::max(0.0, small_s - per_byte_s() * static_cast<double>(kPairSizes[0]));
-}
-
-bool PairRun::differ() const {
-  const auto [least, most] = std::ranges::minmax_element(pairs, {}, &PairTimes::large_s);
-  return !pairs.empty() && most->large_s > kDiffer * least->large_s;
-}
-
-PairRun run_pairs(std::int64_t most, const std::vector<std::uint32_t>& hosts, double max_seconds,
-                  Wire& wire, Watchdog& watchdog) {
-  PairRun run;
-  const std::size_t ranks = wire.ranks();
-  run.all = ranks * (ranks - 1) / 2;
-  const auto pairs = sampled_pairs(wire.ranks(), static_cast<std::size_t>(most), 5);
-  std::vector<float> buffer(static_cast<std::size_t>(kPairSizes[1]) / sizeof(float));
-  std::vector<Block> blocks;
-  for (const auto& [a, b] : pairs) {
-    for (const std::int64_t bytes : kPairSizes) {
-      blocks.push_back(
-          {.what = "ranks " + std::to_string(a) + " and " + std::to_string(b) + ", " +
-                   std::to_string(bytes) + " B",
-           .call = [&wire, &buffer, a = a, b = b, bytes] { ping_pong(a, b, bytes, buffer, wire); },
-           .repeatable = true,
-           .divisor = 2});
-    }
-  }
-  measure(blocks, {.max_seconds = max_seconds, .seed = 4, .every_block = false}, wire, watchdog);
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const std::vector<double> small = blocks[2 * i].all();
-    const std::vector<double> large = blocks[2 * i + 1].all();
-    if (!small.empty() && !large.empty()) {
-      const auto [a, b] = pairs[i];
-      run.pairs.push_back({a, b, base::median(small), base::median(large), hosts[a] == hosts[b]});
-    }
-  }
-  return run;
-}
-
-// A rank waits for what it receives before it waits for what it sends, so that a slow way out does
-// not count as a slow way in.
-std::vector<double> run_shifts(double max_seconds, Wire& wire, Watchdog& watchdog) {
-  constexpr int kTag = 10;
-  const std::uint32_t ranks = wire.ranks();
-  std::vector<float> out(static_cast<std::size_t>(kPairSizes[1]) / sizeof(float)), in = out;
-  Wire receiving(wire.group(), wire.segment_bytes());
-  std::vector<std::vector<double>> own(ranks);
-  std::vector<Block> blocks;
-  for (std::uint32_t shift = 1; shift < ranks; ++shift) {
-    Block& block = blocks.emplace_back();
-    block.what = "all ranks to rank + " + std::to_string(shift);
-    block.call = [&, shift] {
-      const auto start = std::chrono::steady_clock::now();
-      receiving.post_receive(in.data(), kPairSizes[1], (wire.rank() + ranks - shift) % ranks, kTag);
-      wire.post_send(out.data(), kPairSizes[1], (wire.rank() + shift) % ranks, kTag);
-      receiving.wait();
-      own[shift].push_back(seconds_since(start));
-      wire.wait();
-    };
-  }
-  measure(blocks, {.max_seconds = max_seconds, .seed = 6, .every_block = false}, wire, watchdog);
-  std::vector<double> medians(std::size_t{ranks} * (ranks - 1));
-  for (std::uint32_t shift = 1; shift < ranks; ++shift) {
-    if (blocks[shift - 1].all().empty()) { // on all ranks alike
-      return {};
-    }
-    // Warm-up calls, which come first, do not count.
-    const auto timed = static_cast<std::ptrdiff_t>(blocks[shift - 1].all().size());
-    const double mine =
-        base::median(std::vector<double>(own[shift].end() - timed, own[shift].end()));
-    MPI_Allgather(&mine, 1, MPI_DOUBLE, &medians[std::size_t{shift - 1} * ranks], 1, MPI_DOUBLE,
-                  wire.group());
-  }
-  return medians;
-}
-
-SharedTimes shared_times(const PairRun& pairs, const std::vector<double>& shifts,
-                         std::uint32_t ranks) {
-  if (pairs.pairs.size() < pairs.all || shifts.empty()) {
-    throw SimulationError("a topology needs all pairs of ranks and all shifts, and --max-seconds "
-                          "did not allow them");
-  }
-  SharedTimes times{.ranks = ranks,
-                    .bytes = static_cast<double>(kPairSizes[1] - kPairSizes[0]),
-                    .alone_s = std::vector<double>(std::size_t{ranks} * ranks, 0),
-                    .shifted_s = shifts};
-  for (const PairTimes& pair : pairs.pairs) {
-    for (const auto& [src, dst] : {std::pair(pair.a, pair.b), std::pair(pair.b, pair.a)}) {
-      times.alone_s[std::size_t{src} * ranks + dst] = pair.per_byte_s() * times.bytes;
-      times.shifted_s[std::size_t{(dst + ranks - src) % ranks - 1} * ranks + dst] -= pair.small_s;
-    }
-  }
-  return times;
-}
-
-io::Json links_tree(const PairRun& run) {
-  io::Array links;
-  for (const PairTimes& pair : run.pairs) {
-    if (pair.per_byte_s() <= 0) {
-      continue;
-    }
-    for (const auto& [src, dst] : {std::pair(pair.a, pair.b), std::pair(pair.b, pair.a)}) {
-      links.push_back(io::Object{{"src", std::int64_t{src}},
-                                 {"dst", std::int64_t{dst}},
-                                 {"latency_s", pair.latency_s()},
-                                 {"bandwidth_Bps", 1 / pair.per_byte_s()}});
-    }
-  }
-  return io::Object{{"schema_version", 1}, {"kind", "links"}, {"links", std::move(links)}};
-}
-
-namespace {
-
 constexpr int kProbe = 7; // tag
 // CAL 8.3, and sizes between: the burst of a shaped link and the segments bend the curves.
 constexpr std::array<std::int64_t, 17> kSizes{4,       512,     1024,    2048,    4096,   8192,
@@ -232,9 +114,7 @@ ProbeRun measured(Wire& wire, Watchdog& watchdog, double max_seconds, bool with_
   const std::array<std::vector<io::Sample>*, 4> targets{&times.pingpong, &times.exchange,
                                                         &times.shift, &times.reduce};
   for (std::size_t i = 0; i < targets.size() * kSizes.size(); ++i) {
-    const std::vector<io::Sample> samples = repetitions(kSizes[i / targets.size()], blocks[i]);
-    std::vector<io::Sample>& target = *targets[i % targets.size()];
-    target.insert(target.end(), samples.begin(), samples.end());
+    append(kSizes[i / targets.size()], blocks[i], *targets[i % targets.size()]);
   }
   times.block_bytes = static_cast<double>(wire.segment_bytes());
   if (with_streams) {
@@ -250,6 +130,119 @@ ProbeRun measured(Wire& wire, Watchdog& watchdog, double max_seconds, bool with_
 }
 
 } // namespace
+
+double PairTimes::per_byte_s() const {
+  return std::max(0.0, large_s - small_s) / static_cast<double>(kPairSizes[1] - kPairSizes[0]);
+}
+double PairTimes::latency_s() const {
+  return std::max(0.0, small_s - per_byte_s() * static_cast<double>(kPairSizes[0]));
+}
+
+bool PairRun::differ() const {
+  const auto [least, most] = std::ranges::minmax_element(pairs, {}, &PairTimes::large_s);
+  return !pairs.empty() && most->large_s > kDiffer * least->large_s;
+}
+
+PairRun run_pairs(std::int64_t most, double max_seconds, Wire& wire, Watchdog& watchdog) {
+  PairRun run;
+  const std::size_t ranks = wire.ranks();
+  run.all = ranks * (ranks - 1) / 2;
+  const auto pairs = sampled_pairs(wire.ranks(), static_cast<std::size_t>(most), 5);
+  std::vector<float> buffer(static_cast<std::size_t>(kPairSizes[1]) / sizeof(float));
+  std::vector<Block> blocks;
+  for (const auto& [a, b] : pairs) {
+    for (const std::int64_t bytes : kPairSizes) {
+      blocks.push_back(
+          {.what = "ranks " + std::to_string(a) + " and " + std::to_string(b) + ", " +
+                   std::to_string(bytes) + " B",
+           .call = [&wire, &buffer, a = a, b = b, bytes] { ping_pong(a, b, bytes, buffer, wire); },
+           .repeatable = true,
+           .divisor = 2});
+    }
+  }
+  measure(blocks, {.max_seconds = max_seconds, .seed = 4, .every_block = false}, wire, watchdog);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const std::vector<double> small = blocks[2 * i].all();
+    const std::vector<double> large = blocks[2 * i + 1].all();
+    if (!small.empty() && !large.empty()) {
+      const auto [a, b] = pairs[i];
+      run.pairs.push_back({a, b, base::median(small), base::median(large)});
+    }
+  }
+  return run;
+}
+
+// A rank waits for what it receives before it waits for what it sends, so that a slow way out does
+// not count as a slow way in.
+std::vector<double> run_shifts(double max_seconds, Wire& wire, Watchdog& watchdog) {
+  constexpr int kTag = 10;
+  const std::uint32_t ranks = wire.ranks();
+  std::vector<float> out(static_cast<std::size_t>(kPairSizes[1]) / sizeof(float)), in = out;
+  Wire receiving(wire.group(), wire.segment_bytes());
+  std::vector<std::vector<double>> own(ranks);
+  std::vector<Block> blocks;
+  for (std::uint32_t shift = 1; shift < ranks; ++shift) {
+    Block& block = blocks.emplace_back();
+    block.what = "all ranks to rank + " + std::to_string(shift);
+    block.call = [&, shift] {
+      const auto start = std::chrono::steady_clock::now();
+      receiving.post_receive(in.data(), kPairSizes[1], (wire.rank() + ranks - shift) % ranks, kTag);
+      wire.post_send(out.data(), kPairSizes[1], (wire.rank() + shift) % ranks, kTag);
+      receiving.wait();
+      own[shift].push_back(seconds_since(start));
+      wire.wait();
+    };
+  }
+  measure(blocks, {.max_seconds = max_seconds, .seed = 6, .every_block = false}, wire, watchdog);
+  std::vector<double> medians(std::size_t{ranks} * (ranks - 1));
+  for (std::uint32_t shift = 1; shift < ranks; ++shift) {
+    if (blocks[shift - 1].all().empty()) { // on all ranks alike
+      return {};
+    }
+    // Warm-up calls, which come first, do not count.
+    const auto timed = static_cast<std::ptrdiff_t>(blocks[shift - 1].all().size());
+    const double mine =
+        base::median(std::vector<double>(own[shift].end() - timed, own[shift].end()));
+    MPI_Allgather(&mine, 1, MPI_DOUBLE, &medians[std::size_t{shift - 1} * ranks], 1, MPI_DOUBLE,
+                  wire.group());
+  }
+  return medians;
+}
+
+SharedTimes shared_times(const PairRun& pairs, const std::vector<double>& shifts,
+                         std::uint32_t ranks) {
+  if (pairs.pairs.size() < pairs.all || shifts.empty()) {
+    throw SimulationError("a topology needs all pairs of ranks and all shifts, and --max-seconds "
+                          "did not allow them");
+  }
+  SharedTimes times{.ranks = ranks,
+                    .bytes = static_cast<double>(kPairSizes[1] - kPairSizes[0]),
+                    .alone_s = std::vector<double>(std::size_t{ranks} * ranks, 0),
+                    .shifted_s = shifts};
+  for (const PairTimes& pair : pairs.pairs) {
+    for (const auto& [src, dst] : {std::pair(pair.a, pair.b), std::pair(pair.b, pair.a)}) {
+      times.alone_s[std::size_t{src} * ranks + dst] = pair.per_byte_s() * times.bytes;
+      times.shifted_s[std::size_t{(dst + ranks - src) % ranks - 1} * ranks + dst] -= pair.small_s;
+    }
+  }
+  return times;
+}
+
+io::Json links_tree(const PairRun& run) {
+  io::Array links;
+  for (const PairTimes& pair : run.pairs) {
+    if (pair.per_byte_s() <= 0) {
+      continue;
+    }
+    for (const auto& [src, dst] : {std::pair(pair.a, pair.b), std::pair(pair.b, pair.a)}) {
+      links.push_back(io::Object{{"src", std::int64_t{src}},
+                                 {"dst", std::int64_t{dst}},
+                                 {"latency_s", pair.latency_s()},
+                                 {"bandwidth_Bps", 1 / pair.per_byte_s()}});
+    }
+  }
+  return io::Object{{"schema_version", 1}, {"kind", "links"}, {"links", std::move(links)}};
+}
 
 ProbeRun run_probes(Wire& wire, Watchdog& watchdog, double max_seconds) {
   return measured(wire, watchdog, max_seconds, true);

@@ -12,7 +12,6 @@ namespace stepsim::calibrate::mpi {
 struct PairTimes { // a < b
   std::uint32_t a{}, b{};
   double small_s{}, large_s{};             // medians
-  bool one_host = false;                   // both ranks are on one host
   [[nodiscard]] double per_byte_s() const; // >= 0; 0 if large_s <= small_s
   [[nodiscard]] double latency_s() const;  // >= 0
 };
@@ -25,10 +24,9 @@ struct PairRun {
 };
 
 // All ranks take part and get the same result. Of more than `most` pairs only a random sample of so
-// many is measured, which is the same in every run. `hosts`: a number per rank, equal for ranks of
-// one host. Ends about `max_seconds` after the start.
-[[nodiscard]] PairRun run_pairs(std::int64_t most, const std::vector<std::uint32_t>& hosts,
-                                double max_seconds, Wire& wire, Watchdog& watchdog);
+// many is measured, which is the same in every run. Ends about `max_seconds` after the start.
+[[nodiscard]] PairRun run_pairs(std::int64_t most, double max_seconds, Wire& wire,
+                                Watchdog& watchdog);
 
 // Measures all shifts: in shift k = 1 .. P-1 every rank r sends 256 KiB to rank r + k (mod P) at
 // once. Element [(k - 1) x P + dst] is the median time, in seconds, until rank dst has received its

@@ -2,7 +2,6 @@
 // are marked and sorted into steps of one process.
 #include "calibrate/mpi/process_program.hpp"
 
-#include <algorithm>
 #include <cassert>
 
 #include "collectives/evaluate/measured_steps.hpp"

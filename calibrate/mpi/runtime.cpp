@@ -26,6 +26,22 @@ template <class T> std::vector<T> gathered(T mine, MPI_Datatype type, MPI_Comm g
   return all;
 }
 
+std::vector<std::string> gathered(const std::string& text, MPI_Comm group) {
+  const auto mine = static_cast<int>(text.size());
+  const std::vector<int> lengths = gathered(mine, MPI_INT, group);
+  std::vector<int> offsets(lengths.size());
+  std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
+  std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), '\0');
+  MPI_Allgatherv(text.data(), mine, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR,
+                 group);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    texts.push_back(
+        all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i])));
+  }
+  return texts;
+}
+
 } // namespace
 
 std::uint32_t rank_in(MPI_Comm group) {
@@ -44,8 +60,6 @@ Runtime::Runtime() {
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
 }
-
-Runtime::~Runtime() { MPI_Finalize(); }
 
 void Runtime::abort(int code) {
   std::fflush(nullptr);
@@ -116,26 +130,6 @@ Crowding crowding(MPI_Comm group) {
   MPI_Allreduce(&cores, &most.cores, 1, MPI_INT, MPI_MIN, group);
   return most;
 }
-
-namespace {
-
-std::vector<std::string> gathered(const std::string& text, MPI_Comm group) {
-  const auto mine = static_cast<int>(text.size());
-  const std::vector<int> lengths = gathered(mine, MPI_INT, group);
-  std::vector<int> offsets(lengths.size());
-  std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
-  std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), '\0');
-  MPI_Allgatherv(text.data(), mine, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR,
-                 group);
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    texts.push_back(
-        all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i])));
-  }
-  return texts;
-}
-
-} // namespace
 
 gpu::Job job_of(MPI_Comm group, Watchdog& watchdog) {
   gpu::Job job;

@@ -14,7 +14,7 @@ namespace stepsim::calibrate::mpi {
 class Runtime {
 public:
   Runtime(); // calls MPI_Init_thread with MPI_THREAD_SERIALIZED
-  ~Runtime();
+  ~Runtime() { MPI_Finalize(); }
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 

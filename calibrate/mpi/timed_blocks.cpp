@@ -105,14 +105,12 @@ void measure(std::vector<Block>& blocks, const MeasureOptions& options, Wire& wi
   watchdog.begin("");
 }
 
-std::vector<io::Sample> repetitions(std::int64_t bytes, const Block& block) {
-  std::vector<io::Sample> samples;
+void append(std::int64_t bytes, const Block& block, std::vector<io::Sample>& samples) {
   for (std::size_t pass = 0; pass < block.passes.size(); ++pass) {
     for (const double seconds : block.passes[pass]) {
       samples.push_back({static_cast<double>(bytes), seconds, static_cast<std::int64_t>(pass)});
     }
   }
-  return samples;
 }
 
 std::vector<std::string> unsteady(const std::vector<Block>& blocks) {

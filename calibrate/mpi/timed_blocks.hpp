@@ -42,8 +42,9 @@ struct MeasureOptions {
 void measure(std::vector<Block>& blocks, const MeasureOptions& options, Wire& wire,
              Watchdog& watchdog);
 
-// All samples of a block, with the numbers of their passes. `bytes` is the size of its messages.
-[[nodiscard]] std::vector<io::Sample> repetitions(std::int64_t bytes, const Block& block);
+// Appends all samples of a block, with the numbers of their passes. `bytes` is the size of its
+// messages.
+void append(std::int64_t bytes, const Block& block, std::vector<io::Sample>& samples);
 
 // A warning per block whose passes differ by more than kSteadyPass: "lp allreduce 4096 B: passes
 // differ by 18 %".

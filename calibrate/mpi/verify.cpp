@@ -2,7 +2,6 @@
 // differs.
 #include "calibrate/mpi/wire.hpp"
 
-#include <algorithm>
 #include <cassert>
 
 #include "base/error.hpp"
@@ -36,6 +35,47 @@ collectives::SparseVector unpacked(const std::vector<Entry>& entries) {
     }
   }
   return list;
+}
+
+std::string place(const Kind& kind, std::int64_t elements, const Wire& wire) {
+  return name(kind) + " P=" + std::to_string(wire.ranks()) + " n=" + std::to_string(elements) +
+         " rank " + std::to_string(wire.rank());
+}
+
+// A guard behind the vectors shows what is written beyond their end.
+void verify_dense(const Kind& kind, std::int64_t elements, const Program& program, Wire& wire) {
+  constexpr float kGuard = -77;
+  Buffers buffers(elements + 1);
+  buffers.fill(wire.rank(), elements);
+  buffers.x.back() = kGuard;
+  buffers.result.back() = kGuard;
+  const std::span<const float> result = run(program, wire, buffers);
+  std::string problem;
+  if (has_result(kind.op, wire.rank())) {
+    problem = first_difference(result, expected_vector(kind.op, wire.ranks(), elements));
+  }
+  if (buffers.x.back() != kGuard || buffers.result.back() != kGuard) {
+    problem += ": the word behind the vectors was overwritten";
+  }
+  if (!problem.empty()) {
+    throw SimulationError(place(kind, elements, wire) + problem);
+  }
+}
+
+void verify_sparse(const Kind& kind, std::uint32_t k, const Program& program, Wire& wire) {
+  collectives::SparseVector list = sparse_selection(wire.rank(), k);
+  run_sparse(program, wire, list);
+  const collectives::SparseVector expected = expected_sparse(wire.ranks(), k);
+  const auto entry = [](const collectives::SparseVector& from, std::size_t i) {
+    return i < from.size() ? std::to_string(from.indices[i]) + ": " + base::shortest(from.values[i])
+                           : std::string("no entry");
+  };
+  for (std::size_t i = 0; i < std::max(expected.size(), list.size()); ++i) {
+    if (entry(list, i) != entry(expected, i)) {
+      throw SimulationError(place(kind, k, wire) + " entry " + std::to_string(i) + ": got " +
+                            entry(list, i) + ", expected " + entry(expected, i));
+    }
+  }
 }
 
 } // namespace
@@ -88,51 +128,6 @@ double merge_seconds(std::uint32_t k) {
   }
   return base::median(seconds);
 }
-
-namespace {
-
-std::string place(const Kind& kind, std::int64_t elements, const Wire& wire) {
-  return name(kind) + " P=" + std::to_string(wire.ranks()) + " n=" + std::to_string(elements) +
-         " rank " + std::to_string(wire.rank());
-}
-
-// A guard behind the vectors shows what is written beyond their end.
-void verify_dense(const Kind& kind, std::int64_t elements, const Program& program, Wire& wire) {
-  constexpr float kGuard = -77;
-  Buffers buffers(elements + 1);
-  buffers.fill(wire.rank(), elements);
-  buffers.x.back() = kGuard;
-  buffers.result.back() = kGuard;
-  const std::span<const float> result = run(program, wire, buffers);
-  std::string problem;
-  if (has_result(kind.op, wire.rank())) {
-    problem = first_difference(result, expected_vector(kind.op, wire.ranks(), elements));
-  }
-  if (buffers.x.back() != kGuard || buffers.result.back() != kGuard) {
-    problem += ": the word behind the vectors was overwritten";
-  }
-  if (!problem.empty()) {
-    throw SimulationError(place(kind, elements, wire) + problem);
-  }
-}
-
-void verify_sparse(const Kind& kind, std::uint32_t k, const Program& program, Wire& wire) {
-  collectives::SparseVector list = sparse_selection(wire.rank(), k);
-  run_sparse(program, wire, list);
-  const collectives::SparseVector expected = expected_sparse(wire.ranks(), k);
-  const auto entry = [](const collectives::SparseVector& from, std::size_t i) {
-    return i < from.size() ? std::to_string(from.indices[i]) + ": " + base::shortest(from.values[i])
-                           : std::string("no entry");
-  };
-  for (std::size_t i = 0; i < std::max(expected.size(), list.size()); ++i) {
-    if (entry(list, i) != entry(expected, i)) {
-      throw SimulationError(place(kind, k, wire) + " entry " + std::to_string(i) + ": got " +
-                            entry(list, i) + ", expected " + entry(expected, i));
-    }
-  }
-}
-
-} // namespace
 
 // Also counts the bytes: a collective with the right result may still send too much.
 void verify(const Kind& kind, std::int64_t elements, const MessageOptions& options, Wire& wire) {

@@ -2,7 +2,6 @@
 // as a pipeline for blocks, where waiting for each would add a round trip per block.
 #include "calibrate/mpi/wire.hpp"
 
-#include <algorithm>
 #include <cassert>
 
 #include "calibrate/mpi/runtime.hpp"
@@ -181,11 +180,6 @@ void Wire::wait() {
   MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   requests_.clear();
 }
-
-void Wire::barrier() { MPI_Barrier(group_); }
-
-Buffers::Buffers(std::int64_t elements)
-    : x(static_cast<std::size_t>(elements)), temp(x.size()), result(x.size()) {}
 
 // The rest of the vector stays as it is: guards of tests lie behind it.
 void Buffers::fill(std::uint32_t rank, std::int64_t elements) {

@@ -41,7 +41,7 @@ public:
     post_receive(data, bytes, from, tag);
     wait();
   }
-  void barrier();
+  void barrier() { MPI_Barrier(group_); }
 
   std::int64_t bytes_sent = 0;       // grows by the bytes of each send; callers may reset it
   std::vector<Event>* log = nullptr; // null = no log; messages of `lp` are not logged
@@ -58,7 +58,8 @@ private:
 
 // The vectors of one process, all of the same length.
 struct Buffers {
-  explicit Buffers(std::int64_t elements);
+  explicit Buffers(std::int64_t elements)
+      : x(static_cast<std::size_t>(elements)), temp(x.size()), result(x.size()) {}
   // Sets the first `elements` values of x to initial_vector() of element_messages.hpp.
   void fill(std::uint32_t rank, std::int64_t elements);
   std::vector<float> x;    // contribution of this rank, and the result if it is in place

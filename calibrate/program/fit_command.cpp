@@ -150,10 +150,8 @@ int fit(const cli::Invocation& invocation) {
   text.assume = flags.assume;
   text.link_class = flags.link_class;
   const std::vector<io::Samples> files = read_inputs(flags.files, input);
-  std::vector<GroupFit> fits;
-  for (const Group& group : group_samples(files)) {
-    fits.push_back(fit_group(group, options));
-  }
+  const auto fits = base::collected<GroupFit>(
+      group_samples(files), [&](const Group& group) { return fit_group(group, options); });
   const std::optional<LinkFit> link = fit_link(fits, flags.assume);
   // An assumption that no group needed is an error: the user would believe that the numbers rest on
   // it.

@@ -181,10 +181,8 @@ int calibrate_and_compare(const MpiFlags& flags, const MpiSettings& settings,
   }
   TableOptions options = settings.table;
   options.transport = transport_of(options.messages, crowd, load, options.late);
-  for (const io::Sample& probe : probes.times.pingpong) {
-    options.most_probed = std::max(options.most_probed, probe.bytes);
-  }
-  const PairRun pairs = run_pairs(settings.pairs, hosts, left(kPairShare), wire, watchdog);
+  options.most_probed = std::ranges::max(probes.times.pingpong, {}, &io::Sample::bytes).bytes;
+  const PairRun pairs = run_pairs(settings.pairs, left(kPairShare), wire, watchdog);
   LinkEstimate hosts_alone = link;
   std::optional<io::Json> topology;
   if (!flags.topology.empty()) {

@@ -12,11 +12,12 @@
 
 namespace stepsim::calibrate {
 
-namespace {
-
 using namespace mpi;
 
+namespace {
+
 constexpr double kMostSegment = 8 << 20; // the largest message that is measured
+constexpr std::uint32_t kMostShown = 16; // ranks, of a table of pairs
 constexpr std::int64_t kMostPairs = 120; // of a job without --pairs: all pairs of 16 ranks
 
 // "3=20ms". Whether there is such a rank is known only when MPI runs.
@@ -104,8 +105,6 @@ MpiSettings mpi_settings(const MpiFlags& flags) {
   return settings;
 }
 
-using namespace mpi;
-
 std::string link_text(const LinkEstimate& link) {
   return "latency " + base::readable_seconds(link.alpha) + ", of which " +
          base::readable_seconds(link.delay_s) + " hold no port, per block " +
@@ -162,8 +161,6 @@ std::string library_text(const LibraryRun& library, const std::vector<ErrorRow>&
   }
   return table.rows.empty() ? "" : cli::table_text(table);
 }
-
-constexpr std::uint32_t kMostShown = 16;
 
 std::string pairs_text(const PairRun& run, std::uint32_t ranks) {
   if (run.pairs.empty()) {

@@ -6,8 +6,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <set>
-
 #include "base/printable.hpp"
 #include "cli/shell/document.hpp"
 #include "document/json_text.hpp"
