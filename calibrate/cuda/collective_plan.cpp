@@ -3,9 +3,7 @@
 // last writer and the readers since.
 #include "calibrate/cuda/collective_plan.hpp"
 
-#include <algorithm>
 #include <ranges>
-#include <utility>
 
 #include "collectives/formula/blocks.hpp"
 

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "base/error.hpp"
 
@@ -63,9 +62,16 @@ constexpr std::size_t bytes_of_floats(std::int64_t elements) {
 // and ignores an error of that call.
 class DeviceGuard {
 public:
-  explicit DeviceGuard(int device) {
+  explicit DeviceGuard(int device) : current_(device) {
     STEPSIM_CUDA(cudaGetDevice(&before_));
     STEPSIM_CUDA(cudaSetDevice(device));
+  }
+  // Makes another device current, without a call where it is already.
+  void set(int device) {
+    if (device != current_) {
+      STEPSIM_CUDA(cudaSetDevice(device));
+      current_ = device;
+    }
   }
   ~DeviceGuard() { (void)cudaSetDevice(before_); }
   DeviceGuard(const DeviceGuard&) = delete;
@@ -73,6 +79,7 @@ public:
 
 private:
   int before_ = 0;
+  int current_;
 };
 
 // Owns a handle that `Free` releases. A failure of `Free` is ignored: at that point there is nobody

@@ -18,14 +18,10 @@ Library::Library(const char* who, std::initializer_list<const char*> names) : wh
 void* Library::symbol(const char* name) const {
   return handle_ != nullptr ? dlsym(handle_, name) : nullptr;
 }
-void* Library::required(const char* name) const {
-  void* const found = symbol(name);
-  if (found == nullptr) {
-    throw NotAvailable(std::string(who_) + (handle_ != nullptr
-                                                ? std::string(": no function ") + name
-                                                : std::string(": the library was not found")));
-  }
-  return found;
+void Library::throw_missing(const char* name) const {
+  throw NotAvailable(std::string(who_) + (handle_ != nullptr
+                                              ? std::string(": no function ") + name
+                                              : std::string(": the library was not found")));
 }
 
 // NVML: results are 0 for success, and a handle is an opaque pointer. Every function is looked up
@@ -148,38 +144,26 @@ void Nccl::check(int result, const char* call) const {
   }
 }
 
-// Calls within a group start at its end. A group that an error leaves open is closed, so that later
-// calls do not wait for its end.
-class Nccl::Group {
-public:
-  explicit Group(const Nccl& nccl) : nccl_(nccl) {
-    nccl_.check(nccl_.functions_.group_start(), "ncclGroupStart");
-  }
-  ~Group() {
-    if (open_) {
-      (void)nccl_.functions_.group_end();
-    }
-  }
-  Group(const Group&) = delete;
-  Group& operator=(const Group&) = delete;
-  void end() {
-    open_ = false;
-    nccl_.check(nccl_.functions_.group_end(), "ncclGroupEnd");
-  }
-
-private:
-  const Nccl& nccl_;
-  bool open_ = true;
-};
-
 // One thread may drive several devices. Without a group the first call would wait for ranks whose
-// calls this thread has not made yet; within a group all of them start at its end.
-void Nccl::run(const NcclCase& call, std::span<const Vectors> vectors) const {
-  Group group(*this);
-  for (std::size_t i = 0; i < communicators_.size(); ++i) {
-    enqueue(call, i, vectors[i]);
+// calls this thread has not made yet; within a group all of them start at its end. A group that an
+// error leaves open is closed, so that later calls do not wait for its end.
+void Nccl::in_group(const std::function<void()>& calls) const {
+  check(functions_.group_start(), "ncclGroupStart");
+  try {
+    calls();
+  } catch (...) {
+    (void)functions_.group_end();
+    throw;
   }
-  group.end();
+  check(functions_.group_end(), "ncclGroupEnd");
+}
+
+void Nccl::run(const NcclCase& call, std::span<const Vectors> vectors) const {
+  in_group([&] {
+    for (std::size_t i = 0; i < communicators_.size(); ++i) {
+      enqueue(call, i, vectors[i]);
+    }
+  });
 }
 
 void Nccl::enqueue(const NcclCase& call, std::size_t communicator, const Vectors& vectors) const {
@@ -231,9 +215,7 @@ void Nccl::enqueue(std::span<const Message> messages, const NcclType& type, std:
 
 void Nccl::exchange(std::span<const Message> messages, const NcclType& type, std::int64_t n,
                     CUstream_st* stream) const {
-  Group group(*this);
-  enqueue(messages, type, n, 0, stream);
-  group.end();
+  in_group([&] { enqueue(messages, type, n, 0, stream); });
 }
 
 } // namespace stepsim::calibrate::gpu

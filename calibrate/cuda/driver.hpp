@@ -1,6 +1,7 @@
 #pragma once
 // NVML and NCCL, loaded with dlopen and declared here for the few functions used: neither is needed
 // to build or to start the program. low_rank.cuh has a third library.
+#include <functional>
 #include <initializer_list>
 
 #include "calibrate/cuda/nccl_calls.hpp"
@@ -54,12 +55,15 @@ public:
   }
   // Sets `function` to the function of this name. Throws NotAvailable where find() gives null.
   template <class Function> void load(Function*& function, const char* name) const {
-    function = reinterpret_cast<Function*>(required(name));
+    function = find<Function>(name);
+    if (function == nullptr) {
+      throw_missing(name);
+    }
   }
 
 private:
   [[nodiscard]] void* symbol(const char* name) const;
-  [[nodiscard]] void* required(const char* name) const;
+  [[noreturn]] void throw_missing(const char* name) const;
   const char* who_;
   void* handle_ = nullptr;
 };
@@ -128,7 +132,7 @@ public:
   [[nodiscard]] int version() const { return version_; } // of ncclGetVersion: 22005 = 2.20.5
 
 private:
-  class Group;
+  void in_group(const std::function<void()>& calls) const;
   void enqueue(const NcclCase& call, std::size_t communicator, const Vectors& vectors) const;
   void enqueue(std::span<const Message> messages, const NcclType& type, std::int64_t n,
                std::size_t communicator, CUstream_st* stream) const;

@@ -3,13 +3,13 @@
 // another machine. Needs CUDA and nothing else that a machine may lack. Records are flushed one by
 // one, so that an interrupted run leaves what it has measured. Exit codes: 0 done, 1 a wrong result
 // or a failed call, 2 usage, 77 no GPU, driver or library.
-#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <iostream>
 
+#include "base/collected.hpp"
 #include "base/quantity.hpp"
 #include "calibrate/cuda/collective_plan.hpp"
 #include "calibrate/cuda/measure.hpp"
@@ -17,9 +17,8 @@
 
 namespace {
 
-using stepsim::UsageError;
-using stepsim::calibrate::gpu::kNcclTypes;
-using stepsim::calibrate::gpu::MeasureOptions;
+using namespace stepsim;
+using namespace stepsim::calibrate::gpu;
 
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
@@ -48,17 +47,27 @@ double number(std::string_view flag, const std::string& text, double least, doub
   return value;
 }
 
+// One of the words. Throws UsageError otherwise.
+std::string word(std::string_view flag, const std::string& text,
+                 const std::vector<std::string_view>& words) {
+  if (std::ranges::find(words, text) == words.end()) {
+    throw UsageError(std::string(flag) + ": " + base::listed(words, {}, ", ", " or ") + ", got " +
+                     text);
+  }
+  return text;
+}
+
 // Bytes of a block of lp; 0 = optimal.
 std::int64_t block_bytes(const std::string& text) {
   if (text == "optimal") {
     return 0;
   }
-  const auto parsed = stepsim::base::parse_quantity(text, stepsim::base::QuantityKind::size);
+  const auto parsed = base::parse_quantity(text, base::QuantityKind::size);
   if (const auto* problem = std::get_if<std::string>(&parsed)) {
     throw UsageError("--block " + text + ": " + *problem);
   }
   const double bytes = std::get<double>(parsed);
-  if (!stepsim::calibrate::gpu::is_block(bytes)) {
+  if (!is_block(bytes)) {
     throw UsageError("--block " + text + ": must be a multiple of 4 bytes, at most 1 GB");
   }
   return static_cast<std::int64_t>(bytes);
@@ -100,25 +109,14 @@ CommandLine parse(int argc, char** argv) {
     } else if (flag == "--block") {
       line.options.block_bytes = block_bytes(value(i));
     } else if (flag == "--backend") {
-      const std::string word = value(i);
-      if (word != "own" && word != "nccl") {
-        throw UsageError("--backend: own or nccl, got " + word);
-      }
-      line.options.nccl = word == "nccl";
+      line.options.nccl = word(flag, value(i), {"own", "nccl"}) == "nccl";
     } else if (flag == "--dtype") {
-      const std::string word = value(i);
-      if (word != "all" &&
-          !std::ranges::any_of(kNcclTypes, [&](const auto& type) { return type.name == word; })) {
-        throw UsageError("--dtype: float, bfloat16, half or all, got " + word);
-      }
-      line.options.dtype = word;
+      auto types = base::collected<std::string_view>(kNcclTypes, &NcclType::name);
+      types.emplace_back("all");
+      line.options.dtype = word(flag, value(i), types);
     } else if (flag == "--only") {
-      const std::string word = value(i);
-      if (word != "collectives" && word != "kernels") {
-        throw UsageError("--only: collectives or kernels, got " + word);
-      }
-      line.options.kernels = word == "kernels";
-      line.options.collectives = word == "collectives";
+      line.options.kernels = word(flag, value(i), {"collectives", "kernels"}) == "kernels";
+      line.options.collectives = !line.options.kernels;
     } else if (flag == "--dense-sizes") {
       line.options.dense = true;
     } else if (flag == "--strict") {
@@ -158,14 +156,14 @@ int run(int argc, char** argv) {
   line.options.stop = [] { return stopped != 0; };
   std::ofstream file(line.output);
   if (!file) {
-    throw stepsim::SimulationError(line.output + ": cannot be written");
+    throw SimulationError(line.output + ": cannot be written");
   }
   measure(
       line.options,
       [&](const std::string& text) {
         file << text << std::flush;
         if (!file) {
-          throw stepsim::SimulationError(line.output + ": cannot be written");
+          throw SimulationError(line.output + ": cannot be written");
         }
       },
       [](const std::string& text) { std::cout << text << std::flush; });
@@ -180,7 +178,7 @@ int main(int argc, char** argv) {
   } catch (const UsageError& error) {
     std::cerr << std::string("error: ") + error.what() + "\n";
     return kUsage;
-  } catch (const stepsim::calibrate::gpu::NotAvailable& error) {
+  } catch (const NotAvailable& error) {
     std::cerr << std::string(error.what()) + "\n";
     return kSkipped;
   } catch (const std::exception& error) {

@@ -84,45 +84,6 @@ std::vector<Part> all_parts() {
   return parts;
 }
 
-} // namespace
-
-// A method for which nothing was measured has no entry. Codecs keep no residual.
-io::Json compression_costs(const GpuFit& fit) {
-  io::Json costs{io::Object{}};
-  const auto set = [&](std::string_view method, const std::string& key, double seconds) {
-    io::Json* known = costs.find(method);
-    (known != nullptr ? *known : costs.set(method, io::Object{})).set(key, seconds);
-  };
-  if (const Kernels residual = find_all(fit, {"residual_update"}); !residual.empty()) {
-    set("any", "residual_s_per_element", sum(residual, &KernelFit::c1_s_per_element));
-  }
-  for (const Part& part : all_parts()) {
-    const Kernels kernels = find_all(fit, part.kernels, part.distribution);
-    const Kernels start =
-        find_all(fit, {part.start.empty() ? part.kernels[0] : part.start}, part.distribution);
-    if (kernels.empty() || start.empty()) {
-      continue;
-    }
-    const std::string key = std::string(part.key) + "_s";
-    set(part.method, key,
-        sum(kernels, &KernelFit::c0_s) + (part.start.empty() ? 0 : start[0]->c0_s));
-    if (part.per_element != nullptr) {
-      set(part.method, key + "_per_element", sum(kernels, part.per_element));
-    }
-    if (part.per_entry != nullptr) {
-      set(part.method, key + "_per_entry", sum(kernels, part.per_entry));
-    }
-  }
-  for (const std::string_view method : {kBucketCodec, std::string_view("signsgd")}) {
-    if (io::Json* known = costs.find(method)) {
-      known->set("residual_s_per_element", 0);
-    }
-  }
-  return costs;
-}
-
-namespace {
-
 // The constants of a kernel with the points they were fitted to, as one list per quantity.
 io::Json kernel_tree(const GpuSamples& samples, const KernelFit& fit) {
   io::Json tree(io::Object{{"kernel", fit.kernel},
@@ -222,7 +183,56 @@ io::Json valid_tree(const GpuSamples& samples, const GpuFit& fit) {
   return valid;
 }
 
+// Never below 1: what is faster next to other work is noise.
+double slowdown(const std::vector<double>& beside, const std::vector<double>& alone) {
+  if (beside.empty() || alone.empty()) {
+    throw SimulationError("overlap: no samples");
+  }
+  return std::max(1.0, base::median(beside) / base::median(alone));
+}
+double of_product(const OverlapRecord& record) {
+  return slowdown(record.product_beside_s, record.product_s);
+}
+double of_exchange(const OverlapRecord& record) {
+  return slowdown(record.exchange_beside_s, record.exchange_s);
+}
+
 } // namespace
+
+// A method for which nothing was measured has no entry. Codecs keep no residual.
+io::Json compression_costs(const GpuFit& fit) {
+  io::Json costs{io::Object{}};
+  const auto set = [&](std::string_view method, const std::string& key, double seconds) {
+    io::Json* known = costs.find(method);
+    (known != nullptr ? *known : costs.set(method, io::Object{})).set(key, seconds);
+  };
+  if (const Kernels residual = find_all(fit, {"residual_update"}); !residual.empty()) {
+    set("any", "residual_s_per_element", sum(residual, &KernelFit::c1_s_per_element));
+  }
+  for (const Part& part : all_parts()) {
+    const Kernels kernels = find_all(fit, part.kernels, part.distribution);
+    const Kernels start =
+        find_all(fit, {part.start.empty() ? part.kernels[0] : part.start}, part.distribution);
+    if (kernels.empty() || start.empty()) {
+      continue;
+    }
+    const std::string key = std::string(part.key) + "_s";
+    set(part.method, key,
+        sum(kernels, &KernelFit::c0_s) + (part.start.empty() ? 0 : start[0]->c0_s));
+    if (part.per_element != nullptr) {
+      set(part.method, key + "_per_element", sum(kernels, part.per_element));
+    }
+    if (part.per_entry != nullptr) {
+      set(part.method, key + "_per_entry", sum(kernels, part.per_entry));
+    }
+  }
+  for (const std::string_view method : {kBucketCodec, std::string_view("signsgd")}) {
+    if (io::Json* known = costs.find(method)) {
+      known->set("residual_s_per_element", 0);
+    }
+  }
+  return costs;
+}
 
 io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, const GpuNames& names) {
   const io::Json costs = compression_costs(fit);
@@ -251,24 +261,6 @@ io::Json gpu_calibration_tree(const GpuSamples& samples, const GpuFit& fit, cons
   set_end(tree, {message, message, gamma.has_value()}, fit.grade, fit.warnings);
   return tree;
 }
-
-namespace {
-
-// Never below 1: what is faster next to other work is noise.
-double slowdown(const std::vector<double>& beside, const std::vector<double>& alone) {
-  if (beside.empty() || alone.empty()) {
-    throw SimulationError("overlap: no samples");
-  }
-  return std::max(1.0, base::median(beside) / base::median(alone));
-}
-double of_product(const OverlapRecord& record) {
-  return slowdown(record.product_beside_s, record.product_s);
-}
-double of_exchange(const OverlapRecord& record) {
-  return slowdown(record.exchange_beside_s, record.exchange_s);
-}
-
-} // namespace
 
 io::Json gpu_overlap_tree(const GpuSamples& samples, const OverlapRecord& record,
                           const GpuNames& names) {

@@ -4,7 +4,6 @@
 #include "calibrate/cuda/gpu_fit.hpp"
 
 #include <cmath>
-#include <set>
 #include <tuple>
 
 #include "calibrate/cuda/nccl_calls.hpp"
@@ -45,15 +44,9 @@ io::Samples sets_of(const GpuSamples& samples, std::vector<std::string>& warning
     warm = record.cache == kWarm ? std::max(warm, record.bytes) : warm;
     const Key key = key_of(record);
     io::SampleSet& set = sets[key];
-    set.op = record.op;
     set.algorithm = record.algorithm;
-    set.ranks = record.ranks;
     set.column = column_of(record);
-    set.device = samples.device;
-    set.dtype = record.dtype;
-    for (const double each : record.time_s) {
-      set.samples.push_back({static_cast<double>(record.bytes), each, record.pass});
-    }
+    add_times(samples, record, set);
     if (record.bytes > 0 && !record.time_s.empty()) {
       sizes[key].insert(record.bytes);
     }

@@ -44,6 +44,9 @@ struct GpuSamples {
 // Reads a file of at most 1 GiB; the source has its name and hash, and `importer`.
 [[nodiscard]] GpuSamples read_gpu_samples(const std::string& path, const std::string& importer);
 
+// Adds the times of a record to the samples of its operation and number of ranks.
+void add_times(const GpuSamples& samples, const CollectiveRecord& record, io::SampleSet& set);
+
 // The times of NCCL as samples for a fit of the library model: one set per operation, with the
 // number of GPUs per host if all hosts have the same number. No sets if NCCL was not measured.
 [[nodiscard]] io::Samples nccl_samples(const GpuSamples& samples);

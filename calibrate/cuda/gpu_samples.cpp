@@ -135,6 +135,16 @@ std::optional<std::int64_t> gpus_per_host(const GpuSamples& samples) {
 
 } // namespace
 
+void add_times(const GpuSamples& samples, const CollectiveRecord& record, io::SampleSet& set) {
+  set.op = record.op;
+  set.ranks = record.ranks;
+  set.device = samples.device;
+  set.dtype = record.dtype;
+  for (const double each : record.time_s) {
+    set.samples.push_back({static_cast<double>(record.bytes), each, record.pass});
+  }
+}
+
 io::Samples nccl_samples(const GpuSamples& samples) {
   io::Samples out;
   out.file = samples.file;
@@ -145,14 +155,8 @@ io::Samples nccl_samples(const GpuSamples& samples) {
       continue;
     }
     io::SampleSet& set = sets[record.op];
-    set.op = record.op;
-    set.ranks = record.ranks;
-    set.device = samples.device;
-    set.dtype = kNcclFloat.name;
+    add_times(samples, record, set);
     set.gpus_per_node = gpus_per_host(samples);
-    for (const double each : record.time_s) {
-      set.samples.push_back({static_cast<double>(record.bytes), each, record.pass});
-    }
   }
   for (auto& [op, set] : sets) {
     out.sets.push_back(std::move(set));

@@ -2,9 +2,6 @@
 // vectors and lists. Lists of k entries are selected anew before each visit; as in a step of
 // training they are in the cache when they are used. Adding goes over the lists of kLists ranks,
 // one kernel after the other, as a rank does with what it has gathered.
-#include <algorithm>
-#include <memory>
-
 #include "calibrate/cuda/kernel_blocks.cuh"
 #include "collectives/operators/global_top_k.hpp"
 
@@ -14,19 +11,6 @@ namespace {
 
 std::string name(Distribution distribution) {
   return distribution == Distribution::gaussian ? "gaussian" : "heavy_tailed";
-}
-
-void add_sort(KernelBlocks& blocks, std::int64_t n, Distribution distribution) {
-  Arena* a = &blocks.arena;
-  const auto sort = [=](std::int64_t i) {
-    sort_magnitudes(a->data(n, i, distribution), n, a->sort);
-  };
-  blocks.push("radix_sort", n, n, kCold, sort, name(distribution));
-  // More than 2.5 standard deviations: about 1 % of Gaussian values.
-  const auto copy = [=](std::int64_t i) {
-    copy_above(a->data(n, i, distribution), n, 2.5F, a->update_of(n, i), a->sort);
-  };
-  blocks.push("cub_select_if", n, 0, kCold, copy, name(distribution));
 }
 
 // The number of entries and the share of the magnitudes that one call on `input` gives, after the
@@ -154,6 +138,28 @@ void add_bucket(KernelBlocks& blocks, std::int64_t n, std::int64_t k) {
   });
 }
 
+constexpr int kRanks[] = {4, 32};
+
+// Lists lie one after the other in their buffer, as far as it goes, and start again. n is a
+// multiple of kBucket.
+void add_buckets_of(KernelBlocks& blocks, std::int64_t n, int bits) {
+  Arena* a = &blocks.arena;
+  const std::string name = std::string(kBucketCodec) + std::to_string(bits);
+  const char* const cache = a->cache_of(a->most * bits / 8);
+  const auto scales = [=](std::int64_t at) { return a->scales.get() + at / kBucket; };
+  const auto packed = [=](std::int64_t at) { return a->packed.get() + at * bits / kWordBits; };
+  blocks.push(name + "_encode", n, 0, cache, [=](std::int64_t i) {
+    const std::int64_t at = window_offset(i, n, a->most);
+    quantize_buckets(a->data(n, i), n, bits, scales(at), packed(at), a->stream);
+  });
+  blocks.push(name + "_decode", n, kLists * n, cache, [=](std::int64_t i) {
+    for (int list = 0; list < kLists; ++list) {
+      const std::int64_t at = window_offset(kLists * i + list, n, a->most);
+      add_buckets(scales(at), packed(at), n, bits, a->target_of(n, i), a->stream);
+    }
+  });
+}
+
 } // namespace
 
 void add_list_blocks(KernelBlocks& blocks, std::int64_t n) {
@@ -178,8 +184,17 @@ void add_list_blocks(KernelBlocks& blocks, std::int64_t n) {
 }
 
 void add_selection_blocks(KernelBlocks& blocks, std::int64_t n) {
+  Arena* a = &blocks.arena;
   for (const Distribution distribution : {Distribution::gaussian, Distribution::heavy_tailed}) {
-    add_sort(blocks, n, distribution);
+    const auto sort = [=](std::int64_t i) {
+      sort_magnitudes(a->data(n, i, distribution), n, a->sort);
+    };
+    blocks.push("radix_sort", n, n, kCold, sort, name(distribution));
+    // More than 2.5 standard deviations: about 1 % of Gaussian values.
+    const auto copy = [=](std::int64_t i) {
+      copy_above(a->data(n, i, distribution), n, 2.5F, a->update_of(n, i), a->sort);
+    };
+    blocks.push("cub_select_if", n, 0, kCold, copy, name(distribution));
     for (const std::uint32_t k : selected_counts(n)) {
       add_selectors(blocks, n, k, distribution);
     }
@@ -190,57 +205,26 @@ void add_selection_blocks(KernelBlocks& blocks, std::int64_t n) {
 // the lists of other ranks does so for kLists of them, of n entries each, and counts k = kLists n
 // entries. Decoding reads what encoding left in the arena or what it was filled with: the time does
 // not depend on the values. Codes go round their buffers as values do.
-
-namespace {
-
-constexpr int kRanks[] = {4, 32};
-
-void add_halves(KernelBlocks& blocks, std::int64_t n) {
+void add_codec_blocks(KernelBlocks& blocks, std::int64_t n) {
   Arena* a = &blocks.arena;
-  const char* const cache = a->cache_of(2 * a->most);
+  const char* const of_halves = a->cache_of(2 * a->most);
   const auto halves = [=](std::int64_t i) {
     return a->halves.get() + window_offset(i, n, a->most);
   };
-  blocks.push("truncate16_encode", n, 0, cache,
+  blocks.push("truncate16_encode", n, 0, of_halves,
               [=](std::int64_t i) { truncate16(a->data(n, i), n, halves(i), a->stream); });
-  blocks.push("truncate16_decode", n, 0, cache,
+  blocks.push("truncate16_decode", n, 0, of_halves,
               [=](std::int64_t i) { untruncate16(halves(i), n, a->target_of(n, i), a->stream); });
-}
-
-void add_one_scale(KernelBlocks& blocks, std::int64_t n) {
-  Arena* a = &blocks.arena;
-  const char* const cache = a->cache_of(a->most);
+  const char* const of_codes = a->cache_of(a->most);
   const auto codes = [=](std::int64_t i) { return a->codes.get() + window_offset(i, n, a->most); };
-  blocks.push("quantize8_encode", n, 0, cache, [=](std::int64_t i) {
+  blocks.push("quantize8_encode", n, 0, of_codes, [=](std::int64_t i) {
     quantize8(a->data(n, i), n, a->scale.get(), codes(i), a->stream);
   });
-  blocks.push("quantize8_decode", n, 0, cache, [=](std::int64_t i) {
+  blocks.push("quantize8_decode", n, 0, of_codes, [=](std::int64_t i) {
     dequantize8(codes(i), n, a->scale.get(), a->target_of(n, i), a->stream);
   });
-}
-
-// Lists lie one after the other in their buffer, as far as it goes, and start again. n is a
-// multiple of kBucket.
-void add_buckets_of(KernelBlocks& blocks, std::int64_t n, int bits) {
-  Arena* a = &blocks.arena;
-  const std::string name = std::string(kBucketCodec) + std::to_string(bits);
-  const char* const cache = a->cache_of(a->most * bits / 8);
-  const auto scales = [=](std::int64_t at) { return a->scales.get() + at / kBucket; };
-  const auto packed = [=](std::int64_t at) { return a->packed.get() + at * bits / kWordBits; };
-  blocks.push(name + "_encode", n, 0, cache, [=](std::int64_t i) {
-    const std::int64_t at = window_offset(i, n, a->most);
-    quantize_buckets(a->data(n, i), n, bits, scales(at), packed(at), a->stream);
-  });
-  blocks.push(name + "_decode", n, kLists * n, cache, [=](std::int64_t i) {
-    for (int list = 0; list < kLists; ++list) {
-      const std::int64_t at = window_offset(kLists * i + list, n, a->most);
-      add_buckets(scales(at), packed(at), n, bits, a->target_of(n, i), a->stream);
-    }
-  });
-}
-
-void add_signs(KernelBlocks& blocks, std::int64_t n) {
-  Arena* a = &blocks.arena;
+  add_buckets_of(blocks, n, 4);
+  add_buckets_of(blocks, n, 8);
   const auto words = [=](std::int64_t i, int lists) {
     return a->words.get() +
            window_offset(i, lists * words_for(n, 1), static_cast<std::int64_t>(a->words.size()));
@@ -250,16 +234,6 @@ void add_signs(KernelBlocks& blocks, std::int64_t n) {
   blocks.push("vote_signs", n, kLists * n, kCold, [=](std::int64_t i) {
     vote_signs(words(i, kLists), kLists, n, a->target_of(n, i), a->stream);
   });
-}
-
-} // namespace
-
-void add_codec_blocks(KernelBlocks& blocks, std::int64_t n) {
-  add_halves(blocks, n);
-  add_one_scale(blocks, n);
-  add_buckets_of(blocks, n, 4);
-  add_buckets_of(blocks, n, 8);
-  add_signs(blocks, n);
 }
 
 // A matrix of n elements, as square as a power of two allows, and factors of n values to make

@@ -12,7 +12,7 @@ constexpr std::int64_t kSampleStride = 100;
 
 // One value of every hundred, at a pseudo-random place within its hundred: a fixed stride could
 // always hit the same column of a layer. The places are the same in every run.
-void take_sample(const Input& input, std::int64_t count, float* sample, cudaStream_t stream) {
+void draw_sample(const Input& input, std::int64_t count, float* sample, cudaStream_t stream) {
   const float* const x = input.values;
   const std::int64_t last = input.n - 1;
   run_for_each(count, stream, [=] __device__(std::int64_t i) {
@@ -40,7 +40,7 @@ void select_sampled(const Input& input, std::uint32_t k, Workspace& work, Worksp
   const std::int64_t scaled = static_cast<std::int64_t>(k) * count / input.n;
   SelectState* const of_sample = sample_work.state.get();
   SelectState* const state = work.state.get();
-  take_sample(input, count, sample, work.stream);
+  draw_sample(input, count, sample, work.stream);
   find_threshold({sample, count}, static_cast<std::uint32_t>(scaled > 0 ? scaled : 1), sample_work);
   // Takes everything that is at least the threshold of the sample: "above" is strict, so that the
   // key below it is used.

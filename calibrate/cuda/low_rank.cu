@@ -50,8 +50,6 @@ LowRank::LowRank(cudaStream_t stream)
   }
 }
 
-LowRank::~LowRank() { (void)functions_.destroy(handle_); }
-
 void LowRank::product(int rows, int columns, int inner, float scale, Factor a, Factor b, float keep,
                       float* out) const {
   check_cublas(functions_.product(handle_, b.transposed ? 1 : 0, a.transposed ? 1 : 0, columns,

@@ -35,7 +35,7 @@ public:
   // Work goes to `stream`, a stream of the current device. Throws NotAvailable if libcublas of CUDA
   // 12 or 13 or one of the functions is missing, or if it does not start.
   explicit LowRank(cudaStream_t stream);
-  ~LowRank();
+  ~LowRank() { (void)functions_.destroy(handle_); }
   LowRank(const LowRank&) = delete;
   LowRank& operator=(const LowRank&) = delete;
 

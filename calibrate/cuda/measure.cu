@@ -3,8 +3,6 @@
 // verified first, so that no time of a wrong kernel is ever written.
 #include "calibrate/cuda/measure.hpp"
 
-#include <algorithm>
-
 #include "calibrate/cuda/driver.hpp"
 #include "calibrate/cuda/measurement.cuh"
 #include "calibrate/cuda/run_plan.cuh"

@@ -1,7 +1,5 @@
 // Collectives, timed by every variant that works, launched plainly and as one captured graph (CAL
 // 7.1, 7.2).
-#include <algorithm>
-
 #include "calibrate/cuda/collective_parts.cuh"
 #include "calibrate/cuda/kernels.cuh"
 #include "collectives/record.hpp"
@@ -65,23 +63,17 @@ Block<CollectiveRecord> block_of(const Measurement& measurement, RankSet& ranks,
 // enough. The difference of both messages is kept above 0 if noise hides it.
 void estimate_link(Measurement& measurement, RankSet& ranks, Variant variant,
                    PlanRequest& request) {
-  const Event begin(Event::Use::timing);
-  const Event end(Event::Use::timing);
   const std::int64_t large = std::min<std::int64_t>(ranks.capacity(), std::int64_t{1} << 24);
-  const auto time_of = [&](const auto& call) {
-    std::int64_t repetition = 0;
-    (void)take_sample(ranks.main(), begin, end, kWarmUps, repetition, call);
-    return take_sample(ranks.main(), begin, end, kWarmUps, repetition, call);
-  };
   const auto message = [&](std::int64_t elements) {
     const CollectivePlan plan = ping_pong_plan(elements);
-    return time_of([&](std::int64_t) { ranks.enqueue(plan, variant, 0); }) / (2.0 * kMessages);
+    return seconds_of(ranks.main(), [&](std::int64_t) { ranks.enqueue(plan, variant, 0); }) /
+           (2.0 * kMessages);
   };
   const double bytes = static_cast<double>(large) * sizeof(float);
   const double least = message(1);
   const double most = message(large);
-  const double adding =
-      time_of([&](std::int64_t) { add(ranks.x(0), ranks.temp(0), large, ranks.main()); });
+  const double adding = seconds_of(
+      ranks.main(), [&](std::int64_t) { add(ranks.x(0), ranks.temp(0), large, ranks.main()); });
   request.link.latency_s = request.link.block_latency_s = least;
   request.link.per_byte_s = std::max(most - least, 0.01 * most) / bytes;
   request.reduction_s_per_byte = adding / bytes;

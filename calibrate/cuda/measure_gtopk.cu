@@ -1,6 +1,4 @@
 // gTop-k on all GPUs: verified next to the operator of the library, then timed (SPA 6).
-#include <algorithm>
-
 #include "base/random.hpp"
 #include "calibrate/cuda/gtopk.cuh"
 #include "calibrate/cuda/kernel_bench.cuh"

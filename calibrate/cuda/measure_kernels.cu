@@ -1,7 +1,5 @@
 // Times of the kernels that compression needs, of adding, and of copies to and from the host
 // (CAL 7.3, 7.4; SPA 8.3).
-#include <algorithm>
-
 #include "calibrate/cuda/kernel_blocks.cuh"
 
 namespace stepsim::calibrate::gpu {

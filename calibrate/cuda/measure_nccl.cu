@@ -1,8 +1,6 @@
 // The operations of the library NCCL (nccl_calls.hpp), one rank per device: verified, then timed.
 // Alone this process drives a rank on every device; in a job it drives its own rank, and messages
 // between two ranks are timed as well.
-#include <algorithm>
-
 #include "calibrate/cuda/collective_parts.cuh"
 #include "calibrate/cuda/driver.hpp"
 
@@ -155,16 +153,6 @@ std::vector<Ranks::Local> local_ranks(const Measurement& measurement) {
   return local;
 }
 
-// Seconds of a call without an operation.
-double seconds_of_no_call(const Ranks& ranks) {
-  const Event begin(Event::Use::timing);
-  const Event end(Event::Use::timing);
-  std::int64_t repetition = 0;
-  const auto call = [&](std::int64_t) { ranks.enqueue(std::nullopt); };
-  (void)take_sample(ranks.main(), begin, end, kWarmUps, repetition, call);
-  return take_sample(ranks.main(), begin, end, kWarmUps, repetition, call);
-}
-
 // Every call with every type that is asked for, on the longest vectors of at most so many bytes and
 // so many elements.
 std::vector<NcclCase> calls_of(const Measurement& measurement, std::int64_t bytes,
@@ -246,10 +234,12 @@ void verify_and_measure_nccl(Measurement& measurement, double seconds) {
     }
   }
   if (measurement.job.is_alone()) {
+    const double start_s =
+        seconds_of(ranks.main(), [&](std::int64_t) { ranks.enqueue(std::nullopt); });
     measurement.note("nccl: one process drives all devices, so that every time contains the start "
                      "and the end of "
                      "a call across them, " +
-                     base::significant(1e6 * seconds_of_no_call(ranks), 3) + " us");
+                     base::significant(1e6 * start_s, 3) + " us");
   }
   time_blocks(measurement, ranks.main(), blocks, seconds - of_pairs, "nccl");
   if (measurement.job.is_alone()) {

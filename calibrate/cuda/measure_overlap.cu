@@ -1,8 +1,6 @@
 // How much computing and collectives slow each other down (TRN 3): a product of two matrices on
 // every device, alone and next to all-reduces without end, and the same of an all-reduce next to
 // products. What runs beside always outlasts what is timed, or the sample is repeated with more.
-#include <algorithm>
-
 #include "calibrate/cuda/collective_parts.cuh"
 #include "calibrate/cuda/kernels.cuh"
 #include "calibrate/cuda/low_rank.cuh"

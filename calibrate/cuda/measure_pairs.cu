@@ -2,8 +2,6 @@
 // between all neighbours at once (CAL 7, 8.4): what the link between two devices is follows from
 // these times (gpu_links.hpp). As graphs where CUDA takes them, so that calls of the host do not
 // count as latency.
-#include <algorithm>
-
 #include "calibrate/cuda/collective_parts.cuh"
 
 namespace stepsim::calibrate::gpu {

@@ -5,6 +5,7 @@
 // (sampling.hpp). Only .cu files include this header.
 #include <set>
 
+#include "base/collected.hpp"
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/cuda/device.cuh"
@@ -95,11 +96,13 @@ inline constexpr std::int64_t kMostChecked = 1'000'001;
 inline constexpr std::int64_t kLargeMessage = std::int64_t{1} << 24;
 inline constexpr int kMessages = 8;
 
+// Puts one repetition of some work on a stream of the current device; repetitions are numbered.
+using Call = std::function<void(std::int64_t repetition)>;
+
 // Times `repeats` calls between two events and returns the seconds per call. Each call gets the
 // number `repetition`, which then increases by 1.
-template <class Call>
-double take_sample(const Stream& stream, const Event& begin, const Event& end, int repeats,
-                   std::int64_t& repetition, const Call& call) {
+inline double take_sample(const Stream& stream, const Event& begin, const Event& end, int repeats,
+                          std::int64_t& repetition, const Call& call) {
   begin.record(stream);
   for (int i = 0; i < repeats; ++i) {
     call(repetition++);
@@ -110,8 +113,14 @@ double take_sample(const Stream& stream, const Event& begin, const Event& end, i
   return seconds_between(begin, end) / repeats;
 }
 
-// Puts one repetition of some work on a stream of the current device; repetitions are numbered.
-using Call = std::function<void(std::int64_t repetition)>;
+// Seconds of a call, from one sample after one that warms up.
+inline double seconds_of(const Stream& stream, const Call& call) {
+  const Event begin(Event::Use::timing);
+  const Event end(Event::Use::timing);
+  std::int64_t repetition = 0;
+  (void)take_sample(stream, begin, end, kWarmUps, repetition, call);
+  return take_sample(stream, begin, end, kWarmUps, repetition, call);
+}
 
 // What is timed, at one size and in one way.
 template <class Record> struct Block {
@@ -188,27 +197,21 @@ void time_blocks(Measurement& measurement, const Stream& stream,
                              " visits left out";
     measurement.note(note);
   }
-  std::int64_t unsteady = 0;
-  double most = 0;
-  std::string worst;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const double difference = pass_difference(samples[i]);
-    unsteady += difference > kSteadyPass ? 1 : 0;
-    if (difference > std::max(most, kSteadyPass)) {
-      most = difference;
-      worst = blocks[i].text;
-    }
-  }
+  const auto differences = base::collected<double>(samples, pass_difference);
+  const auto unsteady =
+      std::ranges::count_if(differences, [](double each) { return each > kSteadyPass; });
   if (unsteady > 0) {
+    const auto most = std::ranges::max_element(differences);
+    const auto worst = static_cast<std::size_t>(most - differences.begin());
     measurement.unsteady += unsteady;
     measurement.note(what + ": passes of " + std::to_string(unsteady) + " of " +
                      std::to_string(blocks.size()) + " timings differ by more than 5 %, most by " +
-                     base::significant(100 * most, 3) + " % (" + worst + ")");
+                     base::significant(100 * *most, 3) + " % (" + blocks[worst].text + ")");
   }
 }
 
 // Repeats the call for kLeastLoadSeconds, so that the clocks of the device have ramped up.
-template <class Call> void warm_up(const Stream& stream, const Call& call) {
+inline void warm_up(const Stream& stream, const Call& call) {
   const auto started = std::chrono::steady_clock::now();
   std::int64_t repetition = 0;
   while (seconds_since(started) < kLeastLoadSeconds) {

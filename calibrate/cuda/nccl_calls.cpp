@@ -1,7 +1,6 @@
 // Values repeat after kPeriod elements, and so do their sums.
 #include "calibrate/cuda/nccl_calls.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>

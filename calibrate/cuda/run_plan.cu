@@ -2,8 +2,6 @@
 // operation that another stream waits for; the host never waits in between.
 #include "calibrate/cuda/run_plan.cuh"
 
-#include <algorithm>
-
 #include "calibrate/cuda/kernels.cuh"
 
 namespace stepsim::calibrate::gpu {
@@ -16,22 +14,6 @@ const std::vector<float>& guard_words() {
                                         std::bit_cast<float>(kGuardWord));
   return words;
 }
-
-// Makes the device of each operation current, without a call where it is already.
-class CurrentDevice {
-public:
-  explicit CurrentDevice(int device) : guard_(device), device_(device) {}
-  void set(int device) {
-    if (device != device_) {
-      STEPSIM_CUDA(cudaSetDevice(device));
-      device_ = device;
-    }
-  }
-
-private:
-  DeviceGuard guard_;
-  int device_;
-};
 
 } // namespace
 
@@ -147,7 +129,7 @@ void RankSet::enqueue(const CollectivePlan& plan, Variant variant, std::int64_t 
   if (plan.ranks > ranks() || offset + plan.elements > capacity_) {
     throw SimulationError("a plan of more ranks or elements than there are buffers for");
   }
-  CurrentDevice current(0);
+  DeviceGuard current(0);
   start_.record(main_);
   std::vector<bool> used(std::size_t{2} * plan.ranks, false);
   std::vector<bool> open(used.size(), false); // nobody waits for the last operation

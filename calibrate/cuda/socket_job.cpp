@@ -79,9 +79,6 @@ bool read_all(int socket, void* data, std::size_t bytes) {
 void set_option(int socket, int level, int name, const auto& value) {
   (void)setsockopt(socket, level, name, &value, sizeof value);
 }
-void set_limit(int socket, long seconds) { // of a read; 0 = none
-  set_option(socket, SOL_SOCKET, SO_RCVTIMEO, timeval{seconds, 0});
-}
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 Addresses addresses_of(const ProcessPlace& place) {
@@ -176,12 +173,12 @@ void SocketGroup::listen_at(const ProcessPlace& place, double timeout_s) {
     const int socket = accept4(door, nullptr, nullptr, SOCK_CLOEXEC);
     Hello hello;
     const Hello ours;
-    set_limit(socket, 1);
+    set_option(socket, SOL_SOCKET, SO_RCVTIMEO, timeval{1, 0}); // s, of a read
     if (socket < 0 || !read_all(socket, &hello, sizeof hello) || hello.word != ours.word) {
       close(socket);
       continue;
     }
-    set_limit(socket, 0);
+    set_option(socket, SOL_SOCKET, SO_RCVTIMEO, timeval{0, 0}); // no limit
     set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
     if (hello.ranks != ranks_ || hello.rank == 0 || hello.rank >= ranks_) {
       problem = "rank " + std::to_string(hello.rank) + " has WORLD_SIZE " +

@@ -2,8 +2,6 @@
 // bucket or of a vector of four values are among the sizes, since that is where packing goes wrong.
 // The products of low-rank compression are compared on integers, whose sums are exact in every
 // order.
-#include <algorithm>
-
 #include "calibrate/cuda/kernel_bench.cuh"
 #include "collectives/operators/codecs.hpp"
 

@@ -3,8 +3,6 @@
 // values are such that sums are exact in fp32 in any order, so that one expected vector serves all
 // algorithms. Ranks and sizes include one rank, powers of two and others, no element, and fewer
 // elements than ranks.
-#include <algorithm>
-
 #include "calibrate/cuda/collective_parts.cuh"
 
 namespace stepsim::calibrate::gpu {
@@ -13,30 +11,22 @@ namespace {
 
 constexpr std::uint32_t kVerifiedRanks[] = {1, 2, 3, 4, 5, 7, 8, 13, 16};
 
-void check_rank(const RankSet& set, const PlanRequest& request, std::uint32_t rank,
-                const std::vector<float>& expected, const std::string& what) {
-  const std::int64_t n = request.elements;
-  if (!set.guards_intact(rank, n)) {
-    throw SimulationError(what + " rank=" + std::to_string(rank) +
-                          ": words before or after the buffers were overwritten");
-  }
-  if (n == 0 || !has_result(request.op, rank)) {
-    return;
-  }
-  if (const std::string problem = first_difference(set.read(rank, n), expected); !problem.empty()) {
-    throw SimulationError(what + " rank=" + std::to_string(rank) + problem);
-  }
-}
-
 void verify(RankSet& set, const PlanRequest& request, const Way& way,
             const std::vector<std::vector<float>>& x, const std::vector<float>& expected) {
   const CollectivePlan plan = make_plan(request);
   set.fill(x);
   opened(set, plan, {way.variant, way.graph && !plan.operations.empty()})(0);
   set.main().synchronize();
-  const std::string what = text(request, way);
   for (std::uint32_t rank = 0; rank < request.ranks; ++rank) {
-    check_rank(set, request, rank, expected, what);
+    std::string problem;
+    if (!set.guards_intact(rank, request.elements)) {
+      problem = ": words before or after the buffers were overwritten";
+    } else if (has_result(request.op, rank)) {
+      problem = first_difference(set.read(rank, request.elements), expected);
+    }
+    if (!problem.empty()) {
+      throw SimulationError(text(request, way) + " rank=" + std::to_string(rank) + problem);
+    }
   }
 }
 

@@ -1,6 +1,4 @@
 // Adding vectors and lists, merging, and the residual beside those of the library.
-#include <algorithm>
-
 #include "base/random.hpp"
 #include "calibrate/cuda/kernel_bench.cuh"
 #include "collectives/operators/error_feedback.hpp"
