@@ -1,10 +1,9 @@
 #pragma once
 // The table of a run's figures: one row per figure with its key, its meaning, its group and the
 // runs that have it. The table makes the summary of `run`, the records of sweeps, the columns of
-// `compare`, the targets of `solve`, and the JSON Schemas of results and records.
-#include <algorithm>
-
-#include "run/interval_rows.hpp"
+// `compare`, the targets of `solve`, and the JSON Schemas of results and records
+// (summary_keys.hpp).
+#include "run/summary.hpp"
 
 namespace stepsim::study {
 
@@ -333,66 +332,6 @@ inline constexpr std::array kAll{
 } // namespace figures
 
 inline constexpr auto& kSummaryFields = figures::kAll;
-
-inline constexpr std::array<std::string_view, 3> kSummaryGroups{"merge", "fct", "memory_parts"};
-inline constexpr std::array<std::string_view, 3> kSummaryGroupSentences{
-    "The schedule next to the best merge of its gradients.",
-    "Completion times of messages on a simulated network.",
-    "What memory_bytes consists of, bytes."};
-
-inline constexpr std::array kCount{
-    io::rows::integer("staleness_histogram", "Gradients of one staleness.")};
-
-constexpr io::Key key_of(const SummaryField& field, std::string_view name) {
-  switch (field.value.index()) {
-  case 0:
-    return io::rows::number(name, field.sentence).plain().nullable();
-  case 1:
-    return io::rows::boolean(name, field.sentence).nullable();
-  case 2:
-    return io::rows::text(name, field.sentence).nullable();
-  case 3:
-    return io::rows::list(name, kCount, field.sentence);
-  default:
-    return io::rows::list(name, kOneIntervalPart, field.sentence);
-  }
-}
-
-inline constexpr auto kFlatSummaryKeys = [] {
-  std::array<io::Key, kSummaryFields.size()> keys;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    keys[i] = key_of(kSummaryFields[i], kSummaryFields[i].key);
-  }
-  return keys;
-}();
-
-[[nodiscard]] constexpr std::size_t fields_in(std::string_view group) {
-  return static_cast<std::size_t>(std::ranges::count(kSummaryFields, group, &SummaryField::group));
-}
-
-template <std::size_t N> constexpr std::array<io::Key, N> keys_in(std::string_view group) {
-  std::array<io::Key, N> keys;
-  std::size_t used = 0;
-  for (const SummaryField& field : kSummaryFields) {
-    if (field.group == group) {
-      keys[used++] = key_of(field, field.name_in_group());
-    }
-  }
-  return keys;
-}
-
-inline constexpr auto kMergeKeys = keys_in<fields_in(kSummaryGroups[0])>(kSummaryGroups[0]);
-inline constexpr auto kFctKeys = keys_in<fields_in(kSummaryGroups[1])>(kSummaryGroups[1]);
-inline constexpr auto kMemoryKeys = keys_in<fields_in(kSummaryGroups[2])>(kSummaryGroups[2]);
-inline constexpr auto kSummaryKeys = [] {
-  constexpr std::size_t kPlain = fields_in("");
-  std::array<io::Key, kPlain + kSummaryGroups.size()> keys;
-  std::ranges::copy(keys_in<kPlain>(""), keys.begin());
-  keys[kPlain] = io::rows::object(kSummaryGroups[0], kMergeKeys, kSummaryGroupSentences[0]);
-  keys[kPlain + 1] = io::rows::object(kSummaryGroups[1], kFctKeys, kSummaryGroupSentences[1]);
-  keys[kPlain + 2] = io::rows::object(kSummaryGroups[2], kMemoryKeys, kSummaryGroupSentences[2]);
-  return keys;
-}();
 
 // A figure in JSON; null, or an empty list, where the run has none.
 [[nodiscard]] io::Json figure_json(const Summary& summary, const SummaryField& field);
