@@ -23,8 +23,7 @@ constexpr double kIdlePlace = 5e-9;      // of a rank that sends nothing in a st
 constexpr double kRingTransfer = 4e-10;
 constexpr double kEqualRingStep = 1e-7; // of a ring of which one rank is played
 constexpr double kEventTransfer = 2.5e-7;
-constexpr double kRingEvent = 3e-8;
-constexpr double kUnequalRingEvent = 1.2e-7;
+constexpr double kRingEvent = 3e-8; // where all links are equal
 constexpr double kFabricTransfer = 2e-6;
 constexpr double kFabricBlock = 4e-7;         // of blocks, which go the same few ways
 constexpr double kPath = 2e-6;                // through a fabric
@@ -46,7 +45,7 @@ double transfer_seconds(const Collective& collective, Method method, bool ring) 
     }
     const std::optional<TwoLevel>& two = collective.links.two_level;
     const bool equal_links = collective.homogeneous() && (!two || two->gpus_per_node == 1);
-    return !ring ? kEventTransfer : equal_links ? kRingEvent : kUnequalRingEvent;
+    return ring && equal_links ? kRingEvent : kEventTransfer;
   }
   return ring ? kRingTransfer : kSweptTransfer;
 }

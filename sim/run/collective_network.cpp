@@ -304,9 +304,34 @@ void refuse_inner_algorithm(const collectives::Collective& collective, const io:
   }
 }
 
+// Keys of one algorithm or operation are a mistake next to another.
+void refuse_other_keys(const CollectiveFile& file, const io::Json& tree, io::Problems& problems) {
+  const collectives::Collective& collective = file.collective;
+  const bool servers = collective.algorithm == collectives::AlgorithmId::parameter_server;
+  const bool chooses = collective.algorithm == collectives::AlgorithmId::automatic;
+  const bool rooted =
+      collective.op == collectives::Op::broadcast || collective.op == collectives::Op::reduce;
+  struct Use {
+    const char* pointer;
+    bool counts;
+    const char* with;
+  };
+  for (const auto& [pointer, counts, with] :
+       {Use{"/options/servers", servers, "parameter_server"},
+        Use{"/options/placement", servers, "parameter_server"},
+        Use{"/options/candidates", chooses, "auto"},
+        Use{"/root", rooted, "broadcast and reduce"}}) {
+    const io::Json* given = io::resolve(tree, pointer);
+    if (given != nullptr && !given->is_null() && !counts) {
+      problems.add(*given, std::string("applies to ") + with + " only");
+    }
+  }
+}
+
 } // namespace
 
 void refuse_unused_keys(const CollectiveFile& file, const io::Json& tree, io::Problems& problems) {
+  refuse_other_keys(file, tree, problems);
   refuse_idle_interfaces(file, tree, problems);
   refuse_inner_algorithm(file.collective, tree, problems);
 }

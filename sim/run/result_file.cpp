@@ -6,7 +6,7 @@
 #include "document/object_text.hpp"
 #include "run/program_rows.hpp"
 #include "run/step_rows.hpp"
-#include "run/summary_fields.hpp"
+#include "run/summary_keys.hpp"
 #include "scenario/keys/named_file_keys.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/scenario_tree.hpp"

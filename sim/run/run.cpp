@@ -302,61 +302,38 @@ Scenario replicated(Scenario scenario, std::int64_t replication) {
 
 namespace {
 
-// Times and losses become means over replications, so that their parts still add up; speeds follow
-// from them.
+// Figures become what their rows say; what is no mean but follows from means is found again.
 void average(const std::vector<Summary>& all, Summary& summary) {
-  const auto mean = [&](SummaryNumber number) -> std::optional<double> {
+  const Summary& first = all.front();
+  // Empty where a replication has no such figure.
+  const auto mean = [&](SummaryNumber number, bool weighted) -> std::optional<double> {
     double sum = 0;
     for (const Summary& each : all) {
       if (!(each.*number)) {
         return std::nullopt;
       }
-      sum += *(each.*number);
+      sum += *(each.*number) * (weighted ? *each.iteration_time_s : 1);
     }
     return sum / static_cast<double>(all.size());
   };
-  const double first_period = *summary.iteration_time_s;
-  // The ratio of each replication times its period is what its period is compared with.
-  const auto compared_s = [&](SummaryNumber ratio) {
-    double sum = 0;
-    for (const Summary& each : all) {
-      sum += (each.*ratio).value_or(0) * *each.iteration_time_s;
+  const double period = *mean(&Summary::iteration_time_s, false);
+  for (const SummaryField& field : kSummaryFields) {
+    const bool weighted = field.replicated == Replicated::weighted;
+    if (field.replicated == Replicated::mean || (weighted && period > 0)) {
+      const SummaryNumber number = std::get<SummaryNumber>(field.value);
+      summary.*number = mean(number, weighted);
+      if (weighted && summary.*number) {
+        *(summary.*number) /= period;
+      }
     }
-    return sum / static_cast<double>(all.size());
-  };
-  for (const SummaryNumber number : {&Summary::iteration_time_s, &Summary::forward_s,
-                                     &Summary::backward_s,       &Summary::update_s,
-                                     &Summary::codec_compute_s,  &Summary::compute_s,
-                                     &Summary::select_s,         &Summary::residual_s,
-                                     &Summary::compress_s,       &Summary::staging_s,
-                                     &Summary::wire_s,           &Summary::merge_s,
-                                     &Summary::scatter_s,        &Summary::input_wait_s,
-                                     &Summary::straggler_wait_s, &Summary::lower_bound_s,
-                                     &Summary::makespan_s,       &Summary::makespan_drained_s,
-                                     &Summary::period_s,         &Summary::utilization,
-                                     &Summary::interference_s,   &Summary::outer_communication_s,
-                                     &Summary::fct_mean_s,       &Summary::fct_p50_s,
-                                     &Summary::fct_p95_s,        &Summary::fct_p99_s,
-                                     &Summary::fct_max_s,        &Summary::loss_fraction,
-                                     &Summary::stale_fraction,   &Summary::effective_loss}) {
-    summary.*number = mean(number);
   }
-  fill_communication(*mean(&Summary::communication_s), *mean(&Summary::exposed_communication_s),
-                     summary);
-  const double period = *summary.iteration_time_s;
-  if (summary.scaling_efficiency && period > 0 && *summary.scaling_efficiency > 0) {
-    const double workers = *summary.speedup / *summary.scaling_efficiency;
-    summary.scaling_efficiency = std::min(1.0, compared_s(&Summary::scaling_efficiency) / period);
-    summary.speedup = workers * *summary.scaling_efficiency;
-  }
-  for (const SummaryNumber number :
-       {&Summary::speedup_vs_dense_sequential, &Summary::speedup_vs_dense_overlapped}) {
-    if (summary.*number) {
-      summary.*number = compared_s(number) / period;
-    }
+  fill_communication(*summary.communication_s, *summary.exposed_communication_s, summary);
+  if (first.scaling_efficiency.value_or(0) > 0 && period > 0) {
+    summary.scaling_efficiency = std::min(1.0, *summary.scaling_efficiency);
+    summary.speedup = *first.speedup / *first.scaling_efficiency * *summary.scaling_efficiency;
   }
   if (summary.samples_per_s) {
-    *summary.samples_per_s *= first_period / period;
+    *summary.samples_per_s *= *first.iteration_time_s / period;
   }
 }
 

@@ -3,7 +3,7 @@
 #include "run/summary.hpp"
 
 #include "run/bucket_cost.hpp"
-#include "run/summary_fields.hpp"
+#include "run/summary_keys.hpp"
 #include "scenario/compression/compressed_cost.hpp"
 
 namespace stepsim::study {

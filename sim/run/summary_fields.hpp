@@ -1,10 +1,9 @@
 #pragma once
 // The table of a run's figures: one row per figure with its key, its meaning, its group and the
 // runs that have it. The table makes the summary of `run`, the records of sweeps, the columns of
-// `compare`, the targets of `solve`, and the JSON Schemas of results and records.
-#include <algorithm>
-
-#include "run/interval_rows.hpp"
+// `compare`, the targets of `solve`, and the JSON Schemas of results and records
+// (summary_keys.hpp).
+#include "run/summary.hpp"
 
 namespace stepsim::study {
 
@@ -20,6 +19,10 @@ struct SummaryRuns {
   std::string_view setting;
 };
 
+// What several runs of other seeds make of a figure: that of the first run, the mean, or the mean
+// weighted by iteration_time_s, as ratios to it are averaged.
+enum class Replicated { first, mean, weighted };
+
 // One figure. Its key in records is `key`. In the summary of `run`, the figures of a group are
 // members of an object with the group's name and lose that prefix: merge_gap_to_optimal becomes
 // /merge/gap_to_optimal.
@@ -28,7 +31,8 @@ struct SummaryField {
   std::variant<SummaryNumber, SummaryFlag, SummaryWord, SummaryCounts, SummaryParts> value;
   std::string_view sentence;
   std::string_view group{};
-  SummaryRuns only_in{};       // runs that have the figure; empty = not restricted in this table
+  SummaryRuns only_in{}; // runs that have the figure; empty = not restricted in this table
+  Replicated replicated = Replicated::first; // another for numbers alone
   bool is_better_high = false; // a target is met by at least, else by at most, so much
 
   [[nodiscard]] constexpr bool is_number() const {
@@ -74,47 +78,55 @@ template <class Member>
   return {.key = key, .value = member, .sentence = sentence};
 }
 
+// A figure of which replications give the mean.
+constexpr SummaryField mean(std::string_view key, SummaryNumber number, std::string_view sentence) {
+  SummaryField field = row(key, number, sentence);
+  field.replicated = Replicated::mean;
+  return field;
+}
+
 // A figure of which more is better.
-template <class Member>
-constexpr SummaryField gain(std::string_view key, Member member, std::string_view sentence) {
-  SummaryField field = row(key, member, sentence);
+constexpr SummaryField gain(std::string_view key, SummaryNumber number, std::string_view sentence,
+                            Replicated replicated = Replicated::first) {
+  SummaryField field = row(key, number, sentence);
+  field.replicated = replicated;
   field.is_better_high = true;
   return field;
 }
 
 // The order is made for readers. Records and results sort their keys.
 inline constexpr std::array kAll{
-    row("iteration_time_s", &Summary::iteration_time_s,
-        "Steady period of one iteration, s. With local_sgd, diloco and easgd this and all other "
-        "figures per iteration are means per step of a round, and period_s is that of the round."),
-    row("forward_s", &Summary::forward_s, "Forward pass of the slowest worker, s."),
-    row("backward_s", &Summary::backward_s, "Backward pass of the slowest worker, s."),
-    row("update_s", &Summary::update_s, "Weight update, s."),
-    row("codec_compute_s", &Summary::codec_compute_s,
-        "Encoding and decoding on the compute thread, s."),
-    row("compute_s", &Summary::compute_s,
-        "Busy compute per iteration of the slowest worker, s: forward + backward + update + "
-        "codec."),
-    row("communication_s", &Summary::communication_s,
-        "Time with a message under way, s; hidden or not."),
-    row("exposed_communication_s", &Summary::exposed_communication_s,
-        "Communication not hidden behind computation, s."),
-    row("input_wait_s", &Summary::input_wait_s,
-        "Waiting for input beyond computing and communication, s per iteration; synchronous "
-        "steps."),
+    mean("iteration_time_s", &Summary::iteration_time_s,
+         "Steady period of one iteration, s. With local_sgd, diloco and easgd this and all other "
+         "figures per iteration are means per step of a round, and period_s is that of the round."),
+    mean("forward_s", &Summary::forward_s, "Forward pass of the slowest worker, s."),
+    mean("backward_s", &Summary::backward_s, "Backward pass of the slowest worker, s."),
+    mean("update_s", &Summary::update_s, "Weight update, s."),
+    mean("codec_compute_s", &Summary::codec_compute_s,
+         "Encoding and decoding on the compute thread, s."),
+    mean("compute_s", &Summary::compute_s,
+         "Busy compute per iteration of the slowest worker, s: forward + backward + update + "
+         "codec."),
+    mean("communication_s", &Summary::communication_s,
+         "Time with a message under way, s; hidden or not."),
+    mean("exposed_communication_s", &Summary::exposed_communication_s,
+         "Communication not hidden behind computation, s."),
+    mean("input_wait_s", &Summary::input_wait_s,
+         "Waiting for input beyond computing and communication, s per iteration; synchronous "
+         "steps."),
     gain("overlap_fraction", &Summary::overlap_fraction, "1 - exposed / communication."),
     gain("speedup", &Summary::speedup,
          "Samples per second over those of one worker, as the key baseline describes it: it "
          "computes and updates what a worker of the run does, and sends nothing. With sharding its "
          "update is that of one shard."),
     gain("scaling_efficiency", &Summary::scaling_efficiency,
-         "Speed-up over the number of workers; at most 1."),
+         "Speed-up over the number of workers; at most 1.", Replicated::weighted),
     gain("samples_per_s", &Summary::samples_per_s,
          "Throughput of all workers, samples/s; null without a batch size.")
         .only(kBatched),
-    row("makespan_s", &Summary::makespan_s, "Whole run, s: to the end of the last exchange."),
-    row("makespan_drained_s", &Summary::makespan_drained_s,
-        "Whole run with the gradients under way applied, s."),
+    mean("makespan_s", &Summary::makespan_s, "Whole run, s: to the end of the last exchange."),
+    mean("makespan_drained_s", &Summary::makespan_drained_s,
+         "Whole run with the gradients under way applied, s."),
     row("closed_form_s", &Summary::closed_form_s,
         "Period with every exchange by its formula, s; null where there is none: on simulated "
         "networks, with a measured curve, and with random factors."),
@@ -125,19 +137,19 @@ inline constexpr std::array kAll{
         "T/K (c + m) of the whole run, s: the published form for unlimited resources, not "
         "reachable; for reference.")
         .only(kPipelined),
-    row("straggler_wait_s", &Summary::straggler_wait_s,
-        "Mean over workers of waiting for slower ones, s per iteration: compute_s less what the "
-        "worker computes; part of compute_s, not communication. With mode ssp: what the bound on "
-        "staleness holds workers up, part of exposed_communication_s."),
-    row("interference_s", &Summary::interference_s,
-        "How much longer the period is than without the slowdown of /training/overlap, s; part of "
-        "exposed_communication_s.")
+    mean("straggler_wait_s", &Summary::straggler_wait_s,
+         "Mean over workers of waiting for slower ones, s per iteration: compute_s less what the "
+         "worker computes; part of compute_s, not communication. With mode ssp: what the bound on "
+         "staleness holds workers up, part of exposed_communication_s."),
+    mean("interference_s", &Summary::interference_s,
+         "How much longer the period is than without the slowdown of /training/overlap, s; part of "
+         "exposed_communication_s.")
         .only(kSlowed),
     row("wire_bytes", &Summary::wire_bytes,
         "Bytes that the worker that sends most sends per iteration; a server sends more."),
-    row("lower_bound_s", &Summary::lower_bound_s,
-        "No schedule on this network has a shorter period, s; counts the factors of /variability "
-        "that were drawn."),
+    mean("lower_bound_s", &Summary::lower_bound_s,
+         "No schedule on this network has a shorter period, s; counts the factors of /variability "
+         "that were drawn."),
     row("iteration_time_low_s", &Summary::iteration_time_low_s,
         "Low end of the interval of the iteration time, s: of what its parts leave open or, where "
         "times are random and it has no parts, of the mean; that is not below what the slowest "
@@ -169,36 +181,38 @@ inline constexpr std::array kAll{
     row("in_flight_gradients", &Summary::in_flight_gradients,
         "Gradients that are not applied when the run ends."),
     row("codec_hops", &Summary::codec_hops, "Re-encodings of a value on its way round the ring."),
-    row("select_s", &Summary::select_s, "Selecting entries, s per iteration.").only(kCompressed),
-    row("residual_s", &Summary::residual_s, "Updating residuals, s per iteration.")
+    mean("select_s", &Summary::select_s, "Selecting entries, s per iteration.").only(kCompressed),
+    mean("residual_s", &Summary::residual_s, "Updating residuals, s per iteration.")
         .only(kCompressed),
-    row("compress_s", &Summary::compress_s,
-        "Selecting and residuals, s; on a side stream what of it backward does not hide.")
+    mean("compress_s", &Summary::compress_s,
+         "Selecting and residuals, s; on a side stream what of it backward does not hide.")
         .only(kCompressed),
-    row("staging_s", &Summary::staging_s, "Copies between device and host, s per iteration.")
+    mean("staging_s", &Summary::staging_s, "Copies between device and host, s per iteration.")
         .only(kCompressed),
-    row("wire_s", &Summary::wire_s, "Sending the messages themselves, s per iteration.")
+    mean("wire_s", &Summary::wire_s, "Sending the messages themselves, s per iteration.")
         .only(kCompressed),
-    row("merge_s", &Summary::merge_s,
-        "Merging lists of entries on the longest path, s per iteration.")
+    mean("merge_s", &Summary::merge_s,
+         "Merging lists of entries on the longest path, s per iteration.")
         .only(kCompressed),
-    row("scatter_s", &Summary::scatter_s, "Adding entries into the dense update, s per iteration.")
+    mean("scatter_s", &Summary::scatter_s, "Adding entries into the dense update, s per iteration.")
         .only(kCompressed),
     gain("density", &Summary::density, "Entries selected over elements.").only(kCompressed),
     gain("k", &Summary::k, "Entries selected per rank, all buckets.").only(kCompressed),
     gain("speedup_vs_dense_sequential", &Summary::speedup_vs_dense_sequential,
-         "Iteration time of the same run, dense and in one message after backward, over this one.")
+         "Iteration time of the same run, dense and in one message after backward, over this one.",
+         Replicated::weighted)
         .only(kCompressed),
     gain("speedup_vs_dense_overlapped", &Summary::speedup_vs_dense_overlapped,
          "Iteration time of the same run, dense and overlapped (compression.baseline), over this "
-         "one.")
+         "one.",
+         Replicated::weighted)
         .only(kCompressed),
-    row("loss_fraction", &Summary::loss_fraction,
-        "Part of the bytes of gradients that is not delivered."),
-    row("stale_fraction", &Summary::stale_fraction,
-        "Part of the bytes of parameters that is not delivered."),
-    row("effective_loss", &Summary::effective_loss,
-        "Loss of gradients weighted by the contributions that each lost packet holds."),
+    mean("loss_fraction", &Summary::loss_fraction,
+         "Part of the bytes of gradients that is not delivered."),
+    mean("stale_fraction", &Summary::stale_fraction,
+         "Part of the bytes of parameters that is not delivered."),
+    mean("effective_loss", &Summary::effective_loss,
+         "Loss of gradients weighted by the contributions that each lost packet holds."),
     row("epochs", &Summary::epochs, "Epochs to the target accuracy."),
     row("time_to_accuracy_s", &Summary::time_to_accuracy_s, "Time to the target accuracy, s."),
     row("steps_to_finish", &Summary::steps_to_finish,
@@ -244,20 +258,20 @@ inline constexpr std::array kAll{
     row("merge_gap_to_optimal", &Summary::merge_gap_to_optimal,
         "Iteration time over that of the best merge, less 1; null in a sweep.")
         .below("merge"),
-    row("fct_mean_s", &Summary::fct_mean_s, "Completion time of messages on the network, mean, s.")
+    mean("fct_mean_s", &Summary::fct_mean_s, "Completion time of messages on the network, mean, s.")
         .below("fct"),
-    row("fct_p50_s", &Summary::fct_p50_s, "The same, median, s.").below("fct"),
-    row("fct_p95_s", &Summary::fct_p95_s, "The same, 95th percentile by nearest rank, s.")
+    mean("fct_p50_s", &Summary::fct_p50_s, "The same, median, s.").below("fct"),
+    mean("fct_p95_s", &Summary::fct_p95_s, "The same, 95th percentile by nearest rank, s.")
         .below("fct"),
-    row("fct_p99_s", &Summary::fct_p99_s, "The same, 99th percentile, s.").below("fct"),
-    row("fct_max_s", &Summary::fct_max_s, "The same, longest, s.").below("fct"),
-    row("period_s", &Summary::period_s,
-        "Period of the program of an iteration, s: its steps times iteration_time_s."),
+    mean("fct_p99_s", &Summary::fct_p99_s, "The same, 99th percentile, s.").below("fct"),
+    mean("fct_max_s", &Summary::fct_max_s, "The same, longest, s.").below("fct"),
+    mean("period_s", &Summary::period_s,
+         "Period of the program of an iteration, s: its steps times iteration_time_s."),
     row("steps", &Summary::steps, "Optimizer steps of an iteration of the program."),
     gain("utilization", &Summary::utilization,
-         "Period with exchanges that take no time over the period."),
-    row("outer_communication_s", &Summary::outer_communication_s,
-        "Time of a round with an outer exchange under way, s; hidden or not.")
+         "Period with exchanges that take no time over the period.", Replicated::mean),
+    mean("outer_communication_s", &Summary::outer_communication_s,
+         "Time of a round with an outer exchange under way, s; hidden or not.")
         .only(kRounds),
     row("local_steps", &Summary::local_steps, "Steps of a round.").only(kRounds),
     row("overlap_steps", &Summary::overlap_steps,
@@ -333,66 +347,6 @@ inline constexpr std::array kAll{
 } // namespace figures
 
 inline constexpr auto& kSummaryFields = figures::kAll;
-
-inline constexpr std::array<std::string_view, 3> kSummaryGroups{"merge", "fct", "memory_parts"};
-inline constexpr std::array<std::string_view, 3> kSummaryGroupSentences{
-    "The schedule next to the best merge of its gradients.",
-    "Completion times of messages on a simulated network.",
-    "What memory_bytes consists of, bytes."};
-
-inline constexpr std::array kCount{
-    io::rows::integer("staleness_histogram", "Gradients of one staleness.")};
-
-constexpr io::Key key_of(const SummaryField& field, std::string_view name) {
-  switch (field.value.index()) {
-  case 0:
-    return io::rows::number(name, field.sentence).plain().nullable();
-  case 1:
-    return io::rows::boolean(name, field.sentence).nullable();
-  case 2:
-    return io::rows::text(name, field.sentence).nullable();
-  case 3:
-    return io::rows::list(name, kCount, field.sentence);
-  default:
-    return io::rows::list(name, kOneIntervalPart, field.sentence);
-  }
-}
-
-inline constexpr auto kFlatSummaryKeys = [] {
-  std::array<io::Key, kSummaryFields.size()> keys;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    keys[i] = key_of(kSummaryFields[i], kSummaryFields[i].key);
-  }
-  return keys;
-}();
-
-[[nodiscard]] constexpr std::size_t fields_in(std::string_view group) {
-  return static_cast<std::size_t>(std::ranges::count(kSummaryFields, group, &SummaryField::group));
-}
-
-template <std::size_t N> constexpr std::array<io::Key, N> keys_in(std::string_view group) {
-  std::array<io::Key, N> keys;
-  std::size_t used = 0;
-  for (const SummaryField& field : kSummaryFields) {
-    if (field.group == group) {
-      keys[used++] = key_of(field, field.name_in_group());
-    }
-  }
-  return keys;
-}
-
-inline constexpr auto kMergeKeys = keys_in<fields_in(kSummaryGroups[0])>(kSummaryGroups[0]);
-inline constexpr auto kFctKeys = keys_in<fields_in(kSummaryGroups[1])>(kSummaryGroups[1]);
-inline constexpr auto kMemoryKeys = keys_in<fields_in(kSummaryGroups[2])>(kSummaryGroups[2]);
-inline constexpr auto kSummaryKeys = [] {
-  constexpr std::size_t kPlain = fields_in("");
-  std::array<io::Key, kPlain + kSummaryGroups.size()> keys;
-  std::ranges::copy(keys_in<kPlain>(""), keys.begin());
-  keys[kPlain] = io::rows::object(kSummaryGroups[0], kMergeKeys, kSummaryGroupSentences[0]);
-  keys[kPlain + 1] = io::rows::object(kSummaryGroups[1], kFctKeys, kSummaryGroupSentences[1]);
-  keys[kPlain + 2] = io::rows::object(kSummaryGroups[2], kMemoryKeys, kSummaryGroupSentences[2]);
-  return keys;
-}();
 
 // A figure in JSON; null, or an empty list, where the run has none.
 [[nodiscard]] io::Json figure_json(const Summary& summary, const SummaryField& field);

@@ -252,6 +252,12 @@ double estimated_seconds(const Scenario& scenario, double messages) {
   return seconds * runs_of(scenario) + unit_search_seconds(scenario);
 }
 
+double estimated_seconds(const ProgramFile& file) {
+  const bool events = evaluator_of(file.program, file.evaluation) == programs::Evaluator::events;
+  return static_cast<double>(file.evaluation.iterations) *
+         static_cast<double>(file.program.iteration_size()) * (events ? kEvent : kPass);
+}
+
 double estimated_bytes(const Scenario& scenario) {
   if (!simulates_messages(scenario) || !exchanges(scenario) || is_compressed(scenario) ||
       scenario.training.algorithm != TrainingAlgorithm::sync_sgd ||

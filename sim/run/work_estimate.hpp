@@ -3,7 +3,7 @@
 // refused before it starts. The estimate is right to an order of magnitude: the number of different
 // message sizes times the seconds that the evaluation of one takes (collectives/work.hpp); at
 // packet level, packets times hops times the seconds of a hop.
-#include "scenario/scenario.hpp"
+#include "scenario/program_file.hpp"
 
 namespace stepsim::study {
 
@@ -14,6 +14,8 @@ inline constexpr double kMaxSeconds = 600; // limit of one run without --max-sec
 // Estimated CPU seconds if different_messages() is known already: that number is the same on every
 // network, the estimate is not.
 [[nodiscard]] double estimated_seconds(const Scenario& scenario, double messages);
+// Estimated CPU seconds of a program, once.
+[[nodiscard]] double estimated_seconds(const ProgramFile& file);
 // Estimated number of different message sizes: 1 with schedule `single`, else the number of
 // different sizes of gradients.
 [[nodiscard]] double different_messages(const Scenario& scenario);

@@ -60,7 +60,7 @@ void check_estimate(io::Fields& fields, const ParseContext& context,
         "gpu",
         table.name + (layers::has_attention(table) ? " reads images" : " has no attention") +
             ", and estimates of such networks were not compared with measured steps; import a "
-            "trace, give measured, or set accept_estimate");
+            "trace, give measured_step, or set accept_estimate");
   }
   if (estimate.measured) {
     check_sequence_length(*fields.any("measured_step"), context, table,

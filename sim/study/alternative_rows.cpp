@@ -3,6 +3,8 @@
 
 #include "base/shared_value.hpp"
 #include "document/json_text.hpp"
+#include "run/run.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "study/solve.hpp"
 #include "study/sweep/assumed.hpp"
 
@@ -11,40 +13,65 @@ namespace stepsim::study {
 namespace {
 
 constexpr std::string_view kBandwidth = "/cluster/network/bandwidth_Bps";
+constexpr double kFastest = 1.25e12; // 10 Tb/s
+constexpr double kGain = 1 + 1e-9;   // equality is no gain
 
-// Bandwidths where the compression is as fast as overlapped dense training, and those between where
-// it is faster. Equality is not a gain: a speed-up of 1 does not count as met.
-void add_break_even(const io::Json& scenario, Files& files, int jobs, io::Json& row) {
-  constexpr double kGain = 1 + 1e-9;
+// Why compression is faster on the fastest network, where it would not be without the cap of TCP
+// (CON 2); empty otherwise.
+std::string by_cap(io::Json scenario, Files& files) {
+  io::assign(scenario, kBandwidth, kFastest);
+  const Scenario fastest = parse_scenario(scenario, files, Leftovers::ignore);
+  if (std::ranges::find(fastest.conditions.used, Factor::c_tcp) == fastest.conditions.used.end()) {
+    return {};
+  }
+  FactorValues factors = fastest.conditions.factors;
+  FactorValue& cap = factors[static_cast<std::size_t>(Factor::c_tcp)];
+  const std::string rate = base::readable_rate(cap.value);
+  cap.value = value_without_loss(Factor::c_tcp);
+  const Summary summary = run(with_factors(fastest, factors), Detail::summary).summary;
+  return summary.speedup_vs_dense_overlapped.value_or(kGain) >= kGain
+             ? ""
+             : "faster on fast networks only because a connection of TCP carries at most " + rate +
+                   ", however fast the network is (/conditions/factors/c_tcp)";
+}
+
+// Bandwidths where the compression is as fast as overlapped dense training, those between where it
+// is faster, and why, where that needs a word.
+struct BreakEven {
+  io::Array bandwidths, wins;
+  std::string why;
+};
+
+BreakEven break_even_of(const io::Json& scenario, Files& files, int jobs) {
   const SolveProblem problem{.scenario = scenario,
                              .pointer = std::string(kBandwidth),
-                             .low = 1.25e6,   // 10 Mb/s
-                             .high = 1.25e12, // 10 Tb/s
+                             .low = 1.25e6, // 10 Mb/s
+                             .high = kFastest,
                              .metric = "speedup_vs_dense_overlapped",
                              .target = kGain,
                              .points = 65};
   const Solution solution = solve(problem, files, {.jobs = jobs});
   const auto first = std::ranges::find_if(
       solution.points, [](const SolvePoint& point) { return point.metric_value.has_value(); });
-  io::Array list, wins;
+  BreakEven found;
   std::optional<io::Json> from;
   if (first != solution.points.end() && *first->metric_value >= kGain) {
     from = 0;
   }
   for (const SolveCrossing& crossing : solution.crossings) {
-    list.push_back(crossing.point.value);
+    found.bandwidths.push_back(crossing.point.value);
     if (crossing.rising && !from) {
       from = crossing.point.value;
     } else if (!crossing.rising && from) {
-      wins.push_back(io::Object{{"from_Bps", *from}, {"to_Bps", crossing.point.value}});
+      found.wins.push_back(io::Object{{"from_Bps", *from}, {"to_Bps", crossing.point.value}});
       from.reset();
     }
   }
   if (from) {
-    wins.push_back(io::Object{{"from_Bps", *from}, {"to_Bps", io::Json()}});
+    found.wins.push_back(io::Object{{"from_Bps", *from}, {"to_Bps", io::Json()}});
+    found.why = by_cap(scenario, files);
   }
-  row.set("break_even_Bps", std::move(list));
-  row.set("compression_wins", std::move(wins));
+  return found;
 }
 
 // Summary keys and what the scenario takes for granted.
@@ -94,9 +121,16 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
     axes.push_back({"/name", {name == nullptr ? io::Json("") : *name}});
   }
   Comparison comparison;
-  std::map<std::string, io::Json> break_evens; // by the scenario without its bandwidth
+  std::map<std::string, BreakEven> break_evens; // by the scenario without its bandwidth
   std::vector<AlternativeRow> rows;
-  std::vector<NamesOfText> left_out;
+  std::vector<NamesOfText> said;
+  const auto say = [&](std::string_view name, const std::string& text) {
+    const auto known = std::ranges::find(said, text, &NamesOfText::text);
+    NamesOfText& of_text = known == said.end() ? said.emplace_back(text) : *known;
+    if (of_text.names.empty() || of_text.names.back() != name) {
+      of_text.names.push_back(name);
+    }
+  };
   const auto add = [&](std::string_view name, io::Json base,
                        const std::vector<std::string>& by_default) {
     const Sweep sweep = sweep_over(std::move(base), axes);
@@ -112,8 +146,7 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
                 {.jobs = options.jobs, .max_seconds = options.max_seconds, .progress = count});
     const std::string ratio_name = take_varied(sweep.grid, comparison);
     if (const std::string text = left_out_text(sweep, files); !text.empty()) {
-      const auto known = std::ranges::find(left_out, text, &NamesOfText::text);
-      (known == left_out.end() ? left_out.emplace_back(text) : *known).names.push_back(name);
+      say(name, "left out: " + text);
     }
     append_each_once(comparison.warnings, run.warnings);
     for (std::size_t point = 0; point < run.records.size(); ++point) {
@@ -130,13 +163,13 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
         row.set("compression_wins", io::Json());
         if (has_compression(tree) && error_in(row).empty()) {
           io::assign(tree, kBandwidth, 1e9);
-          const io::Json& found = base::remembered(break_evens, io::compact(tree), [&] {
-            io::Json out{io::Object{}};
-            add_break_even(tree, files, options.jobs, out);
-            return out;
+          const BreakEven& found = base::remembered(break_evens, io::compact(tree), [&] {
+            return break_even_of(tree, files, options.jobs);
           });
-          for (const auto& [key, value] : found.as_object()) {
-            row.set(key, value);
+          row.set("break_even_Bps", found.bandwidths);
+          row.set("compression_wins", found.wins);
+          if (!found.why.empty()) {
+            say(name, found.why);
           }
         }
       }
@@ -151,8 +184,8 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
   for (const NamedScenario& other : others) {
     add(other.name, other.tree, {});
   }
-  for (const NamesOfText& each : left_out) {
-    comparison.warnings.push_back(base::joined(each.names) + ": left out: " + each.text);
+  for (const NamesOfText& each : said) {
+    comparison.warnings.push_back(base::joined(each.names) + ": " + each.text);
   }
   if (alone) {
     comparison.varied.clear();

@@ -158,9 +158,10 @@ std::vector<Alternative> find_alternatives(std::span<const std::string> names) {
     known.emplace_back(alternative.name);
   }
   std::set<std::string> seen;
+  const bool all = std::ranges::find(names, "all") != names.end();
   for (const std::string& name : names) {
     if (name == "all") {
-      return {alternatives().begin(), alternatives().end()};
+      continue;
     }
     const auto place = std::ranges::find(alternatives(), name, &Alternative::name);
     if (place == alternatives().end()) {
@@ -170,7 +171,7 @@ std::vector<Alternative> find_alternatives(std::span<const std::string> names) {
       found.push_back(*place);
     }
   }
-  return found;
+  return all ? std::vector(alternatives().begin(), alternatives().end()) : found;
 }
 
 std::string changes_text(const Alternative& alternative) {

@@ -132,9 +132,10 @@ std::string exposed_sentence(const Explained& explained) {
 std::string interference_sentence(const Explained& explained) {
   const double period = explained.explanation.path.period_s;
   const double lost = explained.explanation.interference_s;
-  return lost > kMentioned * period ? "Computing and communication that slow each other cost " +
-                                          percent(lost / period) + " of it."
-                                    : "";
+  return lost > kMentioned * period
+             ? "Of that, " + percent(lost / period) +
+                   " of the step is what computing and communication lose by slowing each other."
+             : "";
 }
 
 // What conditions lose is in nobody's hand.

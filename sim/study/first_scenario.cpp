@@ -55,15 +55,15 @@ std::string stem(const io::Json& name) {
   return file.substr(0, file.find(".json"));
 }
 
-// What the file calls itself: the workload, the machines and what else was asked for.
-std::string name_of(const io::Json& tree, std::int64_t nodes) {
+// What the file calls itself: the workload, the kind of machines and what else was asked for. A
+// number would be wrong where --set or --over changes it.
+std::string name_of(const io::Json& tree) {
   const io::Json* workload = io::resolve(tree, "/workload/trace");
   workload = workload == nullptr ? io::resolve(tree, "/workload/model") : workload;
   std::string name = workload != nullptr && workload->is_string() ? stem(*workload) : "training";
-  name += " on " + base::counted(nodes, "node");
   if (const io::Json* preset = io::resolve(tree, "/cluster/preset");
       preset != nullptr && preset->is_string()) {
-    name += " of " + stem(*preset);
+    name += " on " + stem(*preset);
   }
   if (is_given(tree, "/variability")) {
     name += ", workers and steps as they varied in the trace";
@@ -215,7 +215,7 @@ FirstScenario first_scenario(io::Json given, Files& files, const std::string& ou
       io::assign(tree, each.pointer, each.value);
     }
   }
-  first.name = name_of(tree, first.nodes);
+  first.name = name_of(tree);
   tree = with_names_relative_to(std::move(tree), output);
   // Without it the file is as good; an address where nothing lies would be a complaint of editors.
   const fs::path data(files.data_folder());

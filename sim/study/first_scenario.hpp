@@ -9,7 +9,7 @@ namespace stepsim::study {
 
 struct FirstScenario {
   io::Json tree;
-  std::string name;                    // name of the scenario: "resnet50.ddp.2xa100 on 8 nodes"
+  std::string name;                    // name of the scenario: "resnet50.ddp.2xa100 on dgx_a100"
   std::vector<std::string> assumed;    // values chosen here: "nodes 8", "schedule trace (5 measured
                                        // buckets)"
   std::vector<std::string> from_trace; // what the trace recorded: "micro_batches 4"

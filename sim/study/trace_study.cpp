@@ -269,7 +269,7 @@ private:
                               summary.scaling_efficiency, summary.bottleneck});
     }
     study.cluster = std::to_string(last.nodes) + " x " + node_type_;
-    io::assign(last.tree, "/name", study.name + " on " + study.cluster);
+    io::assign(last.tree, "/name", study.name + " on " + node_type_);
     study.assumed = last.assumed;
     study.scenario = last.tree;
     (void)saved(kScenarioFile, last.tree);

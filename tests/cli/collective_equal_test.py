@@ -104,6 +104,7 @@ def value_of(rng, pointer, ranks):
               "pipeline_chunks": lambda: rng.choice([1, 2, 7, "optimal"]),
               "nvls_Bps": lambda: rng.uniform(1e11, 5e11), "nvls_startup_s": lambda: rng.uniform(1e-6, 1e-4),
               "switch_latency_s": lambda: rng.uniform(0, 1e-5),
+              "bytes_per_worker": lambda: "8B * n",
               "shape": lambda: rng.choice(SHAPES), "preset": lambda: rng.choice(NODES)}
     return number[key]()
 
@@ -168,8 +169,12 @@ def random_collective(rng, missing):
         of["/enter_s"] = [rng.choice([0, rng.uniform(0, 1e-3)]) for _ in range(ranks)]
     if rng.random() < 0.1:
         of["/late_s"] = {str(rank): rng.uniform(0, 1e-3) for rank in rng.sample(range(ranks), min(2, ranks))}
-    keys = [p for p in leaves(SCHEMA) if p.startswith(("/options", "/root", "/method", "/network/re", "/network/bl",
-                                                       "/network/de"))]
+    others = {key for key, counts in (("/root", op in ("broadcast", "reduce")),
+                                      ("/options/servers", of["/algorithm"] == "parameter_server"),
+                                      ("/options/placement", of["/algorithm"] == "parameter_server"),
+                                      ("/options/candidates", of["/algorithm"] == "auto")) if not counts}
+    keys = [p for p in leaves(SCHEMA) if p not in others and p.startswith(
+        ("/options", "/root", "/method", "/network/re", "/network/bl", "/network/de"))]
     for pointer in [p for p in keys if p in missing][:1] + rng.sample(keys, rng.randint(0, 2)):
         of[pointer] = value_of(rng, pointer, ranks)
     if method:

@@ -7,6 +7,7 @@ usage: regressions_test.py STEPSIM [WORD]
 """
 import json
 import pathlib
+import re
 import sys
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
@@ -387,6 +388,63 @@ def a_device_does_not_reach_its_peak(place):
                      for device in ({"utilization": 1}, {}))
     check(default > 1.5 * peak, default, "at peak", peak)
     check("utilization 0." in shown(place, tree()), "the assumed utilization is not shown")
+
+
+def rows_of(text, first, indent=0):
+    # {label: ms} of the table that begins with this label, of rows that are indented so far
+    lines = text[text.index(f"\n{first} "):].split("\n\n")[0].splitlines()[1:]
+    cells = [re.match(r"( *)(.*?)  +([\d.]+) ", line) for line in lines]
+    return {cell[2]: float(cell[3]) for cell in cells if cell and len(cell[1]) == indent}
+
+
+def parts_that_stand_beside_each_other_add_up(place):
+    """under typical conditions the parts of a step add up, and what is part of one stands below it"""
+    network = {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9, "transport": "tcp"}
+    tree = scenario(*[layer()] * 8, network=network, conditions="typical",
+                    communication={"schedule": "wfbp"})
+    text = shown(place, tree)
+    step, parts = rows_of(text, "iteration time"), rows_of(text, "iteration time", 2)
+    inner = rows_of(text, "iteration time", 4)
+    check(near(sum(parts.values()), step["iteration time"], 1e-3), parts, "are not", step)
+    check(0 < inner["of that interference"] < parts["exposed communication"], inner, parts)
+    explained = place.run("explain", "case.json", code=0).stdout.decode()
+    inner = rows_of(explained, "period", 2)
+    check("interference" not in rows_of(explained, "period"), explained)
+    check(inner["of that interference"] < rows_of(explained, "period")["exposed communication"],
+          explained)
+
+
+def a_picture_says_what_is_drawn(place):
+    """a picture whose scenario is varied or changed by a flag says so beside its name"""
+    place.write("case.json", dict(scenario(nodes=8), name="mine, 8 nodes"))
+    place.run("sweep", "case.json", "--over", "/cluster/nodes=2,4", "-o", "s.jsonl", code=0)
+    place.run("plot", "s.jsonl", "--x", "nodes", "--y", "iteration_time_s", "-o", "p.svg", code=0)
+    for page, words in (("a.html", ["case.json", "--set", "/cluster/nodes=4"]),
+                        ("b.html", ["s.jsonl"]), ("c.html", ["s.jsonl", "--point", "1"])):
+        place.run("report", *words, "-o", page, code=0)
+    for name, says in (("p.svg", "mine, 8 nodes, with nodes varied"),
+                       ("a.html", "<h1>mine, 8 nodes, with /cluster/nodes=4</h1>"),
+                       ("b.html", "<h1>mine, 8 nodes, with nodes varied</h1>"),
+                       ("c.html", "<h1>mine, 8 nodes, point 1 of s.jsonl</h1>")):
+        check(says in place.path(name).read_text(), name, "does not say", says)
+    place.run("init", "--nodes", "8", "-o", "i.json", code=0)
+    name = json.loads(place.path("i.json").read_text())["name"]
+    check("8 node" not in name, name, "is wrong once --set changes it")
+
+
+def where_tcp_decides_the_break_even_says_so(place):
+    """compression that wins on every network only because of TCP's cap says so"""
+    def warnings(transport):
+        network = {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9, "transport": transport}
+        costs = {"compression": {"method": "topk", "density": 1e-3, "costs": {"select_s": 1e-2}}}
+        tree = scenario(layer(2e-2, 4e-2, 100_000_000), network=network, conditions="typical",
+                        communication=costs)
+        done = place.run("compare", place.write("case.json", tree), "--break-even", "--algorithms",
+                         "ddp,topk", code=0)
+        return done.stdout.decode(), done.stderr.decode()
+    text, said = warnings("tcp")
+    check(said.count("/conditions/factors/c_tcp") == 1 and "topk" in said, text, said)
+    check("c_tcp" not in warnings("rdma")[1], "RDMA has no cap")
 
 
 if __name__ == "__main__":

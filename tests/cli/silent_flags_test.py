@@ -4,13 +4,14 @@ is refused is in tests/golden/bad_input.json.
 
 usage: silent_flags_test.py STEPSIM [WORD]
 """
+import json
 import pathlib
 import sys
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS / "files"), str(TESTS / "fuzz")]
 import samples  # noqa: E402
-from harness import cases_in, changed, check, run_cases  # noqa: E402
+from harness import ROOT, cases_in, changed, check, run_cases  # noqa: E402
 
 TYPICAL = ("--conditions", "typical")
 
@@ -58,6 +59,81 @@ def what_does_not_fit_gives_no_settings(place):
     done = place.run("plan-training", "s.json", "--emit", "torchtitan", "-o", "planned.py", code=4)
     check(not place.path("planned.py").exists(), "wrote", place.names())
     check(b"no settings are written" in done.stderr, done.stderr)
+
+
+def long_work_of_a_program_is_refused_as_that_of_a_scenario_is(place):
+    """--max-seconds limits the work of a program, too"""
+    place.run("program", "s.json", "-o", "p.json", code=0)
+    tree = json.loads(place.path("p.json").read_text())
+    place.write("p.json", {**tree, "iterations": 100_000})
+    for command in ("run", "explain", "program"):
+        place.refused(command, "p.json", "--max-seconds", "1e-9", code=1,
+                      says=["more than --max-seconds"])
+        place.run(command, "p.json", code=0)
+
+
+def what_an_answer_cannot_show_is_refused(place):
+    """flags of what only JSON, only a file or only another format has are refused elsewhere"""
+    ring = ("collective", "--op", "allreduce", "--algorithm", "be", "--ranks", "4", "--bytes", "1MB",
+            "--latency", "10us", "--bandwidth", "1.25GB/s")
+    over = ("s.json", "--over", "/cluster/nodes=2,4")
+    for flag in ("--transfers", "--per-rank"):
+        for form in ("table", "csv", "markdown"):
+            place.refused(*ring, flag, "--format", form, code=2, says=flag)
+        place.run(*ring, flag, "--json", code=0)
+    place.refused("compare", *over, "--columns", "speedup", "--json", code=2, says="--columns")
+    place.refused("sweep", *over, "--resume", code=2, says="--resume")
+    place.write("osu.log", (ROOT / "examples/osu_allreduce.log").read_text())
+    place.refused("import", "osu", "osu.log", "--ranks", "8", "--allow-unknown-sizes", code=2,
+                  says="--allow-unknown-sizes has no meaning for format osu")
+    place.refused("converge", "s.json", "--problem", "logistic", "--max-seconds", "1e-12", code=1,
+                  says="--max-seconds")
+
+
+def a_key_that_no_point_reads_is_named(place):
+    """compare, sweep and solve say which key of the scenario they left out"""
+    leftover = ("--set", "/communication/credit_bytes=5")
+    nodes = ("s.json", "--over", "/cluster/nodes=2,4")
+    solve = ("solve", "s.json", "--for", "/cluster/nodes", "--between", "2,8", "--target",
+             "iteration_time_s=1ms")
+    for words in (("compare", *nodes), ("sweep", *nodes), solve):
+        error = place.run(*words, *leftover).stderr.decode()
+        check("left out: credit_bytes" in error, words, error)
+    error = place.run("compare", "s.json", "--over", "/communication/schedule=single,priority",
+                      *leftover, code=0).stderr.decode()
+    check("left out" not in error, "a schedule reads it", error)
+
+
+def a_flag_without_a_meaning_is_refused_at_a_point_and_for_one_algorithm(place):
+    """a key that the algorithm or the point of a sweep does not read is refused where it is typed"""
+    place.sweep("h.jsonl")
+    place.refused("run", "h.jsonl", "--point", "1", "--checkpoint-s", "3s", code=2,
+                  says="--checkpoint-s 3s: checkpoint_s has no meaning")
+    ring = ("collective", "--op", "allreduce", "--ranks", "4", "--bytes", "1MB", "--latency", "10us",
+            "--bandwidth", "1.25GB/s", "--algorithm")
+    for flag, value, algorithms in (("--servers", "2", "ring,parameter_server"),
+                                    ("--placement", "sharded", "ring,parameter_server"),
+                                    ("--candidates", "ring,be", "ring,auto")):
+        place.refused(*ring, "ring", flag, value, code=2, says=[flag, "applies to", "only"])
+        place.run(*ring, algorithms, flag, value, code=0)
+    place.refused(*ring, "ring", "--root", "1", code=2, says=["--root", "broadcast and reduce"])
+
+
+def what_stands_next_to_a_stronger_word_is_checked(place):
+    """names next to all, and a number of parameters next to known sizes, must be right"""
+    place.refused("compare", "s.json", "--algorithms", "all,foo", code=2, says="foo")
+    place.write("kin.json", samples.kineto())
+    place.refused("import", "kineto", "kin.json", "-o", "t.json", "--parameters", "25M", code=3,
+                  says="--parameters 25000000 differs by 1 % or more")
+
+
+def whether_it_fits_is_not_told_of_an_unknown_gpu(place):
+    """--must-fit warns where the memory of no GPU is known"""
+    nodes = ("s.json", "--over", "/cluster/nodes=2,4")
+    for words in (("run", "s.json"), ("compare", *nodes), ("sweep", *nodes)):
+        for known, warns in (((), True), (("--set", "/cluster/gpu_memory_bytes=8e10"), False)):
+            error = place.run(*words, "--must-fit", *known, code=0).stderr.decode()
+            check(("warning: --must-fit" in error) == warns, words, known, error)
 
 
 if __name__ == "__main__":

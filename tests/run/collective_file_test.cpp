@@ -283,7 +283,9 @@ TEST_CASE("collective file: every problem is named with its place") {
             .starts_with("c.json: /topology: "));
   CHECK(problem(kRing, {{"/topology", R"("star_17")"}})
             .starts_with(R"(c.json: /topology: unknown topology "star_17")"));
-  CHECK(problem(kRing, {{"/root", "8"}}) == "c.json: /root: must be 0 to 7, got 8");
+  CHECK(problem(kRing, {{"/root", "8"}}) == "c.json: /root: applies to broadcast and reduce only");
+  CHECK(problem(kRing, {{"/op", R"("broadcast")"}, {"/algorithm", R"("mst")"}, {"/root", "8"}}) ==
+        "c.json: /root: must be 0 to 7, got 8");
   CHECK(problem(kRing, {{"/op", R"("broadcast")"}, {"/algorithm", R"("double_binary_tree")"}}) ==
         "c.json: /algorithm: double_binary_tree is not defined for broadcast; valid: mst, be, lp, "
         "ring_rails, two_level");

@@ -9,6 +9,7 @@
 
 #include "document/json_text.hpp"
 #include "run/result_file.hpp"
+#include "run/summary_fields.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
@@ -185,6 +186,43 @@ TEST_CASE("run: times and losses of messages are means over replications") {
   CHECK(*mean.fct_mean_s == within(fct, 1e-12));
   CHECK(*mean.loss_fraction == within(loss, 1e-12));
   CHECK(*mean.time_to_accuracy_s == within(*mean.epochs * 100 * *mean.iteration_time_s, 1e-12));
+}
+
+TEST_CASE("run: over replications a figure is what its row says, and no time stays the first's") {
+  constexpr int kRuns = 3;
+  for (const char* training :
+       {"", R"("algorithm": "pipe_sgd", )", R"("algorithm": "parameter_server", )",
+        R"("algorithm": "parameter_server", "mode": "async", )",
+        R"("algorithm": "diloco", "local_steps": 2, )", R"("overlap": {"compute": 1.5}, )",
+        R"("sharding": "zero1", )"}) {
+    const study::Scenario scenario = study::testing::scenario(
+        text_of({.training = training, .variability = R"("compute_cv": 0.3, )"}));
+    CAPTURE(training);
+    std::vector<study::Summary> runs;
+    for (int r = 0; r < kRuns; ++r) {
+      runs.push_back(study::run(study::replicated(scenario, r)).summary);
+    }
+    const study::Summary all = study::run_replications(scenario, kRuns).summary;
+    for (const study::SummaryField& field : study::kSummaryFields) {
+      const auto* number = std::get_if<study::SummaryNumber>(&field.value);
+      if (number == nullptr || !(all.**number)) {
+        continue;
+      }
+      CAPTURE(field.key);
+      const bool weighted = field.replicated == study::Replicated::weighted;
+      double sum = 0, weight = 0;
+      for (const study::Summary& each : runs) {
+        const double of_run = weighted ? *each.iteration_time_s : 1;
+        sum += *(each.**number) * of_run;
+        weight += of_run;
+      }
+      if (field.replicated != study::Replicated::first) {
+        CHECK(*(all.**number) == within(sum / weight, 1e-12));
+      } else if (field.key.ends_with("_s") && *(runs[0].**number) != *(runs[1].**number)) {
+        CHECK(*(all.**number) != *(runs[0].**number));
+      }
+    }
+  }
 }
 
 TEST_CASE("run: a replication has a seed of its own wherever the scenario draws") {

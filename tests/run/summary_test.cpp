@@ -6,7 +6,7 @@
 #include <string>
 
 #include "document/json_text.hpp"
-#include "run/summary_fields.hpp"
+#include "run/summary_keys.hpp"
 
 using namespace stepsim;
 using study::kSummaryFields;

@@ -197,6 +197,10 @@ int collective(const Invocation& invocation) {
   add_options(app, options);
   app.footer(algorithm_list());
   Common common(app, kCollectiveText, invocation);
+  const Format format = format_of(common, Format::table);
+  if ((options.transfers || options.per_rank) && (is_table(format) || format == Format::csv)) {
+    throw UsageError("--transfers and --per-rank: JSON alone shows them; give --json");
+  }
   const study::Sweep sweep = read_collective(options.flags, invocation.data_folder);
   if (options.transfers && sweep.base.find("topology") != nullptr) {
     throw UsageError("--transfers and --topology exclude each other: only max_plus times single "
@@ -218,8 +222,7 @@ int collective(const Invocation& invocation) {
     if (options.crossovers) {
       add_crossovers(sweep, files, output.extra);
     }
-    write_output(common,
-                 render(options, sweep, files, format_of(common, Format::table), output, common));
+    write_output(common, render(options, sweep, files, format, output, common));
     print_warnings(output.warnings, common);
     if (output.missing > 0) {
       print_note("interrupted: " + std::to_string(output.missing) + " points were not run", common);

@@ -100,8 +100,12 @@ int show(const study::Comparison& comparison, const Common& common, bool algorit
     throw SimulationError(std::to_string(comparison.failed) + " of " +
                           std::to_string(comparison.rows.size()) + " combinations failed");
   }
-  const bool none_fits = std::ranges::all_of(comparison.rows, study::exceeds_memory);
-  return must_fit && none_fits ? kTargetNotMet : kOk;
+  const auto knows = [](const io::Json& row) {
+    return study::number_in(row, "memory_capacity_bytes").has_value();
+  };
+  return must_fit ? must_fit_code(!std::ranges::all_of(comparison.rows, study::exceeds_memory),
+                                  std::ranges::any_of(comparison.rows, knows), common)
+                  : kOk;
 }
 
 // The tables of columns and alternatives are printed as they are used, so help names every one.
@@ -265,10 +269,7 @@ int compare(const Invocation& invocation) {
     }
   }();
   const int code = show(comparison, common, false, flags.must_fit);
-  print_assumed(study::assumed_text(sweep, files), common);
-  if (const std::string left_out = study::left_out_text(sweep, files); !left_out.empty()) {
-    print_note("left out: " + left_out, common);
-  }
+  print_notes(study::notes_of(sweep, files, true), common);
   return code;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "document/json_text.hpp"
+#include "run/work_estimate.hpp"
 
 namespace stepsim::cli {
 
@@ -158,7 +159,7 @@ Curves run_curves(const ConvergeFlags& flags, const study::CurveOptions& options
   if (flags.over.empty()) {
     const study::Scenario scenario =
         load_scenario(tree, files, flags.scenario, study::Leftovers::refuse);
-    common.work.estimate(study::estimated_seconds(scenario, options));
+    begin_work(study::estimated_seconds(scenario, options), flags.scenario, common);
     return {{}, {{{}, {}, study::loss_curve(scenario, options), {}}}};
   }
   const study::Sweep sweep = study::sweep_over(tree, parse_over_flags(flags.over));
@@ -186,9 +187,10 @@ Curves run_curves(const ConvergeFlags& flags, const study::CurveOptions& options
     try {
       const study::Scenario scenario = study::parse_scenario(
           study::scenario_at(sweep.base, sweep.grid, point), files, study::Leftovers::ignore);
+      const double estimate_s = study::estimated_seconds(scenario, options);
+      study::refuse_long_work(estimate_s, max_seconds(flags.scenario));
       if (point == 0) { // others show how long they take
-        common.work.estimate(study::estimated_seconds(scenario, options) *
-                             static_cast<double>(sweep.grid.points()));
+        common.work.estimate(estimate_s * static_cast<double>(sweep.grid.points()));
       }
       named.curve = study::loss_curve(scenario, options);
     } catch (const InputError& error) {

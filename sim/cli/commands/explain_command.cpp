@@ -33,9 +33,6 @@ constexpr CommandText kExplainText{
     kJsonOrTable,
 };
 
-// Runs that an explanation of a scenario takes, about: one per change and cause.
-constexpr int kRuns = 20;
-
 double measured_seconds(const std::string& text) {
   const auto parsed = base::parse_quantity(text, base::QuantityKind::time);
   const double* seconds = std::get_if<double>(&parsed);
@@ -85,7 +82,7 @@ int explain(const Invocation& invocation) {
     (void)measured_seconds(measured);
   }
   study::Files files(invocation.data_folder, {common.output});
-  ProgramInput input = read_program(name, files, flags, kRuns, common);
+  ProgramInput input = read_program(name, files, flags, kExplanationRuns, common);
   study::Explained explained = study::explained_program(input.file, input.labels);
   if (input.scenario) {
     explained.source = "scenario";
@@ -102,7 +99,7 @@ int explain(const Invocation& invocation) {
                   .tree = [&] { return with_meta(study::explained_tree(explained), invocation); },
                   .warnings = explained.warnings});
   if (input.scenario) {
-    print_assumed(study::assumed_text(input.tree, files), common);
+    print_notes(study::notes_of(study::sweep_over(input.tree, {}), files), common);
   }
   return kOk;
 }

@@ -251,7 +251,8 @@ constexpr std::array kImportFlags{
     ImportFlag{"--cost", &ImportFlags::cost, "FILE.cost.json", kKineto, kKineto,
                "also writes what the collectives tell of the link, a cost for each operation and "
                "group size"},
-    ImportFlag{"--allow-unknown-sizes", nullptr, "", "kineto, layer-table, chakra, astra-text", "",
+    ImportFlag{"--allow-unknown-sizes", nullptr, "", "kineto, layer-table, chakra, astra-text",
+               "kineto layer-table chakra astra-text",
                "writes a trace without gradient sizes, for its times alone; run refuses it",
                &ImportFlags::allow_unknown_sizes},
     ImportFlag{"--tick", &ImportFlags::tick, "TIME", kAstra, kAstra,

@@ -142,7 +142,8 @@ io::Json given_keys(const TypedFlags& texts, const std::string& variability, boo
 
 // What was assumed, and the two commands that come next.
 std::string summary(const study::FirstScenario& first, const std::string& output) {
-  std::string text = first.memory + (first.memory.empty() ? "" : "\n") + first.name + "\n";
+  std::string text = first.memory + (first.memory.empty() ? "" : "\n") + first.name + ", " +
+                     base::counted(first.nodes, "node") + "\n";
   const auto add = [&](std::string_view start, const std::vector<std::string>& list) {
     for (const std::string& each : list) {
       text += (&each == &list.front() ? std::string(start) : ", ") + each;

@@ -53,6 +53,15 @@ std::string footer_of(const std::string& file, const ScenarioFlags& flags,
   return out + (date.empty() ? "" : ", " + date);
 }
 
+std::string title_of(const std::string& file, const study::Scenario& scenario,
+                     const ScenarioFlags& flags) {
+  std::vector<std::string_view> changes(flags.set.begin(), flags.set.end());
+  std::erase_if(changes, [](std::string_view set) { return set.starts_with("/name="); });
+  return (scenario.name.empty() ? "A training step" : scenario.name) +
+         (flags.point.empty() ? "" : ", point " + flags.point + " of " + file) +
+         (changes.empty() ? "" : ", with " + base::joined(changes, " and "));
+}
+
 // Records of a sweep without --point, lists of records, and the object that `compare` writes.
 bool holds_records(const std::string& file, const std::string& point) {
   if (!point.empty() || file == "-") {
@@ -117,10 +126,9 @@ ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, co
       load_scenario(tree, files, flags,
                     flags.point.empty() ? study::Leftovers::refuse : study::Leftovers::ignore),
       source.replication);
-  const double estimate_s = study::estimated_seconds(scenario) * kReportRuns;
-  study::refuse_long_work(estimate_s, max_seconds(flags));
-  common.work.estimate(estimate_s);
+  begin_work(study::estimated_seconds(scenario) * kReportRuns, flags, common);
   ReportedRun run;
+  run.title = title_of(file, scenario, flags);
   run.result = finished_run(scenario, tree, files, flags);
   for (std::string& warning : study::changed_files(source.files, source.tree, tree, files)) {
     run.result.warnings.push_back(std::move(warning));

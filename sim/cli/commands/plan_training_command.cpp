@@ -208,7 +208,7 @@ int plan_training(const Invocation& invocation) {
     }
     print_note(next_text(file, plan), common);
   }
-  print_assumed(study::assumed_text(tree, files), common);
+  print_notes(study::notes_of(study::sweep_over(tree, {}), files), common);
   return found.ranking.best ? kOk : kTargetNotMet;
 }
 

@@ -164,7 +164,8 @@ int run_program(const Invocation& invocation, const io::Json& tree, const RunOpt
                 {"SCENARIO", "--set", "--method", "--seed", "--conditions", "--max-seconds",
                  kJobGroup, kEstimate, kTimelineGroup},
                 "needs a scenario; " + options.file + " is a program");
-  const study::ProgramFile file = load_program(tree, files, options.flags);
+  const study::ProgramFile file =
+      load_program(tree, files, options.flags, kExplanationRuns, common);
   const study::Explained explained = study::explained_program(file);
   if (!options.timeline.file.empty()) {
     const study::TimelineFilter filter =
@@ -283,8 +284,7 @@ int run(const Invocation& invocation) {
                      ": must be in [1, 100000]");
   }
   const double estimate = study::estimated_seconds(scenario) * static_cast<double>(replications);
-  study::refuse_long_work(estimate, max_seconds(options.flags));
-  common.work.estimate(estimate);
+  begin_work(estimate, options.flags, common);
   constexpr double kMuchMemory = 1e9;
   if (const double bytes = study::estimated_bytes(scenario); bytes > kMuchMemory) {
     print_note("this takes about " + base::significant(bytes / 1e9, 2) +
@@ -333,7 +333,10 @@ int run(const Invocation& invocation) {
     }
   }
   print_warnings(result.warnings, common);
-  return options.flags.must_fit && !result.summary.memory_fits.value_or(true) ? kTargetNotMet : kOk;
+  const study::Summary& summary = result.summary;
+  return options.flags.must_fit ? must_fit_code(summary.memory_fits.value_or(true),
+                                                summary.memory_capacity_bytes.has_value(), common)
+                                : kOk;
 }
 
 } // namespace stepsim::cli

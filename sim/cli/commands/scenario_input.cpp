@@ -158,6 +158,15 @@ void add_must_fit_flag(CLI::App& app, bool& must_fit, const std::string& meaning
   app.add_flag("--must-fit", must_fit, meaning);
 }
 
+int must_fit_code(bool fits, bool is_known, const Common& common) {
+  if (!is_known) {
+    const std::string warning = "--must-fit tells nothing: the memory of a GPU is not known "
+                                "(/cluster/gpu_memory_bytes)";
+    print_warnings({&warning, 1}, common);
+  }
+  return fits ? kOk : kTargetNotMet;
+}
+
 // Short forms are expanded after every --set, because the next one may point into the object.
 void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
   if (!flags.method.empty()) {
@@ -189,6 +198,11 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
 }
 
 double max_seconds(const ScenarioFlags& flags) { return max_seconds(flags.max_seconds); }
+
+void begin_work(double estimate_s, const ScenarioFlags& flags, const Common& common) {
+  study::refuse_long_work(estimate_s, max_seconds(flags));
+  common.work.estimate(estimate_s);
+}
 
 study::SweepOptions sweep_options(const ScenarioFlags& flags, const Common& common) {
   return {.jobs = default_jobs(), .max_seconds = max_seconds(flags), .progress = counting(common)};
@@ -226,6 +240,23 @@ io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags,
   return tree;
 }
 
+namespace {
+
+// Of a point of a sweep or a result, keys without a meaning are left out, but not what was typed.
+void refuse_lost_flags(const io::Json& tree, study::Files& files, const ScenarioFlags& flags) {
+  try {
+    (void)study::parse_scenario(tree, files, study::Leftovers::refuse);
+  } catch (const InputError& error) {
+    for (const base::Problem& problem : error.problems()) {
+      if (const std::string flag = blamed_flag(problem, flags); !flag.empty()) {
+        throw UsageError(flag + ": " + problem.message);
+      }
+    }
+  }
+}
+
+} // namespace
+
 // Only the first problem decides: the others may follow from it.
 void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFlags& flags) {
   const base::Problem& problem = error.problems().front();
@@ -241,7 +272,11 @@ void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFla
 study::Scenario load_scenario(const io::Json& tree, study::Files& files, const ScenarioFlags& flags,
                               study::Leftovers leftovers) {
   try {
-    return study::parse_scenario(tree, files, leftovers);
+    study::Scenario scenario = study::parse_scenario(tree, files, leftovers);
+    if (leftovers == study::Leftovers::ignore && flags.change_it()) {
+      refuse_lost_flags(tree, files, flags);
+    }
+    return scenario;
   } catch (const InputError& error) {
     blame_flag(error, tree, flags);
     throw;
@@ -306,9 +341,11 @@ void rethrow_for_flags(const InputError& error, const io::Json& scenario,
 }
 
 study::ProgramFile load_program(const io::Json& tree, study::Files& files,
-                                const ScenarioFlags& flags) {
+                                const ScenarioFlags& flags, int runs, const Common& common) {
   try {
-    return study::parse_program(tree, files);
+    study::ProgramFile file = study::parse_program(tree, files);
+    begin_work(study::estimated_seconds(file) * runs, flags, common);
+    return file;
   } catch (const InputError& error) {
     blame_flag(error, tree, flags);
     throw;
@@ -320,7 +357,7 @@ ProgramInput read_program(const std::string& file, study::Files& files, const Sc
   ProgramInput input;
   input.tree = read_scenario_tree(file, flags, files.data_folder(), common);
   if (study::is_program(input.tree)) {
-    input.file = load_program(input.tree, files, flags);
+    input.file = load_program(input.tree, files, flags, runs, common);
     return input;
   }
   const auto leftovers = flags.point.empty() ? study::Leftovers::refuse : study::Leftovers::ignore;
@@ -328,9 +365,7 @@ ProgramInput read_program(const std::string& file, study::Files& files, const Sc
   if (const std::string reason = study::why_no_program(*input.scenario); !reason.empty()) {
     throw InputError(file, "", reason);
   }
-  const double estimate_s = study::estimated_seconds(*input.scenario) * static_cast<double>(runs);
-  study::refuse_long_work(estimate_s, max_seconds(flags));
-  common.work.estimate(estimate_s);
+  begin_work(study::estimated_seconds(*input.scenario) * runs, flags, common);
   study::ExplainableScenario made = study::explainable(study::deciding(*input.scenario));
   input.file = std::move(made.file);
   input.labels = std::move(made.labels);

@@ -40,6 +40,10 @@ void add_scenario_flags(CLI::App& app, ScenarioFlags& flags);
 // Adds --must-fit, whose sentence is `meaning`.
 void add_must_fit_flag(CLI::App& app, bool& must_fit, const std::string& meaning);
 
+// The exit code that --must-fit makes. Warns where no memory of a GPU is known, and so nothing can
+// be told.
+[[nodiscard]] int must_fit_code(bool fits, bool is_known, const Common& common);
+
 inline constexpr const char* kJobGroup = "The whole training"; // of these flags, in help
 // Adds the flags of /job, each short for --set; after add_scenario_flags().
 void add_job_flags(CLI::App& app, ScenarioFlags& flags);
@@ -61,6 +65,9 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags, study::Files& files
 // The estimated CPU seconds above which a run is refused. Throws UsageError for a text that is not
 // a time.
 [[nodiscard]] double max_seconds(const ScenarioFlags& flags);
+// Shows the estimated time in the progress. Throws as max_seconds() does, and SimulationError if
+// the work takes longer than that.
+void begin_work(double estimate_s, const ScenarioFlags& flags, const Common& common);
 
 // With a thread per core, the flag --max-seconds, and progress that `common` shows, which must
 // outlive it. Throws as max_seconds() does.
@@ -105,15 +112,19 @@ struct ProgramInput {
   std::optional<study::Scenario> scenario; // empty for a file of kind program
 };
 
-// The program of a tree of kind program. Throws InputError, or UsageError that names the flag if a
-// flag has set the wrong value.
+// Runs that the explanation of a program or scenario takes, about.
+inline constexpr int kExplanationRuns = 20;
+
+// The program of a tree of kind program, which the command will evaluate `runs` times; the progress
+// shows their estimated time. Throws InputError, UsageError that names the flag if a flag has set
+// the wrong value, and SimulationError if the estimated time is above --max-seconds.
 [[nodiscard]] study::ProgramFile load_program(const io::Json& tree, study::Files& files,
-                                              const ScenarioFlags& flags);
+                                              const ScenarioFlags& flags, int runs,
+                                              const Common& common);
 
 // Reads a file of kind program or scenario, or a result or point of a sweep, and makes the program.
-// `runs` is the number of runs of the scenario that the command will do; the progress shows their
-// estimated time. Throws InputError `s.json: REASON` if the scenario cannot become a program
-// (why_no_program), and SimulationError if the estimated time is above --max-seconds.
+// `runs` is that of load_program(), for a scenario the number of its runs. Throws as load_program()
+// does, and InputError `s.json: REASON` if the scenario cannot become a program (why_no_program).
 [[nodiscard]] ProgramInput read_program(const std::string& file, study::Files& files,
                                         const ScenarioFlags& flags, int runs, const Common& common);
 

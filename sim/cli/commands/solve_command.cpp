@@ -292,7 +292,7 @@ int solve(const Invocation& invocation) {
                           .tree = [&] { return tree; },
                           .records = [&] { return crossing_records(tree); },
                           .warnings = solution.warnings});
-  print_assumed(study::assumed_text(problem.scenario, files), common);
+  print_notes(study::notes_of(study::sweep_over(problem.scenario, {}), files), common);
   if (problem.minimize.empty() ? !solution.crossings.empty() : solution.best.has_value()) {
     return kOk;
   }

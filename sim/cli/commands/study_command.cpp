@@ -178,7 +178,10 @@ int study_trace(const Invocation& invocation) {
                             .tree = [&] { return tree; },
                             .warnings = study.warnings});
   }
-  return flags.must_fit && !study.largest.summary.memory_fits.value_or(true) ? kTargetNotMet : kOk;
+  const study::Summary& summary = study.largest.summary;
+  return flags.must_fit ? must_fit_code(summary.memory_fits.value_or(true),
+                                        summary.memory_capacity_bytes.has_value(), common)
+                        : kOk;
 }
 
 } // namespace stepsim::cli

@@ -171,7 +171,7 @@ void print_report(const study::SweepReport& report, const Common& common) {
 
 // The exit code, or the exception that makes it. An interruption counts first: points that were not
 // run are no failures.
-int finish(const study::SweepReport& report, bool must_fit) {
+int finish(const study::SweepReport& report, bool must_fit, const Common& common) {
   if (report.interrupted) {
     return kInterrupted;
   }
@@ -180,8 +180,10 @@ int finish(const study::SweepReport& report, bool must_fit) {
                           base::counted(report.points, "point") + " failed" +
                           (report.first_error.empty() ? "" : ", first: " + report.first_error));
   }
-  const bool none_fits = report.fitting == 0 && report.points > report.resumed;
-  return must_fit && none_fits ? kTargetNotMet : kOk;
+  const bool none_ran = report.points == report.resumed;
+  return must_fit
+             ? must_fit_code(report.fitting > 0 || none_ran, report.judged > 0 || none_ran, common)
+             : kOk;
 }
 
 // All rows at once, for people. The sweep runs into a text of JSON Lines like any other and the
@@ -224,7 +226,7 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
     return record_tables({shown, sweep.varied(), ranking, batches, common.columns});
   };
   write_document(common, {.tables = tables, .records = [&] { return rows; }});
-  return finish(report, must_fit);
+  return finish(report, must_fit, common);
 }
 
 // The normal way: records go to the file while the sweep runs, and memory does not grow with the
@@ -245,7 +247,7 @@ int write_records(const study::Sweep& sweep, study::Files& files, study::SweepOp
         report.resumed > 0 ? ", " + std::to_string(report.resumed) + " of them from before" : "";
     print_note(options.output + ": " + base::counted(report.points, "point") + before, common);
   }
-  return finish(report, must_fit);
+  return finish(report, must_fit, common);
 }
 
 // --resume and --force decide about an existing output. Without both an existing file is an error,
@@ -281,6 +283,9 @@ int sweep(const Invocation& invocation) {
   Common common(app, kSweepText, invocation);
   if (flags.resume && flags.force) {
     throw UsageError("--resume and --force exclude each other");
+  }
+  if (flags.resume && common.output == "-") {
+    throw UsageError("--resume continues a file: give -o FILE.jsonl or -o FILE.csv");
   }
   study::SweepOptions options;
   options.jobs = parse_jobs(flags.jobs);
@@ -322,7 +327,7 @@ int sweep(const Invocation& invocation) {
     const bool must_fit = flags.scenario.must_fit;
     const int code = as_table ? print_table(sweep, files, options, must_fit, common)
                               : write_records(sweep, files, options, format, must_fit, common);
-    print_assumed(study::assumed_text(sweep, files), common);
+    print_notes(study::notes_of(sweep, files), common);
     return code;
   } catch (const InputError& error) {
     rethrow_for_flags(error, sweep.base, flags.over);

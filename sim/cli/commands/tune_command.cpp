@@ -257,7 +257,7 @@ int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, 
 
 void require_one_of(const TuneFlags& flags) {
   if (flags.emit.empty() && flags.knob.empty()) {
-    throw UsageError("--knob is required");
+    throw UsageError("--knob is required; see stepsim tune --help");
   }
   if (flags.emit != "nccl-tuner" && any_given(flags.tuner)) {
     throw UsageError("--from, --min-gain and --max-bytes need --emit nccl-tuner");
@@ -274,12 +274,11 @@ void require_one_of(const TuneFlags& flags) {
 // What the runs assume; the knob itself is no assumption.
 std::string assumed_beside_knob(study::Knob knob, const study::TuneValues& values,
                                 study::Files& files) {
-  return values.values.empty()
-             ? study::assumed_text(values.scenario, files)
-             : study::assumed_text(
-                   study::sweep_over(values.scenario,
-                                     {{std::string(study::row(knob).pointer), values.values}}),
-                   files);
+  std::vector<study::Axis> axes;
+  if (!values.values.empty()) {
+    axes.push_back({std::string(study::row(knob).pointer), values.values});
+  }
+  return study::assumed_text(study::sweep_over(values.scenario, std::move(axes)), files);
 }
 
 int emit(const Invocation& invocation, const TuneFlags& flags, const Common& common) {
@@ -345,7 +344,9 @@ int tune(const Invocation& invocation) {
                           .tree = [&] { return tree; },
                           .records = [&] { return tree.find("curve")->as_array(); },
                           .warnings = tuning.warnings});
-  print_assumed(assumed_beside_knob(problem.knob, values, files), common);
+  if (const std::string text = assumed_beside_knob(problem.knob, values, files); !text.empty()) {
+    print_note("assumed: " + text, common);
+  }
   if (!tuning.best) {
     return report_error("no density is as fast as dense training", kTargetNotMet, common.color);
   }

@@ -95,6 +95,10 @@ void name_axes(const std::string& path, PlotRows& out) {
       }
     }
   }
+  if (!out.name.empty() && !out.varied.empty()) {
+    const std::vector<std::string_view> names(out.varied.begin(), out.varied.end());
+    out.name += ", with " + base::joined(names, " and ") + " varied";
+  }
 }
 
 io::Json csv_value(const std::string& text) {
@@ -150,6 +154,13 @@ PlotRows read_plot_rows(const std::string& path) {
     read_document(text, path, out);
   } else {
     read_table(text, path, out);
+  }
+  if (out.rows.size() == 1 && out.header.is_null()) { // or no record at all
+    if (const std::string kind = out.rows.front().record.text("kind"); !kind.empty()) {
+      throw InputError(path, "/kind",
+                       "this is a file of kind " + kind +
+                           ": stepsim sweep, compare and collective write records");
+    }
   }
   name_axes(path, out);
   return out;

@@ -16,8 +16,8 @@ struct PlotRows {
   io::Json header; // header record of a sweep; null if there is none
   // Without header records, failed points, and the sums and crossovers of `stepsim collective`.
   std::vector<PlotRow> rows;
-  std::int64_t failed = 0;         // points with an error
-  std::string name;                // name of the scenario in the header; "" without a header
+  std::int64_t failed = 0; // points with an error
+  std::string name; // name of the scenario in the header, and what varies; "" without a header
   std::vector<std::string> varied; // columns of the axes in the header
 };
 

@@ -92,10 +92,6 @@ void add_scenario(HtmlPage& page, const ReportedRun& run) {
   page.close_details();
 }
 
-std::string title_of(const study::Scenario& scenario) {
-  return scenario.name.empty() ? "A training step" : scenario.name;
-}
-
 study::TimelineFilter first_iterations(const study::Result& result) {
   const auto count = static_cast<std::int64_t>(result.iterations.size());
   return {{0}, 0, std::min(kTimelineIterations, std::max<std::int64_t>(count, 1)) - 1};
@@ -105,7 +101,7 @@ study::TimelineFilter first_iterations(const study::Result& result) {
 
 std::string result_page(const ReportedRun& run, const std::string& footer) {
   const study::Result& result = run.result;
-  HtmlPage page(title_of(result.scenario));
+  HtmlPage page(run.title);
   page.paragraph(answer_of(result), "answer");
   add_defaults(page, result.defaults, result.summary);
   page.heading("Where the time goes");

@@ -13,6 +13,7 @@ namespace stepsim::cli {
 // the changes that would help most (REP 7), and the scenario, which can be run again.
 
 struct ReportedRun {
+  std::string title;                  // name of the scenario, and what flags change in it
   study::Result result;               // with defaults, files and warnings
   std::vector<study::WhatIf> what_if; // the largest gain first
   // As from `explain`; empty if there is no program to explain. The page has them above the table

@@ -27,12 +27,13 @@ std::optional<plot::Figure> time_bar(const study::Summary& summary) {
     return std::nullopt;
   }
   const double step = *summary.iteration_time_s;
+  const double slowed = summary.interference_s.value_or(0); // of exposed communication
   const std::array<std::pair<std::string, double>, plot::kRanks> parts{
       {{"forward", summary.forward_s.value_or(0)},
        {"backward", summary.backward_s.value_or(0)},
-       {"communication not hidden", summary.exposed_communication_s.value_or(0)},
+       {"communication not hidden", summary.exposed_communication_s.value_or(0) - slowed},
        {"update and codec", summary.update_s.value_or(0) + summary.codec_compute_s.value_or(0)},
-       {"other", step}}};
+       {slowed > 0 ? "interference and other" : "other", step}}};
   plot::Panel panel;
   plot::Lane lane{.name = "step"};
   double at = 0;

@@ -96,6 +96,9 @@ void require_rows(const Document& document, const Common& common, Format format,
   const bool shows_tables =
       format == Format::html || format == Format::markdown || format == Format::svg;
   const bool columns = !common.columns.empty();
+  if (columns && format == Format::json) {
+    throw UsageError("--columns: JSON has every key; give --format csv, jsonl or table");
+  }
   if (!document.records &&
       (columns || format == Format::csv || (shows_tables && !document.tables && !is_page))) {
     throw UsageError((columns ? "--columns" : asked_format(common)) +

@@ -72,9 +72,9 @@ void print_note(std::string_view note, const Common& common) {
   }
 }
 
-void print_assumed(std::string_view defaults, const Common& common) {
-  if (!defaults.empty()) {
-    print_note("assumed: " + std::string(defaults), common);
+void print_notes(std::span<const std::string> notes, const Common& common) {
+  for (const std::string& note : notes) {
+    print_note(note, common);
   }
 }
 

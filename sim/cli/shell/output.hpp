@@ -31,8 +31,8 @@ void print_beside(std::string_view text, const Common& common);
 void print_warnings(std::span<const std::string> warnings, const Common& common);
 // Prints a note of one line on standard error; silent with --quiet.
 void print_note(std::string_view note, const Common& common);
-// Prints the note `assumed: schedule trace (5 measured buckets)`; nothing for "".
-void print_assumed(std::string_view defaults, const Common& common);
+// The same for each of them.
+void print_notes(std::span<const std::string> notes, const Common& common);
 // Prints lines, with the line ends that are in them, on standard error, also with --quiet.
 void print_error_lines(std::string_view lines);
 // Prints "error: message" as one line on standard error and returns `code`.

@@ -33,8 +33,12 @@ std::string share_cell(double seconds, double period) {
   return period > 0 ? percent_cell(seconds / period) : "-";
 }
 
-// The largest shares; what is cut is one row, so that the rows add up.
-std::string shares_table(const std::string& heading, const Shares& shares, double period) {
+// The largest shares; what is cut is one row, so that the rows add up. What rounding leaves is
+// none.
+std::string shares_table(const std::string& heading, Shares shares, double period) {
+  constexpr double kRounding = 1e-9;
+  std::erase_if(shares,
+                [&](const Share& each) { return std::abs(each.seconds) < kRounding * period; });
   Table table{{heading, "[ms]", "share"}, {}};
   double rest = 0;
   for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -67,7 +71,7 @@ std::string times_table(const Explained& explained) {
   }
   row("exposed communication", explained.explanation.exposed_s);
   if (explained.program.interference.any()) {
-    row("interference", explained.explanation.interference_s);
+    row("  of that interference", explained.explanation.interference_s);
   }
   table.rows.push_back({"makespan of " + std::to_string(explained.iterations) + " iterations",
                         milliseconds_cell(explained.makespan_s), "-", ""});

@@ -168,8 +168,8 @@ std::string setting_text(const study::Result& result) {
   return out;
 }
 
-// Indented rows add up to the iteration time; the others overlap with them. part_of takes values
-// below the rounding of the iteration time as 0, since a step of 100 ms has no exposed
+// Rows with one indent add up to the iteration time; the others overlap with them. part_of takes
+// values below the rounding of the iteration time as 0, since a step of 100 ms has no exposed
 // communication of 1e-15 s.
 std::string times_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
@@ -203,6 +203,7 @@ std::string times_text(const study::Result& result) {
     row_if("  residual", summary.residual_s);
   }
   row("  exposed communication", summary.exposed_communication_s);
+  row_if("    of that interference", summary.interference_s);
   row_if("  waiting for input", summary.input_wait_s);
   row_if("waiting for slower workers, mean", summary.straggler_wait_s);
   if (side) {
@@ -230,11 +231,13 @@ std::string times_text(const study::Result& result) {
 std::string verdict_text(const study::Result& result, std::string_view to_measure) {
   const study::Summary& summary = result.summary;
   std::string out;
-  append_line(out, "overlap",
-              summary.overlap_fraction && summary.communication_s.value_or(0) > 0
-                  ? percent_cell(part_of(summary.overlap_fraction, 1)) +
-                        " of communication hidden behind computation"
-                  : std::string("no communication"));
+  append_line(
+      out, "overlap",
+      summary.overlap_fraction && summary.communication_s.value_or(0) > 0
+          ? percent_cell(part_of(summary.overlap_fraction, 1)) +
+                " of communication hidden behind computation" +
+                (summary.interference_s.value_or(0) > 0 ? ", less what it slows computing" : "")
+          : std::string("no communication"));
   const study::Scenario& scenario = result.scenario;
   if (summary.outer_communication_s) {
     append_line(out, "round", round_times_text(result));

@@ -62,6 +62,20 @@ std::optional<Found> first_answer(const StepSample& step, const SizeSources& sou
   return found;
 }
 
+// A total that is given next to sizes that are known is theirs.
+void check_total(const Found& found, const SizeSources& sources, const std::string& file) {
+  std::int64_t total = 0;
+  for (const GradientSize& size : found.sizes) {
+    if (!size.elements) {
+      return;
+    }
+    total += *size.elements;
+  }
+  if (sources.parameters && !found.is_estimate) {
+    (void)agrees(*sources.parameters, total, file, found.name);
+  }
+}
+
 // Bytes by the type that travels: the bucket's, else that of the gradient.
 void add_bytes(const StepSample& step, const SizeSources& sources, GradientSizes& result) {
   const auto known_dtype = [&](std::int32_t bucket) -> std::optional<DtypeWord> {
@@ -166,6 +180,7 @@ GradientSizes find_sizes(const StepSample& step, const SizeSources& sources,
     result.remedy = remedy_of(step, sources);
     return result;
   }
+  check_total(*found, sources, file);
   result.sizes = std::move(found->sizes);
   result.assumed = found->is_estimate;
   if (!found->is_estimate && !settle_by_list(step, sources, result.sizes)) {

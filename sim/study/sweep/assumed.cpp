@@ -4,6 +4,7 @@
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
 #include "scenario/rules.hpp"
+#include "study/sweep/rows.hpp"
 #include "study/sweep/sweep_point.hpp"
 
 namespace stepsim::study {
@@ -115,6 +116,46 @@ void require_effect_of_values(const Sweep& sweep, Files& files) {
   }
 }
 
+// Why keys of the scenario are ignored, each reason once.
+struct LeftOut {
+  std::vector<std::string> by_some; // points, by a rule between two keys
+  std::vector<std::string> by_all;  // points
+};
+
+LeftOut left_out_of(const Sweep& sweep, Files& files) {
+  LeftOut out;
+  if (is_collective(sweep.base)) {
+    return out;
+  }
+  const auto add = [&](const std::string& pointer, const std::string& why,
+                       std::vector<std::string>& reasons) {
+    const std::string name = pointer.substr(pointer.rfind('/') + 1);
+    const std::string reason = why.starts_with(name) ? why : name + " " + why;
+    if (!is_varied(sweep, pointer) && std::ranges::find(reasons, reason) == reasons.end()) {
+      reasons.push_back(reason);
+    }
+  };
+  std::optional<std::vector<base::Problem>> by_all;
+  for (const io::Json& tree : some_points(sweep)) {
+    try {
+      for (const MeaninglessKey& key : parse_scenario(tree, files, Leftovers::ignore).left_out) {
+        add(key.pointer, key.reason, out.by_some);
+      }
+    } catch (const InputError&) { // the row of the point says so
+      continue;
+    }
+    const std::vector<base::Problem> here = problems_of(tree, files, Leftovers::refuse);
+    by_all = by_all.value_or(here);
+    std::erase_if(*by_all, [&](const base::Problem& each) {
+      return std::ranges::find(here, each.where, &base::Problem::where) == here.end();
+    });
+  }
+  for (const base::Problem& each : by_all.value_or(std::vector<base::Problem>())) {
+    add(each.where, each.message, out.by_all);
+  }
+  return out;
+}
+
 } // namespace
 
 void require_effect(const Sweep& sweep, Files& files) {
@@ -141,24 +182,7 @@ void require_effect(const Sweep& sweep, Files& files) {
 }
 
 std::string left_out_text(const Sweep& sweep, Files& files) {
-  if (is_collective(sweep.base)) {
-    return "";
-  }
-  std::vector<std::string> reasons;
-  for (const io::Json& tree : some_points(sweep)) {
-    try {
-      for (const MeaninglessKey& key : parse_scenario(tree, files, Leftovers::ignore).left_out) {
-        const std::string name = key.pointer.substr(key.pointer.rfind('/') + 1);
-        const std::string reason =
-            key.reason.starts_with(name) ? key.reason : name + " " + key.reason;
-        if (!is_varied(sweep, key.pointer) && std::ranges::find(reasons, reason) == reasons.end()) {
-          reasons.push_back(reason);
-        }
-      }
-    } catch (const InputError&) { // the row of the point says so
-    }
-  }
-  return base::listed(reasons, {}, "; ");
+  return base::listed(left_out_of(sweep, files).by_some, {}, "; ");
 }
 
 std::string assumed_text(const Sweep& sweep, Files& files) {
@@ -189,8 +213,19 @@ std::string assumed_text(const Sweep& sweep, Files& files) {
   return text;
 }
 
-std::string assumed_text(const io::Json& scenario, Files& files) {
-  return defaults_text(decisive_defaults(scenario, files));
+std::vector<std::string> notes_of(const Sweep& sweep, Files& files, bool of_each_point) {
+  std::vector<std::string> notes;
+  if (std::string text = assumed_text(sweep, files); !text.empty()) {
+    notes.push_back("assumed: " + std::move(text));
+  }
+  LeftOut left_out = left_out_of(sweep, files);
+  if (of_each_point) {
+    append_each_once(left_out.by_all, left_out.by_some);
+  }
+  if (!left_out.by_all.empty()) {
+    notes.push_back("left out: " + base::listed(left_out.by_all, {}, "; "));
+  }
+  return notes;
 }
 
 } // namespace stepsim::study

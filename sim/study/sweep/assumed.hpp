@@ -11,12 +11,14 @@ namespace stepsim::study {
 // spread over the grid, are read; points that cannot be parsed are left out. "" if there are no
 // decisive defaults, and for a sweep of collectives.
 [[nodiscard]] std::string assumed_text(const Sweep& sweep, Files& files);
-// The text for one scenario: "schedule trace (5 measured buckets), reduction_Bps 0".
-[[nodiscard]] std::string assumed_text(const io::Json& scenario, Files& files);
-// The keys of the scenario that some points ignore because they have no meaning there: "collective
-// has no meaning for parameter_server". The same points are read as in assumed_text(). Keys that an
-// axis sets are not named. "" if no key is ignored, and for a sweep of collectives.
+// The keys of the scenario that some points ignore because of another key: "collective has no
+// meaning for parameter_server". The same points are read as in assumed_text(). Keys that an axis
+// sets are not named. "" if no key is ignored, and for a sweep of collectives.
 [[nodiscard]] std::string left_out_text(const Sweep& sweep, Files& files);
+// Lines for people: "assumed: .." with the first text, and "left out: .." with the keys that all
+// points ignore, or the second text, too, with `of_each_point`; where there are any.
+[[nodiscard]] std::vector<std::string> notes_of(const Sweep& sweep, Files& files,
+                                                bool of_each_point = false);
 // Throws UsageError for an axis whose key has no meaning at any point, so that it changes nothing:
 // "/training/pipeline_width: applies to pipe_sgd only". Before it throws it has read all points, or
 // up to 4,096 that are evenly spread, and fewer of a scenario above 2 kB; an axis that counts only

@@ -40,6 +40,7 @@ struct SweepReport {
   std::int64_t resumed = 0;        // points that an earlier run had finished
   std::int64_t failed = 0;         // records with status error, in the whole file
   std::int64_t fitting = 0;        // points of this run of which no GPU is known to be too small
+  std::int64_t judged = 0;         // points of this run of which the memory of a GPU is known
   std::size_t missing_threads = 0; // threads of `jobs` that the system could not start
   bool interrupted = false;
   std::string first_error;                      // error of the first failed point of this run

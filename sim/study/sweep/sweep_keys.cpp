@@ -2,6 +2,7 @@
 // schema is open only where the varied fields are.
 #include "study/sweep/sweep_keys.hpp"
 
+#include "run/summary_keys.hpp"
 #include "scenario/keys/named_file_keys.hpp"
 
 namespace stepsim::study::keys {

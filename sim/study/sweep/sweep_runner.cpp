@@ -22,7 +22,7 @@ double seconds_since(Clock::time_point begin) {
 struct Chunk {
   std::int64_t begin = 0, end = 0; // indices in the shard
   std::string lines;
-  std::int64_t failed = 0, fitting = 0;
+  std::int64_t failed = 0, fitting = 0, judged = 0;
   std::string first_error;
   bool done = false;
 };
@@ -89,8 +89,9 @@ private:
         if (chunk.first_error.empty()) {
           chunk.first_error = outcome.error;
         }
-      } else if (outcome.summary.memory_fits.value_or(true)) {
-        ++chunk.fitting;
+      } else {
+        chunk.fitting += outcome.summary.memory_fits.value_or(true) ? 1 : 0;
+        chunk.judged += outcome.summary.memory_capacity_bytes ? 1 : 0;
       }
     }
     return seconds_since(begin);
@@ -100,6 +101,7 @@ private:
     output_.write(chunk.lines);
     report_.failed += chunk.failed;
     report_.fitting += chunk.fitting;
+    report_.judged += chunk.judged;
     if (report_.first_error.empty()) {
       report_.first_error = chunk.first_error;
     }
@@ -121,7 +123,7 @@ private:
       chunk.end = next_ = std::min(next_ + size.value(), report_.points);
       chunk.lines.clear();
       chunk.first_error.clear();
-      chunk.failed = chunk.fitting = 0;
+      chunk.failed = chunk.fitting = chunk.judged = 0;
       size.took(compute(points, numbers, chunk));
       write(chunk);
       if (options_.progress) {
