@@ -77,6 +77,16 @@ const Json* Fields::any(std::string_view key) {
   return json_.find(key);
 }
 
+const Object& Fields::members(std::string_view key, std::string_view form) {
+  static const Object none;
+  const Json* value = given(key);
+  if (value != nullptr && !value->is_object()) {
+    problems_.add(*value, fmt::format("must be an object{}{}, got {}", form.empty() ? "" : " ",
+                                      form, shown(*value)));
+  }
+  return value != nullptr && value->is_object() ? value->as_object() : none;
+}
+
 // The value, or null after a problem. An object that is none has its one problem already.
 const Json* Fields::required(std::string_view key, std::string_view expected) {
   const Json* value = any(key);
@@ -342,9 +352,23 @@ void Fields::check_all() {
       (void)text(key->name);
     } else if (key->kind == KeyKind::list) {
       (void)numbers(key->name);
+    } else if (key->kind == KeyKind::map) {
+      object(key->name, [](Fields& map) {
+        for (std::size_t i = 0; map.json().is_object() && i < map.json().as_object().size(); ++i) {
+          (void)map.required_number(map.json().as_object()[i].first);
+        }
+      });
     }
   }
   know_all();
+}
+
+void Fields::check_each(std::string_view key) {
+  for (const Json& json : list(key)) {
+    Fields fields(json, problems_, row(key).keys.front());
+    fields.check_all();
+    fields.no_more();
+  }
 }
 
 void Fields::know_all() {

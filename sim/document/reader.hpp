@@ -27,6 +27,14 @@ public:
   [[nodiscard]] bool has(std::string_view key) const; // present and not null
   // The raw value (null pointer if absent, a JSON null if given so); marks the key as known.
   const Json* any(std::string_view key);
+  // The same, but a null pointer for null, too.
+  const Json* given(std::string_view key) {
+    const Json* value = any(key);
+    return value == nullptr || value->is_null() ? nullptr : value;
+  }
+  // The members of an object whose keys have no rows; none if it is absent, null or, which is a
+  // problem, no object. `form` is what the problem says of it, such as "{rank: seconds}".
+  const Object& members(std::string_view key, std::string_view form = {});
 
   // The functions from here to row() take the range and the default from the row of the key. A key
   // without a default is required; for the others null means the default. The functions `_or`,
@@ -89,6 +97,8 @@ public:
     }
     return all;
   }
+  // Checks the objects of a list with check_all(), of which no further key is known then.
+  void check_each(std::string_view key);
   // The row of a key, which must exist (asserted). All members of a map share one row.
   [[nodiscard]] const Key& row(std::string_view key) const;
 
@@ -121,7 +131,7 @@ public:
   // be `kind`; may be absent unless `kind_required` or its row says otherwise), name and $schema.
   // Throws InputError with the problems so far if the file is not an object or has another kind.
   void header(std::string_view kind, bool kind_required = false);
-  // Checks numbers, truth values, texts, words and lists of numbers of which nothing is kept.
+  // Checks numbers, truth values, texts, and lists and maps of numbers, of which nothing is kept.
   void check_all();
   // Marks all keys of the rows as known, read or not.
   void know_all();

@@ -22,7 +22,7 @@ using collectives::CompressionMethod;
 const std::string* word_at(io::Fields& fields, std::string_view key) {
   const io::Json* json = fields.any(key);
   if (json == nullptr) {
-    fields.problems().add(fields.json(), key, "required (a word)");
+    fields.refuse(key, "required (a word)");
   } else if (!json->is_string()) {
     fields.problems().add(*json, "must be a word, got " + io::shown(*json));
   }
@@ -34,8 +34,7 @@ void parse_op(io::Fields& fields, collectives::Collective& out) {
     if (const auto op = collectives::parse_op(*word)) {
       out.op = *op;
     } else {
-      fields.problems().add(fields.json(), "op",
-                            base::unknown_word("operation", *word, collectives::kOps.all()));
+      fields.refuse("op", base::unknown_word("operation", *word, collectives::kOps.all()));
     }
   }
 }
@@ -56,18 +55,17 @@ CompressionMethod parse_algorithm(io::Fields& fields, CollectiveFile& file) {
   }
   const auto method = exchange_method(*fields.any("algorithm"));
   if (!method) {
-    fields.problems().add(
-        fields.json(), "algorithm",
-        collectives::compression_family(*word) != nullptr
-            ? collectives::unknown_compression(*word)
-            : base::unknown_word("algorithm", *word, keys::collective_algorithms()));
+    fields.refuse("algorithm",
+                  collectives::compression_family(*word) != nullptr
+                      ? collectives::unknown_compression(*word)
+                      : base::unknown_word("algorithm", *word, keys::collective_algorithms()));
   }
   return method.value_or(CompressionMethod::none);
 }
 
 // The sum of sizes is the number of bytes.
 void parse_bytes(io::Fields& fields, const ParseContext& context, collectives::Collective& out) {
-  const io::Json* sizes = fields.any("sizes");
+  const io::Json* sizes = fields.given("sizes");
   const auto elements = fields.optional_integer("elements");
   const auto type = fields.word("element_type", nccl::kElementTypes);
   if (elements && (fields.has("bytes") || fields.has("sizes"))) {
@@ -78,7 +76,7 @@ void parse_bytes(io::Fields& fields, const ParseContext& context, collectives::C
     (void)fields.any("bytes");
     return;
   }
-  if (sizes == nullptr || sizes->is_null()) {
+  if (sizes == nullptr) {
     out.bytes = static_cast<double>(fields.required_integer("bytes"));
     return;
   }
@@ -95,20 +93,16 @@ void parse_bytes(io::Fields& fields, const ParseContext& context, collectives::C
 
 // {"3": 0.001}: rank -> seconds, on top of when the rank enters otherwise.
 void parse_late(io::Fields& fields, const ParseContext& context, collectives::Collective& out) {
-  const io::Json* json = fields.any("late_s");
-  if (json == nullptr || json->is_null()) {
-    return;
+  const io::Object& members = fields.members("late_s", "{rank: seconds}");
+  if (fields.has("late_s")) {
+    out.enter_s.resize(out.ranks, 0);
   }
-  if (!json->is_object()) {
-    context.problems.add(*json, "must be an object {rank: seconds}, got " + io::shown(*json));
-    return;
-  }
-  out.enter_s.resize(out.ranks, 0);
-  for (const auto& [key, value] : json->as_object()) {
+  for (const auto& [key, value] : members) {
     const auto rank = base::parse_number<std::uint32_t>(key);
     if (!rank || *rank >= out.ranks) {
-      context.problems.add(*json, "must name ranks from 0 to " + std::to_string(out.ranks - 1) +
-                                      ", got " + base::shown_value(key));
+      context.problems.add(*fields.any("late_s"), "must name ranks from 0 to " +
+                                                      std::to_string(out.ranks - 1) + ", got " +
+                                                      base::shown_value(key));
       continue;
     }
     out.enter_s[*rank] +=
@@ -118,9 +112,8 @@ void parse_late(io::Fields& fields, const ParseContext& context, collectives::Co
 
 // Times of the collective itself win over those of its links.
 void parse_entry(io::Fields& fields, const ParseContext& context, collectives::Collective& out) {
-  const io::Json* json = fields.any("enter_s");
-  const bool given = json != nullptr && !json->is_null();
-  if (given && context.problems.empty()) {
+  const io::Json* json = fields.given("enter_s");
+  if (json != nullptr && context.problems.empty()) {
     out.enter_s = json->is_string() ? context.files.entry(*json, out.ranks)
                                     : io::parse_entry(*json, out.ranks);
   }
@@ -191,16 +184,15 @@ std::vector<collectives::MatrixShape> parse_shapes(io::Fields& fields) {
 void check_required(io::Fields& fields, CompressionMethod method) {
   const collectives::CompressionRow& row = collectives::row(method);
   if (collectives::has_key(row, "k") && fields.has("density") == fields.has("k")) {
-    fields.problems().add(fields.json(), "density",
-                          "give exactly one of /compression/density and /compression/k");
+    fields.refuse("density", "give exactly one of /compression/density and /compression/k");
   }
   for (const std::string_view key : {"rank", "block"}) {
     if (collectives::has_key(row, key) && !fields.has(key)) {
-      fields.problems().add(fields.json(), key, "required by " + std::string(row.name));
+      fields.refuse(key, "required by " + std::string(row.name));
     }
   }
   if (method == CompressionMethod::custom_codec && !fields.has("ratio")) {
-    fields.problems().add(fields.json(), "ratio", "required by custom_codec");
+    fields.refuse("ratio", "required by custom_codec");
   }
 }
 

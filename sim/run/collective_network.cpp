@@ -105,8 +105,8 @@ void parse_link(io::Fields& fields, const ParseContext& context, CollectiveFile&
 // A file, or its object. Every pair has the latency of its further blocks from `network` where that
 // gives one.
 void parse_links_key(io::Fields& fields, const ParseContext& context, CollectiveFile& file) {
-  const io::Json* json = fields.any("links");
-  if (json == nullptr || json->is_null() || !context.problems.empty()) {
+  const io::Json* json = fields.given("links");
+  if (json == nullptr || !context.problems.empty()) {
     return;
   }
   collectives::Collective& out = file.collective;
@@ -130,7 +130,7 @@ void parse_links_key(io::Fields& fields, const ParseContext& context, Collective
 // The host of every rank on the topology, packed in the order of its hosts: gpus_per_node ranks
 // share a host. Dedicated parameter servers follow, each on a node of its own after those of the
 // workers.
-std::vector<links::NodeId> hosts_of(const links::Fabric& fabric, const io::Fields& fields,
+std::vector<links::NodeId> hosts_of(const links::Fabric& fabric, io::Fields& fields,
                                     const ParseContext& context,
                                     const collectives::Collective& collective) {
   const auto& levels = collective.links.two_level;
@@ -144,7 +144,7 @@ std::vector<links::NodeId> hosts_of(const links::Fabric& fabric, const io::Field
   constexpr auto kPacked = links::PlacementRule::packed;
   if (const std::string problem = links::placement_problem(fabric, all, gpus, kPacked);
       !problem.empty()) {
-    context.problems.add(fields.json(), "topology", problem);
+    fields.refuse("topology", problem);
     return {};
   }
   std::vector<links::NodeId> hosts = links::place_ranks(fabric, nodes, gpus, kPacked);
@@ -181,9 +181,8 @@ std::uint32_t domain_nodes(io::Fields& fields, std::uint32_t gpus, const Collect
                                                        : 1);
   }
   if (nodes % static_cast<std::uint32_t>(written) != 0 || !full) {
-    fields.problems().add(fields.json(), "nvlink_domain_nodes",
-                          "must divide the nodes (" + std::to_string(nodes) + "), got " +
-                              std::to_string(written));
+    fields.refuse("nvlink_domain_nodes", "must divide the nodes (" + std::to_string(nodes) +
+                                             "), got " + std::to_string(written));
     return 1;
   }
   return static_cast<std::uint32_t>(written);
@@ -222,9 +221,8 @@ void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint3
   const CollectiveSystem& system = file.system;
   const std::uint32_t gpus = gpus_per_node(fields, machine_gpus, file);
   const std::uint32_t nics = nics_per_node(fields, gpus, file);
-  const io::Json* json = fields.any("intra_network");
   const bool filled = system.node && gpus > 1;
-  const bool intra = filled || (json != nullptr && !json->is_null());
+  const bool intra = fields.given("intra_network") != nullptr || filled;
   const std::uint32_t domain = topology ? 1 : domain_nodes(fields, gpus, file);
   if (topology && nics != 1) {
     context.problems.add(fields.json(),
@@ -264,8 +262,8 @@ void parse_collective_network(io::Fields& fields, const ParseContext& context,
   }
   parse_link(fields, context, file);
   parse_links_key(fields, context, file);
-  const io::Json* json = fields.any("topology");
-  const bool routed = json != nullptr && !json->is_null() && context.problems.empty();
+  const io::Json* json = fields.given("topology");
+  const bool routed = json != nullptr && context.problems.empty();
   const auto topology = routed ? parse_topology_field(*json, context) : std::nullopt;
   const auto network = topology ? context.files.routed(*topology) : nullptr;
   parse_two_level(fields, context, network ? network->fabric.gpus_per_machine : 0, file);

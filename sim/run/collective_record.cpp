@@ -6,7 +6,7 @@
 #include "collectives/compress/compressed_record.hpp"
 #include "collectives/method.hpp"
 #include "collectives/work.hpp"
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "run/work_estimate.hpp"
 #include "scenario/keys/library_model_keys.hpp"
@@ -15,7 +15,12 @@ namespace stepsim::study {
 
 namespace {
 
-using io::or_null;
+using collectives::CollectiveRecord;
+using collectives::CompressedRecord;
+using collectives::LowerBound;
+using collectives::PerRank;
+using collectives::Traffic;
+using collectives::TransferRecord;
 
 constexpr std::size_t kMaxTransfers = 10'000;
 
@@ -33,11 +38,10 @@ io::Json algorithm_or_null(const std::optional<collectives::AlgorithmId>& algori
 
 // Keys of a compressed exchange. Lower bounds hold for dense collectives and say nothing about one
 // that sends less: they are null. So are the messages of a method that is only a formula.
-void set_compressed(io::Json& tree, const collectives::CompressedRecord& record) {
+void set_compressed(io::Json& tree, const CompressedRecord& record) {
   tree.set("algorithm", collectives::row(record.method).name);
-  tree.set("elements", record.elements);
-  io::set_given(tree, "k", record.k);
-  tree.set("density", or_null(record.density));
+  io::set_members<&CompressedRecord::elements, &CompressedRecord::k, &CompressedRecord::density>(
+      record, tree);
   if (const auto& range = record.closed_form_range_s) {
     tree.set("closed_form_range_s", io::Array{range->first, range->second});
   }
@@ -52,7 +56,7 @@ void set_compressed(io::Json& tree, const collectives::CompressedRecord& record)
 }
 
 // The term of the lower bound that is the largest; null where nothing is to be done.
-io::Json bound_kind_of(const collectives::CollectiveRecord& record) {
+io::Json bound_kind_of(const CollectiveRecord& record) {
   return record.lower_bounds.seconds() > 0 ? io::Json(nccl::kBoundKinds[record.lower_bounds.kind()])
                                            : io::Json();
 }
@@ -62,22 +66,21 @@ void set_choice(io::Json& tree, const std::optional<collectives::Choice>& choice
   tree.set("chosen", choice ? io::Json(collectives::name(choice->chosen)) : io::Json());
   tree.set("chosen_s", choice ? io::Json(choice->chosen_s) : io::Json());
   tree.set("runner_up", choice ? algorithm_or_null(choice->runner_up) : io::Json());
-  tree.set("runner_up_s", choice ? or_null(choice->runner_up_s) : io::Json());
+  tree.set("runner_up_s", choice ? io::or_null(choice->runner_up_s) : io::Json());
 }
 
 // One message with its times, in seconds from the start of the collective.
-io::Json transfer_tree(const collectives::TransferRecord& transfer) {
-  return io::Object{{"step", transfer.step},
-                    {"src", static_cast<std::int64_t>(transfer.src)},
-                    {"dst", static_cast<std::int64_t>(transfer.dst)},
-                    {"bytes", whole(transfer.bytes)},
-                    {"reduce", transfer.reduce},
-                    {"start_s", transfer.start_s},
-                    {"end_s", transfer.end_s}};
+io::Json transfer_tree(const TransferRecord& transfer) {
+  io::Json tree =
+      io::tree_of<&TransferRecord::step, &TransferRecord::src, &TransferRecord::dst,
+                  &TransferRecord::reduce, &TransferRecord::start_s, &TransferRecord::end_s>(
+          transfer);
+  tree.set("bytes", whole(transfer.bytes));
+  return tree;
 }
 
 // A compressed exchange is a sequence of collectives, whose messages follow each other.
-std::vector<collectives::TransferRecord> transfers_of(const CollectiveFile& file) {
+std::vector<TransferRecord> transfers_of(const CollectiveFile& file) {
   return file.compression ? collectives::exchange_transfers(
                                 collectives::compressed_exchange(*file.compression, file.gradient,
                                                                  file.collective),
@@ -86,8 +89,7 @@ std::vector<collectives::TransferRecord> transfers_of(const CollectiveFile& file
 }
 
 // The list of transfers is cut: a ring all-reduce of 1000 ranks sends two million messages.
-void set_transfers(const CollectiveFile& file, const collectives::CollectiveRecord& record,
-                   io::Json& tree) {
+void set_transfers(const CollectiveFile& file, const CollectiveRecord& record, io::Json& tree) {
   io::Array transfers = io::write_each(transfers_of(file), transfer_tree);
   if (record.traffic.messages > transfers.size()) {
     tree.find("warnings")
@@ -99,7 +101,7 @@ void set_transfers(const CollectiveFile& file, const collectives::CollectiveReco
 }
 
 // A pair of ranks without a listed link is found while a schedule runs; the error is the file's.
-collectives::CollectiveRecord record_of(const CollectiveFile& file, bool per_rank) {
+CollectiveRecord record_of(const CollectiveFile& file, bool per_rank) {
   try {
     return file.compression ? collectives::make_record(*file.compression, file.gradient,
                                                        file.collective, file.method, per_rank)
@@ -114,59 +116,50 @@ collectives::CollectiveRecord record_of(const CollectiveFile& file, bool per_ran
 
 } // namespace
 
-io::Json record_tree(const collectives::CollectiveRecord& record) {
+io::Json record_tree(const CollectiveRecord& record) {
   const bool one_link = record.bandwidth_Bps || record.link.latency_s > 0;
   io::Json tree(io::Object{
       {"op", collectives::name(record.op)},
       {"algorithm", collectives::name(record.algorithm)},
-      {"ranks", static_cast<std::int64_t>(record.ranks)},
       {"bytes", whole(record.bytes)},
-      {"steps", record.traffic.steps},
-      {"messages", static_cast<std::int64_t>(record.traffic.messages)},
-      {"closed_form_s", or_null(record.closed_form_s)},
-      {"max_plus_s", or_null(record.max_plus_s)},
-      {"events_s", or_null(record.events_s)},
       {"method", collectives::name(record.method)},
-      {"relative_difference", or_null(record.relative_difference)},
-      {"paper_form_s", or_null(record.paper_form_s)},
-      {"ideal_form_s", or_null(record.ideal_form_s)},
-      {"below_bound", record.below_bound},
       {"closed_form_range_s", nullptr},
-      {"algbw_Bps", or_null(record.algbw_Bps)},
-      {"busbw_Bps", or_null(record.busbw_Bps)},
       {"bytes_sent_per_rank", io::Object{{"min", whole(record.traffic.min_per_rank)},
                                          {"max", whole(record.traffic.max_per_rank)}}},
       {"bytes_sent_total", whole(record.traffic.total)},
       {"lower_bound_s", record.lower_bounds.seconds()},
-      {"lower_bounds", io::Object{{"latency_s", record.lower_bounds.latency_s},
-                                  {"bandwidth_s", record.lower_bounds.bandwidth_s},
-                                  {"reduction_s", record.lower_bounds.reduction_s}}},
+      {"lower_bounds",
+       io::tree_of<&LowerBound::latency_s, &LowerBound::bandwidth_s, &LowerBound::reduction_s>(
+           record.lower_bounds)},
       {"bound_kind", bound_kind_of(record)},
-      {"gap_ratio", or_null(record.gap_ratio)},
       {"latency_s", one_link ? io::Json(record.link.latency_s) : io::Json()},
       {"block_latency_s", one_link ? io::Json(record.link.block_latency_s) : io::Json()},
-      {"bandwidth_Bps", or_null(record.bandwidth_Bps)},
-      {"reduction_Bps", record.reduction_Bps},
       {"reduction_mode", collectives::kReductionModes[record.reduction_mode]},
       {"chunking", record.chunking == collectives::Chunking::real ? "real" : "integer"},
       {"block_bytes", record.blocks ? whole(record.blocks->block_bytes) : io::Json()},
       {"blocks", record.blocks ? io::Json(record.blocks->blocks) : io::Json()},
-      {"startup_s", or_null(record.startup_s)},
-      {"per_byte_s", or_null(record.per_byte_s)},
       {"elements", nullptr},
       {"k", nullptr},
       {"density", nullptr},
-      {"warnings", io::Array(record.warnings.begin(), record.warnings.end())},
   });
+  io::set_members<&Traffic::steps, &Traffic::messages>(record.traffic, tree);
+  io::set_members<&CollectiveRecord::ranks, &CollectiveRecord::closed_form_s,
+                  &CollectiveRecord::max_plus_s, &CollectiveRecord::events_s,
+                  &CollectiveRecord::relative_difference, &CollectiveRecord::paper_form_s,
+                  &CollectiveRecord::ideal_form_s, &CollectiveRecord::below_bound,
+                  &CollectiveRecord::algbw_Bps, &CollectiveRecord::busbw_Bps,
+                  &CollectiveRecord::gap_ratio, &CollectiveRecord::bandwidth_Bps,
+                  &CollectiveRecord::reduction_Bps, &CollectiveRecord::startup_s,
+                  &CollectiveRecord::per_byte_s, &CollectiveRecord::warnings>(record, tree);
   set_choice(tree, record.choice);
   if (record.compressed) {
     set_compressed(tree, *record.compressed);
   }
   if (record.per_rank) {
-    tree.set("per_rank", io::Object{{"enter_s", io::list_of(record.per_rank->enter_s)},
-                                    {"finish_s", io::list_of(record.per_rank->finish_s)},
-                                    {"transfer_s", io::list_of(record.per_rank->transfer_s)},
-                                    {"wait_s", io::list_of(record.per_rank->wait_s)}});
+    tree.set(
+        "per_rank",
+        io::tree_of<&PerRank::enter_s, &PerRank::finish_s, &PerRank::transfer_s, &PerRank::wait_s>(
+            *record.per_rank));
   }
   return tree;
 }
@@ -177,7 +170,9 @@ void set_written_rates(const CollectiveFile& file, io::Json& tree) {
   if (file.has_delay) {
     tree.set("delay_s", file.collective.links.all.delay_s);
   }
-  io::set_given(tree, "bandwidth_Bps", file.bandwidth_Bps);
+  if (file.bandwidth_Bps) {
+    io::set_members<&CollectiveFile::bandwidth_Bps>(file, tree);
+  }
   if (tree.find("reduction_Bps")->as_double() > 0) {
     tree.set("reduction_Bps", file.reduction_Bps);
   }
@@ -231,7 +226,7 @@ io::Json evaluate_collective(const CollectiveFile& file, const RecordOptions& op
     return tree;
   }
   refuse_long_work(estimated_seconds(file, options.per_rank), options.max_seconds);
-  collectives::CollectiveRecord record = record_of(file, options.per_rank);
+  CollectiveRecord record = record_of(file, options.per_rank);
   record.warnings.insert(record.warnings.begin(), file.warnings.begin(), file.warnings.end());
   io::Json tree = record_tree(record);
   if (options.transfers) {

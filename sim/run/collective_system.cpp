@@ -8,8 +8,8 @@ namespace stepsim::study {
 namespace {
 
 void read_shape(io::Fields& fields, const ParseContext& context, CollectiveFile& file) {
-  const io::Json* json = fields.any("shape");
-  if (json == nullptr || json->is_null()) {
+  const io::Json* json = fields.given("shape");
+  if (json == nullptr) {
     return;
   }
   if (json->is_string()) {
@@ -29,10 +29,9 @@ void check_against_shape(io::Fields& fields, std::string_view key, const nccl::S
                          std::int64_t of_shape, std::string_view noun) {
   const auto given = fields.optional_integer(key);
   if (given && *given != of_shape) {
-    fields.problems().add(fields.json(), key,
-                          "contradicts /shape " + nccl::text(shape) + ", which has " +
-                              std::to_string(of_shape) + " " + std::string(noun) + ", got " +
-                              std::to_string(*given));
+    fields.refuse(key, "contradicts /shape " + nccl::text(shape) + ", which has " +
+                           std::to_string(of_shape) + " " + std::string(noun) + ", got " +
+                           std::to_string(*given));
   }
 }
 
@@ -61,8 +60,8 @@ void refuse_network(const io::Json& tree, io::Problems& problems) {
 // Empty where it is not given or wrong; other keys that count ranks contradict it.
 std::vector<std::int64_t> read_ranks_per_node(io::Fields& fields, const ParseContext& context) {
   std::vector<std::int64_t> counts;
-  const io::Json* json = fields.any("ranks_per_node");
-  if (json == nullptr || json->is_null()) {
+  const io::Json* json = fields.given("ranks_per_node");
+  if (json == nullptr) {
     return counts;
   }
   for (const std::string_view key : {"shape", "gpus_per_node"}) {
@@ -125,7 +124,7 @@ std::optional<nccl::Shape> parse_shape(std::string_view text) {
 
 void parse_system(io::Fields& fields, const ParseContext& context, CollectiveFile& file) {
   CollectiveSystem& system = file.system;
-  if (const io::Json* json = fields.any("library"); json != nullptr && !json->is_null()) {
+  if (const io::Json* json = fields.given("library")) {
     system.settings = read_library(*json, context);
   }
   system.node = node_source(fields.any("preset"), system.settings, context);
@@ -139,9 +138,9 @@ void parse_system(io::Fields& fields, const ParseContext& context, CollectiveFil
     file.collective.ranks = static_cast<std::uint32_t>(
         counted ? fields.integer_or("ranks", of_nodes) : fields.required_integer("ranks"));
     if (sum > 0 && file.collective.ranks != sum) {
-      context.problems.add(fields.json(), "ranks_per_node",
-                           "adds up to " + std::to_string(sum) + " ranks, but /ranks is " +
-                               std::to_string(file.collective.ranks));
+      fields.refuse("ranks_per_node", "adds up to " + std::to_string(sum) +
+                                          " ranks, but /ranks is " +
+                                          std::to_string(file.collective.ranks));
     }
     return;
   }

@@ -25,8 +25,8 @@ struct Entries {
   double size(io::Fields& entry) const {
     const double payload = file.packet.options.full_payload();
     if (entry.has("size_bytes") == entry.has("packets")) {
-      context.problems.add(entry.json(), entry.has("packets") ? "packets" : "size_bytes",
-                           "required: either size_bytes or packets");
+      entry.refuse(entry.has("packets") ? "packets" : "size_bytes",
+                   "required: either size_bytes or packets");
       (void)entry.any("size_bytes");
       (void)entry.any("packets");
       return 0;
@@ -36,14 +36,12 @@ struct Entries {
     }
     const double bytes = entry.required_number("size_bytes");
     if (bytes != std::floor(bytes)) {
-      context.problems.add(entry.json(), "size_bytes",
-                           "must be a whole number of bytes, got " +
-                               io::shown(*entry.any("size_bytes")));
+      entry.refuse("size_bytes",
+                   "must be a whole number of bytes, got " + io::shown(*entry.any("size_bytes")));
     } else if (packets() && payload > 0 && bytes > keys::kMostPacketsOfFlow * payload) {
-      context.problems.add(entry.json(), "size_bytes",
-                           "at the packet level at most 2^31 packets of " +
-                               base::shortest(payload) + " bytes, got " +
-                               io::shown(*entry.any("size_bytes")));
+      entry.refuse("size_bytes", "at the packet level at most 2^31 packets of " +
+                                     base::shortest(payload) + " bytes, got " +
+                                     io::shown(*entry.any("size_bytes")));
     }
     return bytes;
   }
@@ -57,8 +55,7 @@ struct Entries {
       const std::int64_t every = fields.integer("every");
       const std::int64_t offset = fields.integer("offset");
       if (fields.has("every") && every >= 1 && offset >= every) {
-        context.problems.add(fields.json(), "offset",
-                             fmt::format("must be below every ({}), got {}", every, offset));
+        fields.refuse("offset", fmt::format("must be below every ({}), got {}", every, offset));
       }
       result = {static_cast<std::uint32_t>(every), static_cast<std::uint32_t>(offset)};
     });
@@ -83,14 +80,13 @@ struct Entries {
     flow.priority = priority(entry);
     flow.weight = entry.number("weight");
     if (packets() && flow.weight != 1) {
-      context.problems.add(entry.json(), "weight",
-                           "needs the flow model, got " + io::shown(*entry.any("weight")));
+      entry.refuse("weight", "needs the flow model, got " + io::shown(*entry.any("weight")));
     }
     if (const auto cap = entry.optional_number("rate_cap_Bps")) {
       flow.cap_Bps = *cap;
       if (packets()) {
-        context.problems.add(entry.json(), "rate_cap_Bps",
-                             "needs the flow model, got " + io::shown(*entry.any("rate_cap_Bps")));
+        entry.refuse("rate_cap_Bps",
+                     "needs the flow model, got " + io::shown(*entry.any("rate_cap_Bps")));
       }
     }
     flow.protect = protect(entry);
@@ -99,9 +95,9 @@ struct Entries {
 
   // A host by name or number; empty after a problem.
   std::optional<links::NodeId> host(io::Fields& entry, std::string_view key) const {
-    const io::Json* json = entry.any(key);
-    if (json == nullptr || json->is_null()) {
-      context.problems.add(entry.json(), key, "required");
+    const io::Json* json = entry.given(key);
+    if (json == nullptr) {
+      entry.refuse(key, "required");
       return std::nullopt;
     }
     return named_or_numbered(*json, "host", file.fabric.node_names, file.fabric.hosts,
@@ -133,8 +129,7 @@ struct Entries {
       links.push_back(*link);
     }
     if (at != flow.dst && context.problems.list().size() == problems) {
-      context.problems.add(entry.json(), "path",
-                           "leads from " + node(flow.src) + " to " + node(at) + ", not to " +
+      entry.refuse("path", "leads from " + node(flow.src) + " to " + node(at) + ", not to " +
                                node(flow.dst));
     }
     return links;
@@ -151,17 +146,15 @@ struct Entries {
     flow.via = static_cast<std::uint32_t>(*number);
     const double ways = spines > 0 ? spines : file.routes->path_count(flow.src, flow.dst);
     if (static_cast<double>(*number) >= ways) {
-      context.problems.add(
-          entry.json(), "via",
-          fmt::format("unknown spine {}, must be in [0, {}]", *number, base::shortest(ways - 1)));
+      entry.refuse("via", fmt::format("unknown spine {}, must be in [0, {}]", *number,
+                                      base::shortest(ways - 1)));
       return;
     }
     try { // every switch on the way must have so many links on
       (void)links::flow_paths(file.fabric, *file.routes, {&flow, 1}, {});
     } catch (const SimulationError&) {
-      context.problems.add(entry.json(), "via",
-                           fmt::format("no shortest way from {} to {} through spine {}",
-                                       node(flow.src), node(flow.dst), *number));
+      entry.refuse("via", fmt::format("no shortest way from {} to {} through spine {}",
+                                      node(flow.src), node(flow.dst), *number));
     }
   }
 
@@ -174,11 +167,11 @@ struct Entries {
     const bool routed = entry.has("path") || entry.has("via");
     const links::LoadBalancing balancing = file.packet.options.load_balancing;
     if (entry.has("path") && entry.has("via")) {
-      context.problems.add(entry.json(), "via", "give either path or via");
+      entry.refuse("via", "give either path or via");
     } else if (routed && links::is_sprayed(balancing)) {
-      context.problems.add(entry.json(), entry.has("path") ? "path" : "via",
-                           "has no meaning for load_balancing " +
-                               std::string(links::kLoadBalancings[balancing]));
+      entry.refuse(entry.has("path") ? "path" : "via",
+                   "has no meaning for load_balancing " +
+                       std::string(links::kLoadBalancings[balancing]));
     }
     (void)entry.any("path");
     (void)entry.any("via");
@@ -204,15 +197,14 @@ struct Entries {
     if (rule == FlowRule::incast) {
       senders = entry.required_integer("senders");
       if (senders >= hosts) {
-        context.problems.add(entry.json(), "senders",
-                             fmt::format("needs senders + 1 hosts, the topology has {}, got {}",
-                                         hosts, io::shown(*entry.any("senders"))));
+        entry.refuse("senders", fmt::format("needs senders + 1 hosts, the topology has {}, got {}",
+                                            hosts, io::shown(*entry.any("senders"))));
       }
     }
     const std::int64_t count = rule == FlowRule::all_to_all ? hosts * (hosts - 1) : senders;
     if (count + static_cast<std::int64_t>(file.flows.size()) > kMostFlows) {
-      context.problems.add(entry.json(), "generate",
-                           fmt::format("makes {} flows, a list has at most {}", count, kMostFlows));
+      entry.refuse("generate",
+                   fmt::format("makes {} flows, a list has at most {}", count, kMostFlows));
     }
     if (!context.problems.empty()) {
       return; // also of earlier entries: nothing will run
@@ -268,7 +260,7 @@ void parse_flow_entries(io::Fields& top, const ParseContext& context, FlowsFile&
   if (std::ranges::any_of(file.flows, [](const links::FlowSpec& flow) {
         return flow.start_s > links::kMostSeconds;
       })) {
-    context.problems.add(top.json(), "start_jitter_s", "a flow starts after 9e6 s");
+    top.refuse("start_jitter_s", "a flow starts after 9e6 s");
   }
 }
 

@@ -16,9 +16,9 @@ namespace {
 // Empty after a problem, or where a part of the file has one: its topology is not read then.
 // Without a topology nothing else can be judged, since hosts and links are named by it.
 std::optional<links::Topology> parse_fabric(io::Fields& top, const ParseContext& context) {
-  const io::Json* json = top.any("topology");
-  if (json == nullptr || json->is_null()) {
-    context.problems.add(top.json(), "topology", "required: a file or an object");
+  const io::Json* json = top.given("topology");
+  if (json == nullptr) {
+    top.refuse("topology", "required: a file or an object");
     return std::nullopt;
   }
   return parse_topology_field(*json, context);

@@ -159,8 +159,7 @@ constexpr auto kFlowsNetwork = std::to_array<Written<FlowsFile>>({
      [](const FlowsFile& file) {
        return Json(links::kLoadBalancings[file.packet.options.load_balancing]);
      }},
-    io::row<&FlowsFile::count_headers>("count_headers",
-                                       "Flows had the bytes on the wire instead of the payload."),
+    io::row<&FlowsFile::count_headers>("Flows had the bytes on the wire instead of the payload."),
     {object("packet", keys::kPacket, "The packet block of the file with its defaults.").required(),
      [](const FlowsFile& file) { return packet_tree(file.packet, file.fabric); }},
 });

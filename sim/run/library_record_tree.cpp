@@ -2,7 +2,7 @@
 // model does not, such as messages and steps, is null.
 #include "run/collective_record.hpp"
 
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 
 namespace stepsim::study {
 
@@ -79,27 +79,23 @@ io::Json library_record(const CollectiveFile& file) {
   set_bound(tree, record);
   tree.set("algorithm", "library");
   tree.set("model", "nccl");
-  tree.set("nodes", static_cast<std::int64_t>(record.shape.nodes));
-  tree.set("gpus_per_node", static_cast<std::int64_t>(record.shape.gpus));
-  tree.set("seconds", record.seconds);
-  tree.set("physical_s", record.physical_s);
+  tree.set("nodes", record.shape.nodes);
+  tree.set("gpus_per_node", record.shape.gpus);
+  io::set_members<&LibraryRecord::seconds, &LibraryRecord::physical_s, &LibraryRecord::channels,
+                  &LibraryRecord::latency_part_s, &LibraryRecord::transfer_part_s,
+                  &LibraryRecord::cross_part_s, &LibraryRecord::bound_s>(record, tree);
   tree.set("low_s", record.interval.low);
   tree.set("high_s", record.interval.high);
   tree.set("chosen", nccl::kAlgorithms[record.chosen.algorithm]);
   tree.set("protocol", nccl::kProtocols[record.chosen.protocol]);
-  tree.set("channels", record.channels);
   tree.set("choice", nccl::kChoices[record.choice]);
   tree.set("published_us", record.published_s * 1e6);
-  tree.set("latency_part_s", record.latency_part_s);
-  tree.set("transfer_part_s", record.transfer_part_s);
-  tree.set("cross_part_s", record.cross_part_s);
   tree.set("limited_by", nccl::kLimits[record.limited_by]);
   tree.set("runner_up", runner_up_tree(record));
-  tree.set("bound_s", record.bound_s);
   tree.set("gap", positive_or_null(record.gap));
   tree.set("preset", io::text_or_null(record.preset));
   tree.set("calibration", io::text_or_null(record.calibration));
-  tree.set("overrides", io::Array(system.overrides.begin(), system.overrides.end()));
+  io::set_members<&CollectiveSystem::overrides>(system, tree);
   return tree;
 }
 

@@ -2,6 +2,8 @@
 // so that what it cannot say is null and not 0.
 #include "run/network_result.hpp"
 
+#include "document/fields/members.hpp"
+
 namespace stepsim::study {
 
 LinkResult link_result(const links::FabricLink& link, const links::LinkUse& use, double elapsed_s) {
@@ -34,9 +36,7 @@ io::Json link_tree(const links::Fabric& fabric, links::LinkId id, const LinkResu
   io::Json tree;
   tree.set("id", std::int64_t{id});
   tree.set("name", fabric.link_names[id]);
-  tree.set("bytes", link.bytes);
-  tree.set("busy_s", link.busy_s);
-  tree.set("utilization", link.utilization);
+  io::set_members<&LinkResult::bytes, &LinkResult::busy_s, &LinkResult::utilization>(link, tree);
   tree.set("max_queue_packets", queue ? io::Json(std::int64_t{queue->max_packets}) : io::Json());
   tree.set("marks", queue ? io::Json(queue->marks) : io::Json());
   tree.set("drops", io::Object{{"buffer", queue ? io::Json(queue->buffer_drops) : io::Json()},

@@ -9,7 +9,7 @@ namespace stepsim::study {
 inline constexpr std::array kUnitLayer{
     io::rows::integer("layers", "Number of a layer.").in(io::at_least(1))};
 inline constexpr auto kUnit = std::to_array<io::Written<UnitResult>>({
-    io::row<&UnitResult::index>("index", "Forward order, from 0."),
+    io::row<&UnitResult::index>("Forward order, from 0."),
     {io::rows::list("layers", kUnitLayer, "First and last layer, from 1 in forward order.")
          .sizes(2, 2)
          .required(),
@@ -17,13 +17,12 @@ inline constexpr auto kUnit = std::to_array<io::Written<UnitResult>>({
        return io::Array{u.first, u.last};
      }},
     io::row<&UnitResult::parameters>(
-        "parameters", "Parameters, rounded up to a multiple of the ranks that share them."),
-    io::row<&UnitResult::gather_s>("gather_s", "All-gather of its parameters, s."),
-    io::row<&UnitResult::reduce_s>("reduce_s", "Reduce-scatter of its gradients, s."),
+        "Parameters, rounded up to a multiple of the ranks that share them."),
+    io::row<&UnitResult::gather_s>("All-gather of its parameters, s."),
+    io::row<&UnitResult::reduce_s>("Reduce-scatter of its gradients, s."),
     io::row<&UnitResult::live_from_s>(
-        "live_from_s",
         "When its parameters are gathered first, s from the start of the iteration."),
-    io::row<&UnitResult::live_to_s>("live_to_s", "When they are freed last, s."),
+    io::row<&UnitResult::live_to_s>("When they are freed last, s."),
 });
 
 inline constexpr auto kProgramSize = std::to_array<io::Written<programs::Program>>({
@@ -81,14 +80,13 @@ inline constexpr std::array kAtText{io::rows::text("at", "POINTER=VALUE.")};
 inline constexpr auto kMeasuredTotal = std::to_array<io::Written<MeasuredTotal>>({
     {io::rows::list("at", kAtText, "What the scenario had when its step was measured.").required(),
      [](const MeasuredTotal& m) -> io::Json { return io::Array(m.at.begin(), m.at.end()); }},
-    io::row<&MeasuredTotal::measured_s>("measured_s", "The measured step, s."),
-    io::row<&MeasuredTotal::predicted_s>("predicted_s", "The prediction of that step, s."),
+    io::row<&MeasuredTotal::measured_s>("The measured step, s."),
+    io::row<&MeasuredTotal::predicted_s>("The prediction of that step, s."),
     io::row<&MeasuredTotal::step_s>(
         "iteration_time_s", "The iteration time of this scenario, corrected by the same ratio, s."),
     io::row<&MeasuredTotal::low_s>(
         "iteration_time_low_s",
-        "Low end of the interval that holds 80 % of real runs, s; null under ideal "
-        "conditions."),
+        "Low end of the interval that holds 80 % of real runs, s; null under ideal conditions."),
     io::row<&MeasuredTotal::high_s>("iteration_time_high_s", "High end of that interval, s."),
 });
 

@@ -37,57 +37,53 @@ constexpr std::string_view kKind = "result";
 
 constexpr std::array<std::string_view, 2> kParts{"gradient", "parameter"};
 constexpr auto kTensor = std::to_array<Written<TensorResult>>({
-    io::row<&TensorResult::bucket>("bucket", "Bucket that the message belongs to."),
+    io::row<&TensorResult::bucket>("Bucket that the message belongs to."),
     {word("part", kParts, "Gradients, or parameters on their way back.").required(),
      [](const TensorResult& t) -> Json { return kParts[t.gradient ? 0 : 1]; }},
-    io::row<&TensorResult::size_bytes>("size_bytes", "Bytes to send."),
-    io::row<&TensorResult::packets>("packets", "Packets to send."),
-    io::row<&TensorResult::delivered_packets>("delivered_packets", "Packets that arrived."),
+    io::row<&TensorResult::size_bytes>("Bytes to send."),
+    io::row<&TensorResult::packets>("Packets to send."),
+    io::row<&TensorResult::delivered_packets>("Packets that arrived."),
     {number("delivered_fraction", "Bytes that arrived over bytes to send; null for no bytes.")
          .nullable()
          .required(),
      [](const TensorResult& t) { return or_null(t.delivered_fraction()); }},
     io::row<&TensorResult::lost_network_bytes>(
-        "lost_network_bytes", "Bytes that the network lost and nobody sent again."),
+        "Bytes that the network lost and nobody sent again."),
     io::row<&TensorResult::lost_stopped_bytes>(
-        "lost_stopped_bytes", "Bytes that were not sent because the sender was stopped."),
-    io::row<&TensorResult::wasted_bytes>("wasted_bytes", "Bytes that arrived and were of no use."),
-    io::row<&TensorResult::retransmissions>("retransmissions", "Packets sent again."),
-    io::row<&TensorResult::timeouts>("timeouts", "Timers that ran out."),
-    io::row<&TensorResult::duplicates>("duplicates", "Packets that arrived more than once."),
-    io::row<&TensorResult::probe_rounds>("probe_rounds",
-                                         "Rounds in which the sender asked what is missing."),
+        "Bytes that were not sent because the sender was stopped."),
+    io::row<&TensorResult::wasted_bytes>("Bytes that arrived and were of no use."),
+    io::row<&TensorResult::retransmissions>("Packets sent again."),
+    io::row<&TensorResult::timeouts>("Timers that ran out."),
+    io::row<&TensorResult::duplicates>("Packets that arrived more than once."),
+    io::row<&TensorResult::probe_rounds>("Rounds in which the sender asked what is missing."),
     io::row<&TensorResult::complete_s>(
-        "complete_s", "When the message was complete, s from the start of the iteration."),
+        "When the message was complete, s from the start of the iteration."),
 });
 
 constexpr auto kDefault = std::to_array<Written<DefaultValue>>({
-    io::row<&DefaultValue::pointer>("pointer", "Where it stands in the resolved scenario.")
+    io::row<&DefaultValue::pointer>("Where it stands in the resolved scenario.")
         .example(R"("/communication/schedule")"),
-    io::row<&DefaultValue::value>("value", "What was taken.").example(R"("trace")"),
-    io::row<&DefaultValue::reason>("reason", "Why this value.").example(R"("5 measured buckets")"),
+    io::row<&DefaultValue::value>("What was taken.").example(R"("trace")"),
+    io::row<&DefaultValue::reason>("Why this value.").example(R"("5 measured buckets")"),
 });
 
 constexpr auto kOverride = std::to_array<Written<Override>>({
-    io::row<&Override::pointer>("pointer", "Where it stands in the scenario.")
+    io::row<&Override::pointer>("Where it stands in the scenario.")
         .example(R"("/cluster/network/bandwidth_Bps")"),
-    io::row<&Override::value>("value", "What the scenario says.").example("1.25e10"),
+    io::row<&Override::value>("What the scenario says.").example("1.25e10"),
     io::row<&Override::of_node>(
-        "of_node", "What the node type says; null where a calibration stands for several values.")
+        "What the node type says; null where a calibration stands for several values.")
         .example("4.8e10"),
 });
 
 constexpr auto kMeasured = std::to_array<Written<MeasuredExchange>>({
-    io::row<&MeasuredExchange::index>("index", "Launch order in the trace, from 0.")
-        .in(io::at_least(0)),
+    io::row<&MeasuredExchange::index>("Launch order in the trace, from 0.").in(io::at_least(0)),
     {integer("bytes", "Size.").in(io::at_least(0)).required(),
      [](const MeasuredExchange& m) -> Json { return m.bytes.value; }},
     io::row<&MeasuredExchange::measured_s>(
-        "measured_s",
         "Median over the steps of the trace, s; it holds waiting for the slowest rank.")
         .in(io::at_least(0)),
-    io::row<&MeasuredExchange::simulated_s>("simulated_s", "Here, with as many ranks, s.")
-        .in(io::at_least(0)),
+    io::row<&MeasuredExchange::simulated_s>("Here, with as many ranks, s.").in(io::at_least(0)),
 });
 
 constexpr auto kCalibration = std::to_array<Written<Result>>({
@@ -101,8 +97,7 @@ constexpr auto kCalibration = std::to_array<Written<Result>>({
      [](const Result& r) {
        return r.extrapolation_factor ? Json(*r.extrapolation_factor > 1) : Json();
      }},
-    io::row<&Result::extrapolation_factor>("extrapolation_factor",
-                                           "How far they lie outside, as a ratio; 1 inside."),
+    io::row<&Result::extrapolation_factor>("How far they lie outside, as a ratio; 1 inside."),
 });
 
 bool is_packets(const Network& network) { return network.model == NetworkModel::packet; }
@@ -241,9 +236,8 @@ constexpr auto kResult = std::to_array<Written<Result>>({
      [](const Result& r) { return whole_list(r, "tensors"); }},
     {list("jobs", kOneJob, "Jobs, where the workload is a list of them.").required(),
      [](const Result& r) { return io::write_all(kJob, r.jobs); }},
-    io::row<&Result::events>("events", "Events simulated.").in(io::at_least(0)),
-    io::row<&Result::packet_hops>("packet_hops",
-                                  "Packets times links passed; null without packets.")
+    io::row<&Result::events>("Events simulated.").in(io::at_least(0)),
+    io::row<&Result::packet_hops>("Packets times links passed; null without packets.")
         .in(io::at_least(0)),
     {list("defaults", kOneDefault,
           "Values that the scenario leaves out and that decide a time here.")

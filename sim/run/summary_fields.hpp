@@ -3,6 +3,7 @@
 // runs that have it. The table makes the summary of `run`, the records of sweeps, the columns of
 // `compare`, the targets of `solve`, and the JSON Schemas of results and records
 // (summary_keys.hpp).
+#include "document/fields/written.hpp"
 #include "run/summary.hpp"
 
 namespace stepsim::study {
@@ -72,23 +73,22 @@ inline constexpr SummaryRuns kPriced{"a run with samples or tokens and a price",
 inline constexpr SummaryRuns kFailing{"a run whose machines fail", "/job/node_mtbf_s=..."};
 inline constexpr SummaryRuns kBatched{"a run with a batch size", "/workload/batch_size=..."};
 
-template <class Member>
-[[nodiscard]] constexpr SummaryField row(std::string_view key, Member member,
-                                         std::string_view sentence) {
-  return {.key = key, .value = member, .sentence = sentence};
+// A figure whose key is the name of its member.
+template <auto Member> [[nodiscard]] constexpr SummaryField row(std::string_view sentence) {
+  return {.key = io::member_name<Member>(), .value = Member, .sentence = sentence};
 }
 
 // A figure of which replications give the mean.
-constexpr SummaryField mean(std::string_view key, SummaryNumber number, std::string_view sentence) {
-  SummaryField field = row(key, number, sentence);
+template <SummaryNumber Number> constexpr SummaryField mean(std::string_view sentence) {
+  SummaryField field = row<Number>(sentence);
   field.replicated = Replicated::mean;
   return field;
 }
 
 // A figure of which more is better.
-constexpr SummaryField gain(std::string_view key, SummaryNumber number, std::string_view sentence,
-                            Replicated replicated = Replicated::first) {
-  SummaryField field = row(key, number, sentence);
+template <SummaryNumber Number>
+constexpr SummaryField gain(std::string_view sentence, Replicated replicated = Replicated::first) {
+  SummaryField field = row<Number>(sentence);
   field.replicated = replicated;
   field.is_better_high = true;
   return field;
@@ -96,249 +96,229 @@ constexpr SummaryField gain(std::string_view key, SummaryNumber number, std::str
 
 // The order is made for readers. Records and results sort their keys.
 inline constexpr std::array kAll{
-    mean("iteration_time_s", &Summary::iteration_time_s,
-         "Steady period of one iteration, s. With local_sgd, diloco and easgd this and all other "
-         "figures per iteration are means per step of a round, and period_s is that of the round."),
-    mean("forward_s", &Summary::forward_s, "Forward pass of the slowest worker, s."),
-    mean("backward_s", &Summary::backward_s, "Backward pass of the slowest worker, s."),
-    mean("update_s", &Summary::update_s, "Weight update, s."),
-    mean("codec_compute_s", &Summary::codec_compute_s,
-         "Encoding and decoding on the compute thread, s."),
-    mean("compute_s", &Summary::compute_s,
-         "Busy compute per iteration of the slowest worker, s: forward + backward + update + "
-         "codec."),
-    mean("communication_s", &Summary::communication_s,
-         "Time with a message under way, s; hidden or not."),
-    mean("exposed_communication_s", &Summary::exposed_communication_s,
-         "Communication not hidden behind computation, s."),
-    mean("input_wait_s", &Summary::input_wait_s,
-         "Waiting for input beyond computing and communication, s per iteration; synchronous "
-         "steps."),
-    gain("overlap_fraction", &Summary::overlap_fraction, "1 - exposed / communication."),
-    gain("speedup", &Summary::speedup,
-         "Samples per second over those of one worker, as the key baseline describes it: it "
-         "computes and updates what a worker of the run does, and sends nothing. With sharding its "
-         "update is that of one shard."),
-    gain("scaling_efficiency", &Summary::scaling_efficiency,
-         "Speed-up over the number of workers; at most 1.", Replicated::weighted),
-    gain("samples_per_s", &Summary::samples_per_s,
-         "Throughput of all workers, samples/s; null without a batch size.")
+    mean<&Summary::iteration_time_s>(
+        "Steady period of one iteration, s. With local_sgd, diloco and easgd this and all other "
+        "figures per iteration are means per step of a round, and period_s is that of the round."),
+    mean<&Summary::forward_s>("Forward pass of the slowest worker, s."),
+    mean<&Summary::backward_s>("Backward pass of the slowest worker, s."),
+    mean<&Summary::update_s>("Weight update, s."),
+    mean<&Summary::codec_compute_s>("Encoding and decoding on the compute thread, s."),
+    mean<&Summary::compute_s>(
+        "Busy compute per iteration of the slowest worker, s: forward + backward + update + "
+        "codec."),
+    mean<&Summary::communication_s>("Time with a message under way, s; hidden or not."),
+    mean<&Summary::exposed_communication_s>("Communication not hidden behind computation, s."),
+    mean<&Summary::input_wait_s>(
+        "Waiting for input beyond computing and communication, s per iteration; synchronous "
+        "steps."),
+    gain<&Summary::overlap_fraction>("1 - exposed / communication."),
+    gain<&Summary::speedup>(
+        "Samples per second over those of one worker, as the key baseline describes it: it "
+        "computes and updates what a worker of the run does, and sends nothing. With sharding its "
+        "update is that of one shard."),
+    gain<&Summary::scaling_efficiency>("Speed-up over the number of workers; at most 1.",
+                                       Replicated::weighted),
+    gain<&Summary::samples_per_s>(
+        "Throughput of all workers, samples/s; null without a batch size.")
         .only(kBatched),
-    mean("makespan_s", &Summary::makespan_s, "Whole run, s: to the end of the last exchange."),
-    mean("makespan_drained_s", &Summary::makespan_drained_s,
-         "Whole run with the gradients under way applied, s."),
-    row("closed_form_s", &Summary::closed_form_s,
+    mean<&Summary::makespan_s>("Whole run, s: to the end of the last exchange."),
+    mean<&Summary::makespan_drained_s>("Whole run with the gradients under way applied, s."),
+    row<&Summary::closed_form_s>(
         "Period with every exchange by its formula, s; null where there is none: on simulated "
         "networks, with a measured curve, and with random factors."),
-    row("closed_form_is_bound", &Summary::closed_form_is_bound,
+    row<&Summary::closed_form_is_bound>(
         "Whether closed_form_s is an upper bound rather than the time of the schedule; null "
         "without a closed form."),
-    row("paper_form_s", &Summary::paper_form_s,
+    row<&Summary::paper_form_s>(
         "T/K (c + m) of the whole run, s: the published form for unlimited resources, not "
         "reachable; for reference.")
         .only(kPipelined),
-    mean("straggler_wait_s", &Summary::straggler_wait_s,
-         "Mean over workers of waiting for slower ones, s per iteration: compute_s less what the "
-         "worker computes; part of compute_s, not communication. With mode ssp: what the bound on "
-         "staleness holds workers up, part of exposed_communication_s."),
-    mean("interference_s", &Summary::interference_s,
-         "How much longer the period is than without the slowdown of /training/overlap, s; part of "
-         "exposed_communication_s.")
+    mean<&Summary::straggler_wait_s>(
+        "Mean over workers of waiting for slower ones, s per iteration: compute_s less what the "
+        "worker computes; part of compute_s, not communication. With mode ssp: what the bound on "
+        "staleness holds workers up, part of exposed_communication_s."),
+    mean<&Summary::interference_s>(
+        "How much longer the period is than without the slowdown of /training/overlap, s; part of "
+        "exposed_communication_s.")
         .only(kSlowed),
-    row("wire_bytes", &Summary::wire_bytes,
+    row<&Summary::wire_bytes>(
         "Bytes that the worker that sends most sends per iteration; a server sends more."),
-    mean("lower_bound_s", &Summary::lower_bound_s,
-         "No schedule on this network has a shorter period, s; counts the factors of /variability "
-         "that were drawn."),
-    row("iteration_time_low_s", &Summary::iteration_time_low_s,
+    mean<&Summary::lower_bound_s>(
+        "No schedule on this network has a shorter period, s; counts the factors of /variability "
+        "that were drawn."),
+    row<&Summary::iteration_time_low_s>(
         "Low end of the interval of the iteration time, s: of what its parts leave open or, where "
         "times are random and it has no parts, of the mean; that is not below what the slowest "
         "worker computes with the least factor that the law can draw (0 for lognormal, "
         "exponential, gamma).")
         .only(kUncertain),
-    row("iteration_time_high_s", &Summary::iteration_time_high_s,
-        "High end of that interval of the iteration time, s.")
+    row<&Summary::iteration_time_high_s>("High end of that interval of the iteration time, s.")
         .only(kUncertain),
-    row("interval_level", &Summary::interval_level,
+    row<&Summary::interval_level>(
         "Share of all cases that the interval holds, 0.8: of real runs under typical conditions, "
         "of predictions by the model of a library, or of means of random times.")
         .only(kUncertain),
-    row("interval_parts", &Summary::interval_parts,
+    row<&Summary::interval_parts>(
         "What the interval consists of, the largest part first; none for the mean of random times.")
         .only(kUncertain),
-    row("compute_low_s", &Summary::compute_low_s,
+    row<&Summary::compute_low_s>(
         "Low end of the interval of the estimate for a GPU in which compute_s lies, s.")
         .only(kEstimated),
-    row("compute_high_s", &Summary::compute_high_s, "High end of that interval, s.")
-        .only(kEstimated),
-    row("pipeline_width", &Summary::pipeline_width,
+    row<&Summary::compute_high_s>("High end of that interval, s.").only(kEstimated),
+    row<&Summary::pipeline_width>(
         "Width K of Pipe-SGD: iterations whose gradients are under way at once.")
         .only(kPipelined),
-    row("staleness_mean", &Summary::staleness_mean,
+    row<&Summary::staleness_mean>(
         "Updates between reading weights and applying the gradient, mean."),
-    row("staleness_max", &Summary::staleness_max,
+    row<&Summary::staleness_max>(
         "Updates between reading weights and applying the gradient, largest."),
-    row("in_flight_gradients", &Summary::in_flight_gradients,
-        "Gradients that are not applied when the run ends."),
-    row("codec_hops", &Summary::codec_hops, "Re-encodings of a value on its way round the ring."),
-    mean("select_s", &Summary::select_s, "Selecting entries, s per iteration.").only(kCompressed),
-    mean("residual_s", &Summary::residual_s, "Updating residuals, s per iteration.")
+    row<&Summary::in_flight_gradients>("Gradients that are not applied when the run ends."),
+    row<&Summary::codec_hops>("Re-encodings of a value on its way round the ring."),
+    mean<&Summary::select_s>("Selecting entries, s per iteration.").only(kCompressed),
+    mean<&Summary::residual_s>("Updating residuals, s per iteration.").only(kCompressed),
+    mean<&Summary::compress_s>(
+        "Selecting and residuals, s; on a side stream what of it backward does not hide.")
         .only(kCompressed),
-    mean("compress_s", &Summary::compress_s,
-         "Selecting and residuals, s; on a side stream what of it backward does not hide.")
+    mean<&Summary::staging_s>("Copies between device and host, s per iteration.").only(kCompressed),
+    mean<&Summary::wire_s>("Sending the messages themselves, s per iteration.").only(kCompressed),
+    mean<&Summary::merge_s>("Merging lists of entries on the longest path, s per iteration.")
         .only(kCompressed),
-    mean("staging_s", &Summary::staging_s, "Copies between device and host, s per iteration.")
+    mean<&Summary::scatter_s>("Adding entries into the dense update, s per iteration.")
         .only(kCompressed),
-    mean("wire_s", &Summary::wire_s, "Sending the messages themselves, s per iteration.")
+    gain<&Summary::density>("Entries selected over elements.").only(kCompressed),
+    gain<&Summary::k>("Entries selected per rank, all buckets.").only(kCompressed),
+    gain<&Summary::speedup_vs_dense_sequential>(
+        "Iteration time of the same run, dense and in one message after backward, over this one.",
+        Replicated::weighted)
         .only(kCompressed),
-    mean("merge_s", &Summary::merge_s,
-         "Merging lists of entries on the longest path, s per iteration.")
+    gain<&Summary::speedup_vs_dense_overlapped>(
+        "Iteration time of the same run, dense and overlapped (compression.baseline), over this "
+        "one.",
+        Replicated::weighted)
         .only(kCompressed),
-    mean("scatter_s", &Summary::scatter_s, "Adding entries into the dense update, s per iteration.")
-        .only(kCompressed),
-    gain("density", &Summary::density, "Entries selected over elements.").only(kCompressed),
-    gain("k", &Summary::k, "Entries selected per rank, all buckets.").only(kCompressed),
-    gain("speedup_vs_dense_sequential", &Summary::speedup_vs_dense_sequential,
-         "Iteration time of the same run, dense and in one message after backward, over this one.",
-         Replicated::weighted)
-        .only(kCompressed),
-    gain("speedup_vs_dense_overlapped", &Summary::speedup_vs_dense_overlapped,
-         "Iteration time of the same run, dense and overlapped (compression.baseline), over this "
-         "one.",
-         Replicated::weighted)
-        .only(kCompressed),
-    mean("loss_fraction", &Summary::loss_fraction,
-         "Part of the bytes of gradients that is not delivered."),
-    mean("stale_fraction", &Summary::stale_fraction,
-         "Part of the bytes of parameters that is not delivered."),
-    mean("effective_loss", &Summary::effective_loss,
-         "Loss of gradients weighted by the contributions that each lost packet holds."),
-    row("epochs", &Summary::epochs, "Epochs to the target accuracy."),
-    row("time_to_accuracy_s", &Summary::time_to_accuracy_s, "Time to the target accuracy, s."),
-    row("steps_to_finish", &Summary::steps_to_finish,
+    mean<&Summary::loss_fraction>("Part of the bytes of gradients that is not delivered."),
+    mean<&Summary::stale_fraction>("Part of the bytes of parameters that is not delivered."),
+    mean<&Summary::effective_loss>(
+        "Loss of gradients weighted by the contributions that each lost packet holds."),
+    row<&Summary::epochs>("Epochs to the target accuracy."),
+    row<&Summary::time_to_accuracy_s>("Time to the target accuracy, s."),
+    row<&Summary::steps_to_finish>(
         "Steps of the whole training: samples over those of a step of all workers, rounded up.")
         .only(kJobs),
-    row("time_to_finish_s", &Summary::time_to_finish_s,
+    row<&Summary::time_to_finish_s>(
         "Time of the whole training, s; where machines fail, the expected time with checkpoints, "
         "restarts and steps that are done again.")
         .only(kJobs),
-    row("cost_usd", &Summary::cost_usd,
+    row<&Summary::cost_usd>(
         "Price of all GPUs for time_to_finish_s, USD; servers of their own cost nothing.")
         .only(kPriced),
-    gain("goodput", &Summary::goodput,
-         "Share of the time in which steps are done that are not lost, with a checkpoint every "
-         "checkpoint_interval_s.")
+    gain<&Summary::goodput>(
+        "Share of the time in which steps are done that are not lost, with a checkpoint every "
+        "checkpoint_interval_s.")
         .only(kFailing),
-    row("checkpoint_interval_s", &Summary::checkpoint_interval_s,
+    row<&Summary::checkpoint_interval_s>(
         "Time of steps between two checkpoints for which the training is done first, s.")
         .only(kFailing),
-    row("bottleneck", &Summary::bottleneck,
+    row<&Summary::bottleneck>(
         "What limits the step: compute, latency, bandwidth, reduction, straggler, compression, "
         "server or input (the reading of batches)."),
-    row("baseline", &Summary::baseline, "What the speed-up is relative to, in words."),
-    row("converges", &Summary::converges,
+    row<&Summary::baseline>("What the speed-up is relative to, in words."),
+    row<&Summary::converges>(
         "Whether training converges with this loss of gradients (/training/convergence)."),
-    row("staleness_histogram", &Summary::staleness_histogram,
-        "Number of gradients by staleness, from 0."),
-    row("merge_waiting_merges", &Summary::merge_waiting_merges,
+    row<&Summary::staleness_histogram>("Number of gradients by staleness, from 0."),
+    row<&Summary::merge_waiting_merges>(
         "Merges of MG-WFBP for which the channel waits though a message is ready.")
         .below("merge"),
-    row("merge_certified_optimal", &Summary::merge_certified_optimal,
+    row<&Summary::merge_certified_optimal>(
         "Whether the merge of MG-WFBP or optimal is proved to be the best one of messages that "
         "follow each other.")
         .below("merge"),
-    row("merge_linear", &Summary::merge_linear,
+    row<&Summary::merge_linear>(
         "Whether a message costs a start-up and a time per byte, as the planner takes it; false: "
         "the planner takes the tangent of the library's cost at the mean gradient. Null for "
         "planners that take any cost.")
         .below("merge"),
-    row("merge_optimal_iteration_time_s", &Summary::merge_optimal_iteration_time_s,
+    row<&Summary::merge_optimal_iteration_time_s>(
         "Iteration time of the best merge on the same network, s; null in a sweep.")
         .below("merge"),
-    row("merge_gap_to_optimal", &Summary::merge_gap_to_optimal,
+    row<&Summary::merge_gap_to_optimal>(
         "Iteration time over that of the best merge, less 1; null in a sweep.")
         .below("merge"),
-    mean("fct_mean_s", &Summary::fct_mean_s, "Completion time of messages on the network, mean, s.")
-        .below("fct"),
-    mean("fct_p50_s", &Summary::fct_p50_s, "The same, median, s.").below("fct"),
-    mean("fct_p95_s", &Summary::fct_p95_s, "The same, 95th percentile by nearest rank, s.")
-        .below("fct"),
-    mean("fct_p99_s", &Summary::fct_p99_s, "The same, 99th percentile, s.").below("fct"),
-    mean("fct_max_s", &Summary::fct_max_s, "The same, longest, s.").below("fct"),
-    mean("period_s", &Summary::period_s,
-         "Period of the program of an iteration, s: its steps times iteration_time_s."),
-    row("steps", &Summary::steps, "Optimizer steps of an iteration of the program."),
-    gain("utilization", &Summary::utilization,
-         "Period with exchanges that take no time over the period.", Replicated::mean),
-    mean("outer_communication_s", &Summary::outer_communication_s,
-         "Time of a round with an outer exchange under way, s; hidden or not.")
+    mean<&Summary::fct_mean_s>("Completion time of messages on the network, mean, s.").below("fct"),
+    mean<&Summary::fct_p50_s>("The same, median, s.").below("fct"),
+    mean<&Summary::fct_p95_s>("The same, 95th percentile by nearest rank, s.").below("fct"),
+    mean<&Summary::fct_p99_s>("The same, 99th percentile, s.").below("fct"),
+    mean<&Summary::fct_max_s>("The same, longest, s.").below("fct"),
+    mean<&Summary::period_s>(
+        "Period of the program of an iteration, s: its steps times iteration_time_s."),
+    row<&Summary::steps>("Optimizer steps of an iteration of the program."),
+    gain<&Summary::utilization>("Period with exchanges that take no time over the period.",
+                                Replicated::mean),
+    mean<&Summary::outer_communication_s>(
+        "Time of a round with an outer exchange under way, s; hidden or not.")
         .only(kRounds),
-    row("local_steps", &Summary::local_steps, "Steps of a round.").only(kRounds),
-    row("overlap_steps", &Summary::overlap_steps,
+    row<&Summary::local_steps>("Steps of a round.").only(kRounds),
+    row<&Summary::overlap_steps>(
         "Steps during which training goes on while a fragment is exchanged.")
         .only(kRounds),
-    row("outer_staleness_steps", &Summary::outer_staleness_steps,
-        "Steps between sending a fragment and merging it.")
+    row<&Summary::outer_staleness_steps>("Steps between sending a fragment and merging it.")
         .only(kRounds),
-    row("units", &Summary::units, "Sharding units, whose parameters are gathered together.")
-        .only(kSharded),
-    row("certified", &Summary::certified,
+    row<&Summary::units>("Sharding units, whose parameters are gathered together.").only(kSharded),
+    row<&Summary::certified>(
         "Whether no other units have a shorter period (of whole blocks, with many layers); "
         "wrapping optimal only.")
         .only(kSharded),
-    row("memory_bytes", &Summary::memory_bytes,
+    row<&Summary::memory_bytes>(
         "Most memory of a worker at any time of a step, bytes: the sum of memory_parts. "
         "Activations of a trace are not known and not counted."),
-    row("memory_low_bytes", &Summary::memory_low_bytes,
+    row<&Summary::memory_low_bytes>(
         "The same with an allocator that loses nothing and a context of 0.5 GB, and, where "
         "/workload/loss is not given, a loss in chunks."),
-    row("memory_high_bytes", &Summary::memory_high_bytes,
+    row<&Summary::memory_high_bytes>(
         "The same with an allocator that loses 20 % of what comes and goes, a context of 2 GB and "
         "gradients that stay between steps, and, where /workload/kernels is not given, composed "
         "kernels."),
-    row("memory_reserved_bytes", &Summary::memory_reserved_bytes,
+    row<&Summary::memory_reserved_bytes>(
         "What nvidia-smi would show, bytes: memory_bytes with the share of what comes and goes "
         "that PyTorch's allocator keeps (medians of published figures), at most the capacity."),
-    row("memory_capacity_bytes", &Summary::memory_capacity_bytes,
-        "Memory of a GPU, bytes (/cluster/gpu_memory_bytes)."),
-    row("memory_fits", &Summary::memory_fits,
+    row<&Summary::memory_capacity_bytes>("Memory of a GPU, bytes (/cluster/gpu_memory_bytes)."),
+    row<&Summary::memory_fits>(
         "Whether memory_capacity_bytes hold the model: false where they do not hold memory_bytes, "
         "true where they hold memory_high_bytes; null between, where the capacity is not known, "
         "and where activations are not and the rest fits."),
-    row("memory_parts_parameters_bytes", &Summary::memory_parts_parameters_bytes,
+    row<&Summary::memory_parts_parameters_bytes>(
         "Parameters that stay, as they are stored or computed with, without gathered units.")
         .below("memory_parts"),
-    row("memory_parts_master_bytes", &Summary::memory_parts_master_bytes,
+    row<&Summary::memory_parts_master_bytes>(
         "Further copy of the parameters that the optimizer updates.")
         .below("memory_parts"),
-    row("memory_parts_gradients_bytes", &Summary::memory_parts_gradients_bytes,
+    row<&Summary::memory_parts_gradients_bytes>(
         "Gradients at that time, without those of units that are not reduced yet.")
         .below("memory_parts"),
-    row("memory_parts_optimizer_bytes", &Summary::memory_parts_optimizer_bytes,
-        "State of the optimizer (/training/optimizer).")
+    row<&Summary::memory_parts_optimizer_bytes>("State of the optimizer (/training/optimizer).")
         .below("memory_parts"),
-    row("memory_parts_buckets_bytes", &Summary::memory_parts_buckets_bytes,
+    row<&Summary::memory_parts_buckets_bytes>(
         "Messages of several gradients, which are copies of them: all of a step, or Horovod's "
         "fusion buffer.")
         .below("memory_parts"),
-    row("memory_parts_copies_bytes", &Summary::memory_parts_copies_bytes,
+    row<&Summary::memory_parts_copies_bytes>(
         "Further copies of the algorithm: gradients under way, residuals of compression, state of "
         "an outer optimizer, what servers next to a worker hold.")
         .below("memory_parts"),
-    row("memory_parts_units_bytes", &Summary::memory_parts_units_bytes,
+    row<&Summary::memory_parts_units_bytes>(
         "Gathered units and their unreduced gradients at that time.")
         .below("memory_parts"),
-    row("memory_parts_activations_bytes", &Summary::memory_parts_activations_bytes,
+    row<&Summary::memory_parts_activations_bytes>(
         "Activations at that time, by the shapes of the model (Korthikanti et al. 2022) or as "
         "given; null if unknown.")
         .below("memory_parts"),
-    row("memory_parts_update_bytes", &Summary::memory_parts_update_bytes,
+    row<&Summary::memory_parts_update_bytes>(
         "Temporaries of an update that takes all parameters at once, where that is the time.")
         .below("memory_parts"),
-    row("memory_parts_allocator_bytes", &Summary::memory_parts_allocator_bytes,
+    row<&Summary::memory_parts_allocator_bytes>(
         "What the allocator loses, 5 % of what comes and goes (assumed; 0 to 20 %).")
         .below("memory_parts"),
-    row("memory_parts_context_bytes", &Summary::memory_parts_context_bytes,
+    row<&Summary::memory_parts_context_bytes>(
         "Context of the GPU's driver, kernels and workspaces of libraries, 1 GB (assumed), and "
         "with /workload/kernels tensorflow the 5 % of the capacity that its allocator does not "
         "take.")

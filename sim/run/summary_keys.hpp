@@ -11,18 +11,16 @@ namespace stepsim::study {
 // A part of the interval (CON 4).
 inline constexpr auto kIntervalPart = std::to_array<io::Written<IntervalPart>>({
     io::row<&IntervalPart::factor>(
-        "factor", "Name of the factor; estimate is that of computing for a GPU, library the "
-                  "model of a library, rest what differs between runs whose factors are known.")
+        "Name of the factor; estimate is that of computing for a GPU, library the "
+        "model of a library, rest what differs between runs whose factors are known.")
         .example(R"("c_cloud")"),
-    io::row<&IntervalPart::share>("share",
-                                  "Its share of the squared width above the iteration time.")
+    io::row<&IntervalPart::share>("Its share of the squared width above the iteration time.")
         .example("0.7"),
     io::row<&IntervalPart::at_high>(
-        "at_high", "Logarithm of the iteration time with the factor one standard deviation "
-                   "above its value, over that with its value.")
+        "Logarithm of the iteration time with the factor one standard deviation "
+        "above its value, over that with its value.")
         .example("0.21"),
-    io::row<&IntervalPart::at_low>("at_low", "The same one standard deviation below.")
-        .example("-0.08"),
+    io::row<&IntervalPart::at_low>("The same one standard deviation below.").example("-0.08"),
 });
 inline constexpr std::array kOneIntervalPart{
     io::rows::object("interval_parts", io::kKeysOf<kIntervalPart>, "One of them.")};

@@ -28,8 +28,7 @@ public:
     read_cluster();
     read_streams();
     read_groups();
-    const io::Json* overlap = top_.any("overlap");
-    if (overlap != nullptr && !overlap->is_null()) {
+    if (const io::Json* overlap = top_.given("overlap")) {
       draft_.settings().interference = parse_interference(*overlap, problems_);
     }
     draft_.settings().steps = static_cast<std::int32_t>(top_.integer("steps"));
@@ -59,8 +58,7 @@ public:
 
 private:
   void read_cluster() {
-    const io::Json* cluster = top_.any("cluster");
-    if (cluster != nullptr && !cluster->is_null()) {
+    if (const io::Json* cluster = top_.given("cluster")) {
       links_.emplace(*cluster, tree_, files_);
     }
     const auto ranks = top_.optional_integer("ranks");
@@ -68,9 +66,8 @@ private:
                               : links_ ? links_->ranks()
                                        : 1;
     if (ranks && links_ && *ranks != std::int64_t{links_->ranks()}) {
-      problems_.add(tree_, "ranks",
-                    "the cluster has " + std::to_string(links_->ranks()) + " ranks, got " +
-                        std::to_string(*ranks));
+      top_.refuse("ranks", "the cluster has " + std::to_string(links_->ranks()) + " ranks, got " +
+                               std::to_string(*ranks));
     }
   }
 
@@ -89,8 +86,8 @@ private:
   }
 
   void read_groups() {
-    const io::Json* groups = top_.any("groups");
-    if (groups == nullptr || groups->is_null()) {
+    const io::Json* groups = top_.given("groups");
+    if (groups == nullptr) {
       return;
     }
     for (programs::Group& group : parse_groups(*groups, problems_)) {
@@ -141,7 +138,7 @@ private:
       if (found) {
         operation.group = *found;
       } else {
-        problems_.add(json, "group", unknown("group", group, groups_));
+        fields.refuse("group", unknown("group", group, groups_));
       }
     }
     operation.entry = fields.word("entry", programs::kEntries);
@@ -157,7 +154,7 @@ private:
     operation.micro_batch = label("micro_batch", -1);
     if (operation.last_layer < operation.first_layer || operation.first_layer < 0) {
       if (fields.has("last_layer")) {
-        problems_.add(json, "last_layer", "must not be below first_layer");
+        fields.refuse("last_layer", "must not be below first_layer");
       }
     }
     (void)fields.any("waits");
@@ -307,7 +304,7 @@ private:
       return found->second;
     }
     if (top_.has("marker")) {
-      problems_.add(tree_, "marker", "unknown operation \"" + base::shown_value(marker) + "\"");
+      top_.refuse("marker", "unknown operation \"" + base::shown_value(marker) + "\"");
     }
     return 0;
   }
@@ -317,9 +314,9 @@ private:
     const std::int64_t half = file.evaluation.iterations / 2;
     file.evaluation.discard = top_.integer_or("discard_iterations", half);
     if (file.evaluation.discard >= file.evaluation.iterations) {
-      problems_.add(tree_, "discard_iterations",
-                    "must be less than iterations (" + std::to_string(file.evaluation.iterations) +
-                        "), got " + std::to_string(file.evaluation.discard));
+      top_.refuse("discard_iterations", "must be less than iterations (" +
+                                            std::to_string(file.evaluation.iterations) + "), got " +
+                                            std::to_string(file.evaluation.discard));
     }
   }
 

@@ -2,8 +2,9 @@
 #include "scenario/program_file.hpp"
 
 #include "base/collected.hpp"
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "scenario/files/overlap_file.hpp"
+#include "scenario/program_keys.hpp"
 
 namespace stepsim::study {
 
@@ -14,18 +15,18 @@ using programs::OperationType;
 using programs::Program;
 
 io::Json stream_tree(const programs::Stream& stream) {
-  io::Json tree(io::Object{{"name", stream.name}});
-  const programs::Stream defaults;
+  using programs::Stream;
+  io::Json tree = io::tree_of<&Stream::name>(stream);
+  const Stream defaults;
   tree.set("discipline", programs::kDisciplines[stream.discipline]);
   if (stream.credit_bytes != defaults.credit_bytes) {
     tree.set("credit_bytes", stream.credit_bytes);
   }
   if (stream.discipline == programs::Discipline::at_once) {
-    tree.set("concurrency", std::int64_t{stream.concurrency});
     if (stream.shares != defaults.shares) {
       tree.set("channel_shares", buckets::kChannelShares[stream.shares]);
     }
-    tree.set("contention", stream.contention);
+    io::set_members<&Stream::concurrency, &Stream::contention>(stream, tree);
   }
   return tree;
 }
@@ -38,7 +39,7 @@ io::Json pair_tree(const Program& program, std::uint32_t operation, std::int32_t
 
 void set_label(io::Json& tree, std::string_view key, std::int32_t value) {
   if (value >= 0) {
-    tree.set(key, std::int64_t{value});
+    tree.set(key, value);
   }
 }
 
@@ -60,13 +61,9 @@ io::Json operation_tree(const Program& program, std::uint32_t o) {
   } else {
     tree.set("seconds", operation.seconds.value);
   }
-  for (const auto& [key, value] :
-       {std::pair("bytes", operation.bytes), std::pair("priority", operation.priority),
-        std::pair("step", std::int64_t{operation.step})}) {
-    if (value != 0) {
-      tree.set(key, value);
-    }
-  }
+  io::set_given(tree, "bytes", operation.bytes);
+  io::set_given(tree, "priority", operation.priority);
+  io::set_given(tree, "step", operation.step);
   set_label(tree, "unit", operation.unit);
   set_label(tree, "first_layer", operation.first_layer);
   if (operation.last_layer != operation.first_layer) {
@@ -91,10 +88,8 @@ io::Json operation_tree(const Program& program, std::uint32_t o) {
 
 io::Json program_tree(const ProgramFile& file) {
   const Program& program = file.program;
-  io::Json tree(io::Object{{"schema_version", 1}, {"kind", "program"}});
-  if (!file.name.empty()) {
-    tree.set("name", file.name);
-  }
+  io::Json tree = io::file_json(keys::kProgram);
+  io::set_given(tree, "name", file.name);
   tree.set("streams", base::collected<io::Json>(program.streams, stream_tree));
   if (!program.groups.empty()) {
     io::Object groups;
@@ -117,16 +112,14 @@ io::Json program_tree(const ProgramFile& file) {
   }
   tree.set("operations", std::move(operations));
   tree.set("marker", program.operations[program.marker].id);
-  if (program.tail_operations > 0) {
-    tree.set("tail", std::int64_t{program.tail_operations});
-  }
+  io::set_given(tree, "tail", program.tail_operations);
   if (program.steps != 1) {
-    tree.set("steps", std::int64_t{program.steps});
+    tree.set("steps", program.steps);
   }
   if (program.interference.any()) {
     tree.set("overlap", io::slowdown_tree(program.interference, programs::kKinds.all()));
   }
-  tree.set("ranks", std::int64_t{program.ranks});
+  tree.set("ranks", program.ranks);
   tree.set("iterations", file.evaluation.iterations);
   tree.set("discard_iterations", file.evaluation.discard);
   return tree;

@@ -25,9 +25,8 @@ std::int64_t positive_bytes(io::Fields& fields, std::string_view key) {
     return 1; // reported
   }
   if (bytes != std::floor(bytes) || bytes > row.range.high) {
-    fields.problems().add(fields.json(), key,
-                          "must be a whole number of bytes, at most 2^53, got " +
-                              io::shown(*fields.any(key)));
+    fields.refuse(key, "must be a whole number of bytes, at most 2^53, got " +
+                           io::shown(*fields.any(key)));
     return 1;
   }
   return static_cast<std::int64_t>(bytes);
@@ -41,9 +40,8 @@ std::int64_t parse_ranks(io::Fields& fields) {
   const std::int64_t ranks = fields.integer("ranks", io::Range{.high = range.high});
   const auto least = static_cast<std::int64_t>(range.low);
   if (fields.has("ranks") && fields.any("ranks")->is_number() && ranks < least) {
-    fields.problems().add(
-        fields.json(), "ranks",
-        fmt::format("needs at least {} ranks, got {}", least, io::shown(*fields.any("ranks"))));
+    fields.refuse("ranks", fmt::format("needs at least {} ranks, got {}", least,
+                                       io::shown(*fields.any("ranks"))));
   }
   return std::max(ranks, least);
 }
@@ -119,8 +117,8 @@ BreakEvenFile parse_breakeven(const io::Json& tree, Files& files) {
   file.bandwidth_Bps = fields.numbers("bandwidth_Bps");
 
   collectives::Compression compression;
-  const io::Json* json = fields.any("compression");
-  if (json == nullptr || json->is_null()) {
+  const io::Json* json = fields.given("compression");
+  if (json == nullptr) {
     fields.refuse("compression", "required");
   } else {
     CompressionUse use;

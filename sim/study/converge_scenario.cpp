@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "run/run.hpp"
 #include "run/run_program.hpp"
 #include "run/work_estimate.hpp"
@@ -191,31 +191,23 @@ double loss_at(const Curve& curve, double time_s) {
 io::Json curve_tree(const Curve& curve, const CurveOptions& options) {
   auto applied = io::write_each(curve.applied_gradient,
                                 [](const auto& gradient) { return io::or_null(gradient); });
-  auto points = io::write_each(curve.points, [](const CurvePoint& point) {
-    return io::Object{{"time_s", point.time_s}, {"loss", point.loss}};
-  });
-  return io::Object{
+  io::Json tree = io::Object{
       {"problem", "logistic"},
-      {"note", std::string(kStandInNote)},
-      {"algorithm", curve.algorithm},
+      {"note", kStandInNote},
       {"compression", curve.method},
-      {"workers", static_cast<std::int64_t>(curve.workers)},
-      {"pipeline_width", io::or_null(curve.pipeline_width)},
-      {"k", io::or_null(curve.k)},
-      {"staleness_mean", curve.staleness_mean},
       {"step", options.learning_rate},
-      {"batch_size", static_cast<std::int64_t>(options.batch)},
-      {"iterations", options.iterations},
-      {"iteration_time_s", curve.iteration_time_s},
+      {"batch_size", options.batch},
       {"converged", curve.time_to_target_s ? io::Json(true) : io::Json()},
-      {"final_distance", io::Json()},
+      {"final_distance", nullptr},
       {"final_loss", curve.points.back().loss},
-      {"target_loss", io::or_null(options.target_loss)},
-      {"time_to_target_s", io::or_null(curve.time_to_target_s)},
-      {"iterations_to_target", io::or_null(curve.iterations_to_target)},
       {"applied_gradient", std::move(applied)},
-      {"points", std::move(points)},
+      {"points", io::write_each(curve.points, io::tree_of<&CurvePoint::time_s, &CurvePoint::loss>)},
   };
+  io::set_members<&CurveOptions::iterations, &CurveOptions::target_loss>(options, tree);
+  io::set_members<&Curve::algorithm, &Curve::workers, &Curve::pipeline_width, &Curve::k,
+                  &Curve::staleness_mean, &Curve::iteration_time_s, &Curve::time_to_target_s,
+                  &Curve::iterations_to_target>(curve, tree);
+  return tree;
 }
 
 } // namespace stepsim::study

@@ -26,7 +26,7 @@ enum class ChangeKind {
 // One change of the program or scenario, and its effect.
 struct WhatIf {
   std::string change;           // "twice the bandwidth"
-  std::vector<std::string> set; // --set values for it: "/cluster/network/bandwidth_Bps=2.5e9"
+  std::vector<std::string> set; // --set values for it: "/cluster/network/latency_s=1e-5"
   double step_s{};              // step time with the change
   double gain{};                // 1 - new step time / old step time
   ChangeKind kind = ChangeKind::network;

@@ -50,8 +50,8 @@ constexpr auto kStep = std::to_array<Written<Step>>({
 constexpr std::array kStepObject{object("critical_cycle", io::kKeysOf<kStep>, "An operation.")};
 
 constexpr auto kShare = std::to_array<Written<programs::Share>>({
-    io::row<&programs::Share::name>("name", "What the seconds belong to."),
-    io::row<&programs::Share::seconds>("seconds", "Seconds per iteration of the program."),
+    io::row<&programs::Share::name>("What the seconds belong to."),
+    io::row<&programs::Share::seconds>("Seconds per iteration of the program."),
 });
 constexpr std::array kShareObject{object("shares", io::kKeysOf<kShare>, "A share of the period.")};
 
@@ -71,36 +71,32 @@ constexpr auto kAttribution = std::to_array<Written<Attribution>>({
 
 using programs::Sensitivity;
 constexpr auto kSensitivity = std::to_array<Written<Sensitivity>>({
-    io::row<&Sensitivity::parameter>(
-        "parameter", "latency_s, seconds_per_byte, a factor on start-ups, data or computing, or "
-                     "seconds of an operation."),
-    io::row<&Sensitivity::left>("left",
-                                "Change of the period per unit, where the parameter falls."),
-    io::row<&Sensitivity::right>("right",
-                                 "Change of the period per unit, where the parameter rises."),
+    io::row<&Sensitivity::parameter>("latency_s, seconds_per_byte, a factor on start-ups, data or "
+                                     "computing, or seconds of an operation."),
+    io::row<&Sensitivity::left>("Change of the period per unit, where the parameter falls."),
+    io::row<&Sensitivity::right>("Change of the period per unit, where the parameter rises."),
     io::row<&Sensitivity::exact>(
-        "exact", "By critical cycles; otherwise numeric, by a relative step of 1e-6."),
+        "By critical cycles; otherwise numeric, by a relative step of 1e-6."),
 });
 constexpr std::array kSensitivityObject{object("derivatives", io::kKeysOf<kSensitivity>,
                                                "The derivatives of the period by a parameter.")};
 
 constexpr auto kCause = std::to_array<Written<Cause>>({
-    io::row<&Cause::cause>("cause", "What may make steps longer."),
+    io::row<&Cause::cause>("What may make steps longer."),
     {list("set", kSetText, "Flags --set of a run with the cause.").required(),
      io::value_of<&Cause::set>},
-    io::row<&Cause::step_s>("step_s", "Time of a step with this cause alone, s."),
-    io::row<&Cause::explains_s>("explains_s", "Seconds of the gap that the cause alone explains."),
+    io::row<&Cause::step_s>("Time of a step with this cause alone, s."),
+    io::row<&Cause::explains_s>("Seconds of the gap that the cause alone explains."),
 });
 constexpr std::array kCauseObject{object("causes", io::kKeysOf<kCause>, "A cause, run alone.")};
 
 constexpr auto kMeasured = std::to_array<Written<Measured>>({
-    io::row<&Measured::step_s>("step_s", "Measured time of a step, s."),
-    io::row<&Measured::gap_s>("gap_s", "Measured minus predicted time, s."),
+    io::row<&Measured::step_s>("Measured time of a step, s."),
+    io::row<&Measured::gap_s>("Measured minus predicted time, s."),
     {list("causes", kCauseObject, "Causes, each alone; they need not add up to the gap.")
          .required(),
      [](const Measured& each) { return io::write_all(kCause, each.causes); }},
-    io::row<&Measured::unexplained_s>("unexplained_s",
-                                      "The gap without what all causes explain, at least 0, s."),
+    io::row<&Measured::unexplained_s>("The gap without what all causes explain, at least 0, s."),
 });
 
 constexpr auto kSummary = std::to_array<Written<Explained>>({
@@ -108,7 +104,7 @@ constexpr auto kSummary = std::to_array<Written<Explained>>({
      [](const Explained& each) { return Json(each.explanation.path.period_s); }},
     {integer("steps", "Optimizer steps of an iteration.").in(io::at_least(1)).required(),
      [](const Explained& each) { return Json(std::int64_t{each.program.steps}); }},
-    io::row<&Explained::step_s>("step_s", "Time of a step, s: period / steps."),
+    io::row<&Explained::step_s>("Time of a step, s: period / steps."),
     {seconds("exposed_communication_s",
              "Period minus that with exchanges that take no time, per step, s."),
      [](const Explained& each) { return Json(each.explanation.exposed_s / each.program.steps); }},
@@ -123,9 +119,8 @@ constexpr auto kSummary = std::to_array<Written<Explained>>({
      [](const Explained& each) {
        return Json(each.explanation.interference_s / each.program.steps);
      }},
-    io::row<&Explained::iterations>("iterations", "Iterations of the run.").in(io::at_least(1)),
-    io::row<&Explained::makespan_s>("makespan_s",
-                                    "Time of all iterations with what follows the last one, s."),
+    io::row<&Explained::iterations>("Iterations of the run.").in(io::at_least(1)),
+    io::row<&Explained::makespan_s>("Time of all iterations with what follows the last one, s."),
 });
 
 constexpr auto kSize = std::to_array<Written<Explained>>({

@@ -3,7 +3,7 @@
 #include <ranges>
 
 #include "buckets/unit_tables.hpp"
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 #include "run/run.hpp"
@@ -146,26 +146,24 @@ UnitPlanning plan_sharding_units(const Scenario& scenario) {
 io::Json unit_planning_tree(const Scenario& scenario, const UnitPlanning& planning) {
   const buckets::UnitPlan& plan = planning.plan;
   io::Array rows = io::write_each(planning.rows, [](const PlannedUnits& row) {
-    io::Json tree(io::Object{{"name", row.name},
-                             {"step_s", row.step_s},
-                             {"units", static_cast<std::int64_t>(row.units.size())},
-                             {"memory_bytes", row.memory_bytes}});
+    io::Json tree =
+        io::tree_of<&PlannedUnits::name, &PlannedUnits::step_s, &PlannedUnits::memory_bytes>(row);
+    tree.set("units", row.units.size());
     io::set_given(tree, "fits", row.fits);
     return tree;
   });
   io::Json tree(io::Object{
       {"units", units_tree(scenario, planning.rows.front().units)},
-      {"cuts", io::list_of(plan.cuts)},
       {"predicted_step_s", planning.rows.front().step_s},
       {"default_step_s", row_of(planning, "default").step_s},
       {"gain", gain_over_default(planning)},
       {"lower_bound_s", without_noise(plan.lower_bound.value)},
-      {"certified", plan.certified},
       {"gap", plan.gap()},
-      {"labels", plan.labels},
       {"alternatives", std::move(rows)},
-      {"warnings", io::Array(planning.warnings.begin(), planning.warnings.end())},
   });
+  io::set_members<&buckets::UnitPlan::cuts, &buckets::UnitPlan::certified,
+                  &buckets::UnitPlan::labels>(plan, tree);
+  io::set_members<&UnitPlanning::warnings>(planning, tree);
   io::set_given(tree, "largest_unit_parameters", planning.largest_unit);
   return tree;
 }

@@ -127,9 +127,9 @@ void parse_gradients(io::Fields& fields, io::Problems& problems, SemanticsFile& 
   const std::span<const io::Json> iterations = fields.array("gradients", true);
   const io::Json* list = fields.any("gradients");
   if (list != nullptr && list->is_array() && iterations.empty()) {
-    problems.add(fields.json(), "gradients", "needs at least one iteration");
+    fields.refuse("gradients", "needs at least one iteration");
   }
-  const io::Json* residual = fields.any("initial_residual");
+  const io::Json* residual = fields.given("initial_residual");
   if (!sized) {
     return;
   }
@@ -137,7 +137,7 @@ void parse_gradients(io::Fields& fields, io::Problems& problems, SemanticsFile& 
     file.gradients.push_back(parse_ranks(each, file, problems));
   }
   file.initial_residual.resize(file.ranks);
-  if (residual != nullptr && !residual->is_null()) {
+  if (residual != nullptr) {
     file.initial_residual = parse_ranks(*residual, file, problems);
   }
 }

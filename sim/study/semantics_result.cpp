@@ -57,7 +57,7 @@ constexpr auto kLost = std::to_array<Written<collectives::LostEntry>>({
      [](const collectives::LostEntry& lost) { return Json(std::int64_t{lost.rank}); }},
     {count("index", "Index of the entry."),
      [](const collectives::LostEntry& lost) { return Json(std::int64_t{lost.index}); }},
-    io::row<&collectives::LostEntry::value>("value", "Value of the entry.").example("3"),
+    io::row<&collectives::LostEntry::value>("Value of the entry.").example("3"),
 });
 constexpr std::array kLostObject{object("lost", io::kKeysOf<kLost>, "A lost entry.")};
 
@@ -167,8 +167,8 @@ constexpr auto kSemanticsRows = std::to_array<Written<SemanticsRun>>({
 });
 
 constexpr auto kDifference = std::to_array<Written<Difference>>({
-    io::row<&Difference::pointer>("pointer", "JSON pointer into the file."),
-    io::row<&Difference::message>("message", "What was expected there, and what came out."),
+    io::row<&Difference::pointer>("JSON pointer into the file."),
+    io::row<&Difference::message>("What was expected there, and what came out."),
 });
 
 struct Compared {

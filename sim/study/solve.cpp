@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/collected.hpp"
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "study/crossings.hpp"
 #include "study/sweep/assumed.hpp"
@@ -164,6 +164,8 @@ std::pair<io::Json, io::Json> range_of(const Crossing& crossing, const std::vect
   return range;
 }
 
+constexpr auto point_tree = io::tree_of<&SolvePoint::value, &SolvePoint::metric_value>;
+
 } // namespace
 
 void require_field(const io::Json& scenario, const std::string& pointer, Files& files) {
@@ -274,23 +276,20 @@ Solution solve(const SolveProblem& problem, Files& files, const SweepOptions& op
 io::Json solution_tree(const SolveProblem& problem, const Solution& solution) {
   io::Array crossings;
   for (const SolveCrossing& crossing : solution.crossings) {
-    io::Json entry(io::Object{{"value", crossing.point.value},
-                              {"metric_value", io::or_null(crossing.point.metric_value)},
-                              {"direction", crossing.rising ? "rising" : "falling"}});
+    io::Json entry = point_tree(crossing.point);
+    entry.set("direction", crossing.rising ? "rising" : "falling");
     if (crossing.range) {
       entry.set("range",
                 io::Object{{"low", crossing.range->first}, {"high", crossing.range->second}});
     }
     if (crossing.beyond) {
-      entry.set("beyond", io::Object{{"value", crossing.beyond->value},
-                                     {"metric_value", io::or_null(crossing.beyond->metric_value)}});
+      entry.set("beyond", point_tree(*crossing.beyond));
     }
     crossings.push_back(std::move(entry));
   }
   io::Array points;
   for (const SolvePoint& point : solution.points) {
-    io::Json entry(
-        io::Object{{"value", point.value}, {"metric_value", io::or_null(point.metric_value)}});
+    io::Json entry = point_tree(point);
     if (!point.metric_value) {
       entry.set("error", reason_of(problem, point));
     }
@@ -304,11 +303,11 @@ io::Json solution_tree(const SolveProblem& problem, const Solution& solution) {
       {"warnings", io::Array(solution.warnings.begin(), solution.warnings.end())},
   };
   if (!problem.minimize.empty()) {
-    const auto& best = solution.best;
-    tree.set("best", !best ? io::Json()
-                           : io::Object{{"value", best->value},
-                                        {"metric_value", io::or_null(best->metric_value)},
-                                        {problem.minimize, io::or_null(best->minimized)}});
+    io::Json best = solution.best ? point_tree(*solution.best) : io::Json();
+    if (solution.best) {
+      best.set(problem.minimize, io::or_null(solution.best->minimized));
+    }
+    tree.set("best", std::move(best));
   }
   return tree;
 }

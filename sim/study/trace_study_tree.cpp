@@ -20,9 +20,9 @@ Json end_of(const PredictedStep& step, double base::Band::*end) {
 
 constexpr auto kPart = std::to_array<Written<GapPart>>({
     io::row<&GapPart::key>("part", "host, input, waiting, exchange, other_collectives or rest."),
-    io::row<&GapPart::words>("words", "What it is."),
+    io::row<&GapPart::words>("What it is."),
     io::row<&GapPart::seconds>(
-        "seconds", "Seconds of the step; below 0 where the step has less than predicted."),
+        "Seconds of the step; below 0 where the step has less than predicted."),
 });
 constexpr std::array kPartObject{object("gap", io::kKeysOf<kPart>, "One part.")};
 
@@ -46,8 +46,7 @@ constexpr auto kAnswer = std::to_array<Written<TraceAnswer>>({
      [](const TraceAnswer& each) { return Json(each.carried.stretch); }},
     {time_row("input_s", "Carried: input that nothing hides, s."),
      [](const TraceAnswer& each) { return Json(each.carried.input_s); }},
-    io::row<&TraceAnswer::sync_s>("sync_s",
-                                  "Carried: time of each exchange that nothing else explains, s."),
+    io::row<&TraceAnswer::sync_s>("Carried: time of each exchange that nothing else explains, s."),
     {time_row("step_s", "Step that is predicted of the same machine with what is carried, s."),
      [](const TraceAnswer& each) { return Json(each.predicted.step_s); }},
     {number("step_low_s", "Low end of the interval of 80 %, s; null under ideal conditions.")
@@ -72,7 +71,7 @@ constexpr auto kLibrary = std::to_array<Written<LibraryFromLogs>>({
 });
 
 constexpr auto kStudyPoint = std::to_array<Written<StudyPoint>>({
-    io::row<&StudyPoint::gpus>("gpus", "Number of GPUs.").in(io::at_least(1)),
+    io::row<&StudyPoint::gpus>("Number of GPUs.").in(io::at_least(1)),
     {time_row("step_s", "Time of a step, s."),
      [](const StudyPoint& each) { return Json(each.step.step_s); }},
     {number("step_low_s", "Low end of the interval of 80 %, s; null under ideal conditions.")
@@ -82,9 +81,9 @@ constexpr auto kStudyPoint = std::to_array<Written<StudyPoint>>({
     {number("step_high_s", "High end of it, s.").nullable().required(),
      [](const StudyPoint& each) { return end_of(each.step, &base::Band::high); }},
     io::row<&StudyPoint::samples_per_s>(
-        "samples_per_s", "Samples of all GPUs per second; null without a batch size."),
-    io::row<&StudyPoint::efficiency>("efficiency", "Speed-up per GPU."),
-    io::row<&StudyPoint::bottleneck>("bottleneck", "What bounds the step."),
+        "Samples of all GPUs per second; null without a batch size."),
+    io::row<&StudyPoint::efficiency>("Speed-up per GPU."),
+    io::row<&StudyPoint::bottleneck>("What bounds the step."),
 });
 constexpr std::array kPointObject{
     object("points", io::kKeysOf<kStudyPoint>, "One number of GPUs.")};
@@ -96,7 +95,7 @@ constexpr auto kStudy = std::to_array<Written<TraceStudy>>({
     {integer("schema_version", "Version of the format.").in(io::between(1, 1)).required(),
      [](const TraceStudy&) { return Json(1); }},
     {text("kind", "study").required(), [](const TraceStudy&) { return Json("study"); }},
-    io::row<&TraceStudy::name>("name", "Name of the trace."),
+    io::row<&TraceStudy::name>("Name of the trace."),
     {object("trace", io::kKeysOf<kAnswer>,
             "The recorded step on its own machine; null where machine or steps are unknown.")
          .nullable()
@@ -107,7 +106,7 @@ constexpr auto kStudy = std::to_array<Written<TraceStudy>>({
          .nullable()
          .required(),
      [](const TraceStudy& each) { return io::write(kLibrary, each.library); }},
-    io::row<&TraceStudy::cluster>("cluster", "Machines of the largest number of GPUs."),
+    io::row<&TraceStudy::cluster>("Machines of the largest number of GPUs."),
     {list("points", kPointObject, "The step by the number of GPUs.").required(),
      [](const TraceStudy& each) { return io::write_all(kStudyPoint, each.points); }},
     {list("what_if", kWhatIfObject,

@@ -2,7 +2,7 @@
 // of their own, and a reference that cannot exist (no optimal merge for this scenario) is left out.
 #include "study/tune.hpp"
 
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_tree.hpp"
@@ -257,8 +257,7 @@ void add_references(const TuneProblem& problem, const TuneValues& values, io::Js
 
 // A few numbers of the record; the whole record is that of a sweep.
 io::Json point_tree(const TuneProblem& problem, const TunePoint& point) {
-  io::Json tree(io::Object{{"value", point.value},
-                           {"iteration_time_s", io::or_null(point.iteration_time_s)}});
+  io::Json tree = io::tree_of<&TunePoint::value, &TunePoint::iteration_time_s>(point);
   for (const std::string_view key : {"exposed_communication_s", "scaling_efficiency"}) {
     tree.set(key, io::or_null(number_in(point.record, key)));
   }
@@ -329,8 +328,7 @@ io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning) {
   const auto tree_of = [&](const TunePoint& point) { return point_tree(problem, point); };
   io::Array references = io::write_each(tuning.references, [&](const TuneReference& reference) {
     io::Json tree = tree_of(reference.point);
-    tree.set("name", reference.name);
-    tree.set("regret", io::or_null(reference.regret));
+    io::set_members<&TuneReference::name, &TuneReference::regret>(reference, tree);
     io::set_given(tree, "largest_k", reference.largest_k);
     return tree;
   });
@@ -339,13 +337,10 @@ io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning) {
       {"best", tuning.best ? tree_of(*tuning.best) : io::Json()},
       {"curve", io::write_each(tuning.curve, tree_of)},
       {"references", std::move(references)},
-      {"tolerance", tuning.tolerance},
-      {"gain", io::or_null(tuning.gain)},
-      {"published_error", io::or_null(tuning.published_error)},
       {"advice", tuning.worth_it() ? "change" : "leave"},
-      {"exact", tuning.exact},
-      {"warnings", io::Array(tuning.warnings.begin(), tuning.warnings.end())},
   });
+  io::set_members<&Tuning::tolerance, &Tuning::gain, &Tuning::published_error, &Tuning::exact,
+                  &Tuning::warnings>(tuning, tree);
   if (tuning.gain_range) {
     tree.set("gain_low", tuning.gain_range->first);
     tree.set("gain_high", tuning.gain_range->second);

@@ -9,14 +9,15 @@ namespace stepsim::study {
 inline constexpr std::array kSetText{io::rows::text("set", "POINTER=VALUE, as --set takes it.")};
 
 inline constexpr auto kWhatIf = std::to_array<io::Written<WhatIf>>({
-    io::row<&WhatIf::change>("change", "What changes."),
+    io::row<&WhatIf::change>("What changes."),
     {io::rows::list("set", kSetText, "Flags --set of a run with the change; empty for a program.")
          .required(),
      io::value_of<&WhatIf::set>},
-    io::row<&WhatIf::step_s>("step_s", "Time of a step with the change, s."),
-    io::row<&WhatIf::gain>("gain", "1 - new / old."),
-    {io::rows::number("gain_low", "Low end of what the gain is at 80 % of all sites; left out "
-                                  "where it was not asked for."),
+    io::row<&WhatIf::step_s>("Time of a step with the change, s."),
+    io::row<&WhatIf::gain>("1 - new / old."),
+    {io::rows::number(
+         "gain_low",
+         "Low end of what the gain is at 80 % of all sites; left out where it was not asked for."),
      [](const WhatIf& each) {
        return each.gain_range ? io::Json(each.gain_range->first) : io::Json();
      }},
@@ -29,14 +30,13 @@ inline constexpr std::array kWhatIfObject{
     io::rows::object("what_if", io::kKeysOf<kWhatIf>, "One change, run again.")};
 
 inline constexpr auto kNext = std::to_array<io::Written<MeasureNext>>({
-    io::row<&MeasureNext::what>("what", "What to measure."),
+    io::row<&MeasureNext::what>("What to measure."),
     {io::rows::list("set", kSetText,
                     "Flags --set of the run to measure; empty: the scenario as it is.")
          .required(),
      io::value_of<&MeasureNext::set>},
-    io::row<&MeasureNext::low_s>("low_s",
-                                 "Low end of the interval of the step that would be left, s."),
-    io::row<&MeasureNext::high_s>("high_s", "High end of that interval, s."),
+    io::row<&MeasureNext::low_s>("Low end of the interval of the step that would be left, s."),
+    io::row<&MeasureNext::high_s>("High end of that interval, s."),
 });
 inline constexpr std::array kNextObject{
     io::rows::object("measure_next", io::kKeysOf<kNext>, "One measurement.")};

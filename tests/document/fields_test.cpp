@@ -1,8 +1,8 @@
 // Rows of keys: what a reader takes from them, and the schema that is written from them.
 #include <doctest/doctest.h>
 
+#include "document/fields/members.hpp"
 #include "document/fields/schema.hpp"
-#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "document/reader.hpp"
 
@@ -58,6 +58,20 @@ constexpr auto kPoint = std::to_array<Written<Point>>(
      {number("loss", "Loss.").required(), [](const Point& p) { return or_null(p.loss); }},
      {number("gain", "Gain."), [](const Point& p) { return or_null(p.loss); }}});
 constexpr std::array kPointKeys = written_keys(kPoint);
+
+struct Run {
+  std::string name;
+  stepsim::Seconds wait;
+  std::optional<std::int64_t> ranks;
+  std::int64_t count{};
+};
+constexpr std::array kRunRows{of<&Run::name>(text("Name.").required()),
+                              of<&Run::wait>(number("Wait, s.", at_least(0)).by_default(0)),
+                              of<&Run::ranks>(integer("Ranks.").nullable()),
+                              of<&Run::count>(integer("Count.").by_default(0))};
+constexpr Key kRunObject = object("run", kRowKeys<kRunRows>, "A run.");
+constexpr auto kRunMembers =
+    members<&Run::name, &Run::wait, nullable<&Run::ranks>, unless_default<&Run::count>>;
 constexpr Key kPointObject = object("point", kPointKeys, "A point.");
 
 } // namespace
@@ -219,4 +233,39 @@ TEST_CASE("objects and numbers of a list are read by their rows, an unknown key 
   REQUIRE(problems.list().size() == 2);
   CHECK(problems.list()[0].where == "/shares/1/sahre");
   CHECK(problems.list()[1].where == "/sizes/1");
+}
+
+TEST_CASE("rows and lists of members have the names of the members, times with their unit") {
+  const Json json = parse_json(R"({"name": "a", "wait_s": 0.5, "count": 0})", "f.json");
+  Problems problems;
+  Fields fields(json, problems, kRunObject);
+  const Run run = read_members(kRunMembers, fields);
+  fields.no_more();
+  CHECK(problems.empty());
+  CHECK(run.wait.value == 0.5);
+  CHECK(compact(write_members(kRunMembers, kRunObject, run)) ==
+        R"({"name":"a","ranks":null,"wait_s":0.5})");
+  Json tree;
+  write_bound(kRunRows, run, tree);
+  CHECK(compact(tree) == R"({"count":0,"name":"a","wait_s":0.5})");
+  CHECK(compact(tree_of<&Run::name, &Run::ranks>(run)) == R"({"name":"a","ranks":null})");
+  CHECK(row<&Run::count>("Count.").key.name == "count");
+}
+
+TEST_CASE("objects of a list are checked by their rows, maps of numbers too") {
+  static constexpr std::array kConstant{number("fit", "A constant.").in(at_least(0))};
+  static constexpr std::array kKernel{text("kernel", "A name.").required(),
+                                      map("fit", kConstant, "Constants by their names.")};
+  static constexpr std::array kKernels{object("kernels", kKernel, "A kernel.")};
+  static constexpr std::array kFileKeys{list("kernels", kKernels, "Kernels.")};
+  static constexpr Key kFile = object("file", kFileKeys, "A file.");
+  const Json json = parse_json(
+      R"({"kernels": [{"kernel": "a", "fit": {"c": -1, "d": 1}}, {"kernel": "b", "fits": {}}]})",
+      "f.json");
+  Problems problems;
+  Fields fields(json, problems, kFile);
+  fields.check_each("kernels");
+  REQUIRE(problems.list().size() == 2);
+  CHECK(problems.list()[0].where == "/kernels/0/fit/c");
+  CHECK(problems.list()[1].where == "/kernels/1/fits");
 }

@@ -52,6 +52,18 @@ TEST_CASE("values in range are read without a problem") {
             .empty());
 }
 
+TEST_CASE("a value that is null is not given, and only objects have members") {
+  CHECK(problems(R"({"a": null, "b": {"x": 1}, "c": 3})", [](Fields& fields) {
+          CHECK(fields.given("a") == nullptr);
+          CHECK(fields.given("none") == nullptr);
+          CHECK(fields.given("b") != nullptr);
+          CHECK(fields.members("a").empty());
+          CHECK(fields.members("b").front().first == "x");
+          CHECK(fields.members("c", "{rank: seconds}").empty());
+          fields.no_more();
+        }) == "s.json: /c: must be an object {rank: seconds}, got 3\n");
+}
+
 TEST_CASE("wrong values are named with pointer, range and value") {
   CHECK(problems(R"({"nodes": 0, "latency_s": -1, "f": 1.4, "i": 1.5, "s": 3, "b": 1, "l": {},
                      "big": 1e300, "o": "x"})",

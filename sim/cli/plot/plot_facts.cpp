@@ -12,8 +12,8 @@ using io::Key;
 using io::Written;
 
 constexpr auto kAxis = std::to_array<Written<plot::Axis>>({
-    io::row<&plot::Axis::title>("title", "Title of the axis."),
-    io::row<&plot::Axis::unit>("unit", "Unit of its numbers; empty where they have none."),
+    io::row<&plot::Axis::title>("Title of the axis."),
+    io::row<&plot::Axis::unit>("Unit of its numbers; empty where they have none."),
     {word("scale", plot::kScales, "Scale of the axis.").required(),
      [](const plot::Axis& axis) { return Json(plot::kScales[axis.scale]); }},
 });
@@ -22,8 +22,8 @@ constexpr std::array kCoordinate{number("points", "A value on x, then one on y."
 constexpr std::array kPoint{list("points", kCoordinate, "A point.").sizes(2, 2)};
 
 constexpr auto kKnee = std::to_array<Written<plot::Point>>({
-    io::row<&plot::Point::x>("x", "Where it is."),
-    io::row<&plot::Point::y>("y", "Value of the curve there."),
+    io::row<&plot::Point::x>("Where it is."),
+    io::row<&plot::Point::y>("Value of the curve there."),
 });
 
 struct PlottedCurve {

@@ -12,9 +12,9 @@ using io::Key;
 using io::Written;
 
 constexpr auto kDefault = std::to_array<Written<study::DefaultValue>>({
-    io::row<&study::DefaultValue::pointer>("pointer", "JSON pointer of the key."),
-    io::row<&study::DefaultValue::value>("value", "The value that was taken."),
-    io::row<&study::DefaultValue::reason>("reason", "What it takes for granted."),
+    io::row<&study::DefaultValue::pointer>("JSON pointer of the key."),
+    io::row<&study::DefaultValue::value>("The value that was taken."),
+    io::row<&study::DefaultValue::reason>("What it takes for granted."),
 });
 constexpr std::array kDefaultObject{object("defaults", io::kKeysOf<kDefault>, "One default.")};
 
@@ -42,15 +42,15 @@ constexpr Key kReportResult = object("report_result", io::kKeysOf<kRun>,
                                      "What stepsim report --json writes of a result or scenario.");
 
 constexpr auto kPageKnee = std::to_array<Written<plot::Point>>({
-    io::row<&plot::Point::x>("x", "Where it is."),
-    io::row<&plot::Point::y>("y", "Value of the first curve there, in the unit of the figure."),
+    io::row<&plot::Point::x>("Where it is."),
+    io::row<&plot::Point::y>("Value of the first curve there, in the unit of the figure."),
 });
 constexpr std::array kVaried{text("varied", "Name of a field.")};
 
 constexpr auto kRecords = std::to_array<Written<RecordsFacts>>({
-    io::row<&RecordsFacts::answer>("answer", "How many points there are, and the best of them."),
-    io::row<&RecordsFacts::points>("points", "Points without an error.").in(io::at_least(0)),
-    io::row<&RecordsFacts::failed>("failed", "Points with an error.").in(io::at_least(0)),
+    io::row<&RecordsFacts::answer>("How many points there are, and the best of them."),
+    io::row<&RecordsFacts::points>("Points without an error.").in(io::at_least(0)),
+    io::row<&RecordsFacts::failed>("Points with an error.").in(io::at_least(0)),
     {list("varied", kVaried, "Fields that differ between points.").required(),
      io::value_of<&RecordsFacts::varied>},
     {object("knee", io::kKeysOf<kPageKnee>, "Knee of the figure; null where it has none.")

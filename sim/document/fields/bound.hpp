@@ -349,4 +349,7 @@ template <class Owner, std::size_t N>
   return all;
 }
 
+// The keys of rows as a constant, which tables of other keys refer to.
+template <const auto& Rows> inline constexpr auto kRowKeys = keys_of(Rows);
+
 } // namespace stepsim::io

@@ -185,6 +185,25 @@ namespace rows {
   return row(KeyKind::either, name, sentence, forms);
 }
 
+// The same for rows that get the name of a member (members.hpp, written.hpp).
+[[nodiscard]] constexpr Key number(std::string_view sentence, Range values = {}) {
+  return number({}, sentence, values);
+}
+[[nodiscard]] constexpr Key integer(std::string_view sentence, Range values = {}) {
+  return integer({}, sentence, values);
+}
+[[nodiscard]] constexpr Key boolean(std::string_view sentence) { return boolean({}, sentence); }
+[[nodiscard]] constexpr Key text(std::string_view sentence) { return text({}, sentence); }
+[[nodiscard]] constexpr Key word(KeyWords words, std::string_view sentence) {
+  return word({}, words, sentence);
+}
+[[nodiscard]] constexpr Key list(std::span<const Key, 1> element, std::string_view sentence) {
+  return list({}, element, sentence);
+}
+[[nodiscard]] constexpr Key map(std::span<const Key, 1> element, std::string_view sentence) {
+  return map({}, element, sentence);
+}
+
 } // namespace rows
 
 // The row of `name` among the keys of an object, its further keys included; null if there is none.

@@ -11,6 +11,7 @@
 
 #include <type_traits>
 
+#include "base/units.hpp"
 #include "document/fields/key.hpp"
 
 namespace stepsim::io {
@@ -95,6 +96,32 @@ template <class Owner, class Value> struct MemberOf<Value Owner::*> {
   using Type = Value;
 };
 
+// The name of a member, without its struct.
+template <auto Member> [[nodiscard]] constexpr std::string_view member_name() {
+  const std::string_view text = __PRETTY_FUNCTION__;
+  const std::string_view full = text.substr(0, text.find_first_of("];", text.find("Member = ")));
+  return full.substr(full.rfind(':') + 1);
+}
+
+template <auto Member>
+inline constexpr auto kTimeName = [] {
+  constexpr std::string_view unit = "_s";
+  std::array<char, member_name<Member>().size() + unit.size()> name{};
+  std::ranges::copy(unit, std::ranges::copy(member_name<Member>(), name.begin()).out);
+  return name;
+}();
+
+// The key that has the name of a member; that of a time has its unit, too: `Seconds forward` is
+// forward_s.
+template <auto Member> [[nodiscard]] constexpr std::string_view key_of() {
+  using Type = typename MemberOf<decltype(Member)>::Type;
+  if constexpr (std::is_same_v<Type, Seconds> || std::is_same_v<Type, std::optional<Seconds>>) {
+    return {kTimeName<Member>.data(), kTimeName<Member>.size()};
+  } else {
+    return member_name<Member>();
+  }
+}
+
 // A required key of the kind that the type of its value asks for.
 template <class Type>
 [[nodiscard]] constexpr Key key_for(std::string_view name, std::string_view sentence) {
@@ -122,6 +149,11 @@ template <auto Member>
   using Of = MemberOf<decltype(Member)>;
   return Written<typename Of::Source>{key_for<typename Of::Type>(name, sentence),
                                       value_of<Member, typename Of::Source>};
+}
+
+// The same, named as the member is.
+template <auto Member> [[nodiscard]] constexpr auto row(std::string_view sentence) {
+  return row<Member>(key_of<Member>(), sentence);
 }
 
 // The keys of a table of rows, as plain numbers: written numbers are never texts with units.

@@ -5,8 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "document/fields/bound.hpp"
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "scenario/files/keys/cost_keys.hpp"
 
 namespace stepsim::io {
@@ -44,20 +43,12 @@ std::vector<std::pair<double, double>> parse_cost_table(const Json& table, Probl
 
 namespace {
 
-constexpr std::array kLine{
-    member<&LineCost::op>("op"),
-    member<&LineCost::ranks>("ranks"),
-    member<&LineCost::grade>("grade"),
-    member<&LineCost::startup_s>("startup_s"),
-    member<&LineCost::per_byte_s>("per_byte_s"),
-    member<&LineCost::bus_bandwidth_Bps>("bus_bandwidth_Bps"),
-    member_or_null<&LineCost::startup_low_s>("startup_low_s"),
-    member_or_null<&LineCost::startup_high_s>("startup_high_s"),
-    member_or_null<&LineCost::bus_bandwidth_low_Bps>("bus_bandwidth_low_Bps"),
-    member_or_null<&LineCost::bus_bandwidth_high_Bps>("bus_bandwidth_high_Bps"),
-    given<&LineCost::collectives>("collectives"),
-    given<&LineCost::smallest_bytes>("smallest_bytes"),
-    given<&LineCost::largest_bytes>("largest_bytes")};
+constexpr auto kLine =
+    members<&LineCost::op, &LineCost::ranks, &LineCost::grade, &LineCost::startup_s,
+            &LineCost::per_byte_s, &LineCost::bus_bandwidth_Bps, nullable<&LineCost::startup_low_s>,
+            nullable<&LineCost::startup_high_s>, nullable<&LineCost::bus_bandwidth_low_Bps>,
+            nullable<&LineCost::bus_bandwidth_high_Bps>, unless_default<&LineCost::collectives>,
+            unless_default<&LineCost::smallest_bytes>, unless_default<&LineCost::largest_bytes>>;
 
 // Two costs of the same exchange would leave open which one counts.
 std::vector<LineCost> parse_line_costs(std::span<const Json> list, Problems& problems) {
@@ -111,9 +102,7 @@ CostPoints parse_cost(const Json& json) {
 
 // Keys that the file left out are left out again, so that reading and writing are inverse.
 Json to_json(const CostPoints& cost) {
-  Json json;
-  json.set("schema_version", 1);
-  json.set("kind", keys::kCostFile.name);
+  Json json = file_json(keys::kCostFile);
   set_given(json, "name", cost.name);
   set_given(json, "op", cost.op);
   set_given(json, "ranks", cost.ranks);

@@ -2,15 +2,18 @@
 // when they are read.
 #include "scenario/files/library_file.hpp"
 
+#include <fmt/core.h>
+
 #include <cmath>
 
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "scenario/files/keys/library_keys.hpp"
 #include "scenario/files/source_json.hpp"
 
 namespace stepsim::io {
 
 using nccl::kParameterCount;
+using nccl::MeasuredPoint;
 using nccl::Parameter;
 
 namespace {
@@ -48,9 +51,8 @@ void read_parameters(Fields& file, LibraryFile& result) {
 }
 
 void read_points(Fields& file, LibraryFile& result) {
-  for (const Json& json : file.list("points", "measured time")) {
-    Fields fields(json, file.problems(), keys::kLibraryPoint.front());
-    nccl::MeasuredPoint point;
+  const auto point_of = [&](Fields& fields) {
+    MeasuredPoint point;
     point.operation = fields.word("op", nccl::kOperations);
     point.shape.nodes = static_cast<std::uint32_t>(fields.integer("nodes"));
     point.shape.gpus = static_cast<std::uint32_t>(fields.integer("gpus_per_node"));
@@ -62,11 +64,12 @@ void read_points(Fields& file, LibraryFile& result) {
       try {
         (void)nccl::layout_of(result.fitted.node, point.shape);
       } catch (const UsageError& error) {
-        file.problems().add(json, error.what());
+        file.problems().add(fields.json(), error.what());
       }
     }
-    result.fitted.points.push_back(point);
-  }
+    return point;
+  };
+  result.fitted.points = file.each("points", point_of, "measured time");
 }
 
 void read_version(Fields& file, LibraryFile& result) {
@@ -132,26 +135,23 @@ Json to_json(const LibraryFile& file, const nccl::Calibration& calibration) {
     parameters.set(nccl::kParameters[nccl::parameter_rows()[i].parameter],
                    parameter_json(file, calibration, i));
   }
-  Array points = write_each(fitted.points, [](const nccl::MeasuredPoint& point) {
-    return Object{{"op", nccl::kOperations[point.operation]},
-                  {"nodes", static_cast<std::int64_t>(point.shape.nodes)},
-                  {"gpus_per_node", static_cast<std::int64_t>(point.shape.gpus)},
-                  {"bytes", point.bytes},
-                  {"measured_s", point.measured_s},
-                  {"count", static_cast<std::int64_t>(point.count)}};
+  Array points = write_each(fitted.points, [](const MeasuredPoint& point) {
+    Json tree =
+        tree_of<&MeasuredPoint::bytes, &MeasuredPoint::measured_s, &MeasuredPoint::count>(point);
+    tree.set("op", nccl::kOperations[point.operation]);
+    tree.set("nodes", point.shape.nodes);
+    tree.set("gpus_per_node", point.shape.gpus);
+    return tree;
   });
-  Json json(Object{{"schema_version", 1},
-                   {"kind", keys::kLibraryCalibration.name},
-                   {"name", fitted.name},
-                   {"library", "nccl"},
-                   {"version", std::to_string(fitted.version.major) + "." +
-                                   std::to_string(fitted.version.minor)},
-                   {"choice", nccl::kChoices[fitted.choice]},
-                   {"node", std::move(node)},
-                   {"parameters", std::move(parameters)},
-                   {"points", std::move(points)},
-                   {"sources", Array(file.sources.begin(), file.sources.end())},
-                   {"warnings", Array(file.warnings.begin(), file.warnings.end())}});
+  Json json = file_json(keys::kLibraryCalibration);
+  json.set("name", fitted.name);
+  json.set("library", keys::kLibraryNames.front());
+  json.set("version", fmt::format("{}.{}", fitted.version.major, fitted.version.minor));
+  json.set("choice", nccl::kChoices[fitted.choice]);
+  json.set("node", std::move(node));
+  json.set("parameters", std::move(parameters));
+  json.set("points", std::move(points));
+  set_members<&LibraryFile::sources, &LibraryFile::warnings>(file, json);
   if (!file.of_nominal.empty()) {
     json.set("of_nominal", nominal_shares_json(file.of_nominal));
   }

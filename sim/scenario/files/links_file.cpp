@@ -30,9 +30,7 @@ void check_length(const Json& parent, std::string_view key, std::size_t length, 
 // Sorted by (src, dst), which lookups need; a pair that appears twice is an error, not the last one
 // wins.
 std::vector<collectives::PairCost> parse_pairs(Fields& fields, Ranks ranks, Problems& problems) {
-  std::vector<collectives::PairCost> pairs;
-  for (const Json& json : fields.list("links")) {
-    Fields link(json, problems, keys::kPairs.front());
+  auto pairs = fields.each("links", [&](Fields& link) {
     collectives::PairCost pair;
     pair.src = static_cast<std::uint32_t>(link.integer("src"));
     pair.dst = static_cast<std::uint32_t>(link.integer("dst"));
@@ -44,12 +42,13 @@ std::vector<collectives::PairCost> parse_pairs(Fields& fields, Ranks ranks, Prob
     // A key that could not be read counts as 0, so that after any problem two ranks may look equal
     // that are not.
     if (problems.empty() && pair.src == pair.dst) {
-      problems.add(json, "dst", "must differ from src, got " + std::to_string(pair.dst));
+      link.refuse("dst", "must differ from src, got " + std::to_string(pair.dst));
     }
-    if (takes_part(pair.src, ranks) && takes_part(pair.dst, ranks)) {
-      pairs.push_back(pair);
-    }
-  }
+    return pair;
+  });
+  std::erase_if(pairs, [&](const auto& pair) {
+    return !takes_part(pair.src, ranks) || !takes_part(pair.dst, ranks);
+  });
   std::stable_sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
     return std::tie(a.src, a.dst) < std::tie(b.src, b.dst);
   });

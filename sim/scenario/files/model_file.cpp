@@ -7,9 +7,7 @@
 
 #include <set>
 
-#include "document/fields/bound.hpp"
-#include "document/fields/written.hpp"
-#include "document/reader.hpp"
+#include "document/fields/members.hpp"
 #include "scenario/files/keys/model_keys.hpp"
 
 namespace stepsim::io {
@@ -44,13 +42,11 @@ constexpr std::array kTableLayer{member<&layers::ModelLayer::name>("name"),
                                  member<&layers::ModelLayer::scaling>("scales_with"),
                                  given<&layers::ModelLayer::heads>("heads"),
                                  member<&layers::ModelLayer::execution_index>("execution_index")};
-constexpr std::array kSequence{
-    member<&layers::SequenceInput::sequence_length>("sequence_length"),
-    given<&layers::SequenceInput::max_sequence_length>("max_sequence_length"),
-    given<&layers::SequenceInput::causal>("causal")};
-constexpr std::array kImage{member<&layers::ImageInput::channels>("channels"),
-                            member<&layers::ImageInput::height>("height"),
-                            member<&layers::ImageInput::width>("width")};
+constexpr auto kSequence = members<&layers::SequenceInput::sequence_length,
+                                   unless_default<&layers::SequenceInput::max_sequence_length>,
+                                   unless_default<&layers::SequenceInput::causal>>;
+constexpr auto kImage =
+    members<&layers::ImageInput::channels, &layers::ImageInput::height, &layers::ImageInput::width>;
 
 layers::ModelLayer parse_model_layer(Fields& fields) {
   layers::ModelLayer layer = read_members(kTableLayer, fields);
@@ -198,26 +194,24 @@ layers::ModelTable parse_model_or_config(const Json& json) {
 
 // Totals are computed anew, so that a table that was changed in memory stays consistent.
 Json to_json(const layers::ModelTable& table) {
-  return Object{
-      {"schema_version", 1},
-      {"kind", "model"},
-      {"name", table.name},
-      {"family", table.family},
-      {"source", table.source},
-      {"input", table.sequence ? write_members(kSequence, keys::kSequence, *table.sequence)
-                : table.image  ? write_members(kImage, keys::kImage, *table.image)
-                               : Json()},
-      {"totals", Object{{"elements", table.elements()},
-                        {"tensors", table.tensors()},
-                        {"layers", table.layers.size()},
-                        {"macs", table.macs()}}},
-      {"layers", write_each(table.layers, [](const layers::ModelLayer& layer) {
-         Json entry = write_members(kTableLayer, keys::kModelLayers.front(), layer);
-         entry.set("tensors", write_each(layer.tensors, [](const layers::ModelTensor& tensor) {
-                     return Object{{"name", tensor.name}, {"shape", list_of(tensor.shape)}};
-                   }));
-         return entry;
-       })}};
+  using layers::ModelTable;
+  using layers::ModelTensor;
+  Json json = file_json(keys::kModel);
+  set_members<&ModelTable::name, &ModelTable::family, &ModelTable::source>(table, json);
+  json.set("input", table.sequence ? write_members(kSequence, keys::kSequence, *table.sequence)
+                    : table.image  ? write_members(kImage, keys::kImage, *table.image)
+                                   : Json());
+  json.set("totals", Object{{"elements", table.elements()},
+                            {"tensors", table.tensors()},
+                            {"layers", table.layers.size()},
+                            {"macs", table.macs()}});
+  json.set("layers", write_each(table.layers, [](const layers::ModelLayer& layer) {
+             Json entry = write_members(kTableLayer, keys::kModelLayers.front(), layer);
+             entry.set("tensors",
+                       write_each(layer.tensors, tree_of<&ModelTensor::name, &ModelTensor::shape>));
+             return entry;
+           }));
+  return json;
 }
 
 } // namespace stepsim::io

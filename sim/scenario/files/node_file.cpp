@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "nccl/node_links.hpp"
 #include "scenario/file_names.hpp"
@@ -15,9 +16,9 @@ namespace {
 // is absent, which is a problem where its row says "required".
 std::optional<double> sourced(Fields& parent, std::string_view key,
                               std::vector<SourcedNumber>& numbers) {
-  const Json* json = parent.any(key);
+  const Json* json = parent.given(key);
   const Key& row = parent.row(key);
-  if (json == nullptr || json->is_null()) {
+  if (json == nullptr) {
     if (row.is_required) {
       parent.refuse(key, "required");
     }
@@ -178,17 +179,15 @@ nccl::NodeType read_node_type(Fields& fields, std::vector<SourcedNumber>& number
 }
 
 void write_node_type(const nccl::NodeType& node, Json& object) {
-  object.set("gpus_per_node", static_cast<std::int64_t>(node.gpus));
+  using nccl::NodeType;
+  set_members<&NodeType::ring_Bps, &NodeType::nic_Bps, &NodeType::in_switch_reduction,
+              &NodeType::ll128, &NodeType::approximate>(node, object);
+  object.set("gpus_per_node", node.gpus);
   object.set("link", nccl::kInnerLinks[node.link]);
-  object.set("ring_Bps", node.ring_Bps);
-  object.set("nics_per_node", static_cast<std::int64_t>(node.nics));
-  object.set("nic_Bps", node.nic_Bps);
+  object.set("nics_per_node", node.nics);
   object.set("generation", nccl::kGenerations[node.generation]);
   object.set("host", nccl::kHosts[node.host]);
-  object.set("in_switch_reduction", node.in_switch_reduction);
-  object.set("ll128", node.ll128);
-  object.set("nvlink_domain_nodes", static_cast<std::int64_t>(node.domain_nodes));
-  object.set("approximate", node.approximate);
+  object.set("nvlink_domain_nodes", node.domain_nodes);
 }
 
 NodePreset read_node_preset(const std::string& data_folder, const std::string& name) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "scenario/files/keys/overlap_keys.hpp"
 
 namespace stepsim::io {
@@ -10,16 +10,14 @@ namespace stepsim::io {
 namespace {
 
 void add_constants(const OverlapConstants& constants, Json& tree) {
-  tree.set("compute", constants.compute);
+  set_members<&OverlapConstants::compute>(constants, tree);
   tree.set("exchange", 1);
-  tree.set("startup_s", constants.startup_s);
-  tree.set("per_byte_s", constants.per_byte_s);
+  set_members<&OverlapConstants::startup_s, &OverlapConstants::per_byte_s>(constants, tree);
 }
 
 void add_quality(const OverlapQuality& quality, Json& tree) {
-  tree.set("rows", quality.rows);
-  tree.set("median_error", quality.median_error);
-  tree.set("max_error", quality.max_error);
+  set_members<&OverlapQuality::rows, &OverlapQuality::median_error, &OverlapQuality::max_error>(
+      quality, tree);
 }
 
 // Numbers that scenarios do not take are checked alone. Returns the number of rows.
@@ -83,7 +81,7 @@ Object slowdown_tree(const programs::Interference& interference,
 }
 
 Json to_json(const OverlapFit& fit) {
-  Json tree = Object{{"schema_version", 1}, {"kind", "overlap"}};
+  Json tree = file_json(keys::kOverlap);
   set_given(tree, "name", fit.name);
   tree.set("source", fit.source);
   add_constants(fit.constants, tree);
@@ -102,8 +100,7 @@ Json to_json(const OverlapFit& fit) {
              if (!fit.leave_out.empty()) {
                each.set("left_out", step.left_out);
              }
-             each.set("step_s", step.step_s);
-             each.set("predicted_s", step.predicted_s);
+             set_members<&OverlapStep::step_s, &OverlapStep::predicted_s>(step, each);
              set_given(each, "held_out_s", step.held_out_s);
              return each;
            }));
@@ -123,18 +120,12 @@ OverlapFile parse_overlap(const Json& json) {
   file.interference.exchange = slowdowns.exchange.value_or(1);
   file.rows = check_constants(fields);
   (void)fields.text("leave_out");
-  for (const Json& fold : fields.list("folds")) {
-    Fields each(fold, fields.problems(), keys::kOverlapFold.front());
-    (void)each.text("left_out");
-    (void)read_slowdowns(each);
-    check_constants(each);
-    each.no_more();
-  }
-  for (const Json& step : fields.list("steps")) {
-    Fields each(step, fields.problems(), keys::kOverlapStep.front());
-    each.check_all();
-    each.no_more();
-  }
+  (void)fields.each("folds", [](Fields& fold) {
+    (void)fold.text("left_out");
+    (void)read_slowdowns(fold);
+    return check_constants(fold);
+  });
+  fields.check_each("steps");
   fields.finish();
   return file;
 }

@@ -10,15 +10,16 @@ namespace stepsim::io {
 
 namespace {
 
+using links::CollectiveCurve;
+using links::LinkClass;
+using links::NetworkProfile;
+
 // A number, or an interval {value, low, high}.
 // Only `value` is used in runs; the interval is the uncertainty of a fit, for readers of the file.
 // A bound that is left out equals the value.
 std::optional<double> estimate(Fields& parent, std::string_view key) {
-  const Json* json = parent.any(key);
-  if (json == nullptr || json->is_null()) {
-    return std::nullopt;
-  }
-  if (!json->is_object()) {
+  const Json* json = parent.given(key);
+  if (json == nullptr || !json->is_object()) {
     return parent.optional_number(key);
   }
   Fields fields(*json, parent.problems(), parent.row(key));
@@ -78,7 +79,7 @@ void parse_source(Fields& profile) {
   });
 }
 
-void parse_valid(Fields& fields, links::NetworkProfile& profile) {
+void parse_valid(Fields& fields, NetworkProfile& profile) {
   fields.object("valid", [&](Fields& valid) {
     profile.valid_ranks = interval<std::int64_t>(valid, "ranks", checked_integer);
     profile.valid_bytes = interval<double>(valid, "bytes", checked_number);
@@ -87,7 +88,7 @@ void parse_valid(Fields& fields, links::NetworkProfile& profile) {
   });
 }
 
-void parse_network(Fields& fields, links::NetworkProfile& profile) {
+void parse_network(Fields& fields, NetworkProfile& profile) {
   fields.object("network", [&](Fields& network) {
     (void)network.word("model");
     profile.carrier = network.optional_word("transport", links::kCarriers);
@@ -112,38 +113,31 @@ void skip_at_bound(Fields& fields) {
 
 // Both costs are required of a link class although rows of the table call them optional: a class
 // without one of them would be a network that costs nothing.
-void parse_links(Fields& fields, links::NetworkProfile& profile) {
-  for (const Json& json : fields.list("links")) {
-    Fields link(json, fields.problems(), keys::kProfileLink.front());
-    links::LinkClass& value = profile.links.emplace_back();
-    value.name = link.word("class");
-    const auto latency = estimate(link, "latency_s");
-    const auto per_byte = estimate(link, "per_byte_s");
-    if (json.is_object() && !link.has("latency_s")) {
-      fields.problems().add(json, "latency_s", "required (a number)");
+LinkClass parse_link_class(Fields& link) {
+  LinkClass value;
+  value.name = link.word("class");
+  value.latency_s = estimate(link, "latency_s").value_or(0);
+  value.per_byte_s = estimate(link, "per_byte_s").value_or(0);
+  for (const std::string_view cost : {"latency_s", "per_byte_s"}) {
+    if (link.json().is_object() && !link.has(cost)) {
+      link.refuse(cost, "required (a number)");
     }
-    if (json.is_object() && !link.has("per_byte_s")) {
-      fields.problems().add(json, "per_byte_s", "required (a number)");
-    }
-    value.latency_s = latency.value_or(0);
-    value.per_byte_s = per_byte.value_or(0);
-    value.delay_s = estimate(link, "delay_s").value_or(0);
-    value.block_latency_s = estimate(link, "block_latency_s");
-    (void)estimate(link, "reduction_Bps");
-    link.object("duplex", [&](Fields& duplex) {
-      value.duplex_exchange = duplex.optional_number("exchange");
-      value.duplex_shift = duplex.optional_number("shift");
-    });
-    value.reply_s = link.optional_number("reply_s");
-    skip_at_bound(link);
-    link.no_more();
   }
+  value.delay_s = estimate(link, "delay_s").value_or(0);
+  value.block_latency_s = estimate(link, "block_latency_s");
+  (void)estimate(link, "reduction_Bps");
+  link.object("duplex", [&](Fields& duplex) {
+    value.duplex_exchange = duplex.optional_number("exchange");
+    value.duplex_shift = duplex.optional_number("shift");
+  });
+  value.reply_s = link.optional_number("reply_s");
+  skip_at_bound(link);
+  return value;
 }
 
 // `after`: where the segment before ends. A segment may leave a gap to it, which the evaluation of
 // the curve bridges, but must not reach back into it; without `to_bytes` it has no end.
-links::CurveSegment parse_segment(const Json& json, double after, Problems& problems) {
-  Fields fields(json, problems, keys::kCurveSegment.front());
+links::CurveSegment parse_segment(Fields& fields, double after) {
   links::CurveSegment segment;
   segment.from_bytes = fields.number("from_bytes");
   segment.to_bytes = fields.number("to_bytes", at_least(segment.from_bytes),
@@ -151,10 +145,9 @@ links::CurveSegment parse_segment(const Json& json, double after, Problems& prob
   segment.startup_s = fields.number("startup_s");
   segment.per_byte_s = fields.number("per_byte_s");
   if (segment.from_bytes < after) {
-    problems.add(json, "from_bytes", "segments must be ascending and disjoint");
+    fields.refuse("from_bytes", "segments must be ascending and disjoint");
   }
   skip_at_bound(fields);
-  fields.no_more();
   return segment;
 }
 
@@ -190,44 +183,43 @@ std::vector<links::CurvePoint> parse_points(Fields& collective) {
 
 // Curves are taken for exactly the ranks that they were measured with, so that a profile may hold
 // many curves of one operation.
-void parse_collectives(Fields& fields, links::NetworkProfile& profile) {
-  for (const Json& json : fields.list("collectives")) {
-    Fields collective(json, fields.problems(), keys::kCurve.front());
-    links::CollectiveCurve& curve = profile.collectives.emplace_back();
-    curve.op = collective.word("op");
-    curve.algorithm = collective.text("algorithm");
-    curve.ranks = collective.integer("ranks");
-    curve.start_up = collective.word("start_up", links::kStartUps);
-    (void)collective.text("column");
-    curve.dtype = collective.text("dtype");
-    double after = 0;
-    for (const Json& segment : collective.list("segments", "segment")) {
-      curve.segments.push_back(parse_segment(segment, after, fields.problems()));
-      after = curve.segments.back().to_bytes;
-    }
-    curve.points = parse_points(collective);
-    if (collective.has("segments") == collective.has("points")) {
-      fields.problems().add(json, "give exactly one of segments and points");
-    } else if (curve.points.size() > 1) {
-      curve.segments = links::curve_through(curve.points);
-    }
-    for (const Json& row : collective.list("residuals")) {
-      if (!row.is_array() || row.as_array().size() != keys::kCurveResidual.front().least) {
-        fields.problems().add(row, "must be [bytes, measured, fitted]");
-      }
-    }
-    collective.object("fit", [](Fields& fit) { fit.check_all(); });
-    collective.no_more();
+CollectiveCurve parse_curve(Fields& fields) {
+  CollectiveCurve curve;
+  curve.op = fields.word("op");
+  curve.algorithm = fields.text("algorithm");
+  curve.ranks = fields.integer("ranks");
+  curve.start_up = fields.word("start_up", links::kStartUps);
+  (void)fields.text("column");
+  curve.dtype = fields.text("dtype");
+  double after = 0;
+  const auto segment_of = [&](Fields& each) {
+    const links::CurveSegment segment = parse_segment(each, after);
+    after = segment.to_bytes;
+    return segment;
+  };
+  curve.segments = fields.each("segments", segment_of, "segment");
+  curve.points = parse_points(fields);
+  if (fields.has("segments") == fields.has("points")) {
+    fields.problems().add(fields.json(), "give exactly one of segments and points");
+  } else if (curve.points.size() > 1) {
+    curve.segments = links::curve_through(curve.points);
   }
+  for (const Json& row : fields.list("residuals")) {
+    if (!row.is_array() || row.as_array().size() != keys::kCurveResidual.front().least) {
+      fields.problems().add(row, "must be [bytes, measured, fitted]");
+    }
+  }
+  fields.object("fit", [](Fields& fit) { fit.check_all(); });
+  return curve;
 }
 
 } // namespace
 
 // Parts are read in the order of the format's description. A profile with none of network, links
 // and collectives describes no network and is refused.
-links::NetworkProfile parse_profile(const Json& json) {
+NetworkProfile parse_profile(const Json& json) {
   FileFields fields(json, keys::kProfile);
-  links::NetworkProfile profile;
+  NetworkProfile profile;
   profile.name = fields.text("name");
   profile.label = fields.word("label", links::kProfileLabels);
   profile.note = fields.text("note");
@@ -235,12 +227,12 @@ links::NetworkProfile parse_profile(const Json& json) {
   fields.object("device", [](Fields& device) { device.check_all(); });
   parse_valid(fields, profile);
   parse_network(fields, profile);
-  parse_links(fields, profile);
-  parse_collectives(fields, profile);
+  profile.links = fields.each("links", parse_link_class);
+  profile.collectives = fields.each("collectives", parse_curve);
   parse_dense_inflation(fields, profile);
   parse_compression_costs(fields, profile);
   profile.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps");
-  check_kernels(fields);
+  fields.check_each("kernels"); // raw data behind the fitted costs
   fields.object("identifiable", [](Fields& flags) { flags.check_all(); });
   profile.grade = fields.optional_word("grade").value_or("");
   profile.warnings = parse_warnings(fields);

@@ -18,9 +18,7 @@ namespace stepsim::io {
 // parse_profile() only.
 
 // Each function reads one key of the file if it is present, and reports problems through `fields`;
-// check_kernels() only checks, because no run uses the kernels.
 void parse_dense_inflation(Fields& fields, links::NetworkProfile& profile);
 void parse_compression_costs(Fields& fields, links::NetworkProfile& profile);
-void check_kernels(Fields& fields);
 
 } // namespace stepsim::io

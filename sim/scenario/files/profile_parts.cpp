@@ -34,15 +34,6 @@ links::CompressionCosts parse_costs(Fields& fields, std::string_view method) {
   return costs;
 }
 
-// Every member must be a number; for results of fits.
-void number_members(Fields& fields) {
-  if (fields.json().is_object()) {
-    for (const auto& [key, value] : fields.json().as_object()) {
-      (void)fields.required_number(key);
-    }
-  }
-}
-
 } // namespace
 
 // Factors are one per number of ranks. A list of the wrong kind keeps its length by repeating its
@@ -97,22 +88,6 @@ void parse_compression_costs(Fields& fields, links::NetworkProfile& profile) {
       });
     }
   });
-}
-
-// Timed kernels are raw data behind the fitted costs; nothing of them is kept.
-void check_kernels(Fields& fields) {
-  for (const Json& json : fields.list("kernels")) {
-    Fields kernel(json, fields.problems(), keys::kKernel.front());
-    (void)kernel.text("kernel");
-    for (const Key& key : keys::kKernelLists) {
-      (void)kernel.numbers(key.name);
-    }
-    kernel.object("fit", number_members);
-    for (const std::string_view key : {"device", "driver", "distribution"}) {
-      (void)kernel.text(key);
-    }
-    kernel.no_more();
-  }
 }
 
 } // namespace stepsim::io

@@ -5,8 +5,7 @@
 #include <fmt/core.h>
 
 #include "document/csv.hpp"
-#include "document/fields/bound.hpp"
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/keys/samples_keys.hpp"
@@ -20,18 +19,13 @@ constexpr std::array<std::string_view, 8> kColumns{"op",     "algorithm", "ranks
                                                    "time_s", "pass",      "column", "start_up"};
 
 // Bytes must be whole numbers: they come from buffers that somebody allocated.
-constexpr std::array kPoint{member<&Sample::bytes>("bytes"), member<&Sample::time_s>("time_s"),
-                            member<&Sample::pass>("pass")};
+constexpr auto kPoint = members<&Sample::bytes, &Sample::time_s, &Sample::pass>;
 // Unknown device, element type and column are null; `algorithm` and `gpus_per_node` are left out
 // instead, because their absence has a meaning to the fit.
-constexpr std::array kSet{member<&SampleSet::op>("op"),
-                          member<&SampleSet::algorithm>("algorithm"),
-                          member<&SampleSet::ranks>("ranks"),
-                          member_or_null<&SampleSet::device>("device"),
-                          member_or_null<&SampleSet::dtype>("dtype"),
-                          member_or_null<&SampleSet::column>("column"),
-                          given<&SampleSet::start_up>("start_up"),
-                          member<&SampleSet::gpus_per_node>("gpus_per_node")};
+constexpr auto kSet =
+    members<&SampleSet::op, &SampleSet::algorithm, &SampleSet::ranks, nullable<&SampleSet::device>,
+            nullable<&SampleSet::dtype>, nullable<&SampleSet::column>,
+            unless_default<&SampleSet::start_up>, &SampleSet::gpus_per_node>;
 
 SampleSet parse_set(Fields& fields) {
   SampleSet set = read_members(kSet, fields);
@@ -214,9 +208,12 @@ Json to_json(const Samples& samples) {
     entry.set("points", write_members(kPoint, keys::kSample.front(), set.samples));
     return entry;
   });
-  return Object{{"schema_version", 1},     {"kind", keys::kSamples.name},
-                {"name", samples.name},    {"source", to_json(samples.source)},
-                {"sets", std::move(sets)}, {"warnings", list_of(samples.warnings)}};
+  Json json = file_json(keys::kSamples);
+  json.set("name", samples.name);
+  json.set("source", to_json(samples.source));
+  json.set("sets", std::move(sets));
+  json.set("warnings", list_of(samples.warnings));
+  return json;
 }
 
 } // namespace stepsim::io

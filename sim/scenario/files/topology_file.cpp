@@ -4,8 +4,7 @@
 
 #include <set>
 
-#include "document/fields/written.hpp"
-#include "document/reader.hpp"
+#include "document/fields/members.hpp"
 #include "links/fabric/topology.hpp"
 #include "scenario/files/keys/topology_keys.hpp"
 
@@ -59,7 +58,7 @@ std::vector<std::string> parse_nodes(std::span<const Json> nodes, const Key& ele
     Fields node(json, problems, element);
     std::string id = node.text("id");
     if (!seen.insert(id).second && node.has("id")) {
-      problems.add(json, "id", in_quotes(id).append(" appears twice"));
+      node.refuse("id", in_quotes(id).append(" appears twice"));
     }
     node.no_more();
     ids.push_back(std::move(id));
@@ -85,20 +84,19 @@ std::vector<links::TopologyLink> parse_links(Fields& fields, const std::set<std:
     link.source = field.text("source");
     for (const auto& [key, end] : {std::pair{"a", &link.a}, std::pair{"b", &link.b}}) {
       if (field.has(key) && !nodes.contains(*end)) {
-        fields.problems().add(json, key,
-                              "unknown node " + in_quotes(*end) + base::did_you_mean(*end, known));
+        field.refuse(key, "unknown node " + in_quotes(*end) + base::did_you_mean(*end, known));
       }
     }
     if (!link.a.empty() && link.a == link.b) {
-      fields.problems().add(
-          json, "b", "a link must join two different nodes, got " + in_quotes(link.b) + " twice");
+      field.refuse("b",
+                   "a link must join two different nodes, got " + in_quotes(link.b) + " twice");
     }
     const bool repeated = !ids.insert(link.id).second;
     if (repeated && !field.has("id")) { // parallel links
       link.id.append("#").append(std::to_string(links.size()));
       ids.insert(link.id);
     } else if (repeated) {
-      fields.problems().add(json, "id", in_quotes(link.id).append(" appears twice"));
+      field.refuse("id", in_quotes(link.id).append(" appears twice"));
     }
     field.no_more();
     links.push_back(std::move(link));
@@ -171,9 +169,7 @@ links::Topology parse_topology(const Json& json) {
 }
 
 Json to_json(const links::Topology& topology) {
-  Json json;
-  json.set("schema_version", 1);
-  json.set("kind", "topology");
+  Json json = file_json(keys::kTopology);
   set_given(json, "name", topology.name);
   if (!topology.preset.empty()) {
     json.set("preset", topology.preset);
@@ -187,12 +183,11 @@ Json to_json(const links::Topology& topology) {
   };
   json.set("hosts", nodes(topology.hosts));
   json.set("switches", nodes(topology.switches));
-  json.set("links", write_each(topology.links, [](const links::TopologyLink& link) {
-             Json entry = Object{{"id", link.id},
-                                 {"a", link.a},
-                                 {"b", link.b},
-                                 {"latency_s", link.latency_s},
-                                 {"bandwidth_Bps", link.bandwidth_Bps}};
+  using Link = links::TopologyLink;
+  json.set("links", write_each(topology.links, [](const Link& link) {
+             Json entry =
+                 tree_of<&Link::id, &Link::a, &Link::b, &Link::latency_s, &Link::bandwidth_Bps>(
+                     link);
              set_given(entry, "source", link.source);
              return entry;
            }));

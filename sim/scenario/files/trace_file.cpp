@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "scenario/files/keys/trace_keys.hpp"
 #include "scenario/files/source_json.hpp"
 
@@ -26,98 +26,66 @@ using layers::MeasuredUnit;
 using layers::Tensor;
 using layers::Trace;
 
-constexpr std::array kTensor{
-    member<&Tensor::name>("name"), member_or_null<&Tensor::elements>("elements"),
-    member<&Tensor::dtype>("dtype"), member_or_null<&Tensor::bytes>("bytes"),
-    member<&Tensor::bucket>("bucket")};
-constexpr std::array kExtra{given<&Tensor::extra_bytes>("extra_bytes")};
-constexpr std::array kLayer{member<&Layer::name>("name"),
-                            member_or_null<&Layer::forward>("forward_s"),
-                            member_or_null<&Layer::backward>("backward_s"),
-                            member_or_null<&Layer::gradient_bytes>("gradient_bytes"),
-                            member<&Layer::operation>("operation")};
+constexpr auto kTensor = members<&Tensor::name, nullable<&Tensor::elements>, &Tensor::dtype,
+                                 nullable<&Tensor::bytes>, &Tensor::bucket>;
+constexpr auto kExtra = members<unless_default<&Tensor::extra_bytes>>;
+constexpr auto kLayer = members<&Layer::name, nullable<&Layer::forward>, nullable<&Layer::backward>,
+                                nullable<&Layer::gradient_bytes>, &Layer::operation>;
 constexpr std::array kTransfer{member_or_null<&MeasuredTransfer::median>("transfer_s"),
                                member_or_null<&MeasuredTransfer::low>("transfer_low_s"),
                                member_or_null<&MeasuredTransfer::high>("transfer_high_s")};
-constexpr std::array kUnit{member<&MeasuredUnit::elements>("elements"),
-                           member<&MeasuredUnit::gather_dtype>("gather_dtype"),
-                           member<&MeasuredUnit::reduce_dtype>("reduce_dtype"),
-                           member<&MeasuredUnit::gathers_forward>("gathers_forward"),
-                           member<&MeasuredUnit::gathers_backward>("gathers_backward")};
-constexpr std::array kSharding{
-    member<&MeasuredSharding::group_size>("group_size"),
-    member_or_null<&MeasuredSharding::world_size>("world_size"),
-    member<&MeasuredSharding::reshard_after_forward>("reshard_after_forward")};
-constexpr std::array kBucket{member<&MeasuredBucket::elements>("elements"),
-                             member<&MeasuredBucket::bytes>("bytes"),
-                             member<&MeasuredBucket::dtype>("dtype"),
-                             member<&MeasuredBucket::tensors>("tensors"),
-                             member_or_null<&MeasuredBucket::min>("min_s"),
-                             member_or_null<&MeasuredBucket::median>("median_s"),
-                             member_or_null<&MeasuredBucket::max>("max_s"),
-                             member<&MeasuredBucket::group>("group")};
-constexpr std::array kCollective{member<&MeasuredCollective::op>("op"),
-                                 member<&MeasuredCollective::elements>("elements"),
-                                 member<&MeasuredCollective::bytes>("bytes"),
-                                 member<&MeasuredCollective::dtype>("dtype"),
-                                 member<&MeasuredCollective::per_step>("per_step"),
-                                 member_or_null<&MeasuredCollective::min>("min_s")};
+constexpr auto kUnit =
+    members<&MeasuredUnit::elements, &MeasuredUnit::gather_dtype, &MeasuredUnit::reduce_dtype,
+            &MeasuredUnit::gathers_forward, &MeasuredUnit::gathers_backward>;
+constexpr auto kSharding =
+    members<&MeasuredSharding::group_size, nullable<&MeasuredSharding::world_size>,
+            &MeasuredSharding::reshard_after_forward>;
+constexpr auto kBucket = members<&MeasuredBucket::elements, &MeasuredBucket::bytes,
+                                 &MeasuredBucket::dtype, &MeasuredBucket::tensors,
+                                 nullable<&MeasuredBucket::min>, nullable<&MeasuredBucket::median>,
+                                 nullable<&MeasuredBucket::max>, &MeasuredBucket::group>;
+constexpr auto kCollective =
+    members<&MeasuredCollective::op, &MeasuredCollective::elements, &MeasuredCollective::bytes,
+            &MeasuredCollective::dtype, &MeasuredCollective::per_step,
+            nullable<&MeasuredCollective::min>>;
 // Steps are what the layer times were condensed from. No run uses them; they are kept, so that a
 // trace that is read and written again still shows what it rests on.
-constexpr std::array kStep{member<&MeasuredStep::name>("name"),
-                           member<&MeasuredStep::used>("used")};
+constexpr auto kStep = members<&MeasuredStep::name, &MeasuredStep::used>;
 // What an import found out about its own quality. No run uses it.
-constexpr std::array kChecks{member<&Checks::steps_used>("steps_used"),
-                             member<&Checks::backward_nodes>("backward_nodes"),
-                             member<&Checks::backward_matched>("backward_matched"),
-                             member<&Checks::gradient_nodes>("gradient_nodes"),
-                             member<&Checks::unattributed_fraction>("unattributed_fraction"),
-                             member_or_null<&Checks::gpu_busy_fraction>("gpu_busy_fraction"),
-                             member<&Checks::rank_spread>("rank_spread"),
-                             member<&Checks::idle_fraction>("idle_fraction"),
-                             member<&Checks::launch_idle_fraction>("launch_idle_fraction"),
-                             member<&Checks::recompute_fraction>("recompute_fraction"),
-                             member<&Checks::graph_fraction>("graph_fraction"),
-                             member<&Checks::wait_fraction>("wait_fraction"),
-                             member<&Checks::last_rank>("last_rank")};
-constexpr std::array kRun{member_or_null<&Trace::device>("device"),
-                          member_or_null<&Trace::ranks>("ranks"),
-                          member_or_null<&Trace::batch_size>("batch_size"),
-                          member_or_null<&Trace::time_basis>("time_basis"),
-                          member<&Trace::granularity>("granularity"),
-                          member<&Trace::time_scale>("time_scale"),
-                          member<&Trace::accumulation>("accumulation")};
-constexpr std::array kTimes{member<&Trace::update>("update_s"), member<&Trace::input>("input_s"),
-                            member<&Trace::other>("other_s"),
-                            member<&Trace::framework>("framework_s")};
+constexpr auto kChecks =
+    members<&Checks::steps_used, &Checks::backward_nodes, &Checks::backward_matched,
+            &Checks::gradient_nodes, &Checks::unattributed_fraction,
+            nullable<&Checks::gpu_busy_fraction>, &Checks::rank_spread, &Checks::idle_fraction,
+            &Checks::launch_idle_fraction, &Checks::recompute_fraction, &Checks::graph_fraction,
+            &Checks::wait_fraction, &Checks::last_rank>;
+constexpr auto kRun = members<nullable<&Trace::device>, nullable<&Trace::ranks>,
+                              nullable<&Trace::batch_size>, nullable<&Trace::time_basis>,
+                              &Trace::granularity, &Trace::time_scale, &Trace::accumulation>;
+constexpr auto kTimes = members<&Trace::update, &Trace::input, &Trace::other, &Trace::framework>;
 
 // A tensor whose element type is unknown has bytes that nothing can be compared with.
 Tensor parse_trace_tensor(Fields& fields) {
-  const Json& json = fields.json();
-  Problems& problems = fields.problems();
   Tensor tensor = read_members(kTensor, fields);
   double count = 1;
   for (const Json& size : fields.list("shape")) {
-    const auto checked = checked_integer(size, keys::kTraceShape.front().range, problems);
+    const auto checked = checked_integer(size, keys::kTraceShape.front().range, fields.problems());
     tensor.shape.push_back(checked.value_or(1));
     count *= static_cast<double>(tensor.shape.back());
   }
   read_members(kExtra, fields, tensor);
   fields.no_more();
   if (!tensor.shape.empty() && tensor.elements && count != static_cast<double>(*tensor.elements)) {
-    problems.add(json, "shape", fmt::format("does not make {} elements", *tensor.elements));
+    fields.refuse("shape", fmt::format("does not make {} elements", *tensor.elements));
   }
   const std::int64_t size = layers::dtype_bytes(tensor.dtype);
   if (tensor.elements && tensor.bytes && size > 0 &&
       tensor.bytes->value != *tensor.elements * size) {
-    problems.add(json, "bytes",
-                 fmt::format("{}, but {} elements of {} are {}", tensor.bytes->value,
-                             *tensor.elements, tensor.dtype, *tensor.elements * size));
+    fields.refuse("bytes", fmt::format("{}, but {} elements of {} are {}", tensor.bytes->value,
+                                       *tensor.elements, tensor.dtype, *tensor.elements * size));
   }
   if (!tensor.elements && tensor.bytes && size > 0 && tensor.bytes->value % size != 0) {
-    problems.add(json, "bytes",
-                 fmt::format("{} bytes is not a whole number of {}-byte values of {}",
-                             tensor.bytes->value, size, tensor.dtype));
+    fields.refuse("bytes", fmt::format("{} bytes is not a whole number of {}-byte values of {}",
+                                       tensor.bytes->value, size, tensor.dtype));
   }
   return tensor;
 }
@@ -263,10 +231,9 @@ Trace parse_trace(const Json& json) {
 }
 
 Json to_json(const Trace& trace) {
-  Json json = Object{{"schema_version", 1},
-                     {"kind", "trace"},
-                     {"name", trace.name},
-                     {"provenance", layers::kProvenances[trace.provenance]}};
+  Json json = file_json(keys::kTrace);
+  json.set("name", trace.name);
+  json.set("provenance", layers::kProvenances[trace.provenance]);
   if (trace.source) {
     json.set("source", to_json(*trace.source));
   }

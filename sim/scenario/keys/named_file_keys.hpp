@@ -7,9 +7,8 @@
 namespace stepsim::study::keys {
 
 inline constexpr auto kNamedFile = std::to_array<io::Written<NamedFile>>({
-    io::row<&NamedFile::pointer>("pointer", "Where the scenario names it.")
-        .example(R"("/workload/trace")"),
-    io::row<&NamedFile::sha256>("sha256", "SHA-256 of its content, 64 hexadecimal digits.")
+    io::row<&NamedFile::pointer>("Where the scenario names it.").example(R"("/workload/trace")"),
+    io::row<&NamedFile::sha256>("SHA-256 of its content, 64 hexadecimal digits.")
         .example(R"("00")"),
 });
 inline constexpr std::array kOneNamedFile{

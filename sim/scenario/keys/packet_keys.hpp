@@ -2,7 +2,7 @@
 // The keys of the packet block: /cluster/network/packet of a scenario, /network/packet of a list of
 // flows (PKT).
 
-#include "document/fields/bound.hpp"
+#include "document/fields/members.hpp"
 #include "scenario/packet/packet_settings.hpp"
 
 namespace stepsim::study::keys {
@@ -28,11 +28,10 @@ inline constexpr std::array kBuffer{
     integer("packets", "Packets that a port holds, with the one in service (scope port).",
             io::between(1, kMostPackets))
         .by_default(kBufferDefaults.packets),
-    integer(
-        "bytes",
-        "Bytes that a port holds, instead of packets (scope port), or bytes that a switch holds "
-        "(scope shared; default 16000000).",
-        io::between(1, io::kMostExact))
+    integer("bytes",
+            "Bytes that a port holds, instead of packets (scope port), or bytes that a switch "
+            "holds (scope shared; default 16000000).",
+            io::between(1, io::kMostExact))
         .example("16000000"),
     number("alpha", "A queue may hold alpha times what is left of a shared buffer.", io::above(0))
         .by_default(kBufferDefaults.alpha)};
@@ -121,8 +120,7 @@ inline constexpr std::array kBackground{
         .example("[[1000, 0.5], [1000000, 1]]"),
     word("transport", links::kTransportKinds,
          "Transport of these flows: pfabric if and only if the network has it. The default is "
-         "dctcp, "
-         "or pfabric next to it.")
+         "dctcp, or pfabric next to it.")
         .example(R"("dlcp")")};
 
 // The members of loss_bound_per_layer are named by layer numbers, which JSON writes as strings.
@@ -132,52 +130,49 @@ inline constexpr std::array kBoundOfLayer{
 
 // The keys of all kinds of transport, in one object: those of a table belong to the same kinds
 // (packet_transport.cpp).
-inline constexpr std::array kTransportRows{bound<&links::TransportOptions::kind>(
-    word("kind", links::kTransportKinds, "Transport of every message.").required())};
-inline constexpr std::array kWindowRows{bound<&links::TransportOptions::window_packets>(
-    integer("window_packets", "Packets under way at once.", io::between(1, kMostPackets))
+inline constexpr std::array kTransportRows{of<&links::TransportOptions::kind>(
+    word(links::kTransportKinds, "Transport of every message.").required())};
+inline constexpr std::array kWindowRows{of<&links::TransportOptions::window_packets>(
+    integer("Packets under way at once.", io::between(1, kMostPackets))
         .by_default(kTransportDefaults.window_packets))};
 inline constexpr std::array kTcpRows{
-    bound<&links::TcpOptions::initial_window>(
-        integer("initial_window", "Packets of the first window.", io::between(1, kMostPackets))
+    of<&links::TcpOptions::initial_window>(
+        integer("Packets of the first window.", io::between(1, kMostPackets))
             .by_default(kTransportDefaults.tcp.initial_window)),
     bound<&links::TcpOptions::duplicate_acks>(
         integer("dup_acks", "Duplicate acknowledgements that mean a loss.",
                 io::between(1, kMostPackets))
             .by_default(kTransportDefaults.tcp.duplicate_acks)),
-    bound<&links::TcpOptions::rto_min_s>(
-        number("rto_min_s", "Shortest retransmission timeout, s.", io::above_to(0, kMostTimeout))
+    of<&links::TcpOptions::rto_min_s>(
+        number("Shortest retransmission timeout, s.", io::above_to(0, kMostTimeout))
             .by_default(kTransportDefaults.tcp.rto_min_s)
             .example("0.2")),
-    bound<&links::TcpOptions::rto_initial_s>(
-        number("rto_initial_s", "Timeout before the first sample of the round-trip time, s.",
+    of<&links::TcpOptions::rto_initial_s>(
+        number("Timeout before the first sample of the round-trip time, s.",
                io::above_to(0, kMostTimeout))
             .by_default(kTransportDefaults.tcp.rto_initial_s)),
-    bound<&links::TcpOptions::sack>(
-        boolean("sack", "Selective acknowledgements tell the sender every lost packet.")
+    of<&links::TcpOptions::sack>(
+        boolean("Selective acknowledgements tell the sender every lost packet.")
             .by_default(kTransportDefaults.tcp.sack)),
-    bound<&links::TcpOptions::restart_after_idle>(
-        boolean("restart_after_idle",
-                "The window falls back to the first one after an idle time above the timeout.")
+    of<&links::TcpOptions::restart_after_idle>(
+        boolean("The window falls back to the first one after an idle time above the timeout.")
             .by_default(kTransportDefaults.tcp.restart_after_idle))};
 inline constexpr std::array kDctcpRows{
-    bound<&links::TcpOptions::g>(
-        number("g", "Weight of the newest sample of marked packets.", io::above_to(0, 1))
+    of<&links::TcpOptions::g>(
+        number("Weight of the newest sample of marked packets.", io::above_to(0, 1))
             .by_default(kTransportDefaults.tcp.g)),
-    bound<&links::TcpOptions::alpha0>(
-        number("alpha0", "Share of marked packets that is assumed at the start.", io::between(0, 1))
+    of<&links::TcpOptions::alpha0>(
+        number("Share of marked packets that is assumed at the start.", io::between(0, 1))
             .by_default(kTransportDefaults.tcp.alpha0)),
-    bound<&links::TcpOptions::retransmissions_ect>(
-        boolean("retransmissions_ect",
-                "Retransmissions are ECN-capable; otherwise they are lost where others are marked.")
+    of<&links::TcpOptions::retransmissions_ect>(
+        boolean("Retransmissions are ECN-capable; otherwise they are lost where others are marked.")
             .by_default(kTransportDefaults.tcp.retransmissions_ect))};
 inline constexpr std::array kBoundedLossRows{
-    bound<&BoundedLoss::bound_push>(
-        number("loss_bound_push",
-               "Share of the packets of a message that may be lost; in a list "
-               "of flows, of every flow.",
-               io::below_from(0, 1))
-            .by_default(0.1)),
+    bound<&BoundedLoss::bound_push>(number("loss_bound_push",
+                                           "Share of the packets of a message that may be lost; in "
+                                           "a list of flows, of every flow.",
+                                           io::below_from(0, 1))
+                                        .by_default(0.1)),
     bound<&BoundedLoss::bound_pull>(
         number("loss_bound_pull", "Share of the packets of returning parameters that may be lost.",
                io::below_from(0, 1))
@@ -186,46 +181,39 @@ inline constexpr std::array kBoundedLossRows{
                              "Bounds of single layers, {layer: bound}, instead of loss_bound_push; "
                              "a flow has layer 0.")
                              .example(R"({"0": 0.05})")),
-    bound<&BoundedLoss::priority>(
-        boolean("priority", "Packets go to the queues of a port by layer.").by_default(true)),
-    bound<&BoundedLoss::priority_map>(
-        word("priority_map", kPriorityMaps,
-             "Whether the queues have equal numbers of layers or of bytes.")
+    of<&BoundedLoss::priority>(
+        boolean("Packets go to the queues of a port by layer.").by_default(true)),
+    of<&BoundedLoss::priority_map>(
+        word(kPriorityMaps, "Whether the queues have equal numbers of layers or of bytes.")
             .by_default("layer")),
-    bound<&BoundedLoss::selective_drop>(
-        boolean("selective_drop", "Packets are lost by layer and by the size of their values.")
-            .by_default(true)),
-    bound<&BoundedLoss::front_fraction>(number("front_fraction",
-                                               "Share of the layers that count as front layers.",
-                                               io::between(0, 1))
-                                            .by_default(0.5)),
-    bound<&BoundedLoss::large_fraction>(
-        number("large_fraction", "Share of the packets that hold large values.", io::between(0, 1))
+    of<&BoundedLoss::selective_drop>(
+        boolean("Packets are lost by layer and by the size of their values.").by_default(true)),
+    of<&BoundedLoss::front_fraction>(
+        number("Share of the layers that count as front layers.", io::between(0, 1))
             .by_default(0.5)),
-    bound<&BoundedLoss::protect_large>(
-        boolean("protect_large", "Large values are protected in all layers.").by_default(false)),
-    bound<&BoundedLoss::loss_fill>(
-        word("loss_fill", kLossFills, "What replaces lost values.").by_default("zero")),
-    bound<&BoundedLoss::rescale>(
-        boolean("rescale", "Sums with lost values are scaled up; recorded in the result only.")
+    of<&BoundedLoss::large_fraction>(
+        number("Share of the packets that hold large values.", io::between(0, 1)).by_default(0.5)),
+    of<&BoundedLoss::protect_large>(
+        boolean("Large values are protected in all layers.").by_default(false)),
+    of<&BoundedLoss::loss_fill>(word(kLossFills, "What replaces lost values.").by_default("zero")),
+    of<&BoundedLoss::rescale>(
+        boolean("Sums with lost values are scaled up; recorded in the result only.")
             .by_default(false))};
 inline constexpr std::array kDlcpRows{
-    bound<&links::DlcpOptions::early_stop>(
-        boolean("early_stop", "The receiver ends a message as soon as enough of it has arrived.")
+    of<&links::DlcpOptions::early_stop>(
+        boolean("The receiver ends a message as soon as enough of it has arrived.")
             .by_default(kTransportDefaults.dlcp.early_stop)),
-    bound<&links::DlcpOptions::rate_control>(
-        word("rate_control", links::kRateControls, "How a connection finds its rate.")
-            .by_default("dctcp")),
-    bound<&links::DlcpOptions::feedback_packets>(
-        integer("feedback_packets", "Packets that arrive between two messages of feedback.",
+    of<&links::DlcpOptions::rate_control>(
+        word(links::kRateControls, "How a connection finds its rate.").by_default("dctcp")),
+    of<&links::DlcpOptions::feedback_packets>(
+        integer("Packets that arrive between two messages of feedback.",
                 io::between(1, kMostPackets))
             .by_default(kTransportDefaults.dlcp.feedback_packets)),
-    bound<&links::DlcpOptions::rate_floor>(
-        number("rate_floor", "Lowest rate, as a share of the line rate.", io::above_to(0, 1))
+    of<&links::DlcpOptions::rate_floor>(
+        number("Lowest rate, as a share of the line rate.", io::above_to(0, 1))
             .by_default(kTransportDefaults.dlcp.rate_floor)),
-    bound<&links::DlcpOptions::control_lossy>(
-        boolean("control_lossy", "Control packets can be lost in full buffers.")
-            .by_default(kTransportDefaults.dlcp.control_lossy))};
+    of<&links::DlcpOptions::control_lossy>(boolean("Control packets can be lost in full buffers.")
+                                               .by_default(kTransportDefaults.dlcp.control_lossy))};
 inline constexpr auto kTransport =
     io::joined_keys(io::keys_of(kTransportRows), io::keys_of(kWindowRows), io::keys_of(kTcpRows),
                     io::keys_of(kDctcpRows), io::keys_of(kBoundedLossRows), io::keys_of(kDlcpRows));
@@ -239,68 +227,60 @@ inline constexpr std::array kTransportForms{
 // The default sizes are those of Ethernet: packets of 1500 bytes with 40 bytes of IP and TCP
 // headers.
 inline constexpr std::array kPacketRows{
-    bound<&links::PacketOptions::mtu_wire_bytes>(integer("mtu_wire_bytes",
-                                                         "Bytes of a full packet with its header.",
-                                                         io::between(1, kMostPacketBytes))
-                                                     .by_default(links::kPacketSizes.mtu_wire_bytes)
-                                                     .example("9000")),
-    bound<&links::PacketOptions::header_bytes>(integer("header_bytes",
-                                                       "Bytes of the header of a data packet.",
-                                                       io::between(0, kMostPacketBytes))
-                                                   .by_default(links::kPacketSizes.header_bytes)),
-    bound<&links::PacketOptions::wire_overhead_bytes>(
-        integer("wire_overhead_bytes",
-                "Bytes on the wire next to each packet: 20 are Ethernet's preamble and gap.",
+    of<&links::PacketOptions::mtu_wire_bytes>(
+        integer("Bytes of a full packet with its header.", io::between(1, kMostPacketBytes))
+            .by_default(links::kPacketSizes.mtu_wire_bytes)
+            .example("9000")),
+    of<&links::PacketOptions::header_bytes>(
+        integer("Bytes of the header of a data packet.", io::between(0, kMostPacketBytes))
+            .by_default(links::kPacketSizes.header_bytes)),
+    of<&links::PacketOptions::wire_overhead_bytes>(
+        integer("Bytes on the wire next to each packet: 20 are Ethernet's preamble and gap.",
                 io::between(0, kMostPacketBytes))
             .by_default(links::kPacketSizes.wire_overhead_bytes)
             .example("20")),
-    bound<&links::PacketOptions::control_bytes>(
-        integer("control_bytes", "Bytes of a control packet.", io::between(1, kMostPacketBytes))
+    of<&links::PacketOptions::control_bytes>(
+        integer("Bytes of a control packet.", io::between(1, kMostPacketBytes))
             .by_default(links::kPacketSizes.control_bytes)),
-    bound<&links::PacketOptions::ack_bytes>(
-        integer("ack_bytes", "Bytes of an acknowledgement.", io::between(1, kMostPacketBytes))
+    of<&links::PacketOptions::ack_bytes>(
+        integer("Bytes of an acknowledgement.", io::between(1, kMostPacketBytes))
             .by_default(links::kPacketSizes.ack_bytes)),
     by_hand<links::PacketOptions>(
         integer("queues", "Priority queues of a port; queue 0 is for control packets.",
                 io::between(2, 8))
             .by_default(links::kPacketSizes.queues)),
-    bound<&links::PacketOptions::switch_latency_s>(
-        number("switch_latency_s", "Forwarding time of a switch, s.", io::between(0, 1))
+    of<&links::PacketOptions::switch_latency_s>(
+        number("Forwarding time of a switch, s.", io::between(0, 1))
             .by_default(links::kPacketSizes.switch_latency_s)
             .example("5e-7")),
     by_hand<links::PacketOptions>(object("buffer", kBuffer, "What the port of a switch holds.")
                                       .example(R"({"scope": "port", "packets": 100})")),
     by_hand<links::PacketOptions>(
-        integer(
-            "mark_packets",
-            "Packets in the queue from which on packets are marked (ECN). Null means never; the "
-            "default follows from the bandwidth of the port.",
-            io::between(1, kMostPackets))
+        integer("mark_packets",
+                "Packets in the queue from which on packets are marked (ECN). Null means never; "
+                "the default follows from the bandwidth of the port.",
+                io::between(1, kMostPackets))
             .nullable()
             .example("65")),
     by_hand<links::PacketOptions>(
         object("drop_packets", kDropPackets, "Packets in the queue from which on a class is lost.")
             .example(R"({"droppable": 20})")),
-    bound<&links::PacketOptions::load_balancing>(
-        word("load_balancing", links::kLoadBalancings,
-             "How a path is chosen among the shortest: by connection, packet by packet, or as each "
-             "flow "
-             "says.")
+    of<&links::PacketOptions::load_balancing>(
+        word(links::kLoadBalancings, "How a path is chosen among the shortest: by connection, "
+                                     "packet by packet, or as each flow says.")
             .by_default("ecmp")),
-    bound<&links::PacketOptions::spray_offset>(
-        word("spray_offset", links::kSprayOffsets, "Path that a host uses first.")
-            .by_default("host")),
-    bound<&links::PacketOptions::queue_discipline>(
-        word("queue_discipline", links::kQueueDisciplines, "Order of packets within a queue.")
-            .by_default("fifo")),
+    of<&links::PacketOptions::spray_offset>(
+        word(links::kSprayOffsets, "Path that a host uses first.").by_default("host")),
+    of<&links::PacketOptions::queue_discipline>(
+        word(links::kQueueDisciplines, "Order of packets within a queue.").by_default("fifo")),
     by_hand<links::PacketOptions>(
         object("faults", kFaults, "Losses that are put in by hand.")
             .example(R"({"link_loss": [{"link": 0, "probability": 0.001}]})")),
-    by_hand<links::PacketOptions>(object("background", kBackground,
-                                         "Further flows that start at random times, from every "
-                                         "host to every other. They load the "
-                                         "network and are not listed in results.")
-                                      .example(R"({"load": 0.3, "size_bytes": 100000})")),
+    by_hand<links::PacketOptions>(
+        object("background", kBackground,
+               "Further flows that start at random times, from every host to every other. They "
+               "load the network and are not listed in results.")
+            .example(R"({"load": 0.3, "size_bytes": 100000})")),
     by_hand<links::PacketOptions>(either("transport", kTransportForms,
                                          "Transport of the messages; the packet level needs one.")
                                       .example(R"("dctcp")"))};

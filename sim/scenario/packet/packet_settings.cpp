@@ -230,9 +230,8 @@ PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
   parse_sizes(fields, options);
   if (const auto queues = fields.optional_integer("queues", {})) {
     if (*queues < 2 || *queues > 8) {
-      context.problems.add(*json, "queues",
-                           "must be in [2, 8] (queue 0 is control), got " +
-                               std::to_string(*queues));
+      fields.refuse("queues",
+                    "must be in [2, 8] (queue 0 is control), got " + std::to_string(*queues));
     } else {
       options.queues = static_cast<std::uint32_t>(*queues);
     }
@@ -244,12 +243,11 @@ PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
   parse_background(fields, context, fabric, settings);
   if (settings.has_transport && options.transport.kind == links::TransportKind::window &&
       options.buffer.scope != links::BufferScope::unlimited) {
-    context.problems.add(*json, "buffer", "transport window needs an unlimited buffer");
+    fields.refuse("buffer", "transport window needs an unlimited buffer");
   }
   if (options.transport.kind == links::TransportKind::pfabric &&
       options.queue_discipline == links::QueueDiscipline::flow_round_robin) {
-    context.problems.add(*json, "queue_discipline",
-                         "must be fifo: transport pfabric has its own order at ports");
+    fields.refuse("queue_discipline", "must be fifo: transport pfabric has its own order at ports");
   }
   fields.no_more();
   if (context.problems.empty()) {

@@ -33,18 +33,11 @@ constexpr std::array kTransportKeys{
 // {"0": 0.05, "12": 0}: layer -> bound.
 // Keys are numbers of layers, which no table of rows can list.
 void parse_bounds_of_layers(io::Fields& fields, const ParseContext& context, BoundedLoss& loss) {
-  const io::Json* json = fields.any("loss_bound_per_layer");
-  if (json == nullptr || json->is_null()) {
-    return;
-  }
-  if (!json->is_object()) {
-    context.problems.add(*json, "must be an object {layer: bound}, got " + io::shown(*json));
-    return;
-  }
-  for (const auto& [key, value] : json->as_object()) {
+  for (const auto& [key, value] : fields.members("loss_bound_per_layer", "{layer: bound}")) {
     const auto layer = base::parse_number<std::int64_t>(key);
     if (!layer || *layer < 0) {
-      context.problems.add(*json, key, "must be the number of a layer, from 0");
+      context.problems.add(*fields.any("loss_bound_per_layer"), key,
+                           "must be the number of a layer, from 0");
       continue;
     }
     if (const auto bound =
@@ -102,8 +95,8 @@ void add_transport(const PacketSettings& settings, io::Json& tree) {
 // The keys of all transports are read, whatever the kind is, and those of others are refused by the
 // table.
 void parse_transport(io::Fields& fields, const ParseContext& context, PacketSettings& settings) {
-  const io::Json* json = fields.any("transport");
-  if (json == nullptr || json->is_null()) {
+  const io::Json* json = fields.given("transport");
+  if (json == nullptr) {
     return;
   }
   settings.has_transport = true;

@@ -2,7 +2,7 @@
 // bandwidth of a port and have no single value where ports differ.
 #include "scenario/packet/packet_settings.hpp"
 
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "links/packet/thresholds.hpp"
 #include "scenario/keys/packet_keys.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 // null: no threshold.
 io::Json threshold_tree(std::uint32_t packets) {
-  return packets == links::kNoThreshold ? io::Json() : io::Json(std::int64_t{packets});
+  return packets == links::kNoThreshold ? io::Json() : io::Json(packets);
 }
 
 // Keys that the scope does not read are left out.
@@ -25,13 +25,12 @@ io::Json buffer_tree(const links::BufferOptions& buffer) {
     if (buffer.packets == links::kNoThreshold) {
       tree.set("bytes", buffer.bytes);
     } else {
-      tree.set("packets", std::int64_t{buffer.packets});
+      tree.set("packets", buffer.packets);
     }
     break;
   case links::BufferScope::shared:
     tree.set("scope", "shared");
-    tree.set("bytes", buffer.bytes);
-    tree.set("alpha", buffer.alpha);
+    io::set_members<&links::BufferOptions::bytes, &links::BufferOptions::alpha>(buffer, tree);
     break;
   case links::BufferScope::unlimited:
     tree.set("scope", "unlimited");
@@ -76,14 +75,14 @@ void add_thresholds(io::Json& tree, const links::PacketOptions& options,
 
 // Links by number, whatever the file called them: the simulation knows them so.
 io::Json faults_tree(const links::PacketOptions& options) {
-  io::Array losses = io::write_each(options.link_loss, [](const links::LinkLoss& loss) {
-    return io::Object{{"link", std::int64_t{loss.link}}, {"probability", loss.probability}};
-  });
-  io::Array drops = io::write_each(options.drop_once, [](const links::DropOnce& drop) {
-    return io::Object{{"link", std::int64_t{drop.link}},
-                      {"flow", std::int64_t{drop.connection}},
-                      {"seq", std::int64_t{drop.seq}},
-                      {"nth", std::int64_t{drop.nth}}};
+  using links::DropOnce;
+  using links::LinkLoss;
+  io::Array losses =
+      io::write_each(options.link_loss, io::tree_of<&LinkLoss::link, &LinkLoss::probability>);
+  io::Array drops = io::write_each(options.drop_once, [](const DropOnce& drop) {
+    io::Json tree = io::tree_of<&DropOnce::link, &DropOnce::seq, &DropOnce::nth>(drop);
+    tree.set("flow", drop.connection);
+    return tree;
   });
   return io::Object{{"link_loss", std::move(losses)}, {"drop_packets_once", std::move(drops)}};
 }
@@ -95,7 +94,7 @@ io::Json packet_tree(const PacketSettings& settings, const links::Fabric& fabric
   const links::PacketOptions& options = settings.options;
   io::Json tree;
   io::write_bound(keys::kPacketRows, options, tree);
-  tree.set("queues", std::int64_t{options.queues});
+  tree.set("queues", options.queues);
   tree.set("buffer", buffer_tree(options.buffer));
   add_thresholds(tree, options, fabric);
   tree.set("faults", faults_tree(options));

@@ -3,6 +3,7 @@
 #include <ranges>
 
 #include "base/collected.hpp"
+#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 #include "study/reproduce/series.hpp"
@@ -75,12 +76,10 @@ bool has_servers(const MethodRule& method, bool one_machine) {
          (method.servers != ServerPlace::none && !one_machine);
 }
 
-io::Object network(const Link& link) {
-  return {{"model", "alpha_beta"},
-          {"latency_s", link.latency_s},
-          {"bandwidth_Bps", link.bandwidth_Bps},
-          {"efficiency", 1},
-          {"reduction_Bps", 0}};
+io::Json network(const Link& link) {
+  io::Json tree = io::Object{{"model", "alpha_beta"}, {"efficiency", 1}, {"reduction_Bps", 0}};
+  io::set_members<&Link::latency_s, &Link::bandwidth_Bps>(link, tree);
+  return tree;
 }
 
 // The machines of a row with their two networks, whose links take `slower` times as long per byte.
@@ -90,19 +89,17 @@ io::Object machines(const io::Object& row, const Scoreboard& rules, double slowe
   const std::int64_t per_node = count(row, "gpus_per_node");
   const auto slowed = [&](Link link) { return Link{link.latency_s, link.bandwidth_Bps / slower}; };
   const Link bus = slowed(bus_of(row, rules));
-  io::Object between = network(nodes > 1 ? slowed(fabric_of(row, rules)) : bus);
+  io::Json between = network(nodes > 1 ? slowed(fabric_of(row, rules)) : bus);
   if (nodes > 1) {
-    between.emplace_back("transport", transport(row, rules));
+    between.set("transport", transport(row, rules));
   }
   io::Object cluster{{"nodes", nodes},
                      {"gpus_per_node", per_node},
                      {"nics_per_node", 1},
                      {"network", std::move(between)}};
   if (per_node > 1) {
-    io::Object inside{{"latency_s", bus.latency_s}, {"bandwidth_Bps", bus.bandwidth_Bps}};
-    if (const std::string kind = bus_kind(row, rules); !kind.empty()) {
-      inside.emplace_back("bus", kind);
-    }
+    io::Json inside = io::tree_of<&Link::latency_s, &Link::bandwidth_Bps>(bus);
+    io::set_given(inside, "bus", bus_kind(row, rules));
     cluster.emplace_back("intra_network", std::move(inside));
   }
   return cluster;

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "study/reproduce/series.hpp"
 
 namespace stepsim::reproduce {
@@ -83,19 +83,14 @@ std::string limits_text(const Claim& claim) {
 io::Json claims_tree(const Reproduction& paper, const std::vector<Decided>& decided) {
   io::Array claims = io::write_each(decided, [](const Decided& each) {
     const Claim& claim = *each.claim;
-    return io::Object{{"id", claim.id},
-                      {"figure", claim.figure},
-                      {"text", claim.text},
-                      {"label", kLabels[claim.label]},
-                      {"source", claim.source},
-                      {"verdict", verdict_text(each)},
-                      {"ours", io::Array(each.ours.begin(), each.ours.end())},
-                      {"reported", io::Array(claim.reported.begin(), claim.reported.end())},
-                      {"unit", claim.unit},
-                      {"free", claim.free},
-                      {"low", io::or_null(claim.low)},
-                      {"high", io::or_null(claim.high)},
-                      {"reason", reason_text(each)}};
+    io::Json tree =
+        io::tree_of<&Claim::id, &Claim::figure, &Claim::text, &Claim::source, &Claim::reported,
+                    &Claim::unit, &Claim::free, &Claim::low, &Claim::high>(claim);
+    tree.set("label", kLabels[claim.label]);
+    tree.set("verdict", verdict_text(each));
+    tree.set("ours", io::list_of(each.ours));
+    tree.set("reason", reason_text(each));
+    return tree;
   });
   return io::Object{{"paper", paper.name}, {"claims", std::move(claims)}};
 }

@@ -34,25 +34,24 @@ inline constexpr std::array kSourcedCount{
     integer("value", "The number.", kMachineCounts).example("8").required(), kNumberLabel,
     kNumberSource};
 // Measurements often differ from run to run and machine to machine: low and high are their range.
-inline constexpr std::array kSourcedRate{
-    number("value", "The number, bytes/s.", at_least(1)).plain().example("4.8e10").required(),
-    number("low", "Least rate that was measured, bytes/s. The default is the number.", at_least(1))
+[[nodiscard]] constexpr std::array<Key, 5> sourced_range(Range range, const Key& value,
+                                                         const Key& low, const Key& high) {
+  return {value.in(range).required(), low.in(range), high.in(range), kNumberLabel, kNumberSource};
+}
+inline constexpr auto kSourcedRate = sourced_range(
+    at_least(1), number("value", "The number, bytes/s.").plain().example("4.8e10"),
+    number("low", "Least rate that was measured, bytes/s. The default is the number.")
         .plain()
         .example("4.5e10"),
-    number("high", "Greatest rate that was measured, bytes/s. The default is the number.",
-           at_least(1))
+    number("high", "Greatest rate that was measured, bytes/s. The default is the number.")
         .plain()
-        .example("4.9e10"),
-    kNumberLabel, kNumberSource};
-inline constexpr std::array kSourcedSize{
-    number("value", "The size, bytes.", at_least(1)).plain().example("80000000000").required(),
-    number("low", "Least size, bytes. The default is the size.", at_least(1))
+        .example("4.9e10"));
+inline constexpr auto kSourcedSize = sourced_range(
+    at_least(1), number("value", "The size, bytes.").plain().example("80000000000"),
+    number("low", "Least size, bytes. The default is the size.").plain().example("79600000000"),
+    number("high", "Greatest size, bytes. The default is the size.")
         .plain()
-        .example("79600000000"),
-    number("high", "Greatest size, bytes. The default is the size.", at_least(1))
-        .plain()
-        .example("85500000000"),
-    kNumberLabel, kNumberSource};
+        .example("85500000000"));
 
 [[nodiscard]] constexpr std::array<Key, 2> count_forms(std::string_view name) {
   return sourced_forms(integer(name, "Number.", kMachineCounts), kSourcedCount);
@@ -69,15 +68,10 @@ inline constexpr auto kNodeNicRateForms = rate_forms("nic_Bps");
 inline constexpr auto kNodeNicNominalForms = rate_forms("nic_nominal_Bps");
 
 // Prices change: the source says when the list had this one.
-inline constexpr std::array kSourcedPrice{
-    number("value", "The price.", above(0)).plain().example("6.88").required(),
-    number("low", "Least price of the list. The default is the price.", above(0))
-        .plain()
-        .example("6.88"),
-    number("high", "Greatest price of the list. The default is the price.", above(0))
-        .plain()
-        .example("8.6"),
-    kNumberLabel, kNumberSource};
+inline constexpr auto kSourcedPrice = sourced_range(
+    above(0), number("value", "The price.").plain().example("6.88"),
+    number("low", "Least price of the list. The default is the price.").plain().example("6.88"),
+    number("high", "Greatest price of the list. The default is the price.").plain().example("8.6"));
 inline constexpr auto kNodeMemoryForms =
     sourced_forms(number("gpu_memory_bytes", "The size.", at_least(1)), kSourcedSize);
 inline constexpr auto kNodePriceForms =
@@ -95,13 +89,10 @@ inline constexpr std::array kNominalRates{
     NominalRate{"nic", "card", "nic_Bps", "nic_nominal_Bps"}};
 
 inline constexpr Range kShareRange = above_to(0, 1);
-inline constexpr std::array kSourcedShare{
-    number("value", "The share.", kShareRange).example("0.33").required(),
-    number("low", "Least share that was measured. The default is the value.", kShareRange)
-        .example("0.26"),
-    number("high", "Greatest share that was measured. The default is the value.", kShareRange)
-        .example("0.41"),
-    kNumberLabel, kNumberSource};
+inline constexpr auto kSourcedShare = sourced_range(
+    kShareRange, number("value", "The share.").example("0.33"),
+    number("low", "Least share that was measured. The default is the value.").example("0.26"),
+    number("high", "Greatest share that was measured. The default is the value.").example("0.41"));
 [[nodiscard]] constexpr std::array<Key, 2> share_forms(std::string_view name) {
   return sourced_forms(number(name, "The share.", kShareRange), kSourcedShare);
 }
@@ -138,10 +129,9 @@ inline constexpr std::array kNominalShareKeys{
               "Whether the switch between the GPUs of a machine adds (NVLS).")
           .by_default(false),
       boolean("ll128", "Whether the library may use the protocol LL128.").by_default(true),
-      either(
-          "nvlink_domain_nodes", kNodeDomainForms,
-          "Machines whose GPUs are in one NVLink domain. The number of machines must be a multiple "
-          "of it, or less.")
+      either("nvlink_domain_nodes", kNodeDomainForms,
+             "Machines whose GPUs are in one NVLink domain. The number of machines must be a "
+             "multiple of it, or less.")
           .by_default(1)
           .example("18"),
       boolean("approximate",
@@ -188,10 +178,9 @@ inline constexpr std::array kNodePresetKeys{
            "Price of one GPU of the machine on demand, USD per hour.")
         .nullable()
         .example("6.88"),
-    either(
-        "of_nominal", kOfNominalForms,
-        "Shares of the nominal rates that transfers reach, in place of ring_Bps and nic_Bps: here, "
-        "or in a file that `stepsim-calibrate fit-library` wrote, relative to this one.")
+    either("of_nominal", kOfNominalForms,
+           "Shares of the nominal rates that transfers reach, in place of ring_Bps and nic_Bps: "
+           "here, or in a file that `stepsim-calibrate fit-library` wrote, relative to this one.")
         .example(R"({"link": 0.33, "nic": 0.43})")};
 
 inline constexpr Key kNodePreset =

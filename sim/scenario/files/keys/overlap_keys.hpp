@@ -3,6 +3,7 @@
 // progress, and an exchange while its ranks compute. Scenarios have them at /training/overlap;
 // `stepsim fit-overlap` writes them to a file of kind overlap, from measured steps.
 
+#include "document/fields/bound.hpp"
 #include "document/fields/schema.hpp"
 
 namespace stepsim::io::keys {
@@ -35,26 +36,20 @@ inline constexpr Key kOverlapExchange =
         .by_default(1)
         .example("1.2");
 
-// Errors of the constants on the rows of the fit, or on rows that were left out.
-inline constexpr std::array kOverlapQuality{
+// The constants but for `compute`, and their errors on the rows of the fit or on rows left out.
+inline constexpr std::array kOverlapFitted{
+    kOverlapExchange,
+    number("startup_s", "Fitted time of an empty message, s.", at_least(0)).example("0.00079"),
+    number("per_byte_s", "Fitted time per byte, s.", at_least(0)).example("2.1e-9"),
     integer("rows", "Number of measured steps.", at_least(1)).example("24"),
     number("median_error", "Median of |predicted / measured - 1|.", at_least(0))
         .plain()
         .example("0.04"),
     number("max_error", "Largest |predicted / measured - 1|.", at_least(0)).plain().example("0.2")};
-inline constexpr std::array kOverlapLink{
-    number("startup_s", "Fitted time of an empty message, s.", at_least(0)).example("0.00079"),
-    number("per_byte_s", "Fitted time per byte, s.", at_least(0)).example("2.1e-9")};
-
-inline constexpr std::array kOverlapFoldKeys{
+inline constexpr std::array kOverlapFolded{
     text("left_out", "Value of the key that tells the folds apart.").example(R"("resnet152")"),
-    kOverlapCompute,
-    kOverlapExchange,
-    kOverlapLink[0],
-    kOverlapLink[1],
-    kOverlapQuality[0],
-    kOverlapQuality[1],
-    kOverlapQuality[2]};
+    kOverlapCompute};
+inline constexpr auto kOverlapFoldKeys = joined_keys(kOverlapFolded, kOverlapFitted);
 inline constexpr std::array kOverlapFold{
     object("folds", kOverlapFoldKeys,
            "Constants fitted without the rows of one value, and their errors on these rows.")};
@@ -68,21 +63,18 @@ inline constexpr std::array kOverlapStepKeys{
         .example("1.3")};
 inline constexpr std::array kOverlapStep{object("steps", kOverlapStepKeys, "One measured step.")};
 
-inline constexpr std::array kOverlapKeys{
+inline constexpr std::array kOverlapSource{
     text("source", "Where the numbers come from.").example(R"("fitted to v100.measured.json")"),
-    kOverlapCompute.required(),
-    kOverlapExchange,
-    kOverlapLink[0],
-    kOverlapLink[1],
-    kOverlapQuality[0],
-    kOverlapQuality[1],
-    kOverlapQuality[2],
+    kOverlapCompute.required()};
+inline constexpr std::array kOverlapRows{
     text("leave_out", "Pointer of the key that tells the folds apart.")
         .example(R"("/workload/model")"),
     list("folds", kOverlapFold, "Fits without the rows of one value each.")
         .example(R"([{"left_out": "resnet152", "compute": 2.2, "rows": 6, "median_error": 0.03}])"),
     list("steps", kOverlapStep, "Every measured step beside its predictions.")
         .example(R"([{"schedule": "wfbp", "step_s": 1.2334, "predicted_s": 1.3}])")};
+
+inline constexpr auto kOverlapKeys = joined_keys(kOverlapSource, kOverlapFitted, kOverlapRows);
 
 inline constexpr Key kOverlap =
     object("overlap", kOverlapKeys, "Slowdown of computing and exchanges that overlap.");

@@ -7,7 +7,7 @@
 //
 //     {"kind": "trace", "provenance": "measured", "layers": [
 //       {"name": "conv1", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 37632}]}
-#include "document/fields/bound.hpp"
+#include "document/fields/members.hpp"
 #include "document/fields/schema.hpp"
 #include "layers/trace.hpp"
 #include "scenario/files/keys/source_keys.hpp"
@@ -113,9 +113,8 @@ inline constexpr std::array kTraceBucket{
         .nullable()
         .example("0.001"),
     number("max_s", "Longest measured all-reduce, s.", at_least(0)).nullable().example("0.001"),
-    text("group",
-         "replica where the bucket is the shard of a rank, reduced over the ranks with the same "
-         "shard.")
+    text("group", "replica where the bucket is the shard of a rank, reduced over the ranks with "
+                  "the same shard.")
         .example(R"("replica")")};
 inline constexpr std::array kTraceBuckets{
     object("buckets", kTraceBucket, "One bucket.").and_also(kTransferTimes)};
@@ -155,53 +154,45 @@ inline constexpr std::array kTraceSharding{
     boolean("reshard_after_forward", "Whether units are gathered again for the backward pass.")
         .by_default(false)};
 
-[[nodiscard]] constexpr Key step_time(std::string_view name, std::string_view sentence) {
-  return number(name, sentence, at_least(0)).by_default(0).example("0.05");
+[[nodiscard]] constexpr Key step_time(std::string_view sentence) {
+  return number(sentence, at_least(0)).by_default(0).example("0.05");
 }
 inline constexpr std::array kStepTimes{
-    bound<&layers::MeasuredStep::wall>(step_time("wall_s", "Wall time of the step, s.")),
-    bound<&layers::MeasuredStep::gpu_busy>(
-        step_time("gpu_busy_s", "Time in which the device runs any kernel, s.")),
-    bound<&layers::MeasuredStep::compute_busy>(step_time(
-        "compute_busy_s", "Time in which the device runs a kernel that does not communicate, s.")),
-    bound<&layers::MeasuredStep::exposed_communication>(
-        step_time("exposed_communication_s", "Time in which the device only communicates, s.")),
-    bound<&layers::MeasuredStep::forward>(step_time("forward_s", "Time of the forward pass, s.")),
-    bound<&layers::MeasuredStep::backward>(
-        step_time("backward_s", "Time of the backward pass, s.")),
-    bound<&layers::MeasuredStep::gradient_nodes>(step_time(
-        "gradient_nodes_s",
+    of<&layers::MeasuredStep::wall>(step_time("Wall time of the step, s.")),
+    of<&layers::MeasuredStep::gpu_busy>(step_time("Time in which the device runs any kernel, s.")),
+    of<&layers::MeasuredStep::compute_busy>(
+        step_time("Time in which the device runs a kernel that does not communicate, s.")),
+    of<&layers::MeasuredStep::exposed_communication>(
+        step_time("Time in which the device only communicates, s.")),
+    of<&layers::MeasuredStep::forward>(step_time("Time of the forward pass, s.")),
+    of<&layers::MeasuredStep::backward>(step_time("Time of the backward pass, s.")),
+    of<&layers::MeasuredStep::gradient_nodes>(step_time(
         "Time of the nodes that accumulate gradients, s; the backward time holds it, too.")),
-    bound<&layers::MeasuredStep::update>(step_time("update_s", "Time of the optimizer, s.")),
-    bound<&layers::MeasuredStep::framework>(
-        step_time("framework_s", "Time of the framework's copies of gradients, s.")),
-    bound<&layers::MeasuredStep::input>(step_time("input_s", "Time of copying the input, s.")),
-    bound<&layers::MeasuredStep::other>(step_time("other_s", "Time of all other kernels, s.")),
-    bound<&layers::MeasuredStep::communication>(
-        step_time("communication_s", "Time of the collectives, s.")),
-    bound<&layers::MeasuredStep::step>(step_time(
-        "step_s",
-        "Length of the step on the device, s: from the end of the work of the step before it to "
-        "the end of its own; the sum of the following six. 0 if unknown.")),
-    bound<&layers::MeasuredStep::step_compute>(
-        step_time("step_compute_s", "Of it, the device computes, s.")),
-    bound<&layers::MeasuredStep::step_exchange>(
-        step_time("step_exchange_s", "Of it, the device only exchanges gradients or shards, s.")),
-    bound<&layers::MeasuredStep::step_other_collectives>(
-        step_time("step_other_collectives_s", "Of it, the device only runs other collectives, s.")),
-    bound<&layers::MeasuredStep::step_input>(
-        step_time("step_input_s", "Of it, the device only copies input, s.")),
-    bound<&layers::MeasuredStep::step_host>(
-        step_time("step_host_s", "Of it, the device waits for a launch of the host, s.")),
-    bound<&layers::MeasuredStep::step_idle>(
-        step_time("step_idle_s", "Of it, the device waits for something else, s."))};
-inline constexpr auto kStepTimeRows = keys_of(kStepTimes);
+    of<&layers::MeasuredStep::update>(step_time("Time of the optimizer, s.")),
+    of<&layers::MeasuredStep::framework>(
+        step_time("Time of the framework's copies of gradients, s.")),
+    of<&layers::MeasuredStep::input>(step_time("Time of copying the input, s.")),
+    of<&layers::MeasuredStep::other>(step_time("Time of all other kernels, s.")),
+    of<&layers::MeasuredStep::communication>(step_time("Time of the collectives, s.")),
+    of<&layers::MeasuredStep::step>(
+        step_time("Length of the step on the device, s: from the end of the work of the step "
+                  "before it to the end of its own; the sum of the following six. 0 if unknown.")),
+    of<&layers::MeasuredStep::step_compute>(step_time("Of it, the device computes, s.")),
+    of<&layers::MeasuredStep::step_exchange>(
+        step_time("Of it, the device only exchanges gradients or shards, s.")),
+    of<&layers::MeasuredStep::step_other_collectives>(
+        step_time("Of it, the device only runs other collectives, s.")),
+    of<&layers::MeasuredStep::step_input>(step_time("Of it, the device only copies input, s.")),
+    of<&layers::MeasuredStep::step_host>(
+        step_time("Of it, the device waits for a launch of the host, s.")),
+    of<&layers::MeasuredStep::step_idle>(
+        step_time("Of it, the device waits for something else, s."))};
 
 inline constexpr std::array kTraceStep{
     text("name", "Name of the step in the profile.").example(R"("ProfilerStep#5")").required(),
     boolean("used", "Whether the step counts in the medians of the layers.").by_default(false)};
 inline constexpr std::array kTraceSteps{
-    object("steps", kTraceStep, "One measured step.").and_also(kStepTimeRows)};
+    object("steps", kTraceStep, "One measured step.").and_also(kRowKeys<kStepTimes>)};
 
 inline constexpr std::array kTraceWaitFraction{
     number("wait_fraction", "Part of the rank's time in collectives.", between(0, 1))};
@@ -301,12 +292,11 @@ inline constexpr std::array kTraceKeys{
     list("collectives", kTraceCollectives, "Measured collectives that send no bucket.")
         .example(R"([{"op": "broadcast", "bytes": 212480}])"),
     list("units", kTraceUnits,
-         "Units of a sharded job in forward order. stepsim init writes "
-         "them as /training/sharding/wrapping.")
+         "Units of a sharded job in forward order. stepsim init writes them as "
+         "/training/sharding/wrapping.")
         .example(R"([{"elements": 855654400}])"),
     object("sharding", kTraceSharding,
-           "How the job shards its units. stepsim init writes it as "
-           "/training/sharding.")
+           "How the job shards its units. stepsim init writes it as /training/sharding.")
         .example(R"({"group_size": 8})"),
     list("steps", kTraceSteps, "Measured steps.")
         .example(R"([{"name": "ProfilerStep#5", "used": true}])"),
