@@ -2,6 +2,7 @@
 // The keys of a result that are listed per bucket, iteration, worker, layer and job.
 
 #include "document/fields/written.hpp"
+#include "run/figure_key.hpp"
 #include "run/result.hpp"
 
 namespace stepsim::study {
@@ -40,7 +41,7 @@ inline constexpr auto kIteration = std::to_array<io::Written<Iteration>>({
     io::row<&Iteration::exchange_start_s>("exchange_start_s", "Start of the first exchange, s."),
     io::row<&Iteration::exchange_end_s>("exchange_end_s", "End of the last exchange, s."),
     io::row<&Iteration::iteration_time_s>(
-        "iteration_time_s",
+        kIterationTime,
         "Period of the iteration, s: between two ends of the forward pass; in pipelined "
         "training and programs from the end of the iteration before to its own."),
     io::row<&Iteration::exposed_communication_s>("exposed_communication_s",
@@ -80,7 +81,7 @@ inline constexpr auto kJob = std::to_array<io::Written<JobTimes>>({
     io::row<&JobTimes::name>("name", "Name of the job."),
     io::row<&JobTimes::nodes>("nodes", "Nodes of the job."),
     io::row<&JobTimes::together_s>(
-        "iteration_time_s",
+        kIterationTime,
         "Mean iteration time while all jobs run, s; null where no steady one ended in that "
         "time."),
     io::row<&JobTimes::alone_s>("alone_iteration_time_s",

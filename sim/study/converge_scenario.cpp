@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "document/fields/written.hpp"
+#include "run/figure_key.hpp"
 #include "run/run.hpp"
 #include "run/run_program.hpp"
 #include "run/work_estimate.hpp"
@@ -200,13 +201,13 @@ io::Json curve_tree(const Curve& curve, const CurveOptions& options) {
       {"algorithm", curve.algorithm},
       {"compression", curve.method},
       {"workers", static_cast<std::int64_t>(curve.workers)},
-      {"pipeline_width", io::or_null(curve.pipeline_width)},
+      {std::string(figure_key(&Summary::pipeline_width)), io::or_null(curve.pipeline_width)},
       {"k", io::or_null(curve.k)},
       {"staleness_mean", curve.staleness_mean},
       {"step", options.learning_rate},
       {"batch_size", static_cast<std::int64_t>(options.batch)},
       {"iterations", options.iterations},
-      {"iteration_time_s", curve.iteration_time_s},
+      {std::string(kIterationTime), curve.iteration_time_s},
       {"converged", curve.time_to_target_s ? io::Json(true) : io::Json()},
       {"final_distance", io::Json()},
       {"final_loss", curve.points.back().loss},

@@ -4,6 +4,7 @@
 
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
+#include "run/figure_key.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "study/sweep/ranking.hpp"
@@ -238,7 +239,7 @@ void add_range(const std::string& pointer, const TuneValues& values, Files& file
 // "optimal" is the default of knobs that the simulator can choose itself (block_bytes).
 void add_references(const TuneProblem& problem, const TuneValues& values, io::Json current,
                     Files& files, Tuning& tuning) {
-  const std::string pointer(row(problem.knob).pointer);
+  const std::string pointer(row(problem.knob).pointer());
   add_reference("current", problem.scenario, std::move(current), files, tuning);
   if (!values.default_value.is_null()) {
     io::Json standard = values.scenario;
@@ -258,7 +259,7 @@ void add_references(const TuneProblem& problem, const TuneValues& values, io::Js
 // A few numbers of the record; the whole record is that of a sweep.
 io::Json point_tree(const TuneProblem& problem, const TunePoint& point) {
   io::Json tree(io::Object{{"value", point.value},
-                           {"iteration_time_s", io::or_null(point.iteration_time_s)}});
+                           {std::string(kIterationTime), io::or_null(point.iteration_time_s)}});
   for (const std::string_view key : {"exposed_communication_s", "scaling_efficiency"}) {
     tree.set(key, io::or_null(number_in(point.record, key)));
   }
@@ -293,7 +294,7 @@ Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
     add_regrets(tuning);
     return tuning;
   }
-  const std::string pointer(row(problem.knob).pointer);
+  const std::string pointer(row(problem.knob).pointer());
   const io::Json current = current_value(problem, pointer, files);
   Tuning tuning;
   tuning.exact = values.exact;
