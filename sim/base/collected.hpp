@@ -2,7 +2,7 @@
 // Lists and texts that are made of the elements of a range, in the order of the range, and the row
 // of a table that has a name.
 //
-//     collected<std::string_view>(knobs(), &KnobRow::name)                   {"bucket_bytes", ..}
+//     collected<std::string_view>(knobs(), &KnobRow::name)                   {"fusion_bytes", ..}
 //     listed(ranks, [](int rank) { return std::to_string(rank); })           "0, 1, 2"
 //     listed(words, {}, ", ", " or ")                                        "a, b or c"
 #include <algorithm>

@@ -382,8 +382,13 @@ void Fields::no_more() {
   if (!json_.is_object() || std::exchange(complete_, true)) {
     return;
   }
+  const auto is_key = [&](const std::string& name) {
+    return object_ != nullptr &&
+           std::ranges::find(object_->keys, name, &Key::name) != object_->keys.end();
+  };
   for (const auto& [key, value] : json_.as_object()) {
-    if (std::find(known_.begin(), known_.end(), key) == known_.end()) {
+    const bool left_open = value.is_null() && is_key(key);
+    if (!left_open && std::find(known_.begin(), known_.end(), key) == known_.end()) {
       problems_.add(json_, key, "unknown key" + base::did_you_mean(key, known_));
     }
   }

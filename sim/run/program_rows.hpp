@@ -2,6 +2,7 @@
 // The keys of a result about its program: the sharding units, and the size of the program.
 
 #include "document/fields/written.hpp"
+#include "run/figure_key.hpp"
 #include "run/result.hpp"
 
 namespace stepsim::study {
@@ -83,7 +84,7 @@ inline constexpr auto kMeasuredTotal = std::to_array<io::Written<MeasuredTotal>>
     io::row<&MeasuredTotal::measured_s>("The measured step, s."),
     io::row<&MeasuredTotal::predicted_s>("The prediction of that step, s."),
     io::row<&MeasuredTotal::step_s>(
-        "iteration_time_s", "The iteration time of this scenario, corrected by the same ratio, s."),
+        kIterationTime, "The iteration time of this scenario, corrected by the same ratio, s."),
     io::row<&MeasuredTotal::low_s>(
         "iteration_time_low_s",
         "Low end of the interval that holds 80 % of real runs, s; null under ideal conditions."),

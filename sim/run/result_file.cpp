@@ -271,7 +271,7 @@ constexpr std::array<std::string_view, 1> kExamples{R"({
   "schema_version": 1, "kind": "result", "scenario": {}, "method": "closed_form",
   "provenance": "measured", "label": "default", "calibration": null,
   "network": {"model": "alpha_beta", "transport": null, "queue_discipline": null},
-  "summary": {"iteration_time_s": 0.1}, "iterations": [], "workers": [], "buckets": [],
+  "summary": {"makespan_s": 0.1}, "iterations": [], "workers": [], "buckets": [],
   "layers": [], "links": [], "tensors": [], "jobs": [], "events": 0, "packet_hops": null,
   "defaults": [], "files": [], "measured_buckets": [], "warnings": []})"};
 

@@ -209,6 +209,7 @@ Result run_server_rounds(const Scenario& scenario) {
   const double period = compute + exposed;
   const double communication = exchange * totals.exchange_factor / count;
   summary.iteration_time_s = period;
+  summary.period_s.reset(); // follows from the other figures, with utilization (fill_step)
   // The run of equal workers has start and end right; its iterations are exchanged for the rounds
   // that were timed.
   summary.makespan_s = *summary.makespan_s + totals.rounds_s -

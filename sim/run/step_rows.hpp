@@ -2,6 +2,7 @@
 // The keys of a result that are listed per bucket, iteration, worker, layer and job.
 
 #include "document/fields/written.hpp"
+#include "run/figure_key.hpp"
 #include "run/result.hpp"
 
 namespace stepsim::study {
@@ -71,7 +72,7 @@ inline constexpr auto kJob = std::to_array<io::Written<JobTimes>>({
     io::row<&JobTimes::name>("Name of the job."),
     io::row<&JobTimes::nodes>("Nodes of the job."),
     io::row<&JobTimes::together_s>(
-        "iteration_time_s",
+        kIterationTime,
         "Mean iteration time while all jobs run, s; null where no steady one ended in that time."),
     io::row<&JobTimes::alone_s>("alone_iteration_time_s",
                                 "Iteration time without the other jobs, s."),

@@ -3,7 +3,7 @@
 // are seconds of the binding path (programs/explain/binding_path.hpp): operations that wait for
 // each other and so set the pace. Communication that is hidden behind computing is not on it.
 //
-//   delay > compute and delay >= exchange   input
+//   delay > compute and delay >= exchange   input, or latency where exchanges wait for a tick
 //   compute >= exchange                     compute
 //   else the largest part of the exchanges: latency, bandwidth, reduction, compression
 //
@@ -35,10 +35,15 @@ enum class Bound { compute, exchange, delay };
 template <class ExchangeSeconds, class Largest>
 [[nodiscard]] std::string verdict(const Summary& summary, ExchangeSeconds exchange_s,
                                   Largest largest) {
-  const double delay = summary.input_wait_s.value_or(0);
-  const double work = *summary.iteration_time_s - delay;
-  const double least = summary.exposed_communication_s.value_or(0);
   constexpr double kNothing = 1e-9; // of the step: rounding
+  const double input = summary.input_wait_s.value_or(0);
+  const double exposed = summary.exposed_communication_s.value_or(0);
+  // More is exposed than is sent where a schedule waits for its next tick.
+  const double beyond = exposed - *summary.communication_s;
+  const double ticks = beyond > kNothing * *summary.iteration_time_s ? beyond : 0;
+  const double delay = input + ticks;
+  const double work = *summary.iteration_time_s - delay;
+  const double least = exposed - ticks;
   const bool hidden = !(least > kNothing * work) || 2 * *summary.communication_s <= work;
   const double exchange = hidden ? 0 : 2 * least > work ? least : exchange_s();
   switch (bound_of({.compute_s = work - exchange, .exchange_s = exchange, .delay_s = delay})) {
@@ -47,7 +52,7 @@ template <class ExchangeSeconds, class Largest>
   case Bound::exchange:
     return largest();
   case Bound::delay:
-    return "input";
+    return input >= ticks ? "input" : "latency";
   }
   return {};
 }

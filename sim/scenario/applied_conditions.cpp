@@ -78,14 +78,22 @@ void set_rates(const Scenario& nominal, LossQuestion& question) {
   }
 }
 
+// Sparse, quantised and custom exchanges have messages of their own, whatever the collective is.
+bool sends_by_collective(const collectives::Compression& compression) {
+  const collectives::CompressionKind kind = collectives::row(compression.method).kind;
+  return kind == collectives::CompressionKind::dense || kind == collectives::CompressionKind::codec;
+}
+
 // One ring goes through both networks at the rate of the slower one; where shards or islands have
-// rings of their own inside a machine, each network has its rate. Messages to servers on machines
-// take the network alone.
+// rings of their own inside a machine, or messages are no ring, each network has its rate. Messages
+// to servers on machines take the network alone.
 bool has_one_rate(const Scenario& nominal, ServersOn servers) {
   const bool dedicated =
       nominal.communication.options.placement == collectives::Placement::dedicated;
   return servers == ServersOn::machines || (servers == ServersOn::host && dedicated) ||
          (nominal.communication.collective == collectives::AlgorithmId::ring &&
+          sends_by_collective(nominal.communication.compression) &&
+          !has_owners(nominal.training.sharding) &&
           nominal.training.sharding.strategy != ShardingStrategy::hybrid_shard &&
           !has_islands(nominal.training));
 }
@@ -196,9 +204,15 @@ void slow_down(double factor, const layers::Workload& from, layers::Workload& wo
   }
 }
 
-void slow_operators(double factor, collectives::Compression& compression) {
-  compression.encode_Bps /= factor;
-  compression.decode_Bps /= factor;
+void slow_operators(double factor, Scenario& scenario) {
+  collectives::Compression& compression = scenario.communication.compression;
+  ValueCodec& parameters = scenario.training.sharding.parameter_compression;
+  ValueCodec& outer = scenario.training.local.outer_compression;
+  for (double* speed : {&compression.encode_Bps, &compression.decode_Bps, &parameters.encode_Bps,
+                        &parameters.decode_Bps, &outer.encode_Bps, &outer.decode_Bps}) {
+    *speed /= factor;
+  }
+  compression.slowdown *= factor;
 }
 
 // Each of the other jobs computes with its own number of workers.
@@ -260,7 +274,7 @@ void put_under(const FactorValues& factors, const Nominal& nominal, Scenario& sc
   if (scenario.conditions.computing != before) {
     slow_down(lost.computing, nominal.workload, scenario.workload);
   }
-  slow_operators(lost.computing, scenario.communication.compression);
+  slow_operators(lost.computing, scenario);
   std::ranges::sort(used);
   used.erase(std::unique(used.begin(), used.end()), used.end());
   scenario.conditions.used = std::move(used);
@@ -368,7 +382,7 @@ Scenario with_scaled_computing(const Scenario& scenario, double factor) {
       slow_down(factor, job.workload, job.workload);
     }
   }
-  slow_operators(factor, out.communication.compression);
+  slow_operators(factor, out);
   out.conditions.computing.push_back(factor);
   return out;
 }

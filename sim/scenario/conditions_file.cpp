@@ -19,10 +19,20 @@ io::FileKind conditions_file() { return {"conditions", &kConditionsFile, kCondit
 } // namespace keys
 
 FactorValue read_factor(const io::Json& json, Factor factor, io::Problems& problems) {
+  const auto check = [&](const io::Json& place, double value) {
+    const bool slows = factor == Factor::s_net || factor == Factor::s_bus;
+    if (slows && value < 1) {
+      problems.add(place, "must be >= 1, got " + base::shortest(value));
+    } else if (!is_plain(factor) && !is_cost(factor) && value <= 0) {
+      problems.add(place, "must be above 0, got " + base::shortest(value));
+    }
+  };
   if (!json.is_object()) {
-    return {.value =
-                io::checked_number(json, keys::kFactorValueForms[0].range, problems).value_or(1),
-            .tau = 0};
+    const FactorValue out{
+        .value = io::checked_number(json, keys::kFactorValueForms[0].range, problems).value_or(1),
+        .tau = 0};
+    check(json, out.value);
+    return out;
   }
   io::Fields fields(json, problems, keys::kFactorValueForms[1]);
   FactorValue out{.value = fields.number("value"), .tau = 0};
@@ -41,9 +51,7 @@ FactorValue read_factor(const io::Json& json, Factor factor, io::Problems& probl
   } else {
     out.tau = low ? tau_of_range(factor, *low, *high) : tau.value_or(0);
   }
-  if (!is_plain(factor) && !is_cost(factor) && out.value <= 0) {
-    problems.add(json, "must be above 0");
-  }
+  check(json, out.value);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include "scenario/recorded_training.hpp"
 
 #include "document/json_text.hpp"
+#include "scenario/keys/training_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/rules.hpp"
 
@@ -125,7 +126,7 @@ std::string warning(const layers::Workload& workload, const io::Json& tree,
   std::string recorded;
   std::string remedy;
   const std::int64_t micro_batches = workload.accumulation.value_or(1);
-  if (micro_batches > 1 && !is_given(tree, "/training/micro_batches")) {
+  if (micro_batches > 1 && !is_given(tree, keys::pointer_of(keys::kMicroBatches))) {
     recorded = std::to_string(micro_batches) + " micro-batches per update";
     remedy = "\"micro_batches\": " + std::to_string(micro_batches);
   }
@@ -153,7 +154,7 @@ RecordedTraining recorded_training(const layers::Workload& workload, const Clust
   RecordedTraining recorded;
   const std::int64_t micro_batches = workload.accumulation.value_or(1);
   if (micro_batches > 1) {
-    recorded.keys.set("micro_batches", micro_batches);
+    recorded.keys.set(keys::kMicroBatches.name, micro_batches);
     recorded.taken.push_back("micro_batches " + std::to_string(micro_batches));
   }
   if (workload.sharding) {

@@ -4,7 +4,7 @@
 // warned about.
 //
 //     trace       "accumulation": 4, "units": [{"layers": [0, 4], ..}, ..], "sharding": {..}
-//     /training   "micro_batches": 4, "sharding": {"strategy": "full_shard", "wrapping": {..}, ..}
+//     /training   micro_batches 4, "sharding": {"strategy": "full_shard", "wrapping": {..}, ..}
 
 #include "scenario/scenario.hpp"
 

@@ -229,11 +229,11 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
   if (!dense || (is_compressed(scenario) && scenario.training.exchange)) {
     network.curve.reset(); // measured for dense gradients
     scenario.training.exchange.reset();
-    if (network.bandwidth_Bps <= 0 && scenario.cluster.ranks() > 1) {
+    const io::Json* place = io::resolve(tree, "/cluster/network");
+    if (network.bandwidth_Bps <= 0 && scenario.cluster.nodes > 1 && place != nullptr) {
       context.problems.add(
-          *io::resolve(tree, "/cluster/network"),
-          "a compressed exchange needs latency_s and bandwidth_Bps: measured costs "
-          "are of dense gradients");
+          *place, "a compressed exchange needs latency_s and bandwidth_Bps: measured costs "
+                  "are of dense gradients");
     }
     return;
   }

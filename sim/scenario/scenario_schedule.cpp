@@ -99,7 +99,7 @@ buckets::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseC
     options.channel_shares = {};
   }
   if (planner.has("dear_layers") && options.dear_layers && context.leftovers == Leftovers::refuse &&
-      fields.has("bucket_bytes")) {
+      fields.has(keys::kBucketBytes.name)) {
     fields.refuse("dear_layers", "give either bucket_bytes or dear_layers");
   }
   return options;

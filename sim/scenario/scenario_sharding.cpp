@@ -5,6 +5,7 @@
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "programs/program_check.hpp"
+#include "scenario/keys/training_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/parse_value_codec.hpp"
 #include "scenario/scenario_exchange.hpp"
@@ -234,7 +235,7 @@ double shard_count(const Scenario& scenario) {
 
 void parse_sharding(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Training read;
-  read.micro_batches = fields.integer("micro_batches");
+  read.micro_batches = fields.integer(keys::kMicroBatches.name);
   fields.object("sharding", [&](io::Fields& part) {
     read.sharding = read_sharding(part, context, scenario);
     // Without resharding a gradient that is not exchanged leaves nothing to free.
@@ -269,7 +270,7 @@ void add_sharding(const Scenario& scenario, io::Json& tree) {
   const Training& training = scenario.training;
   const Sharding& sharding = training.sharding;
   if (training.micro_batches > 1) {
-    tree.set("micro_batches", training.micro_batches);
+    tree.set(keys::kMicroBatches.name, training.micro_batches);
     tree.set("accumulation_exchange", kAccumulationExchanges[training.accumulation_exchange]);
   }
   const bool shards = sharding.strategy != ShardingStrategy::none;
@@ -314,8 +315,8 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
   const Communication& communication = scenario.communication;
   const bool shards = training.sharding.strategy != ShardingStrategy::none;
   const io::Json& place = *tree.find("training");
-  const std::string what = shards ? "sharding " + word_of(training.sharding) : "micro_batches";
-  const std::string_view key = shards ? "sharding" : "micro_batches";
+  const std::string_view key = shards ? "sharding" : keys::kMicroBatches.name;
+  const std::string what = std::string(key) + (shards ? " " + word_of(training.sharding) : "");
   if (communication.reduce_broadcast) {
     problems.add(place, key, what + " is not defined for exchange reduce_broadcast");
   }
@@ -331,7 +332,7 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
   const double passes = 2.0 * static_cast<double>(training.micro_batches) *
                         static_cast<double>(scenario.workload.layers.size());
   if (passes > static_cast<double>(programs::kMaxOperations)) {
-    problems.add(place, "micro_batches",
+    problems.add(place, keys::kMicroBatches.name,
                  "forward and backward passes of " + std::to_string(training.micro_batches) +
                      " micro-batches are more than " + std::to_string(programs::kMaxOperations) +
                      " operations per iteration");

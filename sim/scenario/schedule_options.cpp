@@ -31,7 +31,7 @@ io::Json groups_json(const buckets::ScheduleOptions& options) {
 void add_schedule_options(const buckets::Planner& planner, const buckets::ScheduleOptions& options,
                           io::Json& tree) {
   for (const io::Bound<buckets::ScheduleOptions>& row : keys::kScheduleOptions) {
-    const bool by_layers = row.key.name == "bucket_bytes" && options.dear_layers;
+    const bool by_layers = row.key.name == keys::kBucketBytes.name && options.dear_layers;
     if (!planner.has(row.key.name) || by_layers) {
       continue;
     }

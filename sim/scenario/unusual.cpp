@@ -1,5 +1,7 @@
 #include "scenario/defaults.hpp"
 
+#include "scenario/keys/schedule_keys.hpp"
+
 namespace stepsim::study {
 
 namespace {
@@ -34,7 +36,7 @@ std::optional<std::string> unusual(std::string_view key, double value) {
   if ((key.ends_with("latency_s") || key == "delay_s") && value >= kMostLatency) {
     return sentence(value, "s", "us", "From 10 s on");
   }
-  if (key.ends_with("bucket_bytes") && value > 0 && value < kLeastBucket) {
+  if (key.ends_with(keys::kBucketBytes.name) && value > 0 && value < kLeastBucket) {
     return sentence(value, "bytes", "MiB", "Below 256 bytes");
   }
   return std::nullopt;

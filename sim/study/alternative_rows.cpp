@@ -1,4 +1,5 @@
 // Every row is a sweep over the axes of a scenario of its own.
+#include "run/figure_key.hpp"
 #include "study/alternatives.hpp"
 
 #include "base/shared_value.hpp"
@@ -103,7 +104,7 @@ struct NamesOfText {
 };
 
 double time_of(const AlternativeRow& each, std::int64_t batches) {
-  const double time = number_in(each.row, "iteration_time_s").value_or(HUGE_VAL);
+  const double time = number_in(each.row, kIterationTime).value_or(HUGE_VAL);
   return each.batches == batches
              ? time
              : time * (static_cast<double>(batches) / static_cast<double>(each.batches));

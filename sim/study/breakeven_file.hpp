@@ -2,7 +2,8 @@
 // Reads a break-even problem (a file of kind compression_breakeven, SPA 12): at which bandwidths is
 // compressed training faster than dense training?
 //   {"ranks", "latency_s", "gradient_bytes", "forward_s", "backward_s", "overlap_slowdown"?,
-//    "bucket_bytes"?, "compression": as in a scenario, "encode_decode_s"?, "bandwidth_Bps"?: [..]}
+//    the bytes of a bucket?, "compression": as in a scenario, "encode_decode_s"?, "bandwidth_Bps"?:
+//    [..]}
 // The time of the compressed exchange is startup + bytes / bandwidth, so that every method whose
 // closed form T is linear in 1/bandwidth works:
 //   startup = T(1/bandwidth = 0),   bytes = T(1/bandwidth = 1) - startup

@@ -1,3 +1,4 @@
+#include "run/figure_key.hpp"
 #include "study/breakeven_file.hpp"
 
 #include <fmt/core.h>
@@ -70,7 +71,7 @@ Comparison breakeven_rows(const BreakEvenFile& file) {
     std::ranges::stable_sort(rows, {}, &std::pair<double, io::Json>::first);
     for (auto& [time_s, row] : rows) {
       row.set("bandwidth_Bps", bandwidth);
-      row.set("iteration_time_s", time_s);
+      row.set(kIterationTime, time_s);
       row.set("exposed_communication_s", time_s - problem.forward_s - problem.backward_s);
       row.set("ratio", time_s / rows.front().first);
       comparison.rows.push_back(std::move(row));

@@ -2,6 +2,7 @@
 
 #include "buckets/unit_search.hpp"
 #include "document/json_text.hpp"
+#include "run/figure_key.hpp"
 #include "run/memory_figures.hpp"
 #include "run/sharding_plan.hpp"
 #include "scenario/node_counts.hpp"
@@ -296,7 +297,7 @@ io::Json row_of_candidate(const Candidate& candidate, const io::Json& record) {
 // Of an update, divided as Candidate::seconds is, at the high end of its interval.
 double most_seconds(const io::Json& row, const Candidate& candidate) {
   const double seconds = number_in(row, "iteration_time_high_s")
-                             .value_or(number_in(row, "iteration_time_s").value_or(HUGE_VAL));
+                             .value_or(number_in(row, kIterationTime).value_or(HUGE_VAL));
   return seconds /
          (static_cast<double>(candidate.batches) * number_in(row, "batch_size").value_or(1));
 }

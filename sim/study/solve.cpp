@@ -8,6 +8,7 @@
 #include "base/collected.hpp"
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"
+#include "run/figure_key.hpp"
 #include "study/crossings.hpp"
 #include "study/sweep/assumed.hpp"
 #include "study/sweep/ranking.hpp"
@@ -43,12 +44,12 @@ std::optional<double> metric_at(const io::Json& record, const std::string& metri
   constexpr std::array<std::string_view, 3> kRates{"samples_per_s", "speedup",
                                                    "scaling_efficiency"};
   const auto value = number_in(record, metric);
-  const auto time = number_in(record, "iteration_time_s");
+  const auto time = number_in(record, kIterationTime);
   const auto other = number_in(record, time_key);
   if (!value || !time || !other || *time <= 0 || *other <= 0) {
     return std::nullopt;
   }
-  if (metric == "iteration_time_s") {
+  if (metric == kIterationTime) {
     return other;
   }
   if (metric == "time_to_finish_s" || metric == "cost_usd") {

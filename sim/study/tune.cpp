@@ -238,7 +238,7 @@ void add_range(const std::string& pointer, const TuneValues& values, Files& file
 // "optimal" is the default of knobs that the simulator can choose itself (block_bytes).
 void add_references(const TuneProblem& problem, const TuneValues& values, io::Json current,
                     Files& files, Tuning& tuning) {
-  const std::string pointer(row(problem.knob).pointer);
+  const std::string pointer(row(problem.knob).pointer());
   add_reference("current", problem.scenario, std::move(current), files, tuning);
   if (!values.default_value.is_null()) {
     io::Json standard = values.scenario;
@@ -292,7 +292,7 @@ Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
     add_regrets(tuning);
     return tuning;
   }
-  const std::string pointer(row(problem.knob).pointer);
+  const std::string pointer(row(problem.knob).pointer());
   const io::Json current = current_value(problem, pointer, files);
   Tuning tuning;
   tuning.exact = values.exact;

@@ -8,8 +8,6 @@ namespace stepsim::study {
 
 namespace {
 
-constexpr std::string_view kPointer = "/communication/compression/density";
-
 // Remembers every density that was run: both baselines share the runs.
 struct Search {
   const TuneValues& values;
@@ -25,9 +23,9 @@ struct Search {
     if (found != tried.end()) {
       return *found;
     }
-    tried.push_back(
-        run_points(values.scenario, std::string(kPointer), {io::Json(density)}, files, {}, warnings)
-            .front());
+    tried.push_back(run_points(values.scenario, row(Knob::density).pointer(), {io::Json(density)},
+                               files, {}, warnings)
+                        .front());
     return tried.back();
   }
 
@@ -84,8 +82,8 @@ Tuning tune_density(const TuneProblem& problem, const TuneValues& values, Files&
   Tuning tuning;
   tuning.exact = true;
   Search search{values, files, tuning.warnings, scenario.workload.values(), {}};
-  search.tried = run_points(values.scenario, std::string(kPointer), values.values, files, options,
-                            tuning.warnings);
+  search.tried = run_points(values.scenario, row(Knob::density).pointer(), values.values, files,
+                            options, tuning.warnings);
   if (const TunePoint least = search.run(1); !least.error.empty()) {
     throw SimulationError(least.error);
   }
@@ -100,14 +98,14 @@ Tuning tune_density(const TuneProblem& problem, const TuneValues& values, Files&
   std::ranges::sort(tuning.curve, {},
                     [](const TunePoint& point) { return point.value.as_double(); });
   const TunePoint any = tuning.best ? *tuning.best : search.run(1);
-  const io::Json* now = io::resolve(problem.scenario, kPointer);
+  const io::Json* now = io::resolve(problem.scenario, row(Knob::density).pointer());
   if (now != nullptr && now->is_number()) {
-    tuning.references.push_back(
-        {"current",
-         run_points(values.scenario, std::string(kPointer), {*now}, files, {}, tuning.warnings)
-             .front(),
-         {},
-         {}});
+    tuning.references.push_back({"current",
+                                 run_points(values.scenario, row(Knob::density).pointer(), {*now},
+                                            files, {}, tuning.warnings)
+                                     .front(),
+                                 {},
+                                 {}});
   }
   tuning.references.push_back(dense_reference("dense_sequential", any, kSequential, sequential));
   tuning.references.push_back(dense_reference("dense_overlapped", any, kOverlapped, overlapped));

@@ -1,3 +1,4 @@
+#include "run/figure_key.hpp"
 #include "study/tune_values.hpp"
 
 namespace stepsim::study {
@@ -6,7 +7,7 @@ namespace stepsim::study {
 // name only.
 
 TunePoint tune_point(io::Json record, io::Json value) {
-  const std::optional<double> time = number_in(record, "iteration_time_s");
+  const std::optional<double> time = number_in(record, kIterationTime);
   std::string error = error_in(record);
   return {std::move(value), time, std::move(record), std::move(error)};
 }

@@ -130,14 +130,14 @@ void add_mebibytes(TuneValues& out, double bytes) {
 void bucket_values(KnobSetup& setup, Knob knob) {
   const bool buckets = knob == Knob::bucket_bytes;
   if (buckets) {
-    setup.use_schedule_with("bucket_bytes");
+    setup.use_schedule_with(kKnobNames[Knob::bucket_bytes]);
     if (setup.scenario.communication.schedule_options.dear_layers) {
       setup.set("/communication/dear_layers", nullptr);
       setup.out.notes.emplace_back("dear_layers is left out: it replaces bucket_bytes");
       setup.parse();
     }
   } else {
-    setup.use_schedule_with("fusion_bytes");
+    setup.use_schedule_with(kKnobNames[Knob::fusion_bytes]);
   }
   const Communication& communication = setup.scenario.communication;
   const buckets::ScheduleOptions standard;
@@ -165,7 +165,7 @@ void bucket_values(KnobSetup& setup, Knob knob) {
 // From 10 us to the time at which the last gradient is ready: beyond that all of them travel in one
 // message.
 void cycle_values(KnobSetup& setup, Knob) {
-  setup.use_schedule_with("cycle_s");
+  setup.use_schedule_with(kKnobNames[Knob::cycle_s]);
   const double last_ready = merge_problem(setup.scenario).items.back().ready.value;
   setup.out.default_value = buckets::ScheduleOptions{}.cycle.value;
   setup.out.refinements = kScanned;
@@ -177,7 +177,7 @@ void cycle_values(KnobSetup& setup, Knob) {
 
 void priority_values(KnobSetup& setup, Knob knob) {
   setup.use_schedule_with(row(knob).name);
-  setup.set(row(knob).pointer, nullptr); // the preset's
+  setup.set(row(knob).pointer(), nullptr); // the preset's
   setup.parse();
   const buckets::ScheduleOptions& standard = setup.scenario.communication.schedule_options;
   if (knob == Knob::partition_bytes) {
@@ -210,12 +210,12 @@ void block_values(KnobSetup& setup, Knob) {
 }
 
 // Warm-up is left out: it would hide differences between widths in short runs.
-void width_values(KnobSetup& setup, Knob) {
+void width_values(KnobSetup& setup, Knob knob) {
   if (setup.scenario.training.algorithm != TrainingAlgorithm::pipe_sgd) {
     setup.set("/training/algorithm", "pipe_sgd");
     setup.out.notes.emplace_back("training algorithm pipe_sgd: only it has a pipeline_width");
   }
-  setup.set("/training/pipeline_width", "optimal");  // beside which max_width counts
+  setup.set(row(knob).pointer(), "optimal");         // beside which max_width counts
   setup.set("/training/warmup_iterations", nullptr); // the steady period is asked for
   setup.parse();
   setup.out.exact = true;
@@ -227,7 +227,7 @@ void width_values(KnobSetup& setup, Knob) {
 
 // A density to start from is set before the scenario is parsed, which may lack one. Powers of two
 // in entries, from one in ten thousand upwards.
-void density_values(KnobSetup& setup, Knob) {
+void density_values(KnobSetup& setup, Knob knob) {
   const io::Json* given = io::resolve(setup.out.scenario, "/communication/compression");
   const collectives::CompressionRow& method = collectives::row(
       given != nullptr ? compression_method(*given) : collectives::CompressionMethod::none);
@@ -236,7 +236,7 @@ void density_values(KnobSetup& setup, Knob) {
                      " selects no entries; --set /communication/compression/method=topk");
   }
   setup.set("/communication/compression/k", nullptr);
-  setup.set("/communication/compression/density", 0.001);
+  setup.set(row(knob).pointer(), 0.001);
   setup.parse();
   const std::int64_t elements = setup.scenario.workload.values();
   if (elements < 1) {
@@ -277,27 +277,24 @@ void schedule_values(KnobSetup& setup, Knob) {
 }
 
 constexpr std::array kKnobs{
-    KnobRow{Knob::bucket_bytes, "bucket_bytes", "/communication/bucket_bytes", "size of a bucket",
-            true, bucket_values},
-    KnobRow{Knob::fusion_bytes, "fusion_bytes", "/communication/fusion_bytes",
-            "fusion threshold; schedule horovod", true, bucket_values},
-    KnobRow{Knob::cycle_s, "cycle_s", "/communication/cycle_s", "cycle time; schedule horovod",
-            true, cycle_values},
-    KnobRow{Knob::partition_bytes, "partition_bytes", "/communication/partition_bytes",
-            "size of a chunk; schedule priority", true, priority_values},
-    KnobRow{Knob::credit_bytes, "credit_bytes", "/communication/credit_bytes",
-            "bytes in flight; schedule priority", true, priority_values},
-    KnobRow{Knob::block_bytes, "block_bytes", "/communication/block_bytes",
-            "block of a collective that is sent in blocks", false, block_values},
-    KnobRow{Knob::pipeline_width, "pipeline_width", "/training/pipeline_width",
-            "iterations in flight; training algorithm pipe_sgd", false, width_values},
-    KnobRow{Knob::density, "density", "/communication/compression/density",
+    KnobRow{Knob::bucket_bytes, "/communication/", "size of a bucket", true, bucket_values},
+    KnobRow{Knob::fusion_bytes, "/communication/", "fusion threshold; schedule horovod", true,
+            bucket_values},
+    KnobRow{Knob::cycle_s, "/communication/", "cycle time; schedule horovod", true, cycle_values},
+    KnobRow{Knob::partition_bytes, "/communication/", "size of a chunk; schedule priority", true,
+            priority_values},
+    KnobRow{Knob::credit_bytes, "/communication/", "bytes in flight; schedule priority", true,
+            priority_values},
+    KnobRow{Knob::block_bytes, "/communication/", "block of a collective that is sent in blocks",
+            false, block_values},
+    KnobRow{Knob::pipeline_width, "/training/", "iterations in flight; training algorithm pipe_sgd",
+            false, width_values},
+    KnobRow{Knob::density, "/communication/compression/",
             "the largest share of entries that still beats dense; sparse compression", false,
             density_values},
-    KnobRow{Knob::collective, "collective", "/communication/collective",
-            "algorithm of the all-reduce", false, collective_values},
-    KnobRow{Knob::schedule, "schedule", "/communication/schedule", "how gradients are merged", true,
-            schedule_values},
+    KnobRow{Knob::collective, "/communication/", "algorithm of the all-reduce", false,
+            collective_values},
+    KnobRow{Knob::schedule, "/communication/", "how gradients are merged", true, schedule_values},
 };
 // `row` finds a knob by its place.
 static_assert(std::ranges::is_sorted(kKnobs, {}, &KnobRow::knob) &&

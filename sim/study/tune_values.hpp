@@ -27,15 +27,19 @@ enum class Knob {
   schedule,
 };
 
+inline constexpr auto kKnobNames = base::words<Knob>();
+
 struct KnobSetup;
 
 struct KnobRow {
   Knob knob;
-  std::string_view name;
-  std::string_view pointer; // JSON pointer of the key in a scenario
+  std::string_view section; // JSON pointer of the object in a scenario that has the key
   std::string_view summary; // one line of help
   bool merges;              // decides which gradients travel in one message
   void (*values)(KnobSetup& setup, Knob knob);
+  std::string_view name = kKnobNames[knob]; // of the key
+
+  [[nodiscard]] std::string pointer() const { return std::string(section).append(name); }
 };
 
 // All rows, in the order in which help prints them.

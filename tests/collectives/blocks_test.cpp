@@ -183,3 +183,15 @@ TEST_CASE("block size: a tree carries half of the elements, as its schedule cuts
   }
   CHECK(sent == 4 * 51);
 }
+
+TEST_CASE("a message of less than one element goes through one of two trees") {
+  Collective c = point(Op::allreduce, Id::double_binary_tree, 6, 276, kRates);
+  c.options.chunking = Chunking::integer;
+  c.options.element_bytes = 1000;
+  double sent = 0;
+  for (const TransferRecord& transfer : list_transfers(c, 1000)) {
+    sent = std::max(sent, transfer.bytes);
+  }
+  CHECK(sent == 276);
+  CHECK(max_plus(c).seconds > 0);
+}

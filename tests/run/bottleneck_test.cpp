@@ -57,6 +57,13 @@ TEST_CASE("additions that take longest are the bottleneck of every algorithm and
   }
 }
 
+TEST_CASE("where exchanges wait for a tick most of the time, latency is the bottleneck") {
+  CHECK(bottleneck(R"("training": {"iterations": 4})", R"("bandwidth_Bps": 1e12, )",
+                   R"("schedule": "horovod", "cycle_s": 0.2)") == "latency");
+  CHECK(bottleneck(R"("training": {"iterations": 4})", R"("bandwidth_Bps": 1e12, )",
+                   R"("schedule": "horovod", "cycle_s": 0.001)") == "reduction");
+}
+
 TEST_CASE("a switch that adds slowly is the bandwidth, one that starts late the latency") {
   const auto with = [](const std::string& nvls) {
     return study::testing::run_text(

@@ -140,20 +140,52 @@ TEST_CASE("conditions: the work that is expected has the runs of the interval") 
 TEST_CASE("conditions: without losses a step is the ideal one without latency") {
   const std::string none = R"({"kind": "typical", "factors": {"e_rdma_one": 1, "e_nvlink": 1,
       "a_nccl": 1e-300, "h_rdma": 1e-300, "s_net": 1, "l_0": 0, "l_1": 0}})";
-  Step step = kCases[1].step;
-  const double typical = *study::testing::run_text(text_of(step, none)).summary.iteration_time_s;
-  for (std::string* part : {&step.network, &step.bus}) {
-    for (const std::string_view key : {R"(, "transport": "rdma")", R"(, "bus": "nvlink")"}) {
-      if (const std::size_t at = part->find(key); at != std::string::npos) {
-        part->erase(at, key.size());
+  for (const std::string compression :
+       {"", R"("method": "topk", "density": 0.01)", R"("method": "topk_dsa", "density": 0.01)",
+        R"("method": "gtopk_tree", "density": 0.01)", R"("method": "powersgd", "rank": 4)",
+        R"("method": "quantize8")", R"("method": "qsgd")"}) {
+    CAPTURE(compression);
+    Step step = kCases[1].step;
+    step.communication += compression.empty() ? "" : R"(, "compression": {)" + compression + "}";
+    const double typical = *study::testing::run_text(text_of(step, none)).summary.iteration_time_s;
+    for (std::string* part : {&step.network, &step.bus}) {
+      for (const std::string_view key : {R"(, "transport": "rdma")", R"(, "bus": "nvlink")"}) {
+        if (const std::size_t at = part->find(key); at != std::string::npos) {
+          part->erase(at, key.size());
+        }
       }
     }
+    std::string ideal = text_of(step, R"("ideal")");
+    for (std::size_t at = ideal.find("1e-6"); at != std::string::npos; at = ideal.find("1e-6")) {
+      ideal.replace(at, 4, "0");
+    }
+    CHECK(typical == within(*study::testing::run_text(ideal).summary.iteration_time_s, 1e-12));
   }
-  std::string ideal = text_of(step, R"("ideal")");
-  for (std::size_t at = ideal.find("1e-6"); at != std::string::npos; at = ideal.find("1e-6")) {
-    ideal.replace(at, 4, "0");
+}
+
+// CON 2: with eight GPUs in a machine k = exp(0.03 + 0.012 log2 8).
+TEST_CASE("conditions: operators of compression take as much longer as computing") {
+  Step step = kCases[0].step;
+  const auto select_s = [&](const std::string& compression, const std::string& conditions) {
+    step.communication = kDdp + R"(, "compression": {)" + compression + "}";
+    const study::Result result = study::testing::run_text(text_of(step, conditions));
+    return *result.summary.select_s;
+  };
+  for (const std::string compression :
+       {R"("method": "topk", "density": 0.01, "costs": {"select_s": 0.001})",
+        R"("method": "custom", "name": "mine", "exchange": "allgather",
+           "bytes_per_worker": "4 * n", "compress_s": "1e-9 * n")"}) {
+    CAPTURE(compression);
+    CHECK(select_s(compression, R"("typical")") ==
+          within(std::exp(0.066) * select_s(compression, R"("ideal")"), 1e-12));
   }
-  CHECK(typical == within(*study::testing::run_text(ideal).summary.iteration_time_s, 1e-12));
+}
+
+TEST_CASE("conditions: ideal ones leave out what counts under typical ones alone") {
+  io::Json tree = io::parse_json(text_of(kCases[2].step), "test.json");
+  study::set_conditions(study::ConditionsKind::ideal, tree);
+  const study::Scenario scenario = study::parse_scenario(tree, study::testing::shipped_files());
+  CHECK_FALSE(study::is_typical(scenario));
 }
 
 // CON 7, properties.

@@ -56,6 +56,7 @@ TEST_CASE("varied period: the mean of the iterations, inside its interval, for e
     const Result result = run_text(workers(0.01, training));
     const double mean = mean_of_iterations(result);
     CHECK(*result.summary.iteration_time_s == within(mean, 1e-9));
+    CHECK(*result.summary.period_s == within(mean * *result.summary.steps, 1e-9));
     CHECK(*result.summary.iteration_time_low_s < mean * (1 - 1e-3));
     CHECK(*result.summary.iteration_time_high_s > mean * (1 + 1e-3));
   }

@@ -151,7 +151,7 @@ TEST_CASE("tune: no size is better by more than 1 %, and none so good is nearer 
     const study::Tuning tuning = tuned(problem);
     CHECK(tuning.exact);
     CHECK(tuning.tolerance == 0);
-    const std::string pointer(study::row(knob).pointer);
+    const std::string pointer(study::row(knob).pointer());
     const double best = *tuning.best->iteration_time_s;
     CHECK(time_at(problem.scenario, pointer, tuning.best->value) == best);
     double least = best;
@@ -347,7 +347,8 @@ TEST_CASE("tune: scanned knobs come close to what a fine scan finds") {
           knob == Knob::cycle_s
               ? io::Json(1e-5 * std::pow(2000, part))
               : io::Json(static_cast<std::int64_t>(std::lround(20'000 * std::pow(150, part))));
-      fine = std::min(fine, time_at(values.scenario, std::string(study::row(knob).pointer), value));
+      fine =
+          std::min(fine, time_at(values.scenario, std::string(study::row(knob).pointer()), value));
     }
     CHECK(best <= fine * 1.02);
     CHECK(reference(tuning, "default").regret.value() >= -1e-12);

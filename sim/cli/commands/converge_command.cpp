@@ -12,6 +12,7 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "document/json_text.hpp"
+#include "run/figure_key.hpp"
 #include "run/work_estimate.hpp"
 
 namespace stepsim::cli {
@@ -137,15 +138,16 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
                          " in the second quarter of them, " + base::significant(run.largest) +
                          " in the last\n") +
       "stable for steps below " + base::significant(study::stability_limit(staleness.width)) + "\n";
-  const io::Json tree(io::Object{{"problem", "quadratic"},
-                                 {"pipeline_width", staleness.width},
-                                 {"step", *flags.step},
-                                 {"stability_limit", study::stability_limit(staleness.width)},
-                                 {"iterations", iterations},
-                                 {"converged", run.converged},
-                                 {"final_distance", run.final_distance},
-                                 {"applied_gradient", applied},
-                                 {"points", io::Array{}}});
+  const io::Json tree(
+      io::Object{{"problem", "quadratic"},
+                 {std::string(study::figure_key(&study::Summary::pipeline_width)), staleness.width},
+                 {"step", *flags.step},
+                 {"stability_limit", study::stability_limit(staleness.width)},
+                 {"iterations", iterations},
+                 {"converged", run.converged},
+                 {"final_distance", run.final_distance},
+                 {"applied_gradient", applied},
+                 {"points", io::Array{}}});
   write_document(common, {.text = [&] { return text; }, .tree = [&] { return tree; }});
   return kOk;
 }
@@ -221,7 +223,8 @@ int logistic(const ConvergeFlags& flags, const Common& common, const Invocation&
                        " takes it from the scenario, --set /training/" + std::string(key) + "=..");
     }
   };
-  refuse_key(flags.width.has_value(), "--pipeline-width", "pipeline_width");
+  refuse_key(flags.width.has_value(), "--pipeline-width",
+             study::figure_key(&study::Summary::pipeline_width));
   refuse_key(flags.warmup.has_value(), "--warmup-iterations", "warmup_iterations");
   refuse_key(!flags.warmup_switch.empty(), "--warmup-switch", "warmup_switch");
   study::CurveOptions options;

@@ -11,6 +11,7 @@
 #include "cli/shell/version.hpp"
 #include "document/json_text.hpp"
 #include "import/import_detect.hpp"
+#include "run/figure_key.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "study/step_changes.hpp"
@@ -92,7 +93,7 @@ Recorded recorded_in(const std::string& file) {
   }
   const io::Json tree = io::read_json(file);
   const io::Json* summary = tree.find("summary");
-  const io::Json* step = summary == nullptr ? nullptr : summary->find("iteration_time_s");
+  const io::Json* step = summary == nullptr ? nullptr : summary->find(study::kIterationTime);
   if (step != nullptr && step->is_number()) {
     out.step_s = step->as_double();
   }

@@ -11,6 +11,7 @@
 #include "cli/shell/flag_values.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
+#include "run/figure_key.hpp"
 #include "scenario/problem_file.hpp"
 
 namespace stepsim::cli {
@@ -89,7 +90,7 @@ io::Json plan_tree(const study::ProblemFile& file, const std::vector<Planned>& p
   for (const Planned& each : plans) {
     io::Json entry(
         io::Object{{"finish_s", each.plan.finish.value}, {"groups", groups_tree(each.plan)}});
-    io::set_given(entry, "iteration_time_s", each.iteration_s);
+    io::set_given(entry, study::kIterationTime, each.iteration_s);
     if (each.planner->schedule == buckets::Schedule::mg_wfbp ||
         each.planner->schedule == buckets::Schedule::mg_wfbp_small_tensors) {
       entry.set("waiting_merges", each.plan.waiting_merges);

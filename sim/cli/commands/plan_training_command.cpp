@@ -9,6 +9,7 @@
 #include "cli/shell/output.hpp"
 #include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"
+#include "run/figure_key.hpp"
 #include "scenario/parse_context.hpp"
 #include "study/plan_training.hpp"
 #include "study/sweep/assumed.hpp"
@@ -101,7 +102,8 @@ study::Scenario best_scenario(const io::Json& tree, const study::TrainingPlan& p
 std::string prediction_text(const io::Json& best) {
   const std::string memory = study::memory_verdict_of(best);
   return "stepsim plan-training: a step takes " +
-         base::readable_seconds(*study::number_in(best, "iteration_time_s"), study::band_in(best)) +
+         base::readable_seconds(*study::number_in(best, study::kIterationTime),
+                                study::band_in(best)) +
          (memory.empty() ? "" : ", " + memory);
 }
 
@@ -166,8 +168,8 @@ int plan_training(const Invocation& invocation) {
   const std::vector<std::string> columns =
       !common.columns.empty()
           ? common.columns
-          : std::vector<std::string>{"iteration_time_s", "ratio", "samples_per_s", "memory_bytes",
-                                     "bottleneck"};
+          : std::vector<std::string>{std::string(study::kIterationTime), "ratio", "samples_per_s",
+                                     "memory_bytes", "bottleneck"};
   const std::size_t shown = std::min(found.rows.size(), kShownRows);
   Document document{.tables =
                         [&] {

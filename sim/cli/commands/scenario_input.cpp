@@ -121,7 +121,7 @@ std::string missing_job_flag(const base::Problem& problem, const ScenarioFlags& 
 // Their callbacks come after that of --set, which was added first and replaces the list.
 void add_job_flags(CLI::App& app, ScenarioFlags& flags) {
   for (const auto& [flag, type] : kJobFlags) {
-    const std::string_view pointer = pointer_of_flag(flag);
+    const std::string pointer = pointer_of_flag(flag);
     std::string sentence(io::key_at(study::keys::kScenario, pointer)->sentence);
     sentence.front() =
         static_cast<char>(std::tolower(static_cast<unsigned char>(sentence.front())));

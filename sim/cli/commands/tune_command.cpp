@@ -12,6 +12,7 @@
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"
+#include "run/figure_key.hpp"
 #include "study/sweep/assumed.hpp"
 #include "study/tune.hpp"
 
@@ -103,11 +104,11 @@ std::vector<const study::TunePoint*> shown_points(const study::Tuning& tuning) {
 // All knobs show time and efficiency; density also what it is compared with.
 std::vector<Column> columns_of(study::Knob knob, bool has_band) {
   std::vector<Column> columns;
-  const auto add = [&](const char* key, Column::Show show = nullptr) {
+  const auto add = [&](const std::string& key, Column::Show show = nullptr) {
     const ColumnUnit unit = column_unit(key);
     columns.push_back({key, unit.heading, unit.factor, show});
   };
-  add("iteration_time_s");
+  add(std::string(study::kIterationTime));
   if (has_band) {
     columns.push_back({"interval_level", "interval [ms]", 1e3, band_cell});
   }
@@ -188,7 +189,7 @@ std::string best_text(const study::TuneProblem& problem, const study::Tuning& tu
   const auto band = study::band_in(tuning.best->record);
   std::string text =
       "best " + name + " " + knob_text(problem, tuning.best->value) + ": " +
-      (band ? base::readable_seconds(step_s, band) : value_text("iteration_time_s", step_s)) +
+      (band ? base::readable_seconds(step_s, band) : value_text(study::kIterationTime, step_s)) +
       " per iteration";
   if (problem.knob == study::Knob::pipeline_width) {
     text += "; the smallest within " + base::significant(tuning.tolerance * 100, 2) +
@@ -232,8 +233,7 @@ int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, 
             const study::SweepOptions& options, const Common& common) {
   const study::KnobRow& row = study::row(problem.knob);
   constexpr std::size_t kMost = 40;
-  std::string text = std::to_string(values.values.size()) + " values of " +
-                     std::string(row.pointer) +
+  std::string text = std::to_string(values.values.size()) + " values of " + row.pointer() +
                      (problem.knob == study::Knob::density ? ", then bisection"
                       : values.refinements > 0             ? ", then some around the best"
                                                            : "") +
@@ -243,12 +243,11 @@ int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, 
   }
   text += values.values.size() > kMost ? ", ... " + knob_text(problem, values.values.back()) + "\n"
                                        : "\n";
-  const study::Sweep sweep =
-      study::sweep_over(values.scenario, {{std::string(row.pointer), values.values}});
+  const study::Sweep sweep = study::sweep_over(values.scenario, {{row.pointer(), values.values}});
   text += "about " + value_text("time_s", study::estimate(sweep, files, options).seconds) +
           ", from timing three values\n";
   const io::Json tree(io::Object{{"knob", row.name},
-                                 {"pointer", row.pointer},
+                                 {"pointer", row.pointer()},
                                  {"values", io::Array(values.values.begin(), values.values.end())},
                                  {"exact", values.exact}});
   write_document(common, {.text = [&] { return text; }, .tree = [&] { return tree; }});
@@ -276,7 +275,7 @@ std::string assumed_beside_knob(study::Knob knob, const study::TuneValues& value
                                 study::Files& files) {
   std::vector<study::Axis> axes;
   if (!values.values.empty()) {
-    axes.push_back({std::string(study::row(knob).pointer), values.values});
+    axes.push_back({study::row(knob).pointer(), values.values});
   }
   return study::assumed_text(study::sweep_over(values.scenario, std::move(axes)), files);
 }

@@ -196,7 +196,7 @@ Candidates value_words(const CommandPage& page, const OptionText& option,
     }
   }
   if (page.text.name == "init") {
-    if (const std::string_view pointer = pointer_of_flag(name); !pointer.empty()) {
+    if (const std::string pointer = pointer_of_flag(name); !pointer.empty()) {
       return words_of_key(pointer, data_folder);
     }
   }

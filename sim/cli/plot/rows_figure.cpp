@@ -11,6 +11,7 @@
 #include "document/json_text.hpp"
 #include "plot/knee.hpp"
 #include "plot/ticks.hpp"
+#include "run/figure_key.hpp"
 
 namespace stepsim::cli {
 
@@ -71,7 +72,7 @@ public:
     plot::Guide guide{.label = "ideal"};
     const std::string& y = request_.y;
     const bool times = quantity_of(y) == base::QuantityKind::time;
-    const bool of_step = y == "iteration_time_s" || y == "samples_per_s" || y == "speedup";
+    const bool of_step = y == study::kIterationTime || y == "samples_per_s" || y == "speedup";
     const plot::Point& first = curve.points.front();
     for (const plot::Point& point : curve.points) {
       const io::Json efficiency = cell_of(*at_x_.at(curve.label).at(point.x), "scaling_efficiency");

@@ -7,6 +7,7 @@
 #include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
+#include "run/figure_key.hpp"
 #include "run/summary_fields.hpp"
 
 namespace stepsim::cli {
@@ -15,7 +16,7 @@ namespace {
 
 // What the figure shows, the first that the records have.
 constexpr std::array<std::string_view, 7> kShownFigures{
-    "samples_per_s", "speedup",    "busbw_Bps", "iteration_time_s",
+    "samples_per_s", "speedup",    "busbw_Bps", study::kIterationTime,
     "closed_form_s", "max_plus_s", "events_s"};
 
 bool is_figure(std::string_view key) {
@@ -65,7 +66,7 @@ public:
       }
     }
     trees_ = base::collected<io::Json>(rows.rows, &PlotRow::record);
-    plain_ = trees_.front().find("iteration_time_s") == nullptr;
+    plain_ = trees_.front().find(study::kIterationTime) == nullptr;
     batches_ = batches();
     if (!plain_) {
       ranking_ = study::rank_rows(trees_, batches_);
@@ -210,7 +211,7 @@ private:
     for (const std::string& name : varied_) {
       text += " " + name + " " + shown_value_of(name, cell_of(best(), name)) + ",";
     }
-    const io::Json step = cell_of(best(), "iteration_time_s");
+    const io::Json step = cell_of(best(), study::kIterationTime);
     text += step.is_number() ? " a step of " + base::readable_seconds(step.as_double(),
                                                                       study::band_in(best().record))
                              : "";

@@ -87,8 +87,8 @@ void refuse_unknown_options(const CLI::App& app, const std::vector<std::string>&
       if (name == "--over" && app.get_option_no_throw("--set") != nullptr) {
         throw UsageError("--over: use compare or sweep");
       }
-      const std::string_view pointer =
-          app.get_option_no_throw("--set") == nullptr ? std::string_view() : pointer_of_flag(name);
+      const std::string pointer =
+          app.get_option_no_throw("--set") == nullptr ? std::string() : pointer_of_flag(name);
       if (!pointer.empty()) {
         const bool follows = equals == std::string::npos && i + 1 < arguments.size();
         const std::string value = equals != std::string::npos ? argument.substr(equals + 1)

@@ -105,48 +105,53 @@ std::vector<double> numbers(std::string_view flag, std::string_view text, Quanti
 
 namespace {
 
-// Flag and key; several flags may stand for one key.
+// Flag and key, or the object of a key that is named like the flag; several flags may stand for one
+// key.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kKeysOfFlags{{
-    {"--nodes", "/cluster/nodes"},
+    {"--nodes", "/cluster/"},
     {"--ranks", "/cluster/nodes"},
     {"--workers", "/cluster/nodes"},
     {"--cluster", "/cluster/preset"},
-    {"--preset", "/cluster/preset"},
-    {"--gpus-per-node", "/cluster/gpus_per_node"},
-    {"--nics-per-node", "/cluster/nics_per_node"},
-    {"--network", "/cluster/network"},
-    {"--intra-network", "/cluster/intra_network"},
+    {"--preset", "/cluster/"},
+    {"--gpus-per-node", "/cluster/"},
+    {"--nics-per-node", "/cluster/"},
+    {"--network", "/cluster/"},
+    {"--intra-network", "/cluster/"},
     {"--sharding", "/training/sharding/strategy"},
     {"--bandwidth", "/cluster/network/bandwidth_Bps"},
     {"--latency", "/cluster/network/latency_s"},
-    {"--topology", "/cluster/topology"},
-    {"--trace", "/workload/trace"},
-    {"--model", "/workload/model"},
-    {"--gpu", "/workload/gpu"},
-    {"--batch-size", "/workload/batch_size"},
-    {"--sequence-length", "/workload/sequence_length"},
-    {"--dtype", "/workload/dtype"},
-    {"--iterations", "/training/iterations"},
-    {"--samples", "/job/samples"},
-    {"--tokens", "/job/tokens"},
-    {"--tokens-per-sample", "/job/tokens_per_sample"},
-    {"--price-per-gpu-hour", "/job/price_per_gpu_hour"},
+    {"--topology", "/cluster/"},
+    {"--trace", "/workload/"},
+    {"--model", "/workload/"},
+    {"--gpu", "/workload/"},
+    {"--batch-size", "/workload/"},
+    {"--sequence-length", "/workload/"},
+    {"--dtype", "/workload/"},
+    {"--iterations", "/training/"},
+    {"--samples", "/job/"},
+    {"--tokens", "/job/"},
+    {"--tokens-per-sample", "/job/"},
+    {"--price-per-gpu-hour", "/job/"},
     {"--mtbf", "/job/node_mtbf_s"},
-    {"--checkpoint-s", "/job/checkpoint_s"},
-    {"--restart-s", "/job/restart_s"},
-    {"--schedule", "/communication/schedule"},
-    {"--collective", "/communication/collective"},
-    {"--bucket-bytes", "/communication/bucket_bytes"},
+    {"--checkpoint-s", "/job/"},
+    {"--restart-s", "/job/"},
+    {"--schedule", "/communication/"},
+    {"--collective", "/communication/"},
+    {"--bucket-bytes", "/communication/"},
     {"--compression", "/communication/compression/method"},
-    {"--density", "/communication/compression/density"},
+    {"--density", "/communication/compression/"},
 }};
 
 } // namespace
 
-std::string_view pointer_of_flag(std::string_view flag) {
+std::string pointer_of_flag(std::string_view flag) {
   const auto* found =
       std::ranges::find(kKeysOfFlags, flag, [](const auto& row) { return row.first; });
-  return found == kKeysOfFlags.end() ? std::string_view() : found->second;
+  std::string pointer(found == kKeysOfFlags.end() ? std::string_view() : found->second);
+  if (pointer.ends_with('/')) {
+    std::ranges::replace_copy(flag.substr(2), std::back_inserter(pointer), '-', '_');
+  }
+  return pointer;
 }
 
 } // namespace stepsim::cli

@@ -42,6 +42,6 @@ void add_max_seconds_flag(CLI::App& app, std::string& text);
 // key for --set.
 
 // "--nodes" -> "/cluster/nodes"; "" for a flag without a key.
-[[nodiscard]] std::string_view pointer_of_flag(std::string_view flag);
+[[nodiscard]] std::string pointer_of_flag(std::string_view flag);
 
 } // namespace stepsim::cli

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "cli/shell/unit_text.hpp"
+#include "run/figure_key.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
@@ -56,7 +57,7 @@ std::string value_cell(const RecordRows& records, std::size_t r, bool samples) {
   const double factor = criterion(records).factor;
   auto band = study::band_in(row);
   if (band && by == study::BestBy::throughput) {
-    const double step = *study::number_in(row, "iteration_time_s");
+    const double step = *study::number_in(row, study::kIterationTime);
     band = {
         .low = *value * step / band->high, .high = *value * step / band->low, .level = band->level};
   }

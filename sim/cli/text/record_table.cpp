@@ -7,6 +7,7 @@
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/run_text.hpp"
 #include "document/json_text.hpp"
+#include "run/figure_key.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
@@ -63,7 +64,7 @@ std::string mark_of(const io::Json& row, bool is_best) {
 // A part of the iteration is 0 where it is below the rounding of the whole.
 std::string part(const io::Json& row, const Column& column) {
   return milliseconds_cell(
-      part_of(study::number_in(row, column.key), study::number_in(row, "iteration_time_s")));
+      part_of(study::number_in(row, column.key), study::number_in(row, study::kIterationTime)));
 }
 
 // Whether a column has anything to show.
@@ -94,7 +95,7 @@ bool is_of_job(std::string_view key) {
 // Columns of `compare` and `sweep`; table_of_rows() knows which need rows that have them.
 const std::vector<Column>& row_columns() {
   static const std::vector<Column> columns{
-      {"iteration_time_s", "iteration [ms]", 1e3},
+      {std::string(study::kIterationTime), "iteration [ms]", 1e3},
       band_column(),
       {"ratio", "ratio"},
       {"stated_rank", "rank", 1, in_full},
@@ -119,7 +120,7 @@ const std::vector<Column>& row_columns() {
 const std::vector<Column>& algorithm_looks() {
   static const std::vector<Column> columns{
       {"algorithm", "algorithm", 1, in_full},
-      {"iteration_time_s", "iteration [ms]", 1e3},
+      {std::string(study::kIterationTime), "iteration [ms]", 1e3},
       band_column(),
       {"ratio", "slower than best"},
       {"stated_rank", "rank", 1, in_full},
@@ -172,7 +173,7 @@ std::vector<Column> chosen_columns(std::span<const io::Json> rows,
     const auto found = std::ranges::find(known, name, &Column::key);
     if (found != known.end()) {
       columns.push_back(*found);
-      if (name == "iteration_time_s" && any_has(rows, kIntervalLevel)) {
+      if (name == study::kIterationTime && any_has(rows, kIntervalLevel)) {
         columns.push_back(band_column());
       }
     } else {

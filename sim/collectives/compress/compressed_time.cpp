@@ -173,9 +173,7 @@ CompressTimes custom_times(const Compression& compression, const CompressedExcha
   return times;
 }
 
-} // namespace
-
-CompressTimes compress_times(const Compression& compression, const CompressedExchange& exchange,
+CompressTimes unslowed_times(const Compression& compression, const CompressedExchange& exchange,
                              std::uint32_t ranks) {
   if (compression.method == CompressionMethod::custom) {
     return exchange.elements > 0 ? custom_times(compression, exchange, ranks) : CompressTimes{};
@@ -205,6 +203,18 @@ CompressTimes compress_times(const Compression& compression, const CompressedExc
         static_cast<double>(exchange.merges) * (costs.merge_s + costs.merge_s_per_entry * entries);
     times.scatter_s =
         costs.scatter_s + costs.scatter_s_per_entry * static_cast<double>(exchange.scattered);
+  }
+  return times;
+}
+
+} // namespace
+
+CompressTimes compress_times(const Compression& compression, const CompressedExchange& exchange,
+                             std::uint32_t ranks) {
+  CompressTimes times = unslowed_times(compression, exchange, ranks);
+  for (double* part :
+       {&times.select_s, &times.residual_s, &times.staging_s, &times.merge_s, &times.scatter_s}) {
+    *part *= compression.slowdown;
   }
   return times;
 }

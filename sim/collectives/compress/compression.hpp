@@ -105,6 +105,7 @@ struct Compression {
   std::vector<double> density_warmup;    // [epoch] density; ignored if k is given
   std::int64_t iterations_per_epoch = 0; // 0 = no warm-up
   CompressCosts costs;
+  double slowdown = 1; // factor on the times that costs, or the formulas of custom, give
   // Used by codecs (PIP 6).
   double ratio = 1;      // r = M / bytes on the wire; codec_ratio() unless given
   double encode_Bps = 0; // uncompressed bytes per second; 0 = free

@@ -129,7 +129,7 @@ bool double_tree_phases(FlatPhases& phases, Op op) {
   double half = phases.list().bytes / 2;
   if (phases.list().options.chunking == Chunking::integer) {
     const auto element = static_cast<double>(phases.list().options.element_bytes);
-    half = std::ceil(half / element) * element;
+    half = std::min(std::ceil(half / element) * element, phases.list().bytes);
   }
   Partition split = phases.blocks(half, phases.list().bytes - half);
   const std::array<Index, 2> counts{split.blocks_of(0), split.blocks_of(1)};

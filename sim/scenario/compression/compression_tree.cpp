@@ -3,6 +3,7 @@
 
 #include "scenario/compression/compression_words.hpp"
 #include "scenario/keys/compression_keys.hpp"
+#include "scenario/keys/schedule_keys.hpp"
 
 namespace stepsim::study {
 
@@ -11,7 +12,8 @@ io::Json compression_baseline(const io::Json& json) {
   if (given != nullptr && given->is_object()) {
     return *given;
   }
-  return io::Object{{"schedule", "ddp"}, {"bucket_bytes", std::int64_t{26'214'400}}};
+  return io::Object{{"schedule", "ddp"},
+                    {std::string(keys::kBucketBytes.name), buckets::kDefaultBucketBytes.value}};
 }
 
 // Whether the method reads a key is asked of its row for every key, so that a new method needs no

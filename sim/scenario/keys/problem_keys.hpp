@@ -46,7 +46,7 @@ inline constexpr std::array kProblemKeys{
         .example("0.001"),
     map("planners", kPlannerOptions, "Options of planners, by their names.")
         .named(problem_schedules)
-        .example(R"({"ddp": {"bucket_bytes": 1000000}})")};
+        .example(R"({"horovod": {"fusion_bytes": 1000000}})")};
 
 inline constexpr io::Key kProblem =
     object("problem", kProblemKeys,

@@ -33,7 +33,7 @@ std::vector<std::string_view> schedules() {
 namespace {
 
 constexpr std::array<std::string_view, 1> kProblemExamples{
-    R"({"schema_version": 1, "kind": "problem", "ready_s": [0.001, 0.002, 0.004], "bytes": [4000000, 1000, 2000000], "cost": {"startup_s": 0.0009, "per_byte_s": 7.4e-10}, "planners": {"ddp": {"bucket_bytes": 1000000}}})"};
+    R"({"schema_version": 1, "kind": "problem", "ready_s": [0.001, 0.002, 0.004], "bytes": [4000000, 1000, 2000000], "cost": {"startup_s": 0.0009, "per_byte_s": 7.4e-10}, "planners": {"horovod": {"fusion_bytes": 1000000}}})"};
 
 } // namespace
 

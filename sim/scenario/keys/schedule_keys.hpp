@@ -35,10 +35,12 @@ inline constexpr io::Key kGroups =
         .sizes(1)
         .example(R"([["fc"], [1, 0]])");
 
+inline constexpr io::Key kBucketBytes =
+    integer("bucket_bytes", "Size of a bucket, bytes.", io::at_least(1))
+        .by_default(buckets::kDefaultBucketBytes.value);
+
 inline constexpr std::array kScheduleOptions{
-    bound<&buckets::ScheduleOptions::bucket_bytes>(
-        integer("bucket_bytes", "Size of a bucket, bytes.", io::at_least(1))
-            .by_default(buckets::kDefaultBucketBytes.value)),
+    bound<&buckets::ScheduleOptions::bucket_bytes>(kBucketBytes),
     bound<&buckets::ScheduleOptions::first_bucket_bytes>(
         integer("first_bucket_bytes",
                 "Size of the first bucket, bytes. The default is PyTorch's 1 MiB where "

@@ -27,6 +27,15 @@ inline constexpr std::array kPipelineWidthForms{
     integer("pipeline_width", "Width K.", io::at_least(1)).example("2"),
     word("pipeline_width", kOptimal, "The smallest width that is as fast as max_width.")};
 
+inline constexpr io::Key kMicroBatches =
+    integer("micro_batches",
+            "Forward and backward passes whose gradients are summed before the update. The times "
+            "of the workload are those of one.",
+            io::at_least(1))
+        .by_default(1)
+        .example("4")
+        .because("every batch is followed by an update");
+
 // How the number of epochs grows with the fraction of lost gradient bytes: it is epochs_lossless up
 // to x1, rises linearly to (1 + beta) epochs_lossless at x2, and training does not converge above
 // x2. The numbers depend on the trained model and must be measured; only x1 has a default.
@@ -221,15 +230,7 @@ inline constexpr std::array kTrainingRows{
                "layer table of a model; those of a trace are not known and not counted.",
                io::at_least(0))
             .example("2e10")),
-    by_hand<Training>(
-        integer(
-            "micro_batches",
-            "Forward and backward passes whose gradients are summed before the update. The times "
-            "of the workload are those of one.",
-            io::at_least(1))
-            .by_default(1)
-            .example("4")
-            .because("every batch is followed by an update")),
+    by_hand<Training>(kMicroBatches),
     by_hand<Training>(
         word(
             "accumulation_exchange", kAccumulationExchanges,
@@ -250,5 +251,10 @@ inline constexpr std::array kTrainingRows{
             .example(
                 R"({"epochs_lossless": 90, "iterations_per_epoch": 5005, "x2": 0.3, "beta": 1})"))};
 inline constexpr auto kTraining = io::keys_of(kTrainingRows);
+
+// The JSON pointer of a key of /training.
+[[nodiscard]] inline std::string pointer_of(const io::Key& key) {
+  return "/training/" + std::string(key.name);
+}
 
 } // namespace stepsim::study::keys

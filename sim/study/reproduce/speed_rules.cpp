@@ -6,6 +6,7 @@
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
+#include "scenario/keys/training_keys.hpp"
 #include "study/reproduce/series.hpp"
 
 namespace stepsim::reproduce {
@@ -243,7 +244,7 @@ io::Json typical_scenario_of(const io::Object& row, const Scoreboard& rules,
   io::Json& training = *tree.find("training");
   if (batches(row) > 1) {
     measured.set("forward_s", batch_s(row) / 3);
-    training.set("micro_batches", std::llround(batches(row)));
+    training.set(study::keys::kMicroBatches.name, std::llround(batches(row)));
   }
   training.set("reduced_precision", row_text(row, "reduced_precision") == "true");
   if (rule_of(rules.methods, rules.rows, row, "method").host_reduction) {

@@ -20,7 +20,7 @@ namespace stepsim::study {
 [[nodiscard]] std::vector<std::string> notes_of(const Sweep& sweep, Files& files,
                                                 bool of_each_point = false);
 // Throws UsageError for an axis whose key has no meaning at any point, so that it changes nothing:
-// "/training/pipeline_width: applies to pipe_sgd only". Before it throws it has read all points, or
+// "/training/drain: applies to pipe_sgd only". Before it throws it has read all points, or
 // up to 4,096 that are evenly spread, and fewer of a scenario above 2 kB; an axis that counts only
 // at others is refused, too. In a sweep of at most 32 points this holds for every value of an axis.
 // A sweep of collectives is not checked.

@@ -3,7 +3,9 @@
 #include "study/sweep/ranking.hpp"
 
 #include "document/json_text.hpp"
+#include "run/figure_key.hpp"
 #include "run/memory_figures.hpp"
+#include "scenario/keys/training_keys.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::study {
@@ -34,7 +36,7 @@ std::int64_t micro_batches_of(const io::Json& scenario) {
                              ? kTrainingAlgorithms.find(word->as_string())
                              : std::nullopt;
   return accumulates(algorithm.value_or(TrainingAlgorithm::sync_sgd))
-             ? integer_at(scenario, "/training/micro_batches")
+             ? integer_at(scenario, keys::pointer_of(keys::kMicroBatches))
              : 1;
 }
 
@@ -62,7 +64,7 @@ bool has_samples(std::span<const io::Json> rows) {
 
 std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t batches,
                                bool has_samples) {
-  const std::optional<double> time = number_in(row, "iteration_time_s");
+  const std::optional<double> time = number_in(row, kIterationTime);
   switch (by) {
   case BestBy::iteration_time:
     return time;

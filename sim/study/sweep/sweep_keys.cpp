@@ -57,7 +57,7 @@ constexpr std::array kHeader{
     list("files", keys::kOneNamedFile, "Files that the scenario names, as they were then.")
         .example(R"([{"pointer": "/workload/trace", "sha256": "00"}])"),
     list("columns", kFigure, "The figures of a record, in the order of --columns; absent for all.")
-        .example(R"(["iteration_time_s"])"),
+        .example(R"(["speedup"])"),
     list("zip", kZippedAxes, "Axes that move together, by their numbers.").example("[[0, 1]]"),
     integer("replications", "Runs of each point with other seeds, the fastest axis.")
         .in(io::between(2, static_cast<double>(kMostReplications)))
@@ -90,7 +90,7 @@ constexpr std::array<std::string_view, 2> kRecordExamples{
   "grid_hash": "0123456789abcdef", "shard": 0, "shards": 1,
   "axes": [{"field": "/cluster/nodes", "values": [4, 8, 16]}]})",
     R"({"record": "point", "point": 0, "status": "ok", "method": "closed_form", "error": null,
-  "nodes": 4, "iteration_time_s": 0.1})"};
+  "nodes": 4, "speedup": 3.9})"};
 
 } // namespace
 

@@ -19,7 +19,11 @@ std::unique_ptr<QuickRun> QuickRun::make(const Scenario& first, bool latency_is_
   }
   std::unique_ptr<QuickRun> quick(std::make_unique<QuickRun>(QuickRun(scenario)));
   quick->block_follows_ = latency_is_block_latency;
-  return quick->set_up() ? std::move(quick) : nullptr;
+  if (!quick->set_up()) {
+    return nullptr;
+  }
+  quick->scenario_.cluster.nodes = first.cluster.nodes; // of points that do not say theirs
+  return quick;
 }
 
 bool QuickRun::set_up() {

@@ -165,6 +165,18 @@ std::int64_t compare_ways(const study::Sweep& sweep, study::PointRunner& short_w
 
 } // namespace
 
+TEST_CASE("sweep: one worker is one on every network") {
+  io::Json scenario = test::scenario();
+  io::assign(scenario, "/cluster/nodes", 1);
+  const study::Sweep sweep = study::sweep_over(
+      scenario, {Axis{"/cluster/network/bandwidth_Bps", {io::Json(1e9), io::Json(2e9)}}});
+  study::Files files(STEPSIM_SOURCE_DIR);
+  study::PointRunner short_way(sweep, files);
+  Random random(1);
+  CHECK(compare_ways(sweep, short_way, files, random) == 2);
+  CHECK(short_way.quick_points() == 2);
+}
+
 TEST_CASE("sweep: the short way gives every record of the long way") {
   const unsigned seed = 1;
   CAPTURE(seed);

@@ -270,7 +270,7 @@ inline constexpr std::array kTraceKeys{
         .by_default(1),
     integer("accumulation",
             "Micro-steps between two updates of the weights; the layers describe one of them. "
-            "stepsim init writes it as /training/micro_batches.",
+            "stepsim init writes it into /training.",
             at_least(1))
         .nullable()
         .example("4"),
