@@ -225,6 +225,43 @@ def test_solve(path):
     assert all("range" not in each for each in solved("iteration_time_s=200ms", "--conditions", "ideal"))
 
 
+def test_solve_of_integers(path):
+    """Ends of ranges of integers are where the metric of either end first meets the target, also where they are equal."""
+    place, small = "/cluster/nodes", path.with_name("small.json")
+    tree = json.loads(json.dumps(SCENARIO))
+    tree["workload"] = {"layers": [{"name": f"l{i}", "forward_s": 0.004, "backward_s": 0.008, "gradient_bytes": 3000000} for i in range(8)]}
+    tree["cluster"] = {"nodes": 4, "gpus_per_node": 4, "network": {"latency_s": 5e-6, "bandwidth_Bps": 1.1866e9, "transport": "tcp"},
+                       "intra_network": {"latency_s": 2e-6, "bandwidth_Bps": 1.197e10, "bus": "pcie"}}
+    small.write_text(json.dumps(tree))
+    ends = ("iteration_time_s", "iteration_time_low_s", "iteration_time_high_s")
+    rows = answer("compare", small, "--over", f"{place}={','.join(map(str, range(2, 17)))}")["rows"]
+    speedups = {row["nodes"]: [row["speedup"] * row["iteration_time_s"] / row[end] for end in ends] for row in rows}
+
+    def first(target, end):
+        return next((nodes for nodes in sorted(speedups) if nodes > 2 and speedups[nodes][end] >= target > speedups[nodes - 1][end]), None)
+    kinds = set()
+    for target in (10, speedups[2][0] * 1.02, *[(speedups[nodes][0] + speedups[nodes + 1][0]) / 2 for nodes in (2, 3, 5, 9, 15)]):
+        (crossing,) = answer("solve", small, "--for", place, "--between", "2,16", "--target", f"speedup={target!r}")["crossings"]
+        low, high = crossing["range"]["low"], crossing["range"]["high"]
+        assert crossing["value"] == first(target, 0) and (low, high) == (first(target, 1), first(target, 2)), (target, crossing)
+        kinds.add((low is None, high is None, low == crossing["value"], high == crossing["value"]))
+    assert len(kinds) > 1, kinds
+    # The rate of TCP jumps where its cap is that of rented machines: all three cross the target at the jump.
+    cloud = path.with_name("jump.json")
+    tree = json.loads(json.dumps(SCENARIO))
+    tree["workload"] = {"layers": [{"name": "one", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 100000000}]}
+    tree["cluster"] = {"nodes": 2, "gpus_per_node": 2, "network": {"latency_s": 5e-6, "bandwidth_Bps": 1.5e9, "transport": "tcp_cloud"},
+                       "intra_network": {"latency_s": 2e-6, "bandwidth_Bps": 3e11, "bus": "pcie"}}
+    tree["communication"] = {"collective": "ring", "schedule": "wfbp"}
+    cloud.write_text(json.dumps(tree))
+    rate = "/cluster/network/bandwidth_Bps"
+    before, after = (answer("run", cloud, "--set", f"{rate}={value}")["summary"] for value in (1.5999e9, 1.6e9))
+    target = (before["iteration_time_s"] + after["iteration_time_s"]) / 2
+    for crossing in answer("solve", cloud, "--for", rate, "--between", "1e9,6e9", "--target", f"iteration_time_s={target!r}")["crossings"]:
+        low, high = crossing["range"]["low"], crossing["range"]["high"]
+        assert (low is None or low <= crossing["value"]) and (high is None or crossing["value"] <= high), crossing
+
+
 def test_tune(path):
     found = answer("tune", path, "--knob", "schedule")
     best, current = found["best"], next(each for each in found["references"] if each["name"] == "current")
