@@ -276,6 +276,27 @@ def test_tune(path):
     assert "gain_low" not in answer("tune", path, "--knob", "schedule", "--conditions", "ideal")
 
 
+def test_emit_ddp_gives_the_advice_of_tune(path):
+    """One rule says whether another bucket size is worth it, whoever asks."""
+    advice = set()
+    for rate, factor in (("3.125e9", 3), ("50e9", 3), ("50e9", 0.3)):
+        flags = ("--set", f"/cluster/network/bandwidth_Bps={rate}", "--set", "/cluster/network/transport=rdma",
+                 "--set", f"/workload/measured/forward_s={0.05 * factor}", "--set", f"/workload/measured/backward_s={0.1 * factor}")
+        emitted = json.loads(stepsim("tune", path, "--emit", "ddp", *flags, "--quiet", "-o", "-"))
+        row = answer("run", path, *flags)["summary"]
+        close(emitted["default_step_s"], row["iteration_time_s"], "default")
+        assert emitted["advice"] == ("change" if emitted["gain_low"] > 0 else "leave"), emitted
+        assert emitted["gain_low"] <= emitted["gain"] <= emitted["gain_high"], emitted
+        assert ("may be none" in emitted["python"]) == (emitted["advice"] == "leave"), emitted["python"]
+        tuned = answer("tune", path, "--knob", "bucket_bytes", *flags)
+        if emitted["predicted_step_s"] == tuned["best"]["iteration_time_s"]:
+            assert [tuned[key] for key in ("gain", "gain_low", "gain_high", "advice")] == [emitted[key] for key in ("gain", "gain_low", "gain_high", "advice")]
+            advice.add("equal")
+        advice.add(emitted["advice"])
+    assert "equal" in advice and "leave" in advice, advice
+    assert "gain_low" not in json.loads(stepsim("tune", path, "--emit", "ddp", "--conditions", "ideal", "--quiet", "-o", "-"))
+
+
 def test_measure_next(path):
     """What one more step would leave, by the linear posterior of all factors in matrix form."""
     found = answer("explain", path)["measure_next"]
