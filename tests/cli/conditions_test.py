@@ -372,6 +372,8 @@ def test_measured_total(path):
     close(itself["iteration_time_s"], 0.9, "itself")
     assert "says too little about one on several" in stepsim(
         "run", path, "--measured-total", "0.9", "--at", "/cluster/nodes=1", code=2)
+    assert "a step on several machines says too little about one on one machine" in stepsim(
+        "run", path, "--set", "/cluster/nodes=1", "--measured-total", "0.9", "--at", "/cluster/nodes=4", code=2)
     assert "--at needs --measured-total" in stepsim("run", path, "--at", "/cluster/nodes=2", code=2)
     assert "measured      one step of 900.0 ms with /cluster/nodes=2" in stepsim(
         "run", path, *at, "--measured-total", "0.9", "--at", "/cluster/nodes=2", "--quiet")
@@ -401,6 +403,30 @@ def test_missing_factors(path):
     file.write_text(json.dumps({**shipped, "factors": {name: value for name, value in shipped["factors"].items() if name not in gone}}))
     missing = ", ".join(name for name in names if name in gone)
     assert stepsim("run", path, "--set", f"/conditions/file={file}", code=3) == f"error: {file}: /factors: must have all factors; missing: {missing}\n"
+
+
+def test_wrong_factors(path):
+    """One line per factor, with its values."""
+    for factor, problem in (({"value": 0.3, "low": 0.4, "high": 0.5}, ": low, value and high must rise and be above 0, got 0.4, 0.3 and 0.5"),
+                            ({"value": 0, "low": 0, "high": 1}, ": low, value and high must rise and be above 0, got 0, 0 and 1"),
+                            ({"low": 0.2, "high": 0.4}, "/value: required (a number)"), ({}, "/value: required (a number)"),
+                            ({"value": "x", "low": 0.2, "high": 0.4}, '/value: must be a number >= 0, got "x"'),
+                            ({"value": 0}, "/value: must be above 0, got 0")):
+        file = path.with_name("wrong.json")
+        file.write_text(json.dumps({**SCENARIO, "conditions": {"kind": "typical", "factors": {"e_nvlink": factor}}}))
+        said = stepsim("run", file, code=3)
+        assert f"{file}: /conditions/factors/e_nvlink{problem}\n" in said and said.count("e_nvlink") == 1 + ("0, 0 and 1" in said), said
+
+
+def test_words_of_what_is_lost(path):
+    """What counts no time is not listed."""
+    def line(*flags):
+        words = [word for flag in flags for word in ("--set", flag)]
+        (found,) = (each for each in stepsim("run", path, *words, "--quiet").splitlines() if each.startswith("conditions "))
+        return found.split(None, 1)[1]
+    assert line() == "typical: a message costs 70.00 us more, computing takes 1.094 times as long, and beside an exchange 1.240 times that"
+    assert line("/workload/measured/gpus=32") == "typical: a message costs 70.00 us more, computing beside an exchange takes 1.240 times as long"
+    assert line("/cluster/nodes=1", "/cluster/gpus_per_node=1") == "typical: computing is as measured"
 
 
 def test_fit_conditions(path):
@@ -449,6 +475,12 @@ def test_fit_conditions(path):
     stepsim("fit-conditions", steps, "-o", fitted, "--force")
     factors = json.loads(fitted.read_text())["factors"]
     assert factors["l_0"]["value"] > shipped["l_0"]["value"] and factors["s_bus"]["value"] == shipped["s_bus"]["value"]
+    # Only what a step moves was fitted to it: the bus is not what a step on several machines waits for.
+    rows[:] = [{"scenario": base, "step_s": 0.9}]
+    steps.write_text(json.dumps({"schema_version": 1, "kind": "measured_steps", "rows": rows}))
+    shown = answer("fit-conditions", steps)["factors"]
+    told = {factor for factor, value in shown.items() if value.get("evidence") == "fitted to 1 step"}
+    assert told == {factor for factor in START if shown[factor]["value"] != shipped[factor]["value"]} and "e_nvlink" not in told, told
 
 
 with tempfile.TemporaryDirectory() as folder:
