@@ -375,6 +375,12 @@ def test_measured_total(path):
     assert "a step on several machines says too little about one on one machine" in stepsim(
         "run", path, "--set", "/cluster/nodes=1", "--measured-total", "0.9", "--at", "/cluster/nodes=4", code=2)
     assert "--at needs --measured-total" in stepsim("run", path, "--at", "/cluster/nodes=2", code=2)
+    for other in ("/communication/schedule=single", "/training/algorithm=local_sgd", "/cluster/network/transport=rdma",
+                  "/workload/model=resnet50", "/cluster={}", "/communication/collective=tree"):
+        said = stepsim("run", path, "--measured-total", "0.9", "--at", "/cluster/nodes=2", "--at", other, code=2)
+        assert said.startswith(f"error: --at {other.split('=')[0]}: ") and said.count("\n") == 1, said
+    for wrong, words in (("/cluster/nodes=2.5", "/cluster/nodes=2.5: must be an integer in [1, 1048576], got 2.5"), ("nodes", "nodes: must be POINTER=VALUE")):
+        assert stepsim("run", path, "--measured-total", "0.9", "--at", wrong, code=2) == f"error: --at {words}\n"
     assert "measured      one step of 900.0 ms with /cluster/nodes=2" in stepsim(
         "run", path, *at, "--measured-total", "0.9", "--at", "/cluster/nodes=2", "--quiet")
 
