@@ -122,6 +122,21 @@ def test_orders(path):
     assert "not told apart: " in text and "rank" in text.splitlines()[0]
 
 
+def test_efficiency_is_ordered_as_the_step(path):
+    """The time of one worker is the same in every row, so that the order of efficiencies is that of the paired steps."""
+    schedules = ("--over", "/communication/schedule=wfbp,ddp,single,mg_wfbp")
+    by_time, by_efficiency = answer("compare", path, *schedules), answer("compare", path, *schedules, "--best", "efficiency")
+    ranks = [{row["schedule"]: (row["stated_rank"], row["not_told_apart"]) for row in found["rows"]} for found in (by_time, by_efficiency)]
+    assert ranks[0] == ranks[1] and len(by_efficiency["best_set"]) == len(by_time["best_set"]), ranks
+    text = stepsim("compare", path, *schedules, "--best", "efficiency", "--quiet")
+    assert "not told apart: " in text and "rank" in text.splitlines()[0]
+    rows = answer("compare", path, "--over", "/cluster/nodes=2,4,64", "--best", "efficiency")["rows"]
+    for row in rows:
+        beats = [math.log(other["scaling_efficiency"] / row["scaling_efficiency"]) > max(0.05, QUANTILE * deviation(other, row)) for other in rows]
+        assert row["stated_rank"] == 1 + sum(beats), row["nodes"]
+    assert any(row["stated_rank"] > 1 for row in rows)
+
+
 def test_ideal_library(path):
     """The interval of a library says nothing about the order of real runs, and nothing of what a measured step leaves."""
     other = path.with_name("library.json")

@@ -67,7 +67,7 @@ struct Ranking {
   // divisor is 0.
   std::vector<std::optional<double>> ratios;
   // [row]: its place among the others that fit, as far as the order is sure; empty without typical
-  // conditions, and where the best is that of efficiency.
+  // conditions.
   std::vector<Standing> standings;
 };
 
