@@ -96,7 +96,12 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
   Comparison comparison;
   std::map<std::string, io::Json> break_evens; // by the scenario without its bandwidth
   std::vector<AlternativeRow> rows;
-  std::vector<NamesOfText> left_out;
+  std::vector<NamesOfText> notes; // what is left out
+  std::optional<InputError> undefined;
+  const auto note = [&](std::string_view name, const std::string& text) {
+    const auto known = std::ranges::find(notes, text, &NamesOfText::text);
+    (known == notes.end() ? notes.emplace_back(text) : *known).names.push_back(name);
+  };
   const auto add = [&](std::string_view name, io::Json base,
                        const std::vector<std::string>& by_default) {
     const Sweep sweep = sweep_over(std::move(base), axes);
@@ -112,8 +117,7 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
                 {.jobs = options.jobs, .max_seconds = options.max_seconds, .progress = count});
     const std::string ratio_name = take_varied(sweep.grid, comparison);
     if (const std::string text = left_out_text(sweep, files); !text.empty()) {
-      const auto known = std::ranges::find(left_out, text, &NamesOfText::text);
-      (known == left_out.end() ? left_out.emplace_back(text) : *known).names.push_back(name);
+      note(name, "left out: " + text);
     }
     append_each_once(comparison.warnings, run.warnings);
     for (std::size_t point = 0; point < run.records.size(); ++point) {
@@ -145,14 +149,22 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
     }
   };
   for (const Alternative& alternative : chosen) {
-    add(alternative.name, with_alternative(scenario, alternative, axes),
-        filled_in(scenario, alternative, axes));
+    try {
+      add(alternative.name, with_alternative(scenario, alternative, axes),
+          filled_in(scenario, alternative, axes));
+    } catch (const InputError& error) {
+      undefined = undefined ? undefined : error;
+      note(alternative.name, "the row is left out: " + error.problems().front().message);
+    }
   }
   for (const NamedScenario& other : others) {
     add(other.name, other.tree, {});
   }
-  for (const NamesOfText& each : left_out) {
-    comparison.warnings.push_back(base::joined(each.names) + ": left out: " + each.text);
+  if (rows.empty() && undefined) {
+    throw InputError(*undefined);
+  }
+  for (const NamesOfText& each : notes) {
+    comparison.warnings.push_back(base::joined(each.names) + ": " + each.text);
   }
   if (alone) {
     comparison.varied.clear();

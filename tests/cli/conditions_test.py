@@ -137,6 +137,23 @@ def test_efficiency_is_ordered_as_the_step(path):
     assert any(row["stated_rank"] > 1 for row in rows)
 
 
+def test_undefined_alternatives(path):
+    """An alternative that the scenario cannot have costs its row alone, and says why; without any row that is the error."""
+    for conditions, name, reason in (
+            ("typical", "ps_async", "typical conditions are not defined for asynchronous servers with several GPUs per machine: "
+             "a machine pushes once for all of its GPUs, which wait for one another"),
+            ("ideal", "asc_wfbp", "schedule asc_wfbp needs a linear cost (startup_s, per_byte_s)")):
+        flags = ("--conditions", conditions)
+        done = subprocess.run([STEPSIM, "compare", path, "--algorithms", "all", "--format", "jsonl", *flags],
+                              capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, done.stderr
+        names = [json.loads(line)["algorithm"] for line in done.stdout.splitlines()]
+        assert name not in names and {"ddp", "topk", "ps_sync"} <= set(names), names
+        (line,) = (each for each in done.stderr.splitlines() if f"{name}" in each and "the row is left out" in each)
+        assert line.endswith(f": the row is left out: {reason}"), line
+        assert reason in stepsim("compare", path, "--algorithms", name, *flags, code=3)
+
+
 def test_ideal_library(path):
     """The interval of a library says nothing about the order of real runs, and nothing of what a measured step leaves."""
     other = path.with_name("library.json")
