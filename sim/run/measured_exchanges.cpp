@@ -139,10 +139,13 @@ void set_interval_of(const Summary& asked, const Summary& measured, MeasuredTota
 } // namespace
 
 MeasuredTotal corrected_by(const Result& asked, const Result& measured, double measured_s) {
-  if ((asked.scenario.cluster.nodes > 1) != (measured.scenario.cluster.nodes > 1)) {
-    throw UsageError(
-        "--measured-total: a step on one machine says too little about one on several; "
-        "give it to fit-conditions");
+  const bool one_measured = measured.scenario.cluster.nodes == 1;
+  if (one_measured != (asked.scenario.cluster.nodes == 1)) {
+    throw UsageError("--measured-total: a step on " +
+                     std::string(one_measured ? "one machine says too little about one on several"
+                                              : "several machines says too little about one on "
+                                                "one machine") +
+                     "; give it to fit-conditions");
   }
   const double predicted_s = *measured.summary.iteration_time_s;
   MeasuredTotal total{.measured_s = measured_s,

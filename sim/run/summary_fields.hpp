@@ -3,6 +3,8 @@
 // runs that have it. The table makes the summary of `run`, the records of sweeps, the columns of
 // `compare`, the targets of `solve`, and the JSON Schemas of results and records
 // (summary_keys.hpp).
+#include <array>
+
 #include "document/fields/written.hpp"
 #include "run/summary.hpp"
 

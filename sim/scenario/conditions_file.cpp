@@ -35,7 +35,13 @@ FactorValue read_factor(const io::Json& json, Factor factor, io::Problems& probl
     return out;
   }
   io::Fields fields(json, problems, keys::kFactorValueForms[1]);
-  FactorValue out{.value = fields.number("value"), .tau = 0};
+  std::optional<double> value;
+  if (fields.has("value")) {
+    value = fields.optional_number("value");
+  } else {
+    (void)fields.number("value"); // says that it is required
+  }
+  FactorValue out{.value = value.value_or(1), .tau = 0};
   const auto low = fields.optional_number("low");
   const auto high = fields.optional_number("high");
   const auto tau = fields.optional_number("tau");
@@ -45,13 +51,18 @@ FactorValue read_factor(const io::Json& json, Factor factor, io::Problems& probl
     problems.add(json, "give either tau or low and high");
   } else if (low.has_value() != high.has_value()) {
     problems.add(json, "give both low and high");
-  } else if (low && (*low > out.value || *high < out.value || (*low <= 0 && !is_plain(factor)))) {
+  } else if (low && value &&
+             (*low > *value || *high < *value || (*low <= 0 && !is_plain(factor)))) {
     problems.add(json, "low, value and high must rise" +
-                           std::string(is_plain(factor) ? "" : " and be above 0"));
+                           std::string(is_plain(factor) ? "" : " and be above 0") + ", got " +
+                           base::shortest(*low) + ", " + base::shortest(*value) + " and " +
+                           base::shortest(*high));
   } else {
     out.tau = low ? tau_of_range(factor, *low, *high) : tau.value_or(0);
   }
-  check(json, out.value);
+  if (value) {
+    check(*json.find("value"), *value);
+  }
   return out;
 }
 

@@ -124,10 +124,11 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
   Comparison comparison;
   std::map<std::string, BreakEven> break_evens; // by the scenario without its bandwidth
   std::vector<AlternativeRow> rows;
-  std::vector<NamesOfText> said;
+  std::vector<NamesOfText> notes; // by text
+  std::optional<InputError> undefined;
   const auto say = [&](std::string_view name, const std::string& text) {
-    const auto known = std::ranges::find(said, text, &NamesOfText::text);
-    NamesOfText& of_text = known == said.end() ? said.emplace_back(text) : *known;
+    const auto known = std::ranges::find(notes, text, &NamesOfText::text);
+    NamesOfText& of_text = known == notes.end() ? notes.emplace_back(text) : *known;
     if (of_text.names.empty() || of_text.names.back() != name) {
       of_text.names.push_back(name);
     }
@@ -179,13 +180,21 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
     }
   };
   for (const Alternative& alternative : chosen) {
-    add(alternative.name, with_alternative(scenario, alternative, axes),
-        filled_in(scenario, alternative, axes));
+    try {
+      add(alternative.name, with_alternative(scenario, alternative, axes),
+          filled_in(scenario, alternative, axes));
+    } catch (const InputError& error) {
+      undefined = undefined ? undefined : error;
+      say(alternative.name, "the row is left out: " + error.problems().front().message);
+    }
   }
   for (const NamedScenario& other : others) {
     add(other.name, other.tree, {});
   }
-  for (const NamesOfText& each : said) {
+  if (rows.empty() && undefined) {
+    throw InputError(*undefined);
+  }
+  for (const NamesOfText& each : notes) {
     comparison.warnings.push_back(base::joined(each.names) + ": " + each.text);
   }
   if (alone) {

@@ -87,8 +87,8 @@ struct NamedScenario {
 //                      from_Bps 0: from 10 Mb/s on, to_Bps null: up to 10 Tb/s
 // Rows are sorted by combination, then by the time of a batch; failed rows come last in their
 // combination, with null for `ratio` and `assumes`. `ranking` and `batches` of the Comparison stay
-// empty. Throws InputError if, for one of the rows' scenarios, none of a sample of combinations can
-// be parsed.
+// empty. An alternative of which none of a sample of combinations can be parsed has no row but a
+// warning with the reason. Throws InputError if that holds for all of them, or for one of `others`.
 [[nodiscard]] Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes,
                                               std::span<const Alternative> chosen,
                                               std::span<const NamedScenario> others, Files& files,

@@ -7,7 +7,6 @@
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "study/tune.hpp"
 
 namespace stepsim::study {
 
@@ -75,19 +74,19 @@ const TuneReference* reference(const Tuning& tuning, std::string_view name) {
   return found == tuning.references.end() || !found->point.iteration_time_s ? nullptr : &*found;
 }
 
-double gain_of(const DdpBuckets& buckets) {
-  const double standard = buckets.default_step.value;
-  return standard > 0 ? 1 - buckets.step.value / standard : 0;
+// Why PyTorch's defaults stay.
+std::string reason_to_stay(const Gain& gain) {
+  const std::string of = "the gain of " + base::percent(gain.value, 2);
+  return gain.range ? of + " may be none: " + base::percent(gain.range->first, 2) + " to " +
+                          base::percent(gain.range->second, 2) + " at 80 % of all sites"
+                    : of + " is below the published error of such steps, " +
+                          base::percent(gain.published_error, 2);
 }
-
-bool worth_it(const DdpBuckets& buckets) { return gain_of(buckets) >= buckets.published_error; }
 
 std::string snippet(const DdpBuckets& buckets) {
   const std::string import = "from torch.nn.parallel import DistributedDataParallel\n\n";
-  if (!worth_it(buckets)) {
-    return import + "# PyTorch's defaults stay: the gain of " + base::percent(gain_of(buckets), 2) +
-           " is below the published error of such steps, " +
-           base::percent(buckets.published_error, 2) +
+  if (!buckets.gain.worth_it()) {
+    return import + "# PyTorch's defaults stay: " + reason_to_stay(buckets.gain) +
            ".\nmodel = DistributedDataParallel(model)\n";
   }
   const bool standard = buckets.cap == buckets::kDefaultBucketBytes;
@@ -120,14 +119,17 @@ DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const SweepOption
   buckets::ScheduleOptions with_cap = keys;
   with_cap.bucket_bytes = buckets.cap;
   buckets.first = buckets::first_bucket_bytes(with_cap);
-  buckets.step = buckets.cap_step = Seconds{*tuning.best->iteration_time_s};
+  buckets.cap_step = Seconds{*tuning.best->iteration_time_s};
   const TuneReference* standard = reference(tuning, "default");
   buckets.default_step =
       standard != nullptr ? Seconds{*standard->point.iteration_time_s} : buckets.cap_step;
-  if (standard != nullptr) {
-    const double exposed = number_in(standard->point.record, "exposed_communication_s").value_or(0);
-    buckets.published_error = published_error(parsed, exposed / buckets.default_step.value);
-  }
+  const auto set_gain = [&](const TunePoint& point) {
+    buckets.step = Seconds{*point.iteration_time_s};
+    if (buckets.default_step.value > 0 && standard != nullptr) {
+      buckets.gain = gain_over(parsed, point.record, standard->point.record);
+    }
+  };
+  set_gain(*tuning.best);
   buckets.no_list = no_list_of(problem, keys.ddp_mode);
   if (!buckets.no_list.empty()) {
     return buckets;
@@ -137,7 +139,7 @@ DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const SweepOption
   if (merge != nullptr &&
       *merge->point.iteration_time_s < buckets.cap_step.value * (1 - kNearBest)) {
     schedule = buckets::Schedule::optimal;
-    buckets.step = Seconds{*merge->point.iteration_time_s};
+    set_gain(merge->point);
   }
   buckets.list = sizes_of(plan_with(parsed, problem, schedule, buckets.cap));
   return buckets;
@@ -148,19 +150,18 @@ io::Json ddp_buckets_tree(const io::Json& scenario, const DdpBuckets& buckets) {
   if (buckets.list) {
     list = base::collected<io::Json>(*buckets.list, mib);
   }
-  return io::Object{
+  io::Json tree = io::Object{
       {"bucket_cap_mb_list", std::move(list)},
       {"bucket_cap_mb", mib(buckets.cap)},
       {"first_bucket_mb", mib(buckets.first)},
       {"predicted_step_s", buckets.step.value},
       {"bucket_cap_step_s", buckets.cap_step.value},
       {"default_step_s", buckets.default_step.value},
-      {"gain", gain_of(buckets)},
-      {"published_error", buckets.published_error},
-      {"advice", worth_it(buckets) ? "change" : "leave"},
       {"scenario_sha256", io::sha256(io::compact(scenario))},
       {"python", snippet(buckets)},
   };
+  write_gain(buckets.gain, tree);
+  return tree;
 }
 
 } // namespace stepsim::study

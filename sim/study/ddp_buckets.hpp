@@ -3,7 +3,7 @@
 // for all buckets (bucket_cap_mb) and, if DDP can make the best merge that way, a list with a size
 // for each bucket (bucket_cap_mb_list). 1 MiB is 2^20 bytes, as in PyTorch.
 
-#include "study/sweep/rows.hpp"
+#include "study/tune.hpp"
 
 namespace stepsim::study {
 
@@ -14,7 +14,7 @@ struct DdpBuckets {
   std::optional<std::vector<Bytes>> list; // sizes of the best buckets, in launch order
   Seconds step;                           // iteration time with `list`, or with `cap` without list
   Seconds default_step;                   // iteration time with PyTorch's defaults
-  double published_error{};               // of steps like that (tune.hpp); a smaller gain is none
+  Gain gain;                              // of `step` over `default_step`
   std::string no_list;                    // why there is no list; empty if there is one
   std::vector<std::string> warnings;      // warnings of the runs
 };
@@ -28,7 +28,7 @@ struct DdpBuckets {
                                      const SweepOptions& options);
 
 // The settings for DDP as a JSON object, with a Python snippet that applies them or, where the gain
-// is below the published error, leaves PyTorch's defaults.
+// is not worth it, leaves PyTorch's defaults.
 [[nodiscard]] io::Json ddp_buckets_tree(const io::Json& scenario, const DdpBuckets& buckets);
 
 } // namespace stepsim::study

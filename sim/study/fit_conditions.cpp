@@ -204,7 +204,7 @@ ConditionsFit fit_conditions(const io::Json& measured, Files& files) {
   const Shifts shifts = minimum(fit);
   ConditionsFit out{.name = std::move(input.name),
                     .source = std::move(input.source),
-                    .fitted = fit.factors(),
+                    .fitted = {},
                     .before = start,
                     .after = fit.values_at(shifts)};
   const std::size_t n = shifts.size();
@@ -212,7 +212,13 @@ ConditionsFit fit_conditions(const io::Json& measured, Files& files) {
     const std::vector<double> left =
         base::inverse(*base::cholesky(fit.equations(shifts).matrix, n));
     for (std::size_t f = 0; f < n; ++f) {
-      out.after[static_cast<std::size_t>(out.fitted[f])].tau *= std::sqrt(left[f * n + f]);
+      constexpr double kRounding = 1e-12;
+      const double variance = left[f * n + f];
+      const Factor factor = fit.factors()[f];
+      out.after[static_cast<std::size_t>(factor)].tau *= std::sqrt(variance);
+      if (std::abs(shifts[f]) > kRounding || variance < 1 - kRounding) {
+        out.fitted.push_back(factor);
+      }
     }
   }
   const Shifts none(n, 0.0);

@@ -38,11 +38,16 @@ io::Json field_value(double value, bool integers) {
   return integers ? io::Json(static_cast<std::int64_t>(value)) : io::Json(value);
 }
 
+// Whether the metric is greater where the iteration is shorter.
+bool is_rate(std::string_view metric) {
+  constexpr std::array<std::string_view, 3> kRates{"samples_per_s", "speedup",
+                                                   "scaling_efficiency"};
+  return std::ranges::find(kRates, metric) != kRates.end();
+}
+
 // The metric, where the iteration takes the time under `time_key` instead of its own.
 std::optional<double> metric_at(const io::Json& record, const std::string& metric,
                                 std::string_view time_key) {
-  constexpr std::array<std::string_view, 3> kRates{"samples_per_s", "speedup",
-                                                   "scaling_efficiency"};
   const auto value = number_in(record, metric);
   const auto time = number_in(record, kIterationTime);
   const auto other = number_in(record, time_key);
@@ -55,8 +60,7 @@ std::optional<double> metric_at(const io::Json& record, const std::string& metri
   if (metric == "time_to_finish_s" || metric == "cost_usd") {
     return *value * *other / *time;
   }
-  const bool is_rate = std::ranges::find(kRates, metric) != kRates.end();
-  return is_rate ? std::optional(*value * *time / *other) : std::nullopt;
+  return is_rate(metric) ? std::optional(*value * *time / *other) : std::nullopt;
 }
 
 SolvePoint point_of(const io::Json& record, io::Json value, const SolveProblem& problem) {
@@ -153,14 +157,20 @@ const Crossing* nearest_to(const Crossing& crossing, const std::vector<Crossing>
   return nearest;
 }
 
-// The ends lie on two sides of the crossing: one alone says which is open.
-std::pair<io::Json, io::Json> range_of(const Crossing& crossing, const std::vector<Crossing>& low,
-                                       const std::vector<Crossing>& high, bool integers) {
+// `above`: crossings of the greater end of the metric's interval, `below`: of the less one. The
+// greater end reaches the target first where the metric rises, and leaves it last where it falls;
+// an end that does not reach the target within the bounds leaves its side open. Both may lie at the
+// crossing itself, or beside it by the width of a refined bracket.
+std::pair<io::Json, io::Json> range_of(const Crossing& crossing, const std::vector<Crossing>& above,
+                                       const std::vector<Crossing>& below, bool integers) {
+  const Crossing* first = nearest_to(crossing, crossing.rising ? above : below);
+  const Crossing* last = nearest_to(crossing, crossing.rising ? below : above);
   std::pair<io::Json, io::Json> range;
-  for (const Crossing* end : {nearest_to(crossing, low), nearest_to(crossing, high)}) {
-    if (end != nullptr) {
-      (end->at < crossing.at ? range.first : range.second) = field_value(end->at, integers);
-    }
+  if (first != nullptr) {
+    range.first = field_value(std::min(first->at, crossing.at), integers);
+  }
+  if (last != nullptr) {
+    range.second = field_value(std::max(last->at, crossing.at), integers);
   }
   return range;
 }
@@ -267,7 +277,8 @@ Solution solve(const SolveProblem& problem, Files& files, const SweepOptions& op
                                 .metric_value = crossing.beyond->value};
     }
     if (has_interval) {
-      found.range = range_of(crossing, low, high, search.integers);
+      const bool rate = is_rate(problem.metric);
+      found.range = range_of(crossing, rate ? low : high, rate ? high : low, search.integers);
     }
     solution.crossings.push_back(std::move(found));
   }

@@ -97,10 +97,9 @@ std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario
     }
     WhatIf line{std::move(change.name), std::move(step->set), step->step_s,
                 1 - step->step_s / step_s, change.kind};
-    const double log_ratio = std::log(step->step_s / step_s);
-    if (const auto paired = paired_difference(step->parts, parts, log_ratio)) {
-      const double spread = kQuantile80 * paired->deviation;
-      line.gain_range = {1 - std::exp(log_ratio + spread), 1 - std::exp(log_ratio - spread)};
+    if (const auto paired =
+            paired_difference(step->parts, parts, std::log(step->step_s / step_s))) {
+      line.gain_range = paired->range_of_gain();
       line.is_sure = paired->is_stated();
     }
     lines.push_back(std::move(line));

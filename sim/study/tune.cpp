@@ -166,22 +166,11 @@ void add_regrets(Tuning& tuning) {
   }
 }
 
-// The gain over what the scenario has now or, where it has no such value, over the default; and
-// the median error of published steps of its class (docs/accuracy.md).
+// The gain over what the scenario has now or, where it has no such value, over the default.
 void add_advice(const Scenario& scenario, Tuning& tuning) {
   for (const TuneReference& reference : tuning.references) {
     if (reference.regret && (reference.name == "current" || reference.name == "default")) {
-      const double step = *reference.point.iteration_time_s;
-      const double exposed =
-          number_in(reference.point.record, "exposed_communication_s").value_or(0);
-      tuning.gain = 1 - base::comparable(*tuning.best->iteration_time_s / step);
-      tuning.published_error = published_error(scenario, exposed / step);
-      const double ratio = std::log(*tuning.best->iteration_time_s / step);
-      if (const auto paired =
-              paired_difference(tuning.best->record, reference.point.record, ratio)) {
-        const double spread = kQuantile80 * paired->deviation;
-        tuning.gain_range = {1 - std::exp(ratio + spread), 1 - std::exp(ratio - spread)};
-      }
+      tuning.gain = gain_over(scenario, tuning.best->record, reference.point.record);
       return;
     }
   }
@@ -285,6 +274,28 @@ double published_error(const Scenario& scenario, double exposed_share) {
   return measured ? kMeasuredError : published_error(exposed_share);
 }
 
+Gain gain_over(const Scenario& scenario, const io::Json& record, const io::Json& reference) {
+  const double step = number_in(reference, "iteration_time_s").value();
+  const double ratio = number_in(record, "iteration_time_s").value() / step;
+  const double exposed = number_in(reference, "exposed_communication_s").value_or(0);
+  Gain gain{.value = 1 - base::comparable(ratio),
+            .published_error = published_error(scenario, exposed / step)};
+  if (const auto paired = paired_difference(record, reference, std::log(ratio))) {
+    gain.range = paired->range_of_gain();
+  }
+  return gain;
+}
+
+void write_gain(const std::optional<Gain>& gain, io::Json& tree) {
+  tree.set("gain", gain ? io::Json(gain->value) : io::Json());
+  tree.set("published_error", gain ? io::Json(gain->published_error) : io::Json());
+  tree.set("advice", !gain || gain->worth_it() ? "change" : "leave");
+  if (gain && gain->range) {
+    tree.set("gain_low", gain->range->first);
+    tree.set("gain_high", gain->range->second);
+  }
+}
+
 Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
             const SweepOptions& options) {
   if (problem.knob == Knob::density) {
@@ -337,14 +348,9 @@ io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning) {
       {"best", tuning.best ? tree_of(*tuning.best) : io::Json()},
       {"curve", io::write_each(tuning.curve, tree_of)},
       {"references", std::move(references)},
-      {"advice", tuning.worth_it() ? "change" : "leave"},
   });
-  io::set_members<&Tuning::tolerance, &Tuning::gain, &Tuning::published_error, &Tuning::exact,
-                  &Tuning::warnings>(tuning, tree);
-  if (tuning.gain_range) {
-    tree.set("gain_low", tuning.gain_range->first);
-    tree.set("gain_high", tuning.gain_range->second);
-  }
+  io::set_members<&Tuning::tolerance, &Tuning::exact, &Tuning::warnings>(tuning, tree);
+  write_gain(tuning.gain, tree);
   if (tuning.range) {
     tree.set("latency_range",
              io::Object{{"half", tuning.range->first}, {"twice", tuning.range->second}});

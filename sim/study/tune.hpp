@@ -44,6 +44,23 @@ inline constexpr double kNearBest = 0.01;
 inline constexpr double kMeasuredError = 0.044;
 [[nodiscard]] double published_error(const Scenario& scenario, double exposed_share);
 
+// By how much a step is shorter than another one, and whether that is a reason to change anything.
+struct Gain {
+  double value{};           // share of the other step
+  double published_error{}; // of such steps
+  // That holds the gain at 80 % of all sites; under typical conditions.
+  std::optional<std::pair<double, double>> range{};
+  [[nodiscard]] bool worth_it() const {
+    return range ? range->first > 0 : value >= published_error;
+  }
+};
+// The gain of the run `record` over the run `reference` of a scenario of the same class.
+[[nodiscard]] Gain gain_over(const Scenario& scenario, const io::Json& record,
+                             const io::Json& reference);
+// Puts gain, published_error, advice and, where there is a range, gain_low and gain_high into an
+// answer; null without a gain.
+void write_gain(const std::optional<Gain>& gain, io::Json& tree);
+
 struct TuneReference {
   // current, default, optimal (the simulator chooses the knob itself), best_merge,
   // dense_sequential, dense_overlapped
@@ -63,19 +80,14 @@ struct Tuning {
   double tolerance{};
   bool exact = false;        // no value outside `curve` can be better
   bool near_default = false; // `best` is the value nearest the default, as above
-  // By which a step is shorter with the best value than with the scenario's own (or the default),
-  // and the published error of such steps: a smaller gain is no reason to change anything. Empty
-  // without such a reference, and for the knob density.
-  std::optional<double> gain, published_error;
-  // The range that holds the gain at 80 % of all sites; under typical conditions.
-  std::optional<std::pair<double, double>> gain_range;
+  // Of the best value over the scenario's own (or the default); empty without such a reference, and
+  // for the knob density.
+  std::optional<Gain> gain;
   // The answer at half and at twice the latency; empty where the default is no number or no latency
   // counts.
   std::optional<std::pair<io::Json, io::Json>> range;
   std::vector<std::string> warnings;
-  [[nodiscard]] bool worth_it() const {
-    return gain_range ? gain_range->first > 0 : !gain || *gain >= *published_error;
-  }
+  [[nodiscard]] bool worth_it() const { return !gain || gain->worth_it(); }
 };
 
 // Runs `values`, which must come from tune_values() for the same `problem`. Throws InputError if

@@ -122,6 +122,38 @@ def test_orders(path):
     assert "not told apart: " in text and "rank" in text.splitlines()[0]
 
 
+def test_efficiency_is_ordered_as_the_step(path):
+    """The time of one worker is the same in every row, so that the order of efficiencies is that of the paired steps."""
+    schedules = ("--over", "/communication/schedule=wfbp,ddp,single,mg_wfbp")
+    by_time, by_efficiency = answer("compare", path, *schedules), answer("compare", path, *schedules, "--best", "efficiency")
+    ranks = [{row["schedule"]: (row["stated_rank"], row["not_told_apart"]) for row in found["rows"]} for found in (by_time, by_efficiency)]
+    assert ranks[0] == ranks[1] and len(by_efficiency["best_set"]) == len(by_time["best_set"]), ranks
+    text = stepsim("compare", path, *schedules, "--best", "efficiency", "--quiet")
+    assert "not told apart: " in text and "rank" in text.splitlines()[0]
+    rows = answer("compare", path, "--over", "/cluster/nodes=2,4,64", "--best", "efficiency")["rows"]
+    for row in rows:
+        beats = [math.log(other["scaling_efficiency"] / row["scaling_efficiency"]) > max(0.05, QUANTILE * deviation(other, row)) for other in rows]
+        assert row["stated_rank"] == 1 + sum(beats), row["nodes"]
+    assert any(row["stated_rank"] > 1 for row in rows)
+
+
+def test_undefined_alternatives(path):
+    """An alternative that the scenario cannot have costs its row alone, and says why; without any row that is the error."""
+    for conditions, name, reason in (
+            ("typical", "ps_async", "typical conditions are not defined for asynchronous servers with several GPUs per machine: "
+             "a machine pushes once for all of its GPUs, which wait for one another"),
+            ("ideal", "asc_wfbp", "schedule asc_wfbp needs a linear cost (startup_s, per_byte_s)")):
+        flags = ("--conditions", conditions)
+        done = subprocess.run([STEPSIM, "compare", path, "--algorithms", "all", "--format", "jsonl", *flags],
+                              capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, done.stderr
+        names = [json.loads(line)["algorithm"] for line in done.stdout.splitlines()]
+        assert name not in names and {"ddp", "topk", "ps_sync"} <= set(names), names
+        (line,) = (each for each in done.stderr.splitlines() if f"{name}" in each and "the row is left out" in each)
+        assert line.endswith(f": the row is left out: {reason}"), line
+        assert reason in stepsim("compare", path, "--algorithms", name, *flags, code=3)
+
+
 def test_ideal_library(path):
     """The interval of a library says nothing about the order of real runs, and nothing of what a measured step leaves."""
     other = path.with_name("library.json")
@@ -225,6 +257,43 @@ def test_solve(path):
     assert all("range" not in each for each in solved("iteration_time_s=200ms", "--conditions", "ideal"))
 
 
+def test_solve_of_integers(path):
+    """Ends of ranges of integers are where the metric of either end first meets the target, also where they are equal."""
+    place, small = "/cluster/nodes", path.with_name("small.json")
+    tree = json.loads(json.dumps(SCENARIO))
+    tree["workload"] = {"layers": [{"name": f"l{i}", "forward_s": 0.004, "backward_s": 0.008, "gradient_bytes": 3000000} for i in range(8)]}
+    tree["cluster"] = {"nodes": 4, "gpus_per_node": 4, "network": {"latency_s": 5e-6, "bandwidth_Bps": 1.1866e9, "transport": "tcp"},
+                       "intra_network": {"latency_s": 2e-6, "bandwidth_Bps": 1.197e10, "bus": "pcie"}}
+    small.write_text(json.dumps(tree))
+    ends = ("iteration_time_s", "iteration_time_low_s", "iteration_time_high_s")
+    rows = answer("compare", small, "--over", f"{place}={','.join(map(str, range(2, 17)))}")["rows"]
+    speedups = {row["nodes"]: [row["speedup"] * row["iteration_time_s"] / row[end] for end in ends] for row in rows}
+
+    def first(target, end):
+        return next((nodes for nodes in sorted(speedups) if nodes > 2 and speedups[nodes][end] >= target > speedups[nodes - 1][end]), None)
+    kinds = set()
+    for target in (10, speedups[2][0] * 1.02, *[(speedups[nodes][0] + speedups[nodes + 1][0]) / 2 for nodes in (2, 3, 5, 9, 15)]):
+        (crossing,) = answer("solve", small, "--for", place, "--between", "2,16", "--target", f"speedup={target!r}")["crossings"]
+        low, high = crossing["range"]["low"], crossing["range"]["high"]
+        assert crossing["value"] == first(target, 0) and (low, high) == (first(target, 1), first(target, 2)), (target, crossing)
+        kinds.add((low is None, high is None, low == crossing["value"], high == crossing["value"]))
+    assert len(kinds) > 1, kinds
+    # The rate of TCP jumps where its cap is that of rented machines: all three cross the target at the jump.
+    cloud = path.with_name("jump.json")
+    tree = json.loads(json.dumps(SCENARIO))
+    tree["workload"] = {"layers": [{"name": "one", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 100000000}]}
+    tree["cluster"] = {"nodes": 2, "gpus_per_node": 2, "network": {"latency_s": 5e-6, "bandwidth_Bps": 1.5e9, "transport": "tcp_cloud"},
+                       "intra_network": {"latency_s": 2e-6, "bandwidth_Bps": 3e11, "bus": "pcie"}}
+    tree["communication"] = {"collective": "ring", "schedule": "wfbp"}
+    cloud.write_text(json.dumps(tree))
+    rate = "/cluster/network/bandwidth_Bps"
+    before, after = (answer("run", cloud, "--set", f"{rate}={value}")["summary"] for value in (1.5999e9, 1.6e9))
+    target = (before["iteration_time_s"] + after["iteration_time_s"]) / 2
+    for crossing in answer("solve", cloud, "--for", rate, "--between", "1e9,6e9", "--target", f"iteration_time_s={target!r}")["crossings"]:
+        low, high = crossing["range"]["low"], crossing["range"]["high"]
+        assert (low is None or low <= crossing["value"]) and (high is None or crossing["value"] <= high), crossing
+
+
 def test_tune(path):
     found = answer("tune", path, "--knob", "schedule")
     best, current = found["best"], next(each for each in found["references"] if each["name"] == "current")
@@ -237,6 +306,27 @@ def test_tune(path):
     close(found["gain_high"], 1 - math.exp(ratio - spread), "gain_high", 1e-6)
     assert found["advice"] == ("change" if found["gain_low"] > 0 else "leave")
     assert "gain_low" not in answer("tune", path, "--knob", "schedule", "--conditions", "ideal")
+
+
+def test_emit_ddp_gives_the_advice_of_tune(path):
+    """One rule says whether another bucket size is worth it, whoever asks."""
+    advice = set()
+    for rate, factor in (("3.125e9", 3), ("50e9", 3), ("50e9", 0.3)):
+        flags = ("--set", f"/cluster/network/bandwidth_Bps={rate}", "--set", "/cluster/network/transport=rdma",
+                 "--set", f"/workload/measured/forward_s={0.05 * factor}", "--set", f"/workload/measured/backward_s={0.1 * factor}")
+        emitted = json.loads(stepsim("tune", path, "--emit", "ddp", *flags, "--quiet", "-o", "-"))
+        row = answer("run", path, *flags)["summary"]
+        close(emitted["default_step_s"], row["iteration_time_s"], "default")
+        assert emitted["advice"] == ("change" if emitted["gain_low"] > 0 else "leave"), emitted
+        assert emitted["gain_low"] <= emitted["gain"] <= emitted["gain_high"], emitted
+        assert ("may be none" in emitted["python"]) == (emitted["advice"] == "leave"), emitted["python"]
+        tuned = answer("tune", path, "--knob", "bucket_bytes", *flags)
+        if emitted["predicted_step_s"] == tuned["best"]["iteration_time_s"]:
+            assert [tuned[key] for key in ("gain", "gain_low", "gain_high", "advice")] == [emitted[key] for key in ("gain", "gain_low", "gain_high", "advice")]
+            advice.add("equal")
+        advice.add(emitted["advice"])
+    assert "equal" in advice and "leave" in advice, advice
+    assert "gain_low" not in json.loads(stepsim("tune", path, "--emit", "ddp", "--conditions", "ideal", "--quiet", "-o", "-"))
 
 
 def test_measure_next(path):
@@ -314,7 +404,15 @@ def test_measured_total(path):
     close(itself["iteration_time_s"], 0.9, "itself")
     assert "says too little about one on several" in stepsim(
         "run", path, "--measured-total", "0.9", "--at", "/cluster/nodes=1", code=2)
+    assert "a step on several machines says too little about one on one machine" in stepsim(
+        "run", path, "--set", "/cluster/nodes=1", "--measured-total", "0.9", "--at", "/cluster/nodes=4", code=2)
     assert "--at needs --measured-total" in stepsim("run", path, "--at", "/cluster/nodes=2", code=2)
+    for other in ("/communication/schedule=single", "/training/algorithm=local_sgd", "/cluster/network/transport=rdma",
+                  "/workload/model=resnet50", "/cluster={}", "/communication/collective=tree"):
+        said = stepsim("run", path, "--measured-total", "0.9", "--at", "/cluster/nodes=2", "--at", other, code=2)
+        assert said.startswith(f"error: --at {other.split('=')[0]}: ") and said.count("\n") == 1, said
+    for wrong, words in (("/cluster/nodes=2.5", "/cluster/nodes=2.5: must be an integer in [1, 1048576], got 2.5"), ("nodes", "nodes: must be POINTER=VALUE")):
+        assert stepsim("run", path, "--measured-total", "0.9", "--at", wrong, code=2) == f"error: --at {words}\n"
     assert "measured      one step of 900.0 ms with /cluster/nodes=2" in stepsim(
         "run", path, *at, "--measured-total", "0.9", "--at", "/cluster/nodes=2", "--quiet")
 
@@ -343,6 +441,30 @@ def test_missing_factors(path):
     file.write_text(json.dumps({**shipped, "factors": {name: value for name, value in shipped["factors"].items() if name not in gone}}))
     missing = ", ".join(name for name in names if name in gone)
     assert stepsim("run", path, "--set", f"/conditions/file={file}", code=3) == f"error: {file}: /factors: must have all factors; missing: {missing}\n"
+
+
+def test_wrong_factors(path):
+    """One line per factor, with its values."""
+    for factor, problem in (({"value": 0.3, "low": 0.4, "high": 0.5}, ": low, value and high must rise and be above 0, got 0.4, 0.3 and 0.5"),
+                            ({"value": 0, "low": 0, "high": 1}, ": low, value and high must rise and be above 0, got 0, 0 and 1"),
+                            ({"low": 0.2, "high": 0.4}, "/value: required (a number)"), ({}, "/value: required (a number)"),
+                            ({"value": "x", "low": 0.2, "high": 0.4}, '/value: must be a number >= 0, got "x"'),
+                            ({"value": 0}, "/value: must be above 0, got 0")):
+        file = path.with_name("wrong.json")
+        file.write_text(json.dumps({**SCENARIO, "conditions": {"kind": "typical", "factors": {"e_nvlink": factor}}}))
+        said = stepsim("run", file, code=3)
+        assert f"{file}: /conditions/factors/e_nvlink{problem}\n" in said and said.count("e_nvlink") == 1 + ("0, 0 and 1" in said), said
+
+
+def test_words_of_what_is_lost(path):
+    """What counts no time is not listed."""
+    def line(*flags):
+        words = [word for flag in flags for word in ("--set", flag)]
+        (found,) = (each for each in stepsim("run", path, *words, "--quiet").splitlines() if each.startswith("conditions "))
+        return found.split(None, 1)[1]
+    assert line() == "typical: a message costs 70.00 us more, computing takes 1.094 times as long, and beside an exchange 1.240 times that"
+    assert line("/workload/measured/gpus=32") == "typical: a message costs 70.00 us more, computing beside an exchange takes 1.240 times as long"
+    assert line("/cluster/nodes=1", "/cluster/gpus_per_node=1") == "typical: computing is as measured"
 
 
 def test_fit_conditions(path):
@@ -391,6 +513,12 @@ def test_fit_conditions(path):
     stepsim("fit-conditions", steps, "-o", fitted, "--force")
     factors = json.loads(fitted.read_text())["factors"]
     assert factors["l_0"]["value"] > shipped["l_0"]["value"] and factors["s_bus"]["value"] == shipped["s_bus"]["value"]
+    # Only what a step moves was fitted to it: the bus is not what a step on several machines waits for.
+    rows[:] = [{"scenario": base, "step_s": 0.9}]
+    steps.write_text(json.dumps({"schema_version": 1, "kind": "measured_steps", "rows": rows}))
+    shown = answer("fit-conditions", steps)["factors"]
+    told = {factor for factor, value in shown.items() if value.get("evidence") == "fitted to 1 step"}
+    assert told == {factor for factor in START if shown[factor]["value"] != shipped[factor]["value"]} and "e_nvlink" not in told, told
 
 
 with tempfile.TemporaryDirectory() as folder:

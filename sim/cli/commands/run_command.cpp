@@ -194,6 +194,22 @@ std::string to_measure(const io::Json& tree, const study::Scenario& scenario,
   return next.empty() ? "" : next.front().what;
 }
 
+// A measured step tells of the same series: all but the numbers of machines and GPUs is equal.
+void require_same_series(const std::vector<std::string>& at) {
+  constexpr std::array<std::string_view, 4> kNumbers{"/cluster/nodes", "/cluster/gpus_per_node",
+                                                     "/cluster/ranks_per_node", "/cluster/preset"};
+  for (const std::string& text : at) {
+    const std::size_t end = text.find('=');
+    const std::string pointer = text.substr(0, end);
+    if (end != std::string::npos && std::ranges::find(kNumbers, pointer) == kNumbers.end()) {
+      throw UsageError("--at " + base::printable(pointer) + ": must be " +
+                       base::listed(kNumbers, {}, ", ", " or ") +
+                       ", because a measured step corrects one that differs in nothing else; give "
+                       "it to fit-conditions");
+    }
+  }
+}
+
 // Runs the scenario as it was when its step was measured.
 void correct(const RunOptions& options, const io::Json& tree, study::Files& files,
              study::Result& result) {
@@ -204,6 +220,7 @@ void correct(const RunOptions& options, const io::Json& tree, study::Files& file
   }
   ScenarioFlags changes;
   changes.set = options.at;
+  changes.set_flag = "--at";
   io::Json other = tree;
   apply_flags(other, changes);
   const study::Scenario scenario = load_scenario(other, files, changes, study::Leftovers::ignore);
@@ -243,8 +260,8 @@ int run(const Invocation& invocation) {
             "measured step of this scenario, or of the one with the values of --at: the "
             "result says what it corrects");
   add_value(app, "--at", options.at, "POINTER=VALUE",
-            "what the scenario had when --measured-total was measured, e.g. /cluster/nodes=4; "
-            "repeatable")
+            "numbers of machines, or of GPUs in a machine, when --measured-total was measured, "
+            "e.g. /cluster/nodes=4; repeatable")
       ->allow_extra_args(false);
   add_timeline_flags(app, options.timeline);
   Common common(app, kRunText, invocation);
@@ -253,6 +270,7 @@ int run(const Invocation& invocation) {
   if (options.measured_total.empty() && !options.at.empty()) {
     throw UsageError("--at needs --measured-total TIME");
   }
+  require_same_series(options.at);
   if (options.lines) {
     refuse_others(common,
                   {"SCENARIO", "--lines", "--set", "--method", "--seed", "--conditions",

@@ -27,9 +27,10 @@ std::vector<std::pair<std::string, std::string>> set_pointers(const ScenarioFlag
   for (const std::string& text : flags.set) {
     const std::string pointer = study::parse_set(text).first;
     const auto job = flags.job.find(pointer);
-    pointers.emplace_back(pointer, job == flags.job.end()
-                                       ? "--set " + base::shown_value(text, 80)
-                                       : job->second + " " + text.substr(pointer.size() + 1));
+    pointers.emplace_back(pointer,
+                          job == flags.job.end()
+                              ? std::string(flags.set_flag) + " " + base::shown_value(text, 80)
+                              : job->second + " " + text.substr(pointer.size() + 1));
   }
   if (!flags.conditions.empty()) {
     pointers.emplace_back("/conditions", "--conditions " + flags.conditions);
@@ -186,7 +187,7 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
       io::assign(tree, pointer, std::move(value));
       tree = study::with_short_forms_expanded(std::move(tree));
     } catch (const UsageError& error) {
-      throw UsageError(std::string("--set ") + error.what());
+      throw UsageError(std::string(flags.set_flag) + " " + error.what());
     }
   }
   if (!flags.method.empty()) {

@@ -17,7 +17,8 @@ class Option;
 namespace stepsim::cli {
 
 struct ScenarioFlags {
-  std::vector<std::string> set; // POINTER=VALUE
+  std::vector<std::string> set;        // POINTER=VALUE
+  std::string_view set_flag = "--set"; // the flag of these values, in errors
   // Which flags of add_job_flags() were typed, by the pointer that they set: "/job/node_mtbf_s" ->
   // "--mtbf".
   std::map<std::string, std::string> job;

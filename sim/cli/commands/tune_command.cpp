@@ -204,14 +204,14 @@ std::string best_text(const study::TuneProblem& problem, const study::Tuning& tu
                                base::significant(tuning.tolerance * 100, 2) + " %";
   }
   text += "\n";
-  if (tuning.gain && *tuning.gain > 0) {
-    std::string gain = percent_cell(*tuning.gain);
-    const std::string error = percent_cell(*tuning.published_error);
-    if (tuning.gain_range) {
-      gain += " (" + percent_cell(tuning.gain_range->first) + " to " +
-              percent_cell(tuning.gain_range->second) + " at 80 % of all sites)";
+  if (tuning.gain && tuning.gain->value > 0) {
+    std::string gain = percent_cell(tuning.gain->value);
+    const std::string error = percent_cell(tuning.gain->published_error);
+    if (const auto& range = tuning.gain->range) {
+      gain += " (" + percent_cell(range->first) + " to " + percent_cell(range->second) +
+              " at 80 % of all sites)";
     }
-    text += tuning.gain_range
+    text += tuning.gain->range
                 ? (tuning.worth_it() ? "a gain of " + gain
                                      : "leave it: the gain of " + gain + " may be none") +
                       "\n"

@@ -7,17 +7,22 @@ std::string conditions_text(const study::Scenario& scenario) {
     return "ideal: nothing is lost; real steps are longer (docs/accuracy.md)";
   }
   const study::Nominal& nominal = *scenario.nominal;
-  std::string text = "typical: ";
+  std::vector<std::string> losses;
   if (const double more = scenario.training.sync.value - nominal.training.sync.value; more > 0) {
-    text += "a message costs " + base::readable_seconds(more) + " more, ";
+    losses.push_back("a message costs " + base::readable_seconds(more) + " more");
   }
   const double longer =
       scenario.workload.forward().value / std::max(1e-300, nominal.workload.forward().value);
-  text += "computing takes " + base::significant(longer) + " times as long";
-  const double beside = scenario.training.overlap.compute.front();
-  return beside == 1
-             ? text
-             : text + ", and beside an exchange " + base::significant(beside) + " times that";
+  const bool is_longer = base::comparable(longer) != 1;
+  if (is_longer) {
+    losses.push_back("computing takes " + base::significant(longer) + " times as long");
+  }
+  if (const double beside = scenario.training.overlap.compute.front(); beside != 1) {
+    losses.push_back(
+        (is_longer ? "and beside an exchange " : "computing beside an exchange takes ") +
+        base::significant(beside) + (is_longer ? " times that" : " times as long"));
+  }
+  return "typical: " + (losses.empty() ? "computing is as measured" : base::listed(losses));
 }
 
 std::string measured_text(const study::MeasuredTotal& total) {

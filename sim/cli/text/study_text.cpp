@@ -39,12 +39,13 @@ std::string help_sentence(const study::TraceStudy& study, study::Effort effort) 
 }
 
 std::string bucket_sentence(const study::DdpBuckets& buckets) {
-  const double gain = std::max(0.0, 1 - buckets.step.value / buckets.default_step.value);
-  return gain < buckets.published_error
-             ? "buckets: leave bucket_cap_mb at 25, there is " + base::percent(gain, 2) +
-                   " to gain, less than such predictions are off"
-             : "buckets: the sizes in ddp.json make the step " + base::percent(gain, 2) +
-                   " shorter than bucket_cap_mb 25";
+  const std::string gain = base::percent(std::max(0.0, buckets.gain.value), 2);
+  return buckets.gain.worth_it()
+             ? "buckets: the sizes in ddp.json make the step " + gain +
+                   " shorter than bucket_cap_mb 25"
+             : "buckets: leave bucket_cap_mb at 25, there is " + gain + " to gain, " +
+                   (buckets.gain.range ? "which may be none"
+                                       : "less than such predictions are off");
 }
 
 // No row of the changes: no key of a scenario makes the host faster.

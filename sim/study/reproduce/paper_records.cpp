@@ -5,6 +5,7 @@
 #include "document/csv.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
+#include "scenario/files/import_source.hpp"
 #include "scenario/files/measured_file.hpp"
 
 namespace stepsim::reproduce {
@@ -19,16 +20,16 @@ std::vector<double> values_of(std::string_view list) {
     const std::string_view word = list.substr(0, blank);
     list.remove_prefix(std::min(blank + 1, list.size()));
     const std::size_t star = word.find('*');
-    const auto count =
-        star == std::string_view::npos ? 1 : base::parse_number<double>(word.substr(star + 1));
-    if (const auto value = base::parse_number<double>(word.substr(0, star)); value && count) {
+    const auto count = star == std::string_view::npos ? 1 : io::parse_whole(word.substr(star + 1));
+    if (const auto value = io::parse_real(word.substr(0, star)); value && count && *count > 0) {
       values.insert(values.end(), static_cast<std::size_t>(*count), *value);
     }
   }
   return values;
 }
 
-Records records_of_csv(std::string_view text, const std::string& file) {
+// Of measured speeds only the columns that hold numbers do: a row may be called 007.
+Records records_of_csv(std::string_view text, const std::string& file, bool speeds) {
   const std::vector<io::CsvRow> rows = io::parse_csv(text, file);
   Records records;
   for (std::size_t r = 1; r < rows.size(); ++r) {
@@ -36,13 +37,14 @@ Records records_of_csv(std::string_view text, const std::string& file) {
     for (std::size_t c = 0; c < std::min(rows[r].fields.size(), rows[0].fields.size()); ++c) {
       const std::string& name = rows[0].fields[c];
       const std::string& cell = rows[r].fields[c];
+      const bool is_text = speeds && !holds_number(name);
       if (name == "values") {
         if (const std::vector<double> values = values_of(cell); !values.empty()) {
           record.emplace_back("value", base::median(values));
           record.emplace_back("low", std::ranges::min(values));
           record.emplace_back("high", std::ranges::max(values));
         }
-      } else if (const auto number = base::parse_number<double>(cell)) {
+      } else if (const auto number = io::parse_real(cell); number && !is_text) {
         record.emplace_back(name, *number);
       } else {
         record.emplace_back(name, cell);
@@ -130,7 +132,7 @@ Records unpivoted(const Table& table, const std::string& reproduction) {
   }
   const std::string path = io::relative_to(reproduction, table.file);
   if (path.ends_with(".csv")) {
-    return records_of_csv(io::read_text(path), path);
+    return records_of_csv(io::read_text(path), path, table.predict.has_value());
   }
   if (path.ends_with(".jsonl")) {
     return records_of_lines(io::read_text(path), path);

@@ -70,9 +70,7 @@ void add_typical(io::Object& record, const Scoreboard& rules, const std::string&
 template <class Model>
 io::Object predicted_row(const io::Object& row, const Scoreboard& rules, study::Files& files,
                          const Model& model) {
-  if (!(row_number(row, "base_measured") > 0)) {
-    throw InputError(rules.rows, row_text(row, "row"), "no base measurement");
-  }
+  require_predictable(row, rules);
   const auto scenario = [&](double slower) { return scenario_of(row, rules, model(), slower); };
   const io::Json nominal = scenario(1);
   const double predicted_s = step_s(nominal, files);

@@ -228,24 +228,27 @@ AllRecords scoreboard_tables(const std::string& id, const PredictedRows& all) {
 }
 
 std::string scoreboard_csv(const Records& predicted, const Records& not_predicted) {
-  constexpr std::array kColumns{
+  constexpr std::array<std::string_view, 17> kColumns{
       "row",          "source",        "unit",           "measured",
       "predicted",    "predicted_low", "predicted_high", "error",
       "inputs",       "label",         "transport",      "reduced_precision",
       "typical",      "typical_low",   "typical_high",   "typical_error",
       "not_predicted"};
+  constexpr std::array<std::string_view, 7> kTexts{
+      "row", "source", "unit", "inputs", "transport", "reduced_precision", "label"};
   std::string out = base::listed(kColumns, {}, ",") + "\n";
   for (const Records& rows : {predicted, not_predicted}) {
     for (const io::Object& row : rows) {
-      std::string line;
-      for (const char* name : kColumns) {
+      const auto cell = [&](std::string_view name) {
         const io::Json* value = column(row, name);
-        line.append(line.empty() ? "" : ",");
-        io::append_csv_cell(line, value != nullptr && value->is_number()
-                                      ? base::significant(value->as_double(), 6)
-                                      : row_text(row, name));
-      }
-      out += line + "\n";
+        const bool is_figure = value != nullptr && value->is_number() &&
+                               std::ranges::find(kTexts, name) == kTexts.end();
+        std::string text;
+        io::append_csv_cell(text, is_figure ? base::significant(value->as_double(), 6)
+                                            : row_text(row, name));
+        return text;
+      };
+      out += base::listed(kColumns, cell, ",") + "\n";
     }
   }
   return out;

@@ -106,9 +106,80 @@ io::Object machines(const io::Object& row, const Scoreboard& rules, double slowe
   return cluster;
 }
 
+// Whether rows need a number in a column: all of them, those that count samples, or those between
+// machines; `if_given`: the cell may be empty; `never`: the column is for readers.
+enum class Needed { always, of_samples, between_machines, if_given, never };
+
+struct NumberColumn {
+  std::string_view name;
+  Needed needed{};
+  bool whole = false;
+};
+
+constexpr std::array kNumberColumns{NumberColumn{"base_measured", Needed::always},
+                                    NumberColumn{"measured", Needed::always},
+                                    NumberColumn{"nodes", Needed::always, true},
+                                    NumberColumn{"gpus_per_node", Needed::always, true},
+                                    NumberColumn{"gradient_bytes_per_element", Needed::always},
+                                    NumberColumn{"gpus", Needed::of_samples, true},
+                                    NumberColumn{"batch_per_gpu", Needed::of_samples},
+                                    NumberColumn{"base_gpus", Needed::of_samples, true},
+                                    NumberColumn{"gbps_per_node", Needed::between_machines},
+                                    NumberColumn{"grad_accum", Needed::if_given, true},
+                                    NumberColumn{"seq_len", Needed::if_given, true},
+                                    NumberColumn{"base_nodes", Needed::never},
+                                    NumberColumn{"base_batch", Needed::never}};
+
 double batches(const io::Object& row) { return std::max(1.0, row_number(row, "grad_accum")); }
 
 bool counts_steps(const io::Object& row) { return row_text(row, "unit") == "steps/s"; }
+
+bool is_needed(const NumberColumn& number, const io::Object& row) {
+  switch (number.needed) {
+  case Needed::always:
+    return true;
+  case Needed::of_samples:
+    return !counts_steps(row);
+  case Needed::between_machines:
+    return row_number(row, "nodes") > 1 && row_text(row, "fabric") != "none";
+  case Needed::if_given:
+    return !row_text(row, number.name).empty();
+  case Needed::never:
+    return false;
+  }
+  return false;
+}
+
+// What is wrong with the number of a column; empty if nothing is.
+std::string problem_of(const NumberColumn& number, const io::Object& row) {
+  constexpr double kMost = 1e15;
+  constexpr double kMostWhole = 1e9;
+  const io::Json* cell = column(row, number.name);
+  if (cell == nullptr) {
+    return "the row has no such cell";
+  }
+  const double value = row_number(row, number.name);
+  const double least = number.needed == Needed::if_given ? 0 : 1;
+  const bool is_in_range = number.whole
+                               ? value >= least && value <= kMostWhole && value == std::floor(value)
+                               : value >= 1 / kMost && value <= kMost;
+  if (cell->is_number() && is_in_range) {
+    return "";
+  }
+  const std::string text = row_text(row, number.name);
+  return "must be a " +
+         (number.whole ? "whole number of " + base::shortest(least) + " to 1e9"
+                       : std::string("number of 1e-15 to 1e15")) +
+         ", got " + (text.empty() ? "an empty cell" : base::shown_value(text));
+}
+
+// Whether computing is in 16 or 8 bits: where the column does not say so, the precision does.
+bool computes_reduced(const io::Object& row) {
+  constexpr std::array<std::string_view, 4> kReduced{"amp", "fp16", "bf16", "fp8"};
+  const std::string given = row_text(row, "reduced_precision");
+  return given.empty() ? std::ranges::find(kReduced, row_text(row, "precision")) != kReduced.end()
+                       : given == "true";
+}
 
 double batch_s(const io::Object& row) {
   const double samples =
@@ -125,9 +196,40 @@ double row_number(const io::Object& row, std::string_view name) {
 
 std::string row_text(const io::Object& row, std::string_view name) {
   const io::Json* value = column(row, name);
-  return value == nullptr     ? std::string()
-         : value->is_string() ? value->as_string()
-                              : io::compact(*value);
+  return value == nullptr || value->is_null() ? std::string()
+         : value->is_string()                 ? value->as_string()
+                                              : io::compact(*value);
+}
+
+bool holds_number(std::string_view name) {
+  return std::ranges::find(kNumberColumns, name, &NumberColumn::name) != kNumberColumns.end();
+}
+
+void require_predictable(const io::Object& row, const Scoreboard& rules) {
+  const auto refuse = [&](const std::string& reason) {
+    throw InputError(rules.rows, row_text(row, "row"), reason);
+  };
+  if (row_text(row, "base_measured").empty()) {
+    refuse("no base measurement");
+  }
+  for (const NumberColumn& number : kNumberColumns) {
+    if (!is_needed(number, row)) {
+      continue;
+    }
+    if (const std::string problem = problem_of(number, row); !problem.empty()) {
+      refuse(std::string(number.name) + ": " + problem);
+    }
+  }
+  const std::int64_t gpus = count(row, "nodes") * count(row, "gpus_per_node");
+  if (!counts_steps(row) && count(row, "gpus") != gpus) {
+    refuse("gpus: must be nodes times gpus_per_node, " + std::to_string(gpus) + ", got " +
+           row_text(row, "gpus"));
+  }
+  constexpr std::array<std::string_view, 3> kAnswers{"", "true", "false"};
+  const std::string reduced = row_text(row, "reduced_precision");
+  if (std::ranges::find(kAnswers, reduced) == kAnswers.end()) {
+    refuse("reduced_precision: must be true, false or empty, got " + base::shown_value(reduced));
+  }
 }
 
 double samples_of(const io::Object& row) {
@@ -246,7 +348,7 @@ io::Json typical_scenario_of(const io::Object& row, const Scoreboard& rules,
     measured.set("forward_s", batch_s(row) / 3);
     training.set(study::keys::kMicroBatches.name, std::llround(batches(row)));
   }
-  training.set("reduced_precision", row_text(row, "reduced_precision") == "true");
+  training.set("reduced_precision", computes_reduced(row));
   if (rule_of(rules.methods, rules.rows, row, "method").host_reduction) {
     tree.find("communication")->set("host_reduction", true);
   }

@@ -56,12 +56,19 @@ struct Scoreboard {
 };
 
 // Return a column of a row as a number, 0 if it has none, and as a text, "" if the column is
-// absent.
+// absent or null.
 [[nodiscard]] double row_number(const io::Object& row, std::string_view name);
 [[nodiscard]] std::string row_text(const io::Object& row, std::string_view name);
 
-// Return the seconds of a step: as measured, and of computing alone by the base measurement; both
-// are infinite if the row lacks the speed.
+// Whether the cells of this column are numbers; those of all other columns are texts.
+[[nodiscard]] bool holds_number(std::string_view name);
+// Throws InputError, which names the column and its cell, if a number that the prediction of the
+// row needs is missing or out of range, if `gpus` is not nodes times gpus_per_node, or if
+// `reduced_precision` is neither true, false nor empty.
+void require_predictable(const io::Object& row, const Scoreboard& rules);
+
+// Return the seconds of a step: as measured, and of computing alone by the base measurement, of a
+// row that is predictable.
 [[nodiscard]] double measured_step_s(const io::Object& row);
 [[nodiscard]] double computing_s(const io::Object& row);
 // Returns what the unit of the row counts in a step of all GPUs: samples or tokens, or 1 if the

@@ -142,7 +142,7 @@ Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> 
   if (ranking.best && exceeds_memory(rows[*ranking.best])) {
     ranking.best.reset(); // the others do, too
   }
-  if (ranking.best && ranking.by != BestBy::efficiency) {
+  if (ranking.best) {
     std::vector<double> log_times;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const bool counts = values[i] && !exceeds_memory(rows[i]);

@@ -22,6 +22,8 @@ struct PairedDifference {
   double deviation{};
   std::string largest;
   [[nodiscard]] bool is_stated() const;
+  // The range that holds 1 - x / y at 80 % of all sites.
+  [[nodiscard]] std::pair<double, double> range_of_gain() const;
 };
 
 // `log_ratio`: logarithm of the time of x over that of y. `x`, `y`: records of their runs. Empty
@@ -65,7 +67,7 @@ struct Ranking {
   // divisor is 0.
   std::vector<std::optional<double>> ratios;
   // [row]: its place among the others that fit, as far as the order is sure; empty without typical
-  // conditions, and where the best is that of efficiency.
+  // conditions.
   std::vector<Standing> standings;
 };
 

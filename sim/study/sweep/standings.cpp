@@ -87,6 +87,11 @@ std::optional<PairedDifference> difference_of(const Moves& x, const Moves& y, do
 
 bool PairedDifference::is_stated() const { return study::is_stated(value, deviation); }
 
+std::pair<double, double> PairedDifference::range_of_gain() const {
+  const double spread = kQuantile80 * deviation;
+  return {1 - std::exp(value + spread), 1 - std::exp(value - spread)};
+}
+
 std::optional<PairedDifference> paired_difference(const io::Json& x, const io::Json& y,
                                                   double log_ratio) {
   return difference_of(moves_of(x), moves_of(y), log_ratio);

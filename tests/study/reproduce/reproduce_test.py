@@ -513,6 +513,47 @@ class Scoreboard(Papers):
             done = run("lp", "--rows", f"{folder}/mine.csv")
             self.assertEqual(done.returncode, 2, done.stderr)
 
+    def test_odd_rows_are_counted_with_their_reason(self):
+        with open(ROOT / "reproduce/scoreboard/rows.csv", newline="") as file:
+            (good,) = (row for row in csv.DictReader(file) if row["row"] == "horovod-779-003")
+        number, whole = "must be a number of 1e-15 to 1e15", "must be a whole number of 1 to 1e9"
+        cells = [(column, cell, f"{column}: {rule}, got {shown or cell}")
+                 for column, rule in (("measured", number), ("gradient_bytes_per_element", number), ("batch_per_gpu", number),
+                                      ("gpus", whole), ("nodes", whole), ("base_gpus", whole))
+                 for cell, shown in (("0", ""), ("", "an empty cell"), ("nan", ""), ("inf", ""), ("+5", ""), ("-4", ""), ("1e300", "1e+300"))]
+        cells += [("measured", "1,000", f'measured: {number}, got 1,000'), ("nodes", "2.5", f"nodes: {whole}, got 2.5"),
+                  ("gpus", "7", "gpus: must be nodes times gpus_per_node, 32, got 7"), ("base_measured", "0", f"base_measured: {number}, got 0"),
+                  ("gbps_per_node", "0", f"gbps_per_node: {number}, got 0"),
+                  ("grad_accum", "many", "grad_accum: must be a whole number of 0 to 1e9, got many"),
+                  ("reduced_precision", "yes", "reduced_precision: must be true, false or empty, got yes")]
+        with tempfile.TemporaryDirectory() as folder:
+            def predicted(chosen, columns=tuple(good)):
+                with open(f"{folder}/mine.csv", "w", newline="") as file:
+                    writer = csv.DictWriter(file, columns, extrasaction="ignore")
+                    writer.writeheader()
+                    writer.writerows(chosen)
+                done = run("scoreboard", "--rows", f"{folder}/mine.csv", "-o", f"{folder}/out", "--json")
+                with open(f"{folder}/out/scoreboard.csv", newline="") as file:
+                    return done, list(csv.DictReader(file))
+            done, rows = predicted([good, *({**good, "row": str(i), column: cell} for i, (column, cell, _) in enumerate(cells))])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual({row["row"]: row["not_predicted"] for row in rows},
+                             {good["row"]: "", **{str(i): reason for i, (_, _, reason) in enumerate(cells)}})
+            # A column that the file lacks is a cell that every row lacks.
+            for column in ("measured", "gpus", "batch_per_gpu", "gradient_bytes_per_element", "nodes"):
+                done, _ = predicted([good], [name for name in good if name != column])
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertIn(f"mine.csv:{good['row']}: {column}: the row has no such cell", done.stderr)
+            # What is no number stays the text that it is, also where it looks like one, and where it is empty.
+            done, rows = predicted([{**good, "row": "007", "source": "2020"}, {**good, "row": "", "source": "1e3"}])
+            self.assertEqual([(row["row"], row["source"]) for row in rows], [("007", "2020"), ("", "1e3")])
+            self.assertEqual([row["unit"] for row in rows], [good["unit"]] * 2)
+            # Without the answer the precision says whether computing is in 16 or 8 bits.
+            for precision, reduced in (("amp", True), ("fp16", True), ("bf16", True), ("fp8", True), ("tf32", False), ("", False)):
+                predicted([{**good, "precision": precision, "reduced_precision": ""}])
+                (line,) = pathlib.Path(folder, "out/scoreboard.jsonl").read_text().splitlines()
+                self.assertEqual(json.loads(line)["typical_scenario"]["training"]["reduced_precision"], reduced, precision)
+
 
 class Pictures(Papers):
     """Rules of every figure (docs: what a picture must show)."""

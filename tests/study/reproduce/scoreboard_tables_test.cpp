@@ -57,6 +57,14 @@ TEST_CASE("scoreboard: two runs in the same way are repetitions and no pair") {
   CHECK(pairs_of({row("a", 100, 90), row("a", 120, 95)}).empty());
 }
 
+TEST_CASE("scoreboard: texts stay as they are, and an empty first cell keeps its place") {
+  const std::string text = reproduce::scoreboard_csv(
+      {{{"row", ""}, {"source", 2020}, {"unit", "samples/s"}, {"measured", 2020}}},
+      {{{"row", "007"}, {"measured", "1,000"}, {"not_predicted", "no number"}}});
+  CHECK(text.substr(text.find('\n') + 1) ==
+        ",2020,samples/s,2020.00,,,,,,,,,,,,,\n007,,,\"1,000\",,,,,,,,,,,,,no number\n");
+}
+
 TEST_CASE("scoreboard: every way to predict has its errors, and its interval what it holds") {
   // Measured 100, 100 and 100 samples/s; only the first two are predicted under conditions.
   Records rows{row("a", 100, 125), row("b", 100, 80), row("c", 100, 100)};

@@ -158,6 +158,34 @@ TEST_CASE("speed rules: typical conditions are those of the machines of a row") 
   CHECK(at(three, "/cluster/intra_network/bandwidth_Bps") == 1e10 / 1.5);
 }
 
+TEST_CASE("speed rules: a row that lacks a number is refused by its column and cell") {
+  const auto refused = [](const io::Object& of) -> std::string {
+    try {
+      reproduce::require_predictable(of, rules());
+      return "";
+    } catch (const InputError& error) {
+      return error.problems().front().message;
+    }
+  };
+  CHECK(refused(row()).empty());
+  for (const char* column : {"measured", "base_measured", "nodes", "gpus_per_node", "gpus",
+                             "batch_per_gpu", "base_gpus", "gradient_bytes_per_element"}) {
+    CHECK(reproduce::holds_number(column));
+    for (const io::Json& cell : {io::Json(0), io::Json(-1), io::Json("1,000"), io::Json("nan")}) {
+      CHECK(refused(changed({{column, cell}})).starts_with(std::string(column) + ": must be a "));
+    }
+  }
+  CHECK_FALSE(reproduce::holds_number("row"));
+  CHECK(refused(changed({{"base_measured", ""}})) == "no base measurement");
+  CHECK(refused(changed({{"gpus", 7}})) == "gpus: must be nodes times gpus_per_node, 8, got 7");
+  // The network of one machine carries nothing, steps/s count no samples, and a batch is one.
+  CHECK(refused(changed({{"gbps_per_node", 0}})).starts_with("gbps_per_node: "));
+  CHECK(refused(changed({{"gbps_per_node", 0}, {"nodes", 1}, {"gpus", 4}})).empty());
+  io::Object steps = changed({{"gpus", ""}, {"batch_per_gpu", ""}, {"grad_accum", ""}});
+  steps.emplace_back("unit", "steps/s");
+  CHECK(refused(steps).empty());
+}
+
 TEST_CASE("speed rules: a situation is what carries the gradients") {
   const auto situation = [](const io::Object& of) { return reproduce::situation_of(of, rules()); };
   CHECK(situation(row()) == "TCP");
