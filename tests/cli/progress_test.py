@@ -116,7 +116,7 @@ class Progress(unittest.TestCase):
                        "--bytes", "1MB", "--latency", "10us", "--bandwidth", "10Gbps",
                        "--method", "events", "--max-seconds", "1e9"],
         "flows": ["flows", "flows.json"],
-        "converge": ["converge", "small.json", "--problem", "logistic", "--iterations", "1000000"],
+        "converge": ["converge", "small.json", "--problem", "logistic", "--iterations", "1000000", "--max-seconds", "1h"],
         "explain": ["explain", "explained.json", "--max-seconds", "1e9"],
         "plan": ["plan", "problem.json", "--planners", "wfbp,optimal"],
         "import": ["import", "kineto", "trace.json", "-o", "out.json"],

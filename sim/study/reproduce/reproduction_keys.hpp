@@ -117,10 +117,10 @@ void read_bound(const WithSeries<Part, N>& table, io::Fields& fields, Part& part
 
 inline constexpr WithSeries kCellRows{std::array{
     of<&Cell::value>(text("Formula over the columns of a record.").required()),
-    of<&Cell::reduce>(
-        word(kReduces, "What makes one number of several records. same_best counts in how many "
-                       "groups the least `value` and the least `with` are of one record.")
-            .by_default("one")),
+    of<&Cell::reduce>(word(kReduces,
+                           "What makes one number of several records. same_best counts in how many "
+                           "groups the least `value` and the least `with` are of one record.")
+                          .by_default("one")),
     of<&Cell::group>(list(kColumnName, "Columns that the records of a group share.")),
     of<&Cell::with>(text("Formula of same_best."))}};
 inline constexpr std::array kCells{object("ours", io::kRowKeys<kSeriesRows>, "One number of ours.")
