@@ -1,9 +1,9 @@
 // Every row is a sweep over the axes of a scenario of its own.
-#include "run/figure_key.hpp"
 #include "study/alternatives.hpp"
 
 #include "base/shared_value.hpp"
 #include "document/json_text.hpp"
+#include "run/figure_key.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "study/solve.hpp"

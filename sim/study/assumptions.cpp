@@ -1,10 +1,10 @@
-#include "run/figure_key.hpp"
 #include "study/alternatives.hpp"
 
 #include <fmt/core.h>
 
 #include "base/collected.hpp"
 #include "buckets/planners.hpp"
+#include "run/figure_key.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "study/crossings.hpp"
 #include "study/sweep/rows.hpp"

@@ -1,9 +1,9 @@
-#include "run/figure_key.hpp"
 #include "study/breakeven_file.hpp"
 
 #include <fmt/core.h>
 
 #include "document/fields/written.hpp"
+#include "run/figure_key.hpp"
 
 namespace stepsim::study {
 

@@ -1,5 +1,6 @@
-#include "run/figure_key.hpp"
 #include "study/tune_values.hpp"
+
+#include "run/figure_key.hpp"
 
 namespace stepsim::study {
 

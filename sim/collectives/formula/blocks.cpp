@@ -24,9 +24,7 @@ double stream_bytes(double bytes, Index streams, const Options& options) {
   if (options.chunking == Chunking::real) {
     return bytes / static_cast<double>(streams);
   }
-  const Partition parts = Partition::equal(bytes, streams, options);
-  return std::max(parts.bytes(0, 1),
-                  parts.bytes(streams - 1, 1)); // the last of less than an element
+  return Partition::equal(bytes, streams, options).bytes(0, 1);
 }
 
 Blocks given_block(double stream, double block) {

@@ -1,5 +1,6 @@
 #include "collectives/schedule/partition.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 
@@ -14,7 +15,9 @@ Partition Partition::equal(double bytes, Index parts, const Options& options) {
     result.small_bytes_ = bytes / static_cast<double>(parts);
     return result;
   }
-  const auto element = static_cast<double>(options.element_bytes);
+  // A message of less than one element is one part.
+  const auto whole = static_cast<double>(options.element_bytes);
+  const double element = bytes > 0 ? std::min(whole, bytes) : whole;
   const auto elements = static_cast<Index>(std::llround(bytes / element));
   const Index small = elements / parts; // whole elements: the rest goes to the first parts
   result.small_bytes_ = static_cast<double>(small) * element;
