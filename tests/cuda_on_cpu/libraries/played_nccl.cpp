@@ -271,6 +271,7 @@ int ncclGetUniqueId(Id* id) {
   }
   std::memset(id, 0x55, sizeof(Id)); // all bytes have to arrive
   std::snprintf(id->internal, 64, "/played_nccl_%d", static_cast<int>(getpid()));
+  shm_unlink(id->internal); // what a process of this number left when it was killed
   return region_of(id->internal, true) != nullptr ? 0 : kSystemError;
 }
 int ncclCommInitRank(void** made, int ranks, Id id, int rank) {
