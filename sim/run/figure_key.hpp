@@ -9,8 +9,8 @@ namespace stepsim::study {
 template <class Member> [[nodiscard]] constexpr std::string_view figure_key(Member member) {
   return std::ranges::find_if(kSummaryFields,
                               [&](const SummaryField& field) {
-                                const Member* own = std::get_if<Member>(&field.value);
-                                return own != nullptr && *own == member;
+                                return std::holds_alternative<Member>(field.value) &&
+                                       std::get<Member>(field.value) == member;
                               })
       ->key;
 }
