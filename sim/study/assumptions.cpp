@@ -128,8 +128,9 @@ void add_schedule(const Scenario& scenario, const io::Json&, Parts& parts) {
 }
 
 void add_pipeline(const Scenario&, const io::Json& record, Parts& parts) {
-  const std::int64_t width = std::llround(
-      number_in(record, figure_key(&Summary::pipeline_width)).value_or(1)); // as chosen, if optimal
+  const std::int64_t width =
+      std::llround(number_in(record, io::member_name<&Summary::pipeline_width>())
+                       .value_or(1)); // as chosen, if optimal
   add(parts, fmt::format("width {}: gradients are {} {} old", width, width - 1,
                          width == 2 ? "iteration" : "iterations"));
 }

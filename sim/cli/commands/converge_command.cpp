@@ -140,7 +140,7 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
       "stable for steps below " + base::significant(study::stability_limit(staleness.width)) + "\n";
   const io::Json tree(
       io::Object{{"problem", "quadratic"},
-                 {std::string(study::figure_key(&study::Summary::pipeline_width)), staleness.width},
+                 {std::string(io::member_name<&study::Summary::pipeline_width>()), staleness.width},
                  {"step", *flags.step},
                  {"stability_limit", study::stability_limit(staleness.width)},
                  {"iterations", iterations},
@@ -224,7 +224,7 @@ int logistic(const ConvergeFlags& flags, const Common& common, const Invocation&
     }
   };
   refuse_key(flags.width.has_value(), "--pipeline-width",
-             study::figure_key(&study::Summary::pipeline_width));
+             io::member_name<&study::Summary::pipeline_width>());
   refuse_key(flags.warmup.has_value(), "--warmup-iterations", "warmup_iterations");
   refuse_key(!flags.warmup_switch.empty(), "--warmup-switch", "warmup_switch");
   study::CurveOptions options;
