@@ -215,17 +215,23 @@ Plan make_plan(const Problem& problem, Schedule schedule, const ScheduleOptions&
     throw UsageError("schedule " + std::string(row.name) +
                      " needs a linear cost (startup_s, per_byte_s)");
   }
-  const NonEmpty kept = without_empty_items(problem);
+  const bool has_empty =
+      std::ranges::any_of(problem.items, [](const Item& item) { return item.bytes.value == 0; });
+  const std::optional<NonEmpty> kept =
+      has_empty ? std::optional(without_empty_items(problem)) : std::nullopt;
+  const Problem& planned = kept ? kept->problem : problem;
   Plan plan;
-  if (kept.origin.empty()) {
+  if (planned.items.empty()) {
     plan.warnings.emplace_back("all gradients have 0 bytes: nothing is sent");
   } else {
-    plan = row.run(kept.problem, options);
-    count_bytes(kept.problem, plan);
+    plan = row.run(planned, options);
+    count_bytes(planned, plan);
     if (!row.needs_forward()) {
-      replay_groups(kept.problem, row, options, plan);
+      replay_groups(planned, row, options, plan);
     }
-    put_back_empty_items(plan, kept.origin, problem.items.size());
+    if (kept) {
+      put_back_empty_items(plan, kept->origin, problem.items.size());
+    }
     warn_far_extrapolation(plan, problem.cost);
   }
   if (!problem.items.empty()) {

@@ -132,11 +132,15 @@ void append_csv_cell(std::string& out, std::string_view text) {
   const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"'; };
   const auto is_kept = [](char c) { return c == '"' || c == '\r' || c == '\n' || c == '\t'; };
   while (!text.empty()) {
-    const auto* const end = std::ranges::find_if_not(text, is_plain);
-    out.append(text.begin(), end);
-    text.remove_prefix(static_cast<std::size_t>(end - text.begin()));
+    const auto plain =
+        static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+    out.append(text.data(), plain);
+    text.remove_prefix(plain);
     if (!text.empty() && is_kept(text.front())) {
-      out.append(text.front() == '"' ? 2 : 1, text.front());
+      out += text.front();
+      if (text.front() == '"') {
+        out += '"';
+      }
       text.remove_prefix(1);
     } else {
       const auto* const stop = std::ranges::find_if(text, is_kept);

@@ -7,12 +7,6 @@
 
 namespace stepsim::programs {
 
-bool event_pass_applies(const Program& program) {
-  return std::ranges::none_of(program.operations, [](const Operation& operation) {
-    return operation.type == OperationType::exchange && operation.entry == Entry::each;
-  });
-}
-
 std::int64_t iterations_after(const Program& program) {
   const bool shared = std::ranges::any_of(program.streams, [](const Stream& stream) {
     return stream.discipline == Discipline::at_once;
@@ -22,7 +16,7 @@ std::int64_t iterations_after(const Program& program) {
 
 OperationTimes event_pass(const Program& program, std::int64_t iterations, const Factors& factors,
                           Record record) {
-  assert(event_pass_applies(program) && "exchanges start together");
+  assert(program.enters_together() && "exchanges start together");
   ProgramEvents events(program, iterations, factors, record);
   for (double now = 0; now < kNever; now = events.next_time()) {
     events.advance(now);
@@ -87,13 +81,13 @@ EventPeriod event_period(const Program& program) {
 }
 
 EventPeriod event_period(const Program& given, const OperationLayout& layout) {
+  if (const std::optional<double> period = period_from_idle(given, layout, given.interference)) {
+    return {.period = {*period}, .cyclicity = 1, .steady_from = 0};
+  }
   const bool warms =
       std::ranges::any_of(given.waits, [](const Wait& wait) { return wait.until != kAlways; });
   if (warms) {
     return event_period(without_warmup(given));
-  }
-  if (const std::optional<double> period = period_from_idle(given, layout, given.interference)) {
-    return {.period = {*period}, .cyclicity = 1, .steady_from = 0};
   }
   const bool fifo = fifo_pass_applies(given);
   const std::optional<Program> one = fifo ? std::nullopt : std::optional(one_rank(given));

@@ -7,10 +7,6 @@
 
 namespace stepsim::programs {
 
-// Whether event_pass() can run the program: false if an exchange has entry `each`, in which a rank
-// may leave before another enters.
-[[nodiscard]] bool event_pass_applies(const Program& program);
-
 // The number of iterations after the last one of a mean that must run, too, because they slow its
 // operations: with interference or a shared channel, as many as the longest wait spans; else 0.
 //
@@ -18,7 +14,7 @@ namespace stepsim::programs {
 //     reduce      X8 X9        up to 9 needs C10
 [[nodiscard]] std::int64_t iterations_after(const Program& program);
 
-// Runs a valid program for which event_pass_applies(). At one instant, exchanges end first, then
+// Runs a valid program which enters exchanges together. At one instant, exchanges end first, then
 // compute operations; then waiting operations start; then messages of priority and at_once streams
 // are dispatched. There are O((operations + waits) x ranks) events per iteration, each O(log ranks)
 // or, with interference, O(streams). Throws SimulationError if (fifo streams + exchanges on other
@@ -81,7 +77,7 @@ struct EventPeriod {
 [[nodiscard]] std::optional<EventPeriod> repetition(const Program& program,
                                                     const OperationTimes& times);
 
-// The period of a valid program for which event_pass_applies(), with equal ranks. Simulates 4, 8,
+// The period of a valid program for which enters_together(), with equal ranks. Simulates 4, 8,
 // 16, .. iterations (more if waits look back farther) until the times repeat to 1e-12 of the time
 // of the run, and gives up after 1024 iterations or 2^22 operations.
 [[nodiscard]] EventPeriod event_period(const Program& program);

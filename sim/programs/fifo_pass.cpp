@@ -294,7 +294,7 @@ OperationTimes repeated(OperationTimes times, std::int64_t iterations) {
 
 std::optional<double> period_from_idle(const Program& program, const OperationLayout& layout,
                                        const Interference& interference) {
-  if (!fifo_pass_applies(program) || !layout.begins_idle) {
+  if (program.interference.exchange != 1 || !layout.begins_idle) {
     return std::nullopt;
   }
   return layout.single_pass.empty()
@@ -304,14 +304,14 @@ std::optional<double> period_from_idle(const Program& program, const OperationLa
 
 std::optional<OperationTimes> times_from_idle(const Program& program, const OperationLayout& layout,
                                               std::int64_t iterations) {
-  if (!fifo_pass_applies(program) || !layout.begins_idle) {
+  if (program.interference.exchange != 1 || !layout.begins_idle) {
     return std::nullopt;
   }
   return repeated(first_iteration(program, layout), iterations);
 }
 
 bool fifo_pass_applies(const Program& program) {
-  return program.only_fifo() && program.interference.exchange == 1 && event_pass_applies(program);
+  return program.only_fifo() && program.interference.exchange == 1 && program.enters_together();
 }
 
 OperationTimes fifo_pass(const Program& program, std::int64_t iterations, Record record,

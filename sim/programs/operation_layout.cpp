@@ -140,7 +140,7 @@ OperationLayout layout_of(const Program& program) {
                             .distance = static_cast<std::uint32_t>(wait.distance),
                             .until = wait.until});
   }
-  layout.begins_idle = begins_idle(program);
+  layout.begins_idle = program.only_fifo() && program.enters_together() && begins_idle(program);
   if (layout.begins_idle) {
     layout.single_pass = single_pass_of(program);
   }

@@ -27,6 +27,7 @@ struct OperationLayout {
   std::vector<std::uint32_t> ring_mask;
   std::vector<WaitSlot> waits;
   std::uint32_t slots{}; // total of all rings
+  // Every iteration begins as the first does, and streams and exchanges are those of fifo_pass().
   bool begins_idle{};
   // The operations of an iteration, each exchange behind the computing that it waits for. Empty
   // unless the program begins idle, computes on one stream, exchanges on another one, and computing

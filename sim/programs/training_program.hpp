@@ -173,12 +173,15 @@ struct Program {
     return static_cast<std::uint32_t>(operations.size()) - tail_operations;
   }
   [[nodiscard]] bool only_fifo() const {
-    for (const Stream& stream : streams) {
-      if (stream.discipline != Discipline::fifo) {
-        return false;
-      }
-    }
-    return true;
+    return std::ranges::all_of(streams, [](const Stream& stream) {
+      return stream.discipline == Discipline::fifo;
+    });
+  }
+  // Whether no rank leaves an exchange before another enters it.
+  [[nodiscard]] bool enters_together() const {
+    return std::ranges::none_of(operations, [](const Operation& operation) {
+      return operation.type == OperationType::exchange && operation.entry == Entry::each;
+    });
   }
 };
 

@@ -339,11 +339,14 @@ void fill_memory(const MemoryParts& parts, const Cluster& cluster, Summary& summ
 }
 
 void fill_memory(const Scenario& scenario, const ScenarioProgram& made,
-                 const programs::OperationTimes& times, Summary& summary) {
+                 const programs::OperationTimes& times, std::optional<MemoryParts>& unsharded,
+                 Summary& summary) {
   const bool shards = scenario.training.sharding.strategy != ShardingStrategy::none;
-  fill_memory(shards ? sharded_memory(scenario, made, times)
-                     : unsharded_memory(scenario, scenario.cluster.ranks(), summary),
-              scenario.cluster, summary);
+  if (!shards && !unsharded) {
+    unsharded = unsharded_memory(scenario, scenario.cluster.ranks(), summary);
+  }
+  fill_memory(shards ? sharded_memory(scenario, made, times) : *unsharded, scenario.cluster,
+              summary);
 }
 
 double least_memory(const Scenario& scenario) {

@@ -67,8 +67,10 @@ struct MemoryParts {
 // Fills memory_* of `summary`. Sharded units need times that were recorded with Record::all for at
 // least one iteration; the last one counts.
 void fill_memory(const MemoryParts& parts, const Cluster& cluster, Summary& summary);
+// Parts that are empty are found and kept in `unsharded`, unless training is sharded.
 void fill_memory(const Scenario& scenario, const ScenarioProgram& made,
-                 const programs::OperationTimes& times, Summary& summary);
+                 const programs::OperationTimes& times, std::optional<MemoryParts>& unsharded,
+                 Summary& summary);
 
 // At most memory_bytes of a run of the scenario, bytes; equal to it without sharding.
 [[nodiscard]] double least_memory(const Scenario& scenario);

@@ -63,13 +63,17 @@ double copy_seconds(const Scenario& scenario, const buckets::Group& group) {
 
 // The worst case of any planner: every gradient in a message of its own, one after the other.
 void check_range(const buckets::Problem& problem) {
-  double end = problem.items.empty() ? 0 : problem.items.back().ready.value;
+  std::int64_t bytes = 0;
+  std::int64_t messages = 0;
   for (const buckets::Item& item : problem.items) {
-    const auto* linear = std::get_if<buckets::LinearCost>(&problem.cost.base);
-    const auto bytes = static_cast<double>(item.bytes.value);
-    end += linear != nullptr && bytes > 0 ? linear->startup_s + linear->per_byte_s * bytes : 0;
+    bytes += item.bytes.value;
+    messages += item.bytes.value > 0 ? 1 : 0;
   }
-  if (!std::isfinite(end)) {
+  const auto* linear = std::get_if<buckets::LinearCost>(&problem.cost.base);
+  const double sent = linear == nullptr ? 0
+                                        : linear->startup_s * static_cast<double>(messages) +
+                                              linear->per_byte_s * static_cast<double>(bytes);
+  if (!std::isfinite(problem.items.empty() ? 0 : problem.items.back().ready.value + sent)) {
     throw SimulationError(std::string(kBeyondNumbers));
   }
 }

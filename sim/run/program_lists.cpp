@@ -280,6 +280,10 @@ std::vector<LayerResult> program_layers(const Scenario& scenario, const Scenario
 
 double exchange_seconds(const Program& program, const OperationTimes& times, std::int64_t first,
                         double from_s, double to_s, std::string_view stream, std::size_t ranks) {
+  if (!stream.empty() && std::ranges::find(program.streams, stream, &programs::Stream::name) ==
+                             program.streams.end()) {
+    return 0;
+  }
   std::vector<std::vector<std::uint32_t>> exchanges(program.streams.size()); // [stream]
   for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
     const Operation& each = program.operations[o];

@@ -4,6 +4,7 @@
 // a sweep.
 
 #include "run/evaluated_program.hpp"
+#include "run/memory_figures.hpp"
 
 namespace stepsim::study {
 
@@ -19,6 +20,7 @@ struct ProgramMemory {
   std::optional<programs::Factors> factors;
   std::optional<AloneTimes> alone;
   std::optional<double> single_s;               // a step of one worker alone
+  std::optional<MemoryParts> unsharded{};       // bytes of a worker
   std::optional<std::vector<double>> compute_s; // of each worker where they vary
   std::vector<ProgramMemory> merges{};          // of the runs of fastest_merge()
   // Of the runs that a compressed one is compared with.

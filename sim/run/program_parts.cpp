@@ -183,12 +183,21 @@ UnitExchange taken(const GroupExchange& exchange, bool simulated) {
   return unit;
 }
 
+bool splits_starts(const Scenario& scenario, MadeFor made_for) {
+  const Communication& communication = scenario.communication;
+  return made_for != MadeFor::period || scenario.training.overlap.exchange != 1 ||
+         !buckets::planner(communication.schedule).one_channel(communication.schedule_options);
+}
+
 void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   BucketCosts costs(scenario, measured_curve(scenario));
   costs.share(made.sent);
   buckets::Problem phases;
-  phases.cost = scenario.training.overlap.any() ? startup_cost(scenario, made.problem.cost)
-                                                : made.problem.cost;
+  const bool splits = splits_starts(scenario, made.made_for);
+  if (splits) {
+    phases.cost = scenario.training.overlap.any() ? startup_cost(scenario, made.problem.cost)
+                                                  : made.problem.cost;
+  }
   const bool in_two = has_halves(scenario);
   const bool all_gathers = has_all_gathers(scenario);
   const bool for_period = made.made_for == MadeFor::period;
@@ -200,8 +209,10 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
       if (!for_period) {
         const ProgramUnit& like = made.units[made.alike[g]];
         unit.exchange = like.exchange;
-        unit.reduce = like.reduce;
-        unit.gather = like.gather;
+        if (in_two) {
+          unit.reduce = like.reduce;
+          unit.gather = like.gather;
+        }
         unit.cost = like.cost;
       }
       continue;
@@ -213,7 +224,8 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
       set_exchanges(scenario, made.simulated && exchanges(scenario), unit);
     }
     const ChannelSeconds times = times_alone ? costs.times(group.bytes) : unit.cost;
-    const double startup = made.simulated ? 0 : startup_seconds(phases, times.exchange_s());
+    const double startup =
+        made.simulated || !splits ? 0 : startup_seconds(phases, times.exchange_s());
     const MessageSeconds seconds = made.simulated ? beside_messages(times)
                                                   : MessageSeconds{.exchange = times.exchange_s(),
                                                                    .broadcast = times.broadcast_s};

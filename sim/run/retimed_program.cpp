@@ -1,6 +1,7 @@
 // Buckets first, which must be the same ones, then times of computing, then those of exchanges.
 #include "run/run_program.hpp"
 
+#include "run/group_exchange.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -32,23 +33,24 @@ bool keeps_operations(const Scenario& scenario, bool as_fast, const ScenarioProg
          !searches_merge(scenario) && (as_fast || slows_layers_alone);
 }
 
-// The gradients as they are ready in the scenario, where the backward of layers ends at `ends`.
-std::vector<buckets::Item> moved_items(const Scenario& scenario, const std::vector<Seconds>& ends,
-                                       const ScenarioProgram& made) {
-  std::vector<buckets::Item> items = made.problem.items;
+// Makes the gradients ready as they are in the scenario, where the backward of layers ends at
+// `ends`.
+void move_items(const Scenario& scenario, const std::vector<Seconds>& ends,
+                std::vector<buckets::Item>& items) {
   for (buckets::Item& item : items) {
     item.ready = ends[scenario.communication.overlap_backward ? item.layer : 0];
   }
-  return items;
 }
 
 // Plans by the costs of the scenario. False if the buckets are others or begin at other times
 // behind their layers.
-bool plans_the_same(const Scenario& scenario, ScenarioProgram& made) {
+bool plans_the_same(const Scenario& scenario, bool as_fast, ScenarioProgram& made) {
   const std::vector<Seconds> ends = scenario.workload.backward_ends();
-  buckets::Problem problem{
-      .items = moved_items(scenario, ends, made), .cost = merge_cost(scenario), .channel_free = {}};
-  buckets::Plan plan = plan_of(scenario, problem);
+  if (!as_fast) {
+    move_items(scenario, ends, made.problem.items);
+  }
+  made.problem.cost = merge_cost(scenario);
+  buckets::Plan plan = plan_of(scenario, made.problem);
   if (plan.groups.size() != made.gates.size()) {
     return false;
   }
@@ -59,7 +61,6 @@ bool plans_the_same(const Scenario& scenario, ScenarioProgram& made) {
       return false;
     }
   }
-  made.problem = std::move(problem);
   made.plan = std::move(plan);
   return true;
 }
@@ -68,7 +69,8 @@ bool plans_the_same(const Scenario& scenario, ScenarioProgram& made) {
 // layers: a planner that reads no costs lets each wait for its gradients and the buckets before it.
 bool moves_alike(const Scenario& scenario, ScenarioProgram& made) {
   const std::vector<Seconds> ends = scenario.workload.backward_ends();
-  std::vector<buckets::Item> items = moved_items(scenario, ends, made);
+  std::vector<buckets::Item> items = made.problem.items;
+  move_items(scenario, ends, items);
   Seconds before;
   Seconds after;
   for (std::size_t g = 0; g < made.plan.groups.size(); ++g) {
@@ -148,7 +150,7 @@ bool retime(const Scenario& scenario, MadeFor made_for, const ProgramMemory* lik
                      like->made->program.operations.size() == made.program.operations.size();
   const bool takes_computing = takes && !as_fast && like->computing == conditions.computing;
   const bool takes_exchanges = takes && like->links == conditions.links;
-  if (by_cost ? !plans_the_same(scenario, made)
+  if (by_cost ? !plans_the_same(scenario, as_fast, made)
               : has_buckets && !as_fast && !takes_computing && !moves_alike(scenario, made)) {
     return false;
   }
@@ -162,7 +164,7 @@ bool retime(const Scenario& scenario, MadeFor made_for, const ProgramMemory* lik
     time_computing(scenario, made);
   }
   if (!takes_exchanges) {
-    if (has_buckets && !by_cost) {
+    if (has_buckets && !by_cost && splits_starts(scenario, made_for)) {
       made.problem.cost = merge_cost(scenario);
       check_range(made.problem);
     }

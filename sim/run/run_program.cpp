@@ -107,6 +107,9 @@ void renew(const Scenario& scenario, bool simulated, MadeFor made_for, const Pro
     memory.single_s.reset();
     memory.compute_s.reset();
   }
+  if (!retimed || has_servers(scenario)) { // whose number may be that of the machines
+    memory.unsharded.reset();
+  }
   if (!retimed || drawn_anew) {
     memory.seed = seed;
     memory.factors = run_factors(scenario, memory.made->program);
@@ -226,7 +229,7 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   if (trains_in_rounds(scenario.training)) {
     fill_rounds(scenario, found, summary);
   }
-  fill_memory(scenario, made, times, summary);
+  fill_memory(scenario, made, times, known.unsharded, summary);
   if (made.sharded) {
     summary.units = static_cast<double>(made.units.size());
     summary.certified = made.certified;

@@ -289,18 +289,22 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeF
   }
   programs::check(out.program, scenario.name);
   out.layout = programs::layout_of(out.program);
+  for (std::uint32_t o = 0; o < out.program.operations.size(); ++o) {
+    const programs::Operation& each = out.program.operations[o];
+    if (const ExchangeMember member = exchange_member(out, each)) {
+      const auto u = static_cast<std::uint32_t>(each.unit);
+      out.timed.push_back({o, u < out.alike.size() ? out.alike[u] : u, member});
+    }
+  }
   return out;
 }
 
 void time_exchanges(const Scenario& scenario, ScenarioProgram& made) {
   row_of(scenario).time(scenario, made);
-  for (programs::Operation& operation : made.program.operations) {
-    if (const ExchangeMember member = exchange_member(made, operation)) {
-      const auto u = static_cast<std::size_t>(operation.unit);
-      const ProgramUnit& unit = made.units[u < made.alike.size() ? made.alike[u] : u];
-      operation.startup = (unit.*member).time.startup;
-      operation.data = (unit.*member).time.data;
-    }
+  for (const TimedExchange& each : made.timed) {
+    const programs::ExchangeTime& time = (made.units[each.unit].*each.member).time;
+    made.program.operations[each.operation].startup = time.startup;
+    made.program.operations[each.operation].data = time.data;
   }
 }
 

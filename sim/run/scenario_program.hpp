@@ -45,6 +45,13 @@ struct ProgramUnit {
 // the period alone, in which exchanges have no bytes and algorithms either.
 enum class MadeFor { lists, figures, period };
 
+// An operation that is the exchange of a unit, and the first unit with the same times.
+using ExchangeMember = UnitExchange ProgramUnit::*;
+struct TimedExchange {
+  std::uint32_t operation{}, unit{};
+  ExchangeMember member{};
+};
+
 struct ScenarioProgram {
   programs::Program program;        // layers of operations are numbered as in the workload
   programs::OperationLayout layout; // of the program
@@ -53,6 +60,7 @@ struct ScenarioProgram {
   // [bucket]: the first one with exchanges of the same times: of as many bytes that is copied to a
   // buffer, too, or is not, either. Empty: each has its own.
   std::vector<std::uint32_t> alike{};
+  std::vector<TimedExchange> timed{}; // what time_exchanges() times
   buckets::Problem problem; // what was planned; empty if sharded
   bool sharded = false;     // the units are sharding units
   bool simulated = false;   // every message is simulated
@@ -68,7 +76,6 @@ struct ScenarioProgram {
 };
 
 // The member of ProgramUnit that holds the exchange of an operation; null for other operations.
-using ExchangeMember = UnitExchange ProgramUnit::*;
 [[nodiscard]] ExchangeMember exchange_member(const ScenarioProgram& made,
                                              const programs::Operation& operation);
 [[nodiscard]] inline const UnitExchange* exchange_of(const ScenarioProgram& made,

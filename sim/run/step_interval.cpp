@@ -20,6 +20,9 @@ void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary
   const auto add = [&](std::string_view name, double more_s, double less_s) {
     const double one = std::log(more_s / middle);
     const double other = std::log(less_s / middle);
+    if (!std::isfinite(one) || !std::isfinite(other)) {
+      throw SimulationError(std::string(kBeyondNumbers));
+    }
     const double longer = std::max({0.0, one, other});
     const double shorter = std::min({0.0, one, other});
     up += longer * longer;

@@ -11,7 +11,7 @@ constexpr double kMostRecorded = 0x1p26;
 
 // The steady state of equal ranks by events, if the times of iterations repeat.
 std::optional<EventPeriod> steady_events(const Program& program, const Evaluation& evaluation) {
-  if (evaluator_of(program, evaluation) != Evaluator::events || !event_pass_applies(program) ||
+  if (evaluator_of(program, evaluation) != Evaluator::events || !program.enters_together() ||
       !evaluation.factors.compute.empty() || !evaluation.factors.exchange.empty()) {
     return std::nullopt;
   }
@@ -70,7 +70,7 @@ OperationTimes evaluate(const Program& program, const Evaluation& evaluation, Re
     return rank_vectors(program, evaluation.iterations, evaluation.factors, evaluation.each,
                         record);
   case Evaluator::events:
-    if (!event_pass_applies(program)) {
+    if (!program.enters_together()) {
       throw SimulationError("exchanges that ranks enter one by one (entry each) cannot run with "
                             "interference or with streams that are not fifo");
     }

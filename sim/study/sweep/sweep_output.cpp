@@ -77,16 +77,17 @@ void SweepOutput::write(std::string_view lines) {
       file_->sync();
     }
   } catch (const SimulationError& error) {
+    note_last_record(last_);
     note_last_record(lines.substr(0, file_->written() - before));
     throw SimulationError(error.what() +
                           (safe_point_ < 0
                                ? std::string(" (no point is safe)")
                                : " (points 0.." + std::to_string(safe_point_) + " are safe)"));
   }
-  note_last_record(lines);
+  last_ = lines;
 }
 
-// The last complete row of what has been written, if it is a record.
+// The last complete row of `done`, if it is a record.
 void SweepOutput::note_last_record(std::string_view done) {
   const std::size_t end = done.rfind('\n');
   if (end == std::string_view::npos) {

@@ -34,7 +34,8 @@ private:
 
   io::OutputFile* file_ = nullptr;
   std::string* text_ = nullptr;
-  std::int64_t safe_point_ = -1;
+  std::int64_t safe_point_ = -1; // of an earlier run, or noted when a write fails
+  std::string last_;             // lines of the last write
   std::chrono::steady_clock::time_point synced_ = std::chrono::steady_clock::now();
 };
 
