@@ -168,6 +168,13 @@ void check_two_level(Findings& findings, const Collective& collective) {
   }
 }
 
+std::optional<std::string> odd_ranks(AlgorithmId id, std::uint32_t ranks) {
+  return takes_ranks(id, ranks) ? std::nullopt
+                                : std::optional(std::string(name(id)) +
+                                                " needs an even number of ranks, got " +
+                                                std::to_string(ranks));
+}
+
 void check_algorithm(Findings& findings, const Collective& collective) {
   const Options& options = collective.options;
   const AlgorithmRow* row = find_algorithm(collective.op, collective.algorithm);
@@ -193,21 +200,14 @@ void check_algorithm(Findings& findings, const Collective& collective) {
                                            " form; valid: " + list_algorithms(collective.op, has)});
     }
   }
-  for (std::size_t i = 0; automatic && i < options.candidates.size(); ++i) {
-    if (auto finding = candidate_finding(collective.op, options.candidates[i])) {
-      findings.push_back({item("candidates", i), std::move(*finding)});
-    }
-  }
   if (has_level_algorithms(collective.algorithm)) {
     check_flat(findings, "inter_algorithm", options.inter_algorithm, {Op::allreduce});
   }
   if (collective.algorithm == AlgorithmId::hierarchical_leader) {
     check_flat(findings, "intra_algorithm", options.intra_algorithm, {Op::reduce, Op::broadcast});
   }
-  if (!takes_ranks(collective.algorithm, collective.ranks)) {
-    findings.push_back({"ranks", std::string(name(collective.algorithm)) +
-                                     " needs an even number of ranks, got " +
-                                     std::to_string(collective.ranks)});
+  if (auto odd = odd_ranks(collective.algorithm, collective.ranks)) {
+    findings.push_back({"ranks", *std::move(odd)});
   }
   if (collective.algorithm == AlgorithmId::parameter_server) {
     const Links& links = collective.links;
@@ -296,6 +296,18 @@ std::optional<std::string> candidate_finding(Op op, AlgorithmId algorithm) {
          "; valid: " + list_algorithms(op, is_candidate);
 }
 
+std::optional<std::string> candidate_finding(const Collective& collective, AlgorithmId algorithm) {
+  if (auto finding = candidate_finding(collective.op, algorithm)) {
+    return finding;
+  }
+  Collective tried = collective;
+  tried.algorithm = algorithm;
+  tried.options.candidates.clear();
+  const Findings findings = validate_nodes(tried);
+  return findings.empty() ? odd_ranks(algorithm, collective.ranks)
+                          : std::optional(findings.front().message);
+}
+
 std::vector<Finding> validate(const Collective& collective) {
   Findings findings;
   check_size(findings, collective);
@@ -313,6 +325,12 @@ std::vector<Finding> validate(const Collective& collective) {
   check_two_level(findings, collective);
   if (findings.empty()) {
     findings = validate_nodes(collective);
+  }
+  const bool tries = findings.empty() && collective.algorithm == AlgorithmId::automatic;
+  for (std::size_t i = 0; tries && i < collective.options.candidates.size(); ++i) {
+    if (auto finding = candidate_finding(collective, collective.options.candidates[i])) {
+      findings.push_back({item("candidates", i), *std::move(finding)});
+    }
   }
   need_rate(findings, "reduction_Bps", collective.reduction_s_per_byte);
   check_per_rank(findings, "reduction_Bps", collective.ranks, collective.reduction_s_per_byte_rank,

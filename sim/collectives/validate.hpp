@@ -21,8 +21,11 @@ struct Finding {
 // throws.
 [[nodiscard]] std::vector<Finding> validate(const Collective& collective, AskedMethod asked);
 
-// Returns why `auto` cannot try an algorithm for `op`; empty if it can.
+// Returns why `auto` cannot try an algorithm for `op`; empty if it can: anywhere, and on these ranks
+// and nodes, which must be valid otherwise.
 [[nodiscard]] std::optional<std::string> candidate_finding(Op op, AlgorithmId algorithm);
+[[nodiscard]] std::optional<std::string> candidate_finding(const Collective& collective,
+                                                           AlgorithmId algorithm);
 
 // Checks what the algorithms over nodes require of a cluster: equal nodes, cards that divide the
 // GPUs, switches that add, and messages that can be cut into chunks (CLU 3, 5, 13).

@@ -110,10 +110,8 @@ void check_nodes(const io::Json& tree, const ParseContext& context, const Scenar
   // Of those that auto chooses from, each must run.
   if (exchange.algorithm == AlgorithmId::automatic) {
     for (const AlgorithmId candidate : exchange.options.candidates) {
-      exchange.algorithm = candidate;
-      if (collectives::is_two_level(candidate) && !collectives::validate_nodes(exchange).empty()) {
-        context.problems.add(tree, "/communication/candidates: " +
-                                       collectives::validate_nodes(exchange).front().message);
+      if (const auto finding = collectives::candidate_finding(exchange, candidate)) {
+        context.problems.add(tree, "/communication/candidates: " + *finding);
       }
     }
   }

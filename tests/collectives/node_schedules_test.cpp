@@ -15,6 +15,7 @@
 #include "collectives/choose.hpp"
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/closed_form.hpp"
+#include "collectives/formula/lower_bound.hpp"
 #include "collectives/formula/uniform.hpp"
 #include "collectives/method.hpp"
 #include "collectives/node_oracle.hpp"
@@ -476,6 +477,37 @@ TEST_CASE("ring_rails: the block of a chain is the best one") {
       CHECK(best <= max_plus(chain).seconds * (1 + 1e-6));
     }
   }
+}
+
+TEST_CASE("ring_rails: of its chains the longest counts, also where hops inside nodes are slow") {
+  for (const Shape& shape : {Shape{2, 4, 4}, Shape{3, 8, 8}, Shape{2, 4, 2}, Shape{3, 2, 1}}) {
+    for (const Op op : {Op::broadcast, Op::reduce}) {
+      for (const std::uint32_t root : {0U, 1U, shape.ranks() - 1}) {
+        Collective chain = on_nodes(op, kRingRails, shape, 80e6);
+        chain.root = root;
+        chain.links.all.latency_s = chain.links.all.block_latency_s = 0;
+        chain.links.two_level->intra = {
+            .latency_s = 2e-4, .block_latency_s = 2e-4, .per_byte_s = 1e-10};
+        chain.options.block = Bytes{5'000'000};
+        CHECK(near(form_of(chain), max_plus(chain).seconds, kAgreement));
+        CHECK(near(events(chain).seconds, max_plus(chain).seconds, kAgreement));
+      }
+    }
+  }
+}
+
+TEST_CASE("bounds: an all-to-all in parts that differ, and chunks that add inside and between") {
+  Collective pairs = on_nodes(Op::alltoall, AlgorithmId::pairwise, {2, 1, 1}, 3);
+  pairs.links.all = {.latency_s = 0, .block_latency_s = 0, .per_byte_s = 1e-9};
+  CHECK(near(lower_bound(pairs).seconds(), 1.5e-9, kAgreement));
+  CHECK(near(seconds(pairs, Method::closed_form), 1.5e-9, kAgreement));
+  CHECK(near(seconds(pairs, Method::events), 2e-9, kAgreement));
+  Collective chunks = on_nodes(Op::reduce_scatter, kTwoLevel, {2, 2, 2}, 8000, 1e-9);
+  chunks.links.all = {.latency_s = 0, .block_latency_s = 0, .per_byte_s = 1e-12};
+  chunks.links.two_level->intra = chunks.links.all;
+  chunks.options.pipeline_chunks = 2;
+  CHECK(near(seconds(chunks, Method::closed_form), 5.005e-6, kAgreement));
+  CHECK(near(seconds(chunks, Method::events), 5.005e-6, kAgreement));
 }
 
 TEST_CASE("auto: algorithms over nodes stand behind hierarchical_leader where they fit") {

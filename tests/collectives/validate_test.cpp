@@ -157,6 +157,12 @@ TEST_CASE("validate: two levels, parameter servers, candidates") {
 
   Collective choice = good(Op::broadcast, Id::automatic);
   choice.options.candidates = {Id::mst, Id::ring};
+  Collective odd = good(Op::allreduce, Id::automatic);
+  odd.ranks = 3;
+  odd.options.candidates = {Id::mst, Id::swing};
+  CHECK(finding(odd) == "candidates/1: swing needs an even number of ranks, got 3");
+  odd.ranks = 4;
+  CHECK(finding(odd).empty());
   CHECK(finding(choice) == "candidates/1: ring is no candidate for broadcast; valid: mst, be, lp, "
                            "ring_rails, two_level");
 }

@@ -173,10 +173,11 @@ double bandwidth_bound(const Collective& collective, const BestLinks& best) {
     // On two levels with links of pairs a rank has a port inside its node and one outside it.
     const double ports = collective.links.two_level && !collective.links.pairs.empty() ? 2 : 1;
     double bound = shared_time((P - 1) * n, out);
+    const double fair = n - n / P; // of a formula, whose parts are not whole
     for (std::size_t rank = 0; rank < in.size(); ++rank) {
       const double part = parts.bytes(static_cast<Index>(rank), 1);
-      bound =
-          std::max({bound, port_time(n - part, out[rank]), port_time((P - 1) * part, in[rank])});
+      bound = std::max({bound, port_time(std::min(fair, n - part), out[rank]),
+                        port_time(std::min(fair, (P - 1) * part), in[rank])});
     }
     return bound / ports;
   }
@@ -196,7 +197,10 @@ double reduction_bound(const Collective& collective) {
   for (std::size_t rank = 0; rank < collective.reduction_s_per_byte_rank.size(); ++rank) {
     gamma.of(rank) = collective.reduction_s_per_byte_rank[rank];
   }
-  return shared_time((collective.ranks - 1.0) * collective.bytes, gamma);
+  // Chunks overlap: one kernel of a GPU adds inside its node, another one between nodes.
+  const bool two_kernels = collective.algorithm == kTwoLevel &&
+                           collective.options.pipeline_chunks != 1;
+  return shared_time((collective.ranks - 1.0) * collective.bytes, gamma) / (two_kernels ? 2 : 1);
 }
 
 // Flows through shared ports; `links.all` may be beaten by a listed or an inner link.

@@ -102,33 +102,38 @@ Hops hops_of(const NodeShape& shape, double parts) {
   return hops;
 }
 
-// Crossings of a node's border in the chain that has most: a broadcast comes back into the node of
-// its root, unless the root is the first of its node on the ring, and a reduce starts there, unless
-// it is the last.
-double border_hops(const NodeShape& shape, const Collective& collective) {
+// Crossings of a node's border, in the chain that has fewest and in the one that has most: a
+// broadcast comes back into the node of its root, unless the root is the first of its node on the
+// ring, and a reduce starts there, unless it is the last.
+std::pair<double, double> border_hops(const NodeShape& shape, const Collective& collective) {
   if (shape.nodes == 1) {
-    return 0;
+    return {0, 0};
   }
   const Index rings = rings_of(shape);
   const Index gpus = shape.gpus;
-  bool again = false;
+  Index again = 0; // chains
   for (Index ring = 0; ring < rings; ++ring) {
     const Index first = ring * gpus / rings;
     const Index end = collective.op == Op::reduce ? (first + gpus - 1) % gpus : first;
-    again = again || static_cast<Index>(collective.root) % gpus != end;
+    again += static_cast<Index>(collective.root) % gpus != end ? 1 : 0;
   }
-  return shape.nodes - (again ? 0.0 : 1.0);
+  const double nodes = shape.nodes;
+  return {nodes - (again == rings ? 0 : 1), nodes - (again > 0 ? 0 : 1)};
 }
 
-// Time of a chain of `count` equal blocks: every hop once, then the slowest count - 1 times.
+// Time of the longest chain of `count` equal blocks: every hop once, then the slowest count - 1
+// times.
 double chain_seconds(const NodeShape& shape, const Collective& collective, double block,
                      double count) {
   const Hops hops = hops_of(shape, 1);
-  const double outer_hops = border_hops(shape, collective);
-  const double inner_hops = static_cast<double>(shape.gpus) * shape.nodes - 1 - outer_hops;
   const double inner = hops.inner ? hops.inner->at(block) : 0;
   const double outer = hops.outer ? hops.outer->at(block) : 0;
-  return inner_hops * inner + outer_hops * outer + (count - 1) * std::max(inner, outer);
+  const auto once = [&](double outer_hops) {
+    return (static_cast<double>(shape.gpus) * shape.nodes - 1 - outer_hops) * inner +
+           outer_hops * outer;
+  };
+  const auto [fewest, most] = border_hops(shape, collective);
+  return std::max(once(fewest), once(most)) + (count - 1) * std::max(inner, outer);
 }
 
 } // namespace

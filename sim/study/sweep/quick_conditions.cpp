@@ -106,7 +106,9 @@ bool shares_scenario(const Scenario& scenario) {
   return network.model == NetworkModel::alpha_beta && scenario.cluster.topology.is_null() &&
          !network.curve && !network.planned_curve && network.calibration.empty() &&
          !communication.calibrated && !communication.library && !communication.plan_cost &&
-         any_ranks(communication.collective) && scenario.cluster.equal_nodes() &&
+         any_ranks(communication.collective) &&
+         std::ranges::all_of(communication.options.candidates, any_ranks) &&
+         scenario.cluster.equal_nodes() &&
          !has_domains(scenario.cluster) && scenario.other_jobs.empty() &&
          compression.method != collectives::CompressionMethod::custom &&
          compression.allgather != collectives::SparseAllgather::recursive_doubling &&
