@@ -103,9 +103,6 @@ std::optional<std::string> far_exchanges(const Scenario& scenario,
 
 namespace {
 
-constexpr double kRest =
-    0.04; // of the logarithm, between a measured step and another of its series
-
 // A part of the other run with the same name; without one nothing moves.
 IntervalPart part_of(const Summary& summary, std::string_view factor) {
   const auto found = std::ranges::find(summary.interval_parts, factor, &IntervalPart::factor);
@@ -113,8 +110,8 @@ IntervalPart part_of(const Summary& summary, std::string_view factor) {
 }
 
 void set_interval_of(const Summary& asked, const Summary& measured, MeasuredTotal& total) {
-  double up = kRest * kRest;
-  double down = kRest * kRest;
+  double up = kSeriesSpread * kSeriesSpread;
+  double down = up;
   const auto add = [&](const IntervalPart& x, const IntervalPart& y) {
     const double high = x.at_high - y.at_high;
     const double low = x.at_low - y.at_low;

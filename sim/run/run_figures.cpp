@@ -88,6 +88,26 @@ void add_estimates(const Scenario& scenario, const buckets::Plan& plan, Result& 
   append(result.warnings, {said.begin(), said.end()});
 }
 
+// Of a rate that is a line's, where TCP carries the bytes: a payload that is lost already before
+// any condition (CON 1).
+std::optional<std::string> hint_of_payload(const Scenario& scenario) {
+  constexpr double kPayload = 0.949288;
+  constexpr std::array kLines{1.0, 2.5, 5.0, 10.0, 20.0, 25.0, 40.0, 50.0, 100.0, 200.0, 400.0};
+  if (!scenario.nominal || scenario.communication.question || scenario.cluster.fabric ||
+      !links_lose(scenario)) {
+    return std::nullopt;
+  }
+  const Network& network = scenario.nominal->cluster.network;
+  const double gigabits = network.bandwidth_Bps * network.efficiency / 1.25e8;
+  if (network.carrier.value_or(links::Carrier::rdma) == links::Carrier::rdma ||
+      std::ranges::find(kLines, gigabits) == kLines.end()) {
+    return std::nullopt;
+  }
+  return "/cluster/network/bandwidth_Bps is the rate of a line: " +
+         base::significant(kPayload * gigabits / 8, 4) + " GB/s is what TCP carries on " +
+         base::shortest(gigabits) + " Gb/s";
+}
+
 } // namespace
 
 void add_common_warnings(const Scenario& scenario, const buckets::Plan& plan, Result& result) {
@@ -98,6 +118,9 @@ void add_common_warnings(const Scenario& scenario, const buckets::Plan& plan, Re
     result.warnings.emplace_back(
         "/cluster/network/latency_s has no effect: typical conditions have a shorter latency in "
         "its place, by their factors; ideal ones keep it");
+  }
+  if (auto hint = hint_of_payload(scenario)) {
+    result.warnings.push_back(*std::move(hint));
   }
   if (!exchanges(scenario)) {
     result.warnings.emplace_back("one worker: no communication");

@@ -20,6 +20,7 @@ inline constexpr double kQuantile80 = 1.2816;
 inline constexpr double kLevel80 = 0.8;
 // Standard deviation of the logarithm of a step, between runs whose factors are known.
 inline constexpr double kRestSpread = 0.06;
+inline constexpr double kSeriesSpread = 0.04; // and of one with a measured one of its series
 inline constexpr std::string_view kRestOfInterval = "rest"; // between runs whose factors are known
 inline constexpr std::string_view kEstimateOfInterval = "estimate"; // of computing, for a GPU
 inline constexpr std::string_view kLibraryOfInterval = "library";   // the model of a library

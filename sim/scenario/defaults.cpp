@@ -266,7 +266,9 @@ private:
   // Keys of the schedule, of the compression and of the packet level have no reason of their own.
   [[nodiscard]] std::string other_reason(std::string_view key) const {
     if (key.starts_with(kConditionsFactors)) {
-      return std::string(meaning(*kFactors.find(key.substr(kConditionsFactors.size()))));
+      const std::string& file = scenario_.conditions.file;
+      return std::string(meaning(*kFactors.find(key.substr(kConditionsFactors.size())))) +
+             (file.empty() ? "" : ", of " + file);
     }
     if (const std::string_view reason = reason_of(key); !reason.empty()) {
       return std::string(reason);

@@ -28,11 +28,12 @@ double share_left(const std::vector<IntervalPart>& asked,
   return spread > 0 ? std::max(0.0, 1 - common * common / seen / spread) : 1;
 }
 
-// `left` of the square of a side of the interval beyond what differs between equal runs.
-double side(double bound_s, double step_s, double left) {
+// `left` of the square of a side of the interval beyond what differs between equal runs, and the
+// spread that there is beside a measured one.
+double side(double bound_s, double step_s, double left, double beside) {
   const double deviation = std::log(bound_s / step_s) / kQuantile80;
-  const double rest = kRestSpread * kRestSpread;
-  const double square = rest + left * std::max(0.0, deviation * deviation - rest);
+  const double square =
+      beside * beside + left * std::max(0.0, deviation * deviation - kRestSpread * kRestSpread);
   return step_s * std::exp((bound_s < step_s ? -1 : 1) * kQuantile80 * std::sqrt(square));
 }
 
@@ -73,21 +74,21 @@ std::vector<MeasureNext> measure_next(const io::Json& tree, const Scenario& scen
     return {};
   }
   const auto after = [&](std::string what, std::vector<std::string> set,
-                         const std::vector<IntervalPart>& measured) {
+                         const std::vector<IntervalPart>& measured, double beside) {
     const double left = share_left(asked.interval_parts, measured);
     const double step = *asked.iteration_time_s;
     return MeasureNext{.what = std::move(what),
                        .set = std::move(set),
-                       .low_s = side(*asked.iteration_time_low_s, step, left),
-                       .high_s = side(*asked.iteration_time_high_s, step, left)};
+                       .low_s = side(*asked.iteration_time_low_s, step, left, beside),
+                       .high_s = side(*asked.iteration_time_high_s, step, left, beside)};
   };
   const std::int64_t nodes = scenario.cluster.nodes;
   const std::string place =
       nodes == 1 ? "on this machine" : "on all " + std::to_string(nodes) + " machines";
-  std::vector<MeasureNext> all{after("one step " + place, {}, asked.interval_parts)};
+  std::vector<MeasureNext> all{after("one step " + place, {}, asked.interval_parts, kSeriesSpread)};
   if (nodes > 2) {
     if (const auto two = changed_step(tree, {"/cluster/nodes=2"}, files, true)) {
-      all.push_back(after("one step on 2 machines", two->set, two->parts));
+      all.push_back(after("one step on 2 machines", two->set, two->parts, kSeriesSpread));
     }
   }
   if (const auto model = model_with_most_bytes(scenario, files)) {
@@ -101,7 +102,8 @@ std::vector<MeasureNext> measure_next(const io::Json& tree, const Scenario& scen
       if (estimate != step->parts.end()) {
         estimate->factor = {}; // how far it is off says nothing of another model
       }
-      all.push_back(after("one step of " + model->name + " " + place, step->set, step->parts));
+      all.push_back(
+          after("one step of " + model->name + " " + place, step->set, step->parts, kRestSpread));
     }
   }
   std::ranges::stable_sort(all, {}, [](const MeasureNext& each) { return each.high_s; });

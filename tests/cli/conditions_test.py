@@ -361,7 +361,8 @@ def check_posterior(path, found):
         left = after / sum(value * value for value in g)
         for end in ("low", "high"):
             before = (math.log(asked[f"iteration_time_{end}_s"] / asked["iteration_time_s"]) / QUANTILE) ** 2
-            width = QUANTILE * math.sqrt(0.06 ** 2 + left * (before - 0.06 ** 2))
+            beside = 0.06 if "step of" in each["what"] else 0.04  # another series, or the same
+            width = QUANTILE * math.sqrt(beside ** 2 + left * (before - 0.06 ** 2))
             close(each[f"{end}_s"], asked["iteration_time_s"] * math.exp(width if end == "high" else -width), end)
 
 
@@ -441,6 +442,26 @@ def test_missing_factors(path):
     file.write_text(json.dumps({**shipped, "factors": {name: value for name, value in shipped["factors"].items() if name not in gone}}))
     missing = ", ".join(name for name in names if name in gone)
     assert stepsim("run", path, "--set", f"/conditions/file={file}", code=3) == f"error: {file}: /factors: must have all factors; missing: {missing}\n"
+
+
+def test_files_of_factors(path):
+    """Every factor of a file of one's own says so."""
+    shipped = json.loads((pathlib.Path(__file__).parents[2] / "topologies/conditions/typical.json").read_text())
+    file = path.with_name("mine.conditions.json")
+    file.write_text(json.dumps(shipped))
+    for sets, of_file in ((("--set", f"/conditions/file={file}"), True), ((), False)):
+        reasons = [each["reason"] for each in answer("run", path, *sets)["defaults"] if each["pointer"].startswith("/conditions/factors/")]
+        assert reasons and all(each.endswith(f", of {file}") == of_file for each in reasons), reasons
+
+
+def test_line_rates(path):
+    """The rate of a line that is typed by hand gets a hint where TCP carries the bytes."""
+    def hints(rate, transport, *flags):
+        warnings = answer("run", path, "--set", f"/cluster/network/bandwidth_Bps={rate}", "--set", f"/cluster/network/transport={transport}", *flags)["warnings"]
+        return [each for each in warnings if "TCP carries" in each]
+    hint = "/cluster/network/bandwidth_Bps is the rate of a line: 1.187 GB/s is what TCP carries on 10 Gb/s"
+    assert hints(1.25e9, "tcp") == hints(1.25e9, "tcp_cloud") == [hint]
+    assert hints(1.187e9, "tcp") == hints(1.25e9, "rdma") == hints(1.25e9, "tcp", "--set", "/cluster/network/efficiency=0.95") == []
 
 
 def test_wrong_factors(path):
