@@ -300,9 +300,15 @@ constexpr std::array kKnobs{
 static_assert(std::ranges::is_sorted(kKnobs, {}, &KnobRow::knob) &&
               kKnobs.size() == static_cast<std::size_t>(Knob::schedule) + 1);
 
-// Units of sharded parameters take the place of buckets.
-void refuse_without_buckets(const Scenario& scenario, Knob knob) {
+// Units of sharded parameters take the place of buckets, and servers that of a collective.
+void refuse_without_meaning(const Scenario& scenario, Knob knob) {
   const Sharding& sharding = scenario.training.sharding;
+  for (const KeyRule& rule : key_rules()) {
+    if (knob == Knob::collective && rule.pointer == row(knob).pointer() &&
+        !rule.meaningful(scenario)) {
+      throw UsageError("--knob collective: has no meaning for " + rule.where(scenario));
+    }
+  }
   if (row(knob).merges && has_units(sharding)) {
     throw UsageError("--knob " + std::string(row(knob).name) + ": has no meaning for sharding " +
                      std::string(kShardingStrategies[sharding.strategy]) +
@@ -333,7 +339,7 @@ TuneValues tune_values(const TuneProblem& problem, Files& files) {
   if (problem.knob != Knob::density) { // which may be what the file lacks
     setup.parse();
   }
-  refuse_without_buckets(setup.scenario, problem.knob);
+  refuse_without_meaning(setup.scenario, problem.knob);
   row(problem.knob).values(setup, problem.knob);
   return std::move(setup.out);
 }

@@ -132,6 +132,10 @@ class Explain(unittest.TestCase):
             self.assertEqual(cause["explains_s"], cause["step_s"] - step)
         rest = found["gap_s"] - sum(cause["explains_s"] for cause in found["causes"])
         self.assertAlmostEqual(found["unexplained_s"], max(0, rest))
+        # The same step as samples per second of one GPU.
+        batch = "--set", "/workload/batch_size=64"
+        rate = explained(file, *batch, "--measured", f"{64 / (1.5 * step):.17g}samples/s")["measured"]
+        self.assertAlmostEqual(rate["gap_s"], found["gap_s"], places=12)
         # A step that is faster than predicted has nothing to explain.
         self.assertEqual(explained(file, "--measured", f"{0.5 * step}s")["measured"]["unexplained_s"], 0)
 

@@ -255,6 +255,15 @@ class Init(Folder):
         self.assertEqual(self.tree()["variability"]["stragglers"], block["stragglers"])
         self.assertIn("as they varied in the trace", self.tree()["name"])
         self.stepsim("run", "s.json")
+        (self.folder / "w.json").write_text(json.dumps({"compute_cv": -1}))
+        done = self.stepsim("init", "--variability", "w.json", "-o", "t.json", code=3)
+        self.assertEqual(done.stderr, "error: w.json: /compute_cv: must be in [0, 1000], got -1\n")
+
+    def test_conditions(self):
+        for word in ("ideal", "typical"):
+            self.stepsim("init", "--conditions", word, "-o", f"{word}.json")
+            self.assertEqual(self.tree(f"{word}.json")["conditions"], {"kind": word})
+        self.assertIn("--conditions: unknown kind \"usual\"; one of ideal, typical", self.stepsim("init", "--conditions", "usual", code=2).stderr)
 
 
 class Shipped(Folder):

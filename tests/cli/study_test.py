@@ -122,12 +122,22 @@ class Study(unittest.TestCase):
         other = json.loads(self.stepsim("study", "gpt2.h100", "--cluster", "dgx1v", "--gpus", "8", "--json").stdout)
         self.assertIn("the times of layers are those of NVIDIA H100 80GB HBM3, but dgx1v has NVIDIA V100 SXM2", other["warnings"])
         self.assertIn("fewer launches of kernels (CUDA graphs, torch.compile, larger batches) save up to 15.07 ms", text)
-        for name in text.splitlines()[-1].removeprefix("Written: ").split(", "):
-            self.assertTrue((self.folder / name).is_file() or (self.folder / "out" / name).is_file())
+        names = text.splitlines()[-1].removeprefix("Written: out/").split(", ")
+        self.assertEqual(names[0], "report.html")
+        self.assertEqual(sorted(names), sorted(each.name for each in (self.folder / "out").iterdir()))
         page = (self.folder / "out" / "report.html").read_text()
         for line in text.splitlines():
             if re.match("  [a-z]", line):
                 self.assertIn(line.strip().replace("&", "&amp;"), page)
+
+    def test_an_error_leaves_no_parts(self):
+        (self.folder / "kept").mkdir()
+        (self.folder / "kept" / "mine.txt").write_text("mine")
+        for folder in ("new", "kept"):
+            for words in (("missing.json",), ("gpt2.h100", "--cluster", "nope")):
+                self.stepsim("study", *words, "-o", folder, code=3)
+        self.assertFalse((self.folder / "new").exists())
+        self.assertEqual([each.name for each in (self.folder / "kept").iterdir()], ["mine.txt"])
 
     def test_logs_give_the_times_of_exchanges(self):
         """Times of a library that starts up in 50 us per step of the ring and moves 20 GB/s on one

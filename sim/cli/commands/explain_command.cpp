@@ -33,13 +33,35 @@ constexpr CommandText kExplainText{
     kJsonOrTable,
 };
 
-double measured_seconds(const std::string& text) {
-  const auto parsed = base::parse_quantity(text, base::QuantityKind::time);
-  const double* seconds = std::get_if<double>(&parsed);
-  if (seconds == nullptr || !(*seconds > 0)) {
-    throw UsageError("--measured " + base::shown_value(text) + ": must be a time > 0, as 182ms");
+// A time, or the samples per second of one GPU.
+struct MeasuredStep {
+  double number{};
+  bool is_rate{};
+};
+
+MeasuredStep measured_step(const std::string& text) {
+  constexpr std::string_view kRate = "samples/s";
+  const bool is_rate = text.ends_with(kRate);
+  const auto parsed = base::parse_quantity(text.substr(0, text.size() - (is_rate ? kRate.size() : 0)),
+                                           is_rate ? base::QuantityKind::amount
+                                                   : base::QuantityKind::time);
+  const double* number = std::get_if<double>(&parsed);
+  if (number == nullptr || !(*number > 0)) {
+    throw UsageError("--measured " + base::shown_value(text) +
+                     ": must be a time or a throughput per GPU > 0, as 182ms or 149samples/s");
   }
-  return *seconds;
+  return {*number, is_rate};
+}
+
+double measured_seconds(const std::string& text, const study::Scenario& scenario) {
+  const MeasuredStep step = measured_step(text);
+  const auto& batch = scenario.workload.batch_size;
+  if (step.is_rate && !batch) {
+    throw UsageError("--measured " + text +
+                     ": needs /workload/batch_size, the samples of a step of one GPU");
+  }
+  return step.is_rate ? static_cast<double>(*batch * scenario.training.micro_batches) / step.number
+                      : step.number;
 }
 
 // The step of the run decides, which what-if lines and the measured time are compared with.
@@ -60,7 +82,7 @@ void add_runs(const ProgramInput& input, const std::string& measured, study::Fil
   explained.measure_next = study::measure_next(input.tree, *input.scenario, result.summary, files);
   if (!measured.empty()) {
     explained.measured = study::measured_causes(input.tree, *input.scenario, explained.step_s,
-                                                measured_seconds(measured), files);
+                                                measured_seconds(measured, *input.scenario), files);
   }
 }
 
@@ -73,13 +95,13 @@ int explain(const Invocation& invocation) {
   CLI::App app;
   app.add_option("SCENARIO", name, "file of kind scenario or program; - = standard input")
       ->required();
-  add_value(app, "--measured", measured, "TIME",
-            "time of a step that was measured, e.g. 182ms; lists what may explain the "
-            "difference");
+  add_value(app, "--measured", measured, "TIME|THROUGHPUT",
+            "measured time of a step, e.g. 182ms, or samples per second of a GPU, e.g. "
+            "149samples/s; lists what may explain the difference");
   add_scenario_flags(app, flags);
   Common common(app, kExplainText, invocation);
   if (!measured.empty()) {
-    (void)measured_seconds(measured);
+    (void)measured_step(measured);
   }
   study::Files files(invocation.data_folder, {common.output});
   ProgramInput input = read_program(name, files, flags, kExplanationRuns, common);

@@ -64,8 +64,10 @@ void size_options(const ImportFlags& flags, io::KinetoOptions& options) {
 io::Json variability_block(const layers::Variability& measured) {
   io::Json block;
   block.set("compute_cv", measured.compute_cv);
-  block.set("distribution", layers::kJitterLaws[measured.law]);
-  block.set("factors", io::Array(measured.factors.begin(), measured.factors.end()));
+  if (measured.compute_cv > 0) { // without which they have no meaning
+    block.set("distribution", layers::kJitterLaws[measured.law]);
+    block.set("factors", io::Array(measured.factors.begin(), measured.factors.end()));
+  }
   io::Array stragglers;
   for (const layers::Straggler& straggler : measured.stragglers) {
     stragglers.push_back(io::Object{{"worker", static_cast<std::int64_t>(straggler.worker)},

@@ -53,6 +53,8 @@ constexpr std::array kInitFlags{
     KeyFlag{"--sharding", "WORD", "Options",
             "what workers share: none, zero1, zero2, full_shard, shard_grad_op or hybrid_shard; "
             "default none, or for a model that a GPU does not hold the least that fits"},
+    KeyFlag{"--conditions", "WORD", "Options",
+            "ideal or typical, with what real runs lose; default typical where it is defined"},
     KeyFlag{"--cluster", "NAME|FILE", kCluster,
             "node type, with its GPUs and networks; stepsim presets lists them"},
     KeyFlag{"--nodes", "N", kCluster, "number of machines; default 8"},
@@ -62,7 +64,6 @@ constexpr std::array kInitFlags{
     KeyFlag{"--intra-network", "NAME|FILE", kCluster,
             "network inside a node; required with several GPUs per node and no node type"},
 };
-constexpr std::string_view kVariability = "--variability";
 
 using TypedFlags = std::array<std::string, kInitFlags.size()>; // as typed, "" = not given
 
@@ -95,13 +96,18 @@ std::string_view blamed_flag(std::string_view where) {
       return each.flag;
     }
   }
-  return where.starts_with("/variability") ? kVariability : std::string_view();
+  return "";
 }
 
-[[noreturn]] void rethrow_for_flags(const InputError& error) {
+// `variability` is the file of that flag.
+[[noreturn]] void rethrow_for_flags(const InputError& error, const std::string& variability) {
+  constexpr std::string_view kBlock = "/variability";
   const base::Problem& problem = error.problems().front();
   if (!problem.file.empty()) {
     throw InputError(error); // what a named file holds
+  }
+  if (problem.where.starts_with(kBlock)) {
+    throw InputError(variability, problem.where.substr(kBlock.size()), problem.message);
   }
   const std::string_view flag = blamed_flag(problem.where);
   throw UsageError((flag.empty() ? problem.where : std::string(flag)) + ": " + problem.message);
@@ -172,7 +178,7 @@ int init(const Invocation& invocation) {
         ->type_name(kInitFlags[i].type)
         ->group(kInitFlags[i].group);
   }
-  app.add_option(std::string(kVariability), variability,
+  app.add_option("--variability", variability,
                  "how workers and steps differ, as stepsim import kineto --variability writes it")
       ->type_name("FILE");
   bool accept_estimate = false;
@@ -192,7 +198,7 @@ int init(const Invocation& invocation) {
       return study::first_scenario(given_keys(texts, variability, accept_estimate), files,
                                    common.output);
     } catch (const InputError& error) {
-      rethrow_for_flags(error);
+      rethrow_for_flags(error, variability);
     }
   }();
   write_tree(common, first.tree);

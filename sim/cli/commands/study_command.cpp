@@ -75,8 +75,55 @@ void add_flags(CLI::App& app, StudyFlags& flags) {
                     "exits with 4 if a GPU of the largest cluster does not hold the training");
 }
 
+// The folder of a study. What an error leaves unfinished goes again, unless it was there before.
+class StudyFolder {
+public:
+  StudyFolder(std::string path, bool kept) : path_(std::move(path)) {
+    if (kept) {
+      require_parent(path_);
+      is_new_ = fs::create_directories(path_);
+    }
+  }
+  StudyFolder(const StudyFolder&) = delete;
+  StudyFolder& operator=(const StudyFolder&) = delete;
+  ~StudyFolder() {
+    std::error_code ignored;
+    for (const std::string& path : finished_ ? std::vector<std::string>() : new_files_) {
+      fs::remove(path, ignored);
+    }
+    if (is_new_ && !finished_) {
+      fs::remove(path_, ignored);
+    }
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string in(std::string_view name) const { return path_ + "/" + std::string(name); }
+  void write(const std::string& path, std::string_view text) {
+    if (!fs::exists(path)) {
+      new_files_.push_back(path);
+    }
+    io::write_file(path, text);
+    std::erase(names_, fs::path(path).filename());
+    names_.insert(names_.begin(), fs::path(path).filename());
+  }
+  // Keeps the files; returns "FOLDER/last.json, first.json".
+  [[nodiscard]] std::string finish() {
+    finished_ = true;
+    std::string text = path_ + "/";
+    for (const std::string& name : names_) {
+      text += (&name == &names_.front() ? "" : ", ") + name;
+    }
+    return text;
+  }
+
+private:
+  std::string path_;
+  bool is_new_ = false, finished_ = false;
+  std::vector<std::string> names_, new_files_;
+};
+
 // An imported trace stays where it is; files of the profiler are imported into the folder.
-std::string trace_file(StudyFlags& flags, const std::string& folder, study::Files& files,
+std::string trace_file(StudyFlags& flags, StudyFolder& folder, study::Files& files,
                        const Common& common) {
   const std::string& first = flags.import.files.front();
   const std::string head = study::is_shipped_name(first) ? "" : io::head_of(first);
@@ -96,8 +143,8 @@ std::string trace_file(StudyFlags& flags, const std::string& folder, study::File
   expect_reading(flags.import.files, common);
   io::KinetoImport job = kineto_job(flags.import, files, common);
   job.trace.name = io::stem_of(first);
-  const std::string path = folder + "/kernels.json";
-  io::write_file(path, io::pretty(io::to_json(job.trace)));
+  const std::string path = folder.in("kernels.json");
+  folder.write(path, io::pretty(io::to_json(job.trace)));
   return path;
 }
 
@@ -120,10 +167,10 @@ std::vector<std::int64_t> gpu_counts(const std::string& text) {
 }
 
 // What the folder holds beside the scenario and what it names, which the study saved.
-void write_files(const study::TraceStudy& study, const io::Json& tree, const std::string& folder,
+void write_files(const study::TraceStudy& study, const io::Json& tree, StudyFolder& folder,
                  const Invocation& invocation) {
   const auto write = [&](const char* name, std::string_view text) {
-    io::write_file(folder + "/" + name, text);
+    folder.write(folder.in(name), text);
   };
   write("study.json", io::pretty(tree));
   write("result.json", io::pretty(study::result_tree(study.largest)));
@@ -146,12 +193,8 @@ int study_trace(const Invocation& invocation) {
                 "kept");
   const bool kept = common.output != "-";
   const ScratchFolder scratch;
-  const std::string folder = kept ? common.output : scratch.path().string();
+  StudyFolder folder(kept ? common.output : scratch.path().string(), kept);
   common.output = "-";
-  if (kept) {
-    require_parent(folder);
-    fs::create_directories(folder);
-  }
   study::Files files(invocation.data_folder);
   const study::TraceStudy study = study::trace_study(
       {.trace = trace_file(flags, folder, files, common),
@@ -160,19 +203,19 @@ int study_trace(const Invocation& invocation) {
        .gpus = gpu_counts(flags.gpus),
        .ideal = flags.ideal,
        .logs = logs_of(flags),
-       .folder = folder,
-       .save = [](const std::string& path,
-                  const io::Json& tree) { io::write_file(path, io::pretty(tree)); },
+       .folder = folder.path(),
+       .save = [&folder](const std::string& path,
+                         const io::Json& tree) { folder.write(path, io::pretty(tree)); },
        .progress = counting(common)},
       files);
   const io::Json tree = study::study_tree(study);
   if (kept) {
     write_files(study, tree, folder, invocation);
   }
+  const std::string written = folder.finish();
   if (format_of(common, Format::table) == Format::json || !kept || !common.quiet) {
     const std::string files_line =
-        kept ? "Written: " + folder +
-                   "/report.html, steps.svg, scenario.json, result.json, study.json\n"
+        kept ? "Written: " + written + "\n"
              : "-o FOLDER keeps the scenario, the result and a page of HTML.\n";
     write_document(common, {.text = [&] { return study_text(study) + files_line; },
                             .tree = [&] { return tree; },

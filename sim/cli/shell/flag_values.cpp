@@ -107,7 +107,7 @@ namespace {
 
 // Flag and key, or the object of a key that is named like the flag; several flags may stand for one
 // key.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kKeysOfFlags{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 33> kKeysOfFlags{{
     {"--nodes", "/cluster/"},
     {"--ranks", "/cluster/nodes"},
     {"--workers", "/cluster/nodes"},
@@ -140,6 +140,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kKeysOfF
     {"--bucket-bytes", "/communication/"},
     {"--compression", "/communication/compression/method"},
     {"--density", "/communication/compression/"},
+    {"--conditions", "/"},
 }};
 
 } // namespace
