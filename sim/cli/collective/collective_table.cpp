@@ -4,7 +4,7 @@
 
 #include "cli/collective/collective_flags.hpp"
 #include "collectives/algorithms.hpp"
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "run/collective_record.hpp"
 #include "study/sweep/rows.hpp"
 
@@ -259,10 +259,8 @@ void add_sums(const study::Sweep& sweep, study::Files& files, const std::vector<
     tree.set("algorithm", file.system.question ? std::string_view("library")
                                                : collectives::name(file.collective.algorithm));
     tree.set("bytes", file.collective.bytes);
-    tree.set("closed_form_s", io::or_null(sum.closed_form_s));
-    tree.set("max_plus_s", io::or_null(sum.max_plus_s));
-    tree.set("events_s", io::or_null(sum.events_s));
-    tree.set("seconds", sum.seconds);
+    io::set_members<&Times::closed_form_s, &Times::max_plus_s, &Times::events_s, &Times::seconds>(
+        sum, tree);
     records.push_back(std::move(tree));
   }
 }

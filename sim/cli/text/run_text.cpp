@@ -118,7 +118,6 @@ bool is_server(const study::Result& result) {
          result.buckets.empty();
 }
 
-// Everything that decides the result and that a user might have got wrong in the file: scenario,
 // Several GPUs may share one card, which then decides more than its bandwidth does.
 std::string cards_text(const study::Cluster& cluster) {
   return cluster.nodes > 1 && cluster.gpus_per_node > 1 && !cluster.fabric
@@ -126,6 +125,7 @@ std::string cards_text(const study::Cluster& cluster) {
              : "";
 }
 
+// Everything that decides the result and that a user might have got wrong in the file: scenario,
 // workers, network, algorithm, exchange and the method that computed it.
 std::string setting_text(const study::Result& result) {
   const study::Scenario& scenario = result.scenario;
