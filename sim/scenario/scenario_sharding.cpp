@@ -17,7 +17,7 @@ namespace {
 using Limit = std::optional<std::int64_t>;
 
 // Keys that are read and written as they are.
-constexpr auto kPlainKeys =
+constexpr auto kShardingMembers =
     io::members<&Sharding::strategy, &Sharding::stored_bytes, &Sharding::optimizer_bytes,
                 &Sharding::parameter_bytes, &Sharding::reduce_bytes, &Sharding::gather,
                 io::unless_default<&Sharding::gather_by>, &Sharding::preset,
@@ -82,7 +82,7 @@ layers::Wrapping read_wrapping(io::Fields& fields, const ParseContext& context,
 }
 
 Sharding read_sharding(io::Fields& fields, const ParseContext& context, const Scenario& scenario) {
-  Sharding out = io::read_members(kPlainKeys, fields);
+  Sharding out = io::read_members(kShardingMembers, fields);
   const bool fsdp1 = out.preset == ShardingPreset::fsdp1;
   out.wrapping =
       read_wrapping(fields, context, scenario,
@@ -268,7 +268,7 @@ void add_sharding(const Scenario& scenario, io::Json& tree) {
   if (!shards && sharding.stored_bytes == Sharding().stored_bytes && !sharding.optimizer_bytes) {
     return;
   }
-  io::Json part = io::write_members(kPlainKeys, keys::kShardingForms.back(), sharding);
+  io::Json part = io::write_members(kShardingMembers, keys::kShardingForms.back(), sharding);
   if (sharding.parameter_compression.method != CodecMethod::none) {
     part.set("parameter_compression", value_codec_tree(sharding.parameter_compression));
   }

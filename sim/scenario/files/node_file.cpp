@@ -15,7 +15,7 @@ namespace {
 using nccl::NodeType;
 
 // Keys that are read and written as they are.
-constexpr auto kPlainKeys =
+constexpr auto kNodeMembers =
     members<&NodeType::link, &NodeType::generation, &NodeType::host, &NodeType::in_switch_reduction,
             &NodeType::ll128, &NodeType::approximate>;
 
@@ -168,7 +168,7 @@ bool is_of_sheet(const std::vector<SourcedNumber>& numbers, std::string_view key
 } // namespace
 
 nccl::NodeType read_node_type(Fields& fields, std::vector<SourcedNumber>& numbers) {
-  nccl::NodeType node = read_members(kPlainKeys, fields);
+  nccl::NodeType node = read_members(kNodeMembers, fields);
   node.gpus = counted_number(fields, "gpus_per_node", numbers);
   node.ring_Bps = sourced(fields, "ring_Bps", numbers).value_or(1);
   node.nics = counted_number(fields, "nics_per_node", numbers);
@@ -180,7 +180,7 @@ nccl::NodeType read_node_type(Fields& fields, std::vector<SourcedNumber>& number
 }
 
 void write_node_type(const nccl::NodeType& node, Json& object) {
-  add(object, write_members(kPlainKeys, keys::kNodePreset, node));
+  add(object, write_members(kNodeMembers, keys::kNodePreset, node));
   set_members<&NodeType::ring_Bps, &NodeType::nic_Bps>(node, object);
   object.set("gpus_per_node", node.gpus);
   object.set("nics_per_node", node.nics);
