@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::array<std::string_view, 1> kSweepExamples{R"({
   "schema_version": 1, "kind": "sweep",
-  "scenario": "two-layers.scenario.json",
+  "scenario": {"workload": {"trace": "resnet50.ddp.2xa100"},
+               "cluster": {"nodes": 16, "network": "10g-tcp"}},
   "axes": [
     {"field": "/cluster/nodes", "values": [4, 8, 16]},
     {"field": "/cluster/network/latency_s", "from": 1e-6, "to": 1e-4, "steps": 3,
