@@ -105,13 +105,12 @@ io::Json step(const io::Json& question) {
     defaults.push_back(
         io::Object{{"pointer", each.pointer}, {"value", each.value}, {"reason", each.reason}});
   }
-  const auto bar = cli::time_bar(summary);
   return io::Object{{"answer", cli::answer_of(result)},
                     {"conditions", cli::conditions_text(scenario)},
                     {"interval", summary.interval_level ? cli::interval_text(summary, "") : ""},
                     {"summary", study::summary_tree(summary)},
                     {"ranks", static_cast<std::int64_t>(scenario.cluster.ranks())},
-                    {"bar", bar ? drawn(*bar, "bar", question) : ""},
+                    {"bar", drawn(cli::time_bar(summary), "bar", question)},
                     {"defaults", std::move(defaults)},
                     {"warnings", std::move(warnings)}};
 }

@@ -6,7 +6,7 @@
 
 #include "base/collected.hpp"
 #include "collectives/collective.hpp"
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "scenario/files/source_json.hpp"
 
 namespace stepsim::calibrate {
@@ -158,10 +158,15 @@ io::Json device_tree(const std::string& name, io::Json count, const std::string&
 }
 
 io::Json network_tree(double latency_s, double bandwidth_Bps, double reduction_Bps) {
-  return io::Object{{"model", "alpha_beta"},
-                    {"latency_s", latency_s},
-                    {"bandwidth_Bps", bandwidth_Bps},
-                    {"reduction_Bps", reduction_Bps}};
+  using Network = links::NetworkProfile;
+  Network network;
+  network.latency_s = latency_s;
+  network.bandwidth_Bps = bandwidth_Bps;
+  network.reduction_Bps = reduction_Bps;
+  io::Json tree(io::Object{{"model", "alpha_beta"}});
+  io::set_members<&Network::latency_s, &Network::bandwidth_Bps, &Network::reduction_Bps>(network,
+                                                                                         tree);
+  return tree;
 }
 
 io::Json link_tree(std::string_view link_class, io::Json latency_s, io::Json per_byte_s,

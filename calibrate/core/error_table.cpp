@@ -6,7 +6,7 @@
 #include <cassert>
 
 #include "base/collected.hpp"
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "plot/svg.hpp"
 #include "scenario/files/import_source.hpp"
@@ -141,19 +141,13 @@ std::vector<ErrorRow> read_errors(const std::string& path) {
 }
 
 io::Json to_json(const ErrorRow& row) {
-  return io::Object{{"op", row.op},
-                    {"algorithm", row.algorithm},
-                    {"ranks", row.ranks},
-                    {"bytes", row.bytes},
-                    {"predicted_s", row.predicted_s},
-                    {"measured_s", row.measured_s},
-                    {"min_s", io::or_null(row.min_s)},
-                    {"p90_s", io::or_null(row.p90_s)},
-                    {"relative_error", row.relative_error()},
-                    {"bound", io::text_or_null(row.bound)},
-                    {"flags", io::Array(row.flags.begin(), row.flags.end())},
-                    {"rate", row.rate},
-                    {"transport", row.transport}};
+  using Row = ErrorRow;
+  io::Json tree = io::tree_of<&Row::op, &Row::algorithm, &Row::ranks, &Row::bytes,
+                              &Row::predicted_s, &Row::measured_s, &Row::min_s, &Row::p90_s,
+                              &Row::flags, &Row::rate, &Row::transport>(row);
+  tree.set("relative_error", row.relative_error());
+  tree.set("bound", io::text_or_null(row.bound));
+  return tree;
 }
 
 ErrorSummary summarise(std::span<const ErrorRow> rows, std::string algorithm) {

@@ -6,7 +6,7 @@
 
 #include "calibrate/core/calibration_file.hpp"
 #include "calibrate/cuda/codec_math.hpp"
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "scenario/files/source_json.hpp"
 
 namespace stepsim::calibrate::gpu {
@@ -86,13 +86,10 @@ std::vector<Part> all_parts() {
 
 // The constants of a kernel with the points they were fitted to, as one list per quantity.
 io::Json kernel_tree(const GpuSamples& samples, const KernelFit& fit) {
-  io::Json tree(io::Object{{"kernel", fit.kernel},
-                           {"distribution", fit.distribution},
-                           {"device", samples.device},
-                           {"fit", io::Object{{"c0_s", fit.c0_s},
-                                              {"c1_s_per_element", fit.c1_s_per_element},
-                                              {"c2_s_per_entry", fit.c2_s_per_entry},
-                                              {"max_relative_error", fit.max_relative_error}}}});
+  io::Json tree = io::tree_of<&KernelFit::kernel, &KernelFit::distribution>(fit);
+  tree.set("device", samples.device);
+  tree.set("fit", io::tree_of<&KernelFit::c0_s, &KernelFit::c1_s_per_element,
+                              &KernelFit::c2_s_per_entry, &KernelFit::max_relative_error>(fit));
   io::set_given(tree, "driver", samples.driver);
   const auto list = [&](std::string_view key, auto member) {
     tree.set(key, io::write_each(fit.points, std::mem_fn(member)));

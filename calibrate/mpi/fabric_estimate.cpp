@@ -8,6 +8,8 @@
 
 #include "base/error.hpp"
 #include "base/statistics.hpp"
+#include "document/fields/members.hpp"
+#include "links/profile/profile.hpp"
 
 namespace stepsim::calibrate::mpi {
 
@@ -169,10 +171,11 @@ FabricEstimate estimate_fabric(const SharedTimes& times) {
 }
 
 io::Json topology_tree(const FabricEstimate& fabric) {
+  using Link = links::TopologyLink;
   io::Array hosts, switches, links;
   const auto link = [&](std::string a, std::string b, double rate) {
-    links.push_back(io::Object{
-        {"a", std::move(a)}, {"b", std::move(b)}, {"latency_s", 0.0}, {"bandwidth_Bps", rate}});
+    links.push_back(io::tree_of<&Link::a, &Link::b, &Link::latency_s, &Link::bandwidth_Bps>(
+        {{}, std::move(a), std::move(b), 0, rate, {}}));
   };
   for (std::size_t rank = 0; rank < fabric.access_Bps.size(); ++rank) {
     const std::string name = "r" + std::to_string(rank);

@@ -1,5 +1,8 @@
 #include "calibrate/mpi/pairs.hpp"
 
+#include "document/fields/members.hpp"
+#include "scenario/files/links_file.hpp"
+
 namespace stepsim::calibrate::mpi {
 
 namespace {
@@ -229,16 +232,15 @@ SharedTimes shared_times(const PairRun& pairs, const std::vector<double>& shifts
 }
 
 io::Json links_tree(const PairRun& run) {
+  using Pair = io::WrittenPair;
   io::Array links;
   for (const PairTimes& pair : run.pairs) {
     if (pair.per_byte_s() <= 0) {
       continue;
     }
     for (const auto& [src, dst] : {std::pair(pair.a, pair.b), std::pair(pair.b, pair.a)}) {
-      links.push_back(io::Object{{"src", std::int64_t{src}},
-                                 {"dst", std::int64_t{dst}},
-                                 {"latency_s", pair.latency_s()},
-                                 {"bandwidth_Bps", 1 / pair.per_byte_s()}});
+      links.push_back(io::tree_of<&Pair::src, &Pair::dst, &Pair::latency_s, &Pair::bandwidth_Bps>(
+          {std::int64_t{src}, std::int64_t{dst}, pair.latency_s(), 0, 1 / pair.per_byte_s()}));
     }
   }
   return io::Object{{"schema_version", 1}, {"kind", "links"}, {"links", std::move(links)}};

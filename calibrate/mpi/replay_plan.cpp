@@ -95,7 +95,7 @@ ReplayPlan replay_plan(const io::Json& scenario_file, const std::string& calibra
   plan.warnings = result.warnings;
   plan.update_s = result.summary.update_s.value_or(0);
   plan.compute_s = result.summary.forward_s.value_or(0) + result.summary.backward_s.value_or(0);
-  plan.predicted_s = result.summary.iteration_time_s.value_or(0);
+  plan.predicted_s = study::step_of(result.summary);
   plan.predicted_exposed_s = result.summary.exposed_communication_s.value_or(0);
   for (const study::Bucket& bucket : result.buckets) {
     if (bucket.bytes.value % kElement != 0) {

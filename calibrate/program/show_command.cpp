@@ -93,9 +93,12 @@ Rows network_rows(const io::Json& tree) {
   }
   Rows rows{{profile.name, origin}};
   const auto add_link = [&](const std::string& what, const io::Json& link, bool inverse) {
-    rows.push_back({what, estimate(*link.find("latency_s"), false, seconds_text) + ", " +
-                              estimate(*link.find(inverse ? "per_byte_s" : "bandwidth_Bps"),
-                                       inverse, base::readable_rate)});
+    rows.push_back(
+        {what,
+         estimate(*link.find("latency_s"), false, seconds_text) + ", " +
+             estimate(*link.find(inverse ? "per_byte_s"
+                                         : io::key_of<&links::NetworkProfile::bandwidth_Bps>()),
+                      inverse, base::readable_rate)});
   };
   const io::Json* links = member(&tree, "links");
   const io::Array classes = links != nullptr ? links->as_array() : io::Array{};

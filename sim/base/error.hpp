@@ -59,7 +59,7 @@ class SimulationError : public std::runtime_error {
 // alphabetical order, at most 3. If `word` has three letters or more, there are further results,
 // which are sorted as if they had the largest distance:
 //
-//   words that begin with `word` and "_" or "-"      "bandwidth" finds "bandwidth_Bps"
+//   words that begin with `word` and "_" or "-"      "reduction" finds "reduction_Bps"
 //   if nothing else was found, words that end in
 //   "_" and `word`                                   "efficiency" finds "scaling_efficiency"
 [[nodiscard]] std::vector<std::string> nearest_words(std::string_view word,

@@ -71,8 +71,8 @@ struct PairKinds {
 // for keys that end in per_byte_s, which do not take a text with a unit.
 [[nodiscard]] std::optional<base::QuantityKind> kind_of_place(std::string_view pointer);
 
-// The number that a text at this place means: in a unit of the key ("25Gbps" at
-// /cluster/network/bandwidth_Bps, "10ms" at /ready_s/3), or a percentage if the key has no unit.
+// The number that a text at this place means: in a unit of the key ("10ms" at
+// /ready_s/3), or a percentage if the key has no unit.
 // Empty for all other texts, such as the words that some keys allow besides numbers.
 [[nodiscard]] std::optional<Json> quantity_at(std::string_view pointer, std::string_view text);
 // The value of a number, or of a text with a unit, read by quantity_at() for the place of `value`

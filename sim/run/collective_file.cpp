@@ -182,9 +182,10 @@ std::vector<collectives::MatrixShape> parse_shapes(io::Fields& fields) {
 
 // Numbers that a method cannot guess are required, such as the rank of powersgd.
 void check_required(io::Fields& fields, CompressionMethod method) {
+  constexpr std::string_view kDensityKey = io::key_of<&collectives::Compression::density>();
   const collectives::CompressionRow& row = collectives::row(method);
-  if (collectives::has_key(row, "k") && fields.has("density") == fields.has("k")) {
-    fields.refuse("density", "give exactly one of /compression/density and /compression/k");
+  if (collectives::has_key(row, "k") && fields.has(kDensityKey) == fields.has("k")) {
+    fields.refuse(kDensityKey, "give exactly one of /compression/density and /compression/k");
   }
   for (const std::string_view key : {"rank", "block"}) {
     if (collectives::has_key(row, key) && !fields.has(key)) {

@@ -9,10 +9,10 @@ constexpr std::array<std::string_view, 2> kCollectiveExamples{
     R"({
   "schema_version": 1, "kind": "collective", "name": "ring of 8",
   "op": "allreduce", "algorithm": "ring", "ranks": 8, "bytes": 100000000,
-  "network": {"latency_s": 1e-05, "bandwidth_Bps": 1.25e9, "reduction_Bps": 1e10}})",
+  "network": {"calibration": "10g-tcp", "reduction_Bps": 1e10}})",
     R"({
   "op": "allreduce", "algorithm": "topk", "ranks": 16, "bytes": "4MB",
-  "topology": "star_16", "compression": {"density": 0.001}})"};
+  "topology": "star_16", "compression": {"k": 1000}})"};
 
 } // namespace
 

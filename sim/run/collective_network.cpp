@@ -16,6 +16,14 @@ namespace stepsim::study {
 
 namespace {
 
+constexpr std::string_view kRate = io::key_of<&CollectiveFile::bandwidth_Bps>();
+
+// What a network inside a node needs, in words.
+std::string both_of_intra() {
+  return std::string("/intra_network/latency_s and ")
+      .append(io::pointer_to<&CollectiveFile::bandwidth_Bps, "/intra_network/">());
+}
+
 // The numbers of a calibration: those of the link that joins its ranks, else of its network.
 struct Calibrated {
   collectives::LinkCost link;
@@ -63,8 +71,7 @@ void parse_link(io::Fields& fields, const ParseContext& context, CollectiveFile&
                      fields.row("network"));
   collectives::Links& out = file.collective.links;
   const std::optional<Calibrated> calibrated = parse_calibration(network, context, file);
-  const bool given =
-      network.has("latency_s") || network.has("bandwidth_Bps") || network.has("delay_s");
+  const bool given = network.has("latency_s") || network.has(kRate) || network.has("delay_s");
   const bool filled = file.system.node && !topology && !links && !calibrated;
   const bool needed =
       !topology && !filled && !file.system.question && !calibrated && (!links || given);
@@ -80,8 +87,8 @@ void parse_link(io::Fields& fields, const ParseContext& context, CollectiveFile&
   const collectives::LinkCost before = calibrated ? calibrated->link : collectives::LinkCost{};
   out.all.latency_s = number("latency_s", before.latency_s, node.network_latency_s);
   const double rate =
-      number("bandwidth_Bps", before.per_byte_s > 0 ? 1 / before.per_byte_s : 0, node.network_Bps);
-  const bool own_rate = calibrated && !network.has("bandwidth_Bps");
+      number(kRate, before.per_byte_s > 0 ? 1 / before.per_byte_s : 0, node.network_Bps);
+  const bool own_rate = calibrated && !network.has(kRate);
   out.all.per_byte_s = own_rate ? before.per_byte_s : rate > 0 ? 1 / rate : 0;
   const bool own_latency = calibrated && !network.has("latency_s");
   out.all.block_latency_s = network.number_or(
@@ -93,7 +100,7 @@ void parse_link(io::Fields& fields, const ParseContext& context, CollectiveFile&
   if (calibrated && calibrated->steps && !given && !topology) {
     out.measured = std::make_shared<const collectives::MeasuredSteps>(*calibrated->steps);
   }
-  if (network.has("bandwidth_Bps") || filled) {
+  if (network.has(kRate) || filled) {
     file.bandwidth_Bps = rate;
   }
   file.reduction_Bps = calibrated ? network.number_or("reduction_Bps", calibrated->reduction_Bps)
@@ -154,9 +161,7 @@ std::vector<links::NodeId> hosts_of(const links::Fabric& fabric, io::Fields& fie
   hosts.resize(collective.ranks);
   const bool shared = gpus > 1 && std::ranges::adjacent_find(hosts) != hosts.end();
   if (shared && levels->intra.per_byte_s <= 0) {
-    context.problems.add(
-        fields.json(),
-        "/gpus_per_node needs /intra_network/latency_s and /intra_network/bandwidth_Bps");
+    context.problems.add(fields.json(), "/gpus_per_node needs " + both_of_intra());
   }
   // Servers are placed together with the workers, so that the placement leaves the workers where
   // they are; of each server's node its first place is taken.
@@ -196,9 +201,8 @@ void read_intra(io::Fields& fields, bool filled, CollectiveFile& file) {
     out = {node.inner_latency_s, node.inner_latency_s, 1 / node.inner_Bps};
   }
   fields.object("intra_network", [&](io::Fields& inner) {
-    if (!filled && inner.has("latency_s") != inner.has("bandwidth_Bps")) {
-      fields.problems().add(fields.json(),
-                            "give both /intra_network/latency_s and /intra_network/bandwidth_Bps");
+    if (!filled && inner.has("latency_s") != inner.has(kRate)) {
+      fields.problems().add(fields.json(), "give both " + both_of_intra());
       inner.know_all();
       return;
     }
@@ -208,7 +212,7 @@ void read_intra(io::Fields& fields, bool filled, CollectiveFile& file) {
       return value;
     };
     out.latency_s = out.block_latency_s = number("latency_s", node.inner_latency_s);
-    out.per_byte_s = 1 / number("bandwidth_Bps", node.inner_Bps);
+    out.per_byte_s = 1 / number(kRate, node.inner_Bps);
     out.delay_s = inner.number_or("delay_s", 0);
   });
 }
@@ -229,9 +233,7 @@ void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint3
                          "/nics_per_node and /topology exclude each other: its cables are there");
   } else if (!intra && !topology && !system.question && context.problems.empty() &&
              (gpus != 1 || nics != 1 || fields.has("nvlink_domain_nodes"))) {
-    context.problems.add(
-        fields.json(),
-        "/gpus_per_node needs /intra_network/latency_s and /intra_network/bandwidth_Bps");
+    context.problems.add(fields.json(), "/gpus_per_node needs " + both_of_intra());
   }
   const std::optional<collectives::NvlsCost> nvls = read_nvls(fields, system.node);
   const std::optional<double> switch_latency_s = read_switch_latency(fields);

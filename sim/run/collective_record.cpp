@@ -140,8 +140,8 @@ io::Json record_tree(const CollectiveRecord& record) {
       {"blocks", record.blocks ? io::Json(record.blocks->blocks) : io::Json()},
       {"elements", nullptr},
       {"k", nullptr},
-      {"density", nullptr},
   });
+  tree.set(io::key_of<&CompressedRecord::density>(), nullptr);
   io::set_members<&Traffic::steps, &Traffic::messages>(record.traffic, tree);
   io::set_members<&CollectiveRecord::ranks, &CollectiveRecord::closed_form_s,
                   &CollectiveRecord::max_plus_s, &CollectiveRecord::events_s,

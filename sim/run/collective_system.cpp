@@ -223,10 +223,10 @@ void ask_library(const io::Json& tree, CollectiveFile& file) {
   if (overridden("/nics_per_node")) {
     question.node.nics = links.two_level->nics_per_node;
   }
-  if (overridden("/network/bandwidth_Bps")) {
+  if (overridden(io::pointer_to<&CollectiveFile::bandwidth_Bps, "/network/">())) {
     question.node.nic_Bps = *file.bandwidth_Bps;
   }
-  if (overridden("/intra_network/bandwidth_Bps")) {
+  if (overridden(io::pointer_to<&CollectiveFile::bandwidth_Bps, "/intra_network/">())) {
     question.node.ring_Bps = 1 / links.two_level->intra.per_byte_s;
   }
   if (const io::Json* domain = tree.find("nvlink_domain_nodes");

@@ -98,8 +98,7 @@ inline constexpr std::array kFlowEntry{either("flows", kFlowForms, "One flow, or
 // topology themselves.
 inline constexpr std::array kFlowTopologyForms{
     kTopologyForms[0], kTopologyForms[1],
-    io::keys::kTopology.and_also(io::kHeaderKeys)
-        .example(R"({"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 1e-6})")};
+    io::keys::kTopology.and_also(io::kHeaderKeys).example(kTopologyForms.back().example_json)};
 
 // Every key has a default, so that the block may be missing: the flows then run at the flow level.
 inline constexpr std::array kFlowNetwork{
@@ -119,7 +118,7 @@ inline constexpr std::array kFlowLimits{
 
 inline constexpr std::array kFlowsKeys{
     either("topology", kFlowTopologyForms, "Hosts, switches and links.")
-        .example(R"({"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 1e-6})")
+        .example(kTopologyForms.back().example_json)
         .required(),
     object("network", kFlowNetwork, "How flows share the network.")
         .example(R"({"model": "packet", "packet": {"transport": "dctcp"}})"),
@@ -142,7 +141,7 @@ inline constexpr io::Key kFlows =
 // Examples are part of the schema and are checked against it: an incast at the packet level, and a
 // permutation on a shipped topology.
 inline constexpr std::array<std::string_view, 2> kFlowsFileExamples{
-    R"({"schema_version": 1, "kind": "flows", "topology": {"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 1e-6}, "network": {"model": "packet", "packet": {"transport": "dlcp"}}, "flows": [{"generate": "incast", "senders": 8, "size_bytes": 65536}]})",
+    R"({"schema_version": 1, "kind": "flows", "topology": "star_16", "network": {"model": "packet", "packet": {"transport": "dlcp"}}, "flows": [{"generate": "incast", "senders": 8, "size_bytes": 65536}]})",
     R"({"schema_version": 1, "kind": "flows", "topology": "leaf_spine_144", "flows": [{"generate": "permutation", "size_bytes": 1000000}], "start_jitter_s": 5e-6, "seed": 7})"};
 inline constexpr io::FileKind kFlowsFile{"flows", &kFlows, kFlowsFileExamples};
 

@@ -47,9 +47,9 @@ bool fill_job(const Job& job, std::int64_t machines, std::int64_t gpus, Summary&
   std::optional<double> time;
   if (samples && summary.samples_per_s) {
     // A whole number, but for the rounding of the rate.
-    const double of_step = std::round(*summary.samples_per_s * *summary.iteration_time_s);
+    const double of_step = std::round(*summary.samples_per_s * step_of(summary));
     summary.steps_to_finish = std::ceil(*samples / of_step);
-    time = *summary.steps_to_finish * *summary.iteration_time_s;
+    time = *summary.steps_to_finish * step_of(summary);
   }
   if (job.node_mtbf_s) {
     const Checkpointing best = best_checkpointing(

@@ -144,10 +144,10 @@ MeasuredTotal corrected_by(const Result& asked, const Result& measured, double m
                                                 "one machine") +
                      "; give it to fit-conditions");
   }
-  const double predicted_s = *measured.summary.iteration_time_s;
+  const double predicted_s = step_of(measured.summary);
   MeasuredTotal total{.measured_s = measured_s,
                       .predicted_s = predicted_s,
-                      .step_s = *asked.summary.iteration_time_s * measured_s / predicted_s};
+                      .step_s = step_of(asked.summary) * measured_s / predicted_s};
   if (is_typical(asked.scenario) && is_typical(measured.scenario)) {
     set_interval_of(asked.summary, measured.summary, total);
   }

@@ -142,7 +142,7 @@ void fill_optimum(const Scenario& scenario, Summary& summary) {
   best.communication.schedule = buckets::Schedule::optimal;
   best.communication.merge_of = buckets::Schedule::optimal;
   best.communication.plan_cost.reset();
-  const double period = *summary.iteration_time_s;
+  const double period = step_of(summary);
   const double best_s = schedule == buckets::Schedule::optimal ? period : period_of(best);
   // The gap is given only to schedules that plan with a cost alone: others send several messages at
   // once, halves of them, or buckets that somebody else has cut, so that they solve another
@@ -168,7 +168,7 @@ void fill_closed_form(const Scenario& scenario, const buckets::Plan& plan, Resul
   }
   const bool by_formula = *result.exchange_method == collectives::Method::closed_form;
   if (by_formula && (!scenario.method || is_compressed(scenario))) {
-    summary.closed_form_s = summary.iteration_time_s;
+    summary.closed_form_s = step_of(summary);
     return;
   }
   if (is_compressed(scenario) || training.sharding.strategy != ShardingStrategy::none ||
@@ -177,7 +177,7 @@ void fill_closed_form(const Scenario& scenario, const buckets::Plan& plan, Resul
   }
   Scenario formula = scenario;
   formula.method = collectives::Method::closed_form;
-  summary.closed_form_s = by_formula ? *summary.iteration_time_s : period_of(formula);
+  summary.closed_form_s = by_formula ? step_of(summary) : period_of(formula);
   summary.closed_form_is_bound = formula_is_bound(scenario, plan);
 }
 

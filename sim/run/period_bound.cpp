@@ -5,6 +5,7 @@
 
 #include "buckets/bounds.hpp"
 #include "programs/rank_loops.hpp"
+#include "run/figure_key.hpp"
 #include "run/network_figures.hpp"
 #include "run/planned_messages.hpp"
 
@@ -172,12 +173,13 @@ double bound_of(double bound_s, double time_s) {
 void warn_below_bound(const Scenario& scenario, double bound_s, Result& result) {
   constexpr double kRounding = 1e-9;
   const layers::Variability& variability = scenario.variability;
-  if (!variability.varies() || *result.summary.iteration_time_s >= bound_s * (1 - kRounding)) {
+  if (!variability.varies() || step_of(result.summary) >= bound_s * (1 - kRounding)) {
     return;
   }
   const bool random = variability.random();
   result.warnings.push_back(
-      "iteration_time_s is shorter than mean times allow (" + base::significant(bound_s) + " s): " +
+      std::string(kIterationTime) + " is shorter than mean times allow (" +
+      base::significant(bound_s) + " s): " +
       (random ? std::string(layers::kJitterLaws[variability.law]) +
                     " factors below 1 were drawn (/variability), which shorten computing and "
                     "transfers below bytes / bandwidth"

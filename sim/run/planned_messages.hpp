@@ -68,7 +68,7 @@ struct FastestMerge {
   buckets::Schedule merge{}; // `optimal`, or the schedule whose merge is faster than its own
   double period_s{};
 };
-// The schedule whose merge is the fastest in the run, and iteration_time_s with it. The scenario
+// The schedule whose merge is the fastest in the run, and the step with it. The scenario
 // must be one of searches_merge(). `memory` as for run(). Throws as run() does.
 [[nodiscard]] FastestMerge fastest_merge(const Scenario& scenario, ProgramMemory* memory = nullptr);
 

@@ -79,7 +79,7 @@ std::string largest_of_program(const Scenario& scenario, const ScenarioProgram& 
 std::string program_bottleneck(const Scenario& scenario, const ScenarioProgram& made,
                                const EvaluatedProgram& found, const programs::Factors& factors,
                                const Summary& summary) {
-  if (summary.straggler_wait_s.value_or(0) > kStragglerShare * *summary.iteration_time_s) {
+  if (summary.straggler_wait_s.value_or(0) > kStragglerShare * step_of(summary)) {
     return "straggler";
   }
   return verdict(

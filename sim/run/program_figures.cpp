@@ -233,7 +233,7 @@ void fill_bound(const Scenario& scenario, const ScenarioProgram& made,
     least = bounds->with_factors(found.times, factors, window);
   }
   if (least) {
-    summary.lower_bound_s = bound_of(*least, *summary.iteration_time_s);
+    summary.lower_bound_s = bound_of(*least, step_of(summary));
   }
   if (scenario.variability.varies()) {
     const layers::Workload& workload = scenario.workload;

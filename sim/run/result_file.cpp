@@ -69,11 +69,11 @@ constexpr auto kDefault = std::to_array<Written<DefaultValue>>({
 
 constexpr auto kOverride = std::to_array<Written<Override>>({
     io::row<&Override::pointer>("Where it stands in the scenario.")
-        .example(R"("/cluster/network/bandwidth_Bps")"),
-    io::row<&Override::value>("What the scenario says.").example("1.25e10"),
+        .example(R"("/cluster/nics_per_node")"),
+    io::row<&Override::value>("What the scenario says.").example("4"),
     io::row<&Override::of_node>(
         "What the node type says; null where a calibration stands for several values.")
-        .example("4.8e10"),
+        .example("8"),
 });
 
 constexpr auto kMeasured = std::to_array<Written<MeasuredExchange>>({

@@ -45,9 +45,8 @@ Result run_at_once(const Scenario& scenario, Detail detail, ProgramMemory* memor
 }
 
 double period_at_once(const Scenario& scenario, ProgramMemory* memory, const ProgramMemory* like) {
-  return has_own_way(scenario)
-             ? *run_at_once(scenario, Detail::summary, nullptr).summary.iteration_time_s
-             : program_period(scenario, memory, like);
+  return has_own_way(scenario) ? step_of(run_at_once(scenario, Detail::summary, nullptr).summary)
+                               : program_period(scenario, memory, like);
 }
 
 // What is kept of the run without starts of messages (0), and of the one without transfers (1).
@@ -70,7 +69,7 @@ Result run_algorithm(const Scenario& scenario, Detail detail, ProgramMemory* mem
   }
   Result transfers = run_at_once(without_starts(scenario), detail, part_of(memory, 0));
   Result starts = run_at_once(without_transfers(scenario), detail, part_of(memory, 1));
-  const bool start_decides = *starts.summary.iteration_time_s > *transfers.summary.iteration_time_s;
+  const bool start_decides = step_of(starts.summary) > step_of(transfers.summary);
   Result result = std::move(start_decides ? starts : transfers);
   result.scenario = scenario;
   result.warnings.emplace_back(
@@ -94,15 +93,14 @@ void fill_convergence(const Convergence& convergence, Summary& summary) {
   const double beyond =
       std::max(0.0, loss - convergence.harmless) / (convergence.most - convergence.harmless);
   summary.epochs = convergence.epochs_lossless * (1 + convergence.beta * beyond);
-  summary.time_to_accuracy_s = *summary.epochs *
-                               static_cast<double>(convergence.iterations_per_epoch) *
-                               *summary.iteration_time_s;
+  summary.time_to_accuracy_s =
+      *summary.epochs * static_cast<double>(convergence.iterations_per_epoch) * step_of(summary);
 }
 
 // Against the same run without compression: everything in one message after backward, and
 // overlapped with backward (SPA 5).
 void compare_with_dense(const Scenario& scenario, Summary& summary, ProgramMemory* memory) {
-  const double period = *summary.iteration_time_s;
+  const double period = step_of(summary);
   // A dense run would be compared with itself, and a period of 0 has no ratio.
   if (!is_compressed(scenario) || !(period > 0)) {
     return;
@@ -312,7 +310,7 @@ void average(const std::vector<Summary>& all, Summary& summary) {
       if (!(each.*number)) {
         return std::nullopt;
       }
-      sum += *(each.*number) * (weighted ? *each.iteration_time_s : 1);
+      sum += *(each.*number) * (weighted ? step_of(each) : 1);
     }
     return sum / static_cast<double>(all.size());
   };
@@ -333,7 +331,7 @@ void average(const std::vector<Summary>& all, Summary& summary) {
     summary.speedup = *first.speedup / *first.scaling_efficiency * *summary.scaling_efficiency;
   }
   if (summary.samples_per_s) {
-    *summary.samples_per_s *= *first.iteration_time_s / period;
+    *summary.samples_per_s *= step_of(first) / period;
   }
 }
 
@@ -343,17 +341,17 @@ void average(const std::vector<Summary>& all, Summary& summary) {
 Result run_replications(const Scenario& scenario, std::int64_t replications) {
   Result result = run(scenario);
   std::vector<Summary> all{result.summary};
-  std::vector<double> periods{*result.summary.iteration_time_s};
+  std::vector<double> periods{step_of(result.summary)};
   for (std::int64_t r = 1; r < replications; ++r) {
     all.push_back(run(replicated(scenario, r)).summary);
-    periods.push_back(*all.back().iteration_time_s);
+    periods.push_back(step_of(all.back()));
   }
   if (replications > 1) {
     average(all, result.summary);
     fill_following(scenario, result.summary);
     if (!result.summary.interval_parts.empty()) { // as wide as for the first replication
-      *result.summary.iteration_time_low_s *= *result.summary.iteration_time_s / periods.front();
-      *result.summary.iteration_time_high_s *= *result.summary.iteration_time_s / periods.front();
+      *result.summary.iteration_time_low_s *= step_of(result.summary) / periods.front();
+      *result.summary.iteration_time_high_s *= step_of(result.summary) / periods.front();
     } else {
       set_interval(scenario, base::mean_interval(periods, kLevel80), result.summary);
     }

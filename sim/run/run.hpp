@@ -19,7 +19,7 @@ inline constexpr std::string_view kEqualWorkers =
 // `memory`, if not null, keeps what runs of the same scenario on other networks have in common.
 [[nodiscard]] Result run(const Scenario& scenario, Detail detail = Detail::all,
                          ProgramMemory* memory = nullptr);
-// Returns iteration_time_s of run(scenario), which nothing else is made of. `memory` as for run();
+// Returns the step of run(scenario), which nothing else is made of. `memory` as for run();
 // `like`, if not null, is the memory of a run of a scenario that differs in factors of its
 // conditions alone.
 [[nodiscard]] double period_of(const Scenario& scenario, ProgramMemory* memory = nullptr,

@@ -190,7 +190,7 @@ void find_input_bound(const Scenario& scenario, Summary& summary) {
   const bool slowest =
       scenario.training.input_pipelined ||
       (wait > summary.compute_s.value_or(0) && wait > summary.exposed_communication_s.value_or(0));
-  if (wait > kWaitShare * summary.iteration_time_s.value_or(0) && slowest) {
+  if (wait > kWaitShare * step_of(summary) && slowest) {
     summary.bottleneck = "input";
   }
 }
@@ -234,7 +234,7 @@ void fill_step(const Scenario& scenario, Summary& summary) {
   if (summary.period_s) {
     return;
   }
-  const double period = *summary.iteration_time_s;
+  const double period = step_of(summary);
   summary.steps = 1;
   summary.period_s = period;
   const double input = scenario.training.input.value;
@@ -317,7 +317,7 @@ void set_interval(const Scenario& scenario, base::Interval interval, Summary& su
                        layers::least_factor(variability, variability.compute_cv) *
                        (scenario.workload.forward().value + scenario.workload.backward().value +
                         scenario.training.update.value);
-  const double mean = *summary.iteration_time_s;
+  const double mean = step_of(summary);
   summary.iteration_time_low_s = std::min(mean, std::max(interval.low, least));
   summary.iteration_time_high_s = std::max(mean, interval.high);
   summary.interval_level = kLevel80;

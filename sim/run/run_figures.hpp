@@ -63,7 +63,7 @@ void fill_interval(const Scenario& scenario, Result& result);
 
 // Sets the interval. Its lower end is raised to the compute time of the slowest worker
 // (asynchronous: the fastest) with the least factor that /variability can draw; then both ends are
-// moved, if necessary, so that the interval contains iteration_time_s.
+// moved, if necessary, so that the interval contains the step.
 void set_interval(const Scenario& scenario, base::Interval interval, Summary& summary);
 
 // Whether the iteration time has an interval of parts that are not known for sure: under typical
@@ -75,7 +75,7 @@ void set_interval(const Scenario& scenario, base::Interval interval, Summary& su
 
 struct ProgramMemory;
 
-// Sets the interval of summary.iteration_time_s, which must be that of the scenario: of the factors
+// Sets the interval of the step, which must be that of the scenario: of the factors
 // of typical conditions and what differs between equal runs, of the model of a library, if one is
 // asked, and of the estimate of computing beside either. `memory`, if not null, is that of the run.
 void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary& summary);
@@ -108,7 +108,7 @@ struct Checkpointing {
 // Machines of the job: those of the workers, and dedicated servers.
 [[nodiscard]] std::int64_t machines_of(const Scenario& scenario);
 
-// Sets the figures of /job from iteration_time_s and samples_per_s. Returns false, and leaves some
+// Sets the figures of /job from the step and samples_per_s. Returns false, and leaves some
 // of them out, where machines fail so often that the training takes longer than numbers tell.
 [[nodiscard]] bool fill_job(const Job& job, std::int64_t machines, std::int64_t gpus,
                             Summary& summary);

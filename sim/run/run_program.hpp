@@ -15,7 +15,7 @@ namespace stepsim::study {
 [[nodiscard]] Result run_program(const Scenario& scenario, Detail detail = Detail::all,
                                  ProgramMemory* memory = nullptr);
 
-// Returns iteration_time_s of run_program(), which nothing else is made of. `like` as for
+// Returns the step of run_program(), which nothing else is made of. `like` as for
 // period_of().
 [[nodiscard]] double program_period(const Scenario& scenario, ProgramMemory* memory = nullptr,
                                     const ProgramMemory* like = nullptr);

@@ -198,7 +198,7 @@ Result run_server_rounds(const Scenario& scenario) {
   const auto workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
   const auto count =
       static_cast<double>(scenario.training.iterations - discarded_iterations(scenario));
-  const double equal_period = *summary.iteration_time_s;
+  const double equal_period = step_of(summary);
   const double exchange = *summary.communication_s;
   const double codec = *summary.codec_compute_s;
   const Parts parts = parts_of(scenario, *summary.compute_s);

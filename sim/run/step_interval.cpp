@@ -10,7 +10,7 @@ namespace stepsim::study {
 // What makes the step longer or shorter adds up in squares. The model of a library may be off in
 // the same direction for all messages.
 void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary& summary) {
-  const double middle = *summary.iteration_time_s;
+  const double middle = step_of(summary);
   if (!has_uncertain_parts(scenario) || !(middle > 0)) {
     return;
   }

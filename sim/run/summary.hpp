@@ -1,6 +1,8 @@
 #pragma once
 // The figures of a run. Their table (summary_fields.hpp) explains each of them.
 
+#include <cassert>
+
 #include "base/quantity.hpp"
 #include "document/json.hpp"
 
@@ -70,6 +72,11 @@ struct Summary {
   std::string baseline;                          // baseline of speedup, in words
 };
 
+// The iteration time of a run, s. Every run has one.
+[[nodiscard]] inline double step_of(const Summary& summary) {
+  assert(summary.iteration_time_s && "summaries are asked for their step when it is there");
+  return *summary.iteration_time_s;
+}
 // The interval of the iteration time, s; empty where it has none.
 [[nodiscard]] std::optional<base::Band> band_of(const Summary& summary);
 

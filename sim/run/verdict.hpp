@@ -40,9 +40,9 @@ template <class ExchangeSeconds, class Largest>
   const double exposed = summary.exposed_communication_s.value_or(0);
   // More is exposed than is sent where a schedule waits for its next tick.
   const double beyond = exposed - *summary.communication_s;
-  const double ticks = beyond > kNothing * *summary.iteration_time_s ? beyond : 0;
+  const double ticks = beyond > kNothing * step_of(summary) ? beyond : 0;
   const double delay = input + ticks;
-  const double work = *summary.iteration_time_s - delay;
+  const double work = step_of(summary) - delay;
   const double least = exposed - ticks;
   const bool hidden = !(least > kNothing * work) || 2 * *summary.communication_s <= work;
   const double exchange = hidden ? 0 : 2 * least > work ? least : exchange_s();

@@ -67,9 +67,9 @@ void set_rates(const Scenario& nominal, LossQuestion& question) {
     question.network_Bps = asked->node.nic_Bps * cards;
     question.bus_Bps = asked->node.ring_Bps;
     question.network_measured =
-        !is_of_sheet(nominal, asked->node.nic_of_sheet, "/cluster/network/bandwidth_Bps");
+        !is_of_sheet(nominal, asked->node.nic_of_sheet, kNetworkPointer<&Network::bandwidth_Bps>);
     question.bus_measured =
-        !is_of_sheet(nominal, asked->node.ring_of_sheet, "/cluster/intra_network/bandwidth_Bps");
+        !is_of_sheet(nominal, asked->node.ring_of_sheet, kIntraPointer<&Network::bandwidth_Bps>);
   } else if (cluster.fabric) {
     question.network_Bps = rate_out_of_machine(cluster);
     question.bus_Bps = cluster.intra ? question.bus_Bps : 1; // any: its share alone counts

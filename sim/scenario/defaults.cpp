@@ -162,9 +162,9 @@ constexpr auto kNoTimes = std::to_array<std::string_view>(
     {"/schema_version", "/kind", "/name", "/seed", "/method", "/limits", "/training/iterations",
      "/training/discard_iterations", "/training/max_width", "/training/width_tolerance",
      "/training/convergence", "/variability/stragglers", "/workload/batch_size",
-     "/workload/accept_estimate", "/cluster/network/copy_engines", "/cluster/network/latency_s",
-     "/cluster/network/delay_s", "/cluster/network/bandwidth_Bps",
-     "/communication/compression/method"});
+     "/workload/accept_estimate", "/cluster/network/copy_engines",
+     kNetworkPointer<&Network::latency_s>, kNetworkPointer<&Network::delay_s>,
+     kNetworkPointer<&Network::bandwidth_Bps>, "/communication/compression/method"});
 
 // /workload/3/device -> /workload/device
 std::string without_job(const std::string& pointer) {
@@ -338,10 +338,9 @@ std::vector<DefaultValue> defaults_that_decide(const io::Json& written, const Sc
     return given == nullptr || given->is_null();
   };
   const Cluster& cluster = scenario.cluster;
-  if (has_network_of_node(scenario) && is_open("/cluster/network/bandwidth_Bps")) {
+  if (has_network_of_node(scenario) && is_open(kNetworkPointer<&Network::bandwidth_Bps>)) {
     defaults.push_back({"/cluster/network",
-                        io::Object{{"latency_s", cluster.network.latency_s},
-                                   {"bandwidth_Bps", cluster.network.bandwidth_Bps}},
+                        io::tree_of<&Network::latency_s, &Network::bandwidth_Bps>(cluster.network),
                         "node type " + cluster.node->type.name, true, true});
   }
   const std::string copies = "/communication/copy_bandwidth_Bps";

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/collected.hpp"
+#include "document/fields/members.hpp"
 #include "scenario/program_keys.hpp"
 
 namespace stepsim::study {
@@ -14,6 +15,14 @@ namespace {
 using programs::Operation;
 using programs::OperationType;
 using programs::ProgramDraft;
+
+constexpr auto kStreamKeys =
+    io::members<&programs::Stream::name, &programs::Stream::discipline,
+                &programs::Stream::credit_bytes, &programs::Stream::concurrency,
+                &programs::Stream::contention>;
+constexpr auto kOperationKeys =
+    io::members<&Operation::id, &Operation::type, &Operation::bytes, &Operation::entry,
+                &Operation::priority, &Operation::step>;
 
 class ProgramReader {
 public:
@@ -74,12 +83,8 @@ private:
   void read_streams() {
     for (const io::Json& each : top_.list("streams", "stream")) {
       io::Fields fields(each, problems_, keys::kProgramStream.front());
-      programs::Stream stream{.name = fields.text("name")};
-      stream.discipline = fields.word("discipline", programs::kDisciplines);
-      stream.credit_bytes = fields.optional_integer("credit_bytes").value_or(stream.credit_bytes);
-      stream.concurrency = static_cast<std::int32_t>(fields.integer("concurrency"));
+      programs::Stream stream = io::read_members(kStreamKeys, fields);
       stream.shares = fields.word("channel_shares", buckets::kChannelShares);
-      stream.contention = fields.number("contention");
       fields.no_more();
       streams_.emplace(stream.name, draft_.stream(stream));
     }
@@ -125,13 +130,10 @@ private:
 
   void read_operation(const io::Json& json) {
     io::Fields fields(json, problems_, keys::kProgramOperation.front());
-    Operation operation;
-    operation.id = fields.text("id");
+    Operation operation = io::read_members(kOperationKeys, fields);
     operation.stream = named(fields, "stream", streams_);
-    operation.type = fields.word("type", programs::kOperationTypes);
     const auto kind = fields.optional_word("kind", programs::kKinds);
     operation.kind = kind.value_or(programs::Kind::other);
-    operation.bytes = fields.integer("bytes");
     const std::string group = fields.text("group");
     if (group != "all") {
       const auto found = group_of(group);
@@ -141,9 +143,6 @@ private:
         fields.refuse("group", unknown("group", group, groups_));
       }
     }
-    operation.entry = fields.word("entry", programs::kEntries);
-    operation.priority = fields.integer("priority");
-    operation.step = static_cast<std::int32_t>(fields.integer("step"));
     const auto label = [&](std::string_view key, std::int32_t otherwise) {
       return static_cast<std::int32_t>(
           fields.optional_integer(key).value_or(std::int64_t{otherwise}));

@@ -34,9 +34,9 @@ constexpr std::array kAlgorithmKeys{
 
 // Latency and bandwidth may be in the file for other runs; a measured exchange takes their place.
 constexpr std::array<std::string_view, 6> kLinkKeys{
-    "/cluster/network/latency_s",       "/cluster/network/delay_s",
-    "/cluster/network/bandwidth_Bps",   "/cluster/network/efficiency",
-    "/cluster/network/block_latency_s", "/cluster/network/reduction_Bps"};
+    kNetworkPointer<&Network::latency_s>,       kNetworkPointer<&Network::delay_s>,
+    kNetworkPointer<&Network::bandwidth_Bps>,   kNetworkPointer<&Network::efficiency>,
+    kNetworkPointer<&Network::block_latency_s>, kNetworkPointer<&Network::reduction_Bps>};
 
 // Beside none, keys of compressions wait for another method.
 bool waits(const Scenario& scenario, std::string_view pointer) {
@@ -56,8 +56,8 @@ void warn_of_link(const io::Json& tree, Scenario& scenario) {
   std::string unused;
   const bool library = scenario.communication.question.has_value();
   for (const std::string_view pointer : kLinkKeys) {
-    const bool takes = library && (pointer == "/cluster/network/bandwidth_Bps" ||
-                                   pointer == "/cluster/network/efficiency");
+    const bool takes = library && (pointer == kNetworkPointer<&Network::bandwidth_Bps> ||
+                                   pointer == kNetworkPointer<&Network::efficiency>);
     if (is_given(tree, pointer) && !takes) {
       unused += (unused.empty() ? "" : ", ") + std::string(pointer);
     }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "buckets/planners.hpp"
+#include "document/fields/written.hpp"
 #include "layers/optimizer_state.hpp"
 #include "layers/variability.hpp"
 #include "programs/builders/step_parts.hpp"
@@ -68,6 +69,13 @@ struct Network {
   bool count_headers = false;                   // flow: messages have the bytes on the wire
   PacketSettings packet;                        // flow: only sizes, paths and the loss bound
 };
+
+// The pointers of the keys of both networks that have the name of a member.
+template <auto Member>
+inline constexpr std::string_view kNetworkPointer = io::pointer_to<Member, "/cluster/network/">();
+template <auto Member>
+inline constexpr std::string_view
+    kIntraPointer = io::pointer_to<Member, "/cluster/intra_network/">();
 
 struct Cluster {
   std::optional<NodeSource> node;  // from the preset, else from the library calibration

@@ -128,7 +128,8 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
     note_profile(part, network.calibration, cluster);
     const io::Json& place = *part.any("calibration");
     if (place.is_string()) {
-      const bool link_given = part.has("latency_s") && part.has("bandwidth_Bps");
+      const bool link_given = part.has(io::key_of<&Network::latency_s>()) &&
+                              part.has(io::key_of<&Network::bandwidth_Bps>());
       apply_profile(context.files.profile(place), place, link_given, context, network);
       if (network.profile->carrier && !part.has("transport")) {
         network.carrier = network.profile->carrier;
@@ -150,15 +151,19 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   const bool curves = network.profile && !network.profile->collectives.empty();
   const bool known = network.curve.has_value() || curves || network.bandwidth_Bps > 0 ||
                      !cluster.topology.is_null();
-  const bool given = part.has("latency_s") || part.has("bandwidth_Bps");
+  constexpr auto kLink = io::members<&Network::latency_s, &Network::bandwidth_Bps>;
+  const auto is_in_file = [&](const auto& each) { return part.has(each.key); };
+  const bool given = std::ranges::any_of(kLink, is_in_file);
   // One node sends nothing to others.
   cluster.has_network =
       known || given || cluster.nodes > 1 || network.model != NetworkModel::alpha_beta;
-  const bool optional = known || !cluster.has_network;
-  network.latency_s =
-      optional ? part.number_or("latency_s", network.latency_s) : part.required_number("latency_s");
-  network.bandwidth_Bps = optional ? part.number_or("bandwidth_Bps", network.bandwidth_Bps)
-                                   : part.required_number("bandwidth_Bps");
+  for (const auto& each : kLink) {
+    if (known || !cluster.has_network || is_in_file(each)) {
+      each.read(part, part.row(each.key), network);
+    } else {
+      (void)part.required_number(each.key);
+    }
+  }
   network.delay_s = part.number_or("delay_s", network.delay_s);
   note_network(part, cluster);
   network.reduction_Bps = part.number_or("reduction_Bps", network.reduction_Bps);
@@ -259,9 +264,9 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
     return; // could not be read
   }
   // A latency, delay or bandwidth given beside the calibration wins over its curves, too.
-  if (!calibrated &&
-      (is_given(tree, "/cluster/network/latency_s") || is_given(tree, "/cluster/network/delay_s") ||
-       is_given(tree, "/cluster/network/bandwidth_Bps"))) {
+  if (!calibrated && (is_given(tree, kNetworkPointer<&Network::latency_s>) ||
+                      is_given(tree, kNetworkPointer<&Network::delay_s>) ||
+                      is_given(tree, kNetworkPointer<&Network::bandwidth_Bps>))) {
     return;
   }
   const links::NetworkProfile& profile = *network.profile;

@@ -31,7 +31,8 @@ links::Topology star_of_nodes(const Scenario& scenario) {
   const std::int64_t hosts = scenario.cluster.nodes + dedicated_servers(scenario);
   star.preset_parameters = {{"hosts", static_cast<double>(hosts)},
                             {"latency_s", (network.latency_s + network.delay_s) / 2},
-                            {"bandwidth_Bps", network.bandwidth_Bps * network.efficiency}};
+                            {std::string(io::key_of<&Network::bandwidth_Bps>()),
+                             network.bandwidth_Bps * network.efficiency}};
   return star;
 }
 
@@ -251,7 +252,9 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
   }
   if (!cluster.topology.is_null()) {
     const io::Json* given = io::resolve(tree, "/cluster/network");
-    for (const std::string_view key : {"latency_s", "bandwidth_Bps", "efficiency"}) {
+    for (const std::string_view key :
+         {io::key_of<&Network::latency_s>(), io::key_of<&Network::bandwidth_Bps>(),
+          io::key_of<&Network::efficiency>()}) {
       if (given->find(key) != nullptr) {
         scenario.warnings.push_back("/cluster/network/" + std::string(key) +
                                     " has no effect: the topology counts");

@@ -76,14 +76,15 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
   }
   const bool of_node = of_profile && !intra.has("calibration");
   collectives::LinkCost cost;
+  constexpr std::string_view kRate = io::key_of<&Network::bandwidth_Bps>();
   std::optional<double> rate; // as given
   if (of_profile) {           // values next to it win
     cost.latency_s = intra.number_or("latency_s", of_profile->latency_s);
-    rate = intra.optional_number("bandwidth_Bps");
+    rate = intra.optional_number(kRate);
     cost.per_byte_s = rate ? 1 / *rate : of_profile->per_byte_s;
   } else {
     cost.latency_s = intra.required_number("latency_s");
-    rate = intra.required_number("bandwidth_Bps");
+    rate = intra.required_number(kRate);
     cost.per_byte_s = 1 / *rate;
   }
   const bool own_latency = of_profile && !intra.has("latency_s");
@@ -98,7 +99,7 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
   if (of_node) {
     const nccl::NodeLinks& links = cluster.node->links;
     note_override(intra, "latency_s", cost.latency_s, links.inner_latency_s, cluster);
-    note_override(intra, "bandwidth_Bps", rate.value_or(links.inner_Bps), links.inner_Bps, cluster);
+    note_override(intra, kRate, rate.value_or(links.inner_Bps), links.inner_Bps, cluster);
   }
   intra.no_more();
   cluster.intra = cost;

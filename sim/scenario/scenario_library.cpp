@@ -52,9 +52,9 @@ nccl::LibraryQuestion question_of(const Scenario& scenario) {
       question.node.nics = static_cast<std::uint32_t>(cluster.nics_per_node);
     } else if (each.pointer == "/cluster/nvlink_domain_nodes") {
       question.node.domain_nodes = static_cast<std::uint32_t>(cluster.nvlink_domain_nodes);
-    } else if (each.pointer == "/cluster/network/bandwidth_Bps") {
+    } else if (each.pointer == kNetworkPointer<&Network::bandwidth_Bps>) {
       question.node.nic_Bps = each.value.as_double();
-    } else if (each.pointer == "/cluster/intra_network/bandwidth_Bps") {
+    } else if (each.pointer == kIntraPointer<&Network::bandwidth_Bps>) {
       question.node.ring_Bps = each.value.as_double();
     }
   }
@@ -122,7 +122,8 @@ void note_network(io::Fields& network, Cluster& cluster) {
   if (cluster.node && read.calibration.empty() && !read.curve) {
     const nccl::NodeLinks& links = cluster.node->links;
     note_override(network, "latency_s", read.latency_s, links.network_latency_s, cluster);
-    note_override(network, "bandwidth_Bps", read.bandwidth_Bps, links.network_Bps, cluster);
+    note_override(network, io::key_of<&Network::bandwidth_Bps>(), read.bandwidth_Bps,
+                  links.network_Bps, cluster);
   }
 }
 

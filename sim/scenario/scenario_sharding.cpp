@@ -2,7 +2,7 @@
 // that others follow from, then the rest.
 #include "scenario/scenario_sharding.hpp"
 
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "programs/program_check.hpp"
 #include "scenario/keys/training_keys.hpp"
@@ -15,6 +15,18 @@ namespace stepsim::study {
 namespace {
 
 using Limit = std::optional<std::int64_t>;
+
+// Keys that are read and written as they are.
+constexpr auto kShardingMembers =
+    io::members<&Sharding::strategy, &Sharding::stored_bytes, &Sharding::optimizer_bytes,
+                &Sharding::parameter_bytes, &Sharding::reduce_bytes, &Sharding::gather,
+                io::unless_default<&Sharding::gather_by>, &Sharding::preset,
+                &Sharding::backward_prefetch, &Sharding::forward_prefetch,
+                &Sharding::limit_all_gathers, &Sharding::reshard_after_forward,
+                &Sharding::communicators, &Sharding::shard_ranks, &Sharding::max_unit_parameters,
+                &Sharding::label_limit>;
+constexpr auto kUnitSizes = io::members<&layers::Wrapping::parameters, &layers::Wrapping::layers,
+                                        &layers::Wrapping::blocks>;
 
 // null stands for no limit, absence for the default.
 Limit read_limit(io::Fields& fields, std::string_view key, Limit by_default) {
@@ -53,9 +65,7 @@ layers::Wrapping read_wrapping(io::Fields& fields, const ParseContext& context,
   layers::Wrapping wrapping{.policy = by_default};
   fields.object("wrapping", [&](io::Fields& part) {
     wrapping.policy = part.optional_word("policy", layers::kWrappingPolicies).value_or(by_default);
-    wrapping.parameters = part.integer("parameters");
-    wrapping.layers = part.integer("layers");
-    wrapping.blocks = part.integer("blocks");
+    io::read_members(kUnitSizes, part, wrapping);
     read_cuts(part, context, scenario.workload.layers.size(), wrapping);
     part.no_more();
     const std::string where = "policy " + std::string(layers::kWrappingPolicies[wrapping.policy]);
@@ -71,22 +81,12 @@ layers::Wrapping read_wrapping(io::Fields& fields, const ParseContext& context,
   return wrapping;
 }
 
-void read_memory(io::Fields& fields, Sharding& out) {
-  out.parameter_bytes = fields.number("parameter_bytes");
-  out.reduce_bytes = fields.number("reduce_bytes");
-  out.stored_bytes = fields.number("stored_bytes");
-  out.optimizer_bytes = fields.optional_number("optimizer_bytes");
-}
-
 Sharding read_sharding(io::Fields& fields, const ParseContext& context, const Scenario& scenario) {
-  Sharding out;
-  out.strategy = fields.word("strategy", kShardingStrategies);
-  out.preset = fields.word("preset", kShardingPresets);
+  Sharding out = io::read_members(kShardingMembers, fields);
   const bool fsdp1 = out.preset == ShardingPreset::fsdp1;
   out.wrapping =
       read_wrapping(fields, context, scenario,
                     fsdp1 ? layers::WrappingPolicy::size : layers::WrappingPolicy::block);
-  out.limit_all_gathers = fields.boolean("limit_all_gathers");
   const Limit ahead = fsdp1 ? Limit(1) : Limit(2);
   out.ahead_forward =
       read_limit(fields, "ahead_forward", out.limit_all_gathers ? ahead : std::nullopt);
@@ -95,21 +95,12 @@ Sharding read_sharding(io::Fields& fields, const ParseContext& context, const Sc
   }
   out.ahead_backward = read_limit(fields, "ahead_backward", 1);
   out.reduces_in_flight = read_limit(fields, "reduces_in_flight", fsdp1 ? std::nullopt : Limit(1));
-  out.backward_prefetch = fields.word("backward_prefetch", kBackwardPrefetches);
-  out.forward_prefetch = fields.boolean("forward_prefetch");
   out.reshard_after_forward =
-      fields.boolean("reshard_after_forward") && out.strategy != ShardingStrategy::shard_grad_op;
+      out.reshard_after_forward && out.strategy != ShardingStrategy::shard_grad_op;
   out.keep_last = fields.has("keep_last") ? fields.boolean("keep_last", false)
                                           : out.preset == ShardingPreset::torchtitan;
-  out.communicators = fields.integer("communicators");
-  out.shard_ranks = fields.optional_integer("shard_ranks");
-  out.gather = fields.word("gather", kParameterGathers);
-  out.gather_by = fields.word("gather_by", kGatherBys);
-  read_memory(fields, out);
   out.parameter_compression =
       parse_value_codec(fields, "parameter_compression", context, out.parameter_bytes);
-  out.max_unit_parameters = fields.optional_integer("max_unit_parameters");
-  out.label_limit = fields.integer("label_limit");
   return out;
 }
 
@@ -277,33 +268,13 @@ void add_sharding(const Scenario& scenario, io::Json& tree) {
   if (!shards && sharding.stored_bytes == Sharding().stored_bytes && !sharding.optimizer_bytes) {
     return;
   }
-  io::Json part{io::Object{{"strategy", kShardingStrategies[sharding.strategy]},
-                           {"stored_bytes", sharding.stored_bytes}}};
-  io::set_given(part, "optimizer_bytes", sharding.optimizer_bytes);
-  part.set("parameter_bytes", sharding.parameter_bytes);
-  part.set("reduce_bytes", sharding.reduce_bytes);
+  io::Json part = io::write_members(kShardingMembers, keys::kShardingForms.back(), sharding);
   if (sharding.parameter_compression.method != CodecMethod::none) {
     part.set("parameter_compression", value_codec_tree(sharding.parameter_compression));
   }
-  part.set("gather", kParameterGathers[sharding.gather]);
-  if (has_owners(sharding)) {
-    part.set("gather_by", kGatherBys[sharding.gather_by]);
-  }
-  part.set("preset", kShardingPresets[sharding.preset]);
   part.set("wrapping", wrapping_tree(sharding.wrapping));
-  part.set("ahead_forward", io::or_null(sharding.ahead_forward));
-  part.set("ahead_backward", io::or_null(sharding.ahead_backward));
-  part.set("reduces_in_flight", io::or_null(sharding.reduces_in_flight));
-  part.set("backward_prefetch", kBackwardPrefetches[sharding.backward_prefetch]);
-  part.set("forward_prefetch", sharding.forward_prefetch);
-  part.set("limit_all_gathers", sharding.limit_all_gathers);
-  part.set("reshard_after_forward", sharding.reshard_after_forward);
-  part.set("reshard_after_backward", sharding.reshard_after_backward);
-  part.set("keep_last", sharding.keep_last);
-  part.set("communicators", sharding.communicators);
-  io::set_given(part, "shard_ranks", sharding.shard_ranks);
-  io::set_given(part, "max_unit_parameters", sharding.max_unit_parameters);
-  part.set("label_limit", sharding.label_limit);
+  io::set_members<&Sharding::ahead_forward, &Sharding::ahead_backward, &Sharding::reduces_in_flight,
+                  &Sharding::reshard_after_backward, &Sharding::keep_last>(sharding, part);
   tree.set("sharding", std::move(part));
 }
 

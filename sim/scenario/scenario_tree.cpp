@@ -118,12 +118,12 @@ io::Json cluster_tree(const Scenario& scenario) {
   }
   if (network.bandwidth_Bps > 0 && !topology_counts && !curve_counts &&
       !cluster.topology_gives_bandwidth) {
-    net.set("bandwidth_Bps", network.bandwidth_Bps);
+    io::set_members<&Network::bandwidth_Bps>(network, net);
   }
   if (scenario.communication.question) { // which takes what replaces values of the node type
     net.set("efficiency", network.efficiency);
-    if (overrides("/cluster/network/bandwidth_Bps")) {
-      net.set("bandwidth_Bps", network.bandwidth_Bps);
+    if (overrides(kNetworkPointer<&Network::bandwidth_Bps>)) {
+      io::set_members<&Network::bandwidth_Bps>(network, net);
     }
   }
   io::set_given(net, "transport", network.carrier, links::kCarriers);
@@ -161,10 +161,10 @@ io::Json cluster_tree(const Scenario& scenario) {
   tree.set("network", std::move(net));
   if (cluster.intra) {
     const bool of_node = cluster.node && cluster.intra_calibration.empty();
-    io::Json intra{io::Object{{"latency_s", cluster.intra->latency_s},
-                              {"bandwidth_Bps", rate_of("/cluster/intra_network/bandwidth_Bps",
-                                                        of_node ? cluster.node->links.inner_Bps : 0,
-                                                        cluster.intra->per_byte_s)}}};
+    io::Json intra = io::tree_of<&collectives::LinkCost::latency_s>(*cluster.intra);
+    intra.set(io::key_of<&Network::bandwidth_Bps>(),
+              rate_of(kIntraPointer<&Network::bandwidth_Bps>,
+                      of_node ? cluster.node->links.inner_Bps : 0, cluster.intra->per_byte_s));
     io::set_given(intra, "bus", cluster.bus, links::kBuses);
     io::set_given(intra, "delay_s", cluster.intra->delay_s);
     if (cluster.intra->block_latency_s != cluster.intra->latency_s) {

@@ -27,10 +27,10 @@ std::string sentence(double value, std::string_view unit, std::string_view meant
 } // namespace
 
 std::optional<std::string> unusual(std::string_view key, double value) {
-  if (key.ends_with("bandwidth_Bps") && value > 0 && value < kLeastRate) {
+  if (key.ends_with(io::key_of<&Network::bandwidth_Bps>()) && value > 0 && value < kLeastRate) {
     return sentence(value, "bytes/s", "Gbps", "Below 1 kB/s");
   }
-  if (key.ends_with("bandwidth_Bps") && value > kMostRate) {
+  if (key.ends_with(io::key_of<&Network::bandwidth_Bps>()) && value > kMostRate) {
     return sentence(value, "bytes/s", "", "Above 1e14 bytes/s");
   }
   if ((key.ends_with("latency_s") || key == "delay_s") && value >= kMostLatency) {

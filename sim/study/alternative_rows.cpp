@@ -13,7 +13,7 @@ namespace stepsim::study {
 
 namespace {
 
-constexpr std::string_view kBandwidth = "/cluster/network/bandwidth_Bps";
+constexpr std::string_view kBandwidth = kNetworkPointer<&Network::bandwidth_Bps>;
 constexpr double kFastest = 1.25e12; // 10 Tb/s
 constexpr double kGain = 1 + 1e-9;   // equality is no gain
 

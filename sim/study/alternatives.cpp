@@ -15,8 +15,11 @@ namespace {
 constexpr const char* kAlternativeMethod = "/communication/compression/method";
 constexpr std::string_view kEntries = "/communication/compression/k";
 
-constexpr std::string_view kDensity = R"({"/communication/compression/density": 0.001})";
-constexpr std::string_view kRank = R"({"/communication/compression/rank": 4})";
+constexpr std::string_view kDensity =
+    io::pointer_to<&collectives::Compression::density, "/communication/compression/">();
+// What a row fills in.
+const io::Object kSparse{{std::string(kDensity), 0.001}};
+const io::Object kLowRank{{"/communication/compression/rank", 4}};
 
 io::Object object_of(std::string_view text) { return io::parse_json(text, "").as_object(); }
 
@@ -29,9 +32,9 @@ std::vector<Alternative> further_alternatives() {
   Alternative{"p3", "small chunks, one at a time",
     object_of(R"({"/communication/schedule": "priority", "/communication/preset": "p3"})"), {}},
   Alternative{"topk_layerwise", "topk per gradient (LAGS)",
-    object_of(R"({"/communication/schedule": "wfbp", "/communication/compression/method": "topk"})"), object_of(kDensity)},
+    object_of(R"({"/communication/schedule": "wfbp", "/communication/compression/method": "topk"})"), kSparse},
   Alternative{"topk_omgs", "topk per merged group (OMGS)",
-    object_of(R"({"/communication/schedule": "omgs", "/communication/compression/method": "topk"})"), object_of(kDensity)},
+    object_of(R"({"/communication/schedule": "omgs", "/communication/compression/method": "topk"})"), kSparse},
   Alternative{"pipe_sgd", "exchange behind the next iterations",
     object_of(R"({"/training/algorithm": "pipe_sgd", "/communication/schedule": "single"})"), {}},
   Alternative{"pipe_sgd_truncate16", "the same with 16-bit values",
@@ -59,8 +62,8 @@ Alternative of_compression(const collectives::CompressionRow& row) {
       row.name,
       row.summary,
       {{kAlternativeMethod, row.name}, {"/communication/schedule", in_buckets ? "ddp" : "single"}},
-      row.kind == collectives::CompressionKind::sparse ? object_of(kDensity)
-      : collectives::has_key(row, "rank")              ? object_of(kRank)
+      row.kind == collectives::CompressionKind::sparse ? kSparse
+      : collectives::has_key(row, "rank")              ? kLowRank
                                                        : io::Object()};
 }
 
@@ -130,7 +133,7 @@ std::vector<std::string> missing_defaults(const io::Json& scenario, const Altern
            std::ranges::find(axes, pointer, &Axis::pointer) != axes.end();
   };
   for (const auto& [pointer, value] : alternative.defaults) {
-    const bool other_form = pointer.ends_with("/density") && said(kEntries);
+    const bool other_form = pointer == kDensity && said(kEntries);
     if (!said(pointer) && !other_form) {
       missing.push_back(pointer);
     }
@@ -138,7 +141,7 @@ std::vector<std::string> missing_defaults(const io::Json& scenario, const Altern
   return missing;
 }
 
-// "density" of "/communication/compression/density".
+// "rank" of "/communication/compression/rank".
 std::vector<std::string> last_tokens(const std::vector<std::string>& pointers) {
   return base::collected<std::string>(
       pointers, [](const std::string& pointer) { return pointer.substr(pointer.rfind('/') + 1); });

@@ -43,11 +43,11 @@ void refuse_contradictions(std::span<const Alternative> chosen,
                            std::span<const Axis> over);
 
 // The scenario with the changes of the alternative, and with its defaults for keys that neither the
-// scenario nor `axes` set. Other keys of the compression (density, costs) keep their values.
+// scenario nor `axes` set. Other keys of the compression (such as its costs) keep their values.
 [[nodiscard]] io::Json with_alternative(io::Json scenario, const Alternative& alternative,
                                         std::span<const Axis> axes = {});
 
-// Names of the keys, such as "density", whose defaults with_alternative() fills in.
+// Names of the keys whose defaults with_alternative() fills in.
 [[nodiscard]] std::vector<std::string>
 filled_in(const io::Json& scenario, const Alternative& alternative, std::span<const Axis> axes);
 
@@ -62,7 +62,7 @@ filled_in(const io::Json& scenario, const Alternative& alternative, std::span<co
 // "by default" marks values that `compare --algorithms` fills in because the scenario lacks them.
 
 // The text above for one run; empty if there is nothing to list. `record` is the flat summary of
-// the run. `filled_in` has the names of the keys, such as "density", that got a default.
+// the run. `filled_in` has the names of the keys that got a default.
 [[nodiscard]] std::string assumptions(const Scenario& scenario, const io::Json& record,
                                       const std::vector<std::string>& filled_in);
 

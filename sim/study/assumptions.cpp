@@ -77,7 +77,7 @@ void add(Parts& parts, std::string part) {
 void add_compression(const Scenario& scenario, const std::vector<std::string>& filled_in,
                      Parts& parts) {
   const collectives::Compression& compression = scenario.communication.compression;
-  const auto by_default = [&](const char* key) {
+  const auto by_default = [&](std::string_view key) {
     return std::ranges::find(filled_in, key) != filled_in.end() ? " by default" : "";
   };
   add(parts, method_text(compression));
@@ -93,9 +93,9 @@ void add_compression(const Scenario& scenario, const std::vector<std::string>& f
     return;
   case collectives::CompressionKind::sparse:
     add(parts, "error feedback");
-    add(parts, compression.k
-                   ? "k " + std::to_string(*compression.k)
-                   : "density " + base::shortest(*compression.density) + by_default("density"));
+    add(parts, compression.k ? "k " + std::to_string(*compression.k)
+                             : "density " + base::shortest(*compression.density) +
+                                   by_default(io::key_of<&collectives::Compression::density>()));
     add(parts, costs_text(compression, "compressing"));
     return;
   case collectives::CompressionKind::encoded:

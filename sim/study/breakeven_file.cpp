@@ -114,7 +114,7 @@ BreakEvenFile parse_breakeven(const io::Json& tree, Files& files) {
   problem.overlap_slowdown = fields.number("overlap_slowdown");
   problem.bucket_bytes = positive_bytes(fields, "bucket_bytes");
   const auto encode_decode = fields.optional_number("encode_decode_s");
-  file.bandwidth_Bps = fields.numbers("bandwidth_Bps");
+  file.bandwidth_Bps = fields.numbers(io::key_of<&BreakEvenFile::bandwidth_Bps>());
 
   collectives::Compression compression;
   const io::Json* json = fields.given("compression");

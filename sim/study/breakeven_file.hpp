@@ -2,8 +2,8 @@
 // Reads a break-even problem (a file of kind compression_breakeven, SPA 12): at which bandwidths is
 // compressed training faster than dense training?
 //   {"ranks", "latency_s", "gradient_bytes", "forward_s", "backward_s", "overlap_slowdown"?,
-//    the bytes of a bucket?, "compression": as in a scenario, "encode_decode_s"?, "bandwidth_Bps"?:
-//    [..]}
+//    the bytes of a bucket?, "compression": as in a scenario, "encode_decode_s"?,
+//    the bandwidths?}
 // The time of the compressed exchange is startup + bytes / bandwidth, so that every method whose
 // closed form T is linear in 1/bandwidth works:
 //   startup = T(1/bandwidth = 0),   bytes = T(1/bandwidth = 1) - startup
@@ -27,7 +27,7 @@ struct BreakEvenFile {
 // The rows of `compare --break-even`. At every bandwidth of the file, the fastest first, they are
 // the compressed training, dense_overlapped (the exchange hides behind backward) and
 // dense_sequential (it follows backward), with
-//   algorithm, bandwidth_Bps, iteration_time_s, exposed_communication_s, ratio, assumes, error
+//   algorithm, bandwidth, step, exposed communication, ratio, assumes, error
 // and in the row of compressed training:
 //   speedup_vs_dense_overlapped, speedup_vs_dense_sequential
 //   encode_decode_s, exchange_startup_s, exchange_bytes   (times and bytes of an iteration)

@@ -42,7 +42,7 @@ inline constexpr std::array kBreakEvenKeys{
         .by_default(programs::BreakEvenProblem{}.bucket_bytes)
         .example("25000000"),
     either("compression", kCompressionForms, "Compression of gradients.")
-        .example(R"({"method": "gtopk_tree", "density": 0.001})")
+        .example(kCompressionObject.example_json)
         .required(),
     number("encode_decode_s",
            "Time to compress, stage, merge and scatter in an iteration, s. The default follows "

@@ -54,7 +54,8 @@ Comparison breakeven_rows(const BreakEvenFile& file) {
     comparison.rows.push_back(std::move(compressed));
     return comparison;
   }
-  comparison.varied.emplace_back("bandwidth_Bps");
+  constexpr std::string_view kRate = io::key_of<&BreakEvenFile::bandwidth_Bps>();
+  comparison.varied.emplace_back(kRate);
   for (const double bandwidth : file.bandwidth_Bps) {
     const double overlapped = programs::dense_overlapped_s(problem, bandwidth);
     const double sequential = programs::dense_sequential_s(problem, bandwidth);
@@ -70,7 +71,7 @@ Comparison breakeven_rows(const BreakEvenFile& file) {
          {sequential, row_of("dense_sequential", "one exchange after backward")}}};
     std::ranges::stable_sort(rows, {}, &std::pair<double, io::Json>::first);
     for (auto& [time_s, row] : rows) {
-      row.set("bandwidth_Bps", bandwidth);
+      row.set(kRate, bandwidth);
       row.set(kIterationTime, time_s);
       row.set("exposed_communication_s", time_s - problem.forward_s - problem.backward_s);
       row.set("ratio", time_s / rows.front().first);

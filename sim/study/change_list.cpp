@@ -11,8 +11,8 @@ namespace {
 
 using Changes = std::vector<Change>;
 
-std::string assigned(const std::string& pointer, double value) {
-  return pointer + "=" + base::shortest(value);
+std::string assigned(std::string_view pointer, double value) {
+  return std::string(pointer) + "=" + base::shortest(value);
 }
 
 // Layer by layer, where the times are written in the scenario.
@@ -82,11 +82,12 @@ void add_faster_network(const io::Json& tree, const Scenario& scenario, Changes&
   const collectives::Options& options = communication.options;
   const io::Json* topology = io::resolve(tree, "/cluster/topology");
   if (topology != nullptr && topology->is_object()) {
-    for (const char* key : {"bandwidth_Bps", "uplink_bandwidth_Bps"}) {
-      const std::string pointer = std::string("/cluster/topology/") + key;
+    const std::string rate_key(io::key_of<&links::TopologyLink::bandwidth_Bps>());
+    for (const std::string& key : {rate_key, "uplink_" + rate_key}) {
+      const std::string pointer = "/cluster/topology/" + key;
       if (const auto rate = number_at(tree, pointer)) {
         changes.push_back(
-            {std::string("twice the ") + key + " of the topology", {assigned(pointer, *rate * 2)}});
+            {"twice the " + key + " of the topology", {assigned(pointer, *rate * 2)}});
       }
     }
   }
@@ -96,9 +97,9 @@ void add_faster_network(const io::Json& tree, const Scenario& scenario, Changes&
       changes.push_back(
           {std::move(name), {assigned("/training/outer_network/" + std::string(key), value)}});
     };
-    add("half the latency of outer exchanges", "latency_s",
+    add("half the latency of outer exchanges", io::key_of<&OuterNetwork::latency_s>(),
         outer->latency_s.value_or(network.latency_s) / 2);
-    add("twice the bandwidth of outer exchanges", "bandwidth_Bps",
+    add("twice the bandwidth of outer exchanges", io::key_of<&OuterNetwork::bandwidth_Bps>(),
         outer->bandwidth_Bps.value_or(network.bandwidth_Bps) * 2);
   } else if (scenario.cluster.has_network && !network.curve && topology == nullptr) {
     changes.push_back(
@@ -106,8 +107,9 @@ void add_faster_network(const io::Json& tree, const Scenario& scenario, Changes&
          half_latency(tree, "/cluster/network", network.latency_s, network.block_latency_s,
                       !is_simulated(scenario) &&
                           may_send_blocks(communication, options.inter_algorithm))});
-    changes.push_back({"twice the bandwidth of the network",
-                       {assigned("/cluster/network/bandwidth_Bps", network.bandwidth_Bps * 2)}});
+    changes.push_back(
+        {"twice the bandwidth of the network",
+         {assigned(kNetworkPointer<&Network::bandwidth_Bps>, network.bandwidth_Bps * 2)}});
   }
   if (scenario.cluster.intra && scenario.cluster.gpus_of_domain() > 1) {
     const collectives::LinkCost& intra = *scenario.cluster.intra;
@@ -116,7 +118,7 @@ void add_faster_network(const io::Json& tree, const Scenario& scenario, Changes&
          half_latency(tree, "/cluster/intra_network", intra.latency_s, intra.block_latency_s,
                       may_send_blocks(communication, options.intra_algorithm))});
     changes.push_back({"twice the bandwidth inside a node",
-                       {assigned("/cluster/intra_network/bandwidth_Bps", 2 / intra.per_byte_s)}});
+                       {assigned(kIntraPointer<&Network::bandwidth_Bps>, 2 / intra.per_byte_s)}});
   }
 }
 

@@ -81,7 +81,7 @@ void add_points(const std::vector<double>& losses, const std::vector<double>& ti
 void synchronous_curve(const Scenario& scenario, const LogisticProblem& problem, Learning& learning,
                        Curve& curve) {
   const Result result = run(scenario);
-  curve.iteration_time_s = *result.summary.iteration_time_s;
+  curve.iteration_time_s = step_of(result.summary);
   curve.warnings = result.warnings;
   if (scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
     learning.staleness = {.width = static_cast<std::int64_t>(*result.summary.pipeline_width),

@@ -71,7 +71,7 @@ Bytes round_cap(const Scenario& scenario, const buckets::Problem& problem, Bytes
 
 const TuneReference* reference(const Tuning& tuning, std::string_view name) {
   const auto found = std::ranges::find(tuning.references, name, &TuneReference::name);
-  return found == tuning.references.end() || !found->point.iteration_time_s ? nullptr : &*found;
+  return found == tuning.references.end() || !found->point.ran() ? nullptr : &*found;
 }
 
 // Why PyTorch's defaults stay.
@@ -119,12 +119,11 @@ DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const SweepOption
   buckets::ScheduleOptions with_cap = keys;
   with_cap.bucket_bytes = buckets.cap;
   buckets.first = buckets::first_bucket_bytes(with_cap);
-  buckets.cap_step = Seconds{*tuning.best->iteration_time_s};
+  buckets.cap_step = Seconds{tuning.best->step_s()};
   const TuneReference* standard = reference(tuning, "default");
-  buckets.default_step =
-      standard != nullptr ? Seconds{*standard->point.iteration_time_s} : buckets.cap_step;
+  buckets.default_step = standard != nullptr ? Seconds{standard->point.step_s()} : buckets.cap_step;
   const auto set_gain = [&](const TunePoint& point) {
-    buckets.step = Seconds{*point.iteration_time_s};
+    buckets.step = Seconds{point.step_s()};
     if (buckets.default_step.value > 0 && standard != nullptr) {
       buckets.gain = gain_over(parsed, point.record, standard->point.record);
     }
@@ -136,8 +135,7 @@ DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const SweepOption
   }
   buckets::Schedule schedule = buckets::Schedule::ddp;
   const TuneReference* merge = reference(tuning, kBestMerge);
-  if (merge != nullptr &&
-      *merge->point.iteration_time_s < buckets.cap_step.value * (1 - kNearBest)) {
+  if (merge != nullptr && merge->point.step_s() < buckets.cap_step.value * (1 - kNearBest)) {
     schedule = buckets::Schedule::optimal;
     set_gain(merge->point);
   }

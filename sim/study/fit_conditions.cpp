@@ -174,8 +174,7 @@ FitRow fit_row(const MeasuredRow& measured, Files& files) {
   FitRow row{.scenario = parse_scenario(tree, files, Leftovers::ignore),
              .measured_s = measured.step_s};
   const Summary summary = run(row.scenario, Detail::summary).summary;
-  row.communicates = summary.communication_s.value_or(0) >
-                     kLeastShare * summary.iteration_time_s.value_or(HUGE_VAL);
+  row.communicates = summary.communication_s.value_or(0) > kLeastShare * step_of(summary);
   return row;
 }
 

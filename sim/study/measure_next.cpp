@@ -76,7 +76,7 @@ std::vector<MeasureNext> measure_next(const io::Json& tree, const Scenario& scen
   const auto after = [&](std::string what, std::vector<std::string> set,
                          const std::vector<IntervalPart>& measured, double beside) {
     const double left = share_left(asked.interval_parts, measured);
-    const double step = *asked.iteration_time_s;
+    const double step = step_of(asked);
     return MeasureNext{.what = std::move(what),
                        .set = std::move(set),
                        .low_s = side(*asked.iteration_time_low_s, step, left, beside),

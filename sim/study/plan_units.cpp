@@ -28,7 +28,7 @@ PlannedUnits with_wrapping(Scenario scenario, std::string name, Wrapping wrappin
   append_each_once(warnings, result.warnings);
   const auto& capacity = result.summary.memory_capacity_bytes;
   return {.name = std::move(name),
-          .step_s = without_noise(*result.summary.iteration_time_s),
+          .step_s = without_noise(step_of(result.summary)),
           .memory_bytes = result.summary.memory_bytes.value_or(0),
           .fits = capacity ? std::optional(result.summary.memory_bytes <= capacity) : std::nullopt,
           .units = std::move(result.units)};

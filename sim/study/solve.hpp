@@ -4,8 +4,7 @@
 // networks, and not in between. The field is swept first; crossings.hpp then searches between the
 // points.
 //
-//   solve --for /cluster/network/bandwidth_Bps --between 1Gbps,400Gbps
-//         --target scaling_efficiency=0.9
+//   solve --for /cluster/nodes --between 16,512 --target scaling_efficiency=0.9
 //
 // With `minimize` the field takes integers, all of them are tried, and of those that meet the
 // target the one with the least of another metric is found: the cheapest number of machines in
@@ -95,7 +94,7 @@ struct Target {
 
 // Parses "METRIC=VALUE" into the metric and its value in SI units. "METRIC<=VALUE" and
 // "METRIC>=VALUE" also say which side of the value meets the target. VALUE may have a unit that
-// suits the metric, as in "iteration_time_s=50ms"; a plain number is in SI units. Throws UsageError
+// suits the metric, as in "makespan_s=50ms"; a plain number is in SI units. Throws UsageError
 // if the text is not of this form, if VALUE has a unit that does not suit the metric, and as
 // require_metric() does.
 [[nodiscard]] Target parse_target(std::string_view text);

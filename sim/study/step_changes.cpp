@@ -50,7 +50,7 @@ std::optional<ChangedStep> changed_step(const io::Json& tree, std::vector<std::s
       return ChangedStep{.step_s = period_of(scenario), .set = std::move(set)};
     }
     Result result = run(scenario);
-    return ChangedStep{.step_s = result.summary.iteration_time_s.value(),
+    return ChangedStep{.step_s = step_of(result.summary),
                        .set = std::move(set),
                        .parts = std::move(result.summary.interval_parts),
                        .exceeds_memory = !result.summary.memory_fits.value_or(true)};

@@ -29,9 +29,7 @@ io::Json as_in_file(const io::Json& tree, const std::string& path) {
   return with_short_forms_expanded(io::parse_json(io::pretty(tree), path));
 }
 
-PredictedStep predicted(const Summary& summary) {
-  return {summary.iteration_time_s.value_or(0), band_of(summary)};
-}
+PredictedStep predicted(const Summary& summary) { return {step_of(summary), band_of(summary)}; }
 
 class Study {
 public:
@@ -151,8 +149,8 @@ private:
     const FirstScenario ideal = scenario_of(options_.trace, machine.node_type, "", machine.nodes,
                                             machine.gpus_per_node, true);
     const Summary kernels = summary_of(ideal.tree);
-    answer.gap = gap_of(trace, times, kernels.iteration_time_s.value_or(0),
-                        kernels.exposed_communication_s.value_or(0));
+    answer.gap =
+        gap_of(trace, times, step_of(kernels), kernels.exposed_communication_s.value_or(0));
     const std::string stretched =
         saved(kTraceFile, io::to_json(with_carried(trace, answer.carried)));
     const FirstScenario own =
@@ -276,14 +274,14 @@ private:
     const Scenario scenario = parse_scenario(last.tree, *files_);
     append_each_once(study.warnings, scenario.warnings);
     const Summary& summary = study.largest.summary;
-    study.help = what_if_lines(last.tree, scenario, *summary.iteration_time_s, *files_,
+    study.help = what_if_lines(last.tree, scenario, step_of(summary), *files_,
                                {.kinds = kTried,
                                 .parts = summary.interval_parts,
                                 .exceeds_memory = !summary.memory_fits.value_or(true),
                                 .progress = options_.progress});
     std::erase_if(study.help, [](const WhatIf& each) { return each.gain <= 0; });
     if (study.answer && study.answer->sync_s > 0 && !options_.ideal) {
-      doubt_fewer_messages(last.tree, *summary.iteration_time_s, study.help);
+      doubt_fewer_messages(last.tree, step_of(summary), study.help);
     }
     std::ranges::stable_sort(study.help, {},
                              [](const WhatIf& each) { return effort_of(each.kind); });

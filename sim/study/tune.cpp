@@ -4,6 +4,7 @@
 
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"
+#include "run/figure_key.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "study/sweep/ranking.hpp"
@@ -27,8 +28,8 @@ void run_curve(const std::string& pointer, const io::Json& scenario,
 std::size_t best_of(const std::vector<TunePoint>& curve) {
   std::size_t best = curve.size();
   for (std::size_t i = 0; i < curve.size(); ++i) {
-    const double least = best < curve.size() ? *curve[best].iteration_time_s : HUGE_VAL;
-    if (curve[i].iteration_time_s.value_or(HUGE_VAL) < least * (1 - 1e-12)) {
+    const double least = best < curve.size() ? curve[best].step_s() : HUGE_VAL;
+    if (curve[i].step_s() < least * (1 - 1e-12)) {
       best = i;
     }
   }
@@ -39,10 +40,10 @@ std::size_t best_of(const std::vector<TunePoint>& curve) {
 // An equally good value is no reason to change anything.
 std::size_t familiar(const std::vector<TunePoint>& curve, std::size_t best, const io::Json& current,
                      const io::Json& standard) {
-  const double limit = *curve[best].iteration_time_s * (1 + 1e-9);
+  const double limit = curve[best].step_s() * (1 + 1e-9);
   for (const io::Json& value : {current, standard}) {
     for (std::size_t i = 0; i < curve.size(); ++i) {
-      if (curve[i].value == value && curve[i].iteration_time_s.value_or(HUGE_VAL) <= limit) {
+      if (curve[i].value == value && curve[i].step_s() <= limit) {
         return i;
       }
     }
@@ -54,13 +55,13 @@ std::size_t familiar(const std::vector<TunePoint>& curve, std::size_t best, cons
 // that is no reason to leave what everybody runs.
 std::size_t nearest_default(const std::vector<TunePoint>& curve, std::size_t best,
                             const io::Json& standard) {
-  const double limit = *curve[best].iteration_time_s * (1 + kNearBest);
+  const double limit = curve[best].step_s() * (1 + kNearBest);
   const auto distance = [&](std::size_t i) {
     return std::abs(std::log(curve[i].value.as_double() / standard.as_double()));
   };
   std::size_t nearest = best;
   for (std::size_t i = 0; i < curve.size(); ++i) {
-    if (curve[i].iteration_time_s.value_or(HUGE_VAL) <= limit && distance(i) < distance(nearest)) {
+    if (curve[i].step_s() <= limit && distance(i) < distance(nearest)) {
       nearest = i;
     }
   }
@@ -126,12 +127,10 @@ std::size_t find_best(const std::string& pointer, const TuneValues& values, cons
 // PIP 10: the smallest width whose period is within the tolerance of the widest that could be run.
 // One at least could.
 std::size_t smallest_width(const std::vector<TunePoint>& curve, double tolerance) {
-  const auto has_time = [](const TunePoint& point) { return point.iteration_time_s.has_value(); };
-  const auto widest = std::find_if(curve.rbegin(), curve.rend(), has_time);
-  const double most_s = *widest->iteration_time_s * (1 + tolerance);
-  const auto first = std::ranges::find_if(curve, [&](const TunePoint& point) {
-    return point.iteration_time_s.value_or(HUGE_VAL) <= most_s;
-  });
+  const auto widest = std::ranges::find_if(curve.rbegin(), curve.rend(), &TunePoint::ran);
+  const double most_s = widest->step_s() * (1 + tolerance);
+  const auto first =
+      std::ranges::find_if(curve, [&](const TunePoint& point) { return point.step_s() <= most_s; });
   return static_cast<std::size_t>(first - curve.begin());
 }
 
@@ -157,10 +156,10 @@ io::Json current_value(const TuneProblem& problem, const std::string& pointer, F
 }
 
 void add_regrets(Tuning& tuning) {
-  const double best = tuning.best ? tuning.best->iteration_time_s.value_or(0) : 0;
+  const double best = tuning.best && tuning.best->ran() ? tuning.best->step_s() : 0;
   for (TuneReference& reference : tuning.references) {
-    if (reference.point.iteration_time_s && best > 0) {
-      const double regret = *reference.point.iteration_time_s / best - 1;
+    if (reference.point.ran() && best > 0) {
+      const double regret = reference.point.step_s() / best - 1;
       reference.regret = std::abs(regret) < 1e-12 ? 0 : regret; // rounding
     }
   }
@@ -210,9 +209,7 @@ void add_range(const std::string& pointer, const TuneValues& values, Files& file
       if (best == other.curve.size()) {
         return;
       }
-      const auto compared = [](const TunePoint& point) {
-        return base::comparable(*point.iteration_time_s);
-      };
+      const auto compared = [](const TunePoint& point) { return base::comparable(point.step_s()); };
       counts = counts || compared(other.curve[best]) != compared(*tuning.best);
       answers.push_back(other.curve[best].value);
     } catch (const InputError&) { // no latency can be given beside what times the exchanges
@@ -275,8 +272,8 @@ double published_error(const Scenario& scenario, double exposed_share) {
 }
 
 Gain gain_over(const Scenario& scenario, const io::Json& record, const io::Json& reference) {
-  const double step = number_in(reference, "iteration_time_s").value();
-  const double ratio = number_in(record, "iteration_time_s").value() / step;
+  const double step = number_in(reference, kIterationTime).value();
+  const double ratio = number_in(record, kIterationTime).value() / step;
   const double exposed = number_in(reference, "exposed_communication_s").value_or(0);
   Gain gain{.value = 1 - base::comparable(ratio),
             .published_error = published_error(scenario, exposed / step)};
@@ -328,9 +325,8 @@ Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
     add_range(pointer, values, files, options, tuning);
   }
   if (problem.knob == Knob::collective || problem.knob == Knob::schedule) {
-    std::ranges::stable_sort(tuning.curve, {}, [](const TunePoint& point) {
-      return base::comparable(point.iteration_time_s.value_or(HUGE_VAL));
-    });
+    std::ranges::stable_sort(
+        tuning.curve, {}, [](const TunePoint& point) { return base::comparable(point.step_s()); });
   }
   return tuning;
 }

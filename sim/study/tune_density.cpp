@@ -53,11 +53,9 @@ struct Search {
 TuneReference dense_reference(const std::string& name, const TunePoint& sparse,
                               std::string_view speedup, std::int64_t largest_k) {
   const std::optional<double> by = number_in(sparse.record, speedup);
-  TuneReference reference{name, {}, std::nullopt, largest_k};
-  if (by && sparse.iteration_time_s) {
-    reference.point.iteration_time_s = *by * *sparse.iteration_time_s;
-  }
-  return reference;
+  const bool known = by && sparse.ran();
+  return {name, known ? TunePoint{{}, *by * sparse.step_s(), {}, {}} : TunePoint{}, std::nullopt,
+          largest_k};
 }
 
 } // namespace

@@ -93,6 +93,10 @@ struct TunePoint {
   std::optional<double> iteration_time_s; // empty if the run failed
   io::Json record;                        // flat record as in a sweep; null if nothing was run
   std::string error;                      // empty if the run did not fail
+
+  [[nodiscard]] bool ran() const { return iteration_time_s.has_value(); }
+  // The iteration time, s; infinite if the run failed.
+  [[nodiscard]] double step_s() const { return iteration_time_s.value_or(HUGE_VAL); }
 };
 
 // The point of `value`. `record` is the flat record of the run, as rows_of() and row_of()

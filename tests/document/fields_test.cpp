@@ -250,6 +250,8 @@ TEST_CASE("rows and lists of members have the names of the members, times with t
   CHECK(compact(tree) == R"({"count":0,"name":"a","wait_s":0.5})");
   CHECK(compact(tree_of<&Run::name, &Run::ranks>(run)) == R"({"name":"a","ranks":null})");
   CHECK(row<&Run::count>("Count.").key.name == "count");
+  CHECK(pointer_to<&Run::count, "/run/">() == "/run/count");
+  CHECK(pointer_to<&Run::wait, "/">() == "/wait_s");
 }
 
 TEST_CASE("objects of a list are checked by their rows, maps of numbers too") {

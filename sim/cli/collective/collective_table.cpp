@@ -4,13 +4,18 @@
 
 #include "cli/collective/collective_flags.hpp"
 #include "collectives/algorithms.hpp"
-#include "document/fields/written.hpp"
+#include "document/fields/members.hpp"
 #include "run/collective_record.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
 
 namespace {
+
+using collectives::CollectiveRecord;
+using collectives::CompressedRecord;
+
+constexpr std::string_view kRate = io::key_of<&CollectiveRecord::bandwidth_Bps>();
 
 // With auto also what it chose: "auto: lp".
 std::string algorithm(const io::Json& record, const Column& column) {
@@ -67,11 +72,14 @@ CollectiveTable::CollectiveTable(const study::Sweep& sweep) : sweep_(sweep) {
     add({{"protocol", "algorithm/protocol", 1, library_pair},
          {"limited_by", "limited_by", 1, in_full}});
   }
-  if (varies("/compression/density") || varies("/compression/k")) {
+  if (varies(io::pointer_to<&CompressedRecord::density, "/compression/">()) ||
+      varies("/compression/k")) {
     add({{"k", "k", 1, in_full}});
   }
-  if (varies("/network/latency_s") || varies("/network/bandwidth_Bps")) {
-    add({{"latency_s", "latency [us]", 1e6, latency}, {"bandwidth_Bps", "bandwidth [GB/s]", 1e-9}});
+  if (varies("/network/latency_s") ||
+      varies(io::pointer_to<&CollectiveRecord::bandwidth_Bps, "/network/">())) {
+    add({{"latency_s", "latency [us]", 1e6, latency},
+         {std::string(kRate), "bandwidth [GB/s]", 1e-9}});
   }
   if (varies("/network/delay_s")) {
     add({{"delay_s", "delay [us]", 1e6}});
@@ -132,9 +140,9 @@ std::string extra_text(const std::vector<io::Json>& extra) {
   for (const io::Json& tree : extra) {
     const std::string bytes = base::readable_bytes(tree.find("bytes")->as_double());
     std::string place = std::to_string(tree.find("ranks")->as_integer()) + " ranks";
-    if (!tree.find("bandwidth_Bps")->is_null()) {
+    if (!tree.find(kRate)->is_null()) {
       place += ", " + base::readable_seconds(tree.find("latency_s")->as_double()) + ", " +
-               base::readable_rate(tree.find("bandwidth_Bps")->as_double());
+               base::readable_rate(tree.find(kRate)->as_double());
     }
     if (tree.find("record")->as_string() == "crossover") {
       out += "crossover: " + tree.find("op")->as_string() + ", " + place + ": " +
@@ -162,12 +170,11 @@ io::Json inputs_tree(std::string_view kind, const study::CollectiveFile& file) {
   const collectives::LinkCost& link = collective.links.all;
   const bool one_link =
       !collective.links.pairs_only && link.per_byte_s > 0 && !file.system.question;
-  io::Json tree =
-      io::Object{{"record", kind},
-                 {"ranks", static_cast<std::int64_t>(collective.ranks)},
-                 {"latency_s", one_link ? io::Json(link.latency_s) : io::Json()},
-                 {"bandwidth_Bps", one_link ? io::Json(1 / link.per_byte_s) : io::Json()},
-                 {"reduction_Bps", rate}};
+  io::Json tree = io::Object{{"record", kind},
+                             {"ranks", static_cast<std::int64_t>(collective.ranks)},
+                             {"latency_s", one_link ? io::Json(link.latency_s) : io::Json()}};
+  tree.set(kRate, one_link ? io::Json(1 / link.per_byte_s) : io::Json());
+  tree.set("reduction_Bps", rate);
   if (!file.system.question) {
     study::set_written_rates(file, tree);
   }
@@ -252,10 +259,8 @@ void add_sums(const study::Sweep& sweep, study::Files& files, const std::vector<
     tree.set("algorithm", file.system.question ? std::string_view("library")
                                                : collectives::name(file.collective.algorithm));
     tree.set("bytes", file.collective.bytes);
-    tree.set("closed_form_s", io::or_null(sum.closed_form_s));
-    tree.set("max_plus_s", io::or_null(sum.max_plus_s));
-    tree.set("events_s", io::or_null(sum.events_s));
-    tree.set("seconds", sum.seconds);
+    io::set_members<&Times::closed_form_s, &Times::max_plus_s, &Times::events_s, &Times::seconds>(
+        sum, tree);
     records.push_back(std::move(tree));
   }
 }

@@ -31,8 +31,7 @@ constexpr CommandText kConvergeText{
     "stepsim converge --problem quadratic --pipeline-width 2 --step 0.99\n"
     "stepsim converge scenario.json --problem logistic --target-loss 0.9 --over "
     "/training/algorithm=sync_sgd,pipe_sgd\n"
-    "stepsim converge scenario.json --problem logistic --set "
-    "/communication/compression/density=0.01 --over "
+    "stepsim converge scenario.json --problem logistic --over "
     "/communication/compression/method=none,topk,gtopk_tree --json -o curves.json",
     "The problems and what a point of a curve is: docs/algorithms.md.",
 };

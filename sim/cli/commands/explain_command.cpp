@@ -68,10 +68,8 @@ double measured_seconds(const std::string& text, const study::Scenario& scenario
 void add_runs(const ProgramInput& input, const std::string& measured, study::Files& files,
               const Common& common, study::Explained& explained) {
   const study::Result result = study::run(*input.scenario);
-  if (const auto& step = result.summary.iteration_time_s) {
-    explained.step_s = *step;
-    explained.band = study::band_of(result.summary);
-  }
+  explained.step_s = study::step_of(result.summary);
+  explained.band = study::band_of(result.summary);
   explained.bottleneck = result.summary.bottleneck;
   explained.exceeds = study::exceeds_text(result.summary);
   explained.what_if = study::what_if_lines(input.tree, *input.scenario, explained.step_s, files,

@@ -9,6 +9,7 @@
 #include "cli/help/completion.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/output.hpp"
+#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::cli {
@@ -35,26 +36,24 @@ constexpr CommandText kHelpText = answered_at_once({
 
 io::Json option_tree(const OptionText& option, const CommandPage& page,
                      const std::string& data_folder) {
-  return io::Object{{"names", io::Array(option.names.begin(), option.names.end())},
-                    {"value", option.value},
-                    {"argument", option.is_argument},
-                    {"group", option.group},
-                    {"sentence", option.sentence},
-                    {"words", base::collected<io::Json>(value_words(page, option, data_folder),
-                                                        &Candidate::word)}};
+  using Option = OptionText;
+  io::Json tree =
+      io::tree_of<&Option::names, &Option::value, &Option::group, &Option::sentence>(option);
+  tree.set("argument", option.is_argument);
+  tree.set("words",
+           base::collected<io::Json>(value_words(page, option, data_folder), &Candidate::word));
+  return tree;
 }
 
 io::Json command_tree(const ProgramPage& program, const ProgramPage::Row& row) {
   const CommandPage page = program.page(std::string(row.name));
-  return io::Object{
-      {"name", row.name},
-      {"summary", row.summary},
-      {"usage", page.text.usage},
-      {"sentence", page.text.sentence},
-      {"examples", page.text.examples},
-      {"options", base::collected<io::Json>(page.options, [&](const OptionText& each) {
-         return option_tree(each, page, program.data_folder);
-       })}};
+  io::Json tree = io::tree_of<&ProgramPage::Row::name, &ProgramPage::Row::summary>(row);
+  io::set_members<&CommandText::usage, &CommandText::sentence, &CommandText::examples>(page.text,
+                                                                                       tree);
+  tree.set("options", io::write_each(page.options, [&](const OptionText& each) {
+             return option_tree(each, page, program.data_folder);
+           }));
+  return tree;
 }
 
 // All commands, or the one named. Throws UsageError for an unknown one.

@@ -9,6 +9,7 @@
 #include "base/printable.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "layers/workload.hpp"
 #include "scenario/files.hpp"
@@ -128,12 +129,10 @@ std::vector<Row> largest_tensors(const layers::ModelTable& table) {
 
 // A shape is null where several tensors are one row.
 io::Json row_tree(const Row& row) {
-  return io::Object{{"name", row.name},
-                    {"kind", row.kind},
-                    {"shape", row.shape.empty() ? io::Json() : io::Json(row.shape)},
-                    {"elements", row.elements},
-                    {"bytes", row.elements * kValueBytes},
-                    {"macs", row.macs}};
+  io::Json tree = io::tree_of<&Row::name, &Row::kind, &Row::elements, &Row::macs>(row);
+  tree.set("shape", io::text_or_null(row.shape));
+  tree.set("bytes", row.elements * kValueBytes);
+  return tree;
 }
 
 // The numbers that the sources of a table publish.
@@ -147,17 +146,15 @@ io::Json totals_tree(const layers::ModelTable& table) {
 }
 
 io::Json show_tree(const layers::ModelTable& table, const ModelsOptions& options) {
-  return io::Object{
-      {"name", table.name},
-      {"family", table.family},
-      {"source", table.source},
-      {"sequence_length", table.sequence ? io::Json(table.sequence->sequence_length) : io::Json()},
-      {"granularity", options.granularity},
-      {"order", options.order},
-      {"totals", totals_tree(table)},
-      {"items", base::collected<io::Json>(rows_of(table, options), row_tree)},
-      {"largest_tensors", base::collected<io::Json>(largest_tensors(table), row_tree)},
-  };
+  using Model = layers::ModelTable;
+  io::Json tree = io::tree_of<&Model::name, &Model::family, &Model::source>(table);
+  io::set_members<&ModelsOptions::granularity, &ModelsOptions::order>(options, tree);
+  tree.set("sequence_length",
+           table.sequence ? io::Json(table.sequence->sequence_length) : io::Json());
+  tree.set("totals", totals_tree(table));
+  tree.set("items", io::write_each(rows_of(table, options), row_tree));
+  tree.set("largest_tensors", io::write_each(largest_tensors(table), row_tree));
+  return tree;
 }
 
 // The last lines name the tensors that dominate a merge plan.

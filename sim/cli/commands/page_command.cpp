@@ -134,28 +134,26 @@ ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, co
   for (std::string& warning : study::changed_files(source.files, source.tree, tree, files)) {
     run.result.warnings.push_back(std::move(warning));
   }
-  const auto step = run.result.summary.iteration_time_s;
+  const double step = study::step_of(run.result.summary);
   if (!flags.change_it() && flags.point.empty()) {
     Recorded recorded = recorded_in(file);
     run.result.defaults = std::move(recorded.defaults).value_or(run.result.defaults);
     constexpr double kRounding = 1e-11;
-    if (recorded.step_s && step && std::abs(*recorded.step_s - *step) > kRounding * *step) {
+    if (recorded.step_s && std::abs(*recorded.step_s - step) > kRounding * step) {
       run.result.warnings.push_back(file + " has another iteration time than this run: a file that "
                                            "it names, or stepsim, has changed since");
     }
   }
-  if (step) {
-    run.what_if =
-        study::what_if_lines(tree, scenario, *step, files,
-                             {.parts = run.result.summary.interval_parts,
-                              .exceeds_memory = !run.result.summary.memory_fits.value_or(true)});
-  }
+  run.what_if =
+      study::what_if_lines(tree, scenario, step, files,
+                           {.parts = run.result.summary.interval_parts,
+                            .exceeds_memory = !run.result.summary.memory_fits.value_or(true)});
   if (study::why_no_program(scenario).empty()) {
     const study::ExplainableScenario made = study::explainable(study::deciding(scenario));
     study::Explained explained = study::explained_program(made.file, made.labels);
     explained.bottleneck = run.result.summary.bottleneck;
     explained.source = "scenario";
-    explained.step_s = step.value_or(explained.step_s);
+    explained.step_s = step;
     explained.band = study::band_of(run.result.summary);
     explained.what_if = run.what_if;
     run.sentences = study::sentences_of(explained);

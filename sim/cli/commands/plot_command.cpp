@@ -22,7 +22,7 @@ constexpr CommandText kPlotText{
     "value of --by, bars where --x holds words, a small panel each where --by has more than five\n"
     "values. The same file gives the same picture, byte for byte.",
     "stepsim plot nodes.csv --x nodes --y samples_per_s --ideal --knee -o nodes.svg\n"
-    "stepsim plot out.jsonl --x nodes --y iteration_time_s --by schedule -o schedules.svg\n"
+    "stepsim plot out.jsonl --x nodes --y samples_per_s --by schedule -o schedules.svg\n"
     "stepsim plot out.jsonl --x nodes --y scaling_efficiency --where schedule=ddp -o ddp.svg\n"
     "stepsim plot bandwidths.jsonl --x bytes --y busbw_Bps --by algorithm -o busbw.svg",
     "Keys are those of the records: docs/file-formats.md and schemas/point.schema.json.",

@@ -37,7 +37,7 @@ constexpr CommandText kRunText{
     "is\nrun again by the scenario inside it, a sweep's output point by point.",
     "stepsim run scenario.json\n"
     "stepsim run scenario.json --set /cluster/nodes=64"
-    " --set /cluster/network/bandwidth_Bps=25Gbps\n"
+    " --set /communication/schedule=mg_wfbp\n"
     "stepsim run scenario.json --json -o result.json --timeline timeline.json.gz\n"
     "stepsim run sweep.jsonl --point 17\n"
     "stepsim run --lines - < scenarios.jsonl > results.jsonl",
@@ -93,7 +93,7 @@ void warn_of_other_record(const io::Json& record, const RunOptions& options,
   }
   for (const auto& [key, value] : study::flat_summary(result.summary)) {
     const io::Json* found = record.find(key);
-    if (found != nullptr && !same_figure(*found, value, *result.summary.iteration_time_s)) {
+    if (found != nullptr && !same_figure(*found, value, study::step_of(result.summary))) {
       result.warnings.push_back("point " + options.flags.point + " of " + options.file + " has " +
                                 key + " " + io::compact(*found) + ", this run " +
                                 io::compact(value) +

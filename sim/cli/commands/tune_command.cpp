@@ -185,7 +185,7 @@ std::string best_text(const study::TuneProblem& problem, const study::Tuning& tu
   if (!tuning.best) {
     return "no " + name + " is as fast as dense\n";
   }
-  const double step_s = *tuning.best->iteration_time_s;
+  const double step_s = tuning.best->step_s();
   const auto band = study::band_in(tuning.best->record);
   std::string text =
       "best " + name + " " + knob_text(problem, tuning.best->value) + ": " +

@@ -53,8 +53,8 @@ void add_guide(std::vector<plot::Guide>& guides, plot::Guide guide);
 // figures, whatever else is drawn; others take the looks that are left, in their order.
 void choose_looks(std::vector<plot::Curve>& curves);
 
-// The axis for a key of a record: iteration_time_s becomes "iteration time" in a suitable unit of
-// time, busbw_Bps "busbw" in GB/s, scaling_efficiency a percentage.
+// The axis for a key of a record: makespan_s becomes "makespan" in a suitable unit of time,
+// busbw_Bps "busbw" in GB/s, scaling_efficiency a percentage.
 
 // Title and unit of the axis, and the factor from a value in the file to the unit of the axis.
 struct KeyAxis {

@@ -6,12 +6,9 @@ namespace stepsim::cli {
 
 std::string answer_of(const study::Result& result) {
   const study::Summary& summary = result.summary;
-  if (!summary.iteration_time_s) {
-    return "The run has no steady step.";
-  }
   std::string out = study::exceeds_text(summary);
   out += (out.empty() ? "" : ". ") + std::string("A step takes ") +
-         base::readable_seconds(*summary.iteration_time_s, study::band_of(summary));
+         base::readable_seconds(study::step_of(summary), study::band_of(summary));
   out += " on " + base::counted(result.scenario.cluster.ranks(), "worker");
   if (summary.samples_per_s) {
     out += ", " + base::significant(*summary.samples_per_s, 4) + " samples/s";

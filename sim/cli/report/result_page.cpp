@@ -105,9 +105,7 @@ std::string result_page(const ReportedRun& run, const std::string& footer) {
   page.paragraph(answer_of(result), "answer");
   add_defaults(page, result.defaults, result.summary);
   page.heading("Where the time goes");
-  if (const auto bar = time_bar(result.summary)) {
-    page.figure(*bar, "bar");
-  }
+  page.figure(time_bar(result.summary), "bar");
   if (const auto lanes = timeline_figure(study::timeline(result, first_iterations(result)))) {
     page.figure(*lanes, "timeline");
   }

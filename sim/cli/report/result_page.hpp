@@ -28,14 +28,14 @@ struct ReportedRun {
 // The answer of a run in one sentence, for a report and for the what-if page.
 
 // "A step takes 175.0 ms on 16 workers, ..": the time with its interval, throughput, efficiency,
-// and what limits the time. "The run has no steady step." if there is no iteration time.
+// and what limits the time.
 [[nodiscard]] std::string answer_of(const study::Result& result);
 
 // Figures of a run: the parts of a step as a bar, and the first steps as a timeline.
 
 // The parts of the iteration time from left to right; the rest is "other". Empty if there is no
 // iteration time.
-[[nodiscard]] std::optional<plot::Figure> time_bar(const study::Summary& summary);
+[[nodiscard]] plot::Figure time_bar(const study::Summary& summary);
 
 // The first eight lanes of node 0. Empty if they have no spans.
 [[nodiscard]] std::optional<plot::Figure> timeline_figure(const events::Timeline& timeline);

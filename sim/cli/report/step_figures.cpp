@@ -22,11 +22,8 @@ plot::Axis time_axis() {
 
 } // namespace
 
-std::optional<plot::Figure> time_bar(const study::Summary& summary) {
-  if (!summary.iteration_time_s) {
-    return std::nullopt;
-  }
-  const double step = *summary.iteration_time_s;
+plot::Figure time_bar(const study::Summary& summary) {
+  const double step = study::step_of(summary);
   const double slowed = summary.interference_s.value_or(0); // of exposed communication
   const std::array<std::pair<std::string, double>, plot::kRanks> parts{
       {{"forward", summary.forward_s.value_or(0)},

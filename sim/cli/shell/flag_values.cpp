@@ -4,6 +4,7 @@
 
 #include "cli/shell/app.hpp"
 #include "run/work_estimate.hpp"
+#include "scenario/scenario.hpp"
 
 namespace stepsim::cli {
 
@@ -118,8 +119,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 33> kKeysOfF
     {"--network", "/cluster/"},
     {"--intra-network", "/cluster/"},
     {"--sharding", "/training/sharding/strategy"},
-    {"--bandwidth", "/cluster/network/bandwidth_Bps"},
-    {"--latency", "/cluster/network/latency_s"},
+    {"--bandwidth", study::kNetworkPointer<&study::Network::bandwidth_Bps>},
+    {"--latency", study::kNetworkPointer<&study::Network::latency_s>},
     {"--topology", "/cluster/"},
     {"--trace", "/workload/"},
     {"--model", "/workload/"},

@@ -33,7 +33,7 @@ std::vector<NominalShare> nominal_shares(const io::Json& tree) {
     }
   };
   if (const io::Json* network = tree.find("network")) {
-    add(*network, "network", "bandwidth_Bps", "nominal_Bps");
+    add(*network, "network", io::key_of<&links::NetworkProfile::bandwidth_Bps>(), "nominal_Bps");
   }
   io::Problems problems; // of a file that is not valid, which is listed without its shares
   const io::Json node = io::with_rates_of_nominal(tree, problems);

@@ -90,7 +90,7 @@ std::string job_text(const study::Result& result) {
   if (summary.time_to_finish_s) {
     auto band = study::band_of(summary);
     if (band) {
-      const double steps = *summary.time_to_finish_s / *summary.iteration_time_s;
+      const double steps = *summary.time_to_finish_s / study::step_of(summary);
       band->low *= steps;
       band->high *= steps;
     }

@@ -118,7 +118,6 @@ bool is_server(const study::Result& result) {
          result.buckets.empty();
 }
 
-// Everything that decides the result and that a user might have got wrong in the file: scenario,
 // Several GPUs may share one card, which then decides more than its bandwidth does.
 std::string cards_text(const study::Cluster& cluster) {
   return cluster.nodes > 1 && cluster.gpus_per_node > 1 && !cluster.fabric
@@ -126,6 +125,7 @@ std::string cards_text(const study::Cluster& cluster) {
              : "";
 }
 
+// Everything that decides the result and that a user might have got wrong in the file: scenario,
 // workers, network, algorithm, exchange and the method that computed it.
 std::string setting_text(const study::Result& result) {
   const study::Scenario& scenario = result.scenario;
@@ -173,15 +173,15 @@ std::string setting_text(const study::Result& result) {
 // communication of 1e-15 s.
 std::string times_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
+  const double step = study::step_of(summary);
   Table table{{"", "[ms]", "share"}, {}};
   const auto row = [&](const std::string& label, std::optional<double> seconds) {
-    seconds = part_of(seconds, summary.iteration_time_s);
-    const bool share = seconds && summary.iteration_time_s && *summary.iteration_time_s > 0;
-    table.rows.push_back(
-        {label, milliseconds_cell(seconds),
-         share ? percent_cell(*seconds / *summary.iteration_time_s) : std::string("-")});
+    seconds = part_of(seconds, step);
+    const bool share = seconds && step > 0;
+    table.rows.push_back({label, milliseconds_cell(seconds),
+                          share ? percent_cell(*seconds / step) : std::string("-")});
   };
-  row("iteration time", summary.iteration_time_s);
+  row("iteration time", step);
   // Asynchronous workers wait for nobody: theirs is the mean.
   const bool slowest = summary.straggler_wait_s.value_or(0) > 0;
   const std::string whose = slowest ? " (slowest worker)" : "";
@@ -349,7 +349,7 @@ Table buckets_table(const study::Result& result, std::size_t most) {
                "algorithm"},
               {}};
   const bool pipelined = result.scenario.training.algorithm == study::TrainingAlgorithm::pipe_sgd;
-  const std::optional<double> step_s = result.summary.iteration_time_s;
+  const double step_s = study::step_of(result.summary);
   for (const study::Bucket& bucket : result.buckets) {
     if (table.rows.size() == most) {
       break;

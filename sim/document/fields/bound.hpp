@@ -116,18 +116,16 @@ template <class Value> void read_member(Fields& fields, const Key& key, Value& v
     value = {kept ? fields.number_or(key.name, value.value) : fields.number(key.name)};
   } else if constexpr (std::is_same_v<Value, Bytes>) {
     value = {kept ? fields.integer_or(key.name, value.value) : fields.integer(key.name)};
-  } else if constexpr (std::is_unsigned_v<Value>) {
+  } else if constexpr (std::is_integral_v<Value>) {
     value = static_cast<Value>(kept ? fields.integer_or(key.name, static_cast<std::int64_t>(value))
                                     : fields.integer(key.name)); // the row's range fits
-  } else if constexpr (std::is_same_v<Value, double>) {
+  } else {
+    static_assert(std::is_same_v<Value, double>);
     if (key.kind == KeyKind::integer) {
       value = static_cast<double>(fields.integer(key.name));
       return;
     }
     value = kept ? fields.number_or(key.name, value) : fields.number(key.name);
-  } else {
-    static_assert(std::is_same_v<Value, std::int64_t>);
-    value = kept ? fields.integer_or(key.name, value) : fields.integer(key.name);
   }
 }
 

@@ -103,23 +103,35 @@ template <auto Member> [[nodiscard]] constexpr std::string_view member_name() {
   return full.substr(full.rfind(':') + 1);
 }
 
-template <auto Member>
-inline constexpr auto kTimeName = [] {
-  constexpr std::string_view unit = "_s";
-  std::array<char, member_name<Member>().size() + unit.size()> name{};
-  std::ranges::copy(unit, std::ranges::copy(member_name<Member>(), name.begin()).out);
-  return name;
+// A text as an argument of a template.
+template <std::size_t N> struct Literal {
+  std::array<char, N - 1> text{};
+  consteval Literal(const char (&from)[N]) { std::copy_n(from, N - 1, text.begin()); }
+};
+
+template <auto Member, Literal Before, Literal After>
+inline constexpr auto kNameBetween = [] {
+  constexpr std::string_view name = member_name<Member>();
+  std::array<char, Before.text.size() + name.size() + After.text.size()> all{};
+  std::ranges::copy(After.text,
+                    std::ranges::copy(name, std::ranges::copy(Before.text, all.begin()).out).out);
+  return all;
 }();
 
-// The key that has the name of a member; that of a time has its unit, too: `Seconds forward` is
-// forward_s.
-template <auto Member> [[nodiscard]] constexpr std::string_view key_of() {
+// The pointer of the key that has the name of a member; that of a time has its unit, too:
+// pointer_to<&Step::forward, "/step/">() of `Seconds forward` is /step/forward_s.
+template <auto Member, Literal Object> [[nodiscard]] constexpr std::string_view pointer_to() {
   using Type = typename MemberOf<decltype(Member)>::Type;
   if constexpr (std::is_same_v<Type, Seconds> || std::is_same_v<Type, std::optional<Seconds>>) {
-    return {kTimeName<Member>.data(), kTimeName<Member>.size()};
+    constexpr const auto& name = kNameBetween<Member, Object, "_s">;
+    return {name.data(), name.size()};
   } else {
-    return member_name<Member>();
+    constexpr const auto& name = kNameBetween<Member, Object, "">;
+    return {name.data(), name.size()};
   }
+}
+template <auto Member> [[nodiscard]] constexpr std::string_view key_of() {
+  return pointer_to<Member, "">();
 }
 
 // A required key of the kind that the type of its value asks for.

@@ -90,7 +90,7 @@ public:
   [[nodiscard]] LinkSpeed speed(const std::string& kind = "") const {
     const std::string prefix = kind.empty() ? "" : kind + "_";
     return {get(prefix + "latency_s", get("latency_s", 0)),
-            get(prefix + "bandwidth_Bps", get("bandwidth_Bps", 1))};
+            get(prefix + std::string(kRate.name), get(kRate.name, 1))};
   }
 
 private:

@@ -102,15 +102,16 @@ void check_custom(io::Fields& fields, const collectives::Compression& compressio
     fields.refuse("bytes_per_worker",
                   "required: what a worker sends for n elements, a number or a formula");
   }
+  constexpr std::string_view kKey = io::key_of<&Compression::density>();
   bool uses_density = false;
   for (const auto& [key, formula] : collectives::kCustomFormulas) {
     uses_density = uses_density || (custom.*formula).uses(collectives::kDensityVariable);
   }
   if (uses_density && !compression.density) {
-    fields.refuse("density", "required by the formulas");
+    fields.refuse(kKey, "required by the formulas");
   }
-  if (fields.has("density") && !uses_density) {
-    fields.refuse("density", "no formula uses density");
+  if (fields.has(kKey) && !uses_density) {
+    fields.refuse(kKey, "no formula uses density");
   }
   if (!elements || !ranks) {
     return;

@@ -95,7 +95,7 @@ void parse_selection(io::Fields& fields, const ParseContext& context, Compressio
 void check_selection(io::Fields& fields, const ParseContext& context, const CompressionUse& use,
                      const Compression& out) {
   const auto elements = elements_of(fields, out, use);
-  if (fields.has("density") == fields.has("k")) {
+  if (fields.has(io::key_of<&Compression::density>()) == fields.has("k")) {
     context.problems.add(fields.json(), "give exactly one of density and k");
   }
   const std::int64_t most = elements.value_or(std::numeric_limits<std::int64_t>::max());

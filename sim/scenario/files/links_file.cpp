@@ -8,12 +8,15 @@
 #include <algorithm>
 #include <tuple>
 
-#include "document/reader.hpp"
+#include "document/fields/members.hpp"
 #include "scenario/files/keys/links_keys.hpp"
 
 namespace stepsim::io {
 
 namespace {
+
+constexpr auto kPairKeys = members<&WrittenPair::src, &WrittenPair::dst, &WrittenPair::latency_s,
+                                   &WrittenPair::delay_s, &WrittenPair::bandwidth_Bps>;
 
 using Ranks = std::optional<std::uint32_t>;
 
@@ -32,12 +35,10 @@ void check_length(const Json& parent, std::string_view key, std::size_t length, 
 std::vector<collectives::PairCost> parse_pairs(Fields& fields, Ranks ranks, Problems& problems) {
   auto pairs = fields.each("links", [&](Fields& link) {
     collectives::PairCost pair;
-    pair.src = static_cast<std::uint32_t>(link.integer("src"));
-    pair.dst = static_cast<std::uint32_t>(link.integer("dst"));
-    pair.cost.latency_s = link.number("latency_s");
-    pair.cost.block_latency_s = pair.cost.latency_s;
-    pair.cost.delay_s = link.number("delay_s");
-    pair.cost.per_byte_s = 1 / link.number("bandwidth_Bps");
+    const auto read = read_members(kPairKeys, link);
+    pair.src = static_cast<std::uint32_t>(read.src);
+    pair.dst = static_cast<std::uint32_t>(read.dst);
+    pair.cost = {read.latency_s, read.latency_s, 1 / read.bandwidth_Bps, read.delay_s};
     link.no_more();
     // A key that could not be read counts as 0, so that after any problem two ranks may look equal
     // that are not.

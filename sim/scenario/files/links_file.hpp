@@ -7,6 +7,12 @@
 
 namespace stepsim::io {
 
+// A pair of ranks as the file has it.
+struct WrittenPair {
+  std::int64_t src{}, dst{};
+  double latency_s{}, delay_s{}, bandwidth_Bps{};
+};
+
 struct LinksFile {
   std::vector<collectives::PairCost> pairs; // sorted by (src, dst); block latency = latency
   std::vector<double> reduction_s_per_byte; // [rank] or empty

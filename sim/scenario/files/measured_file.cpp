@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "document/reader.hpp"
+#include "document/fields/members.hpp"
 #include "scenario/files/keys/measured_keys.hpp"
 
 namespace stepsim::io {
@@ -27,15 +27,13 @@ void check_method(const Json& place, std::string_view method, Problems& problems
 }
 
 layers::MeasuredPhases parse_phases(Fields& fields) {
-  layers::MeasuredPhases phases;
-  phases.ranks = fields.integer("ranks");
-  phases.method = fields.text("method");
+  using Phases = layers::MeasuredPhases;
+  constexpr auto kKeys = members<&Phases::ranks, &Phases::method, &Phases::compute,
+                                 &Phases::compress, &Phases::communication>;
+  Phases phases = read_members(kKeys, fields);
   if (!phases.method.empty()) {
     check_method(*fields.any("method"), phases.method, fields.problems());
   }
-  phases.compute = Seconds{fields.number("compute_s")};
-  phases.compress = Seconds{fields.number("compress_s")};
-  phases.communication = Seconds{fields.number("communication_s")};
   return phases;
 }
 
@@ -63,11 +61,10 @@ layers::MeasuredThroughput parse_method(std::string_view method, const Json& jso
 
 layers::MeasuredModel parse_model_row(const Json& json, Problems& problems) {
   Fields fields(json, problems, keys::kMeasuredModel.front());
-  layers::MeasuredModel model;
-  model.name = fields.text("name");
-  model.parameters = fields.optional_integer("parameters");
-  model.batch_size = fields.optional_integer("batch_size");
-  model.note = fields.text("note");
+  using Model = layers::MeasuredModel;
+  constexpr auto kKeys =
+      members<&Model::name, &Model::parameters, &Model::batch_size, &Model::note>;
+  Model model = read_members(kKeys, fields);
   fields.object("phases", [&](Fields& phases) { model.phases = parse_phases(phases); });
   // Keys of the inner objects are data (methods and numbers of ranks), so that `Fields`, which
   // knows a fixed set of keys, cannot read them.

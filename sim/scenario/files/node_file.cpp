@@ -12,6 +12,13 @@ namespace stepsim::io {
 
 namespace {
 
+using nccl::NodeType;
+
+// Keys that are read and written as they are.
+constexpr auto kNodeMembers =
+    members<&NodeType::link, &NodeType::generation, &NodeType::host, &NodeType::in_switch_reduction,
+            &NodeType::ll128, &NodeType::approximate>;
+
 // A number, or an object with its value, label and source. Empty after a problem, and where the key
 // is absent, which is a problem where its row says "required".
 std::optional<double> sourced(Fields& parent, std::string_view key,
@@ -161,32 +168,22 @@ bool is_of_sheet(const std::vector<SourcedNumber>& numbers, std::string_view key
 } // namespace
 
 nccl::NodeType read_node_type(Fields& fields, std::vector<SourcedNumber>& numbers) {
-  nccl::NodeType node;
+  nccl::NodeType node = read_members(kNodeMembers, fields);
   node.gpus = counted_number(fields, "gpus_per_node", numbers);
-  node.link = fields.word("link", nccl::kInnerLinks);
   node.ring_Bps = sourced(fields, "ring_Bps", numbers).value_or(1);
   node.nics = counted_number(fields, "nics_per_node", numbers);
   node.nic_Bps = sourced(fields, "nic_Bps", numbers).value_or(1);
-  node.generation = fields.word("generation", nccl::kGenerations);
-  node.host = fields.word("host", nccl::kHosts);
-  node.in_switch_reduction = fields.boolean("in_switch_reduction");
-  node.ll128 = fields.boolean("ll128");
   node.domain_nodes = counted_number(fields, "nvlink_domain_nodes", numbers);
-  node.approximate = fields.boolean("approximate");
   node.ring_of_sheet = is_of_sheet(numbers, "ring_Bps");
   node.nic_of_sheet = is_of_sheet(numbers, "nic_Bps");
   return node;
 }
 
 void write_node_type(const nccl::NodeType& node, Json& object) {
-  using nccl::NodeType;
-  set_members<&NodeType::ring_Bps, &NodeType::nic_Bps, &NodeType::in_switch_reduction,
-              &NodeType::ll128, &NodeType::approximate>(node, object);
+  add(object, write_members(kNodeMembers, keys::kNodePreset, node));
+  set_members<&NodeType::ring_Bps, &NodeType::nic_Bps>(node, object);
   object.set("gpus_per_node", node.gpus);
-  object.set("link", nccl::kInnerLinks[node.link]);
   object.set("nics_per_node", node.nics);
-  object.set("generation", nccl::kGenerations[node.generation]);
-  object.set("host", nccl::kHosts[node.host]);
   object.set("nvlink_domain_nodes", node.domain_nodes);
 }
 

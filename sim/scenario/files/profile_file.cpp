@@ -83,7 +83,8 @@ void parse_valid(Fields& fields, NetworkProfile& profile) {
   fields.object("valid", [&](Fields& valid) {
     profile.valid_ranks = interval<std::int64_t>(valid, "ranks", checked_integer);
     profile.valid_bytes = interval<double>(valid, "bytes", checked_number);
-    profile.valid_density = interval<double>(valid, "density", checked_number);
+    profile.valid_density =
+        interval<double>(valid, keys::kValidDensity.front().name, checked_number);
     profile.valid_gpus_per_node = valid.optional_integer("gpus_per_node");
   });
 }
@@ -95,7 +96,7 @@ void parse_network(Fields& fields, NetworkProfile& profile) {
     profile.bus = network.optional_word("bus", links::kBuses);
     profile.latency_s = estimate(network, "latency_s");
     profile.delay_s = estimate(network, "delay_s").value_or(0);
-    profile.bandwidth_Bps = estimate(network, "bandwidth_Bps");
+    profile.bandwidth_Bps = estimate(network, key_of<&NetworkProfile::bandwidth_Bps>());
     (void)network.optional_number("nominal_Bps");
     profile.reduction_Bps = estimate(network, "reduction_Bps");
     profile.block_latency_s = estimate(network, "block_latency_s");

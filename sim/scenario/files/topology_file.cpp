@@ -80,7 +80,7 @@ std::vector<links::TopologyLink> parse_links(Fields& fields, const std::set<std:
     link.b = field.text("b");
     link.id = field.string("id", link.a + "-" + link.b);
     link.latency_s = link_number(field, "latency_s");
-    link.bandwidth_Bps = link_number(field, "bandwidth_Bps");
+    link.bandwidth_Bps = link_number(field, key_of<&links::TopologyLink::bandwidth_Bps>());
     link.source = field.text("source");
     for (const auto& [key, end] : {std::pair{"a", &link.a}, std::pair{"b", &link.b}}) {
       if (field.has(key) && !nodes.contains(*end)) {

@@ -240,12 +240,12 @@ inline constexpr std::array kCluster{
     either("network", kNetworkForms,
            "The network between nodes, or the name or file of its calibration. One node may do "
            "without.")
-        .example(R"({"latency_s": 5e-5, "bandwidth_Bps": 1.25e9})"),
+        .example(kNetworkForms.front().example_json),
     either(
         "topology", kTopologyForms,
         "Hosts, switches and links. The default is a star of the nodes with the cables of network "
         "(half its latency each).")
-        .example(R"({"preset": "star", "hosts": 9, "bandwidth_Bps": 1.25e9, "latency_s": 2.5e-6})"),
+        .example(kTopologyForms.back().example_json),
     either("rank_placement", kPlacementForms,
            "Hosts of the ranks: packed in the order of the topology, spread by one machine of each "
            "switch in turn, or listed.")

@@ -130,6 +130,6 @@ inline constexpr std::array kCollectiveKeys{
         .example(R"({"startup_s": 0.000908, "per_byte_s": 7.4e-10})"),
     either("compression", kCompressionForms, "Compression of gradients.")
         .by_default("none")
-        .example(R"({"method": "gtopk_tree", "density": 0.001})")};
+        .example(kCompressionObject.example_json)};
 
 } // namespace stepsim::study::keys

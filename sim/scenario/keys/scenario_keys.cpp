@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 1> kExamples{R"({
   "workload": {"layers": [
     {"name": "a", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 4000000},
     {"name": "b", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 1000000}]},
-  "cluster": {"nodes": 16, "network": {"latency_s": 5e-05, "bandwidth_Bps": 1.25e9}},
+  "cluster": {"nodes": 16, "network": "10g-tcp"},
   "training": {"iterations": 10},
   "communication": {"collective": "ring", "schedule": "mg_wfbp"}, "seed": 1})"};
 

@@ -30,7 +30,7 @@ inline constexpr std::array kScenarioKeys{
         .example(R"({"trace": "../traces/resnet50.json"})")
         .required(),
     object("cluster", kCluster, "Machines and network.")
-        .example(R"({"nodes": 16, "network": {"latency_s": 5e-5, "bandwidth_Bps": 1.25e9}})")
+        .example(R"({"nodes": 16, "network": "10g-tcp"})")
         .required(),
     object("training", kTraining, "Training algorithm and iterations.")
         .and_also(kLocalTraining)

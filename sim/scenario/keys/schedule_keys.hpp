@@ -5,7 +5,7 @@
 
 #include "buckets/planner_options.hpp"
 #include "buckets/schedules.hpp"
-#include "document/fields/bound.hpp"
+#include "document/fields/members.hpp"
 
 namespace stepsim::study::keys {
 
@@ -41,89 +41,77 @@ inline constexpr io::Key kBucketBytes =
 
 inline constexpr std::array kScheduleOptions{
     bound<&buckets::ScheduleOptions::bucket_bytes>(kBucketBytes),
-    bound<&buckets::ScheduleOptions::first_bucket_bytes>(
-        integer("first_bucket_bytes",
-                "Size of the first bucket, bytes. The default is PyTorch's 1 MiB where "
+    of<&buckets::ScheduleOptions::first_bucket_bytes>(
+        integer("Size of the first bucket, bytes. The default is PyTorch's 1 MiB where "
                 "bucket_bytes is the default or the framework is torch-1.13, else bucket_bytes.",
                 io::at_least(1))
             .example("1048576")),
-    bound<&buckets::ScheduleOptions::framework>(
-        word("framework", buckets::kFrameworks,
+    of<&buckets::ScheduleOptions::framework>(
+        word(buckets::kFrameworks,
              "Release of PyTorch, whose first bucket DDP has: 2.x takes the size that is given for "
              "the first bucket, too (from its source, not run), 1.13 always 1 MiB.")
             .by_default("torch-2.x")
             .example(R"("torch-1.13")")
             .because("the newest releases")),
-    bound<&buckets::ScheduleOptions::ddp_mode>(
-        word("ddp_mode", buckets::kDdpModes, "When DDP fixes its buckets.").by_default("rebuilt")),
-    bound<&buckets::ScheduleOptions::gradient_as_bucket_view>(
-        boolean("gradient_as_bucket_view",
-                "Gradients are views of DDP's buckets, which are a second copy otherwise. Times "
+    of<&buckets::ScheduleOptions::ddp_mode>(
+        word(buckets::kDdpModes, "When DDP fixes its buckets.").by_default("rebuilt")),
+    of<&buckets::ScheduleOptions::gradient_as_bucket_view>(
+        boolean("Gradients are views of DDP's buckets, which are a second copy otherwise. Times "
                 "do not depend on it.")
             .by_default(false)
             .because("PyTorch's default")),
-    bound<&buckets::ScheduleOptions::fusion_bytes>(
-        integer("fusion_bytes", "Size of Horovod's fusion buffer, bytes; 0 switches fusion off.",
-                io::at_least(0))
+    of<&buckets::ScheduleOptions::fusion_bytes>(
+        integer("Size of Horovod's fusion buffer, bytes; 0 switches fusion off.", io::at_least(0))
             .by_default(buckets::kDefaultFusionBytes.value)),
-    bound<&buckets::ScheduleOptions::cycle>(
-        number("cycle_s", "Cycle time of Horovod, s.", io::at_least(0))
-            .by_default(buckets::kDefaultCycle.value)),
-    bound<&buckets::ScheduleOptions::phase>(
-        number("phase_s", "Offset of Horovod's ticks, s.", io::at_least(0))
-            .by_default(0)
-            .example("0.0005")),
-    bound<&buckets::ScheduleOptions::blocking>(
-        boolean("blocking", "Horovod's tick waits for the message before it.").by_default(false)),
-    bound<&buckets::ScheduleOptions::concurrency>(
-        integer("concurrency",
-                "Messages that are sent at once and share the link; the next one waits for one of "
+    of<&buckets::ScheduleOptions::cycle>(number("Cycle time of Horovod, s.", io::at_least(0))
+                                             .by_default(buckets::kDefaultCycle.value)),
+    of<&buckets::ScheduleOptions::phase>(
+        number("Offset of Horovod's ticks, s.", io::at_least(0)).by_default(0).example("0.0005")),
+    of<&buckets::ScheduleOptions::blocking>(
+        boolean("Horovod's tick waits for the message before it.").by_default(false)),
+    of<&buckets::ScheduleOptions::concurrency>(
+        integer("Messages that are sent at once and share the link; the next one waits for one of "
                 "them to end. The default is 2 with asc_wfbp, else 1.",
                 io::at_least(1))
             .example("2")),
-    bound<&buckets::ScheduleOptions::channel_shares>(
-        word("channel_shares", buckets::kChannelShares,
+    of<&buckets::ScheduleOptions::channel_shares>(
+        word(buckets::kChannelShares,
              "Share of the link that each message has while several are sent at once: equal, all "
              "the same (NCCL's communicators, with connections of their own); by_size, in "
              "proportion to its time alone (messages that take turns on the same connections, as "
              "gloo's do).")
             .by_default("equal")
             .example(R"("by_size")")),
-    bound<&buckets::ScheduleOptions::contention>(
-        number("contention",
-               "How much messages slow each other: k of them each have 1 "
+    of<&buckets::ScheduleOptions::contention>(
+        number("How much messages slow each other: k of them each have 1 "
                "/ (1 + contention (k - 1)) of "
                "the rate of one. The default is 0.5 with a measured cost "
                "or curve, else 1, which shares "
                "the link.",
                io::at_least(0))
             .example("0.5")),
-    bound<&buckets::ScheduleOptions::preset>(
-        word("preset", buckets::kPriorityPresets,
-             "System whose chunks and credit are the defaults.")
+    of<&buckets::ScheduleOptions::preset>(
+        word(buckets::kPriorityPresets, "System whose chunks and credit are the defaults.")
             .by_default("bytescheduler")),
-    bound<&buckets::ScheduleOptions::partition_bytes>(
-        integer("partition_bytes", "Bytes of a chunk. The default is the preset's.",
-                io::at_least(1))
+    of<&buckets::ScheduleOptions::partition_bytes>(
+        integer("Bytes of a chunk. The default is the preset's.", io::at_least(1))
             .example("4000000")),
-    bound<&buckets::ScheduleOptions::credit_bytes>(
-        integer("credit_bytes", "Bytes under way at once. The default is the preset's.",
-                io::at_least(1))
+    of<&buckets::ScheduleOptions::credit_bytes>(
+        integer("Bytes under way at once. The default is the preset's.", io::at_least(1))
             .example("16000000")),
-    bound<&buckets::ScheduleOptions::dear_layers>(
-        integer("dear_layers", "Layers of a bucket, instead of bucket_bytes.", io::at_least(1))
-            .example("4")),
-    bound<&buckets::ScheduleOptions::buckets>(
-        integer("buckets", "Number of buckets, at most that of the gradients.",
+    of<&buckets::ScheduleOptions::dear_layers>(
+        integer("Layers of a bucket, instead of bucket_bytes.", io::at_least(1)).example("4")),
+    of<&buckets::ScheduleOptions::buckets>(
+        integer("Number of buckets, at most that of the gradients.",
                 io::between(1, buckets::kMostBuckets))
             .by_default(buckets::kDefaultBuckets)
             .example("8")),
-    bound<&buckets::ScheduleOptions::prefetch>(
-        word("prefetch", buckets::kPrefetches, "When all-gathers start.").by_default("all")),
+    of<&buckets::ScheduleOptions::prefetch>(
+        word(buckets::kPrefetches, "When all-gathers start.").by_default("all")),
     bound<&buckets::ScheduleOptions::caps_mib>(kCaps),
     io::rows::by_hand<buckets::ScheduleOptions>(kGroups), // names of layers need the workload
-    bound<&buckets::ScheduleOptions::schedule_name>(
-        text("schedule_name", "What this schedule is called in tables.").example(R"("mine")"))};
+    of<&buckets::ScheduleOptions::schedule_name>(
+        text("What this schedule is called in tables.").example(R"("mine")"))};
 
 // The words of the key `schedule`.
 [[nodiscard]] std::vector<std::string_view> schedules();

@@ -40,22 +40,18 @@ inline constexpr io::Key kMicroBatches =
 // to x1, rises linearly to (1 + beta) epochs_lossless at x2, and training does not converge above
 // x2. The numbers depend on the trained model and must be measured; only x1 has a default.
 inline constexpr std::array kConvergenceRows{
-    bound<&Convergence::epochs_lossless>(
-        number("epochs_lossless", "Epochs to convergence without loss.", io::above(0))
-            .example("90")
-            .required()),
-    bound<&Convergence::iterations_per_epoch>(
-        integer("iterations_per_epoch", "Iterations of an epoch.", io::at_least(1))
-            .example("5005")
-            .required()),
+    of<&Convergence::epochs_lossless>(
+        number("Epochs to convergence without loss.", io::above(0)).example("90").required()),
+    of<&Convergence::iterations_per_epoch>(
+        integer("Iterations of an epoch.", io::at_least(1)).example("5005").required()),
     bound<&Convergence::harmless>(
         number("x1", "Largest loss fraction without effect.", io::at_least(0)).by_default(0.01)),
     bound<&Convergence::most>(
         number("x2", "Largest loss fraction that converges; above x1.", io::at_least(0))
             .example("0.3")
             .required()),
-    bound<&Convergence::beta>(
-        number("beta", "Further epochs at x2, divided by epochs_lossless.", io::at_least(0))
+    of<&Convergence::beta>(
+        number("Further epochs at x2, divided by epochs_lossless.", io::at_least(0))
             .example("1")
             .required())};
 inline constexpr auto kConvergence = io::keys_of(kConvergenceRows);
@@ -63,8 +59,8 @@ inline constexpr auto kConvergence = io::keys_of(kConvergenceRows);
 // The keys of all training algorithms; rules.cpp and the rows of rules.hpp say which
 // algorithms use each key.
 inline constexpr std::array kTrainingRows{
-    bound<&Training::algorithm>(
-        word("algorithm", kTrainingAlgorithms,
+    of<&Training::algorithm>(
+        word(kTrainingAlgorithms,
              "Training algorithm: synchronous, pipelined (Pipe-SGD), with a delay of one step and "
              "local updates (od_sgd), with parameter servers, or in rounds of several steps whose "
              "parameters are averaged (local_sgd), whose changes are applied by an outer "
@@ -72,15 +68,13 @@ inline constexpr std::array kTrainingRows{
              "(easgd, synchronous elastic averaging).")
             .by_default("sync_sgd")
             .because("synchronous training")),
-    bound<&Training::iterations>(
-        integer("iterations",
-                "Iterations to simulate; with local_sgd, diloco and easgd rounds of local_steps "
+    of<&Training::iterations>(
+        integer("Iterations to simulate; with local_sgd, diloco and easgd rounds of local_steps "
                 "steps.",
                 io::between(1, 1e6))
             .by_default(10)),
-    bound<&Training::discard_iterations>(
-        integer("discard_iterations",
-                "First iterations that the means leave out. The default is 1 "
+    of<&Training::discard_iterations>(
+        integer("First iterations that the means leave out. The default is 1 "
                 "where periods differ, else 0.",
                 io::at_least(0))
             .example("1")),
@@ -89,31 +83,28 @@ inline constexpr std::array kTrainingRows{
                              "time of update and framework.",
                              io::at_least(0))
                           .example("0.0007")),
-    bound<&Training::loss>(
-        number("loss_s",
-               "Time of the loss between forward and backward, s; it counts as forward "
+    of<&Training::loss>(
+        number("Time of the loss between forward and backward, s; it counts as forward "
                "of the last layer.",
                io::at_least(0))
             .by_default(0)
             .example("0.001")
             .because("the workload has it or it takes no time")),
-    bound<&Training::input>(number("input_s", "Time to read a batch, s.", io::at_least(0))
-                                .by_default(0)
-                                .example("0.01")
-                                .because("input is always there")),
-    bound<&Training::input_pipelined>(
-        boolean("input_pipelined", "The next batch is read during the step.")
-            .by_default(true)
-            .because("input is read during the step")),
-    bound<&Training::exchange>(
-        number("exchange_s", "Time of every exchange, s; it replaces the network.", io::at_least(0))
+    of<&Training::input>(number("Time to read a batch, s.", io::at_least(0))
+                             .by_default(0)
+                             .example("0.01")
+                             .because("input is always there")),
+    of<&Training::input_pipelined>(boolean("The next batch is read during the step.")
+                                       .by_default(true)
+                                       .because("input is read during the step")),
+    of<&Training::exchange>(
+        number("Time of every exchange, s; it replaces the network.", io::at_least(0))
             .example("0.06")),
-    bound<&Training::sync>(number("sync_s",
-                                  "Time of synchronisation that is added to every exchange, s.",
-                                  io::at_least(0))
-                               .by_default(0)
-                               .example("0.0001")
-                               .because("an exchange starts at once")),
+    of<&Training::sync>(
+        number("Time of synchronisation that is added to every exchange, s.", io::at_least(0))
+            .by_default(0)
+            .example("0.0001")
+            .because("an exchange starts at once")),
     io::Bound<Training>{
         either("host_copy_Bps", kHostCopyForms,
                "Speed of copies through host memory before and after every exchange, bytes/s; 0 "
@@ -128,23 +119,21 @@ inline constexpr std::array kTrainingRows{
                              "Iteration t waits for the exchange of iteration t - K.")
                           .by_default(2)
                           .because("two iterations at once")),
-    bound<&Training::max_width>(
-        integer("max_width", "Largest width that optimal tries.", io::at_least(1)).by_default(16)),
-    bound<&Training::width_tolerance>(
-        number("width_tolerance",
-               "How much slower than max_width the optimal width may be, as a ratio.",
+    of<&Training::max_width>(
+        integer("Largest width that optimal tries.", io::at_least(1)).by_default(16)),
+    of<&Training::width_tolerance>(
+        number("How much slower than max_width the optimal width may be, as a ratio.",
                io::at_least(0))
             .by_default(0.01)),
     by_hand<Training>(integer("warmup_iterations",
                               "Synchronous iterations before the pipeline starts.", io::at_least(0))
                           .by_default(0)
                           .example("20")),
-    bound<&Training::warmup_switch>(word("warmup_switch", programs::kWarmupSwitches,
-                                         "How the pipeline starts after the warm-up.")
-                                        .by_default("skip")),
-    bound<&Training::drain>(
-        boolean("drain", "Gradients that are still under way at the end are applied.")
-            .by_default(false)),
+    of<&Training::warmup_switch>(
+        word(programs::kWarmupSwitches, "How the pipeline starts after the warm-up.")
+            .by_default("skip")),
+    of<&Training::drain>(
+        boolean("Gradients that are still under way at the end are applied.").by_default(false)),
     by_hand<Training>(
         number("compute_slowdown",
                "Factor on the time of computing while an exchange runs: short for overlap/compute.",
@@ -157,9 +146,9 @@ inline constexpr std::array kTrainingRows{
                               "Whether computing is in 16 or 8 bits, of which typical conditions "
                               "lose more. The default follows from the dtype of a gpu.")
                           .example("true")),
-    bound<&Training::mode>(
+    of<&Training::mode>(
         word(
-            "mode", kServerModes,
+            kServerModes,
             "Whether all workers train in step, nobody waits, or no worker runs further ahead than "
             "staleness_bound (stale synchronous).")
             .by_default("sync")
@@ -196,9 +185,9 @@ inline constexpr std::array kTrainingRows{
                            "turn.")
                           .by_default("even")
                           .because("every tensor is split over all servers")),
-    bound<&Training::optimizer>(
+    of<&Training::optimizer>(
         word(
-            "optimizer", layers::kOptimizers,
+            layers::kOptimizers,
             "Optimizer, whose state takes memory: adam (AdamW, too) has two moments, momentum one, "
             "adafactor a row and a column of each matrix. PyTorch's default adam updates all "
             "parameters at once, which adam_fused does without a temporary copy of them; "
@@ -207,8 +196,8 @@ inline constexpr std::array kTrainingRows{
             .by_default(layers::kOptimizers[layers::Optimizer::adam])
             .example(R"("momentum")")
             .because("two moments for each parameter")),
-    bound<&Training::gradient_lifetime>(
-        word("gradient_lifetime", kGradientLifetimes,
+    of<&Training::gradient_lifetime>(
+        word(kGradientLifetimes,
              "How long gradients stay in memory: until the update of their step, always, set to "
              "zero between steps as PyTorch kept them before 2.0 (zero_grad(set_to_none=False)), "
              "or until the update of their layer, which runs inside the backward pass. Times do "
@@ -216,17 +205,15 @@ inline constexpr std::array kTrainingRows{
             .by_default("step")
             .example(R"("layer")")
             .because("the gradients of a step are freed after its update")),
-    bound<&Training::context_bytes>(
-        number("context_bytes",
-               "Bytes that a process needs on its GPU before it trains: kernels, buffers of the "
+    of<&Training::context_bytes>(
+        number("Bytes that a process needs on its GPU before it trains: kernels, buffers of the "
                "communication library. Measured processes need 0.5 to 2 GB; 1 GB is assumed, and 5 "
                "% of the capacity more "
                "with /workload/kernels tensorflow.",
                io::at_least(0))
             .example("1.4e9")),
-    bound<&Training::activation_bytes>(
-        number("activation_bytes",
-               "Bytes of activations of a micro-batch on a worker. The default follows from the "
+    of<&Training::activation_bytes>(
+        number("Bytes of activations of a micro-batch on a worker. The default follows from the "
                "layer table of a model; those of a trace are not known and not counted.",
                io::at_least(0))
             .example("2e10")),

@@ -41,7 +41,7 @@ std::string model_of(const io::Object& row, const Scoreboard& rules, study::File
 }
 
 double step_s(const io::Json& tree, study::Files& files) {
-  return study::run(study::parse_scenario(tree, files)).summary.iteration_time_s.value();
+  return study::step_of(study::run(study::parse_scenario(tree, files)).summary);
 }
 
 // Adds the prediction under typical conditions, or the reason why there is none.
@@ -52,7 +52,7 @@ void add_typical(io::Object& record, const Scoreboard& rules, const std::string&
     const study::Summary summary =
         study::run(study::parse_scenario(scenario, files), study::Detail::summary).summary;
     const double samples = samples_of(record);
-    const double step = summary.iteration_time_s.value();
+    const double step = study::step_of(summary);
     record.emplace_back("typical_scenario", scenario);
     record.emplace_back("typical_step_s", step);
     record.emplace_back("typical", samples / step);

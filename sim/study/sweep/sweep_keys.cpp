@@ -11,17 +11,11 @@ namespace {
 
 constexpr std::array<std::string_view, 1> kSweepExamples{R"({
   "schema_version": 1, "kind": "sweep",
-  "scenario": {
-    "schema_version": 1, "kind": "scenario", "name": "two-layers",
-    "workload": {"layers": [
-      {"name": "a", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 4000000},
-      {"name": "b", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 1000000}]},
-    "cluster": {"nodes": 16, "network": {"latency_s": 5e-05, "bandwidth_Bps": 1.25e9}},
-    "training": {"iterations": 10},
-    "communication": {"collective": "ring", "schedule": "mg_wfbp"}, "seed": 1},
+  "scenario": {"workload": {"trace": "resnet50.ddp.2xa100"},
+               "cluster": {"nodes": 16, "network": "10g-tcp"}},
   "axes": [
     {"field": "/cluster/nodes", "values": [4, 8, 16]},
-    {"field": "/cluster/network/bandwidth_Bps", "from": 1e9, "to": 1e10, "steps": 3,
+    {"field": "/cluster/network/latency_s", "from": 1e-6, "to": 1e-4, "steps": 3,
      "scale": "log"}]})"};
 
 constexpr std::array<std::string_view, 1> kHeaderWord{"header"};

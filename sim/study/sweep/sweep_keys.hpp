@@ -36,10 +36,10 @@ inline constexpr std::array kEndForms{
     text("end", "A number with a unit of the field, such as 25Gbps.")};
 inline constexpr std::array kSpacedAxis{
     text("field", "JSON pointer into the scenario.")
-        .example(R"("/cluster/network/bandwidth_Bps")")
+        .example(R"("/cluster/network/latency_s")")
         .required(),
-    either("from", kEndForms, "First value.").example("1e9").required(),
-    either("to", kEndForms, "Last value.").example("1e11").required(),
+    either("from", kEndForms, "First value.").example("1e-6").required(),
+    either("to", kEndForms, "Last value.").example("1e-4").required(),
     integer("steps", "Number of values.").in(io::between(1, kMostSteps)).example("11").required(),
     word("scale", kAxisScales, "Whether values are equal steps or equal ratios apart.")
         .by_default("linear")};

@@ -35,7 +35,9 @@ double quick_number(const io::Json& value, std::size_t field) {
   const bool fits = field == 0 ? number >= 1 && number <= kMaxNodes && number == std::floor(number)
                     : field == 1 ? number >= 0
                                  : number > 0;
-  static constexpr std::array<std::string_view, 3> kKeys{"nodes", "latency_s", "bandwidth_Bps"};
+  static constexpr std::array<std::string_view, 3> kKeys{io::key_of<&Cluster::nodes>(),
+                                                         io::key_of<&Network::latency_s>(),
+                                                         io::key_of<&Network::bandwidth_Bps>()};
   return fits && !unusual(kKeys[field], number) ? number : NAN;
 }
 
@@ -81,8 +83,9 @@ constexpr std::int64_t kTypicalContext = 16; // takes the memory of so many othe
 PointRunner::PointRunner(const Sweep& sweep, Files& files, double max_seconds)
     : sweep_(sweep), files_(files), max_seconds_(max_seconds),
       library_keys_(sweep.has_library_keys()), strides_(sweep.grid.strides()) {
-  static constexpr std::array<std::string_view, 3> kQuick{
-      "/cluster/nodes", "/cluster/network/latency_s", "/cluster/network/bandwidth_Bps"};
+  static constexpr std::array<std::string_view, 3> kQuick{"/cluster/nodes",
+                                                          kNetworkPointer<&Network::latency_s>,
+                                                          kNetworkPointer<&Network::bandwidth_Bps>};
   bool any = false;
   std::vector<QuickField> fields(kQuick.size());
   for (std::size_t f = 0; f < kQuick.size(); ++f) {
