@@ -46,8 +46,9 @@ std::vector<buckets::Item> moved_items(const Scenario& scenario, const std::vect
 // behind their layers.
 bool plans_the_same(const Scenario& scenario, ScenarioProgram& made) {
   const std::vector<Seconds> ends = scenario.workload.backward_ends();
-  buckets::Problem problem{
-      .items = moved_items(scenario, ends, made), .cost = merge_cost(scenario), .channel_free = {}};
+  buckets::Problem problem{.items = moved_items(scenario, ends, made),
+                           .cost = planned_cost(scenario),
+                           .channel_free = {}};
   buckets::Plan plan = plan_of(scenario, problem);
   if (plan.groups.size() != made.gates.size()) {
     return false;
@@ -163,7 +164,7 @@ bool retime(const Scenario& scenario, MadeFor made_for, const ProgramMemory* lik
   }
   if (!takes_exchanges) {
     if (has_buckets && !by_cost) {
-      made.problem.cost = merge_cost(scenario);
+      made.problem.cost = planned_cost(scenario);
       check_range(made.problem);
     }
     time_exchanges(scenario, made);
