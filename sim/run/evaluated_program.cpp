@@ -341,6 +341,15 @@ double evaluated_period(const Scenario& scenario, const Scenario& own, const Sce
              : period_by_times(own, made.program, made.layout, factors, window);
 }
 
+double period_alone(const Scenario& scenario, const ScenarioProgram& made,
+                    const programs::Factors& factors, const Window& window) {
+  const Program no_exchanges = programs::without_exchanges(made.program);
+  return alone_times(scenario, no_exchanges, made.layout, factors, window,
+                     iterations_of(no_exchanges, window),
+                     programs::recurrence_applies(made.program))
+      .period;
+}
+
 OperationTimes recorded_times(const Scenario& scenario, const ScenarioProgram& made,
                               const programs::Factors& factors) {
   return evaluate(scenario, made.program, made.layout, factors, scenario.training.iterations,

@@ -84,6 +84,17 @@ struct EvaluatedProgram {
                                       const ScenarioProgram& made, const programs::Factors& factors,
                                       const Window& window);
 
+// The period of the program if its exchanges take no time, also where messages are simulated.
+[[nodiscard]] double period_alone(const Scenario& scenario, const ScenarioProgram& made,
+                                  const programs::Factors& factors, const Window& window);
+
+// Seconds of an operation in the last iteration, on the first rank.
+[[nodiscard]] inline double last_seconds(const programs::OperationTimes& times,
+                                         std::uint32_t operation) {
+  const std::size_t at = times.at(times.iterations - 1, operation, 0);
+  return times.end[at] - times.start[at];
+}
+
 // The times of all operations of the scenario's program whose exchanges have given times.
 [[nodiscard]] programs::OperationTimes recorded_times(const Scenario& scenario,
                                                       const ScenarioProgram& made,

@@ -173,7 +173,8 @@ GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collec
   }
   times_.emplace(collective_, scenario.method, curve());
   const bool slowed = scenario.training.overlap.any(); // a start-up is told apart
-  if (collective_.ranks > 1 && !has_curve(scenario) && (slowed || !collective_.links.fabric)) {
+  const bool one_line = !collective_.links.fabric || is_star(scenario);
+  if (collective_.ranks > 1 && !has_curve(scenario) && (slowed || one_line)) {
     line_ = startup_line();
   } else if (measured) {
     line_ = curve();
@@ -181,7 +182,7 @@ GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collec
 }
 
 buckets::Cost GroupExchanges::startup_line() const {
-  if (collective_.links.fabric && scenario_.cluster.topology.is_null()) {
+  if (is_star(scenario_)) {
     collectives::Collective flat = collective_of(on_alpha_beta(scenario_), group_);
     flat.op = collective_.op;
     flat.algorithm = collective_.algorithm;
@@ -219,21 +220,6 @@ std::optional<buckets::Cost> GroupExchanges::curve() const {
 double GroupExchanges::startup(double seconds) {
   const auto* line = line_ ? std::get_if<buckets::LinearCost>(&line_->base) : nullptr;
   return line != nullptr ? std::min(line->startup_s * part_, seconds) : 0;
-}
-
-// The seconds of an exchange that its additions take: 0 where a measured curve or the model of a
-// library gives the time.
-double GroupExchanges::reduction(Bytes bytes, const programs::Exchange& exchange) {
-  if (!(collective_.reduction_s_per_byte > 0) || curve()) {
-    return 0;
-  }
-  if (!free_) {
-    collectives::Collective collective = collective_;
-    collective.reduction_s_per_byte = 0;
-    collective.algorithm = exchange.algorithm;
-    free_.emplace(collective, scenario_.method, std::nullopt);
-  }
-  return std::max(0.0, exchange.seconds - free_->seconds(bytes));
 }
 
 // Ranks of one host talk over the inner link, whatever the levels of the algorithm.
@@ -279,7 +265,23 @@ GroupExchange GroupExchanges::operator()(double bytes) {
     return result;
   }
   const programs::Exchange& exchange = (*times_)(size(bytes));
-  result.reduction_s = part_ * reduction(size(bytes), exchange);
+  result.startup_s = result.time.startup.value;
+  if (!curve()) { // whose parts are not known
+    collectives::Collective collective = collective_;
+    collective.algorithm = exchange.algorithm;
+    collective.bytes = static_cast<double>(size(bytes).value);
+    const auto method = scenario_.method.value_or(collectives::automatic_method(collective));
+    if (auto warning = collectives::estimate_warning(collective, method)) {
+      estimates_.insert(*std::move(warning));
+    }
+    if (!parts_) {
+      parts_.emplace(collective, scenario_.method);
+    }
+    result.reduction_s = part_ * parts_->reduction(size(bytes), exchange.seconds);
+    if (!line_ || !line_->is_linear()) {
+      result.startup_s += part_ * parts_->startup(size(bytes));
+    }
+  }
   if (is_simulated(scenario_) && collective_.ranks > 1) {
     result.sent = sent(bytes, exchange.algorithm);
   }

@@ -34,8 +34,9 @@ struct GroupExchange {
   programs::ExchangeTime time;   // includes sync_s, staging in host memory, buffer copies
   programs::ExchangeTime beside; // the part of `time` that is not on the wire
   std::optional<collectives::Collective> sent; // on a simulated network: the collective to send
-  double reduction_s{};                        // the part of `time` that additions take
-  double bytes_sent{};                         // bytes sent by the rank that sends most
+  // The parts of `time` that start-ups and additions take, also where operations have no start-up.
+  double startup_s{}, reduction_s{};
+  double bytes_sent{}; // bytes sent by the rank that sends most
   std::string algorithm;
   [[nodiscard]] double seconds() const { return time.startup.value + time.data.value; }
 };
@@ -56,13 +57,15 @@ public:
   void share(collectives::SentBytes& sent) { times_->share(sent); }
   [[nodiscard]] collectives::Method method() const { return times_->method(); }
   [[nodiscard]] std::uint64_t events() const { return times_->events(); }
+  // The warnings that exchanges were only estimated (collectives::estimate_warning), but for those
+  // whose times alone were asked for.
+  [[nodiscard]] const std::set<std::string>& estimates() const { return estimates_; }
 
 private:
   [[nodiscard]] buckets::Cost startup_line() const;
   [[nodiscard]] std::optional<buckets::Cost> curve() const;
   [[nodiscard]] double startup(double seconds);
   [[nodiscard]] Bytes size(double bytes) const;
-  [[nodiscard]] double reduction(Bytes bytes, const programs::Exchange& exchange);
   [[nodiscard]] collectives::Collective sent(double bytes,
                                              collectives::AlgorithmId algorithm) const;
 
@@ -75,10 +78,10 @@ private:
   double part_ = 1; // of the times of `times_` that is used: below 1 they are those of all-reduces
   double sharing_ = 1; // number of parts that share a network card
   std::optional<programs::ExchangeTimes> times_;
-  // The same exchanges with additions that take no time, by the algorithm of the first exchange.
-  std::optional<programs::ExchangeTimes> free_;
+  std::optional<programs::ExchangeSplit> parts_; // by the algorithm of the first exchange
   std::optional<buckets::Cost>
       line_; // cost that gives the start-up if it is linear; empty = unknown
+  std::set<std::string> estimates_;
 };
 
 // Makes the input of the program builders (program/builders): the layers and buckets of a scenario
@@ -87,6 +90,8 @@ private:
 // The exchange of a unit. If every message is simulated, its operation keeps only the time that is
 // not on the wire.
 [[nodiscard]] UnitExchange taken(const GroupExchange& exchange, bool simulated);
+// Adds how exchanges were evaluated to method, events and estimates of the program.
+void add_evaluation(const GroupExchanges& exchanges, ScenarioProgram& made);
 
 struct ProgramParts {
   std::vector<programs::LayerTimes> layers; // times of one micro-batch

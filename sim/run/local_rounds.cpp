@@ -33,19 +33,38 @@ void time_outer(const Scenario& scenario, std::size_t first, ScenarioProgram& ma
     unit.cost.bytes_sent = exchange.bytes_sent;
     unit.cost.algorithm = exchange.algorithm;
   }
-  made.method = std::max(made.method, exchanges.method());
-  made.events += exchanges.events();
+  made.estimates.clear();
+  add_evaluation(exchanges, made);
 }
 
-// Times of the outer messages, one for each set of layers. Adds a unit and a group of the plan for
-// each message.
+// The part of the outer update that each layer has: an equal part for every fragment (TRN 4.8), in
+// which layers have theirs by parameters.
+std::vector<double> update_shares(const std::vector<std::vector<std::uint32_t>>& fragments,
+                                  const std::vector<std::int64_t>& parameters) {
+  std::vector<double> shares(parameters.size());
+  for (const std::vector<std::uint32_t>& fragment : fragments) {
+    double all = 0;
+    for (const std::uint32_t layer : fragment) {
+      all += static_cast<double>(parameters[layer]);
+    }
+    for (const std::uint32_t layer : fragment) {
+      const double share = all > 0 ? static_cast<double>(parameters[layer]) / all
+                                   : 1 / static_cast<double>(fragment.size());
+      shares[layer] = share / static_cast<double>(fragments.size());
+    }
+  }
+  return shares;
+}
+
+// Times of the outer messages, one for each set of layers: a fragment or a layer. Adds a unit and a
+// group of the plan for each message.
 std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
+                                          const std::vector<std::vector<std::uint32_t>>& fragments,
                                           const std::vector<std::vector<std::uint32_t>>& layers,
                                           ScenarioProgram& out) {
   const LocalTraining& local = scenario.training.local;
   const std::vector<std::int64_t> parameters = layers::layer_parameters(scenario.workload);
-  const auto all =
-      static_cast<double>(std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0}));
+  const std::vector<double> shares = update_shares(fragments, parameters);
   const std::size_t first = out.units.size();
   std::vector<std::size_t> unit_of(parameters.size()); // [layer]
   for (const std::vector<std::uint32_t>& each : layers) {
@@ -67,8 +86,9 @@ std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
   std::vector<FragmentTimes> messages;
   for (const ProgramUnit& unit : std::span(out.units).subspan(first)) {
     const double bytes = outer_bytes(local, unit);
-    const double share = all > 0 ? static_cast<double>(unit.parameters) / all
-                                 : 1 / static_cast<double>(layers.size()); // of the outer update
+    const double share =
+        std::accumulate(unit.layers.begin(), unit.layers.end(), 0.0,
+                        [&](double sum, std::uint32_t layer) { return sum + shares[layer]; });
     messages.push_back({.exchange = unit.exchange.time,
                         .merge = local.outer_update * share,
                         .encode = {local.outer_compression.encode_s(bytes)},
@@ -155,8 +175,8 @@ programs::Program make_rounds(const Scenario& scenario, ScenarioProgram& out) {
   }
   const std::size_t buckets = out.units.size();
   round.outer = outer_messages(
-      scenario, layered ? layers_of_fragments(layers, layers, FragmentPattern::strided) : fragments,
-      out);
+      scenario, fragments,
+      layered ? layers_of_fragments(layers, layers, FragmentPattern::strided) : fragments, out);
   const layers::Workload& workload = scenario.workload;
   const Seconds update = scenario.training.update;
   if (islands) {

@@ -2,7 +2,6 @@
 #include "run/network_figures.hpp"
 
 #include "run/run_figures.hpp"
-#include "run/verdict.hpp"
 
 namespace stepsim::study {
 
@@ -85,32 +84,18 @@ void fill_tensors(const programs::JobResult& job, std::size_t pieces, Result& re
   }
 }
 
-std::string busiest_part(const Scenario& scenario, const std::vector<LinkResult>& links) {
+bool server_is_busiest(const Scenario& scenario, const std::vector<LinkResult>& links) {
   const auto busiest = std::ranges::max_element(links, {}, &LinkResult::utilization);
-  if (has_servers(scenario) && busiest != links.end()) {
-    const links::RankFabric& fabric = *scenario.cluster.fabric;
-    const links::FabricLink& link =
-        fabric.fabric().links[static_cast<std::size_t>(busiest - links.begin())];
-    const auto servers =
-        std::span(fabric.hosts).subspan(static_cast<std::size_t>(scenario.cluster.ranks()));
-    if (std::ranges::find(servers, link.from) != servers.end() ||
-        std::ranges::find(servers, link.to) != servers.end()) {
-      return "server";
-    }
+  if (busiest == links.end()) {
+    return false;
   }
-  return "bandwidth";
-}
-
-std::string largest_on_network(const Scenario& scenario, const buckets::Plan& plan,
-                               std::span<const ProgramUnit> units,
-                               const std::vector<LinkResult>& links) {
-  if (exchange_of(scenario).reduction_s_per_byte > 0 || is_compressed(scenario)) {
-    std::string largest = largest_part(scenario, plan, units);
-    if (largest != "latency" && largest != "bandwidth") {
-      return largest;
-    }
-  }
-  return busiest_part(scenario, links);
+  const links::RankFabric& fabric = *scenario.cluster.fabric;
+  const links::FabricLink& link =
+      fabric.fabric().links[static_cast<std::size_t>(busiest - links.begin())];
+  const auto servers =
+      std::span(fabric.hosts).subspan(static_cast<std::size_t>(scenario.cluster.ranks()));
+  return std::ranges::find(servers, link.from) != servers.end() ||
+         std::ranges::find(servers, link.to) != servers.end();
 }
 
 void warn_of_idle_servers(const Scenario& scenario, std::size_t pieces, Result& result) {

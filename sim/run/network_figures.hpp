@@ -25,15 +25,9 @@ void warn_of_idle_servers(const Scenario& scenario, std::size_t pieces, Result& 
 // Element l is the use of link l of `fabric` by all jobs, over the whole run.
 [[nodiscard]] std::vector<LinkResult> links_of(const links::Fabric& fabric,
                                                const programs::JobsResult& run);
-// The bottleneck of messages: "server" if the busiest link belongs to a server, else "bandwidth".
-// Latency is never named, because a network of links has no single latency.
-[[nodiscard]] std::string busiest_part(const Scenario& scenario,
-                                       const std::vector<LinkResult>& links);
-// The same if the messages of `plan` take longer on the links than additions and compression take
-// in them; else "reduction" or "compression". units[g] belongs to group g.
-[[nodiscard]] std::string largest_on_network(const Scenario& scenario, const buckets::Plan& plan,
-                                             std::span<const ProgramUnit> units,
-                                             const std::vector<LinkResult>& links);
+// Whether the busiest link is one of a dedicated server.
+[[nodiscard]] bool server_is_busiest(const Scenario& scenario,
+                                     const std::vector<LinkResult>& links);
 // The mean steady period of every job, alone on the network and together with the other jobs; of a
 // program with several steps, the period of one step. Iterations that end after the first job has
 // ended do not count as together, because the remaining jobs then get more of the network.

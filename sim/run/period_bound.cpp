@@ -34,7 +34,7 @@ bool runs_as_formula(const Scenario& scenario, const collectives::Collective& co
 std::optional<buckets::LinearCost> exact_linear_cost(const Scenario& scenario,
                                                      const buckets::Problem& problem) {
   const auto* linear = std::get_if<buckets::LinearCost>(&problem.cost.base);
-  if (simulates_messages(scenario)) { // start-ups of messages may overlap
+  if (is_simulated(scenario)) { // start-ups of messages may overlap, links may be shared
     return std::nullopt;
   }
   if (linear == nullptr || scenario.cluster.network.curve || !exchanges(scenario)) {
@@ -48,15 +48,15 @@ std::optional<buckets::LinearCost> exact_linear_cost(const Scenario& scenario,
 }
 
 // No bound is known where the exchange is in two parts, where the cost is a table or the model of a
-// library (planners may see its tangent), on a fabric, and with `auto`, whose algorithm depends on
-// the sizes of the messages, which are not known here.
+// library (planners may see its tangent), where receivers leave out a part of what is sent, and
+// with `auto`, whose algorithm depends on the sizes of the messages, which are not known here.
 std::optional<MessageBounds> message_bounds(const Scenario& scenario,
                                             const buckets::Problem& problem) {
   const Communication& communication = scenario.communication;
   const bool curved = scenario.cluster.network.curve &&
                       !std::holds_alternative<buckets::LinearCost>(problem.cost.base);
   if (problem.items.empty() || communication.reduce_broadcast || curved || communication.question ||
-      scenario.cluster.fabric || communication.collective == collectives::AlgorithmId::automatic) {
+      may_lose(scenario) || communication.collective == collectives::AlgorithmId::automatic) {
     return std::nullopt;
   }
   // Several messages at once may move data faster than one.

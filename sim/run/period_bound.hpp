@@ -14,8 +14,8 @@ struct MessageBounds {
 };
 
 // Lower bounds of the period of `scenario` with the gradients of `problem`, both of which must
-// outlive it. No bound is known without gradients, on a fabric, with a measured curve of several
-// segments, with reduce_broadcast, and with the collectives `auto` and `library`.
+// outlive it. No bound is known without gradients, where messages may lose a part, with a measured
+// curve of several segments, with reduce_broadcast, and with the collectives `auto` and `library`.
 class PeriodBounds {
 public:
   PeriodBounds(const Scenario& scenario, const buckets::Problem& problem);

@@ -72,7 +72,7 @@ void fill_forms(const Scenario& scenario, const Program& program, std::int64_t w
   summary.paper_form_s =
       static_cast<double>(training.iterations) / static_cast<double>(width) * (compute + exchange);
   const bool by_formula = plain && (in_one_piece || width > 1) && width <= training.iterations;
-  if (by_formula && !scenario.variability.varies()) {
+  if (by_formula && !scenario.variability.varies() && !is_simulated(scenario)) {
     summary.closed_form_s = programs::pipeline_period(compute, exchange, width,
                                                       one_slowdown(training.overlap).value_or(1));
   }

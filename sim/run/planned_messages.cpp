@@ -2,6 +2,8 @@
 #include "run/planned_messages.hpp"
 
 #include "buckets/omgs.hpp"
+#include "run/group_exchange.hpp"
+#include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
 
@@ -78,13 +80,31 @@ void check_range(const buckets::Problem& problem) {
   }
 }
 
-buckets::Problem planned_problem(const Scenario& scenario) {
-  buckets::Problem problem = merge_problem(scenario);
-  const buckets::Planner& planner = buckets::planner(scenario.communication.schedule);
-  if (is_simulated(scenario) && planner.needs_linear_cost() && !problem.cost.is_linear()) {
-    problem.cost = {.base = buckets::LinearCost{}};
+// The loop of Horovod that waits for a message of gradients that become shards wakes when its
+// reduce-scatter has ended, not when an all-reduce would have.
+buckets::Cost planned_cost(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  const Sharding& sharding = scenario.training.sharding;
+  const buckets::Planner& planner = buckets::planner(communication.schedule);
+  if (communication.schedule == buckets::Schedule::horovod &&
+      communication.schedule_options.blocking && sharding.strategy != ShardingStrategy::none &&
+      !has_owners(sharding)) {
+    const auto own = std::make_shared<const Scenario>(scenario);
+    const auto reduces =
+        std::make_shared<GroupExchanges>(*own, RankGroup::all, collectives::Op::reduce_scatter);
+    const double ratio = sharding.reduce_bytes / scenario.workload.bytes_per_value();
+    return {.base = buckets::CurveCost{[own, reduces, ratio](double bytes) {
+              return reduces->times(ratio * bytes).seconds();
+            }}};
   }
-  return problem;
+  buckets::Cost cost = merge_cost(scenario);
+  return is_simulated(scenario) && planner.needs_linear_cost() && !cost.is_linear()
+             ? buckets::Cost{.base = buckets::LinearCost{}}
+             : cost;
+}
+
+buckets::Problem planned_problem(const Scenario& scenario) {
+  return {.items = merge_items(scenario), .cost = planned_cost(scenario), .channel_free = {}};
 }
 
 buckets::Plan plan_of(const Scenario& scenario, const buckets::Problem& problem) {

@@ -26,9 +26,10 @@ inline constexpr std::string_view kBeyondNumbers =
 // times of one message per gradient, exceed the range of a double.
 void check_range(const buckets::Problem& problem);
 
-// The merge problem of the scenario. On a simulated network the cost of messages need not be
-// linear. A planner that needs a linear cost then gets a cost of 0 s.
+// The merge problem of the scenario, and its cost alone. On a simulated network the cost of
+// messages need not be linear. A planner that needs a linear cost then gets a cost of 0 s.
 [[nodiscard]] buckets::Problem planned_problem(const Scenario& scenario);
+[[nodiscard]] buckets::Cost planned_cost(const Scenario& scenario);
 
 // The plan of the scenario's schedule, by the cost of `problem` or, if given, by
 // /communication/plan_cost. Throws as check_range and buckets::make_plan do.

@@ -2,7 +2,6 @@
 
 #include "programs/explain/binding_path.hpp"
 #include "programs/explain/program_evaluation.hpp"
-#include "run/network_figures.hpp"
 #include "run/run_figures.hpp"
 #include "run/verdict.hpp"
 
@@ -13,14 +12,27 @@ namespace {
 using programs::OperationType;
 using programs::Program;
 
-// Seconds of exchanges on the binding path, per step. On a network of links, and where too few
-// iterations were run to follow the path, only the exposed communication is known.
+// Seconds of exchanges on the binding path, per step. Where too few iterations were run to follow
+// the path, only the exposed communication is known.
 double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
                          const EvaluatedProgram& found, const programs::Factors& factors,
                          const Summary& summary) {
   const std::int64_t discard = std::max<std::int64_t>(1, discarded_iterations(scenario));
-  if (found.network || discard >= found.times.iterations) {
+  if (discard >= found.times.iterations) {
     return *summary.exposed_communication_s;
+  }
+  if (found.network) { // a program whose exchanges last as long as their messages did
+    ScenarioProgram measured = made;
+    for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
+      programs::Operation& each = measured.program.operations[o];
+      if (each.type == OperationType::exchange) {
+        each.startup = {};
+        each.data = Seconds{last_seconds(found.times, o)};
+      }
+    }
+    EvaluatedProgram timed;
+    timed.times = recorded_times(scenario, measured, factors);
+    return exchanges_on_path(scenario, measured, timed, factors, summary);
   }
   const bool varies = scenario.variability.varies();
   const Program program = varies ? made.program : programs::one_rank(made.program);
@@ -45,33 +57,18 @@ double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
   return seconds / path.iterations / program.steps;
 }
 
-// The parts of all exchanges of shards and outer messages. On a network of links there is no single
-// start-up to name.
+// The parts of all exchanges of shards and outer messages.
 ExchangeShares parts_of(const ScenarioProgram& made) {
   ExchangeShares parts;
   for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
-    const programs::Operation& each = made.program.operations[o];
-    if (const UnitExchange* exchange = exchange_of(made, each)) {
-      const double startup = made.simulated ? 0 : each.startup.value;
-      parts.latency_s += startup;
+    if (const UnitExchange* exchange = exchange_of(made, made.program.operations[o])) {
+      parts.latency_s += exchange->startup_s;
       parts.reduction_s += exchange->reduction_s;
-      parts.bandwidth_s += std::max(0.0, exchange->seconds - startup - exchange->reduction_s);
+      parts.bandwidth_s +=
+          std::max(0.0, exchange->seconds - exchange->startup_s - exchange->reduction_s);
     }
   }
   return parts;
-}
-
-std::string largest_of_program(const Scenario& scenario, const ScenarioProgram& made,
-                               const EvaluatedProgram& found) {
-  const bool groups = scenario.training.sharding.strategy != ShardingStrategy::none ||
-                      trains_in_rounds(scenario.training);
-  if (groups) {
-    return largest_of(parts_of(made));
-  }
-  return found.network
-             ? largest_on_network(scenario, made.plan, made.units,
-                                  links_of(scenario.cluster.fabric->fabric(), found.network->run))
-             : largest_part(scenario, made.plan, made.units);
 }
 
 } // namespace
@@ -84,7 +81,11 @@ std::string program_bottleneck(const Scenario& scenario, const ScenarioProgram& 
   }
   return verdict(
       summary, [&] { return exchanges_on_path(scenario, made, found, factors, summary); },
-      [&] { return largest_of_program(scenario, made, found); });
+      [&] {
+        const bool groups = scenario.training.sharding.strategy != ShardingStrategy::none ||
+                            trains_in_rounds(scenario.training);
+        return groups ? largest_of(parts_of(made)) : largest_part(scenario, made.plan, made.units);
+      });
 }
 
 } // namespace stepsim::study

@@ -172,10 +172,17 @@ MessageSeconds beside_messages(const ChannelSeconds& times) {
 
 } // namespace
 
+void add_evaluation(const GroupExchanges& exchanges, ScenarioProgram& made) {
+  made.method = std::max(made.method, exchanges.method());
+  made.events += exchanges.events();
+  made.estimates.insert(exchanges.estimates().begin(), exchanges.estimates().end());
+}
+
 UnitExchange taken(const GroupExchange& exchange, bool simulated) {
   UnitExchange unit{.seconds = exchange.seconds(),
                     .time = simulated ? exchange.beside : exchange.time,
                     .bytes_sent = exchange.bytes_sent,
+                    .startup_s = exchange.startup_s,
                     .reduction_s = exchange.reduction_s};
   if (simulated && exchange.sent) {
     unit.stages = {*exchange.sent};
@@ -195,8 +202,11 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   buckets::Problem phases;
   const bool splits = splits_starts(scenario, made.made_for);
   if (splits) {
-    phases.cost = scenario.training.overlap.any() ? startup_cost(scenario, made.problem.cost)
-                                                  : made.problem.cost;
+    const bool told_apart = scenario.training.overlap.any() || is_star(scenario) ||
+                            buckets::planner(scenario.communication.schedule).needs_linear_cost();
+    phases.cost = is_simulated(scenario) && told_apart
+                      ? startup_cost(scenario, merge_cost(scenario))
+                      : made.problem.cost;
   }
   const bool in_two = has_halves(scenario);
   const bool all_gathers = has_all_gathers(scenario);
@@ -286,15 +296,15 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made) {
           taken(exchange(*replicas, sharding.reduce_bytes * parameters / shards), made.simulated);
     }
   }
-  made.method = reduces.method();
-  made.events = reduces.events();
+  made.method = collectives::Method::closed_form;
+  made.events = 0;
+  made.estimates.clear();
+  add_evaluation(reduces, made);
   for (const auto& [root, each] : gathers) {
-    made.method = std::max(made.method, each.method());
-    made.events += each.events();
+    add_evaluation(each, made);
   }
   if (replicas) {
-    made.method = std::max(made.method, replicas->method());
-    made.events += replicas->events();
+    add_evaluation(*replicas, made);
   }
 }
 

@@ -49,7 +49,7 @@ bool plans_the_same(const Scenario& scenario, bool as_fast, ScenarioProgram& mad
   if (!as_fast) {
     move_items(scenario, ends, made.problem.items);
   }
-  made.problem.cost = merge_cost(scenario);
+  made.problem.cost = planned_cost(scenario);
   buckets::Plan plan = plan_of(scenario, made.problem);
   if (plan.groups.size() != made.gates.size()) {
     return false;
@@ -165,7 +165,7 @@ bool retime(const Scenario& scenario, MadeFor made_for, const ProgramMemory* lik
   }
   if (!takes_exchanges) {
     if (has_buckets && !by_cost && splits_starts(scenario, made_for)) {
-      made.problem.cost = merge_cost(scenario);
+      made.problem.cost = planned_cost(scenario);
       check_range(made.problem);
     }
     time_exchanges(scenario, made);

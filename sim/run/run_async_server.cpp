@@ -138,9 +138,10 @@ programs::AsyncInput async_input(const Scenario& scenario) {
 }
 
 Result run_async_server(const Scenario& scenario) {
-  const ServerExchange exchange = server_exchange(scenario);
-  const programs::AsyncInput input = input_of(scenario, exchange);
   const bool simulated = simulates_messages(scenario);
+  const bool star = is_star(scenario); // whose links have the times of alpha_beta
+  const ServerExchange exchange = server_exchange(star ? on_alpha_beta(scenario) : scenario);
+  const programs::AsyncInput input = input_of(scenario, exchange);
   Result result;
   const programs::AsyncTimes times =
       simulated ? on_network(scenario, input, exchange, result) : programs::run_async(input);
@@ -155,9 +156,9 @@ Result run_async_server(const Scenario& scenario) {
   const bool varies = scenario.variability.varies();
   fill_work(scenario, exchange.codec_s, varies ? times.compute_s : input.compute_s, summary);
   // Of an idle server; what a worker waits behind others is in the exposed part.
-  const double round_trip = simulated ? mean_round_trip(times)
-                                      : 2 * input.link.latency_s + input.link.push_s +
-                                            input.link.pull_s + input.link.add_s / input.servers;
+  const double idle = 2 * input.link.latency_s + input.link.push_s + input.link.pull_s +
+                      input.link.add_s / input.servers;
+  const double round_trip = simulated ? mean_round_trip(times) : idle;
   fill_communication(round_trip, std::max(0.0, times.period_s - *summary.compute_s), summary);
   summary.straggler_wait_s = times.held_s;
   summary.makespan_s = times.makespan_s;
@@ -184,11 +185,10 @@ Result run_async_server(const Scenario& scenario) {
                                           .bandwidth_s = input.link.push_s + input.link.pull_s,
                                           .reduction_s = input.link.add_s / input.servers});
   const bool adds = input.link.add_s > std::max(input.link.push_s, input.link.pull_s);
-  const bool computes = *summary.compute_s >= *summary.communication_s;
-  summary.bottleneck = saturated && !simulated ? (adds ? "reduction" : "server")
-                       : computes              ? "compute"
-                       : simulated && !adds    ? busiest_part(scenario, result.links)
-                                               : largest;
+  const bool routed = simulated && !star; // over links that have no single latency and bandwidth
+  const bool computes = *summary.compute_s >= (routed ? round_trip : idle);
+  const bool serves = routed ? !computes && server_is_busiest(scenario, result.links) : saturated;
+  summary.bottleneck = serves ? (adds ? "reduction" : "server") : computes ? "compute" : largest;
   add_common_warnings(scenario, {}, result);
   result.warnings.emplace_back(
       (input.staleness_bound ? std::string("stale synchronous") : std::string("asynchronous")) +

@@ -56,9 +56,7 @@ std::vector<collectives::Collective> collectives_of(const Scenario& scenario,
     return all;
   }
   exchange.bytes = static_cast<double>(group.bytes.value);
-  const Sharding& sharding = scenario.training.sharding;
-  if ((sharding.strategy != ShardingStrategy::none && !has_owners(sharding)) ||
-      splits_exchange(scenario)) {
+  if (splits_exchange(scenario)) {
     for (const collectives::Op op : {collectives::Op::reduce_scatter, collectives::Op::allgather}) {
       if (exchange.algorithm == collectives::AlgorithmId::automatic ||
           collectives::find_algorithm(op, exchange.algorithm) != nullptr) {
@@ -70,8 +68,13 @@ std::vector<collectives::Collective> collectives_of(const Scenario& scenario,
   return all.empty() ? std::vector{exchange} : all;
 }
 
-// Of a run that names a method: the warnings that it only estimates some message, each once.
+// The warnings that some message is only estimated, each once. Without a method of the scenario
+// that is so only where ranks share interfaces.
 void add_estimates(const Scenario& scenario, const buckets::Plan& plan, Result& result) {
+  const auto levels = exchange_of(scenario).links.two_level;
+  if (!scenario.method && !(levels && levels->nics_per_node < levels->gpus_per_node)) {
+    return;
+  }
   std::set<std::string> said;
   std::set<Bytes> sizes;
   for (const buckets::Group& group : plan.groups) {
@@ -79,8 +82,9 @@ void add_estimates(const Scenario& scenario, const buckets::Plan& plan, Result& 
       continue;
     }
     for (const collectives::Collective& asked : collectives_of(scenario, group)) {
-      if (auto warning = collectives::estimate_warning(collectives::with_chosen_algorithm(asked),
-                                                       *scenario.method)) {
+      const collectives::Collective chosen = collectives::with_chosen_algorithm(asked);
+      if (auto warning = collectives::estimate_warning(
+              chosen, scenario.method.value_or(collectives::automatic_method(chosen)))) {
         said.insert(*std::move(warning));
       }
     }
@@ -129,8 +133,10 @@ void add_common_warnings(const Scenario& scenario, const buckets::Plan& plan, Re
       result.warnings.push_back(std::move(*idle));
     }
   }
-  if (scenario.method && exchanges(scenario) && !scenario.cluster.network.curve &&
-      !scenario.communication.question) {
+  const bool buckets_alone = scenario.training.sharding.strategy == ShardingStrategy::none &&
+                             !trains_in_rounds(scenario.training); // not exchanges of groups
+  if (buckets_alone && exchanges(scenario) && !scenario.cluster.network.curve &&
+      !scenario.communication.question && !scenario.cluster.fabric) {
     add_estimates(scenario, plan, result);
   }
   if (const auto& question = scenario.communication.question) {
@@ -187,10 +193,12 @@ void fill_compute_interval(const Scenario& scenario, Summary& summary) {
 
 void find_input_bound(const Scenario& scenario, Summary& summary) {
   const double wait = summary.input_wait_s.value_or(0);
-  const bool slowest =
-      scenario.training.input_pipelined ||
-      (wait > summary.compute_s.value_or(0) && wait > summary.exposed_communication_s.value_or(0));
-  if (wait > kWaitShare * step_of(summary) && slowest) {
+  const double exposed = summary.exposed_communication_s.value_or(0);
+  const double share = kWaitShare * step_of(summary);
+  const bool slowest = scenario.training.input_pipelined
+                           ? !(exposed > share)
+                           : wait > summary.compute_s.value_or(0) && wait > exposed;
+  if (wait > share && slowest) {
     summary.bottleneck = "input";
   }
 }
@@ -237,14 +245,8 @@ void fill_step(const Scenario& scenario, Summary& summary) {
   const double period = step_of(summary);
   summary.steps = 1;
   summary.period_s = period;
-  const double input = scenario.training.input.value;
-  const double computing =
-      period - *summary.exposed_communication_s - summary.input_wait_s.value_or(0);
-  const double update = summary.update_s.value_or(0); // not hidden behind reading
-  const double alone = !scenario.training.input_pipelined
-                           ? computing + input
-                           : std::max(computing - update, input) + update;
-  summary.utilization = period > 0 ? std::clamp(alone / period, 0.0, 1.0) : 1;
+  summary.utilization =
+      period > 0 ? std::max(0.0, period - *summary.exposed_communication_s) / period : 1;
 }
 
 void fill_staleness(const layers::StalenessCounts& staleness, Summary& summary) {

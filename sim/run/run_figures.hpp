@@ -23,9 +23,9 @@ void fill_step(const Scenario& scenario, Summary& summary);
 // estimated. The codec, and an update time that the scenario gives, have no interval.
 void fill_compute_interval(const Scenario& scenario, Summary& summary);
 
-// Sets the bottleneck to "input" if a step waits for its batch for more than 1 % of the iteration:
-// where the next batch is read during the step, such a wait means that reading is the slowest part;
-// else the wait must also be longer than computing and longer than exposed communication.
+// Sets the bottleneck to "input" if reading takes more than 1 % of the iteration beside computing:
+// where the next batch is read during the step, reading is the slowest part if, besides, nearly no
+// communication is exposed; else it must be longer than computing and than exposed communication.
 void find_input_bound(const Scenario& scenario, Summary& summary);
 // Sets forward_s, backward_s and update_s from the workload, codec_compute_s from `codec_s`, and
 // compute_s. The four parts are scaled so that they add up to `compute_s`, the run's compute time.

@@ -47,6 +47,7 @@ void warn_of_shared_links(const Scenario& scenario, const ScenarioProgram& made,
 void add_warnings(const Scenario& scenario, const ScenarioProgram& made,
                   const EvaluatedProgram& found, Result& result) {
   add_common_warnings(scenario, made.plan, result);
+  result.warnings.insert(result.warnings.end(), made.estimates.begin(), made.estimates.end());
   if (!found.network) {
     warn_of_shared_links(scenario, made, found.period, result);
   }
@@ -68,9 +69,7 @@ void measure_exchanges(ScenarioProgram& made, const OperationTimes& times) {
   for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
     const Operation& each = made.program.operations[o];
     if (const ExchangeMember member = exchange_member(made, each)) {
-      const std::size_t at = times.at(times.iterations - 1, o, 0);
-      (made.units[static_cast<std::size_t>(each.unit)].*member).seconds =
-          times.end[at] - times.start[at];
+      (made.units[static_cast<std::size_t>(each.unit)].*member).seconds = last_seconds(times, o);
     }
   }
 }
@@ -120,17 +119,12 @@ std::optional<Scenario> first_of_jobs(const Scenario& whole) {
   return whole.other_jobs.empty() ? std::nullopt : std::optional(scenario_of_job(whole, 0));
 }
 
-// The periods of the scenario without input_s: with exchanges, and with exchanges that take no
-// time.
-std::pair<double, double> periods_without_input(const Scenario& whole) {
-  Scenario dry = whole;
+// The period of a scenario without exchanges and without input_s.
+double computing_period(const Scenario& scenario) {
+  Scenario dry = scenario;
   dry.training.input = {};
-  const Scenario own = dry.other_jobs.empty() ? dry : scenario_of_job(dry, 0);
-  const ScenarioProgram made = summary_program(own, simulates_messages(dry));
-  const EvaluatedProgram found =
-      evaluated(dry, own, made, run_factors(own, made.program), window_of(own, made.program),
-                programs::Record::first_rank);
-  return {found.period, found.alone.period};
+  const ScenarioProgram made = summary_program(dry, simulates_messages(dry));
+  return period_alone(dry, made, run_factors(dry, made.program), window_of(dry, made.program));
 }
 
 } // namespace
@@ -180,10 +174,6 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
                 of_all ? programs::Record::all : programs::Record::first_rank, &known.alone);
   OperationTimes& times = found.times;
   const double period = found.period;
-  // Without the time to read batches: computing and communication.
-  const auto [busy, alone_period] = scenario.training.input.value > 0
-                                        ? periods_without_input(whole)
-                                        : std::pair(period, found.alone.period);
 
   Result result;
   if (detail == Detail::all || found.network) {
@@ -197,14 +187,16 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   const auto beyond = [&](double whole_s, double part_s) {
     return whole_s - part_s < kRounding * period ? 0 : whole_s - part_s;
   };
-  const double exposed = beyond(busy, alone_period);
-  const double input_wait = beyond(period, busy);
-  const double computing = std::min(busy, alone_period);
+  const double exposed = beyond(period, found.alone.period);
+  const double alone = std::min(period, found.alone.period);
+  const double computing =
+      scenario.training.input.value > 0 ? std::min(alone, computing_period(scenario)) : alone;
+  const double input_wait = beyond(alone, computing);
   const double steps = program.steps;
   summary.iteration_time_s = period / steps;
   summary.period_s = period;
   summary.steps = steps;
-  summary.utilization = period > 0 ? (period - beyond(period, found.alone.period)) / period : 1;
+  summary.utilization = period > 0 ? (period - exposed) / period : 1;
   fill_computing(scenario, made, computing / steps, std::min(computing, found.unselected) / steps,
                  summary);
   fill_communication(found.communication_s / steps, exposed / steps, summary);

@@ -8,6 +8,7 @@
 
 #include "run/network_figures.hpp"
 #include "run/period_bound.hpp"
+#include "run/planned_messages.hpp"
 #include "run/run.hpp"
 #include "run/run_figures.hpp"
 #include "scenario/scenario_sharding.hpp"
@@ -165,6 +166,37 @@ Totals run_rounds(const Scenario& scenario, const Parts& parts, double exchange_
   return totals;
 }
 
+// The formula lets all exchanges start with the last worker and so is never earlier. A bound for
+// all of them may begin as much earlier as the first worker is ready before the last one. Nothing
+// is known of random factors, nor of the best merge of workers that differ.
+void fill_limits(const Scenario& scenario, Result& result) {
+  Summary& summary = result.summary;
+  summary.merge_optimal_iteration_time_s.reset();
+  summary.merge_gap_to_optimal.reset();
+  const std::optional<double> bound = std::exchange(summary.lower_bound_s, std::nullopt);
+  const bool has_form = std::exchange(summary.closed_form_s, std::nullopt).has_value();
+  summary.closed_form_is_bound.reset();
+  if (scenario.variability.random()) {
+    return;
+  }
+  if (has_form) {
+    Scenario formula = scenario;
+    formula.method = collectives::Method::closed_form;
+    summary.closed_form_s = period_of(formula);
+    summary.closed_form_is_bound = true;
+  }
+  if (bound) {
+    const layers::Jitter jitter = jitter_of(scenario);
+    const double computing = (scenario.workload.forward() + scenario.workload.backward()).value;
+    const double all =
+        *PeriodBounds(scenario, planned_problem(scenario)).with_slowest(jitter.slowest());
+    summary.lower_bound_s =
+        bound_of(std::max(jitter.slowest() * computing,
+                          all - (jitter.slowest() - jitter.fastest()) * computing),
+                 *summary.iteration_time_s);
+  }
+}
+
 } // namespace
 
 // All that the model of rounds knows: one message, real links, the schedule itself and more than
@@ -227,12 +259,7 @@ Result run_server_rounds(const Scenario& scenario) {
                               .transfer_s = communication});
   }
   summary.straggler_wait_s = waited / workers;
-  // Formulas, bounds and the best merge are for equal workers.
-  summary.closed_form_s.reset();
-  summary.closed_form_is_bound.reset();
-  summary.lower_bound_s.reset();
-  summary.merge_optimal_iteration_time_s.reset();
-  summary.merge_gap_to_optimal.reset();
+  fill_limits(scenario, result);
   fill_speedup(
       scenario,
       alone_seconds(scenario, discarded_iterations(scenario), scenario.training.iterations - 1),
@@ -240,8 +267,7 @@ Result run_server_rounds(const Scenario& scenario) {
   if (*summary.straggler_wait_s > kStragglerShare * period) {
     summary.bottleneck = "straggler";
   }
-  result.method = collectives::name(rounds.by_formula() ? collectives::Method::closed_form
-                                                        : collectives::Method::events);
+  result.method = collectives::name(collectives::Method::events);
   result.events = rounds.events();
   result.warnings.emplace_back(kEqualWorkers);
   fill_interval(scenario, result);

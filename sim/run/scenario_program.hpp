@@ -5,6 +5,8 @@
 //
 //     workload --plan--> buckets --costs--> exchange times --builder--> program
 
+#include <set>
+
 #include "collectives/method.hpp"
 #include "programs/operation_layout.hpp"
 #include "programs/step/message_gates.hpp"
@@ -20,7 +22,8 @@ struct UnitExchange {
   double seconds{};
   programs::ExchangeTime time{};
   double bytes_sent{};
-  double reduction_s{}; // of groups of ranks: the part of `seconds` that additions take
+  // Of groups of ranks: the parts of `seconds` that start-ups and additions take.
+  double startup_s{}, reduction_s{};
   std::vector<collectives::Collective> stages{};
 };
 
@@ -73,6 +76,7 @@ struct ScenarioProgram {
       collectives::Method::closed_form; // most detailed evaluator of the exchanges
   std::uint64_t events{};               // events that the evaluators simulated
   collectives::SentBytes sent{};        // of its exchanges, for time_exchanges()
+  std::set<std::string> estimates{};    // warnings that exchanges of groups are only estimated
 };
 
 // The member of ProgramUnit that holds the exchange of an operation; null for other operations.

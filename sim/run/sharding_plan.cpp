@@ -209,6 +209,9 @@ buckets::UnitPlan best_units(const Scenario& scenario) {
   for (std::uint32_t& cut : best.cuts) {
     cut = begins[cut];
   }
+  // Exchanges that meet, and workers that differ, take other times than those of the plan.
+  best.certified =
+      best.certified && !simulates_messages(scenario) && !scenario.variability.varies();
   return best;
 }
 

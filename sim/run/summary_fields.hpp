@@ -111,8 +111,7 @@ inline constexpr std::array kAll{
     mean<&Summary::communication_s>("Time with a message under way, s; hidden or not."),
     mean<&Summary::exposed_communication_s>("Communication not hidden behind computation, s."),
     mean<&Summary::input_wait_s>(
-        "Waiting for input beyond computing and communication, s per iteration; synchronous "
-        "steps."),
+        "Reading of batches that computing does not hide, s per iteration; synchronous steps."),
     gain<&Summary::overlap_fraction>("1 - exposed / communication."),
     gain<&Summary::speedup>(
         "Samples per second over those of one worker, as the key baseline describes it: it "

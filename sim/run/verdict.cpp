@@ -47,7 +47,7 @@ namespace {
 // the work of compressing.
 ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& plan,
                                 std::span<const ProgramUnit> units) {
-  // Latency and bandwidth of a fabric or of a measured cost are no two numbers.
+  // Latency and bandwidth of a topology or of a measured cost are no two numbers.
   if (scenario.cluster.fabric || scenario.cluster.network.curve) {
     double wire = 0;
     double work = 0;
@@ -80,30 +80,35 @@ ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& p
   return {.latency_s = latency, .bandwidth_s = bandwidth, .compression_s = work};
 }
 
-// On a fabric: messages of one byte take the latency, all others more by what their bytes cost, and
-// what adding costs is a difference. The times of the messages are those of the run.
+// The collectives of a message: one, or a reduce and a broadcast.
+std::vector<collectives::Collective> collectives_of_message(const Scenario& scenario) {
+  std::vector<collectives::Collective> all{exchange_of(scenario)};
+  if (scenario.communication.reduce_broadcast) {
+    all.push_back(all.front());
+    all.back().op = collectives::Op::broadcast;
+  }
+  return all;
+}
+
+// On a topology: messages of one byte take the latency, all others more by what their bytes cost,
+// and what adding costs is a difference. The times of the messages are those of the run.
 ExchangeShares fabric_parts(const Scenario& scenario, const buckets::Plan& plan,
                             std::span<const ProgramUnit> units) {
-  collectives::Collective collective = exchange_of(scenario);
-  const auto total = [&](const collectives::Collective& asked, std::int64_t most_bytes) {
-    programs::ExchangeTimes exchange(asked, scenario.method, std::nullopt);
-    double sum = 0;
-    for (const buckets::Group& group : plan.groups) {
-      sum += exchange(Bytes{std::min(most_bytes, group.bytes.value)}).seconds;
-    }
-    return sum;
-  };
+  const bool rooted = scenario.communication.reduce_broadcast;
   double all = 0;
   for (const ProgramUnit& unit : units) {
     all += unit.cost.wire_s + unit.cost.broadcast_s;
   }
+  double latency = 0;
   double reduction = 0;
-  collectives::Collective cut_finely = collective; // a byte is no whole element
-  cut_finely.options.chunking = collectives::Chunking::real;
-  const double latency = total(cut_finely, 1);
-  if (collective.reduction_s_per_byte > 0) {
-    collective.reduction_s_per_byte = 0;
-    reduction = all - total(collective, std::numeric_limits<std::int64_t>::max());
+  for (const collectives::Collective& collective : collectives_of_message(scenario)) {
+    programs::ExchangeSplit parts(collective, scenario.method);
+    for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+      const BucketCost& cost = units[g].cost;
+      const Bytes bytes = plan.groups[g].bytes;
+      latency += parts.startup(bytes);
+      reduction += parts.reduction(bytes, cost.on_wire_s + (rooted ? 0 : cost.back_on_wire_s));
+    }
   }
   return {.latency_s = latency, .bandwidth_s = all - reduction - latency, .reduction_s = reduction};
 }
@@ -141,41 +146,47 @@ ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& pla
   if (scenario.cluster.fabric) {
     return fabric_parts(scenario, plan, units);
   }
-  collectives::Collective collective = exchange_of(scenario);
-  const auto total = [&](double latency, double per_byte, double reduction) { // each 1 or 0
-    collectives::Collective part = collective;
-    part.links.all.scale(latency, per_byte);
-    if (part.links.two_level) {
-      part.links.two_level->intra.scale(latency, per_byte);
-      if (auto& nvls = part.links.two_level->nvls) {
-        nvls->startup_s *= latency;
-        nvls->per_byte_s *= per_byte;
+  ExchangeShares shares;
+  for (collectives::Collective collective : collectives_of_message(scenario)) {
+    collective.bytes = static_cast<double>(plan.groups.front().bytes.value);
+    // Without this, `auto` could choose another algorithm, and an optimal block another size, once
+    // a part is taken away, so that the parts would be those of different exchanges.
+    collective = collectives::with_chosen_algorithm(collective);
+    if (const auto blocks = collectives::resolve_blocks(collective)) {
+      collective.options.block = Bytes{static_cast<std::int64_t>(blocks->block_bytes)};
+    }
+    const auto total = [&](double latency, double per_byte, double reduction) { // each 1 or 0
+      collectives::Collective part = collective;
+      part.links.all.scale(latency, per_byte);
+      if (part.links.two_level) {
+        part.links.two_level->intra.scale(latency, per_byte);
+        if (auto& nvls = part.links.two_level->nvls) {
+          nvls->startup_s *= latency;
+          nvls->per_byte_s *= per_byte;
+        }
       }
-    }
-    part.reduction_s_per_byte *= reduction;
-    double sum = 0;
-    const buckets::Cost cost = programs::planner_cost(part);
-    for (const buckets::Group& group : plan.groups) {
-      sum += cost.seconds(static_cast<double>(group.bytes.value), 1);
-    }
-    return sum;
-  };
-  collective.bytes = static_cast<double>(plan.groups.front().bytes.value);
-  // Without this, `auto` could choose another algorithm, and an optimal block another size, once a
-  // part is taken away, so that the parts would be those of different exchanges.
-  collective = collectives::with_chosen_algorithm(collective);
-  if (const auto blocks = collectives::resolve_blocks(collective)) {
-    collective.options.block = Bytes{static_cast<std::int64_t>(blocks->block_bytes)};
+      part.reduction_s_per_byte *= reduction;
+      double sum = 0;
+      const buckets::Cost cost = programs::planner_cost(part);
+      for (const buckets::Group& group : plan.groups) {
+        sum += cost.seconds(static_cast<double>(group.bytes.value), 1);
+      }
+      return sum;
+    };
+    shares.latency_s += total(1, 0, 0);
+    shares.bandwidth_s += total(0, 1, 0);
+    shares.reduction_s += collective.reduction_s_per_byte > 0 ? total(0, 0, 1) : 0.0;
   }
-  return {.latency_s = total(1, 0, 0),
-          .bandwidth_s = total(0, 1, 0),
-          .reduction_s = collective.reduction_s_per_byte > 0 ? total(0, 0, 1) : 0.0};
+  return shares;
 }
 
 } // namespace
 
 std::string largest_part(const Scenario& scenario, const buckets::Plan& plan,
                          std::span<const ProgramUnit> units) {
+  if (is_star(scenario)) {
+    return largest_part(on_alpha_beta(scenario), plan, units);
+  }
   ExchangeShares parts = exchange_parts(scenario, plan, units);
   // What every message and its copies through the host take beside the network. Times of compressed
   // exchanges and those of a fabric hold it.

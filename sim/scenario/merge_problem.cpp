@@ -55,7 +55,7 @@ buckets::Cost dense_cost(const Scenario& scenario, bool by_formula) {
   if (!separable) {
     return programs::merge_cost(exchange, scenario.method);
   }
-  if (is_simulated(scenario) && scenario.cluster.topology.is_null()) {
+  if (is_star(scenario)) {
     return dense_cost(on_alpha_beta(scenario), by_formula);
   }
   if (scenario.method &&
@@ -145,13 +145,19 @@ Scenario on_alpha_beta(const Scenario& scenario) {
   return result;
 }
 
+// Whole femtoseconds, so that the rounding of a tangent does not decide which of two messages that
+// may start at the same time is the first.
 buckets::Cost startup_cost(const Scenario& scenario, const buckets::Cost& cost) {
   if (!is_simulated(scenario)) {
     return cost;
   }
-  return scenario.cluster.topology.is_null()
-             ? merge_cost(on_alpha_beta(scenario))
-             : buckets::Cost{.base = tangent(cost, mean_message(scenario))};
+  buckets::Cost result = is_star(scenario)
+                             ? merge_cost(on_alpha_beta(scenario))
+                             : buckets::Cost{.base = tangent(cost, mean_message(scenario))};
+  if (auto* line = std::get_if<buckets::LinearCost>(&result.base)) {
+    line->startup_s = std::round(line->startup_s * 1e15) / 1e15;
+  }
+  return result;
 }
 
 } // namespace stepsim::study

@@ -123,9 +123,8 @@ private:
     return groups_.emplace(name, draft_.group(std::move(group))).first->second;
   }
 
-  // Ranges of seconds are those of programs::check, which names them in its words.
   static double seconds(io::Fields& fields, std::string_view key) {
-    return fields.number(key, io::Range{});
+    return fields.number(key, io::between(0, keys::kMostTime));
   }
 
   void read_operation(const io::Json& json) {
@@ -212,6 +211,11 @@ private:
         links_->time(op, id, static_cast<double>(operation.bytes), span, fields.json(), problems_);
     operation.startup = {time.startup_s};
     operation.data = {time.data_s};
+    if (!(time.startup_s + time.data_s <= keys::kMostTime)) {
+      fields.refuse("collective", "takes " + base::significant(time.startup_s + time.data_s) +
+                                      " s on the cluster of the file, more than " +
+                                      base::shortest(keys::kMostTime));
+    }
   }
 
   using Names = std::map<std::string, std::uint32_t, std::less<>>;

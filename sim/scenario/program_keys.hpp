@@ -12,6 +12,8 @@ using namespace io::rows;
 
 inline constexpr double kMostProgramIterations = 1e7;
 inline constexpr std::int64_t kMostDistance = 1 << 30; // iterations that a wait looks back
+// Of seconds and of slowdowns: sums over all operations and iterations are within numbers.
+inline constexpr double kMostTime = 1e100;
 
 // The collectives that an exchange may name to get its time.
 inline constexpr std::array<std::string_view, 5> kProgramCollectives{
@@ -38,7 +40,7 @@ inline constexpr std::array kProgramStreamKeys{
         .by_default("equal"),
     number("contention",
            "How much one more message at a time slows the data of each, on a stream at_once.",
-           io::at_least(0))
+           io::between(0, kMostTime))
         .by_default(0.5)};
 
 // The elements of a wait: an id, a distance, the word "all" to wait for all ranks, and the number
@@ -63,12 +65,13 @@ inline constexpr std::array kProgramOperationKeys{
     word("kind", programs::kKinds,
          "What the operation is for; shares and overlap are by kind. The default is the collective "
          "of an exchange, else other."),
-    number("seconds", "Duration of compute and delay, s; required for them.", io::at_least(0))
+    number("seconds", "Duration of compute and delay, s; required for them.",
+           io::between(0, kMostTime))
         .example("0.002"),
     number("startup_s", "Start-up of an exchange, s; with data_s instead of a collective.",
-           io::at_least(0))
+           io::between(0, kMostTime))
         .example("0.0001"),
-    number("data_s", "Time of an exchange after its start-up, s.", io::at_least(0))
+    number("data_s", "Time of an exchange after its start-up, s.", io::between(0, kMostTime))
         .example("0.004"),
     word("collective", kProgramCollectives,
          "The exchange is this collective of so many bytes on the cluster of the file, which gives "
@@ -123,9 +126,10 @@ inline constexpr std::array kProgramGroup{
         .example("[[0, 1], [2, 3]]")};
 
 inline constexpr std::array kOverlapOfKind{
-    number("compute", "Slowdown of operations of this kind.", io::at_least(1)).example("1.5")};
+    number("compute", "Slowdown of operations of this kind.", io::between(1, kMostTime))
+        .example("1.5")};
 inline constexpr std::array kOverlapComputeForms{
-    number("compute", "Slowdown of all computing.", io::at_least(1)).example("1.5"),
+    number("compute", "Slowdown of all computing.", io::between(1, kMostTime)).example("1.5"),
     map("compute", kOverlapOfKind,
         "Slowdown by kind of operation; \"*\" stands for all others, 1 without it.")
         .example(R"({"*": 1.1, "backward": 1.5})")};
@@ -136,7 +140,7 @@ inline constexpr std::array kProgramOverlapKeys{
         .example("1.5"),
     number("exchange",
            "How many times slower the data of an exchange are while one of its ranks computes.",
-           io::at_least(1))
+           io::between(1, kMostTime))
         .by_default(1)};
 
 inline constexpr std::array kProgramKeys{

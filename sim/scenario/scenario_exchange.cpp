@@ -41,15 +41,17 @@ double inflation(const Scenario& scenario) {
 
 // Receivers that have enough of a message stop the rest, also as fluid (PKT 6.4).
 bool stops_early(const Scenario& scenario) {
-  const PacketSettings& packet = scenario.cluster.network.packet;
-  const links::TransportOptions& transport = packet.options.transport;
-  const BoundedLoss& bounded = packet.bounded_loss;
-  return packet.has_transport && transport.kind == links::TransportKind::dlcp &&
-         transport.dlcp.early_stop &&
-         (bounded.bound_push > 0 || bounded.bound_pull > 0 || !bounded.bound_of_layer.empty());
+  return may_lose(scenario) && scenario.cluster.network.packet.options.transport.dlcp.early_stop;
 }
 
 } // namespace
+
+bool may_lose(const Scenario& scenario) {
+  const PacketSettings& packet = scenario.cluster.network.packet;
+  const BoundedLoss& bounded = packet.bounded_loss;
+  return packet.has_transport && packet.options.transport.kind == links::TransportKind::dlcp &&
+         (bounded.bound_push > 0 || bounded.bound_pull > 0 || !bounded.bound_of_layer.empty());
+}
 
 bool exchanges(const Scenario& scenario) {
   const collectives::Options& options = scenario.communication.options;
@@ -144,8 +146,6 @@ bool simulates_messages(const Scenario& scenario) {
   return model == NetworkModel::packet ||
          (model == NetworkModel::flow &&
           (communication.collective == collectives::AlgorithmId::parameter_server ||
-           (communication.schedule == buckets::Schedule::priority &&
-            !scenario.cluster.topology.is_null()) ||
            exchanges_meet(scenario) || stops_early(scenario) || !scenario.other_jobs.empty()));
 }
 

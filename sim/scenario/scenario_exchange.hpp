@@ -35,11 +35,13 @@ struct CodecTimes {
 [[nodiscard]] buckets::LinearCost extra_cost(const Scenario& scenario);
 
 // Whether the messages of the run go through the simulated network one by one. This holds for
-// packets, and for flows if exchanges meet (parameter servers, priority, several messages at once,
-// two communicators, hybrid_shard, replicas of local training, several jobs) or end early (dlcp
+// packets, and for flows if exchanges meet (parameter servers, several messages at once, two
+// communicators, hybrid_shard, replicas of local training, several jobs) or end early (dlcp
 // with early_stop and a bound above 0). Otherwise one exchange at a time is on the network, and its
 // time depends only on its size.
 [[nodiscard]] bool simulates_messages(const Scenario& scenario);
+// Whether receivers do without a part of a message, up to a bound above 0 (dlcp).
+[[nodiscard]] bool may_lose(const Scenario& scenario);
 
 // Whether an algorithm over nodes, such as ring_rails, sends its reduce and its broadcast as chains
 // of blocks.
@@ -67,6 +69,11 @@ struct CodecTimes {
 // Whether messages go through a simulated topology.
 [[nodiscard]] inline bool is_simulated(const Scenario& scenario) {
   return scenario.cluster.network.model != NetworkModel::alpha_beta;
+}
+// The network is simulated as a star that no file describes: the latency and bandwidth of
+// alpha_beta on every link.
+[[nodiscard]] inline bool is_star(const Scenario& scenario) {
+  return is_simulated(scenario) && scenario.cluster.topology.is_null();
 }
 // Whether the times of dense exchanges are measured, given, or from the library model.
 [[nodiscard]] inline bool has_curve(const Scenario& scenario) {

@@ -193,11 +193,14 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
     return;
   }
   const collectives::CompressionMethod method = communication.compression.method;
+  // The messages of a job are simulated; a topology has the start-up of a tangent.
+  const bool takes_any =
+      simulates_messages(scenario) || (is_simulated(scenario) && !is_star(scenario));
   if (planner.needs == buckets::Needs::selection_costs) {
     if (collectives::row(method).kind != collectives::CompressionKind::sparse) {
       problems.add(where, "schedule", schedule + " needs a sparse compression");
     }
-  } else if (planner.needs_linear_cost() && !(simulates_messages(scenario) && is_summed(method))
+  } else if (planner.needs_linear_cost() && !(takes_any && is_summed(method))
                  ? !merge_problem(scenario).cost.is_linear()
                  : !is_summed(method)) {
     problems.add(where, "schedule",

@@ -86,12 +86,9 @@ def of_summary(s, result):
     if not close(compute, s["compute_s"]):
         yield "compute", f"forward + backward + update + codec = {compute!r}, compute_s {s['compute_s']!r}"
     training = scenario["training"]
-    parts = s["compute_s"] + (s["compress_s"] or 0) + s["exposed_communication_s"]
-    if training.get("input_s"):  # a batch that is read late delays the step and is no part of it
-        if not at_most(parts, period):
-            yield "shares", f"compute + compress + exposed = {parts!r}, iteration_time_s {period!r}"
-    elif not close(parts, period):
-        yield "shares", f"compute + compress + exposed = {parts!r}, iteration_time_s {period!r}"
+    parts = s["compute_s"] + (s["compress_s"] or 0) + s["exposed_communication_s"] + (s["input_wait_s"] or 0)
+    if not close(parts, period):
+        yield "shares", f"compute + compress + exposed + reading = {parts!r}, iteration_time_s {period!r}"
     if not at_most(s["straggler_wait_s"], period):
         yield "straggler wait", f"{s['straggler_wait_s']!r} > iteration_time_s {period!r}"
     if not at_most(s["scaling_efficiency"], 1):

@@ -10,14 +10,14 @@ using namespace stepsim;
 namespace {
 
 std::string bottleneck(const std::string& keys, const std::string& network,
-                       const std::string& communication = R"("schedule": "wfbp")") {
+                       const std::string& communication = R"("schedule": "wfbp")",
+                       const std::string& links = R"("latency_s": 1e-5, "reduction_Bps": 2e8)") {
   return study::testing::run_text(
              R"({"workload": {"layers": [
                    {"name": "a", "forward_s": 1e-3, "backward_s": 2e-3, "gradient_bytes": 4000000},
                    {"name": "b", "forward_s": 1e-3, "backward_s": 2e-3, "gradient_bytes": 4000000}]},
                  "cluster": {"nodes": 8, "network": {)" +
-             network + R"("latency_s": 1e-5, "reduction_Bps": 2e8}}, "communication": {)" +
-             communication + "}, " + keys + "}")
+             network + links + R"(}}, "communication": {)" + communication + "}, " + keys + "}")
       .summary.bottleneck;
 }
 
@@ -54,6 +54,48 @@ TEST_CASE("additions that take longest are the bottleneck of every algorithm and
       CAPTURE(keys);
       CHECK(bottleneck(keys, R"("model": "flow", )" + wire) == "reduction");
     }
+  }
+}
+
+TEST_CASE("the largest part is the bottleneck of every algorithm, simulated or not") {
+  struct Word {
+    std::string word, links;
+  };
+  for (const Word& word :
+       {Word{"latency", R"("latency_s": 3e-3, "bandwidth_Bps": 1e11, "reduction_Bps": 1e11)"},
+        Word{"bandwidth", R"("latency_s": 1e-6, "bandwidth_Bps": 2e8, "reduction_Bps": 1e11)"},
+        Word{"reduction", R"("latency_s": 1e-6, "bandwidth_Bps": 1e11, "reduction_Bps": 1e8)"}}) {
+    for (const std::string model : {R"()", R"("model": "flow", )"}) {
+      CAPTURE(word.word);
+      CAPTURE(model);
+      for (const std::string keys :
+           {R"("training": {"iterations": 4})", R"("training": {"micro_batches": 2})",
+            R"("training": {"sharding": "zero1"})", R"("training": {"sharding": "zero2"})",
+            R"("training": {"sharding": "full_shard"})", R"("training": {"algorithm": "od_sgd"})",
+            R"("training": {"algorithm": "pipe_sgd"})",
+            R"("training": {"algorithm": "local_sgd", "local_steps": 1})",
+            R"("training": {"algorithm": "diloco", "local_steps": 1})",
+            R"("training": {"algorithm": "parameter_server"})",
+            R"("training": {"algorithm": "parameter_server", "placement": "dedicated"})"}) {
+        CAPTURE(keys);
+        CHECK(bottleneck(keys, model, "", word.links) == word.word);
+      }
+      const std::string keys = R"("training": {"iterations": 4})";
+      CHECK(bottleneck(keys, model, R"("exchange": "reduce_broadcast", "collective": "mst")",
+                       word.links) == word.word);
+      CHECK(bottleneck(keys, model, R"("schedule": "dear")", word.links) == word.word);
+      CHECK(bottleneck(keys, model, R"("schedule": "priority")", word.links) == word.word);
+      CHECK(bottleneck(keys, model, R"("schedule": "asc_wfbp")", word.links) == word.word);
+      if (word.word != "reduction") { // of which a codec leaves half
+        CHECK(bottleneck(keys, model, R"("compression": "fp16")", word.links) == word.word);
+      }
+    }
+  }
+  for (const std::string model : {R"()", R"("model": "flow", )"}) {
+    CHECK(bottleneck(R"("training": {"iterations": 4})", model,
+                     R"("schedule": "single", "compression": {"method": "topk", "density": 0.001,
+                        "costs": {"scatter_s": 1}})",
+                     R"("latency_s": 1e-5, "bandwidth_Bps": 1e9)") == "compression");
   }
 }
 

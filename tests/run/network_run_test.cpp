@@ -88,6 +88,31 @@ TEST_CASE("network run: the flow level on the default star is alpha-beta") {
   }
 }
 
+TEST_CASE("network run: a step has a bound on every level, and a formula on alpha_beta alone") {
+  for (const char* training : {R"("iterations": 6)", R"("algorithm": "pipe_sgd")"}) {
+    for (const char* model : {R"("model": "alpha_beta")", R"("model": "flow")",
+                              R"("model": "packet", "packet": {"transport": "dctcp"})"}) {
+      CAPTURE(training);
+      CAPTURE(model);
+      const study::Summary summary =
+          study::testing::run_text(R"({"workload": {"layers": [{"name": "a", "forward_s": 1e-3,
+              "backward_s": 2e-3, "gradient_bytes": 4000000}]}, "cluster": {"nodes": 4,
+              "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9, )" +
+                                   std::string(model) + R"(}}, "training": {)" + training +
+                                   R"(}, "communication": {"schedule": "single",
+              "collective": "ring"}})")
+              .summary;
+      REQUIRE(summary.lower_bound_s);
+      // 2 (P - 1) / P of the bytes pass every link
+      const double bytes_s = 1.5 * 4e6 / 1.25e9;
+      CHECK(*summary.lower_bound_s >= bytes_s);
+      CHECK(*summary.lower_bound_s <= *summary.iteration_time_s);
+      CHECK(summary.closed_form_s.has_value() ==
+            (std::string(model).find("alpha") != std::string::npos));
+    }
+  }
+}
+
 TEST_CASE("network run: compressed exchanges take on the default star what they take alone") {
   for (const std::string method :
        {R"("fp16")", R"({"method": "quantize8", "encode_Bps": 1e10, "decode_Bps": 1e10})",

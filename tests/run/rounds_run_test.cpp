@@ -74,6 +74,24 @@ Figures streaming(double c, int steps, const std::vector<double>& exchanges, int
 
 } // namespace
 
+TEST_CASE("diloco: every fragment has an equal part of the outer update") {
+  for (const char* pattern : {"strided", "sequential"}) {
+    const Result result =
+        run_text(scenario_of(kG3, kLine,
+                             diloco(R"("local_steps": 4, "fragments": 2, "overlap_steps": 1,
+                                       "outer_update_s": 1, "fragment_pattern": ")" +
+                                    std::string(pattern) + "\"")));
+    int merges = 0;
+    for (const programs::Operation& each : result.program->program.operations) {
+      if (each.kind == programs::Kind::outer_update) {
+        CHECK(each.seconds.value == within(0.5, 1e-12));
+        ++merges;
+      }
+    }
+    CHECK(merges == 3); // one of them behind the last round
+  }
+}
+
 TEST_CASE("rounds: one exchange per round, rows L1 to L6") {
   const auto g3 = [](const std::string& keys) {
     return figures_of(scenario_of(kG3, kLine, diloco(keys)));

@@ -130,6 +130,51 @@ TEST_CASE("same answer: a blocking message starts when the last one has ended") 
         within(0.396, 1e-3));
 }
 
+// Ticks of a millisecond begin again at the end of a message: the reduce-scatter of 4 MB lasts
+// 3.3 ms from 1 ms on, an all-reduce would last twice as long.
+TEST_CASE("same answer: the ticks of a blocking Horovod follow the reduce-scatters of shards") {
+  for (const char* strategy : {"zero1", "zero2"}) {
+    const Result result = run_text(R"({"workload": {"layers": [
+        {"name": "a", "forward_s": 1e-3, "backward_s": 9.5e-3, "gradient_bytes": 4000000},
+        {"name": "b", "forward_s": 0, "backward_s": 1e-3, "gradient_bytes": 4000000}]},
+      "cluster": {"nodes": 4, "network": {"latency_s": 0, "bandwidth_Bps": 909090909.0909091}},
+      "training": {"sharding": ")" +
+                                   std::string(strategy) + R"(", "iterations": 4},
+      "communication": {"collective": "ring", "schedule": "horovod", "blocking": true,
+                        "fusion_bytes": 0, "cycle_s": 1e-3}})");
+    REQUIRE(result.buckets.size() == 2);
+    CHECK(result.buckets[0].start_s == within(1e-3 + 1e-3, kSame));
+    CHECK(result.buckets[1].start_s == within(1e-3 + 11.3e-3, kSame));
+  }
+}
+
+TEST_CASE("same answer: priority on a default star is that on the same star as a topology") {
+  const std::string text = R"({"workload": {"layers": [
+      {"name": "a", "forward_s": 1e-3, "backward_s": 1e-3, "gradient_bytes": 400000},
+      {"name": "b", "forward_s": 1e-3, "backward_s": 2e-3, "gradient_bytes": 4000000},
+      {"name": "c", "forward_s": 1e-3, "backward_s": 1e-3, "gradient_bytes": 6000000}]},
+    "cluster": {"nodes": 4, "network": {"model": "flow", "latency_s": 1e-4,
+                "bandwidth_Bps": 1.25e9}},
+    "training": {"iterations": 6}, "communication": {"schedule": "priority",
+      "collective": "ring", "chunking": "real"}})";
+  for (const char* keys :
+       {"", R"(, "partition_bytes": 500000)", R"(, "credit_bytes": 1)", R"(, "preset": "p3")",
+        R"(, "partition_bytes": 1000000, "credit_bytes": 2500000)"}) {
+    CAPTURE(keys);
+    const std::string own = text.substr(0, text.rfind("}}")) + keys + "}}";
+    const Result star = run_text(own);
+    const Result same = run_text(with(own, R"({"/cluster/topology": {"preset": "star",
+        "hosts": 4, "bandwidth_Bps": 1.25e9, "latency_s": 5e-5},
+        "/cluster/network": {"model": "flow"}})"));
+    CHECK(*same.summary.iteration_time_s == within(*star.summary.iteration_time_s, kSame));
+    REQUIRE(same.buckets.size() == star.buckets.size());
+    for (std::size_t b = 0; b < star.buckets.size(); ++b) {
+      CHECK(same.buckets[b].start_s == within(star.buckets[b].start_s, kSame));
+      CHECK(same.buckets[b].end_s == within(star.buckets[b].end_s, kSame));
+    }
+  }
+}
+
 // A start-up of 3 ms and data of 0.48 ms, which twice as slow beside computing.
 TEST_CASE("same answer: the start-up of flows is not slowed by computing") {
   for (const char* level : {"alpha_beta", "flow"}) {
@@ -159,9 +204,14 @@ TEST_CASE("same answer: a method that estimates says so") {
     "collective": "double_binary_tree"}, "variability": {"compute_cv": 1}})";
   for (const char* training :
        {R"({"iterations": 8})", R"({"micro_batches": 2})", R"({"sharding": "zero1"})",
-        R"({"algorithm": "pipe_sgd"})", R"({"overlap": {"compute": 1.1}})"}) {
+        R"({"sharding": "full_shard"})", R"({"algorithm": "pipe_sgd"})",
+        R"({"overlap": {"compute": 1.1}})"}) {
     CAPTURE(training);
-    const std::string keys = R"({"/training": )" + std::string(training);
+    const bool units = std::string(training).find("full") != std::string::npos; // of no schedule
+    const std::string keys = std::string(units ? R"({"/communication": {"collective":
+        "double_binary_tree"}, )"
+                                               : "{") +
+                             R"("/training": )" + training;
     const Result formula = run_text(with(tree, keys + R"(, "/method": "closed_form"})"));
     CHECK(estimates(formula));
     CHECK(formula.method == "closed_form");
@@ -173,6 +223,18 @@ TEST_CASE("same answer: a method that estimates says so") {
     CHECK(estimates(estimate));
     CHECK(estimate.method == "max_plus");
   }
+}
+
+TEST_CASE("same answer: max_plus that auto takes says that it estimates") {
+  const Result result = run_text(R"({"workload": {"layers": [
+      {"name": "a", "forward_s": 0.01, "backward_s": 0.01, "gradient_bytes": 4000001}]},
+    "cluster": {"nodes": 3, "gpus_per_node": 4, "nics_per_node": 2,
+      "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e11},
+      "network": {"latency_s": 5e-5, "bandwidth_Bps": 1.25e9}},
+    "communication": {"schedule": "single", "collective": "hierarchical",
+                      "chunking": "integer"}})");
+  CHECK(result.method == "max_plus");
+  CHECK(estimates(result));
 }
 
 // Four exchanges of 6 ms of start-ups each, under way at once or one after the other.

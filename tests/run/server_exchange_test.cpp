@@ -60,6 +60,38 @@ TEST_CASE("parameter server: a straggler of factor 1.0000000001 changes neither 
       CHECK(*other.makespan_s == within(*equal.makespan_s, 1e-9));
       CHECK(*other.wire_bytes == *equal.wire_bytes);
       CHECK(other.bottleneck == equal.bottleneck);
+      CHECK(other.closed_form_s.has_value() == equal.closed_form_s.has_value());
+      CHECK(other.lower_bound_s.has_value() == equal.lower_bound_s.has_value());
+      CHECK(other.closed_form_s.value_or(0) == within(equal.closed_form_s.value_or(0), 1e-9));
+      CHECK(other.lower_bound_s.value_or(0) == within(equal.lower_bound_s.value_or(0), 1e-8));
+    }
+  }
+}
+
+TEST_CASE("parameter server: rounds of workers that differ are events, between bound and formula") {
+  for (const char* placement : {"dedicated", "colocated"}) {
+    for (const char* factor : {"0.5", "1.3", "4"}) {
+      const auto run = [&](const std::string& method) {
+        return study::testing::run_text(
+            R"({"workload": {"layers": [{"name": "a", "forward_s": 0.01, "backward_s": 0.02,
+                  "gradient_bytes": 40000000}]},
+                "cluster": {"nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9}},
+                "training": {"algorithm": "parameter_server", "placement": ")" +
+            std::string(placement) + R"("},
+                "variability": {"stragglers": [{"worker": 0, "factor": )" +
+            factor + "}]}" + method + "}");
+      };
+      CAPTURE(placement);
+      CAPTURE(factor);
+      const study::Result rounds = run("");
+      const study::Result formula = run(R"(, "method": "closed_form")");
+      CHECK(rounds.method == "events");
+      CHECK(formula.method == "closed_form");
+      CHECK(*rounds.summary.closed_form_s == *formula.summary.iteration_time_s);
+      CHECK(*rounds.summary.closed_form_is_bound);
+      CHECK(*rounds.summary.iteration_time_s <= *rounds.summary.closed_form_s * (1 + 1e-9));
+      CHECK(*rounds.summary.lower_bound_s <= *rounds.summary.iteration_time_s);
+      CHECK(*rounds.summary.lower_bound_s > 0);
     }
   }
 }

@@ -362,6 +362,21 @@ TEST_CASE("program: samples count all micro-batches, and parts add up") {
         within(1 - *summary.exposed_communication_s / *summary.iteration_time_s, 1e-9));
 }
 
+TEST_CASE("full_shard: units planned without messages that meet are not certified") {
+  for (const char* model : {R"("model": "alpha_beta")", R"("model": "flow")",
+                            R"("model": "packet", "packet": {"transport": "dctcp"})"}) {
+    const Summary summary = run_text(R"({"workload": {"layers": [
+        {"name": "a", "forward_s": 1e-3, "backward_s": 2e-3, "gradient_bytes": 4000000},
+        {"name": "b", "forward_s": 1e-3, "backward_s": 2e-3, "gradient_bytes": 4000000}]},
+      "cluster": {"nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9, )" +
+                                     std::string(model) + R"(}}, "training": {"sharding":
+        {"strategy": "full_shard", "wrapping": {"policy": "optimal"}}}})")
+                                .summary;
+    CAPTURE(model);
+    CHECK(*summary.certified == (std::string(model).find("packet") == std::string::npos));
+  }
+}
+
 TEST_CASE("sharding: the resolved scenario is read again the same") {
   for (const char* keys :
        {R"("micro_batches": 2)", R"("sharding": "zero2")",

@@ -4,6 +4,7 @@
 #include "cli/text/run_text.hpp"
 
 #include "run/memory_figures.hpp"
+#include "run/planned_messages.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_schedule.hpp"
 
@@ -280,7 +281,8 @@ std::string verdict_text(const study::Result& result, std::string_view to_measur
   if (summary.merge_gap_to_optimal) {
     constexpr double kSame = 1e-9;
     const std::string optimum =
-        "the optimal merge (" + milliseconds_cell(summary.merge_optimal_iteration_time_s) + " ms)";
+        "the optimal merge (" + milliseconds_cell(summary.merge_optimal_iteration_time_s) + " ms" +
+        (study::merge_is_certified(result.scenario) ? ")" : ", not certified)");
     append_line(out, "schedule",
                 *summary.merge_gap_to_optimal < kSame
                     ? "as fast as " + optimum

@@ -337,4 +337,24 @@ double ExchangeTimes::seconds(Bytes bytes) {
              : evaluated(bytes).exchange.seconds;
 }
 
+namespace {
+
+collectives::Collective without_additions(collectives::Collective collective) {
+  collective.reduction_s_per_byte = 0;
+  return collective;
+}
+
+collectives::Collective cut_finely(collectives::Collective collective) {
+  collective.options.chunking = collectives::Chunking::real; // a byte is no whole element
+  return collective;
+}
+
+} // namespace
+
+ExchangeSplit::ExchangeSplit(collectives::Collective collective,
+                             std::optional<collectives::Method> method)
+    : adds_(collective.reduction_s_per_byte > 0 && collective.op != collectives::Op::broadcast),
+      free_(without_additions(collective), method, std::nullopt),
+      one_byte_(cut_finely(std::move(collective)), method, std::nullopt) {}
+
 } // namespace stepsim::programs

@@ -84,4 +84,21 @@ private:
   std::map<std::int64_t, Known> known_; // by bytes
 };
 
+// The parts of exchanges that their evaluator does not tell apart, by exchanges of their own.
+class ExchangeSplit {
+public:
+  // As for ExchangeTimes.
+  ExchangeSplit(collectives::Collective collective, std::optional<collectives::Method> method);
+  // Seconds of a message of one byte, which may be part of an element; 0 if `bytes` is 0.
+  [[nodiscard]] double startup(Bytes bytes) { return one_byte_.seconds(std::min(bytes, Bytes{1})); }
+  // Seconds by which the exchange would be shorter than `seconds` if additions took no time.
+  [[nodiscard]] double reduction(Bytes bytes, double seconds) {
+    return adds_ ? std::max(0.0, seconds - free_.seconds(bytes)) : 0;
+  }
+
+private:
+  bool adds_;
+  ExchangeTimes free_, one_byte_;
+};
+
 } // namespace stepsim::programs

@@ -66,12 +66,14 @@ double QuickStep::waits_until(std::size_t k, double channel_end,
 QuickStep::Period QuickStep::period_of(double end) const {
   constexpr double kRounding = 1e-12; // of the end, for sums of thousands of layers
   Period result;
-  const double exposed = end - forward_total_s_ - backward_s_ - update_s_;
-  result.exposed = exposed > kRounding * end ? exposed : 0.0;
-  const double busy = forward_total_s_ + backward_s_ + result.exposed;
-  const double with_input = input_pipelined_ ? std::max(input_s_, busy) : input_s_ + busy;
-  result.period = with_input + update_s_;
-  result.input_wait = with_input - busy;
+  const double computing = forward_total_s_ + backward_s_;
+  const double beyond = end - computing - update_s_;
+  const double longer = beyond > kRounding * end ? beyond : 0.0;
+  // A batch is read while nothing else happens, or at the same time.
+  const double busy = computing + longer;
+  result.period = (input_pipelined_ ? std::max(input_s_, busy) : input_s_ + busy) + update_s_;
+  result.input_wait = input_pipelined_ ? std::max(0.0, input_s_ - computing) : input_s_;
+  result.exposed = std::max(0.0, longer - (input_pipelined_ ? result.input_wait : 0));
   return result;
 }
 
