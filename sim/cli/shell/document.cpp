@@ -48,30 +48,40 @@ io::Array chosen_keys(io::Array records, std::span<const std::string> kept,
     }
     all_failed = all_failed && failed;
   }
-  std::set<std::string_view> wanted(kept.begin(), kept.end());
+  std::vector<std::string_view> order(kept.begin(), kept.end());
   for (const std::string& column : columns) {
     if (!all_failed && !known.contains(column)) {
       const std::vector<std::string_view> keys(known.begin(), known.end());
       throw UsageError("--columns: " + base::unknown_word("figure", column, keys));
     }
-    wanted.insert(column);
+    if (std::ranges::find(order, column) == order.end()) {
+      order.insert(std::ranges::find(order, "error"), column);
+    }
   }
   io::Array chosen;
   for (const io::Json& record : records) {
     io::Object some;
-    std::ranges::copy_if(record.as_object(), std::back_inserter(some),
-                         [&](const io::Member& member) { return wanted.contains(member.first); });
+    for (const std::string_view key : order) {
+      if (const io::Json* value = record.find(key)) {
+        some.emplace_back(key, *value);
+      }
+    }
     chosen.emplace_back(std::move(some));
   }
   return chosen;
 }
 
-std::string csv_text(const io::Array& records) {
-  std::set<std::string> columns;
+std::string csv_text(const io::Array& records, bool sorted) {
+  std::vector<std::string> columns;
   for (const io::Json& record : records) {
     for (const auto& [key, value] : record.as_object()) {
-      columns.insert(key);
+      if (std::ranges::find(columns, key) == columns.end()) {
+        columns.push_back(key);
+      }
     }
+  }
+  if (sorted) {
+    std::ranges::sort(columns);
   }
   std::string out = base::listed(columns, {}, ",") + "\n";
   for (const io::Json& record : records) {
@@ -126,7 +136,7 @@ std::string rendered(const Document& document, const Common& common, Format fall
                ? document.text()
                : tables_in(format, document.tables());
   case Format::csv:
-    return csv_text(records());
+    return csv_text(records(), common.columns.empty());
   case Format::jsonl:
     if (document.lines || document.records) {
       return jsonl_text(document.lines ? document.lines() : records());

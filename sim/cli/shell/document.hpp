@@ -95,13 +95,14 @@ struct Column {
 // JSON Lines: one compact record per line.
 [[nodiscard]] std::string jsonl_text(const io::Array& records);
 
-// The records with the keys `kept` and `columns` only, all keys if `columns` is empty. Throws
-// UsageError for a column that no record has, unless every record has an `error`.
+// The records with the keys `kept` and `columns` only, in this order but for `error`, which is last;
+// all keys if `columns` is empty. Throws UsageError for a column that no record has, unless every
+// record has an `error`.
 [[nodiscard]] io::Array chosen_keys(io::Array records, std::span<const std::string> kept,
                                     std::span<const std::string> columns);
 
-// CSV with one row per record. The columns are all keys of all records, sorted; a record without a
-// key has an empty cell. A list or object is written as compact JSON.
-[[nodiscard]] std::string csv_text(const io::Array& records);
+// CSV with one row per record. The columns are all keys of all records, sorted or as they come; a
+// record without a key has an empty cell. A list or object is written as compact JSON.
+[[nodiscard]] std::string csv_text(const io::Array& records, bool sorted = true);
 
 } // namespace stepsim::cli
