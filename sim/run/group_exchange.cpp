@@ -266,7 +266,7 @@ GroupExchange GroupExchanges::operator()(double bytes) {
   }
   const programs::Exchange& exchange = (*times_)(size(bytes));
   result.startup_s = result.time.startup.value;
-  if (!curve()) { // whose parts are not known
+  if (!scenario_.communication.question && !curve()) { // whose parts are not known
     collectives::Collective collective = collective_;
     collective.algorithm = exchange.algorithm;
     collective.bytes = static_cast<double>(size(bytes).value);

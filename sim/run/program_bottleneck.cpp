@@ -23,6 +23,7 @@ double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
   }
   if (found.network) { // a program whose exchanges last as long as their messages did
     ScenarioProgram measured = made;
+    measured.program.interference.exchange = 1; // is in what was measured
     for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
       programs::Operation& each = measured.program.operations[o];
       if (each.type == OperationType::exchange) {

@@ -73,7 +73,9 @@ ProgramParts parts_of(const Scenario& scenario, ScenarioProgram& out,
   const bool alike = slowdown[static_cast<std::size_t>(programs::Kind::update)] ==
                      slowdown[static_cast<std::size_t>(programs::Kind::forward)];
   ProgramParts parts = make(scenario, out);
-  if (out.made_for != MadeFor::lists) {
+  // Reading lasts longer by the updates between forwards, which vary with their worker.
+  const bool reads_between = scenario.training.input.value > 0 && scenario.variability.varies();
+  if (out.made_for != MadeFor::lists && !reads_between) {
     const bool one_forward = make == allreduced_parts && waits_for_all(scenario, parts);
     parts.next_forward = one_forward ? programs::NextForward::barrier : parts.next_forward;
     parts = with_merged_layers(std::move(parts), alike, one_forward);
