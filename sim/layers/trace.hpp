@@ -90,12 +90,15 @@ struct MeasuredSharding {
   std::int64_t group_size{};
   std::optional<std::int64_t> world_size;
   bool reshard_after_forward = false;
+  // Whether every micro-step reduces its gradients, and not only the last one of an update.
+  bool reduces_each = false;
 };
 
 // One step of the trace; only steps with `used` contribute to the times of the layers.
 struct MeasuredStep {
   std::string name;
   bool used = false;
+  std::optional<std::int64_t> rank{}; // position of its profile; empty = there is one profile
   Seconds wall, gpu_busy, compute_busy, exposed_communication;
   Seconds forward, backward, gradient_nodes, update, framework, input, other, communication;
   // How long the step took on the device, from the end of the work of the step before it to the end

@@ -1,11 +1,15 @@
 #include "study/trace_gap.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 
 namespace stepsim::study {
 
 namespace {
+
+double micro_steps(const layers::Trace& trace) {
+  return static_cast<double>(trace.accumulation.value_or(1));
+}
 
 // What a workload makes of the trace: the layers of all micro-steps, and the update.
 double workload_s(const layers::Trace& trace) {
@@ -13,8 +17,7 @@ double workload_s(const layers::Trace& trace) {
   for (const layers::Layer& layer : trace.layers) {
     layers += layer.forward.value_or(Seconds{}).value + layer.backward.value_or(Seconds{}).value;
   }
-  return layers * static_cast<double>(trace.accumulation.value_or(1)) + trace.update.value +
-         trace.framework.value;
+  return layers * micro_steps(trace) + trace.update.value + trace.framework.value;
 }
 
 layers::Trace stretched(layers::Trace trace, double factor) {
@@ -51,20 +54,31 @@ template <class Calls> double waiting_share(const Calls& calls) {
 
 } // namespace
 
-std::vector<layers::MeasuredStep> timed_steps(const layers::Trace& trace) {
-  std::vector<layers::MeasuredStep> steps;
-  std::ranges::copy_if(
-      trace.steps, std::back_inserter(steps),
-      [](const layers::MeasuredStep& step) { return step.used && step.step.value > 0; });
+std::vector<JobStep> timed_steps(const layers::Trace& trace) {
+  std::vector<JobStep> steps;
+  std::map<std::int64_t, std::size_t> next; // of each rank
+  std::size_t ranks = 1;
+  for (const layers::MeasuredStep& step : trace.steps) {
+    const std::size_t position = next[step.rank.value_or(0)]++;
+    steps.resize(std::max(steps.size(), position + 1));
+    if (step.used && step.step.value > 0) {
+      steps[position].push_back(step);
+      ranks = std::max(ranks, steps[position].size());
+    }
+  }
+  std::erase_if(steps, [=](const JobStep& step) { return step.size() < ranks; });
   return steps;
 }
 
-DeviceTimes device_times(std::span<const layers::MeasuredStep> steps) {
+DeviceTimes device_times(std::span<const JobStep> steps) {
   const auto mean = [&](Seconds layers::MeasuredStep::*member) {
-    return std::accumulate(
-               steps.begin(), steps.end(), 0.0,
-               [=](double sum, const auto& step) { return sum + (step.*member).value; }) /
-           static_cast<double>(steps.size());
+    double sum = 0;
+    for (const JobStep& step : steps) {
+      for (const layers::MeasuredStep& rank : step) {
+        sum += (rank.*member).value;
+      }
+    }
+    return sum / static_cast<double>(steps.size() * steps.front().size());
   };
   using Step = layers::MeasuredStep;
   return {.steps = std::ssize(steps),
@@ -80,7 +94,8 @@ DeviceTimes device_times(std::span<const layers::MeasuredStep> steps) {
 Carried carried_of(const layers::Trace& trace, const DeviceTimes& times) {
   const double computing = workload_s(trace);
   const double occupied = times.compute_s + times.other_collectives_s + times.host_s + times.idle_s;
-  return {.stretch = computing > 0 ? occupied / computing : 1, .input_s = times.input_s};
+  return {.stretch = computing > 0 ? occupied / computing : 1,
+          .input_s = times.input_s / micro_steps(trace)};
 }
 
 layers::Trace with_kernel_times(layers::Trace trace) {

@@ -12,19 +12,22 @@
 
 namespace stepsim::study {
 
-// Means over steps, s.
+// Means over steps and ranks, s.
 struct DeviceTimes {
   std::int64_t steps{};
   double step_s{}, compute_s{}, exchange_s{}, other_collectives_s{}, input_s{}, host_s{}, idle_s{};
 };
 
-// The steps that count and whose time on the device is known; of several ranks one rank after the
-// other. Empty if the trace was not recorded with them.
-[[nodiscard]] std::vector<layers::MeasuredStep> timed_steps(const layers::Trace& trace);
-[[nodiscard]] DeviceTimes device_times(std::span<const layers::MeasuredStep> steps);
+// One step of the job as each recorded rank measured it.
+using JobStep = std::vector<layers::MeasuredStep>;
+
+// The steps that count and whose time on the device is known, of all ranks that any step has: a
+// rank's k-th step is the k-th of the others. Empty if the trace was not recorded with them.
+[[nodiscard]] std::vector<JobStep> timed_steps(const layers::Trace& trace);
+[[nodiscard]] DeviceTimes device_times(std::span<const JobStep> steps);
 
 // What is carried: the factor on the times of layers, update and framework, and the time of input
-// that nothing hides, s.
+// of a micro-step that nothing hides, s.
 struct Carried {
   double stretch = 1;
   double input_s{};

@@ -60,7 +60,7 @@ public:
     if (options_.logs) {
       study.library = fit_library(*options_.logs, study.warnings);
     }
-    const std::vector<layers::MeasuredStep> steps = timed_steps(trace);
+    const std::vector<JobStep> steps = timed_steps(trace);
     std::string carried = options_.trace;
     if (!machine) {
       study.machine_unknown = "the machine of the trace is unknown";
@@ -145,7 +145,7 @@ private:
   // What is carried from these steps, and the step that is then predicted of the machine of the
   // trace.
   TraceAnswer carried_from(const layers::Trace& trace, const TraceMachine& machine,
-                           std::span<const layers::MeasuredStep> steps) {
+                           std::span<const JobStep> steps) {
     const DeviceTimes times = device_times(steps);
     TraceAnswer answer{.machine = machine, .gap = {}, .carried = carried_of(trace, times)};
     const FirstScenario ideal = scenario_of(options_.trace, machine.node_type, "", machine.nodes,
@@ -172,7 +172,7 @@ private:
   }
 
   TraceAnswer answer_to(const layers::Trace& trace, const TraceMachine& machine,
-                        std::span<const layers::MeasuredStep> steps) {
+                        std::span<const JobStep> steps) {
     std::optional<double> other;
     std::optional<double> half;
     if (steps.size() >= 2) {

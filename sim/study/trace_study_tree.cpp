@@ -33,9 +33,11 @@ constexpr auto kAnswer = std::to_array<Written<TraceAnswer>>({
      [](const TraceAnswer& each) { return Json(each.machine.nodes); }},
     {integer("gpus_per_node", "GPUs of a machine that took part.").in(io::at_least(1)).required(),
      [](const TraceAnswer& each) { return Json(each.machine.gpus_per_node); }},
-    {integer("steps", "Steps that were measured.").in(io::at_least(1)).required(),
+    {integer("steps", "Steps that were measured, on every rank that was recorded.")
+         .in(io::at_least(1))
+         .required(),
      [](const TraceAnswer& each) { return Json(each.gap.times.steps); }},
-    {time_row("measured_s", "Mean measured step, s."),
+    {time_row("measured_s", "Mean measured step, over steps and ranks, s."),
      [](const TraceAnswer& each) { return Json(each.gap.times.step_s); }},
     {time_row("ideal_s", "Step of the trace's kernels over ideal links, s."),
      [](const TraceAnswer& each) { return Json(each.gap.ideal_s); }},
@@ -44,7 +46,7 @@ constexpr auto kAnswer = std::to_array<Written<TraceAnswer>>({
      [](const TraceAnswer& each) { return io::write_all(kPart, each.gap.parts); }},
     {time_row("stretch", "Carried: the factor on the times of layers and update."),
      [](const TraceAnswer& each) { return Json(each.carried.stretch); }},
-    {time_row("input_s", "Carried: input that nothing hides, s."),
+    {time_row("input_s", "Carried: input of a micro-batch that nothing hides, s."),
      [](const TraceAnswer& each) { return Json(each.carried.input_s); }},
     io::row<&TraceAnswer::sync_s>("Carried: time of each exchange that nothing else explains, s."),
     {time_row("step_s", "Step that is predicted of the same machine with what is carried, s."),

@@ -90,7 +90,7 @@ TEST_CASE("ranks of a trace fill machines") {
 
 TEST_CASE("the parts of a recorded step add up to it, and what is carried fills it") {
   const layers::Trace trace = two_layers();
-  const std::vector<layers::MeasuredStep> steps = study::timed_steps(trace);
+  const std::vector<study::JobStep> steps = study::timed_steps(trace);
   REQUIRE(steps.size() == 2);
   const study::DeviceTimes times = study::device_times(steps);
   CHECK(times.step_s == within(20, 1e-12));
@@ -136,4 +136,23 @@ TEST_CASE("micro-steps of a trace count, and waiting for ranks is told where all
   CHECK(gap.parts[2].key == "waiting");
   CHECK(gap.parts[2].seconds == within(0.75 * 3, 1e-12));
   CHECK(gap.parts[3].seconds == within(0.25 * 3 - 0.5, 1e-12));
+}
+
+TEST_CASE("the steps of several ranks are steps of one job, and input is that of a micro-step") {
+  layers::Trace trace = two_layers();
+  for (const layers::MeasuredStep& step : two_layers().steps) {
+    trace.steps.push_back(step);
+    trace.steps.back().rank = 1;
+    trace.steps.back().step = step.step + Seconds{2};
+  }
+  const std::vector<study::JobStep> steps = study::timed_steps(trace);
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0].size() == 2);
+  // 18 and 20 s of the first step, 22 and 24 s of the second one.
+  CHECK(study::device_times(steps).step_s == within(21, 1e-12));
+  CHECK(study::device_times(std::span(steps).first(1)).step_s == within(19, 1e-12));
+  trace.steps[3].used = false; // the second rank's first step was a warm-up
+  CHECK(study::timed_steps(trace).size() == 1);
+  trace.accumulation = 4;
+  CHECK(study::carried_of(trace, study::device_times(steps)).input_s == within(0.5 / 4, 1e-12));
 }

@@ -131,13 +131,17 @@ double wall_factor(std::span<const KinetoRank> ranks, std::optional<Seconds> mea
 
 std::vector<layers::MeasuredStep> measured_steps(std::span<const KinetoRank> ranks) {
   std::vector<layers::MeasuredStep> steps;
-  for (const KinetoRank& rank : ranks) {
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const KinetoRank& rank = ranks[r];
     for (std::size_t i = 0; i < rank.steps.size(); ++i) {
       const StepTimes& times = rank.steps[i].times;
       layers::MeasuredStep step;
       step.name = rank.step_names[i];
       // Steps that were left out are listed too: a user can see why.
       step.used = std::ranges::binary_search(rank.used, i);
+      if (ranks.size() > 1) {
+        step.rank = static_cast<std::int64_t>(r);
+      }
       step.wall = seconds(times.wall);
       step.gpu_busy = seconds(times.busy);
       step.compute_busy = seconds(times.compute_busy);

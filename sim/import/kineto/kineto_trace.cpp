@@ -296,7 +296,7 @@ KinetoImport trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
   }
   trace.layers = timed_layers(ranks);
   trace.update = median_of(ranks, WorkClass::update);
-  trace.input = median_of(ranks, WorkClass::input);
+  trace.input = median_of(ranks, WorkClass::input) / static_cast<double>(first.first().repeats);
   trace.framework = median_of(ranks, WorkClass::framework);
   trace.other = median_of(ranks, WorkClass::other);
   Waiting waiting = separate_waiting(ranks);

@@ -39,7 +39,8 @@ constexpr auto kUnit =
             &MeasuredUnit::gathers_forward, &MeasuredUnit::gathers_backward>;
 constexpr auto kSharding =
     members<&MeasuredSharding::group_size, nullable<&MeasuredSharding::world_size>,
-            &MeasuredSharding::reshard_after_forward>;
+            &MeasuredSharding::reshard_after_forward,
+            unless_default<&MeasuredSharding::reduces_each>>;
 constexpr auto kBucket = members<&MeasuredBucket::elements, &MeasuredBucket::bytes,
                                  &MeasuredBucket::dtype, &MeasuredBucket::tensors,
                                  nullable<&MeasuredBucket::min>, nullable<&MeasuredBucket::median>,
@@ -50,7 +51,7 @@ constexpr auto kCollective =
             nullable<&MeasuredCollective::min>>;
 // Steps are what the layer times were condensed from. No run uses them; they are kept, so that a
 // trace that is read and written again still shows what it rests on.
-constexpr auto kStep = members<&MeasuredStep::name, &MeasuredStep::used>;
+constexpr auto kStep = members<&MeasuredStep::name, &MeasuredStep::used, &MeasuredStep::rank>;
 // What an import found out about its own quality. No run uses it.
 constexpr auto kChecks =
     members<&Checks::steps_used, &Checks::backward_nodes, &Checks::backward_matched,

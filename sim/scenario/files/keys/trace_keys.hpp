@@ -152,6 +152,9 @@ inline constexpr std::array kTraceSharding{
     integer("group_size", "Ranks that hold one shard each.", at_least(1)).example("8").required(),
     integer("world_size", "Ranks of the job.", at_least(1)).nullable().example("8"),
     boolean("reshard_after_forward", "Whether units are gathered again for the backward pass.")
+        .by_default(false),
+    boolean("reduces_each",
+            "Whether every micro-step reduces its gradients, and not only the last one.")
         .by_default(false)};
 
 [[nodiscard]] constexpr Key step_time(std::string_view sentence) {
@@ -190,7 +193,10 @@ inline constexpr std::array kStepTimes{
 
 inline constexpr std::array kTraceStep{
     text("name", "Name of the step in the profile.").example(R"("ProfilerStep#5")").required(),
-    boolean("used", "Whether the step counts in the medians of the layers.").by_default(false)};
+    boolean("used", "Whether the step counts in the medians of the layers.").by_default(false),
+    integer("rank", "Position of the profile that has the step, from 0; of several profiles only.",
+            at_least(0))
+        .example("0")};
 inline constexpr std::array kTraceSteps{
     object("steps", kTraceStep, "One measured step.").and_also(kRowKeys<kStepTimes>)};
 
@@ -279,10 +285,14 @@ inline constexpr std::array kTraceKeys{
         .example(
             R"([{"name": "a", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 37632}])")
         .required(),
-    number("update_s", "Time of the weight update, s.", at_least(0))
+    number("update_s",
+           "Time of the weight update, s; with sharding that of the measured shard, and a scenario "
+           "takes group_size times as much for all parameters.",
+           at_least(0))
         .by_default(0)
         .example("0.00069"),
-    number("input_s", "Time of copying the input to the device, s.", at_least(0)).by_default(0),
+    number("input_s", "Time of copying the input of a micro-step to the device, s.", at_least(0))
+        .by_default(0),
     number("other_s", "Device time that belongs to no layer, s.", at_least(0)).by_default(0),
     number("framework_s", "Time of copies between gradients and buckets, s.", at_least(0))
         .by_default(0)
