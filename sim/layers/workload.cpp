@@ -277,12 +277,14 @@ bool Workload::buckets_cover_gradients() const {
 }
 
 Workload workload_from_trace(const Trace& trace, Granularity granularity) {
+  // The update of a sharded job was timed on one shard; that of a workload is of all parameters.
+  const double shards = trace.sharding ? static_cast<double>(trace.sharding->group_size) : 1;
   Workload workload{.name = trace.name,
                     .provenance = trace.provenance,
                     .batch_size = trace.batch_size,
                     .layers = {},
                     .gradients = {},
-                    .update = trace.update + trace.framework,
+                    .update = (trace.update + trace.framework) * shards,
                     .warnings = trace.warnings,
                     .buckets = trace.buckets,
                     .measured_ranks = trace.ranks,

@@ -53,7 +53,7 @@ struct Workload {
     double least = 1, most = 1;
   };
   ActivationRange activation_range{}, autocast_range{};
-  Seconds update; // update, including framework copies of the trace
+  Seconds update; // of all parameters, including framework copies of the trace
   std::vector<std::string> warnings;
   std::vector<MeasuredBucket> buckets;        // buckets of the trace, in launch order
   std::optional<std::int64_t> measured_ranks; // ranks of the trace
