@@ -7,6 +7,7 @@
 #include "scenario/keys/training_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/rules.hpp"
+#include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
 
@@ -88,9 +89,10 @@ void add_units(const layers::Workload& workload, io::Json& sharding, std::string
 
 io::Json sharding_of(const layers::Workload& workload, const Cluster& cluster, std::string& words) {
   const layers::MeasuredSharding& recorded = *workload.sharding;
-  const JoinedNodes joined = joined_nodes(cluster);
   const bool part = recorded.world_size && recorded.group_size < *recorded.world_size;
-  const bool hybrid = part && joined.nodes > 1 && joined.gpus > 1;
+  const bool hybrid = part && cluster.equal_nodes() &&
+                      divides_into_groups(cluster, recorded.group_size) &&
+                      (joined_nodes(cluster).gpus == 1 || cluster.intra);
   const ShardingStrategy strategy = hybrid ? ShardingStrategy::hybrid_shard
                                     : recorded.reshard_after_forward
                                         ? ShardingStrategy::full_shard
@@ -98,10 +100,13 @@ io::Json sharding_of(const layers::Workload& workload, const Cluster& cluster, s
   io::Json tree{io::Object{{"strategy", kShardingStrategies[strategy]}}};
   words = "sharding " + std::string(kShardingStrategies[strategy]);
   add_units(workload, tree, words);
-  if (part && !hybrid) {
+  if (hybrid) {
+    tree.set("shard_ranks", recorded.group_size);
+    words += ", each copy over " + std::to_string(recorded.group_size) + " ranks";
+  } else if (part) {
     words += ", over all ranks (in the trace over " + std::to_string(recorded.group_size) + " of " +
              std::to_string(*recorded.world_size) +
-             "; hybrid_shard needs several nodes with several GPUs each)";
+             ", which the nodes here cannot be divided into)";
   }
   if (hybrid && !recorded.reshard_after_forward) {
     tree.set("reshard_after_forward", false);
@@ -131,12 +136,14 @@ std::string warning(const layers::Workload& workload, const io::Json& tree,
     remedy = "\"micro_batches\": " + std::to_string(micro_batches);
   }
   if (workload.sharding && !is_given(tree, "/training/sharding")) {
-    const RecordedTraining keys = recorded_training(workload, scenario.cluster);
+    io::Json sharding = *recorded_training(workload, scenario.cluster).keys.find("sharding");
+    const io::Json* group = sharding.find("shard_ranks");
+    sharding = group == nullptr ? *sharding.find("strategy")
+                                : io::Json(io::Object{{"shard_ranks", *group},
+                                                      {"strategy", *sharding.find("strategy")}});
     recorded += (recorded.empty() ? "" : " and ") +
                 ("parameters sharded over " + base::counted(workload.sharding->group_size, "rank"));
-    remedy +=
-        (remedy.empty() ? "" : " and ") +
-        ("\"sharding\": \"" + io::resolve(keys.keys, "/sharding/strategy")->as_string() + "\"");
+    remedy += (remedy.empty() ? "" : " and ") + ("\"sharding\": " + io::compact(sharding));
   }
   if (recorded.empty()) {
     return "";
@@ -161,9 +168,12 @@ RecordedTraining recorded_training(const layers::Workload& workload, const Clust
     std::string words;
     recorded.keys.set("sharding", sharding_of(workload, cluster, words));
     recorded.taken.push_back(words);
-    if (micro_batches > 1) { // by definition of `accumulation`
-      recorded.keys.set("accumulation_exchange",
-                        kAccumulationExchanges[AccumulationExchange::last]);
+    if (micro_batches > 1) {
+      const auto exchange =
+          workload.sharding->reduces_each ? AccumulationExchange::each : AccumulationExchange::last;
+      recorded.keys.set("accumulation_exchange", kAccumulationExchanges[exchange]);
+      recorded.taken.push_back("accumulation_exchange " +
+                               std::string(kAccumulationExchanges[exchange]));
     }
   }
   return recorded;

@@ -16,8 +16,8 @@ struct RecordedTraining {
 };
 
 // The strategy is shard_grad_op if parameters stayed gathered until backward, else full_shard; or
-// hybrid_shard if the shards of the trace were on a part of its ranks and `cluster` has several
-// nodes with several GPUs each. Units become cuts of `wrapping`, where the layers of all of them
+// hybrid_shard if the shards of the trace were on a part of its ranks and the ranks of `cluster`
+// are several such groups. Units become cuts of `wrapping`, where the layers of all of them
 // are known; a unit with layers in several places, like the root unit of FSDP, becomes several.
 [[nodiscard]] RecordedTraining recorded_training(const layers::Workload& workload,
                                                  const Cluster& cluster);

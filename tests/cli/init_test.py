@@ -186,12 +186,14 @@ class Init(Folder):
             (root, {**sharding, "reshard_after_forward": False}, [],
              "shard_grad_op in 4 units (3 of the trace, cut where they enclose others)",
              {"strategy": "shard_grad_op", "wrapping": {"policy": "list", "cuts": [5, 10, 50]}}),
-            (units[:1], {**sharding, "world_size": 4}, [],
-             "full_shard in 1 unit, over all ranks (in the trace over 2 of 4; hybrid_shard needs",
+            (units[:1], {**sharding, "world_size": 4}, ["--nodes", 3],
+             "full_shard in 1 unit, over all ranks (in the trace over 2 of 4, which the nodes here",
              {"strategy": "full_shard", "wrapping": {"policy": "all"}}),
-            (units, {**sharding, "world_size": 8},
-             ["--gpus-per-node", 4, "--intra-network", "nvlink-a100"], "hybrid_shard in 3 units",
-             {"strategy": "hybrid_shard"}),
+            *((units, {**sharding, "world_size": 4}, cluster,
+               "hybrid_shard in 3 units, each copy over 2 ranks",
+               {"strategy": "hybrid_shard", "shard_ranks": 2})
+              for cluster in ([], ["--gpus-per-node", 4, "--intra-network", "nvlink-a100"],
+                              ["--nodes", 1, "--gpus-per-node", 8, "--intra-network", "nvlink-a100"])),
             ([], sharding, [], "full_shard, whose units the trace does not tell",
              {"strategy": "full_shard", "wrapping": {"policy": "block"}}))
         for units, sharding, cluster, words, keys in cases:
@@ -209,8 +211,26 @@ class Init(Folder):
                 said = [line for line in json.loads(self.without_training().stdout)["warnings"]
                         if "was recorded with" in line]
                 self.assertEqual(len(said), 1)
+                value = keys["strategy"] if keys["strategy"] != "hybrid_shard" else {
+                    key: keys[key] for key in ("shard_ranks", "strategy")}
                 self.assertIn(f'parameters sharded over 2 ranks, the scenario has no key for that; '
-                              f'"sharding": "{keys["strategy"]}" under /training', said[0])
+                              f'"sharding": {json.dumps(value)} under /training',
+                              said[0].replace('":', '": ').replace(',"', ', "').replace(":  ", ": "))
+
+    def test_the_update_is_that_of_all_parameters_and_micro_steps_reduce_as_recorded(self):
+        unit = {"elements": 10, "gathers_forward": 1, "gathers_backward": 1}
+        update = self.recorded()
+        update = update["update_s"] + update["framework_s"]
+        for each in (False, True):
+            sharding = {"group_size": 4, "world_size": 4, "reshard_after_forward": True, "reduces_each": each}
+            self.recorded(units=[{**unit, "layers": [0, 5]}], sharding=sharding, accumulation=2)
+            for nodes in (4, 8):
+                done = self.stepsim("init", "--trace", "t.json", "--nodes", nodes, "-o", "s.json", "--force")
+                word = "each" if each else "last"
+                self.assertIn(f"accumulation_exchange {word}", done.stdout)
+                self.assertEqual(self.tree()["training"]["accumulation_exchange"], word)
+                summary = json.loads(self.stepsim("run", "s.json", "--conditions", "ideal", "--json").stdout)["summary"]
+                self.assertAlmostEqual(summary["update_s"], update * 4 / nodes, delta=1e-12)
 
     def test_an_estimate_without_measurements_has_to_be_accepted(self):
         model = ["--model", "resnet50", "--gpu", "a100-80", "-o", "s.json"]

@@ -443,10 +443,10 @@ struct Recording {
               args + "}}";
   }
   void kernel(const std::string& name, std::int64_t launch, std::int64_t begin,
-              std::int64_t duration, int thread) {
+              std::int64_t duration, int thread, const char* category = "kernel") {
     const std::string correlation = R"("correlation":)" + std::to_string(++correlations);
     event("cuda_runtime", "cudaLaunchKernel", launch, 500, thread, correlation);
-    event("kernel", name, begin, duration, 77, correlation);
+    event(category, name, begin, duration, 77, correlation);
   }
   [[nodiscard]] std::string text(int rank, int world) const {
     return R"({"distributedInfo":{"rank":)" + std::to_string(rank) + R"(,"world_size":)" +
@@ -668,6 +668,7 @@ TEST_CASE("R15: four micro-steps for each update are one step, its layers those 
       for (int micro = 0; micro < 4; ++micro) {
         const std::int64_t origin = now;
         const int first = number;
+        recording.kernel("Memcpy HtoD", now + 500, now + 600, 2'000, 1, "gpu_memcpy");
         for (const char* operation : {"aten::conv2d", "aten::linear"}) {
           recording.event("cpu_op", operation, now + 1'000, 20'000, 1, sequence(number++));
           recording.kernel("f", now + 2'000, now + 5'000, 10'000 + 1'000 * (number - first), 1);
@@ -714,6 +715,7 @@ TEST_CASE("R15: four micro-steps for each update are one step, its layers those 
     CHECK(in_us(*trace.layers[0].backward) == us(15.001)); // of 0, 1, 2, 3 ns more: the middle
     CHECK(in_us(*trace.layers[1].backward) == us(17.001));
     CHECK(in_us(trace.update) == us(3));
+    CHECK(in_us(trace.input) == us(2));
     const Gradients sum = gradients_of(trace);
     CHECK(sum.tensors == 2);
     CHECK(sum.of_bucket == std::vector<std::int64_t>{300});
@@ -744,8 +746,10 @@ const std::vector<std::int64_t> kUnits{1000, 1000, 4000}; // in forward order
 
 // Two steps of FSDP on groups of four ranks, with `scale` times kUnits elements. With replicas
 // (HSDP) the shard of every gradient is then all-reduced over the `replicas` groups, and with
-// `norm` each step ends with an all-reduce of one element over all ranks.
-Recording sharded_recording(std::int64_t replicas, std::int64_t scale = 1, bool norm = false) {
+// `norm` each step ends with an all-reduce of one element over all ranks. Of `micro_steps` the last
+// one reduces gradients, and with `each` all of them.
+Recording sharded_recording(std::int64_t replicas, std::int64_t scale = 1, bool norm = false,
+                            int micro_steps = 1, bool each = false) {
   Recording recording;
   const auto call = [&](const char* op, std::int64_t in, std::int64_t out, const char* dtype,
                         std::int64_t at, int thread, std::int64_t ranks = 4) {
@@ -760,36 +764,41 @@ Recording sharded_recording(std::int64_t replicas, std::int64_t scale = 1, bool 
   int number = 0;
   for (int step = 0; step < 2; ++step) {
     const std::int64_t begin = now;
-    for (std::size_t u = 0; u < 3; ++u) {
-      call("_allgather_base", scale * kUnits[u] / 4, scale * kUnits[u], "BFloat16", now + 1'000, 1);
-      recording.event("cpu_op", "aten::linear", now + 10'000, 10'000, 1,
-                      sequence(number + static_cast<int>(u)));
-      recording.kernel("f", now + 11'000, now + 12'000, 5'000, 1);
-      now += 30'000;
-    }
-    for (std::size_t u = 3; u-- > 0;) {
-      recording.event("cpu_op", std::string(kNode) + "AddmmBackward0", now + 1'000, 10'000, 2,
-                      sequence(number + static_cast<int>(u)));
-      recording.kernel("b", now + 2'000, now + 3'000, 6'000, 2);
-      if (u > 0) { // the last unit was kept, the others are gathered one ahead
-        call("_allgather_base", scale * kUnits[u - 1] / 4, scale * kUnits[u - 1], "BFloat16",
-             now + 12'000, 2);
+    for (int micro = 0; micro < micro_steps; ++micro) {
+      for (std::size_t u = 0; u < 3; ++u) {
+        call("_allgather_base", scale * kUnits[u] / 4, scale * kUnits[u], "BFloat16", now + 1'000,
+             1);
+        recording.event("cpu_op", "aten::linear", now + 10'000, 10'000, 1,
+                        sequence(number + static_cast<int>(u)));
+        recording.kernel("f", now + 11'000, now + 12'000, 5'000, 1);
+        now += 30'000;
       }
-      recording.event("cpu_op", std::string(kNode) + "torch::autograd::AccumulateGrad",
-                      now + 20'000, 20'000, 2, "");
-      call("_reduce_scatter_base", scale * kUnits[u], scale * kUnits[u] / 4, "Float", now + 22'000,
-           2);
-      if (replicas > 1) {
-        call("allreduce", scale * kUnits[u] / 4, scale * kUnits[u] / 4, "Float", now + 30'000, 2,
-             replicas);
+      for (std::size_t u = 3; u-- > 0;) {
+        recording.event("cpu_op", std::string(kNode) + "AddmmBackward0", now + 1'000, 10'000, 2,
+                        sequence(number + static_cast<int>(u)));
+        recording.kernel("b", now + 2'000, now + 3'000, 6'000, 2);
+        if (u > 0) { // the last unit was kept, the others are gathered one ahead
+          call("_allgather_base", scale * kUnits[u - 1] / 4, scale * kUnits[u - 1], "BFloat16",
+               now + 12'000, 2);
+        }
+        recording.event("cpu_op", std::string(kNode) + "torch::autograd::AccumulateGrad",
+                        now + 20'000, 20'000, 2, "");
+        if (each || micro == micro_steps - 1) {
+          call("_reduce_scatter_base", scale * kUnits[u], scale * kUnits[u] / 4, "Float",
+               now + 22'000, 2);
+        }
+        if (replicas > 1) {
+          call("allreduce", scale * kUnits[u] / 4, scale * kUnits[u] / 4, "Float", now + 30'000, 2,
+               replicas);
+        }
+        now += 60'000;
       }
-      now += 60'000;
+      number += 3;
     }
     if (norm) {
       call("allreduce", 1, 1, "Float", now + 1'000, 1, 4 * replicas);
       now += 10'000;
     }
-    number += 3;
     recording.event("user_annotation", "ProfilerStep#" + std::to_string(step), begin, now - begin,
                     1, "");
   }
@@ -821,6 +830,31 @@ TEST_CASE("R13: three units of FSDP on four ranks, gathered in bfloat16, reduced
     CHECK(trace.units[u].last_layer == static_cast<std::int64_t>(u));
   }
   CHECK(gradients_of(trace).bytes == 4 * (1000 + 1000 + 4000));
+}
+
+TEST_CASE("units of accumulated steps are those of a micro-step, reduced in each or in the last") {
+  const TemporaryFolder folder;
+  for (const bool each : {false, true}) {
+    CAPTURE(each);
+    const layers::Trace trace =
+        import_kineto_job(
+            {folder.put("t.json", sharded_recording(1, 1, false, 3, each).text(0, 4))}, {})
+            .trace;
+    CHECK(trace.accumulation == 3);
+    REQUIRE(trace.units.size() == 3);
+    for (std::size_t u = 0; u < 3; ++u) {
+      CAPTURE(u);
+      CHECK(trace.units[u].elements == kUnits[u]);
+      CHECK(trace.units[u].gather_dtype == "bfloat16");
+      CHECK(trace.units[u].gathers_forward == 1);
+      CHECK(trace.units[u].gathers_backward == (u == 2 ? 0 : 1));
+      CHECK(trace.units[u].first_layer == static_cast<std::int64_t>(u));
+      CHECK(trace.units[u].last_layer == static_cast<std::int64_t>(u));
+    }
+    REQUIRE(trace.sharding.has_value());
+    CHECK(trace.sharding->reduces_each == each);
+    CHECK(gradients_of(trace).bytes == 4 * (1000 + 1000 + 4000));
+  }
 }
 
 TEST_CASE("HSDP: all-reduces of shards over a second group are buckets of replicas") {

@@ -4,6 +4,7 @@
 //   layer          = top-level forward operator that a backward node matches
 //   gradient node  = AccumulateGrad; belongs to the layer of the backward node before it
 //   sum of layer forward (backward) times = device time of class forward (backward)
+#include <limits>
 #include <numeric>
 
 #include "import/kineto/kineto_calls.hpp"
@@ -77,6 +78,8 @@ struct StepSample {
   Nanoseconds recomputed{};
   bool recomputes = false;  // most kinds of forward layers run again in the backward pass
   std::int64_t repeats = 1; // equal micro-steps that were joined to one
+  // Start of the last gradient node of the first micro-step on the host; no end if there is one.
+  Nanoseconds first_end = std::numeric_limits<Nanoseconds>::max();
 };
 
 // Returns one sample per step. `calls` is what collective_calls() returned. Without backward nodes

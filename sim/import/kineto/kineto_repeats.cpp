@@ -39,6 +39,7 @@ bool repeats(const StepSample& sample, std::size_t count) {
 void join(StepSample& sample, std::size_t count) {
   const std::size_t layers = sample.layers.size() / count;
   const std::size_t gradients = sample.gradients.size() / count;
+  sample.first_end = sample.gradients[gradients - 1].begin;
   for (std::size_t i = 0; i < layers; ++i) {
     for (const auto time : {&LayerSample::forward, &LayerSample::backward}) {
       std::vector<Nanoseconds> times;

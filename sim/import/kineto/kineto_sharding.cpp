@@ -29,14 +29,14 @@ struct Mark { // where the forward pass of a unit begins or ends, on the host
 
 // In order of time; empty without annotations, or where there are not as many as units.
 std::vector<Mark> forward_marks(const KinetoRecording& recording, const KinetoStep& step,
-                                std::size_t units) {
+                                Nanoseconds end, std::size_t units) {
   std::vector<Mark> marks;
   std::size_t begins = 0;
   for (const KinetoEvent& event : recording.events) {
     const std::string_view name = recording.name(event);
     const bool begin = is_forward_begin(name);
     if (event.category == KinetoCategory::annotation && event.thread == step.thread &&
-        event.begin >= step.begin && event.begin < step.end && (begin || is_forward_end(name))) {
+        event.begin >= step.begin && event.begin < end && (begin || is_forward_end(name))) {
       marks.push_back({event.begin, begin});
       begins += begin ? 1 : 0;
     }
@@ -171,12 +171,23 @@ std::optional<ShardedStep> sharded_step(const KinetoRecording& recording, const 
   // A job whose forward pass scatters something else shards no parameters.
   std::erase_if(scatters,
                 [&](const CollectiveCall* call) { return call->begin < sample.backward_begin; });
+  // Each micro-step gathers, and the last one reduces, too: a micro-step is the gathers of the
+  // first and the reduce-scatters of the last.
+  const Nanoseconds end = std::min(step.end, sample.first_end);
+  bool reduces_each = false;
+  if (sample.repeats > 1) {
+    std::erase_if(gathers, [&](const CollectiveCall* call) { return call->begin > end; });
+    reduces_each = std::erase_if(scatters, [&](const CollectiveCall* call) {
+                     return call->begin < sample.gradients.front().begin;
+                   }) > 0;
+  }
   if (scatters.empty() || gathers.empty() || (large_reduction && !has_annotations(recording))) {
     return std::nullopt;
   }
   ShardedStep result;
   const CollectiveCall& first = *scatters.front();
   result.sharding.world_size = recording.world_size;
+  result.sharding.reduces_each = reduces_each;
   result.sharding.group_size = first.group_size > 0 ? first.group_size
                                : first.out_elements > 0
                                    ? std::max<std::int64_t>(1, first.elements / first.out_elements)
@@ -217,7 +228,7 @@ std::optional<ShardedStep> sharded_step(const KinetoRecording& recording, const 
   result.sharding.reshard_after_forward = 2 * backward_gathers > std::ssize(units);
   // Units run in the order in which they are gathered.
   std::ranges::stable_sort(units, {}, &UnitCalls::first_gather);
-  if (const auto marks = forward_marks(recording, step, units.size()); !marks.empty()) {
+  if (const auto marks = forward_marks(recording, step, end, units.size()); !marks.empty()) {
     layers_by_marks(marks, sample, units);
   } else {
     layers_by_gathers(sample, units);
