@@ -54,7 +54,7 @@ def row_of(name, path, stepsim):
                  "before_s": before(stepsim, out, trace)}
     return {"job": name, "machine": f"{trace['nodes']} x {trace['node_type']}",
             "gpus": trace["nodes"] * trace["gpus_per_node"], "steps": trace["steps"],
-            **{key: f"{times[key]:.9g}" for key in TIMES}}
+            **{key: "" if times[key] is None else f"{times[key]:.9g}" for key in TIMES}}
 
 
 def make(data, stepsim):
@@ -71,11 +71,12 @@ def table():
           f"{'waiting':>8} {'exchange':>9} {'others':>7} {'rest':>7} {'carried':>8} {'2nd half':>9} {'predicted':>10}")
     with FILE.open() as rows:
         for row in csv.DictReader(rows):
-            ms = {key: float(row[key]) * 1e3 for key in TIMES}
+            ms = {key: float(row[key] or "nan") * 1e3 for key in TIMES}
+            halves = f"{ms['second_half_s']:9.2f} {ms['second_half_predicted_s']:10.2f}"
             print(f"{row['job']:18}{row['gpus']:>4} {ms['measured_s']:9.2f} {ms['before_s']:8.2f} "
                   f"{ms['ideal_s']:8.2f} {ms['host']:7.2f} {ms['input']:6.2f} {ms['waiting']:8.2f} "
                   f"{ms['exchange']:9.2f} {ms['other_collectives']:7.2f} {ms['rest']:7.2f} {ms['step_s']:8.2f} "
-                  f"{ms['second_half_s']:9.2f} {ms['second_half_predicted_s']:10.2f}")
+                  f"{halves.replace('nan', '  -')}")
 
 
 if __name__ == "__main__":

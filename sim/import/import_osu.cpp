@@ -79,6 +79,9 @@ std::optional<OsuRow> read_row(const TextLine& line, OsuValue value, const LineR
     }
   }
   const auto bytes = parse_whole(size);
+  if (!bytes && parse_real(size) && words.size() > 1 && parse_real(words[1])) {
+    input.fail(fmt::format("size must be a whole number of at most 2^53 bytes, got {}", size));
+  }
   if (!bytes) {
     return std::nullopt;
   }

@@ -42,7 +42,7 @@ COMMANDS = {
     "flows": ["examples/incast.flows.json"],
     "semantics": ["examples/semantics-a.json"],
     "reproduce": ["lp"],
-    "import": ["layer-table", "tests/golden/input/layers.csv"],
+    "import": ["osu", "examples/osu_allreduce.log", "--ranks", "8"],
     "check": [TWO],
     "keys": ["/cluster"],
     "schema": ["scenario"],

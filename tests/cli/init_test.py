@@ -229,11 +229,8 @@ class Init(Folder):
                 word = "each" if each else "last"
                 self.assertIn(f"accumulation_exchange {word}", done.stdout)
                 self.assertEqual(self.tree()["training"]["accumulation_exchange"], word)
-                timeline = self.folder / "timeline.json"
-                self.stepsim("run", "s.json", "--conditions", "ideal", "--timeline", timeline, "--force")
-                updates = [event["dur"] for event in json.loads(timeline.read_text())["traceEvents"]
-                           if event.get("name") == "update"]
-                self.assertAlmostEqual(updates[0] / 1e6, update * 4 / nodes, delta=2e-9)
+                summary = json.loads(self.stepsim("run", "s.json", "--conditions", "ideal", "--json").stdout)["summary"]
+                self.assertAlmostEqual(summary["update_s"], update * 4 / nodes, delta=1e-12)
 
     def test_an_estimate_without_measurements_has_to_be_accepted(self):
         model = ["--model", "resnet50", "--gpu", "a100-80", "-o", "s.json"]

@@ -27,8 +27,8 @@ JOBS = {
 }
 # Its GPUs wait 60 % of the step, for no late launch: captured graphs wait for something unnamed.
 UNEXPLAINED = "kineto/dlrm_rank0of16_inputdims.json.gz"
-# Steps that differ among themselves: they grow from 75.5 to 81.1 ms; one per rank, 12.5 to 19.9 ms.
-UNEVEN = {"traces/dlrm_rank3of8_a100.json.gz": 0.04, "traces/dlrm_8ranks_v100_kineto.tar.gz": 0.1}
+# Steps that differ among themselves: they grow from 75.5 to 81.1 ms.
+UNEVEN = {"traces/dlrm_rank3of8_a100.json.gz": 0.04}
 
 
 class Study(unittest.TestCase):
@@ -67,8 +67,11 @@ class Study(unittest.TestCase):
                 self.assertAlmostEqual(trace["step_s"] / measured, 1, delta=0.01)
                 rest = abs(parts["rest"]) / measured
                 self.assertEqual(rest > 0.1, name == UNEXPLAINED, rest)
-                off = abs(trace["second_half_predicted_s"] / trace["second_half_s"] - 1)
-                self.assertLess(off, UNEVEN.get(name, 0.03))
+                if trace["steps"] > 1:
+                    off = abs(trace["second_half_predicted_s"] / trace["second_half_s"] - 1)
+                    self.assertLess(off, UNEVEN.get(name, 0.03))
+                else:
+                    self.assertIsNone(trace["second_half_s"])
                 # The gap travels: no step at more GPUs is shorter than the recorded one.
                 self.assertGreaterEqual(answer["points"][-1]["step_s"], 0.96 * measured)
 

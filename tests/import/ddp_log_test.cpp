@@ -27,7 +27,8 @@ TEST_CASE("ddp log: sizes as a text, as a list over several lines, and of each b
 }
 
 TEST_CASE("ddp log: a list with something else than whole numbers is refused, not cut short") {
-  for (const std::string list : {"[4000, -3, 8196000]", "[4000, 1.5]", "[4000, x]", "[4000, 3"}) {
+  for (const std::string list : {"[4000, -3, 8196000]", "[4000, 1.5]", "[4000, x]", "[4000, 3",
+                                 "4000, x, 5", "4000, -3", "4000, 1.5", "'4000, 3 MB'"}) {
     CAPTURE(list);
     CHECK_THROWS_AS((void)log_of("bucket_sizes: " + list), InputError);
   }

@@ -181,6 +181,11 @@ TEST_CASE("nccl-tests as JSON: the same rows; times per iteration are one sample
   CHECK(set.samples[2].time_s == within(12e-6, 1e-9));
   CHECK(set.samples[2].pass == 1);
   CHECK(compact(to_json(samples)).find("SECRET") == std::string::npos);
+  CHECK(samples.warnings.empty());
+  std::string later = json(R"([{"size": 8, "out_of_place": {"time": 1}}])");
+  later.replace(later.find("2"), 1, "9");
+  CHECK(import_text(later).warnings ==
+        std::vector<std::string>{"version 9 of the log is unknown: it is read as 3"});
   CHECK(failure(json(R"([{"size": 8, "out_of_place": {"time": 0}}])")) ==
         ": /results/0/out_of_place: time must be in (0, 1e+09] s");
   CHECK(failure(json(R"([{"size": -8, "out_of_place": {"time": 1}}])"))

@@ -98,6 +98,8 @@ TEST_CASE("osu: what bad logs get") {
   CHECK(failure("4 1\nhello\n", options) == ":2: expected size and microseconds");
   CHECK(failure("4\n", options) == ":1: expected size and microseconds");
   CHECK(failure("4 x\n", options) == ":1: expected size and microseconds");
+  CHECK(failure("# OSU MPI Allreduce Latency Test v7.5\n4 1\n100000000000000000000 3\n", options) ==
+        ":3: size must be a whole number of at most 2^53 bytes, got 100000000000000000000");
   CHECK(failure("4 0\n", options) == ":1: time must be in (0, 1e+09] s, got 0");
   CHECK(failure("# nothing\n", options) == ": no result rows found");
   CHECK(failure("4 1\n8 1\n", with({}, 2)) == ": the file does not say which operation: give --op");
@@ -136,6 +138,10 @@ TEST_CASE("osu: samples for a fit are the rows of the log, empty messages too") 
   REQUIRE(set.samples.size() == 2);
   CHECK(set.samples[0].bytes == 0);
   CHECK(set.samples[1].time_s == 2.5e-6);
+  const std::string csv = to_csv(samples);
+  CHECK(csv == "op,algorithm,ranks,bytes,time_s,pass,column\n"
+               "pingpong,mpi,2,0,1.5e-06,,\npingpong,mpi,2,8,2.5e-06,,\n");
+  CHECK(to_csv(parse_samples_csv(csv, "t.csv")) == csv);
 }
 
 TEST_CASE("osu: sizes of one part become those of the whole buffer") {

@@ -443,10 +443,10 @@ struct Recording {
               args + "}}";
   }
   void kernel(const std::string& name, std::int64_t launch, std::int64_t begin,
-              std::int64_t duration, int thread) {
+              std::int64_t duration, int thread, const char* category = "kernel") {
     const std::string correlation = R"("correlation":)" + std::to_string(++correlations);
     event("cuda_runtime", "cudaLaunchKernel", launch, 500, thread, correlation);
-    event("kernel", name, begin, duration, 77, correlation);
+    event(category, name, begin, duration, 77, correlation);
   }
   [[nodiscard]] std::string text(int rank, int world) const {
     return R"({"distributedInfo":{"rank":)" + std::to_string(rank) + R"(,"world_size":)" +
@@ -668,7 +668,7 @@ TEST_CASE("R15: four micro-steps for each update are one step, its layers those 
       for (int micro = 0; micro < 4; ++micro) {
         const std::int64_t origin = now;
         const int first = number;
-        recording.kernel("Memcpy HtoD", now + 500, now + 600, 2'000, 1);
+        recording.kernel("Memcpy HtoD", now + 500, now + 600, 2'000, 1, "gpu_memcpy");
         for (const char* operation : {"aten::conv2d", "aten::linear"}) {
           recording.event("cpu_op", operation, now + 1'000, 20'000, 1, sequence(number++));
           recording.kernel("f", now + 2'000, now + 5'000, 10'000 + 1'000 * (number - first), 1);
@@ -721,6 +721,92 @@ TEST_CASE("R15: four micro-steps for each update are one step, its layers those 
     CHECK(sum.of_bucket == std::vector<std::int64_t>{300});
     CHECK(warned(trace, "accumulated over 4 micro-steps"));
   }
+}
+
+namespace {
+
+// Four layers with a gradient each, in three steps whose backward times differ, without a
+// collective and without shapes.
+std::string silent_recording() {
+  Recording recording;
+  std::int64_t now = 1'000'000;
+  int number = 0;
+  for (int step = 0; step < 3; ++step) {
+    const std::int64_t begin = now;
+    for (int layer = 0; layer < 4; ++layer, now += 30'000) {
+      recording.event("cpu_op", "aten::linear", now + 1'000, 10'000, 1, sequence(number + layer));
+      recording.kernel("f", now + 2'000, now + 3'000, 5'000, 1);
+    }
+    for (int layer = 3; layer >= 0; --layer, now += 60'000) {
+      recording.event("cpu_op", kNode + "AddmmBackward0", now + 1'000, 10'000, 2,
+                      sequence(number + layer));
+      recording.kernel("b", now + 2'000, now + 3'000, 6'000 + 1'000 * (layer + 1) * (step % 2), 2);
+      recording.event("cpu_op", kNode + "torch::autograd::AccumulateGrad", now + 20'000, 20'000, 2,
+                      "");
+    }
+    number += 4;
+    recording.event("user_annotation", "ProfilerStep#" + std::to_string(step), begin, now - begin,
+                    1, "");
+  }
+  return recording.text(0, 1);
+}
+
+std::vector<std::int64_t> elements_of(const layers::Trace& trace) { // [layer]
+  std::vector<std::int64_t> elements;
+  for (const layers::Layer& layer : trace.layers) {
+    elements.push_back(layer.tensors.front().elements.value_or(0));
+  }
+  return elements;
+}
+
+} // namespace
+
+TEST_CASE("a total is spread by the backward times that the layers of the trace have") {
+  const TemporaryFolder folder;
+  KinetoOptions options;
+  options.parameters = 17'000; // medians of 6.5, 7, 7.5 and 8 us
+  const KinetoImport imported =
+      import_kineto_job({folder.put("t.json", silent_recording())}, options);
+  CHECK(in_us(*imported.trace.layers[3].backward) == us(8));
+  CHECK(elements_of(imported.trace) == std::vector<std::int64_t>{3810, 4103, 4397, 4690});
+}
+
+TEST_CASE("a DDP log beside a trace without collectives gives buckets and their members") {
+  const TemporaryFolder folder;
+  const std::string file = folder.put("t.json", silent_recording());
+  KinetoOptions options;
+  const std::string sizes = "'bucket_sizes': '4000, 12000'";
+  options.ddp_log = folder.put("ddp.txt", "{" + sizes + "}");
+  KinetoImport imported = import_kineto_job({file}, options);
+  CHECK(imported.sizes.starts_with("logged buckets, filled in ready order: up to about 10 %"));
+  REQUIRE(imported.trace.buckets.size() == 2);
+  CHECK(imported.trace.buckets[0].bytes.value == 4000);
+  CHECK(imported.trace.buckets[1].tensors == 3);
+  CHECK(imported.trace.layers[3].tensors[0].elements == 1000);
+  CHECK(gradients_of(imported.trace).of_bucket == std::vector<std::int64_t>{1000, 3000});
+
+  options.ddp_log =
+      folder.put("listed.txt", "{" + sizes + ", 'rebuilt_per_bucket_param_indices': '1 0, 3 2'}");
+  imported = import_kineto_job({file}, options);
+  CHECK(imported.sizes.starts_with("logged buckets, spread within logged buckets: about 1 %"));
+  CHECK(imported.trace.layers[0].tensors[0].bucket == 0);
+  CHECK(imported.trace.layers[1].tensors[0].bucket == 0);
+  CHECK(imported.trace.layers[2].tensors[0].bucket == 1);
+  CHECK(gradients_of(imported.trace).of_bucket == std::vector<std::int64_t>{1000, 3000});
+
+  // Known sizes fill the buckets in ready order, which is the reverse of that of registration.
+  options.ddp_log = folder.put("ddp.txt", "{" + sizes + "}");
+  options.sizes = folder.put("s.csv", "name,elements\na,500\nb,1500\nc,1000\nd,1000\n");
+  imported = import_kineto_job({file}, options);
+  CHECK(imported.sizes.ends_with("checked against 2 logged buckets"));
+  CHECK(elements_of(imported.trace) == std::vector<std::int64_t>{500, 1500, 1000, 1000});
+  CHECK(imported.trace.layers[3].tensors[0].bucket == 0);
+  CHECK(imported.trace.layers[2].tensors[0].bucket == 1);
+  options.sizes = folder.put("other.csv", "name,elements\na,500\nb,1500\nc,1000\nd,2000\n");
+  CHECK_THROWS_WITH_AS(
+      import_kineto_job({file}, options),
+      (file + ": 4000 elements in the logged buckets, 5000 from " + *options.sizes).c_str(),
+      InputError);
 }
 
 TEST_CASE("an execution trace alone gives sizes without times") {

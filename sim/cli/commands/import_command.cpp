@@ -27,12 +27,13 @@ constexpr CommandText kImportText{
     "FORMAT FILE... -o OUT",
     "Turns measurements of other tools into our files: kineto (PyTorch profiler), caffe-log and\n"
     "layer-table (CSV) into a trace; nccl-tests, nccl-inspector and osu into samples for\n"
-    "stepsim-calibrate fit, osu into a cost file where OUT ends in .cost.json; nccl-topology\n"
-    "(NCCL_TOPO_DUMP_FILE of NCCL or RCCL) into a topology; pytorch-et (execution trace) into\n"
-    "sizes without times; chakra (execution trace of MLCommons, .et or JSON) into a trace, or\n"
-    "samples where OUT ends in .samples.json; astra-text (workload of ASTRA-sim or SimAI) into a\n"
-    "trace; hf-config (config.json of a Hugging Face model) into a model table; auto detects the\n"
-    "format. An archive (.tar.gz) with one file is opened. Prints a summary and warnings.",
+    "stepsim-calibrate fit (a table where OUT ends in .csv), osu into a cost file where OUT ends\n"
+    "in .cost.json; nccl-topology (NCCL_TOPO_DUMP_FILE of NCCL or RCCL) into a topology;\n"
+    "pytorch-et (execution trace) into sizes without times; chakra (execution trace of\n"
+    "MLCommons, .et or JSON) into a trace, or samples where OUT ends in .samples.json;\n"
+    "astra-text (workload of ASTRA-sim or SimAI) into a trace; hf-config (config.json of a\n"
+    "Hugging Face model) into a model table; auto detects the format. An archive (.tar.gz) with\n"
+    "one file is opened. Prints a summary and warnings.",
     "stepsim import kineto rank0.json.gz rank1.json.gz -o traces/mine.json\n"
     "stepsim import osu allreduce8.log --op allreduce --ranks 8 -o allreduce8.cost.json\n"
     "stepsim import nccl-topology node.xml -o node.topology.json\n"
@@ -45,7 +46,7 @@ constexpr CommandText kImportText{
     "          for n, p in model.named_parameters() if p.requires_grad]\n"
     "  csv.writer(open(\"sizes.csv\", \"w\")).writerows([(\"name\", \"elements\", \"dtype\"), "
     "*rows])",
-    kJsonOnly,
+    kJsonOrCsv,
 };
 
 std::vector<std::string_view> format_words() {
@@ -104,14 +105,19 @@ Imported imported_sized(const layers::Trace& trace, const ImportFlags& flags) {
   return imported_trace(trace);
 }
 
+// The operation of --op; nothing if it was not typed.
+std::optional<std::string> op_of(const ImportFlags& flags) {
+  if (!flags.op.empty()) {
+    require_word("--op", flags.op, io::kSampleOps);
+  }
+  return given(flags.op);
+}
+
 // Times are those of the column asked for, in place or not.
 Imported imported_nccl_tests(const ImportFlags& flags) {
   io::NcclTestsOptions options;
   options.common = common_options(flags);
-  if (!flags.op.empty()) {
-    require_word("--op", flags.op, io::kSampleOps);
-    options.op = flags.op;
-  }
+  options.op = op_of(flags);
   options.ranks = ranks_of(flags);
   read_word("--column", flags.column, io::kNcclColumns, options.column);
   return imported_samples(io::import_nccl_tests(single_file(flags), options));
@@ -170,7 +176,7 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
   if (flags.format == "osu") {
     io::OsuOptions options;
     options.common = common_options(flags);
-    options.op = given(flags.op);
+    options.op = op_of(flags);
     options.ranks = ranks_of(flags);
     constexpr auto kValues = base::words<io::OsuValue>({{io::OsuValue::average, "avg"}});
     read_word("--value", flags.value, kValues, options.value);
@@ -309,6 +315,13 @@ void refuse_foreign_flags(const ImportFlags& flags) {
   }
 }
 
+// Only samples are a table.
+bool gives_samples(const ImportFlags& flags, const std::string& target) {
+  return flags.format == "osu" || flags.format == "nccl-tests" ||
+         flags.format == "nccl-inspector" ||
+         (flags.format == "chakra" && target.ends_with(".samples.csv"));
+}
+
 } // namespace
 
 // The name of the result is that of -o, which outlives the input's.
@@ -320,13 +333,22 @@ int import_files(const Invocation& invocation) {
   resolve_format(flags, common);
   refuse_foreign_flags(flags);
   refuse_other_format(flags.files.front(), flags.format);
+  const bool as_csv = format_of(common, Format::json) == Format::csv;
+  if (as_csv && !gives_samples(flags, common.output)) {
+    throw UsageError(asked_format(common) + ": stepsim import " + flags.format +
+                     " writes json only");
+  }
   if (common.output != "-") {
     flags.name = io::stem_of(common.output);
   }
   study::Files files(invocation.data_folder, {common.output});
   expect_reading(flags.files, common);
   const Imported imported = import_as(flags, common.output, files, common);
-  write_tree(common, imported.tree);
+  if (as_csv) {
+    write_output(common, imported.csv);
+  } else {
+    write_tree(common, imported.tree);
+  }
   print_beside(imported.summary, common);
   print_warnings(imported.warnings, common);
   print_beside(imported.last_line, common);

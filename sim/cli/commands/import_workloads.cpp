@@ -9,7 +9,7 @@ namespace stepsim::cli {
 Imported imported_chakra(const std::string& file, const ImportFlags& flags,
                          const std::string& target) {
   const auto ranks = ranks_of(flags);
-  if (target.ends_with(".samples.json")) {
+  if (target.ends_with(".samples.json") || target.ends_with(".samples.csv")) {
     return imported_samples(io::chakra_samples(file, common_options(flags), ranks));
   }
   io::ChakraOptions options{common_options(flags), std::nullopt};

@@ -87,7 +87,7 @@ Imported imported_samples(const io::Samples& samples) {
             std::to_string(set.ranks) + " ranks, " + (set.column.empty() ? "" : set.column + ", ") +
             std::to_string(set.samples.size()) + " times\n";
   }
-  return {io::to_json(samples), text, samples.warnings};
+  return {io::to_json(samples), text, samples.warnings, "", io::to_csv(samples)};
 }
 
 void refuse_other_format(const std::string& file, std::string_view format) {

@@ -15,6 +15,7 @@ struct Imported {
   std::string summary;
   std::vector<std::string> warnings;
   std::string last_line{}; // printed after the warnings
+  std::string csv{};       // samples as CSV; "" = the result is no table
 };
 
 // One line with the number of devices of each kind that the machine has: "m: 8 GPUs, 8 network
@@ -75,7 +76,8 @@ struct ImportFlags {
 // Sets of repeated times, for `stepsim-calibrate fit`.
 [[nodiscard]] Imported imported_samples(const io::Samples& samples);
 
-// Imports a trace, or samples if `target` ends in .samples.json. Throws InputError, with a remedy,
+// Imports a trace, or samples if `target` ends in .samples.json
+// or .samples.csv. Throws InputError, with a remedy,
 // if no gradient has a size, unless the flags allow unknown sizes.
 [[nodiscard]] Imported imported_chakra(const std::string& file, const ImportFlags& flags,
                                        const std::string& target);

@@ -95,6 +95,7 @@ inline constexpr std::array kTableFormats{Format::json,  Format::jsonl, Format::
                                           Format::table, Format::html,  Format::markdown};
 inline constexpr std::array kJsonOrTable{Format::json, Format::table};
 inline constexpr std::array kJsonOnly{Format::json};
+inline constexpr std::array kJsonOrCsv{Format::json, Format::csv};
 
 // The text of --help, without the options.
 struct CommandText {

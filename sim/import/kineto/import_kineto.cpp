@@ -120,15 +120,6 @@ void add_recorded_sizes(const FlightRecord& record, KinetoRank& rank) {
   }
 }
 
-// Without all-reduces in the trace the buckets at least sum up to the model.
-std::int64_t logged_elements(const DdpLog& log, const std::optional<std::string>& dtype) {
-  std::int64_t bytes = 0;
-  for (const std::int64_t bucket : log.bucket_bytes) {
-    bytes += bucket;
-  }
-  return bytes / dtype_of_pytorch(dtype.value_or("float32"))->bytes;
-}
-
 } // namespace
 
 KinetoImport import_kineto_job(const std::vector<std::string>& files,
@@ -168,7 +159,6 @@ KinetoImport import_kineto_job(const std::vector<std::string>& files,
   if (std::ranges::all_of(ranks, [](const KinetoRank& rank) { return rank.rank.has_value(); })) {
     std::ranges::stable_sort(ranks, {}, [](const KinetoRank& rank) { return *rank.rank; });
   }
-  KinetoOptions asked = options;
   SizeSources sources;
   if (table) {
     sources.table = &*table;
@@ -177,12 +167,9 @@ KinetoImport import_kineto_job(const std::vector<std::string>& files,
   }
   if (log) {
     source.files.push_back(log->source);
-    sources.bucket_parameters = log->parameters;
+    sources.log = &*log;
     std::ranges::for_each(ranks,
                           [&](KinetoRank& rank) { add_logged_sizes(*log, options.dtype, rank); });
-    if (ranks.front().first().buckets.empty() && !options.parameters) {
-      asked.parameters = logged_elements(*log, options.dtype);
-    }
   }
   if (record) {
     source.files.push_back(record->source);
@@ -192,7 +179,7 @@ KinetoImport import_kineto_job(const std::vector<std::string>& files,
     sources.execution_trace = &*execution;
     source.files.push_back(execution->source);
   }
-  KinetoImport result = trace_of_ranks(ranks, asked, sources);
+  KinetoImport result = trace_of_ranks(ranks, options, sources);
   if (options.with_costs) {
     result.costs = measured_costs(ranks);
   }

@@ -5,6 +5,8 @@
 
 #include <bit>
 
+#include "import/kineto/kineto_found.hpp"
+
 namespace stepsim::io {
 
 namespace {
@@ -161,6 +163,36 @@ private:
   SettledSizes& result_;
 };
 
+// Gradients are in the buckets that the log lists, else they fill these in ready order.
+void fill_logged(const StepSample& step, SettledSizes& result) {
+  const std::size_t count = step.buckets.size();
+  std::vector<std::int64_t> sums(count);
+  std::size_t bucket = 0;
+  for (std::size_t i = 0; i < result.sizes.size(); ++i) {
+    while (bucket + 1 < count && sums[bucket] >= step.buckets[bucket].call.elements) {
+      ++bucket;
+    }
+    const std::int32_t listed = step.gradients[i].bucket;
+    const std::size_t place = listed >= 0 ? static_cast<std::size_t>(listed) : bucket;
+    result.sizes[i].bucket = static_cast<std::int32_t>(place);
+    sums[place] += result.sizes[i].elements.value_or(0);
+  }
+  const bool fits = std::ranges::equal(
+      sums, step.buckets, {}, {}, [](const CollectiveSample& each) { return each.call.elements; });
+  if (fits) {
+    return;
+  }
+  const std::int64_t sum = std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
+  if (const std::int64_t total = bucket_elements(step); sum != total) {
+    result.difference = fmt::format("{} elements in the logged buckets, {} from ", total, sum);
+  }
+  result.notes.emplace_back("the gradients do not fill the logged buckets: which of them a bucket "
+                            "carries is unknown");
+  for (GradientSize& size : result.sizes) {
+    size.bucket = GradientSize::kUnknown;
+  }
+}
+
 } // namespace
 
 std::vector<std::size_t> subset_with_sum(const std::vector<std::int64_t>& values,
@@ -209,10 +241,48 @@ std::vector<std::size_t> subset_with_sum(const std::vector<std::int64_t>& values
 
 SettledSizes assign_buckets(const StepSample& step, std::vector<GradientSize> sizes) {
   SettledSizes result{.sizes = std::move(sizes)};
-  if (!step.buckets.empty()) {
+  if (step.logged_buckets) {
+    fill_logged(step, result);
+  } else if (!step.buckets.empty()) {
     Settler(step, result).run();
   }
   return result;
+}
+
+std::vector<std::int32_t> listed_buckets(const DdpLog& log, std::size_t gradients) {
+  std::vector<std::int32_t> buckets(gradients, GradientSize::kUnknown);
+  std::size_t listed = 0;
+  for (std::size_t b = 0; b < log.parameters.size(); ++b) {
+    for (const std::int64_t parameter : log.parameters[b]) {
+      const auto place = gradients - 1 - static_cast<std::size_t>(parameter);
+      if (place >= gradients || buckets[place] != GradientSize::kUnknown) {
+        return {}; // a parameter without a gradient, or one listed twice
+      }
+      buckets[place] = static_cast<std::int32_t>(b);
+      ++listed;
+    }
+  }
+  return listed == gradients ? buckets : std::vector<std::int32_t>();
+}
+
+void add_logged_buckets(const DdpLog& log, const std::string& dtype, StepSample& step) {
+  if (log.bucket_bytes.size() > step.gradients.size()) {
+    throw InputError(log.file, "",
+                     fmt::format("{} buckets, but a step of the trace has {} gradients",
+                                 log.bucket_bytes.size(), step.gradients.size()));
+  }
+  const auto word = dtype_of_pytorch(dtype);
+  for (const std::int64_t bytes : log.bucket_bytes) {
+    CollectiveSample& bucket = step.buckets.emplace_back();
+    bucket.call.dtype = dtype;
+    bucket.call.elements = bytes / (word ? word->bytes : 4);
+  }
+  const std::vector<std::int32_t> buckets = listed_buckets(log, step.gradients.size());
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    step.gradients[i].bucket = buckets[i];
+    ++step.buckets[static_cast<std::size_t>(buckets[i])].gradients;
+  }
+  step.logged_buckets = true;
 }
 
 } // namespace stepsim::io

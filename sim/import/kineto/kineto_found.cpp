@@ -31,6 +31,10 @@ bool buckets_have_sizes(const StepSample& step) {
   });
 }
 
+std::string_view bucket_word(const StepSample& step) {
+  return step.logged_buckets ? "logged" : "measured";
+}
+
 // Source 1: registration order is the reverse of the order in which gradients become ready.
 std::optional<Found> from_table(const StepSample& step, const SizeSources& sources) {
   if (sources.table == nullptr) {
@@ -160,23 +164,59 @@ std::optional<Found> from_fitting_model(const StepSample& step,
   return found;
 }
 
-// Source 7: the candidates of a bucket share its elements.
-std::optional<Found> from_buckets(const StepSample& step) {
-  const bool carried = std::ranges::any_of(
-      step.gradients, [](const GradientSample& gradient) { return gradient.bucket >= 0; });
-  if (!buckets_have_sizes(step) || !carried) {
+namespace {
+
+// The bucket of each gradient: the one that was measured or logged, else what follows in ready
+// order by weight.
+std::vector<std::int32_t> buckets_of(const StepSample& step, std::span<const double> weights) {
+  std::vector<std::int32_t> buckets;
+  for (const GradientSample& gradient : step.gradients) {
+    buckets.push_back(gradient.bucket >= 0 ? gradient.bucket : GradientSize::kNever);
+  }
+  const bool known = std::ranges::any_of(buckets, [](std::int32_t each) { return each >= 0; });
+  if (known || !step.logged_buckets) {
+    return known ? buckets : std::vector<std::int32_t>();
+  }
+  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const auto share = [&](std::size_t b) {
+    return static_cast<double>(step.buckets[b].call.elements) /
+           static_cast<double>(bucket_elements(step));
+  };
+  std::size_t bucket = 0;
+  double end = share(0);
+  double before = 0;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const double part = all > 0 ? weights[i] / all : 1 / static_cast<double>(buckets.size());
+    const std::size_t left = step.buckets.size() - bucket - 1; // each has at least one gradient
+    if (i > 0 && left > 0 && (before + part / 2 > end || buckets.size() - i <= left)) {
+      end += share(++bucket);
+    }
+    buckets[i] = static_cast<std::int32_t>(bucket);
+    before += part;
+  }
+  return buckets;
+}
+
+} // namespace
+
+// Source 7: the gradients of a bucket share its elements.
+std::optional<Found> from_buckets(const StepSample& step, std::span<const double> weights) {
+  const std::vector<std::int32_t> buckets = buckets_of(step, weights);
+  if (!buckets_have_sizes(step) || buckets.empty()) {
     return std::nullopt;
   }
   Found found;
-  found.words = "measured buckets, spread within measured buckets: about 1 %";
+  found.words = std::string(bucket_word(step)) + " buckets, " +
+                (step.logged_buckets && step.gradients.front().bucket < 0
+                     ? "filled in ready order: up to about 10 %"
+                     : "spread within " + std::string(bucket_word(step)) + " buckets: about 1 %");
   found.is_estimate = true;
   found.sizes.resize(step.gradients.size());
-  const std::vector<double> weights = size_weights(step);
   for (std::size_t b = 0; b < step.buckets.size(); ++b) {
     std::vector<std::size_t> members;
     std::vector<double> shares;
-    for (std::size_t i = 0; i < step.gradients.size(); ++i) {
-      if (step.gradients[i].bucket == static_cast<std::int32_t>(b)) {
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+      if (buckets[i] == static_cast<std::int32_t>(b)) {
         members.push_back(i);
         shares.push_back(weights[i]);
       }
@@ -186,33 +226,32 @@ std::optional<Found> from_buckets(const StepSample& step) {
       found.sizes[members[k]].elements = parts[k];
     }
   }
-  for (std::size_t i = 0; i < step.gradients.size(); ++i) {
-    const std::int32_t bucket = step.gradients[i].bucket;
-    found.sizes[i].bucket = bucket >= 0 ? bucket : GradientSize::kNever;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    found.sizes[i].bucket = buckets[i];
   }
   return found;
 }
 
 // Source 8.
-Found from_total(const StepSample& step, std::int64_t total) {
+Found from_total(std::int64_t total, std::span<const double> weights) {
   Found found;
   found.words =
       fmt::format("--parameters {}, spread over the backward pass: up to about 10 %", total);
   found.is_estimate = true;
-  for (const std::int64_t part : spread_elements(total, size_weights(step))) {
+  for (const std::int64_t part : spread_elements(total, weights)) {
     found.sizes.emplace_back().elements = part;
   }
   return found;
 }
 
-std::vector<double> size_weights(const StepSample& step) {
+std::vector<double> size_weights(const StepSample& step, std::span<const layers::Layer> layers) {
   std::vector<double> weights;
   for (const GradientSample& gradient : step.gradients) {
-    const LayerSample& layer = step.layers[static_cast<std::size_t>(gradient.layer)];
-    const bool normalizes = layer.operation.get().find("norm") != std::string::npos;
+    const auto l = static_cast<std::size_t>(gradient.layer);
+    const bool normalizes = step.layers[l].operation.get().find("norm") != std::string::npos;
     weights.push_back(normalizes ? 0.0
-                                 : static_cast<double>(layer.backward) /
-                                       static_cast<double>(layer.gradients));
+                                 : layers[l].backward->value /
+                                       static_cast<double>(step.layers[l].gradients));
   }
   return weights;
 }

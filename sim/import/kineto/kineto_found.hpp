@@ -20,6 +20,9 @@ struct Found {
 [[nodiscard]] std::int64_t bucket_elements(const StepSample& step);
 [[nodiscard]] bool buckets_have_sizes(const StepSample& step);
 
+// "measured", or "logged" where DDP's log gave the buckets.
+[[nodiscard]] std::string_view bucket_word(const StepSample& step);
+
 // From a table or an execution trace of the user. Both throw InputError that names the file if the
 // number of gradients differs.
 [[nodiscard]] std::optional<Found> from_table(const StepSample& step, const SizeSources& sources);
@@ -43,14 +46,17 @@ from_named_model(const StepSample& step, const SizeSources& sources, const std::
 
 // Estimates: from_buckets() spreads the elements of each bucket over its candidates, from_total()
 // spreads `total` elements over all gradients.
-[[nodiscard]] std::optional<Found> from_buckets(const StepSample& step);
-[[nodiscard]] Found from_total(const StepSample& step, std::int64_t total);
+[[nodiscard]] std::optional<Found> from_buckets(const StepSample& step,
+                                                std::span<const double> weights);
+[[nodiscard]] Found from_total(std::int64_t total, std::span<const double> weights);
 
 // Spreading of a total size over gradients, if only the total is known (INP 1.4.3).
-// [gradient] weight for spread_elements(): backward time of its layer / number of gradients of the
-// layer, 0 for layers that normalize. Compared with the known sizes of a ResNet-50, about a fifth
-// of the bytes are in the wrong tensor if buckets are known, and half otherwise.
-[[nodiscard]] std::vector<double> size_weights(const StepSample& step);
+// [gradient] weight for spread_elements(): backward time of its layer in the trace / number of
+// gradients of the layer, 0 for layers that normalize. Compared with the known sizes of a
+// ResNet-50, about a fifth of the bytes are in the wrong tensor if buckets are known, and half
+// otherwise.
+[[nodiscard]] std::vector<double> size_weights(const StepSample& step,
+                                               std::span<const layers::Layer> layers);
 
 // Splits `total` into whole elements in proportion to the weights, with the exact sum: the largest
 // remainders are rounded up, the first of equal ones. If all weights are 0, the parts are equal.

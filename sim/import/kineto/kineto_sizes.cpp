@@ -52,12 +52,13 @@ std::optional<Found> first_answer(const StepSample& step, const SizeSources& sou
   }
   std::optional<Found> found = from_fitting_model(step, sources.tables, notes);
   if (!found) {
-    found = from_buckets(step);
+    found = from_buckets(step, sources.weights);
   }
   if (sources.parameters &&
       (!found || !agrees(*sources.parameters, bucket_elements(step), file,
-                         found->is_estimate ? "the measured buckets" : found->words))) {
-    return from_total(step, *sources.parameters);
+                         found->is_estimate ? fmt::format("the {} buckets", bucket_word(step))
+                                            : found->words))) {
+    return from_total(*sources.parameters, sources.weights);
   }
   return found;
 }
@@ -117,22 +118,16 @@ void add_bytes(const StepSample& step, const SizeSources& sources, GradientSizes
 // DDP's own list of the parameters in each bucket.
 bool settle_by_list(const StepSample& step, const SizeSources& sources,
                     std::vector<GradientSize>& sizes) {
-  std::size_t listed = 0;
-  bool known = true;
-  for (const auto& parameters : sources.bucket_parameters) {
-    listed += parameters.size();
-    known = known && std::ranges::all_of(
-                         parameters, [&](std::int64_t place) { return place < std::ssize(sizes); });
-  }
-  if (!known || sources.table == nullptr || sources.table_in_ready_order ||
-      listed != sizes.size() || sources.bucket_parameters.size() != step.buckets.size()) {
+  if (sources.log == nullptr || sources.table == nullptr || sources.table_in_ready_order ||
+      step.logged_buckets) {
     return false;
   }
-  for (std::size_t b = 0; b < sources.bucket_parameters.size(); ++b) {
-    for (const std::int64_t parameter : sources.bucket_parameters[b]) {
-      sizes[sizes.size() - 1 - static_cast<std::size_t>(parameter)].bucket =
-          static_cast<std::int32_t>(b);
-    }
+  const std::vector<std::int32_t> buckets = listed_buckets(*sources.log, sizes.size());
+  if (buckets.empty() || sources.log->parameters.size() != step.buckets.size()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    sizes[i].bucket = buckets[i];
   }
   return true;
 }
@@ -222,7 +217,8 @@ GradientSizes find_sizes(const StepSample& step, const SizeSources& sources,
     result.source += ", assumed";
     result.notes.push_back("gradient sizes are assumed: " + found->words);
   } else if (buckets_have_sizes(step)) {
-    result.source += ", checked against " + counted(std::ssize(step.buckets), "measured bucket");
+    result.source += ", checked against " +
+                     counted(std::ssize(step.buckets), std::string(bucket_word(step)) + " bucket");
   }
   return result;
 }

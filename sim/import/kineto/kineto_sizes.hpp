@@ -41,6 +41,14 @@ struct SettledSizes {
 // unknown. If the step has no buckets, the bucket of every gradient stays kUnknown.
 [[nodiscard]] SettledSizes assign_buckets(const StepSample& step, std::vector<GradientSize> sizes);
 
+// [gradient in ready order] its bucket by the parameters that DDP's log lists, which are registered
+// in the reverse order; empty if the log does not list as many.
+[[nodiscard]] std::vector<std::int32_t> listed_buckets(const DdpLog& log, std::size_t gradients);
+
+// Gives a step without all-reduces the buckets that DDP logged, of elements of the type `dtype`, or
+// of four bytes if it is empty. Throws InputError if they are more than gradients.
+void add_logged_buckets(const DdpLog& log, const std::string& dtype, StepSample& step);
+
 // Positions of the fewest values that sum up to `sum`, the latest ones if there are several such
 // sets; empty if none was found. Sets of one or two are searched among all values, larger sets only
 // among the last 24 values.
@@ -86,8 +94,8 @@ struct SizeSources {
   std::span<const layers::ModelTable> tables;
   const SizeTable* table = nullptr;
   bool table_in_ready_order = false;
-  // [bucket] positions of its parameters in `table`; empty = unknown
-  std::span<const std::vector<std::int64_t>> bucket_parameters{};
+  const DdpLog* log = nullptr;
+  std::span<const double> weights{}; // [gradient] size_weights() (kineto_found.hpp)
   const ExecutionTrace* execution_trace = nullptr;
   std::optional<std::int64_t> parameters; // sum over all gradients
   std::optional<std::string> dtype;       // used if nothing recorded gives a dtype

@@ -95,16 +95,47 @@ void add_tensor(layers::Layer& layer, layers::Tensor tensor) {
   layer.tensors.push_back(std::move(tensor));
 }
 
+// The element type of logged buckets: as asked, else that of the sizes; empty if unknown.
+std::string logged_dtype(const StepSample& step, const SizeSources& sources) {
+  if (sources.dtype || sources.table != nullptr) {
+    return sources.dtype.value_or(sources.table != nullptr ? sources.table->rows.front().dtype
+                                                           : "");
+  }
+  const auto shaped = std::ranges::find_if(
+      step.gradients, [](const GradientSample& each) { return each.shape.has_value(); });
+  return shaped == step.gradients.end() ? "" : shaped->shape->get().dtype;
+}
+
 // The gradients of one step in the order in which they were ready, with sizes where these are
 // known. What is never reduced does not travel and is left out.
-void add_gradients(const KinetoRank& rank, const SizeSources& sources, KinetoImport& result) {
-  const StepSample& step = rank.steps[rank.used.back()];
+void add_gradients(const KinetoRank& rank, SizeSources sources, KinetoImport& result) {
+  StepSample step = rank.steps[rank.used.back()];
+  if (sources.log != nullptr && step.buckets.empty()) {
+    add_logged_buckets(*sources.log, logged_dtype(step, sources), step);
+    if (!sources.log->parameters.empty() && step.gradients.front().bucket < 0) {
+      result.trace.warnings.push_back(fmt::format(
+          "{}: the parameters of its buckets are not those of the {} gradients of a step",
+          sources.log->file, step.gradients.size()));
+    }
+  }
+  const std::vector<double> weights = size_weights(step, result.trace.layers);
+  sources.weights = weights;
   GradientSizes sizes = find_sizes(step, sources, rank.file);
   std::ranges::move(sizes.notes, std::back_inserter(result.trace.warnings));
   result.sizes = std::move(sizes.source);
   result.remedy = std::move(sizes.remedy);
   if (sizes.assumed) {
     result.trace.provenance = layers::Provenance::assumed;
+  }
+  for (std::size_t b = 0; step.logged_buckets && b < step.buckets.size(); ++b) {
+    const auto dtype = dtype_of_pytorch(sizes.sizes.empty() ? "" : sizes.sizes.front().dtype);
+    result.trace.buckets.push_back({step.buckets[b].call.elements,
+                                    {sources.log->bucket_bytes[b]},
+                                    std::string(dtype ? dtype->word : "float32"),
+                                    step.buckets[b].gradients,
+                                    {},
+                                    {},
+                                    {}});
   }
   for (std::size_t i = 0; i < step.gradients.size(); ++i) {
     layers::Layer& layer = result.trace.layers[static_cast<std::size_t>(step.gradients[i].layer)];
@@ -120,7 +151,7 @@ void add_gradients(const KinetoRank& rank, const SizeSources& sources, KinetoImp
 // gradients of its layers.
 void add_unit_sizes(const KinetoRank& rank, KinetoImport& result) {
   const StepSample& step = rank.steps[rank.used.back()];
-  const std::vector<double> weights = size_weights(step);
+  const std::vector<double> weights = size_weights(step, result.trace.layers);
   std::vector<std::size_t> next(step.layers.size()); // tensor of a layer that has no size yet
   std::vector<char> taken(step.gradients.size());
   std::string words;

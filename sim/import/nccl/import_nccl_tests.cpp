@@ -117,6 +117,9 @@ Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& optio
       continue;
     }
     rows = true;
+    if (!table.warning.empty()) {
+      samples.warnings.push_back(table.warning);
+    }
     const std::string_view known = op_of_title(table.title);
     if (!table.title.empty() && known.empty()) {
       samples.warnings.push_back(table.title + ": no operation of ours, left out");

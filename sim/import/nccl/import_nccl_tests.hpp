@@ -58,6 +58,7 @@ struct NcclTable {
   std::string dtype;                         // "" = unknown
   std::vector<NcclRow> rows;
   std::optional<double> logged_busbw; // average, bytes/s
+  std::string warning{};              // about its form; "" = none
   // With skip_bad_times: rows left out because the time of their first half, as printed, is
   // missing, 0 or otherwise out of range.
   std::size_t skipped{};

@@ -82,6 +82,10 @@ std::vector<NcclTable> read_nccl_json(std::string_view text, const std::string& 
     const std::string& program = arguments->as_array().front().as_string();
     table.title = program.substr(program.find_last_of('/') + 1);
   }
+  if (const Json* version = tree.find("version");
+      version != nullptr && *version != Json(2) && *version != Json(3)) {
+    table.warning = "version " + compact(*version) + " of the log is unknown: it is read as 3";
+  }
   read_devices(tree, table);
   if (const Json* average = tree.find("average_bus_bandwidth"); average != nullptr) {
     if (const auto value = number_of(*average, "bandwidth")) {

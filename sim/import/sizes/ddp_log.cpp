@@ -72,9 +72,13 @@ std::vector<std::vector<std::int64_t>> lists_of(const ImportedText& input, std::
       break;
     }
   }
-  if (depth > 0) {
+  // A list without brackets ends with its line, its quotes or the dictionary.
+  const bool ends = i >= input.text.size() ||
+                    std::string_view("]\"'})\r\n").find(input.text[i]) != std::string_view::npos;
+  const bool has_begun = !lists.empty() || !digits.empty();
+  if (depth > 0 || (has_begun && !ends)) {
     throw InputError(input.name, "",
-                     std::string(key) + ": must be lists of whole numbers in brackets, got " +
+                     std::string(key) + ": must be lists of whole numbers, got " +
                          (i < input.text.size()
                               ? base::shown_value(std::string_view(input.text).substr(i, 1))
                               : std::string("the end of the file")));

@@ -146,7 +146,8 @@ ExecutionTrace read_execution_trace(const std::string& path, std::uint64_t max_b
     throw InputError(trace.file, "", "no nodes: not a PyTorch execution trace");
   }
   const Json* schema = root.find("schema");
-  if (schema != nullptr && schema->is_string() && !schema->as_string().starts_with("1.")) {
+  if (schema != nullptr && schema->is_string() && !schema->as_string().starts_with("1.0.") &&
+      !schema->as_string().starts_with("1.1.")) {
     throw InputError(trace.file, "/schema",
                      "must be 1.0.1 to 1.1.x, got " + base::shown_value(schema->as_string()));
   }

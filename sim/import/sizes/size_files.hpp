@@ -40,9 +40,9 @@ struct DdpLog {
 };
 
 // Takes the values of the rebuilt buckets if there are any, else those of the first iteration. A
-// list without brackets ends at the first character that is no digit, comma or space. Throws
-// InputError if there are no bucket sizes, if a list in brackets has anything but whole numbers, if
-// a value is above 2^53, or if there are positions, but not of as many buckets as sizes.
+// list without brackets ends with its line, quotes or dictionary. Throws InputError if there are no
+// bucket sizes, if a list has anything but whole numbers, if a value is above 2^53, or if there are
+// positions, but not of as many buckets as sizes.
 [[nodiscard]] DdpLog read_ddp_log(const std::string& path, std::uint64_t max_bytes);
 
 // Sizes of buckets from PyTorch's flight recorder (INP 2): its dump, as JSON, lists the latest
@@ -87,7 +87,7 @@ struct ExecutionTrace {
 };
 
 // Throws InputError if the file cannot be read, has more than `max_bytes` bytes after inflation, is
-// not JSON, has no `nodes` or no gradient nodes, or has a schema of another major version.
+// not JSON, has no `nodes` or no gradient nodes, or has another schema.
 [[nodiscard]] ExecutionTrace read_execution_trace(const std::string& path, std::uint64_t max_bytes);
 
 // The gradients of one iteration as a trace without times, one layer per gradient: `gradient_k` is

@@ -216,4 +216,23 @@ Json to_json(const Samples& samples) {
   return json;
 }
 
+std::string to_csv(const Samples& samples) {
+  std::string text;
+  const auto line = [&](const std::array<std::string, kColumns.size() - 1>& cells) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      text += i == 0 ? "" : ",";
+      append_csv_cell(text, cells[i]);
+    }
+    text += '\n';
+  };
+  line({"op", "algorithm", "ranks", "bytes", "time_s", "pass", "column"});
+  for (const SampleSet& set : samples.sets) {
+    for (const Sample& each : set.samples) {
+      line({set.op, set.algorithm, std::to_string(set.ranks), base::shortest(each.bytes),
+            base::shortest(each.time_s), each.pass ? std::to_string(*each.pass) : "", set.column});
+    }
+  }
+  return text;
+}
+
 } // namespace stepsim::io

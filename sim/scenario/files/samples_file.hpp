@@ -63,5 +63,7 @@ struct Samples {
 [[nodiscard]] bool looks_like_samples(std::string_view head);
 
 [[nodiscard]] Json to_json(const Samples& samples);
+// The flat form, with all columns but start_up, which no log tells (IO 6.3).
+[[nodiscard]] std::string to_csv(const Samples& samples);
 
 } // namespace stepsim::io
