@@ -107,7 +107,7 @@ std::optional<std::string> hint_of_payload(const Scenario& scenario) {
       std::ranges::find(kLines, gigabits) == kLines.end()) {
     return std::nullopt;
   }
-  return "/cluster/network/bandwidth_Bps is the rate of a line: " +
+  return "/cluster/network has the rate of a line: " +
          base::significant(kPayload * gigabits / 8, 4) + " GB/s is what TCP carries on " +
          base::shortest(gigabits) + " Gb/s";
 }

@@ -459,7 +459,7 @@ def test_line_rates(path):
     def hints(rate, transport, *flags):
         warnings = answer("run", path, "--set", f"/cluster/network/bandwidth_Bps={rate}", "--set", f"/cluster/network/transport={transport}", *flags)["warnings"]
         return [each for each in warnings if "TCP carries" in each]
-    hint = "/cluster/network/bandwidth_Bps is the rate of a line: 1.187 GB/s is what TCP carries on 10 Gb/s"
+    hint = "/cluster/network has the rate of a line: 1.187 GB/s is what TCP carries on 10 Gb/s"
     assert hints(1.25e9, "tcp") == hints(1.25e9, "tcp_cloud") == [hint]
     assert hints(1.187e9, "tcp") == hints(1.25e9, "rdma") == hints(1.25e9, "tcp", "--set", "/cluster/network/efficiency=0.95") == []
 
