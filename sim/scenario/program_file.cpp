@@ -212,9 +212,8 @@ private:
     operation.startup = {time.startup_s};
     operation.data = {time.data_s};
     if (!(time.startup_s + time.data_s <= keys::kMostTime)) {
-      fields.refuse("collective", "takes " + base::significant(time.startup_s + time.data_s) +
-                                      " s on the cluster of the file, more than " +
-                                      base::shortest(keys::kMostTime));
+      fields.refuse("collective", "must take at most " + base::shortest(keys::kMostTime) +
+                                      " s on the cluster of the file");
     }
   }
 

@@ -173,7 +173,9 @@ TEST_CASE("program file: wrong files are told what and where") {
   CHECK(problem_of({{"/operations/1/id", "\"S\""}, {"/operations/0/waits", "[]"}}) ==
         "/operations/1/id: \"S\" appears twice");
   CHECK(problem_of({{"/operations/0/seconds", "-1"}}) ==
-        "/operations/0/seconds: must be a finite number >= 0, got -1");
+        "/operations/0/seconds: must be in [0, 1e+100], got -1");
+  CHECK(problem_of({{"/operations/0/seconds", "1e308"}}) ==
+        "/operations/0/seconds: must be in [0, 1e+100], got 1e+308");
   CHECK(problem_of({{"/operations/1/stream", "\"reduc\""}}) ==
         "/operations/1/stream: unknown stream \"reduc\"; did you mean \"reduce\"?");
   CHECK(problem_of({{"/operations/1/group", "\"node\""}}) ==
@@ -182,7 +184,7 @@ TEST_CASE("program file: wrong files are told what and where") {
             {{"/operations/1/entry", "\"each\""}, {"/streams/1/discipline", "\"priority\""}}) ==
         "/operations/1/entry: entry each needs a fifo stream");
   CHECK(problem_of({{"/overlap", R"({"compute": 0.9})"}}) ==
-        "/overlap/compute: must be >= 1, got 0.9");
+        "/overlap/compute: must be in [1, 1e+100], got 0.9");
   CHECK(
       problem_of({{"/overlap", R"({"exchange": 2})"}, {"/streams/1/discipline", "\"at_once\""}}) ==
       "/overlap/exchange: is defined for fifo streams only");
