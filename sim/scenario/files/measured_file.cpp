@@ -28,12 +28,14 @@ void check_method(const Json& place, std::string_view method, Problems& problems
 
 layers::MeasuredPhases parse_phases(Fields& fields) {
   using Phases = layers::MeasuredPhases;
-  constexpr auto kKeys = members<&Phases::ranks, &Phases::method, &Phases::compute,
-                                 &Phases::compress, &Phases::communication>;
-  Phases phases = read_members(kKeys, fields);
+  constexpr auto kTimes = members<&Phases::compute, &Phases::compress, &Phases::communication>;
+  Phases phases;
+  phases.ranks = fields.integer("ranks");
+  phases.method = fields.text("method");
   if (!phases.method.empty()) {
     check_method(*fields.any("method"), phases.method, fields.problems());
   }
+  read_members(kTimes, fields, phases);
   return phases;
 }
 
