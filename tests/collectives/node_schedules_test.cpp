@@ -20,6 +20,7 @@
 #include "collectives/method.hpp"
 #include "collectives/node_oracle.hpp"
 #include "collectives/nodes.hpp"
+#include "collectives/schedule/alltoall.hpp"
 #include "collectives/schedule/partition.hpp"
 #include "collectives/schedule/ring_rails.hpp"
 #include "collectives/schedule/two_level.hpp"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "collectives/point.hpp"
+#include "collectives/schedule/swing.hpp"
 #include "collectives/validate.hpp"
 
 using namespace stepsim::collectives;
@@ -159,7 +160,7 @@ TEST_CASE("validate: two levels, parameter servers, candidates") {
   choice.options.candidates = {Id::mst, Id::ring};
   Collective odd = good(Op::allreduce, Id::automatic);
   odd.ranks = 3;
-  odd.options.candidates = {Id::mst, Id::swing};
+  odd.options.candidates = {Id::mst, collectives::kSwing};
   CHECK(finding(odd) == "candidates/1: swing needs an even number of ranks, got 3");
   odd.ranks = 4;
   CHECK(finding(odd).empty());
