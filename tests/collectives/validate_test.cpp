@@ -160,10 +160,10 @@ TEST_CASE("validate: two levels, parameter servers, candidates") {
   choice.options.candidates = {Id::mst, Id::ring};
   Collective odd = good(Op::allreduce, Id::automatic);
   odd.ranks = 3;
-  odd.options.candidates = {Id::mst, collectives::kSwing};
+  odd.options.candidates = {Id::mst, kSwing};
   CHECK(finding(odd) == "candidates/1: swing needs an even number of ranks, got 3");
   odd.ranks = 4;
-  CHECK(finding(odd).empty());
+  CHECK(validate(odd).empty());
   CHECK(finding(choice) == "candidates/1: ring is no candidate for broadcast; valid: mst, be, lp, "
                            "ring_rails, two_level");
 }
