@@ -169,10 +169,10 @@ void check_two_level(Findings& findings, const Collective& collective) {
 }
 
 std::optional<std::string> odd_ranks(AlgorithmId id, std::uint32_t ranks) {
-  return takes_ranks(id, ranks) ? std::nullopt
-                                : std::optional(std::string(name(id)) +
-                                                " needs an even number of ranks, got " +
-                                                std::to_string(ranks));
+  return takes_ranks(id, ranks)
+             ? std::nullopt
+             : std::optional(std::string(name(id)) + " needs an even number of ranks, got " +
+                             std::to_string(ranks));
 }
 
 void check_algorithm(Findings& findings, const Collective& collective) {

@@ -21,8 +21,8 @@ struct Finding {
 // throws.
 [[nodiscard]] std::vector<Finding> validate(const Collective& collective, AskedMethod asked);
 
-// Returns why `auto` cannot try an algorithm for `op`; empty if it can: anywhere, and on these ranks
-// and nodes, which must be valid otherwise.
+// Returns why `auto` cannot try an algorithm for `op`; empty if it can: anywhere, and on these
+// ranks and nodes, which must be valid otherwise.
 [[nodiscard]] std::optional<std::string> candidate_finding(Op op, AlgorithmId algorithm);
 [[nodiscard]] std::optional<std::string> candidate_finding(const Collective& collective,
                                                            AlgorithmId algorithm);

@@ -173,9 +173,8 @@ struct Program {
     return static_cast<std::uint32_t>(operations.size()) - tail_operations;
   }
   [[nodiscard]] bool only_fifo() const {
-    return std::ranges::all_of(streams, [](const Stream& stream) {
-      return stream.discipline == Discipline::fifo;
-    });
+    return std::ranges::all_of(
+        streams, [](const Stream& stream) { return stream.discipline == Discipline::fifo; });
   }
   // Whether no rank leaves an exchange before another enters it.
   [[nodiscard]] bool enters_together() const {

@@ -64,9 +64,9 @@ struct ScenarioProgram {
   // buffer, too, or is not, either. Empty: each has its own.
   std::vector<std::uint32_t> alike{};
   std::vector<TimedExchange> timed{}; // what time_exchanges() times
-  buckets::Problem problem; // what was planned; empty if sharded
-  bool sharded = false;     // the units are sharding units
-  bool simulated = false;   // every message is simulated
+  buckets::Problem problem;           // what was planned; empty if sharded
+  bool sharded = false;               // the units are sharding units
+  bool simulated = false;             // every message is simulated
   MadeFor made_for{};
   std::vector<std::uint32_t> layer_of{};      // [layer]: the one of operations that it is in
   bool one_forward = false;                   // all forwards of a micro-batch are one operation

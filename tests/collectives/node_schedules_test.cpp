@@ -499,6 +499,7 @@ TEST_CASE("ring_rails: of its chains the longest counts, also where hops inside 
 
 TEST_CASE("bounds: an all-to-all in parts that differ, and chunks that add inside and between") {
   Collective pairs = on_nodes(Op::alltoall, kPairwise, {2, 1, 1}, 3);
+  pairs.options.chunking = Chunking::integer;
   pairs.links.all = {.latency_s = 0, .block_latency_s = 0, .per_byte_s = 1e-9};
   CHECK(near(lower_bound(pairs).seconds(), 1.5e-9, kAgreement));
   CHECK(near(seconds(pairs, Method::closed_form), 1.5e-9, kAgreement));

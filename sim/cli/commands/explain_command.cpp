@@ -42,9 +42,9 @@ struct MeasuredStep {
 MeasuredStep measured_step(const std::string& text) {
   constexpr std::string_view kPerSecond = "samples/s";
   const bool is_rate = text.ends_with(kPerSecond);
-  const auto parsed = base::parse_quantity(text.substr(0, text.size() - (is_rate ? kPerSecond.size() : 0)),
-                                           is_rate ? base::QuantityKind::amount
-                                                   : base::QuantityKind::time);
+  const auto parsed =
+      base::parse_quantity(text.substr(0, text.size() - (is_rate ? kPerSecond.size() : 0)),
+                           is_rate ? base::QuantityKind::amount : base::QuantityKind::time);
   const double* number = std::get_if<double>(&parsed);
   if (number == nullptr || !(*number > 0)) {
     throw UsageError("--measured " + base::shown_value(text) +

@@ -97,7 +97,9 @@ public:
   }
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] std::string in(std::string_view name) const { return path_ + "/" + std::string(name); }
+  [[nodiscard]] std::string in(std::string_view name) const {
+    return path_ + "/" + std::string(name);
+  }
   void write(const std::string& path, std::string_view text) {
     if (!fs::exists(path)) {
       new_files_.push_back(path);

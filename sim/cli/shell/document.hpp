@@ -95,9 +95,9 @@ struct Column {
 // JSON Lines: one compact record per line.
 [[nodiscard]] std::string jsonl_text(const io::Array& records);
 
-// The records with the keys `kept` and `columns` only, in this order but for `error`, which is last;
-// all keys if `columns` is empty. Throws UsageError for a column that no record has, unless every
-// record has an `error`.
+// The records with the keys `kept` and `columns` only, in this order but for `error`, which is
+// last; all keys if `columns` is empty. Throws UsageError for a column that no record has, unless
+// every record has an `error`.
 [[nodiscard]] io::Array chosen_keys(io::Array records, std::span<const std::string> kept,
                                     std::span<const std::string> columns);
 

@@ -198,8 +198,8 @@ double reduction_bound(const Collective& collective) {
     gamma.of(rank) = collective.reduction_s_per_byte_rank[rank];
   }
   // Chunks overlap: one kernel of a GPU adds inside its node, another one between nodes.
-  const bool two_kernels = collective.algorithm == kTwoLevel &&
-                           collective.options.pipeline_chunks != 1;
+  const bool two_kernels =
+      collective.algorithm == kTwoLevel && collective.options.pipeline_chunks != 1;
   return shared_time((collective.ranks - 1.0) * collective.bytes, gamma) / (two_kernels ? 2 : 1);
 }
 

@@ -80,7 +80,7 @@ inline constexpr std::array kTrainingRows{
             .example("1")),
     by_hand<Training>(number("update_s",
                              "Time of the weight update, s. The default is the trace's "
-                             "time of update and framework.",
+                             "time of update and framework, times the ranks that shared it.",
                              io::at_least(0))
                           .example("0.0007")),
     of<&Training::loss>(

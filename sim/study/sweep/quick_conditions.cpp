@@ -108,8 +108,8 @@ bool shares_scenario(const Scenario& scenario) {
          !communication.calibrated && !communication.library && !communication.plan_cost &&
          any_ranks(communication.collective) &&
          std::ranges::all_of(communication.options.candidates, any_ranks) &&
-         scenario.cluster.equal_nodes() &&
-         !has_domains(scenario.cluster) && scenario.other_jobs.empty() &&
+         scenario.cluster.equal_nodes() && !has_domains(scenario.cluster) &&
+         scenario.other_jobs.empty() &&
          compression.method != collectives::CompressionMethod::custom &&
          compression.allgather != collectives::SparseAllgather::recursive_doubling &&
          !(outer && outer->ranks);
