@@ -110,9 +110,6 @@ struct ProgramParts {
 // those of buckets, which also get their costs, and those of sharding units or of the buckets of
 // ZeRO-1 and ZeRO-2.
 void time_buckets(const Scenario& scenario, ScenarioProgram& made);
-// Whether it matters what of a message is start-up and what its bytes: not to the period where
-// messages follow each other at one rate.
-[[nodiscard]] bool splits_starts(const Scenario& scenario, MadeFor made_for);
 void time_shards(const Scenario& scenario, ScenarioProgram& made);
 
 // The parts for the same buckets in ZeRO-1 and ZeRO-2: each has a reduce-scatter of its gradients

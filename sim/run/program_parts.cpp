@@ -190,24 +190,14 @@ UnitExchange taken(const GroupExchange& exchange, bool simulated) {
   return unit;
 }
 
-bool splits_starts(const Scenario& scenario, MadeFor made_for) {
-  const Communication& communication = scenario.communication;
-  return made_for != MadeFor::period || scenario.training.overlap.exchange != 1 ||
-         !buckets::planner(communication.schedule).one_channel(communication.schedule_options);
-}
-
 void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   BucketCosts costs(scenario, measured_curve(scenario));
   costs.share(made.sent);
   buckets::Problem phases;
-  const bool splits = splits_starts(scenario, made.made_for);
-  if (splits) {
-    const bool told_apart = scenario.training.overlap.any() || is_star(scenario) ||
-                            buckets::planner(scenario.communication.schedule).needs_linear_cost();
-    phases.cost = is_simulated(scenario) && told_apart
-                      ? startup_cost(scenario, merge_cost(scenario))
-                      : made.problem.cost;
-  }
+  const bool told_apart = scenario.training.overlap.any() || is_star(scenario) ||
+                          buckets::planner(scenario.communication.schedule).needs_linear_cost();
+  phases.cost = is_simulated(scenario) && told_apart ? startup_cost(scenario, merge_cost(scenario))
+                                                     : made.problem.cost;
   const bool in_two = has_halves(scenario);
   const bool all_gathers = has_all_gathers(scenario);
   const bool for_period = made.made_for == MadeFor::period;
@@ -234,8 +224,7 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
       set_exchanges(scenario, made.simulated && exchanges(scenario), unit);
     }
     const ChannelSeconds times = times_alone ? costs.times(group.bytes) : unit.cost;
-    const double startup =
-        made.simulated || !splits ? 0 : startup_seconds(phases, times.exchange_s());
+    const double startup = made.simulated ? 0 : startup_seconds(phases, times.exchange_s());
     const MessageSeconds seconds = made.simulated ? beside_messages(times)
                                                   : MessageSeconds{.exchange = times.exchange_s(),
                                                                    .broadcast = times.broadcast_s};

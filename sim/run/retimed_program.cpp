@@ -1,7 +1,6 @@
 // Buckets first, which must be the same ones, then times of computing, then those of exchanges.
 #include "run/run_program.hpp"
 
-#include "run/group_exchange.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -164,9 +163,11 @@ bool retime(const Scenario& scenario, MadeFor made_for, const ProgramMemory* lik
     time_computing(scenario, made);
   }
   if (!takes_exchanges) {
-    if (has_buckets && !by_cost && splits_starts(scenario, made_for)) {
+    if (has_buckets && !by_cost) {
       made.problem.cost = planned_cost(scenario);
-      check_range(made.problem);
+      if (made_for != MadeFor::period) { // of which the end is checked
+        check_range(made.problem);
+      }
     }
     time_exchanges(scenario, made);
   }

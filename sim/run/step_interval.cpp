@@ -1,5 +1,6 @@
 #include "run/run_figures.hpp"
 
+#include "run/planned_messages.hpp"
 #include "run/program_memory.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_conditions.hpp"

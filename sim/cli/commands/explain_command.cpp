@@ -44,7 +44,7 @@ MeasuredStep measured_step(const std::string& text) {
   const bool is_rate = text.ends_with(kPerSecond);
   const auto parsed =
       base::parse_quantity(text.substr(0, text.size() - (is_rate ? kPerSecond.size() : 0)),
-                           is_rate ? base::QuantityKind::amount : base::QuantityKind::time);
+                           is_rate ? base::QuantityKind::ratio : base::QuantityKind::time);
   const double* number = std::get_if<double>(&parsed);
   if (number == nullptr || !(*number > 0)) {
     throw UsageError("--measured " + base::shown_value(text) +
