@@ -118,7 +118,7 @@ inline constexpr auto kNameBetween = [] {
   return all;
 }();
 
-// The pointer of the key that has the name of a member; that of a time has its unit, too:
+// The JSON pointer of the key that is named after a member. For a time the key ends in its unit:
 // pointer_to<&Step::forward, "/step/">() of `Seconds forward` is /step/forward_s.
 template <auto Member, Literal Object> [[nodiscard]] constexpr std::string_view pointer_to() {
   using Type = typename MemberOf<decltype(Member)>::Type;

@@ -65,7 +65,7 @@ struct StepSample {
   std::int64_t undefined{}; // number of gradient nodes that got no gradient
   // All-reduces that gradient nodes, or backward nodes of compiled graphs, launched.
   std::vector<CollectiveSample> buckets;
-  bool logged_buckets = false;               // the buckets are those of DDP's log, not measured
+  bool logged_buckets = false;               // the buckets are from DDP's log and have no times
   std::vector<CollectiveSample> replicas;    // all-reduces of shards (kineto_rank.hpp)
   std::vector<CollectiveSample> collectives; // all other calls
   std::int64_t forward_operators{};          // number on the forward thread, at any depth
