@@ -94,7 +94,7 @@ std::string drawn(plot::Figure figure, std::string_view id, const io::Json& ques
 
 io::Json step(const io::Json& question) {
   const auto& [text, tree, result] = run_of(question);
-  const study::Scenario& scenario = result.scenario;
+  const study::Scenario& scenario = *result.scenario;
   const study::Summary& summary = result.summary;
   io::Array warnings = texts(result.warnings);
   if (const auto warning = study::far_exchanges(scenario, study::measured_exchanges(scenario))) {

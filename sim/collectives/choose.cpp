@@ -103,12 +103,11 @@ Choice choose_algorithm(const Collective& collective) {
   return choice;
 }
 
-Collective with_chosen_algorithm(const Collective& collective) {
-  Collective result = collective;
+Collective with_chosen_algorithm(Collective collective) {
   if (collective.algorithm == AlgorithmId::automatic) {
-    result.algorithm = choose_algorithm(collective).chosen;
+    collective.algorithm = choose_algorithm(collective).chosen;
   }
-  return result;
+  return collective;
 }
 
 std::vector<Crossover> find_crossovers(const Collective& collective,

@@ -33,7 +33,7 @@ struct Choice {
 [[nodiscard]] Choice choose_algorithm(const Collective& collective);
 // Returns the collective with `automatic` replaced by the choice; a collective with any other
 // algorithm is returned unchanged.
-[[nodiscard]] Collective with_chosen_algorithm(const Collective& collective);
+[[nodiscard]] Collective with_chosen_algorithm(Collective collective);
 
 // Finds the message sizes at which the cheapest of several algorithms changes (COL 8), from their
 // exact costs: the cheapest algorithm on a grid of four sizes per octave, then bisection between

@@ -86,8 +86,10 @@ LivePeak live_peak(std::span<const LiveSpan> spans, const LiveBytes& bytes) {
     changes.push_back({span.from_s, bytes[kind][span.unit], kind});
     changes.push_back({span.to_s, 0 - bytes[kind][span.unit], kind});
   }
-  std::ranges::sort(
-      changes, {}, [](const Change& each) { return std::tuple(each.time, each.bytes, each.kind); });
+  std::ranges::sort(changes, [](const Change& a, const Change& b) {
+    return a.time != b.time ? a.time < b.time
+                            : std::tie(a.bytes, a.kind) < std::tie(b.bytes, b.kind);
+  });
   LivePeak peak;
   LivePeak now;
   for (const Change& change : changes) {

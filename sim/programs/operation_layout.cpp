@@ -117,6 +117,7 @@ OperationLayout layout_of(const Program& program) {
   OperationLayout layout;
   const std::size_t count = program.operations.size();
   layout.order = issue_order(program).order;
+  layout.on_streams = waits_on_streams(program);
   for (std::uint32_t o = program.iteration_size(); o < count; ++o) {
     layout.order.push_back(o);
   }

@@ -26,7 +26,8 @@ struct OperationLayout {
   std::vector<std::uint32_t> ring_first;
   std::vector<std::uint32_t> ring_mask;
   std::vector<WaitSlot> waits;
-  std::uint32_t slots{}; // total of all rings
+  std::uint32_t slots{};        // total of all rings
+  std::vector<Wait> on_streams; // waits_on_streams()
   // Every iteration begins as the first does, and streams and exchanges are those of fifo_pass().
   bool begins_idle{};
   // The operations of an iteration, each exchange behind the computing that it waits for. Empty

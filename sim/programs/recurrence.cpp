@@ -111,8 +111,7 @@ private:
   }
 
   // What the start of an operation waited for in iteration `t`: the end that equals it.
-  [[nodiscard]] Wait binding(std::uint32_t o, std::int64_t t,
-                             std::span<const Wait> on_stream) const {
+  [[nodiscard]] Wait binding(std::uint32_t o, std::int64_t t) const {
     const double start = times_.start[times_.at(t, o, 0)];
     for (const Wait& wait : program_.waits_of(o)) {
       if (wait.until == kAlways &&
@@ -120,18 +119,17 @@ private:
         return wait;
       }
     }
-    return on_stream[o];
+    return layout_.on_streams[o];
   }
 
   // Of an iteration whose operations all wait for the same as in the iterations before it.
   [[nodiscard]] double cycle_period(std::int64_t t) const {
-    const std::vector<Wait> on_stream = waits_on_streams(program_);
     std::vector<bool> passed(times_.operations);
     std::vector<Wait> path; // against the direction of time
     std::uint32_t at = program_.marker;
     while (!passed[at]) {
       passed[at] = true;
-      const Wait before = binding(at, t, on_stream);
+      const Wait before = binding(at, t);
       path.push_back({.operation = at, .distance = before.distance});
       at = before.operation;
     }

@@ -88,10 +88,10 @@ SteadyState steady_state(const Program& program) {
   return state;
 }
 
-Seconds steady_period(const Program& program) {
+Seconds steady_period(const Program& program, const OperationLayout& layout) {
   assert(recurrence_applies(program) && "fifo streams without interference");
   constexpr std::int64_t kFew = 16; // a search takes about as long
-  if (const auto period = recurrence(program, kFew, Record::steady).period_s) {
+  if (const auto period = recurrence(program, layout, kFew, Record::steady).period_s) {
     return {*period};
   }
   const ConstraintGraph constraints = constraint_graph(program);

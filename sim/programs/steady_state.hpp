@@ -9,7 +9,7 @@
 //     the cycle a b c takes 12 s and spans 2 iterations, hence the period is 6 s, although the ends
 //     of a differ by 5, 7, 5, 7, .. s (cyclicity 2)
 
-#include "programs/training_program.hpp"
+#include "programs/operation_layout.hpp"
 
 namespace stepsim::programs {
 
@@ -73,8 +73,9 @@ struct SteadyState {
 // The steady state of a valid program for which recurrence_applies(). The tail and waits that end
 // are ignored.
 [[nodiscard]] SteadyState steady_state(const Program& program);
-// The period of steady_state() alone, which takes a fraction of the time.
-[[nodiscard]] Seconds steady_period(const Program& program);
+// The period of steady_state() alone, which takes a fraction of the time; `layout` is that of the
+// program.
+[[nodiscard]] Seconds steady_period(const Program& program, const OperationLayout& layout);
 
 // The one-sided derivatives of the period with respect to a parameter, if the duration of operation
 // o has the derivative slopes[o] >= 0 (TRN 7.3). left < right means a kink: several cycles are

@@ -141,7 +141,7 @@ bool averages(const Scenario& scenario) {
 
 // `exact`: the cycle ratio of equal ranks on fifo streams.
 double period_of_equal(const Program& made, const programs::OperationLayout& layout, bool exact) {
-  return exact ? programs::steady_period(made).value
+  return exact ? programs::steady_period(made, layout).value
                : programs::event_period(made, layout).period.value;
 }
 
@@ -179,12 +179,14 @@ AloneTimes alone_times(const Scenario& scenario, const Program& no_exchanges,
 double unselected_period(const Scenario& scenario, const Program& program,
                          const programs::OperationLayout& layout, const programs::Factors& factors,
                          const Window& window, bool exact, const AloneTimes& alone) {
-  const auto selects = [&](const Operation& each) {
-    return program.streams[each.stream].name == programs::kCopyStream;
-  };
-  if (std::ranges::none_of(program.operations, selects)) {
+  const auto copies =
+      std::ranges::find(program.streams, programs::kCopyStream, &programs::Stream::name);
+  if (copies == program.streams.end()) {
     return alone.period;
   }
+  const auto selects = [&](const Operation& each) {
+    return program.streams.begin() + each.stream == copies;
+  };
   Program bare = programs::without_exchanges(program);
   for (programs::Operation& each : bare.operations) {
     each.seconds = selects(each) ? Seconds{} : each.seconds;

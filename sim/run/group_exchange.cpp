@@ -1,5 +1,6 @@
 #include "run/group_exchange.hpp"
 
+#include "base/shared_value.hpp"
 #include "collectives/schedule/ring_rails.hpp"
 #include "collectives/validate.hpp"
 #include "scenario/keys/communication_keys.hpp"
@@ -259,7 +260,11 @@ GroupExchange GroupExchanges::times(double bytes) {
   return result;
 }
 
-GroupExchange GroupExchanges::operator()(double bytes) {
+const GroupExchange& GroupExchanges::operator()(double bytes) {
+  return base::remembered(known_, bytes, [&] { return evaluated(bytes); });
+}
+
+GroupExchange GroupExchanges::evaluated(double bytes) {
   GroupExchange result = times(bytes);
   if (!(bytes > 0)) {
     return result;

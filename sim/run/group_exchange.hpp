@@ -50,7 +50,7 @@ public:
   GroupExchanges(const Scenario& scenario, RankGroup group, collectives::Op op,
                  std::uint32_t root = 0);
   // The exchange of a vector or buffer of `bytes` in total, rounded up. 0 bytes take no time.
-  [[nodiscard]] GroupExchange operator()(double bytes);
+  [[nodiscard]] const GroupExchange& operator()(double bytes);
   // Its times alone.
   [[nodiscard]] GroupExchange times(double bytes);
   // Calls ExchangeTimes::share().
@@ -62,6 +62,7 @@ public:
   [[nodiscard]] const std::set<std::string>& estimates() const { return estimates_; }
 
 private:
+  [[nodiscard]] GroupExchange evaluated(double bytes);
   [[nodiscard]] buckets::Cost startup_line() const;
   [[nodiscard]] std::optional<buckets::Cost> curve() const;
   [[nodiscard]] double startup(double seconds);
@@ -82,6 +83,7 @@ private:
   std::optional<buckets::Cost>
       line_; // cost that gives the start-up if it is linear; empty = unknown
   std::set<std::string> estimates_;
+  std::map<double, GroupExchange> known_; // by bytes
 };
 
 // Makes the input of the program builders (program/builders): the layers and buckets of a scenario

@@ -86,7 +86,7 @@ void add_link_counters(const Result& result, std::int64_t first, std::int64_t la
   if (result.links.empty()) {
     return;
   }
-  const links::RankFabric& fabric = *result.scenario.cluster.fabric;
+  const links::RankFabric& fabric = *result.scenario->cluster.fabric;
   const auto node = static_cast<std::uint32_t>(timeline.node_names.size());
   timeline.node_names.emplace_back("network");
   if (!result.messages.empty()) {

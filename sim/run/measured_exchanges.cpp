@@ -136,8 +136,8 @@ void set_interval_of(const Summary& asked, const Summary& measured, MeasuredTota
 } // namespace
 
 MeasuredTotal corrected_by(const Result& asked, const Result& measured, double measured_s) {
-  const bool one_measured = measured.scenario.cluster.nodes == 1;
-  if (one_measured != (asked.scenario.cluster.nodes == 1)) {
+  const bool one_measured = measured.scenario->cluster.nodes == 1;
+  if (one_measured != (asked.scenario->cluster.nodes == 1)) {
     throw UsageError("--measured-total: a step on " +
                      std::string(one_measured ? "one machine says too little about one on several"
                                               : "several machines says too little about one on "
@@ -148,7 +148,7 @@ MeasuredTotal corrected_by(const Result& asked, const Result& measured, double m
   MeasuredTotal total{.measured_s = measured_s,
                       .predicted_s = predicted_s,
                       .step_s = step_of(asked.summary) * measured_s / predicted_s};
-  if (is_typical(asked.scenario) && is_typical(measured.scenario)) {
+  if (is_typical(*asked.scenario) && is_typical(*measured.scenario)) {
     set_interval_of(asked.summary, measured.summary, total);
   }
   return total;

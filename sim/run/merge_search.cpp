@@ -80,7 +80,9 @@ Result run_with_fastest_merge(const Scenario& scenario, Detail detail, ProgramMe
   Scenario chosen = scenario;
   chosen.communication.merge_of = fastest_merge(scenario, memory).merge;
   Result result = run_program(chosen, detail, memory);
-  result.scenario.communication.merge_of.reset();
+  if (result.scenario) {
+    result.scenario->communication.merge_of.reset();
+  }
   return result;
 }
 

@@ -36,7 +36,7 @@ double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
     return exchanges_on_path(scenario, measured, timed, factors, summary);
   }
   const bool varies = scenario.variability.varies();
-  const Program program = varies ? made.program : programs::one_rank(made.program);
+  const Program& program = made.program;
   programs::BindingPath path;
   if (!varies && programs::recurrence_applies(program)) {
     path = programs::critical_cycle(program, programs::steady_state(program));
@@ -48,7 +48,8 @@ double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
       own = first_iterations(found.times, found.times.repeats_from);
     }
     const programs::OperationTimes& times = own ? *own : found.times;
-    path = programs::binding_path(program, times, factors, std::min(discard, times.iterations - 1));
+    path = programs::binding_path(varies ? program : programs::one_rank(program), times, factors,
+                                  std::min(discard, times.iterations - 1));
   }
   double seconds = 0;
   for (const programs::PathStep& step : path.steps) {

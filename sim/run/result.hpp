@@ -126,8 +126,8 @@ struct MeasuredTotal {
 };
 
 struct Result {
-  Scenario scenario;
-  std::string method; // closed_form, max_plus, events
+  std::optional<Scenario> scenario; // set with Detail::all
+  std::string method;               // closed_form, max_plus, events
   // How exchanges were timed, whatever played the step or program.
   std::optional<collectives::Method> exchange_method;
   Summary summary;

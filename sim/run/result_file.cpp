@@ -88,9 +88,9 @@ constexpr auto kMeasured = std::to_array<Written<MeasuredExchange>>({
 
 constexpr auto kCalibration = std::to_array<Written<Result>>({
     {text("file", "File of the network profile.").required(),
-     [](const Result& r) -> Json { return r.scenario.cluster.network.calibration; }},
+     [](const Result& r) -> Json { return r.scenario->cluster.network.calibration; }},
     {text("grade", "How well the profile fits its own measurements.").nullable().required(),
-     [](const Result& r) { return io::text_or_null(r.scenario.cluster.network.grade); }},
+     [](const Result& r) { return io::text_or_null(r.scenario->cluster.network.grade); }},
     {boolean("extrapolated", "Ranks or messages lie outside what was measured.")
          .nullable()
          .required(),
@@ -169,7 +169,7 @@ Json whole_list(const Result& result, std::string_view key) {
 Json links_tree(const Result& result) {
   io::Array links;
   for (std::size_t link = 0; link < result.links.size(); ++link) {
-    links.push_back(link_tree(result.scenario.cluster.fabric->fabric(),
+    links.push_back(link_tree(result.scenario->cluster.fabric->fabric(),
                               static_cast<links::LinkId>(link), result.links[link]));
   }
   return links;
@@ -190,25 +190,25 @@ constexpr auto kResult = std::to_array<Written<Result>>({
          .open()
          .example("{}")
          .required(),
-     [](const Result& r) { return scenario_tree(r.scenario); }},
+     [](const Result& r) { return scenario_tree(*r.scenario); }},
     {word("method", evaluators_used, "Evaluator used.").required(), io::value_of<&Result::method>},
     {word("provenance", layers::kProvenances, "Origin of the layer times.").required(),
-     [](const Result& r) -> Json { return layers::kProvenances[r.scenario.workload.provenance]; }},
+     [](const Result& r) -> Json { return layers::kProvenances[r.scenario->workload.provenance]; }},
     {object("estimate", io::kKeysOf<kEstimate>,
             "The estimate of the layer times; left out without one."),
      [](const Result& r) {
-       return r.scenario.workload.interval ? io::write(kEstimate, r.scenario) : Json();
+       return r.scenario->workload.interval ? io::write(kEstimate, *r.scenario) : Json();
      }},
     {text("label", "Label of the network profile.").example(R"("default")").nullable().required(),
-     [](const Result& r) { return io::text_or_null(r.scenario.cluster.network.label); }},
+     [](const Result& r) { return io::text_or_null(r.scenario->cluster.network.label); }},
     {object("calibration", io::kKeysOf<kCalibration>, "The network profile used.")
          .nullable()
          .required(),
      [](const Result& r) {
-       return r.scenario.cluster.network.calibration.empty() ? Json() : io::write(kCalibration, r);
+       return r.scenario->cluster.network.calibration.empty() ? Json() : io::write(kCalibration, r);
      }},
     {object("network", io::kKeysOf<kNetwork>, "Network model.").required(),
-     [](const Result& r) { return io::write(kNetwork, r.scenario.cluster.network); }},
+     [](const Result& r) { return io::write(kNetwork, r.scenario->cluster.network); }},
     {object("summary", kSummaryKeys, "The figures of the run.").required(),
      [](const Result& r) { return summary_tree(r.summary); }},
     {object("measured_total", io::kKeysOf<kMeasuredTotal>,
@@ -249,7 +249,7 @@ constexpr auto kResult = std::to_array<Written<Result>>({
     {list("overrides", kOneOverride,
           "Values of the scenario that replace others of its node type; left out without any."),
      [](const Result& r) {
-       const std::vector<Override>& all = r.scenario.cluster.overrides;
+       const std::vector<Override>& all = r.scenario->cluster.overrides;
        return all.empty() ? Json() : io::write_all(kOverride, all);
      }},
     {list("measured_buckets", kOneMeasured,
@@ -298,8 +298,8 @@ void write_result(const Result& result, const io::Object& others,
       if (row == nullptr) {
         const Json& value = std::ranges::find(others, key, &io::Member::first)->second;
         if (key == "scenario" && leaves_layers_out(value)) {
-          const auto& nominal = result.scenario.nominal;
-          const InlineLayers layers(nominal ? nominal->workload : result.scenario.workload);
+          const auto& nominal = result.scenario->nominal;
+          const InlineLayers layers(nominal ? nominal->workload : result.scenario->workload);
           text.member(key, value, {kLayers, layers.size(), layers});
         } else {
           text.member(key, value);

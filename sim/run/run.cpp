@@ -71,7 +71,9 @@ Result run_algorithm(const Scenario& scenario, Detail detail, ProgramMemory* mem
   Result starts = run_at_once(without_transfers(scenario), detail, part_of(memory, 1));
   const bool start_decides = step_of(starts.summary) > step_of(transfers.summary);
   Result result = std::move(start_decides ? starts : transfers);
-  result.scenario = scenario;
+  if (result.scenario) {
+    result.scenario = scenario;
+  }
   result.warnings.emplace_back(
       start_decides
           ? "conditions typical: starts of messages hide their transfers; times are without the "
@@ -253,17 +255,28 @@ Scenario deciding(const Scenario& scenario) {
   return period_of(starts) > period_of(transfers) ? starts : transfers;
 }
 
+namespace {
+
+// Units are planned once, whatever conditions are moved.
+Result run_with_best_units(const Scenario& scenario, Detail detail) {
+  const buckets::UnitPlan plan = best_units(scenario);
+  Scenario planned = scenario;
+  planned.training.sharding.wrapping = wrapping_of(plan.cuts);
+  Result result = run(planned, detail);
+  if (result.scenario) {
+    result.scenario->training.sharding.wrapping = scenario.training.sharding.wrapping;
+  }
+  result.summary.certified = plan.certified;
+  return result;
+}
+
+} // namespace
+
 Result run(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
   const Sharding& sharding = scenario.training.sharding;
   if (has_units(sharding) && sharding.wrapping.policy == layers::WrappingPolicy::optimal &&
-      scenario.other_jobs.empty()) { // planned once, whatever conditions are moved
-    const buckets::UnitPlan plan = best_units(scenario);
-    Scenario planned = scenario;
-    planned.training.sharding.wrapping = wrapping_of(plan.cuts);
-    Result result = run(planned, detail);
-    result.scenario.training.sharding.wrapping = sharding.wrapping;
-    result.summary.certified = plan.certified;
-    return result;
+      scenario.other_jobs.empty()) {
+    return run_with_best_units(scenario, detail);
   }
   const bool sparse = collectives::row(scenario.communication.compression.method).kind ==
                       collectives::CompressionKind::sparse;

@@ -102,20 +102,20 @@ struct DrawnRank {
 // The first rank of a node, in the program of its job.
 DrawnRank drawn_rank(const Result& result, std::int64_t node) {
   const ProgramRun* run = &*result.program;
-  std::int64_t nodes = result.scenario.first_job_nodes;
+  std::int64_t nodes = result.scenario->first_job_nodes;
   for (std::size_t job = 0; job < result.other_programs.size() && node >= nodes; ++job) {
     run = &result.other_programs[job];
     node -= nodes;
-    nodes = result.scenario.other_jobs[job].nodes;
+    nodes = result.scenario->other_jobs[job].nodes;
   }
-  return {*run, first_rank(result.scenario.cluster, node)};
+  return {*run, first_rank(result.scenario->cluster, node)};
 }
 
 } // namespace
 
 events::Timeline timeline(const Result& result, const TimelineFilter& filter) {
   events::Timeline timeline;
-  const Scenario& scenario = result.scenario;
+  const Scenario& scenario = *result.scenario;
   // An asynchronous worker may have come less far than asked for.
   const Shown shown = shown_of(
       filter, scenario.cluster.nodes,

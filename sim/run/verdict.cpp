@@ -151,7 +151,7 @@ ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& pla
     collective.bytes = static_cast<double>(plan.groups.front().bytes.value);
     // Without this, `auto` could choose another algorithm, and an optimal block another size, once
     // a part is taken away, so that the parts would be those of different exchanges.
-    collective = collectives::with_chosen_algorithm(collective);
+    collective = collectives::with_chosen_algorithm(std::move(collective));
     if (const auto blocks = collectives::resolve_blocks(collective)) {
       collective.options.block = Bytes{static_cast<std::int64_t>(blocks->block_bytes)};
     }

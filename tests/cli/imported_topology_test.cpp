@@ -41,7 +41,7 @@ study::Result run_on(const std::string& xml, int gpus, const std::string& model 
 }
 
 std::map<std::string, double> bytes_by_link(const study::Result& result) {
-  const links::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+  const links::Fabric& fabric = result.scenario->cluster.fabric->fabric();
   std::map<std::string, double> bytes;
   for (std::size_t link = 0; link < result.links.size(); ++link) {
     bytes[fabric.link_names[link]] = result.links[link].bytes;
@@ -101,8 +101,8 @@ TEST_CASE("imported topology: a ring over bridges, ranks in the order of the fil
 TEST_CASE("imported topology: alpha-beta takes its longest way and narrowest link") {
   const io::TemporaryFolder folder;
   const study::Result result = run_on(folder.put("m.xml", machine(false)), 4, "alpha_beta");
-  CHECK(result.scenario.cluster.network.latency_s == within(4e-6, 1e-9));
-  CHECK(result.scenario.cluster.network.bandwidth_Bps ==
+  CHECK(result.scenario->cluster.network.latency_s == within(4e-6, 1e-9));
+  CHECK(result.scenario->cluster.network.bandwidth_Bps ==
         within(16e9 * 16 * 128 / 130 / 8 * 0.76, 1e-9));
 }
 

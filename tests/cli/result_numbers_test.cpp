@@ -56,7 +56,7 @@ TEST_CASE("layers of a step: forward lasts what forward takes, backward what bac
   REQUIRE(result.layers.size() == 2);
   for (std::size_t l = 0; l < 2; ++l) {
     const study::LayerResult& layer = result.layers[l];
-    const layers::WorkLayer& work = result.scenario.workload.layers[l];
+    const layers::WorkLayer& work = result.scenario->workload.layers[l];
     CHECK(layer.forward_end_s - layer.forward_start_s == within(work.forward.value, 1e-9));
     CHECK(layer.backward_end_s - layer.backward_start_s == within(work.backward.value, 1e-9));
   }
@@ -106,7 +106,7 @@ TEST_CASE("link counters: messages are in flight while the link is busy, on ever
       in_flight[point.name] += next.time.value - point.time.value;
     }
   }
-  const links::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+  const links::Fabric& fabric = result.scenario->cluster.fabric->fabric();
   std::size_t between_leaves = 0;
   for (const auto& [name, seconds] : in_flight) {
     const std::string link = name.substr(std::string("messages on ").size());

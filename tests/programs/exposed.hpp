@@ -8,8 +8,8 @@ namespace stepsim::programs {
 // The period minus the period of without_exchanges(), per iteration of the program; 0 if the
 // difference is below 1e-12 of the period.
 [[nodiscard]] inline Seconds exposed_communication(const Program& program) {
-  const double period = steady_period(program).value;
-  const double alone = steady_period(without_exchanges(program)).value;
+  const double period = steady_period(program, layout_of(program)).value;
+  const double alone = steady_period(without_exchanges(program), layout_of(program)).value;
   return {period - alone < 1e-12 * period ? 0 : period - alone};
 }
 

@@ -167,7 +167,7 @@ TEST_CASE("recurrence: a program whose times alternate is recorded as a whole") 
   const OperationTimes times = recurrence(program, 20, Record::steady);
   CHECK(!times.period_s);
   CHECK(times.end == recurrence(program, 20, Record::all).end);
-  CHECK(steady_period(program).value == 6);
+  CHECK(steady_period(program, layout_of(program)).value == 6);
 }
 
 TEST_CASE("recurrence: splitting an operation in two on its stream changes nothing") {

@@ -74,7 +74,7 @@ TEST_CASE("synthetic resnet50: forward and backward are shares of MACs (MOD T1)"
   CHECK(*result.summary.forward_s == within(64 * 2 * 4089184256.0 / (2e13 * 0.5), 1e-12));
   CHECK(*result.summary.forward_s == within(0.052341558, 1e-8));
   CHECK(*result.summary.backward_s == within(0.104683117, 1e-8));
-  CHECK(result.scenario.workload.provenance == layers::Provenance::synthetic);
+  CHECK(result.scenario->workload.provenance == layers::Provenance::synthetic);
 }
 
 TEST_CASE("synthetic resnet50 on 16 V100, 161 tensors (MOD T2, T3)") {
@@ -145,9 +145,9 @@ TEST_CASE("a profile scaled to a measured compute time (MOD T10)") {
           .with("wfbp");
   CHECK(*result.summary.forward_s == within(0.1, 1e-9));
   CHECK(*result.summary.backward_s == within(0.2, 1e-9));
-  const auto& layers = result.scenario.workload.layers;
+  const auto& layers = result.scenario->workload.layers;
   CHECK(layers.back().backward.value == within(0.2 * 2048000 / 4089184256.0, 1e-9));
-  CHECK(result.scenario.workload.provenance == layers::Provenance::scaled);
+  CHECK(result.scenario->workload.provenance == layers::Provenance::scaled);
 }
 
 TEST_CASE("ddp forms the buckets of the table for every model (MOD 7)") {

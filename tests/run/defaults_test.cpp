@@ -59,8 +59,8 @@ buckets::Schedule schedule_of(const std::string& scenario_text) {
 
 TEST_CASE("a trace whose buckets hold all its gradients is sent in its measured buckets") {
   const Result result = run_text(text(kTrace));
-  const layers::Workload& workload = result.scenario.workload;
-  CHECK(result.scenario.communication.schedule == buckets::Schedule::trace);
+  const layers::Workload& workload = result.scenario->workload;
+  CHECK(result.scenario->communication.schedule == buckets::Schedule::trace);
   REQUIRE(result.buckets.size() == workload.buckets.size());
   for (std::size_t b = 0; b < result.buckets.size(); ++b) {
     CHECK(result.buckets[b].bytes == workload.buckets[b].bytes);
@@ -143,7 +143,7 @@ TEST_CASE("the layer log of a K80 gives the speed-ups that its authors publish p
                  R"(, "network": {"latency_s": 45.25e-6, "bandwidth_Bps": 1006633715.4,
             "reduction_Bps": 4e8}}, "communication": {"collective": "ring", "ring_startup": "2P",
             "reduction_mode": "serial", "schedule": "wfbp"}})");
-    const layers::Workload& workload = result.scenario.workload;
+    const layers::Workload& workload = result.scenario->workload;
     double ready = 0;
     double end = 0;
     for (std::size_t l = workload.layers.size(); l-- > 0;) {

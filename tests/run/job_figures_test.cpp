@@ -184,7 +184,7 @@ TEST_CASE("job: failures of all machines lengthen the training") {
 
 TEST_CASE("job: the resolved scenario has the keys, and gives the same figures") {
   const Result result = run_text(with(std::string(R"("samples": 1e9, )") + kFailing));
-  const Result again = run(parse_scenario(scenario_tree(result.scenario), shipped_files()));
+  const Result again = run(parse_scenario(scenario_tree(*result.scenario), shipped_files()));
   CHECK(flat_summary(again.summary) == flat_summary(result.summary));
 }
 

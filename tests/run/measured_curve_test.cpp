@@ -41,7 +41,7 @@ TEST_CASE("collective calibrated takes the library's curve of exactly these rank
 
 TEST_CASE("the resolved scenario of a measured curve gives the same time again") {
   const Result first = run_text(text(4, "v100-10gbe", "calibrated"));
-  const Result second = run_text(io::pretty(scenario_tree(first.scenario)));
+  const Result second = run_text(io::pretty(scenario_tree(*first.scenario)));
   CHECK(*second.summary.iteration_time_s == *first.summary.iteration_time_s);
 }
 

@@ -96,7 +96,7 @@ TEST_CASE("jobs: of different sizes, with servers of their own") {
 TEST_CASE("jobs: the resolved scenario gives the same result") {
   const study::Result result = study::testing::run_text(text_of(kTwo, R"("spread")"));
   const study::Result again =
-      study::testing::run_text(io::compact(study::scenario_tree(result.scenario)));
+      study::testing::run_text(io::compact(study::scenario_tree(*result.scenario)));
   CHECK(io::compact(study::result_tree(result)) == io::compact(study::result_tree(again)));
 }
 

@@ -251,7 +251,7 @@ TEST_CASE("network programs: factors of exchanges are those of the bytes of serv
   for (const LinkResult& link : result.links) {
     bytes += link.bytes;
   }
-  const layers::Jitter jitter(result.scenario.variability, 4);
+  const layers::Jitter jitter(result.scenario->variability, 4);
   double factors = 0;
   for (std::int64_t n = 1; n <= 4; ++n) {
     factors += jitter.exchange(n);
@@ -304,7 +304,7 @@ TEST_CASE("network programs: gathers and reductions of full_shard share an overs
       CHECK(*summary.period_s >= sent / 1.25e9);
       CHECK(*summary.period_s < 0.015 + 2 * sent / 1.25e9);
       if (network == "flow" && communicators == "2") {
-        const links::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+        const links::Fabric& fabric = result.scenario->cluster.fabric->fabric();
         for (std::size_t link = 0; link < result.links.size(); ++link) {
           const bool host = fabric.is_host(fabric.links[link].from);
           const bool spine = !host && !fabric.is_host(fabric.links[link].to);

@@ -52,7 +52,7 @@ double period(const Case& c) { return *run_case(c).summary.iteration_time_s; }
 // All bytes on the up and down links of the hosts.
 double bytes_up(const study::Result& result) {
   double bytes = 0;
-  const links::Fabric& fabric = result.scenario.cluster.fabric->fabric();
+  const links::Fabric& fabric = result.scenario->cluster.fabric->fabric();
   for (std::size_t link = 0; link < result.links.size(); ++link) {
     bytes += fabric.is_host(fabric.links[link].from) ? result.links[link].bytes : 0;
   }
@@ -150,8 +150,8 @@ TEST_CASE("network run: a topology gives alpha-beta its longest way and narrowes
       "latency_s": 1e-6}, )";
   const study::Result result =
       run_case({.network = R"("model": "alpha_beta")", .cluster = topology});
-  CHECK(result.scenario.cluster.network.latency_s == within(4e-6, 1e-12));
-  CHECK(result.scenario.cluster.network.bandwidth_Bps == within(1e9, 1e-12));
+  CHECK(result.scenario->cluster.network.latency_s == within(4e-6, 1e-12));
+  CHECK(result.scenario->cluster.network.bandwidth_Bps == within(1e9, 1e-12));
   CHECK(result.links.empty());
 }
 
@@ -435,7 +435,7 @@ TEST_CASE("network run: the resolved scenario gives the same result, also of par
       const study::Result result = run_case(
           {.network = with_links(model, model == "packet" ? kDctcp : ""), .training = training});
       const study::Result again =
-          study::testing::run_text(io::compact(study::scenario_tree(result.scenario)));
+          study::testing::run_text(io::compact(study::scenario_tree(*result.scenario)));
       CHECK(io::compact(study::result_tree(result)) == io::compact(study::result_tree(again)));
     }
   }
@@ -450,7 +450,7 @@ TEST_CASE("network run: the resolved scenario has the split of every mode of par
           run_case({.network = with_links(model, model == "packet" ? kDctcp : ""),
                     .training = kServer + R"("mode": )" + mode +
                                 R"(, "servers": 2, "server_split": "whole", )"});
-      const std::string resolved = io::compact(study::scenario_tree(result.scenario));
+      const std::string resolved = io::compact(study::scenario_tree(*result.scenario));
       CHECK(resolved.find(R"("server_split":"whole")") != std::string::npos);
       const study::Result again = study::testing::run_text(resolved);
       CHECK(io::compact(study::result_tree(result)) == io::compact(study::result_tree(again)));
@@ -467,7 +467,7 @@ TEST_CASE("network run: a derived threshold that a port hides is not given when 
   fast.network.replace(rate, 6, "4e10");
   const study::Result result = run_case(fast);
   const study::Result again =
-      study::testing::run_text(io::compact(study::scenario_tree(result.scenario)));
+      study::testing::run_text(io::compact(study::scenario_tree(*result.scenario)));
   CHECK(result.warnings == again.warnings);
   CHECK(io::compact(study::result_tree(result)) == io::compact(study::result_tree(again)));
 }

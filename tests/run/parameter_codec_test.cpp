@@ -122,7 +122,7 @@ TEST_CASE("parameter_compression: keys, and the resolved scenario") {
                                   "parameter_compression": "int8"})"))
             .find("parameter_compression has no meaning for sharding none") != std::string::npos);
   const Result first = run_text(one_unit(R"(, "parameter_compression": "fp4")"));
-  const Result second = run_text(io::compact(scenario_tree(first.scenario)));
+  const Result second = run_text(io::compact(scenario_tree(*first.scenario)));
   CHECK(io::compact(summary_tree(first.summary)) == io::compact(summary_tree(second.summary)));
 }
 

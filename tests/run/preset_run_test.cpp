@@ -141,7 +141,7 @@ TEST_CASE("preset: on a simulated network the topology has the cables, and no do
 // standard deviation; 1.2816 such moves of the step are the interval.
 TEST_CASE("library: the iteration time has the interval of its exchanges") {
   const Result result = run_text(text(R"("preset": "dgx_h100", "nodes": 4)", kLibrary));
-  nccl::LibraryQuestion question = *result.scenario.communication.question;
+  nccl::LibraryQuestion question = *result.scenario->communication.question;
   question.bytes = kBytes;
   const nccl::LibraryRecord record = nccl::predict(question);
   CHECK(*result.summary.iteration_time_s == within(kCompute + record.seconds, 1e-9));

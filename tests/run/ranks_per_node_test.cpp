@@ -63,7 +63,7 @@ TEST_CASE("ranks_per_node: hierarchical_leader waits for the largest node") {
 
 TEST_CASE("ranks_per_node: auto finds a collective for unequal nodes") {
   const Result result = run_text(text(counts("[3, 1, 2]")));
-  CHECK(result.scenario.communication.collective == collectives::AlgorithmId::automatic);
+  CHECK(result.scenario->communication.collective == collectives::AlgorithmId::automatic);
   CHECK(*result.summary.iteration_time_s <=
         seconds_of(text(counts("[3, 1, 2]"), by("hierarchical_leader"))));
 }
@@ -135,7 +135,7 @@ TEST_CASE("ranks_per_node: simulated networks place each node's ranks on its hos
 
 TEST_CASE("ranks_per_node: the library takes the cards of the smallest node and says so") {
   const Result result = run_text(text(counts("[8, 8, 2]", R"("preset": "dgx_h100")")));
-  nccl::LibraryQuestion question = *result.scenario.communication.question;
+  nccl::LibraryQuestion question = *result.scenario->communication.question;
   question.bytes = kBytes;
   CHECK(question.shape == nccl::Shape{3, 8, 2, 18});
   const nccl::Layout layout = nccl::layout_of(question.node, question.shape);

@@ -458,11 +458,11 @@ TEST_CASE("rounds: the resolved scenario is the same run") {
                        "outer_network": {"latency_s": 0.1}}})"};
   for (const std::string& text : texts) {
     const Result first = run_text(text);
-    const std::string resolved = io::compact(scenario_tree(first.scenario));
+    const std::string resolved = io::compact(scenario_tree(*first.scenario));
     CAPTURE(resolved);
     const Result second = run_text(resolved);
     CHECK(io::compact(summary_tree(first.summary)) == io::compact(summary_tree(second.summary)));
-    CHECK(io::compact(scenario_tree(second.scenario)) == resolved);
+    CHECK(io::compact(scenario_tree(*second.scenario)) == resolved);
   }
 }
 

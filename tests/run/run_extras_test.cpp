@@ -74,7 +74,7 @@ TEST_CASE("run: the loss is forward of the last layer, whatever runs") {
     CHECK(*result.summary.iteration_time_s == *expected.iteration_time_s);
     CHECK(*result.summary.forward_s == *expected.forward_s);
     // The resolved scenario is the same run, and its layers are those of the file.
-    const io::Json tree = study::scenario_tree(result.scenario);
+    const io::Json tree = study::scenario_tree(*result.scenario);
     CHECK(tree.find("workload")->find("layers")->as_array()[1].find("forward_s")->as_double() ==
           0.002);
     const study::Result again = study::testing::run_text(io::compact(tree));

@@ -215,10 +215,10 @@ TEST_CASE("a result written in parts has the text of its tree, with members that
 
 TEST_CASE("the resolved scenario of a result gives the same result again") {
   const Result first = run_text(b4(R"({"schedule": "ddp", "bucket_bytes": 1000000})", kLinear));
-  const io::Json tree = scenario_tree(first.scenario);
+  const io::Json tree = scenario_tree(*first.scenario);
   const Result second = run_text(io::pretty(tree));
   CHECK(*second.summary.iteration_time_s == *first.summary.iteration_time_s);
-  CHECK(io::compact(scenario_tree(second.scenario)) == io::compact(tree));
+  CHECK(io::compact(scenario_tree(*second.scenario)) == io::compact(tree));
 }
 
 TEST_CASE("the resolved scenario shows inline layers as they are: scaled once, with their shapes") {
@@ -227,7 +227,7 @@ TEST_CASE("the resolved scenario shows inline layers as they are: scaled once, w
                                   R"(}, "cluster": {"nodes": 4, "network": {"latency_s": 1e-5,
         "bandwidth_Bps": 1.25e9}}, "communication": {)" +
                                   communication + "}}");
-    const Result second = run_text(io::pretty(scenario_tree(first.scenario)));
+    const Result second = run_text(io::pretty(scenario_tree(*first.scenario)));
     CHECK(io::compact(result_tree(second)) == io::compact(result_tree(first)));
   };
   // 0.0015 + 0.00000666 = 0.00150666 s: scaled to 2.73e-6 s, and again by a factor beside 1.
@@ -265,7 +265,7 @@ TEST_CASE("the arithmetic of powersgd takes its time where the GPU is known, and
   const auto reason = [](const Result& result, const std::string& written) {
     std::string found;
     for (const DefaultValue& each :
-         defaults_that_decide(io::parse_json(written, "test.json"), result.scenario)) {
+         defaults_that_decide(io::parse_json(written, "test.json"), *result.scenario)) {
       if (each.pointer == "/communication/compression/costs/select_s_per_element") {
         found = each.reason;
       }
@@ -292,7 +292,7 @@ TEST_CASE("a result whose layers are left out of its scenario is written with al
         R"(]}, "cluster": {"nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9}})" +
         more + "}");
     std::string text;
-    write_result(result, {{"scenario", scenario_tree(result.scenario, LayerList::left_out)}},
+    write_result(result, {{"scenario", scenario_tree(*result.scenario, LayerList::left_out)}},
                  [&](std::string_view block) { text += block; });
     CHECK(text == io::pretty(result_tree(result)));
   };

@@ -460,11 +460,11 @@ std::string random_keys(base::RandomStream& random) {
 // The headers of its packets, and the packet that every step of a message stores on its way.
 double packet_slack_s(const Result& links) {
   constexpr double kHeaders = 40.0 / 1460;
-  const double packet_s = 1500 / links.scenario.cluster.network.bandwidth_Bps;
+  const double packet_s = 1500 / links.scenario->cluster.network.bandwidth_Bps;
   const auto messages = static_cast<double>(std::max<std::size_t>(1, links.buckets.size()));
-  const auto batches = static_cast<double>(links.scenario.training.micro_batches);
+  const auto batches = static_cast<double>(links.scenario->training.micro_batches);
   return *links.summary.communication_s * kHeaders +
-         messages * batches * 16 * static_cast<double>(links.scenario.cluster.ranks()) * packet_s;
+         messages * batches * 16 * static_cast<double>(links.scenario->cluster.ranks()) * packet_s;
 }
 
 // Whether a slightly longer message makes no other message, and its number of steps is known:
@@ -493,9 +493,9 @@ TEST_CASE("same answer: every key of communication and overlap acts alike on eve
     const std::optional<Result> links =
         run_or_none(with(text, R"({"/cluster/network/model": "alpha_beta"})"));
     // Servers are shared ports; flows know contention; no merge is searched there.
-    if (!links || links->scenario.training.algorithm == TrainingAlgorithm::parameter_server ||
-        links->scenario.communication.schedule == buckets::Schedule::asc_wfbp ||
-        estimates(*links) || searches_merge(links->scenario)) {
+    if (!links || links->scenario->training.algorithm == TrainingAlgorithm::parameter_server ||
+        links->scenario->communication.schedule == buckets::Schedule::asc_wfbp ||
+        estimates(*links) || searches_merge(*links->scenario)) {
       continue;
     }
     CAPTURE(text);
@@ -504,13 +504,13 @@ TEST_CASE("same answer: every key of communication and overlap acts alike on eve
         run_or_none(with(text, R"({"/cluster/network/model": "flow"})"));
     if (flow) {
       ++levels;
-      const bool cut = is_compressed(links->scenario); // parts of other sizes, by bytes
+      const bool cut = is_compressed(*links->scenario); // parts of other sizes, by bytes
       CHECK(*flow->summary.iteration_time_s == within(period, cut ? 2e-6 : kSame));
     }
     const std::optional<Result> packet = run_or_none(with(
         text,
         R"({"/cluster/network/model": "packet", "/cluster/network/packet": {"transport": "raw"}})"));
-    if (packet && is_smooth(links->scenario)) {
+    if (packet && is_smooth(*links->scenario)) {
       ++packets;
       CHECK(*packet->summary.iteration_time_s >= period * (1 - kSame));
       CHECK(*packet->summary.iteration_time_s <= period + packet_slack_s(*links));

@@ -403,10 +403,10 @@ TEST_CASE("run: parts of these schedules add up, periods are equal, bounds hold"
       CHECK(iteration.iteration_time_s == within(*summary.iteration_time_s, 1e-12));
       CHECK(iteration.exchange_end_s >= iteration.exchange_start_s);
     }
-    const io::Json tree = scenario_tree(result.scenario);
+    const io::Json tree = scenario_tree(*result.scenario);
     const Result again = run_text(io::pretty(tree));
     CHECK(*again.summary.iteration_time_s == *summary.iteration_time_s);
-    CHECK(io::compact(scenario_tree(again.scenario)) == io::compact(tree));
+    CHECK(io::compact(scenario_tree(*again.scenario)) == io::compact(tree));
   }
 }
 

@@ -238,7 +238,7 @@ TEST_CASE("hybrid_shard: gathers on the links of a node, replicas on the network
             "intra_network": {"latency_s": 0, "bandwidth_Bps": 800}},
           "training": {"sharding": {"strategy": "hybrid_shard", "communicators": 2}},
           "communication": {"collective": "ring"}})");
-  const ScenarioProgram made = scenario_program(result.scenario);
+  const ScenarioProgram made = scenario_program(*result.scenario);
   const ProgramUnit& unit = made.units.front();
   // 400 parameters on 2 ranks: half of 800 and of 1600 bytes over the links of the node; 800 bytes
   // of gradients on 4 replicas, two of which share a card.
@@ -271,7 +271,7 @@ TEST_CASE("hybrid_shard: groups of a part of a node, of a node and of two nodes"
             "training": {"sharding": {"strategy": "hybrid_shard", "communicators": 2,
               "shard_ranks": )" +
         std::to_string(each.ranks) + R"(}}, "communication": {"collective": "ring"}})");
-    const ScenarioProgram made = scenario_program(result.scenario);
+    const ScenarioProgram made = scenario_program(*result.scenario);
     const ProgramUnit& unit = made.units.front();
     const double s = each.ranks;
     const double copies = 16 / s;

@@ -78,9 +78,9 @@ TEST_CASE("ssp: keys, and the resolved scenario") {
         "test.json: /communication/schedule: schedule wfbp is not defined for mode ssp");
   for (const std::string bound : {"2", "null"}) {
     const Result first = run_text(servers(R"("ssp", "staleness_bound": )" + bound));
-    const Result second = run_text(io::compact(scenario_tree(first.scenario)));
+    const Result second = run_text(io::compact(scenario_tree(*first.scenario)));
     CHECK(without_scenario(first) == without_scenario(second));
-    CHECK(second.scenario.training.mode == ServerMode::ssp);
+    CHECK(second.scenario->training.mode == ServerMode::ssp);
   }
 }
 
@@ -96,8 +96,8 @@ TEST_CASE("whole tensors: asynchronous servers on a simulated network have layer
             "training": {"algorithm": "parameter_server", "mode": "async", "iterations": 4,
                          "servers": )" +
         more + "}}");
-    const links::Fabric& fabric = result.scenario.cluster.fabric->fabric();
-    const auto& hosts = result.scenario.cluster.fabric->hosts;
+    const links::Fabric& fabric = result.scenario->cluster.fabric->fabric();
+    const auto& hosts = result.scenario->cluster.fabric->hosts;
     std::vector<double> bytes(hosts.size() - 3);
     for (std::size_t link = 0; link < result.links.size(); ++link) {
       for (std::size_t server = 0; server < bytes.size(); ++server) {

@@ -31,7 +31,7 @@ const std::string kBarrier = R"(, "communication": {"schedule": "single", "colle
 
 // Iterations of a program may have several steps.
 double mean_of_iterations(const Result& result) {
-  const auto first = static_cast<std::size_t>(discarded_iterations(result.scenario));
+  const auto first = static_cast<std::size_t>(discarded_iterations(*result.scenario));
   double sum = 0;
   for (std::size_t t = first; t < result.iterations.size(); ++t) {
     sum += result.iterations[t].iteration_time_s;

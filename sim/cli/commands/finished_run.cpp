@@ -21,7 +21,8 @@ study::Result finished_run(const study::Scenario& scenario, const io::Json& tree
 
 io::Json finished_scenario(const study::Result& result, const io::Json& tree,
                            const std::string& output, study::LayerList layers) {
-  return study::with_names_relative_to(study::scenario_tree(result.scenario, layers), output, tree);
+  return study::with_names_relative_to(study::scenario_tree(*result.scenario, layers), output,
+                                       tree);
 }
 
 io::Json finished_tree(const study::Result& result, const io::Json& tree,

@@ -9,7 +9,7 @@ std::string answer_of(const study::Result& result) {
   std::string out = study::exceeds_text(summary);
   out += (out.empty() ? "" : ". ") + std::string("A step takes ") +
          base::readable_seconds(study::step_of(summary), study::band_of(summary));
-  out += " on " + base::counted(result.scenario.cluster.ranks(), "worker");
+  out += " on " + base::counted(result.scenario->cluster.ranks(), "worker");
   if (summary.samples_per_s) {
     out += ", " + base::significant(*summary.samples_per_s, 4) + " samples/s";
   }

@@ -97,7 +97,7 @@ std::string links_text(const study::Result& result) {
   }
   for (const links::LinkId link : study::busiest_links(result.links, kBusiest)) {
     const study::LinkResult& use = result.links[link];
-    std::vector<std::string> row{result.scenario.cluster.fabric->fabric().link_names[link],
+    std::vector<std::string> row{result.scenario->cluster.fabric->fabric().link_names[link],
                                  percent_cell(use.utilization), base::significant(use.bytes / 1e6)};
     if (const auto& queue = use.queue) {
       row.insert(row.end(), {std::to_string(queue->max_packets), std::to_string(queue->marks),

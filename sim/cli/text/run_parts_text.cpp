@@ -8,7 +8,7 @@
 namespace stepsim::cli {
 
 std::string sharding_text(const study::Result& result) {
-  const study::Training& training = result.scenario.training;
+  const study::Training& training = result.scenario->training;
   const study::Sharding& sharding = training.sharding;
   std::string text;
   if (sharding.strategy != study::ShardingStrategy::none) {
@@ -28,7 +28,7 @@ std::string sharding_text(const study::Result& result) {
 }
 
 std::string sharded_exchange_text(const study::Result& result) {
-  const study::Sharding& sharding = result.scenario.training.sharding;
+  const study::Sharding& sharding = result.scenario->training.sharding;
   const study::CodecMethod codec = sharding.parameter_compression.method;
   const bool owners = has_owners(sharding);
   const std::string gather =
@@ -84,7 +84,7 @@ std::string memory_text(const study::Summary& summary) {
 // The interval of the step carries over in proportion.
 std::string job_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
-  const study::Job& job = result.scenario.job;
+  const study::Job& job = result.scenario->job;
   constexpr std::size_t kLabel = 14;
   std::string out;
   if (summary.time_to_finish_s) {
@@ -148,7 +148,7 @@ std::string node_text(const io::NodePreset& preset) {
 }
 
 std::string rounds_text(const study::Result& result) {
-  const study::Training& training = result.scenario.training;
+  const study::Training& training = result.scenario->training;
   if (!study::trains_in_rounds(training)) {
     return "";
   }
@@ -156,7 +156,7 @@ std::string rounds_text(const study::Result& result) {
   return std::string(study::kTrainingAlgorithms[training.algorithm]) + ", rounds of " +
          base::counted(local.local_steps, "step") +
          (study::has_islands(training)
-              ? " inside islands of " + std::to_string(result.scenario.cluster.gpus_per_node)
+              ? " inside islands of " + std::to_string(result.scenario->cluster.gpus_per_node)
               : "") +
          (local.fragments > 1 ? ", " + base::counted(local.fragments, "fragment") : "") +
          (local.overlap_steps > 0
@@ -165,7 +165,7 @@ std::string rounds_text(const study::Result& result) {
 }
 
 std::string outer_exchange_text(const study::Result& result) {
-  const study::Scenario& scenario = result.scenario;
+  const study::Scenario& scenario = *result.scenario;
   const study::LocalTraining& local = scenario.training.local;
   const bool islands = study::has_islands(scenario.training);
   const auto messages = static_cast<std::int64_t>(local.outer_gate == programs::OuterGate::layer

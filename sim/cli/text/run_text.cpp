@@ -54,7 +54,7 @@ std::string network_text(const study::Cluster& cluster) {
 
 // For the algorithms that exchange in other ways than all workers together in each iteration.
 std::string training_text(const study::Result& result) {
-  const study::Training& training = result.scenario.training;
+  const study::Training& training = result.scenario->training;
   if (training.algorithm == study::TrainingAlgorithm::pipe_sgd) {
     return "pipe_sgd, width " + base::shortest(result.summary.pipeline_width.value_or(1)) + ", " +
            std::to_string(training.warmup_iterations) + " iterations of warm-up";
@@ -62,7 +62,7 @@ std::string training_text(const study::Result& result) {
   if (training.algorithm != study::TrainingAlgorithm::parameter_server) {
     return std::string(study::kTrainingAlgorithms[training.algorithm]);
   }
-  const collectives::Options& options = result.scenario.communication.options;
+  const collectives::Options& options = result.scenario->communication.options;
   const bool sharded = options.placement == collectives::Placement::sharded;
   const bool colocated = options.placement == collectives::Placement::colocated;
   return std::string("parameter_server, ") + std::string(study::kServerModes[training.mode]) +
@@ -115,7 +115,7 @@ std::string codec_text(const collectives::Compression& compression) {
 // Whether workers push whole gradients to a server instead of buckets: asynchronous ones, and
 // synchronous ones that differ from each other. Such runs have no buckets to list.
 bool is_server(const study::Result& result) {
-  return result.scenario.training.algorithm == study::TrainingAlgorithm::parameter_server &&
+  return result.scenario->training.algorithm == study::TrainingAlgorithm::parameter_server &&
          result.buckets.empty();
 }
 
@@ -129,7 +129,7 @@ std::string cards_text(const study::Cluster& cluster) {
 // Everything that decides the result and that a user might have got wrong in the file: scenario,
 // workers, network, algorithm, exchange and the method that computed it.
 std::string setting_text(const study::Result& result) {
-  const study::Scenario& scenario = result.scenario;
+  const study::Scenario& scenario = *result.scenario;
   std::string out;
   append_line(out, "scenario",
               (scenario.name.empty() ? std::string("unnamed") : scenario.name) + ", " +
@@ -195,7 +195,7 @@ std::string times_text(const study::Result& result) {
     }
   };
   row_if("  codec", summary.codec_compute_s);
-  const bool side = result.scenario.communication.compression.select_stream ==
+  const bool side = result.scenario->communication.compression.select_stream ==
                     collectives::SelectStream::side; // selects next to backward
   if (side) {
     row_if("  select and residual, not hidden", summary.compress_s);
@@ -239,7 +239,7 @@ std::string verdict_text(const study::Result& result, std::string_view to_measur
                 " of communication hidden behind computation" +
                 (summary.interference_s.value_or(0) > 0 ? ", less what it slows computing" : "")
           : std::string("no communication"));
-  const study::Scenario& scenario = result.scenario;
+  const study::Scenario& scenario = *result.scenario;
   if (summary.outer_communication_s) {
     append_line(out, "round", round_times_text(result));
   }
@@ -282,7 +282,7 @@ std::string verdict_text(const study::Result& result, std::string_view to_measur
     constexpr double kSame = 1e-9;
     const std::string optimum =
         "the optimal merge (" + milliseconds_cell(summary.merge_optimal_iteration_time_s) + " ms" +
-        (study::merge_is_certified(result.scenario) ? ")" : ", not certified)");
+        (study::merge_is_certified(*result.scenario) ? ")" : ", not certified)");
     append_line(out, "schedule",
                 *summary.merge_gap_to_optimal < kSame
                     ? "as fast as " + optimum
@@ -296,7 +296,7 @@ std::string buckets_text(const study::Result& result) {
   if (result.buckets.empty()) {
     return "";
   }
-  const bool pipelined = result.scenario.training.algorithm == study::TrainingAlgorithm::pipe_sgd;
+  const bool pipelined = result.scenario->training.algorithm == study::TrainingAlgorithm::pipe_sgd;
   std::string out = table_text(buckets_table(result, kMaxBuckets));
   out.insert(0, 1, '\n');
   if (result.buckets.size() > kMaxBuckets) {
@@ -316,7 +316,7 @@ std::string buckets_text(const study::Result& result) {
 // network meets a measurement of the same exchange. A scenario of other ranks describes another
 // cluster, whose network has nothing to do with that of the trace.
 std::string measured_text(const study::Result& result) {
-  const study::Scenario& scenario = result.scenario;
+  const study::Scenario& scenario = *result.scenario;
   if (result.measured_exchanges.empty() ||
       scenario.workload.measured_ranks != scenario.cluster.ranks()) {
     return "";
@@ -350,7 +350,7 @@ Table buckets_table(const study::Result& result, std::size_t most) {
   Table table{{"bucket", "layers", "kB", "ready [ms]", "start [ms]", "end [ms]", "exposed [ms]",
                "algorithm"},
               {}};
-  const bool pipelined = result.scenario.training.algorithm == study::TrainingAlgorithm::pipe_sgd;
+  const bool pipelined = result.scenario->training.algorithm == study::TrainingAlgorithm::pipe_sgd;
   const double step_s = study::step_of(result.summary);
   for (const study::Bucket& bucket : result.buckets) {
     if (table.rows.size() == most) {

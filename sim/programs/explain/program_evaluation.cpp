@@ -83,7 +83,7 @@ OperationTimes evaluate(const Program& program, const Evaluation& evaluation, Re
 
 double period_s(const Program& program, const Evaluation& evaluation) {
   if (has_critical_cycle(program, evaluation)) {
-    return steady_period(program).value;
+    return steady_period(program, layout_of(program)).value;
   }
   const std::optional<EventPeriod> steady = steady_events(program, evaluation);
   return steady ? steady->period.value

@@ -173,7 +173,7 @@ buckets::Cost planner_cost(const collectives::Collective& collective) {
     return sampled_cost([probe](double bytes) {
       collectives::Collective asked = probe;
       asked.bytes = bytes;
-      return collectives::events(collectives::with_chosen_algorithm(asked)).seconds;
+      return collectives::events(collectives::with_chosen_algorithm(std::move(asked))).seconds;
     });
   }
   probe.bytes = 1; // one that sends nothing has no links to differ in
@@ -197,7 +197,7 @@ buckets::Cost planner_cost(const collectives::Collective& collective) {
   const auto seconds = [probe](double bytes) {
     collectives::Collective asked = probe;
     asked.bytes = bytes;
-    return planned_seconds(collectives::with_chosen_algorithm(asked));
+    return planned_seconds(collectives::with_chosen_algorithm(std::move(asked)));
   };
   collectives::Collective large = probe;
   large.bytes = 1 << 20;
@@ -251,7 +251,7 @@ void ExchangeTimes::prepare_formula() {
   if (form_) {
     collectives::Collective probe = collective_;
     probe.bytes = 1;
-    bound_ = collectives::lower_bound(collectives::with_chosen_algorithm(probe));
+    bound_ = collectives::lower_bound(collectives::with_chosen_algorithm(std::move(probe)));
   }
 }
 
@@ -317,12 +317,13 @@ const Exchange& ExchangeTimes::operator()(Bytes bytes) {
     const bool sends = collective_.ranks > 1 || // also the one worker of servers
                        collective_.algorithm == collectives::AlgorithmId::parameter_server;
     if (sends && bytes.value > 0) {
-      collectives::Collective collective = collective_;
-      collective.algorithm = known.exchange.algorithm;
-      collective.bytes = static_cast<double>(bytes.value);
-      known.exchange.max_bytes_sent = sent_ != nullptr && collectives::SentBytes::keeps(collective)
-                                          ? sent_->most(collective)
-                                          : collectives::most_sent(collective);
+      collective_.bytes = static_cast<double>(bytes.value);
+      const collectives::AlgorithmId asked =
+          std::exchange(collective_.algorithm, known.exchange.algorithm);
+      known.exchange.max_bytes_sent = sent_ != nullptr && collectives::SentBytes::keeps(collective_)
+                                          ? sent_->most(collective_)
+                                          : collectives::most_sent(collective_);
+      collective_.algorithm = asked;
     }
     known.counted = true;
   }
