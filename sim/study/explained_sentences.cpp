@@ -181,9 +181,9 @@ std::string tie_sentence(const Explained& explained) {
   if (explained.measured) { // has a sentence of its own
     return "";
   }
-  return explained.explanation.path.other_cycles ? "Several chains of operations are equally long, "
-                                                   "so that shortening one of them alone "
-                                                   "gains nothing."
+  return explained.explanation.path.other_cycles ? "Several chains of operations are equally long: "
+                                                   "a shorter operation that is on one of them "
+                                                   "alone gains nothing."
                                                  : "";
 }
 

@@ -39,13 +39,17 @@ std::string help_sentence(const study::TraceStudy& study, study::Effort effort) 
 }
 
 std::string bucket_sentence(const study::DdpBuckets& buckets) {
+  const bool traced = buckets.trace_step.has_value();
   const std::string gain = base::percent(std::max(0.0, buckets.gain.value), 2);
-  return buckets.gain.worth_it()
-             ? "buckets: the sizes in ddp.json make the step " + gain +
-                   " shorter than bucket_cap_mb 25"
-             : "buckets: leave bucket_cap_mb at 25, there is " + gain + " to gain, " +
-                   (buckets.gain.range ? "which may be none"
-                                       : "less than such predictions are off");
+  if (buckets.gain.worth_it()) {
+    return "buckets: the sizes in ddp.json make the step " + gain + " shorter than " +
+           (traced ? "those of the trace" : "DDP's default");
+  }
+  return std::string("buckets: leave ") + (traced ? "those of the trace" : "bucket_cap_mb unset") +
+         (gain == "0 %" ? ", no other sizes are predicted to gain"
+                        : ", other sizes gain " + gain +
+                              (buckets.gain.range ? ", which may be none"
+                                                  : ", less than such predictions are off"));
 }
 
 // No row of the changes: no key of a scenario makes the host faster.
