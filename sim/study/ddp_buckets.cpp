@@ -83,7 +83,7 @@ std::string reason_to_stay(const DdpBuckets& buckets) {
                                              : "PyTorch's defaults stay: the gain of ") +
                          base::percent(gain.value, 2);
   return gain.range ? of + " may be none: " + base::percent(gain.range->first, 2) + " to " +
-                          base::percent(gain.range->second, 2) + " at 80 % of all sites"
+                          base::percent(gain.range->second, 2) + " (80 %)"
                     : of + " is below the published error of such steps, " +
                           base::percent(gain.published_error, 2);
 }

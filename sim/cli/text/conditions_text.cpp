@@ -38,7 +38,7 @@ std::string part_text(std::string_view factor) {
   return known ? std::string(factor) + " (" + std::string(study::meaning(*known)) + ")"
          : factor == study::kEstimateOfInterval ? std::string("the estimate of computing")
          : factor == study::kLibraryOfInterval  ? std::string("the model of the library")
-                                                : std::string("what differs between equal runs");
+                                                : std::string("noise between equal runs");
 }
 
 std::string interval_text(const study::Summary& summary, std::string_view to_measure) {

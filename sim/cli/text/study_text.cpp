@@ -23,8 +23,8 @@ std::string help_sentence(const study::TraceStudy& study, study::Effort effort) 
   const auto best = std::ranges::find_if(study.help, of_effort);
   std::string out = std::string(study::kEfforts[effort]) + ": ";
   if (best == study.help.end() || best->gain < kShown) {
-    return out + "nothing that was tried shortens the step" +
-           (best == study.help.end() ? "" : " by " + base::percent(kShown, 2));
+    return out + "no change tried shortens the step" +
+           (best == study.help.end() ? "" : " by " + base::percent(kShown, 2) + " or more");
   }
   out += best->change + ", " + base::percent(best->gain, 2) + " shorter";
   if (best->gain_range) {
@@ -99,7 +99,7 @@ Table gap_table(const study::TraceGap& gap) {
 }
 
 std::string carried_sentence(const study::TraceAnswer& answer) {
-  std::string out = "With these carried: " +
+  std::string out = "Predicted with these carried along: " +
                     base::readable_seconds(answer.predicted.step_s, answer.predicted.band) +
                     " on that machine";
   if (answer.predicted_half_s) {
