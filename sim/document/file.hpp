@@ -18,7 +18,8 @@ inline constexpr std::uint64_t kMostTextBytes = std::uint64_t{256} << 20;
 //   `x.json: cannot read: is a directory`,
 //   `x.json.gz: gzip stream ends at byte N`, N in compressed bytes,
 //   `... larger than N bytes`, N = max_bytes in inflated bytes,
-//   `x.tgz: tar archive of 2 files: unpack it and give one of them: a.json, b.json`.
+//   `x.tgz: tar archive of 2 files: unpack it and give the files that belong together: a.json,
+//   b.json`.
 class ByteSource {
 public:
   explicit ByteSource(const std::string& path, std::uint64_t max_bytes = kDefaultMaxBytes,

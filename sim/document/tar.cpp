@@ -228,9 +228,11 @@ void TarStream::finish() const {
   if (files_ > 1) {
     const std::string list =
         base::listed(names_, [](const std::string& name) { return base::shown_value(name, 80); });
-    throw InputError(file_, "",
-                     fmt::format("tar archive of {} files: unpack it and give one of them: {}{}",
-                                 files_, list, files_ > names_.size() ? ", ..." : ""));
+    throw InputError(
+        file_, "",
+        fmt::format(
+            "tar archive of {} files: unpack it and give the files that belong together: {}{}",
+            files_, list, files_ > names_.size() ? ", ..." : ""));
   }
 }
 

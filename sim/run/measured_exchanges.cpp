@@ -94,11 +94,12 @@ std::optional<std::string> far_exchanges(const Scenario& scenario,
   const bool one = all.size() == 1;
   return "exchanges of the trace, at " + std::to_string(*scenario.workload.measured_ranks) +
          " ranks, took " + (one ? "" : base::significant(least, 3) + " to ") +
-         base::significant(most, 3) + " times as long as on this network: " +
-         (most <= 1 + kFar    ? "the network of the trace was faster"
-          : least >= 1 - kFar ? "they hold waiting for the slowest rank, or that network was slower"
-                              : "those above 1 may hold waiting for the slowest rank; below 1, the "
-                                "network of the trace was faster");
+         base::significant(most, 3) + " times as long as predicted here: " +
+         (most <= 1 + kFar ? "the network of the trace was faster"
+          : least >= 1 - kFar
+              ? "they contain waiting for the slowest rank, or that network was slower"
+              : "those above 1 may contain waiting for the slowest rank; below 1, the "
+                "network of the trace was faster");
 }
 
 namespace {

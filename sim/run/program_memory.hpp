@@ -26,7 +26,8 @@ struct ProgramMemory {
   // Of the runs that a compressed one is compared with.
   std::vector<ProgramMemory> dense{};
   std::optional<Scenario> dense_scenario{};
-  // Of a scenario that hides transfers: of the run without starts, of the one without transfers.
+  // Of a scenario whose starts and transfers hide each other: of its run without starts, and of the
+  // one without transfers.
   std::vector<ProgramMemory> hidden{};
   // [2 x part + side]: the runs that give the interval of a result under typical conditions. Each
   // has a memory of its own, because what is moved may change more than times.

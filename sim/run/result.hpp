@@ -123,6 +123,9 @@ struct MeasuredTotal {
   double predicted_s{};                    // of the scenario that was measured
   double step_s{};                         // of this scenario, corrected
   std::optional<double> low_s{}, high_s{}; // hold 80 % of real runs; under typical conditions
+  [[nodiscard]] std::optional<base::Band> band() const {
+    return low_s ? std::optional(base::Band{*low_s, high_s.value(), kLevel80}) : std::nullopt;
+  }
 };
 
 struct Result {

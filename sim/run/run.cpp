@@ -76,9 +76,11 @@ Result run_algorithm(const Scenario& scenario, Detail detail, ProgramMemory* mem
   }
   result.warnings.emplace_back(
       start_decides
-          ? "conditions typical: starts of messages hide their transfers; times are without the "
-            "latter"
-          : "conditions typical: transfers hide starts of messages; times are without the latter");
+          ? "conditions typical: starting messages takes longer and hides their transfers, whose "
+            "time "
+            "is not shown"
+          : "conditions typical: transfers take longer and hide the starts of messages, whose time "
+            "is not shown");
   return result;
 }
 

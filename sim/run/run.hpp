@@ -19,9 +19,9 @@ inline constexpr std::string_view kEqualWorkers =
 // `memory`, if not null, keeps what runs of the same scenario on other networks have in common.
 [[nodiscard]] Result run(const Scenario& scenario, Detail detail = Detail::all,
                          ProgramMemory* memory = nullptr);
-// Returns the step of run(scenario), which nothing else is made of. `memory` as for run();
-// `like`, if not null, is the memory of a run of a scenario that differs in factors of its
-// conditions alone.
+// Returns the iteration time of run(scenario), without making anything else of its result. `memory`
+// as for run(); `like`, if not null, is the memory of a run of a scenario that differs in factors
+// of its conditions alone.
 [[nodiscard]] double period_of(const Scenario& scenario, ProgramMemory* memory = nullptr,
                                const ProgramMemory* like = nullptr);
 // The scenario that decides: of one whose starts of messages and transfers hide each other, the one

@@ -3,8 +3,10 @@
 
 #include "run/work_estimate.hpp"
 
+#include <functional>
 #include <set>
 
+#include "collectives/algorithms.hpp"
 #include "collectives/choose.hpp"
 #include "collectives/work.hpp"
 #include "programs/job/network_job.hpp"
@@ -34,13 +36,36 @@ constexpr double kFlow = 1e-5;      // s per message at the flow level, rates of
 constexpr double kPass = 2e-8;      // s per operation of a rank in an iteration
 constexpr double kEvent = 3e-7;     // the same where operations slow each other
 
-// Evaluating an exchange of `bytes` of gradients once, as it is sent.
+// What is sent instead of an all-reduce where ranks hold parts of parameters or updates.
+std::span<const collectives::Op> operations_of(const Scenario& scenario) {
+  using collectives::Op;
+  static constexpr std::array kWhole{Op::allreduce};
+  static constexpr std::array kOwned{Op::allreduce, Op::broadcast};
+  static constexpr std::array kParts{Op::reduce_scatter, Op::allgather};
+  const Sharding& sharding = scenario.training.sharding;
+  return sharding.strategy == ShardingStrategy::none ? std::span<const Op>(kWhole)
+         : has_owners(sharding)                      ? std::span<const Op>(kOwned)
+                                                     : std::span<const Op>(kParts);
+}
+
+// Evaluating the exchange of `bytes` of gradients once, as it is sent.
 double exchange_seconds(const Scenario& scenario, double bytes,
                         std::optional<collectives::Method> method) {
-  collectives::Collective collective = exchange_of(scenario);
+  const collectives::Collective collective = exchange_of(scenario);
   if (!is_compressed(scenario)) {
-    collective.bytes = bytes;
-    return collectives::evaluation_seconds(collective, method);
+    double seconds = 0;
+    for (const collectives::Op op : operations_of(scenario)) {
+      const auto has = [op](collectives::AlgorithmId id) {
+        return id == collectives::AlgorithmId::automatic ||
+               collectives::find_algorithm(op, id) != nullptr;
+      };
+      collectives::Collective asked = collective;
+      asked.bytes = bytes;
+      asked.op = has(asked.algorithm) ? op : asked.op;
+      std::erase_if(asked.options.candidates, std::not_fn(has));
+      seconds += collectives::evaluation_seconds(asked, method);
+    }
+    return seconds;
   }
   const collectives::Compression& compression = scenario.communication.compression;
   const bool by_shape = compression.method == collectives::CompressionMethod::powersgd;
@@ -53,6 +78,11 @@ double exchange_seconds(const Scenario& scenario, double bytes,
 
 // How often a planner asks for the time of a message of another size.
 double planned_messages(const Scenario& scenario, double different) {
+  const bool plans = scenario.training.sharding.strategy == ShardingStrategy::none &&
+                     buckets::planner(scenario.communication.schedule).reads_cost;
+  if (!plans) {
+    return 0;
+  }
   switch (scenario.communication.schedule) {
   // Every run of neighbouring gradients may become a message, so that all of them are asked for.
   case buckets::Schedule::optimal:
@@ -63,22 +93,39 @@ double planned_messages(const Scenario& scenario, double different) {
   }
 }
 
-// What planning and naming the bottleneck take beside the run itself. Where links differ both
-// evaluate schedules, of sizes in powers of two, so that together they take as long as a few of
-// the largest.
-double planning_seconds(const Scenario& scenario, double bytes, double messages) {
-  constexpr double kSampled = 3.5;  // time grows with the root of the size: 1 / (1 - 1 / sqrt 2)
-  constexpr double kBottleneck = 3; // latency, bandwidth and adding alone
-  constexpr double kOnFabric = 5;   // the same together, where a planner asks for few sizes
-  const double asked = planned_messages(scenario, messages) + kBottleneck * messages;
+// Asking for the times of `asked` messages beside the run itself. Where links differ schedules are
+// evaluated, of sizes in powers of two, so that together they take as long as `most_on_fabric` of
+// the largest, or as `times` a few of them.
+double asking_seconds(const Scenario& scenario, double bytes, double asked, double times,
+                      double most_on_fabric) {
+  constexpr double kSampled = 3.5; // time grows with the root of the size: 1 / (1 - 1 / sqrt 2)
   const collectives::Collective collective = exchange_of(scenario);
+  if (asked == 0) {
+    return 0;
+  }
   if (collective.homogeneous() && !collective.links.fabric) {
     return exchange_seconds(scenario, bytes, collectives::Method::closed_form) * asked;
   }
-  const collectives::Method method =
-      collective.links.fabric ? collectives::Method::events : collectives::Method::max_plus;
-  return exchange_seconds(scenario, static_cast<double>(scenario.workload.bytes().value), method) *
-         std::min(asked, collective.links.fabric ? kOnFabric : kSampled * (1 + kBottleneck));
+  const bool fabric = collective.links.fabric != nullptr;
+  return exchange_seconds(scenario, static_cast<double>(scenario.workload.bytes().value),
+                          fabric ? collectives::Method::events : collectives::Method::max_plus) *
+         std::min(asked, fabric ? most_on_fabric : kSampled * times);
+}
+
+double planning_seconds(const Scenario& scenario, double bytes, double messages) {
+  constexpr double kOnFabric = 2; // where a planner asks for few sizes
+  return asking_seconds(scenario, bytes, planned_messages(scenario, messages), 1, kOnFabric);
+}
+
+// Naming the bottleneck of buckets: by latency, bandwidth and adding alone.
+double bottleneck_seconds(const Scenario& scenario, double messages) {
+  constexpr double kParts = 3;
+  if (simulates_messages(scenario) ||
+      scenario.training.sharding.strategy != ShardingStrategy::none) {
+    return 0;
+  }
+  const double bytes = static_cast<double>(scenario.workload.bytes().value) / messages;
+  return asking_seconds(scenario, bytes, kParts * messages, kParts, kParts);
 }
 
 // The way from the first to the last rank.
@@ -206,7 +253,7 @@ double program_seconds(const Scenario& scenario) {
          (events ? kEvent : kPass);
 }
 
-// One run, without those that it is compared with.
+// One run, without its bottleneck and those that it is compared with.
 double run_seconds(const Scenario& scenario, double messages) {
   if (simulates_messages(scenario)) {
     return network_seconds(scenario);
@@ -241,7 +288,8 @@ double estimated_seconds(const Scenario& scenario, double messages) {
   if (scenario.cluster.ranks() == 1) {
     return 0;
   }
-  double seconds = run_seconds(scenario, messages);
+  double seconds = run_seconds(scenario, messages) * runs_of(scenario) +
+                   bottleneck_seconds(scenario, messages) + unit_search_seconds(scenario);
   if (is_compressed(scenario)) { // which the same step with dense messages, and with one, follow
     Scenario dense = scenario;
     dense.communication = *scenario.dense_baseline;
@@ -249,7 +297,7 @@ double estimated_seconds(const Scenario& scenario, double messages) {
     dense.communication.schedule = buckets::Schedule::single;
     seconds += run_seconds(dense, 1);
   }
-  return seconds * runs_of(scenario) + unit_search_seconds(scenario);
+  return seconds;
 }
 
 double estimated_seconds(const ProgramFile& file) {

@@ -17,7 +17,7 @@ void parse_job(io::Fields& fields, Scenario& scenario) {
   if (job.tokens && !job.tokens_per_sample) {
     job.tokens_per_sample = scenario.workload_source.tokens;
     if (!job.tokens_per_sample) {
-      fields.refuse("tokens", "needs tokens_per_sample: the workload is no model of a sequence");
+      fields.refuse("tokens", "needs tokens_per_sample: this workload has no length of a sequence");
     }
   }
   const auto& node = scenario.cluster.node;

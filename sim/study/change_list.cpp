@@ -239,10 +239,10 @@ std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) 
   set_kind(ChangeKind::computing);
   for (const Factor factor : scenario.conditions.used) {
     if (factor != Factor::q) {
-      changes.push_back({"without the loss of " + std::string(kFactors[factor]) + " (" +
-                             std::string(meaning(factor)) + ")",
-                         {assigned("/conditions/factors/" + std::string(kFactors[factor]),
-                                   value_without_loss(factor))}});
+      changes.push_back(
+          {"without " + std::string(kFactors[factor]) + " (" + std::string(meaning(factor)) + ")",
+           {assigned("/conditions/factors/" + std::string(kFactors[factor]),
+                     value_without_loss(factor))}});
     }
   }
   if (scenario.variability.varies()) {

@@ -7,6 +7,8 @@
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 #include "scenario/scenario_exchange.hpp"
+#include "study/step_changes.hpp"
+#include "study/sweep/rows.hpp"
 
 namespace stepsim::study {
 
@@ -74,11 +76,14 @@ const TuneReference* reference(const Tuning& tuning, std::string_view name) {
   return found == tuning.references.end() || !found->point.ran() ? nullptr : &*found;
 }
 
-// Why PyTorch's defaults stay.
-std::string reason_to_stay(const Gain& gain) {
-  const std::string of = "the gain of " + base::percent(gain.value, 2);
+// What stays where the gain is not worth a change, and why.
+std::string reason_to_stay(const DdpBuckets& buckets) {
+  const Gain& gain = buckets.gain;
+  const std::string of = (buckets.trace_step ? "The settings of the trace stay: the gain of "
+                                             : "PyTorch's defaults stay: the gain of ") +
+                         base::percent(gain.value, 2);
   return gain.range ? of + " may be none: " + base::percent(gain.range->first, 2) + " to " +
-                          base::percent(gain.range->second, 2) + " at 80 % of all sites"
+                          base::percent(gain.range->second, 2) + " (80 %)"
                     : of + " is below the published error of such steps, " +
                           base::percent(gain.published_error, 2);
 }
@@ -86,8 +91,7 @@ std::string reason_to_stay(const Gain& gain) {
 std::string snippet(const DdpBuckets& buckets) {
   const std::string import = "from torch.nn.parallel import DistributedDataParallel\n\n";
   if (!buckets.gain.worth_it()) {
-    return import + "# PyTorch's defaults stay: " + reason_to_stay(buckets.gain) +
-           ".\nmodel = DistributedDataParallel(model)\n";
+    return import + "# " + reason_to_stay(buckets) + ".\nmodel = DistributedDataParallel(model)\n";
   }
   const bool standard = buckets.cap == buckets::kDefaultBucketBytes;
   const std::string cap = standard ? "" : ", bucket_cap_mb=" + base::shortest(mib(buckets.cap));
@@ -122,13 +126,26 @@ DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const SweepOption
   buckets.cap_step = Seconds{tuning.best->step_s()};
   const TuneReference* standard = reference(tuning, "default");
   buckets.default_step = standard != nullptr ? Seconds{standard->point.step_s()} : buckets.cap_step;
-  const auto set_gain = [&](const TunePoint& point) {
+  io::Json before = standard != nullptr ? standard->point.record : io::Json();
+  const auto own = parse_scenario(scenario, files, Leftovers::ignore).communication.schedule;
+  if (own == buckets::Schedule::trace) {
+    const TunePoint traced = tune_point(row_of(scenario, files), nullptr);
+    buckets.trace_step = Seconds{traced.step_s()};
+    before = traced.record;
+  }
+  const auto set_gain = [&](const TunePoint& point, const std::vector<std::string>& change) {
     buckets.step = Seconds{point.step_s()};
-    if (buckets.default_step.value > 0 && standard != nullptr) {
-      buckets.gain = gain_over(parsed, point.record, standard->point.record);
+    const double before_s = buckets.trace_step.value_or(buckets.default_step).value;
+    if (before_s > 0 && !before.is_null()) {
+      buckets.gain = gain_over(parsed, point.record, before);
+      if (buckets.gain.range) {
+        buckets.gain.range->first -=
+            doubt_of_gain(scenario, change, buckets.gain.value, before_s, files);
+      }
     }
   };
-  set_gain(*tuning.best);
+  set_gain(*tuning.best, {"/communication/schedule=ddp",
+                          "/communication/bucket_bytes=" + std::to_string(buckets.cap.value)});
   buckets.no_list = no_list_of(problem, keys.ddp_mode);
   if (!buckets.no_list.empty()) {
     return buckets;
@@ -137,7 +154,7 @@ DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const SweepOption
   const TuneReference* merge = reference(tuning, kBestMerge);
   if (merge != nullptr && merge->point.step_s() < buckets.cap_step.value * (1 - kNearBest)) {
     schedule = buckets::Schedule::optimal;
-    set_gain(merge->point);
+    set_gain(merge->point, {"/communication/schedule=optimal"});
   }
   buckets.list = sizes_of(plan_with(parsed, problem, schedule, buckets.cap));
   return buckets;
@@ -155,6 +172,7 @@ io::Json ddp_buckets_tree(const io::Json& scenario, const DdpBuckets& buckets) {
       {"predicted_step_s", buckets.step.value},
       {"bucket_cap_step_s", buckets.cap_step.value},
       {"default_step_s", buckets.default_step.value},
+      {"trace_step_s", buckets.trace_step ? io::Json(buckets.trace_step->value) : io::Json()},
       {"scenario_sha256", io::sha256(io::compact(scenario))},
       {"python", snippet(buckets)},
   };

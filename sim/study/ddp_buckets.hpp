@@ -14,9 +14,11 @@ struct DdpBuckets {
   std::optional<std::vector<Bytes>> list; // sizes of the best buckets, in launch order
   Seconds step;                           // iteration time with `list`, or with `cap` without list
   Seconds default_step;                   // iteration time with PyTorch's defaults
-  Gain gain;                              // of `step` over `default_step`
-  std::string no_list;                    // why there is no list; empty if there is one
-  std::vector<std::string> warnings;      // warnings of the runs
+  // Iteration time with the buckets of the trace, where the scenario has these.
+  std::optional<Seconds> trace_step;
+  Gain gain;           // of `step` over `trace_step` or, without it, over `default_step`
+  std::string no_list; // why there is no list; empty if there is one
+  std::vector<std::string> warnings; // warnings of the runs
 };
 
 // `cap` is the answer of tune() for bucket_bytes: the value nearest PyTorch's default within 1 % of

@@ -79,7 +79,7 @@ std::string bound_sentence(const Explained& explained) {
   const PathParts parts = path_parts(explained);
   const Shares& links = found.attribution.by_link;
   const std::string path = found.path.exact
-                               ? "the operations that wait for each other and so set the pace"
+                               ? "the operations of the critical path"
                                : "the operations that delayed each other in the simulated run";
   const std::string sentence =
       std::string(subject_of(explained.bottleneck)) + " bounds it: of " + path + ", ";
@@ -153,7 +153,7 @@ std::string help_sentence(const Explained& explained) {
   return "Of the changes tried, " + best.change + " helps most: a step would then take " +
          base::readable_seconds(best.step_s) + ", " + percent(best.gain) + " less" +
          (best.gain_range ? " (" + percent(best.gain_range->first) + " to " +
-                                percent(best.gain_range->second) + " at 80 % of all sites)"
+                                percent(best.gain_range->second) + ", 80 %)"
                           : "") +
          (best.is_sure ? "." : ", which is not told apart from the step as it is.");
 }
@@ -181,9 +181,9 @@ std::string tie_sentence(const Explained& explained) {
   if (explained.measured) { // has a sentence of its own
     return "";
   }
-  return explained.explanation.path.other_cycles ? "Several chains of operations are equally long, "
-                                                   "so that shortening one of them alone "
-                                                   "gains nothing."
+  return explained.explanation.path.other_cycles ? "Several chains of operations are equally long: "
+                                                   "a shorter operation that is on one of them "
+                                                   "alone gains nothing."
                                                  : "";
 }
 

@@ -26,11 +26,10 @@ PlannedUnits with_wrapping(Scenario scenario, std::string name, Wrapping wrappin
   scenario.training.sharding.wrapping = std::move(wrapping);
   Result result = run(scenario);
   append_each_once(warnings, result.warnings);
-  const auto& capacity = result.summary.memory_capacity_bytes;
   return {.name = std::move(name),
           .step_s = without_noise(step_of(result.summary)),
           .memory_bytes = result.summary.memory_bytes.value_or(0),
-          .fits = capacity ? std::optional(result.summary.memory_bytes <= capacity) : std::nullopt,
+          .fits = result.summary.memory_fits,
           .units = std::move(result.units)};
 }
 

@@ -12,8 +12,7 @@ struct PlannedUnits {
   std::string name; // optimal, configured, default, block, layer, all
   double step_s{};
   double memory_bytes{};
-  // Whether memory_bytes is at most /cluster/gpu_memory_bytes; empty if that is not given.
-  std::optional<bool> fits;
+  std::optional<bool> fits;      // memory_fits of the run
   std::vector<UnitResult> units; // forward order
 };
 

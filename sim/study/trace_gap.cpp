@@ -120,7 +120,7 @@ TraceGap gap_of(const layers::Trace& trace, const DeviceTimes& times, double ide
       {"host", "host: kernels launched late", times.host_s},
       {"input", "input that nothing hides", times.input_s},
       {"waiting", "waiting for other ranks", in_exchanges + in_others},
-      {"exchange", "exchange of gradients beyond ideal links",
+      {"exchange", "exchanges of gradients above ideal links",
        times.exchange_s - in_exchanges - exposed_s},
       {"other_collectives", "other collectives", times.other_collectives_s - in_others},
   };

@@ -230,22 +230,6 @@ private:
     return high;
   }
 
-  // What exchanges took beyond their links may be a time of each exchange, as it is carried, or one
-  // of the step, which fewer messages do not shorten: the range of a gain holds both.
-  void doubt_fewer_messages(const io::Json& tree, double step_s, std::vector<WhatIf>& help) {
-    io::Json without = tree;
-    io::assign(without, "/training/sync_s", nullptr);
-    const double before = period_of(parse_scenario(without, *files_));
-    for (WhatIf& each : help) {
-      const std::optional<ChangedStep> changed = changed_step(without, each.set, *files_);
-      if (changed && each.gain_range) {
-        const double gain = (before - changed->step_s) / step_s;
-        each.gain_range->first += std::min(0.0, gain - each.gain);
-        each.is_sure = each.is_sure && each.gain_range->first > 0;
-      }
-    }
-  }
-
   void add_points(TraceStudy& study, const std::string& trace) {
     const std::int64_t most = files_->node(io::Json(node_type_)).node.gpus;
     FirstScenario last;
@@ -280,9 +264,6 @@ private:
                                 .exceeds_memory = !summary.memory_fits.value_or(true),
                                 .progress = options_.progress});
     std::erase_if(study.help, [](const WhatIf& each) { return each.gain <= 0; });
-    if (study.answer && study.answer->sync_s > 0 && !options_.ideal) {
-      doubt_fewer_messages(last.tree, step_of(summary), study.help);
-    }
     std::ranges::stable_sort(study.help, {},
                              [](const WhatIf& each) { return effort_of(each.kind); });
     study.measure_next = measure_next(last.tree, scenario, summary, *files_);

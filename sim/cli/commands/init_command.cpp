@@ -85,7 +85,7 @@ void check_flags(const TypedFlags& texts) {
     }
   }
   if (model && typed(texts, "--gpu").empty()) {
-    throw UsageError("--model needs --gpu NAME, the device whose speed the times follow from");
+    throw UsageError("--model needs --gpu NAME (stepsim models gpus lists them)");
   }
 }
 

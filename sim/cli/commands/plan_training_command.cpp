@@ -25,9 +25,10 @@ constexpr CommandText kPlanTrainingText = emitting(choosing_columns({
     "Finds the fastest way to train a model in the memory of its GPUs: the strategy of sharding,\n"
     "the groups of hybrid_shard, what backward computes again, the micro-batches of an update,\n"
     "the size of buckets, the units of layers whose parameters are gathered together. Lists what\n"
-    "it ran, best first, by time per sample. A worker keeps its number of samples an update. What\n"
-    "needs more memory than a GPU has whatever the step, and what computes longer for as many\n"
-    "samples than the best takes, is not run. Exit code 4 if nothing fits.",
+    "it ran, best first, by time per sample. A worker keeps its number of samples an update. "
+    "Plans\n"
+    "that cannot fit, and those whose computing alone takes longer than the best plan, are not\n"
+    "run. Exit code 4 if nothing fits.",
     "stepsim plan-training examples/llama3-8b-h100.scenario.json\n"
     "stepsim plan-training s.json --nodes 2,4,8 --set /workload/batch_size=8\n"
     "stepsim plan-training s.json --emit torchtitan -o planned.py\n"
@@ -51,7 +52,7 @@ std::string searched_text(const study::TrainingPlan& plan) {
   return std::to_string(plan.found.rows.size()) + " of " +
          base::counted(plan.combinations, "combination") +
          " were run: " + std::to_string(plan.too_large) + " need more memory than a GPU has, " +
-         std::to_string(plan.too_slow) + " compute longer for as many samples than the best takes";
+         std::to_string(plan.too_slow) + " take longer to compute alone than the best takes in all";
 }
 
 // Where a row that cannot be told from the best, or is within 0.1 % of it, needs much less memory:

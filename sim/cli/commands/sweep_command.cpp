@@ -28,11 +28,9 @@ constexpr CommandText kSweepText = choosing_columns({
     "sweep",
     "SWEEP | SCENARIO --over POINTER=VALUES",
     "Runs every point of a grid of scenario values. Writes one record per point to -o, JSON Lines\n"
-    "(.jsonl) or CSV (.csv), in an order and with a content that\n"
-    "do not depend on --jobs, --shard or --resume; without -o, prints a table, whose best row is "
-    "the shortest iteration, or, where "
-    "the\n"
-    "number of workers varies, the one with the most samples per second.",
+    "(.jsonl) or CSV (.csv), in an order and with a content that do not depend on --jobs, --shard\n"
+    "or --resume; without -o, prints a table, whose best row is the shortest iteration or, where\n"
+    "the number of workers varies, the one with the most samples per second.",
     "stepsim sweep sweep.json -o results/out.jsonl --jobs 8\n"
     "stepsim sweep scenario.json --over /cluster/nodes=16:512:x2 -o nodes.csv\n"
     "stepsim sweep sweep.json -o out.jsonl --shard 0/4 --resume\n"

@@ -208,8 +208,7 @@ std::string best_text(const study::TuneProblem& problem, const study::Tuning& tu
     std::string gain = percent_cell(tuning.gain->value);
     const std::string error = percent_cell(tuning.gain->published_error);
     if (const auto& range = tuning.gain->range) {
-      gain += " (" + percent_cell(range->first) + " to " + percent_cell(range->second) +
-              " at 80 % of all sites)";
+      gain += " (" + percent_cell(range->first) + " to " + percent_cell(range->second) + ", 80 %)";
     }
     text += tuning.gain->range
                 ? (tuning.worth_it() ? "a gain of " + gain

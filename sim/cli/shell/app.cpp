@@ -41,7 +41,7 @@ void add_common(CLI::App& app, const CommandText& text, Common& common) {
   if (text.chooses) {
     add_value(app, "--columns", common.columns, "NAME,..",
               "keys of the figures that CSV, JSON Lines and tables show, as in the JSON; "
-              "varied fields always stand")
+              "varied fields are always shown")
         ->delimiter(',');
   }
   if (app.get_option_no_throw("--force") == nullptr) { // some commands have more to say about it

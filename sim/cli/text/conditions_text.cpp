@@ -28,12 +28,9 @@ std::string conditions_text(const study::Scenario& scenario) {
 std::string measured_text(const study::MeasuredTotal& total) {
   const std::string at =
       (total.at.empty() ? "" : " with ") + base::listed(total.at, base::printable);
-  const auto band =
-      total.low_s ? std::optional(base::Band{*total.low_s, total.high_s.value(), study::kLevel80})
-                  : std::nullopt;
   return "one step of " + base::readable_seconds(total.measured_s) + at + ", predicted " +
          base::readable_seconds(total.predicted_s) + ": " +
-         base::readable_seconds(total.step_s, band) + " here";
+         base::readable_seconds(total.step_s, total.band()) + " here";
 }
 
 std::string part_text(std::string_view factor) {
@@ -41,7 +38,7 @@ std::string part_text(std::string_view factor) {
   return known ? std::string(factor) + " (" + std::string(study::meaning(*known)) + ")"
          : factor == study::kEstimateOfInterval ? std::string("the estimate of computing")
          : factor == study::kLibraryOfInterval  ? std::string("the model of the library")
-                                                : std::string("what differs between equal runs");
+                                                : std::string("noise between equal runs");
 }
 
 std::string interval_text(const study::Summary& summary, std::string_view to_measure) {

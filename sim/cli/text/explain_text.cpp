@@ -111,7 +111,7 @@ std::string derivatives_table(const Explained& explained) {
   if (explained.explanation.sensitivities.empty()) {
     return "";
   }
-  Table table{{"d period [s] / d", "falling", "rising", "found"}, {}};
+  Table table{{"change of the period [s] per unit of", "falling", "rising", "found"}, {}};
   for (const programs::Sensitivity& each : explained.explanation.sensitivities) {
     table.rows.push_back({base::printable(each.parameter), cell(each.left), cell(each.right),
                           each.exact ? "exact" : "numeric"});
@@ -127,7 +127,7 @@ std::string what_if_table(const Explained& explained) {
       explained.what_if, [](const study::WhatIf& each) { return each.gain_range.has_value(); });
   Table table{{"with one change, run again", "step [ms]", "gain"}, {}};
   if (ranges) {
-    table.headings.insert(table.headings.end(), {"80 % of sites", ""});
+    table.headings.insert(table.headings.end(), {"80 % interval", ""});
   }
   for (const study::WhatIf& each : explained.what_if) {
     std::vector<std::string>& row = table.rows.emplace_back();

@@ -39,7 +39,7 @@ Criterion criterion(const RecordRows& records) {
   case study::BestBy::iteration_time:
     return {"iteration time [ms]", 1e3};
   case study::BestBy::throughput:
-    return {study::has_samples(records.rows) ? "samples/s" : "worker iterations per second", 1};
+    return {study::has_samples(records.rows) ? "samples/s" : "iterations/s of all workers", 1};
   case study::BestBy::efficiency:
     return {"efficiency [%]", 100};
   }

@@ -43,7 +43,7 @@ std::string undecided(const io::Json& row) {
     return {};
   }
   return factor->as_string() == study::kRestOfInterval
-             ? "not told apart: equal runs differ as much"
+             ? "not told apart: within the noise of equal runs"
              : "not told apart: measure " + part_text(factor->as_string());
 }
 
@@ -143,7 +143,7 @@ constexpr std::array kAlgorithmMeanings{
     "from one start of an iteration to the next",
     "of the iteration time: its ends, and the share of all cases between them",
     "iteration time over the shortest of the same block",
-    "under typical conditions: 1 + number of rows of the block that are shorter for sure",
+    "under typical conditions; rows share one where the model cannot order them",
     "communication that computing does not hide",
     "per iteration, by the worker that sends most",
     "compressed only: iteration time of the same training without compression, in PyTorch's "

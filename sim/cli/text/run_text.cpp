@@ -182,7 +182,11 @@ std::string times_text(const study::Result& result) {
     table.rows.push_back({label, milliseconds_cell(seconds),
                           share ? percent_cell(*seconds / step) : std::string("-")});
   };
-  row("iteration time", step);
+  const auto& measured = result.measured_total;
+  if (measured) {
+    table.rows.push_back({"iteration time, corrected", milliseconds_cell(measured->step_s), "-"});
+  }
+  row(measured ? "predicted, not corrected" : "iteration time", step);
   // Asynchronous workers wait for nobody: theirs is the mean.
   const bool slowest = summary.straggler_wait_s.value_or(0) > 0;
   const std::string whose = slowest ? " (slowest worker)" : "";
@@ -222,7 +226,11 @@ std::string times_text(const study::Result& result) {
   if (const auto band = study::band_of(summary)) {
     table.headings.emplace_back();
     for (std::vector<std::string>& cells : table.rows) {
-      cells.push_back(&cells == table.rows.data() ? base::readable_band(*band, 1e3) : "");
+      cells.emplace_back();
+    }
+    table.rows[measured ? 1 : 0].back() = base::readable_band(*band, 1e3);
+    if (const auto corrected = measured ? measured->band() : std::nullopt) {
+      table.rows.front().back() = base::readable_band(*corrected, 1e3);
     }
   }
   return table_text(table);

@@ -23,8 +23,8 @@ std::string help_sentence(const study::TraceStudy& study, study::Effort effort) 
   const auto best = std::ranges::find_if(study.help, of_effort);
   std::string out = std::string(study::kEfforts[effort]) + ": ";
   if (best == study.help.end() || best->gain < kShown) {
-    return out + "nothing that was tried shortens the step" +
-           (best == study.help.end() ? "" : " by " + base::percent(kShown, 2));
+    return out + "no change tried shortens the step" +
+           (best == study.help.end() ? "" : " by " + base::percent(kShown, 2) + " or more");
   }
   out += best->change + ", " + base::percent(best->gain, 2) + " shorter";
   if (best->gain_range) {
@@ -39,13 +39,17 @@ std::string help_sentence(const study::TraceStudy& study, study::Effort effort) 
 }
 
 std::string bucket_sentence(const study::DdpBuckets& buckets) {
+  const bool traced = buckets.trace_step.has_value();
   const std::string gain = base::percent(std::max(0.0, buckets.gain.value), 2);
-  return buckets.gain.worth_it()
-             ? "buckets: the sizes in ddp.json make the step " + gain +
-                   " shorter than bucket_cap_mb 25"
-             : "buckets: leave bucket_cap_mb at 25, there is " + gain + " to gain, " +
-                   (buckets.gain.range ? "which may be none"
-                                       : "less than such predictions are off");
+  if (buckets.gain.worth_it()) {
+    return "buckets: the sizes in ddp.json make the step " + gain + " shorter than " +
+           (traced ? "those of the trace" : "DDP's default");
+  }
+  return std::string("buckets: leave ") + (traced ? "those of the trace" : "bucket_cap_mb unset") +
+         (gain == "0 %" ? ", no other sizes are predicted to gain"
+                        : ", other sizes gain " + gain +
+                              (buckets.gain.range ? ", which may be none"
+                                                  : ", less than such predictions are off"));
 }
 
 // No row of the changes: no key of a scenario makes the host faster.
@@ -95,7 +99,7 @@ Table gap_table(const study::TraceGap& gap) {
 }
 
 std::string carried_sentence(const study::TraceAnswer& answer) {
-  std::string out = "With these carried: " +
+  std::string out = "Predicted with these carried along: " +
                     base::readable_seconds(answer.predicted.step_s, answer.predicted.band) +
                     " on that machine";
   if (answer.predicted_half_s) {
