@@ -18,7 +18,8 @@ constexpr double kMargin = 12;
 constexpr std::string_view kAxisLook = R"(fill="none" stroke="#000")";
 
 std::string axis_title(const Axis& axis) {
-  return axis.unit.empty() || axis.title.empty() ? axis.title : axis.title + " (" + axis.unit + ")";
+  const bool alone = axis.unit.empty() || axis.title.empty() || axis.unit == axis.title;
+  return alone ? axis.title : axis.title + " (" + axis.unit + ")";
 }
 
 bool has_x_ticks(const Panel& panel) { return panel.bars.groups.empty(); }

@@ -41,11 +41,11 @@ std::span<const collectives::Op> operations_of(const Scenario& scenario) {
   using collectives::Op;
   static constexpr std::array kWhole{Op::allreduce};
   static constexpr std::array kOwned{Op::allreduce, Op::broadcast};
-  static constexpr std::array kParts{Op::reduce_scatter, Op::allgather};
+  static constexpr std::array kSharded{Op::reduce_scatter, Op::allgather};
   const Sharding& sharding = scenario.training.sharding;
   return sharding.strategy == ShardingStrategy::none ? std::span<const Op>(kWhole)
          : has_owners(sharding)                      ? std::span<const Op>(kOwned)
-                                                     : std::span<const Op>(kParts);
+                                                     : std::span<const Op>(kSharded);
 }
 
 // Evaluating the exchange of `bytes` of gradients once, as it is sent.
@@ -119,13 +119,13 @@ double planning_seconds(const Scenario& scenario, double bytes, double messages)
 
 // Naming the bottleneck of buckets: by latency, bandwidth and adding alone.
 double bottleneck_seconds(const Scenario& scenario, double messages) {
-  constexpr double kParts = 3;
+  constexpr double kBottleneck = 3;
   if (simulates_messages(scenario) ||
       scenario.training.sharding.strategy != ShardingStrategy::none) {
     return 0;
   }
   const double bytes = static_cast<double>(scenario.workload.bytes().value) / messages;
-  return asking_seconds(scenario, bytes, kParts * messages, kParts, kParts);
+  return asking_seconds(scenario, bytes, kBottleneck * messages, kBottleneck, kBottleneck);
 }
 
 // The way from the first to the last rank.

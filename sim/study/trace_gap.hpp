@@ -5,8 +5,9 @@
 //   step = computing + exposed exchange + other collectives + input + host + other waits
 //
 // of which a scenario with the trace has the computing of its layers and an exchange of its own.
-// What does not depend on the number of GPUs is carried as measured: layer times are stretched by
-// host, other collectives and other waits, and input is read before each step.
+// All but exchanges is carried as measured: layer times are stretched by host, other collectives
+// and other waits, and input is read before each step. Of these, other collectives alone depend on
+// the number of GPUs (a warning of the study says so).
 
 #include "layers/trace.hpp"
 

@@ -68,6 +68,7 @@ public:
       study.answer = answer_to(study.trace, *machine, steps);
       if (!options_.ideal) {
         carried = path_of_output(kTraceFile);
+        warn_of_others(study.answer->gap.times, machine->gpus(), study.warnings);
       }
     }
     add_points(study, carried);
@@ -75,6 +76,18 @@ public:
   }
 
 private:
+  // Such as the all-to-all of experts and of embedding tables.
+  void warn_of_others(const DeviceTimes& times, std::int64_t gpus,
+                      std::vector<std::string>& warnings) const {
+    constexpr double kMany = 0.01; // of the step
+    if (times.other_collectives_s > kMany * times.step_s && options_.gpus.back() > gpus) {
+      warnings.push_back("collectives that exchange no gradients took " +
+                         base::readable_seconds(times.other_collectives_s) +
+                         " of the step; they are carried as long as they were, and take longer on "
+                         "more GPUs");
+    }
+  }
+
   std::string path_of_output(const std::string& name) const { return options_.folder + "/" + name; }
   std::string saved(const std::string& name, const io::Json& tree) {
     const std::string path = path_of_output(name);

@@ -178,14 +178,13 @@ std::string shown_number(double value) {
 
 // `whose` names the curve where there are several; the share is of the pace of one worker.
 plot::Mark knee_mark(const PlotRequest& request, const plot::Guide& ideal, const plot::Point& knee,
-                     const std::string& whose, const plot::Axis& x, const plot::Axis& y) {
+                     const std::string& whose, const plot::Axis& x) {
   const bool times = quantity_of(request.y) == base::QuantityKind::time;
   const double best = std::ranges::find(ideal.points, knee.x, &plot::Point::x)->y;
   const double efficiency = times ? best / knee.y : knee.y / best;
   return {plot::Mark::Kind::vertical, knee.x,
           "knee" + (whose.empty() ? "" : " of " + whose) + ": " + shown_number(knee.x) + " " +
-              x.title + ", " + shown_number(knee.y) + " " + y.unit + ", " +
-              shown_number(100 * efficiency) + " %"};
+              x.title + ", " + shown_number(100 * efficiency) + " %"};
 }
 
 // Bars for an x of words: a group per value of x, a bar per curve.
@@ -372,7 +371,7 @@ RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request, const s
         if (panel.marks.empty()) {
           panel.marks.push_back(knee_mark(request, ideal, *knee,
                                           panel.curves.size() > 1 ? curve.label : std::string(),
-                                          out.figure.x, out.figure.y));
+                                          out.figure.x));
         }
       }
     }
