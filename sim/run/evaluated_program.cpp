@@ -242,15 +242,10 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
       const auto found = programs::repetition(program, times);
       period = found ? std::optional(found->period.value) : std::nullopt;
     }
+    const Window settled{window.to - (window.to - window.from + 1) / 2, window.to};
+    set_communication(program, times, settled, result);
     result.times = first_iterations(std::move(times), iterations);
     result.period = period ? *period : period_by_times(scenario, program, layout, factors, window);
-    const std::int64_t half = iterations / 2;
-    const auto seconds = [&](std::string_view stream) {
-      return exchange_seconds(program, result.times, half, 0, kNever, stream) /
-             static_cast<double>(iterations - half);
-    };
-    result.communication_s = seconds("");
-    result.outer_communication_s = seconds("outer");
   }
   const auto alone = [&] {
     const Program no_exchanges = programs::without_exchanges(program);

@@ -32,13 +32,14 @@ programs::NextForward next_forward(const Communication& communication) {
              : communication.next_forward;
 }
 
-// Of the start-up of an all-reduce each half has its share, at most all of its time: the shares are
-// rounded.
-std::pair<ExchangeTime, ExchangeTime> halves(const MessageSeconds& message, double startup_s) {
+// A broadcast behind a reduce has a start-up of its own, `again_s`. Of the start-up of an
+// all-reduce each half has its share, at most all of its time: the shares are rounded.
+std::pair<ExchangeTime, ExchangeTime> halves(const MessageSeconds& message, double startup_s,
+                                             std::optional<double> again_s) {
   const double whole = message.exchange + message.broadcast;
-  const double first =
-      whole > 0 ? std::min(startup_s * message.exchange / whole, message.exchange) : 0;
-  const double second = std::clamp(startup_s - first, 0.0, message.broadcast);
+  const double share = again_s ? 1 : whole > 0 ? message.exchange / whole : 0;
+  const double first = std::min(startup_s * share, message.exchange);
+  const double second = std::clamp(again_s.value_or(startup_s - first), 0.0, message.broadcast);
   return {{.startup = {first}, .data = {message.exchange - first}},
           {.startup = {second}, .data = {message.broadcast - second}}};
 }
@@ -200,6 +201,7 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
                                                      : made.problem.cost;
   const bool in_two = has_halves(scenario);
   const bool all_gathers = has_all_gathers(scenario);
+  const bool rooted = scenario.communication.reduce_broadcast;
   const bool for_period = made.made_for == MadeFor::period;
   const bool times_alone = for_period && !is_compressed(scenario);
   for (std::size_t g = 0; g < made.units.size(); ++g) {
@@ -224,12 +226,14 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
       set_exchanges(scenario, made.simulated && exchanges(scenario), unit);
     }
     const ChannelSeconds times = times_alone ? costs.times(group.bytes) : unit.cost;
-    const double startup = made.simulated ? 0 : startup_seconds(phases, times.exchange_s());
+    const double timed = times.exchange_s() + (rooted ? 0 : times.broadcast_s);
+    const double startup = made.simulated ? 0 : startup_seconds(phases, timed);
     const MessageSeconds seconds = made.simulated ? beside_messages(times)
                                                   : MessageSeconds{.exchange = times.exchange_s(),
                                                                    .broadcast = times.broadcast_s};
     const auto [first, second] =
-        halves(with_copies(scenario, group, seconds, all_gathers), startup);
+        halves(with_copies(scenario, group, seconds, all_gathers), startup,
+               rooted ? std::optional(startup - extra_cost(scenario).startup_s) : std::nullopt);
     (in_two ? unit.reduce : unit.exchange).time = first;
     unit.gather.time = second;
   }

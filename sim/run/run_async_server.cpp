@@ -176,10 +176,9 @@ Result run_async_server(const Scenario& scenario) {
   fill_memory(unsharded_memory(scenario, scenario.cluster.ranks(), summary), scenario.cluster,
               summary);
   summary.in_flight_gradients = 0;
-  // The server is the bottleneck if the slowest of its three stations is busy all the time. A per
-  // cent is left for the start of the run, where it is not.
-  const double server_busy = std::max({input.link.push_s, input.link.pull_s, input.link.add_s}) *
-                             input.workers / input.servers;
+  // The server is the bottleneck if the slowest of its three stations, or the one that they are, is
+  // busy all the time. A per cent is left for the start of the run, where it is not.
+  const double server_busy = input.link.station_s(input.serial) * input.workers / input.servers;
   const bool saturated = server_busy >= 0.99 * times.period_s;
   const std::string largest = largest_of({.latency_s = 2 * input.link.latency_s,
                                           .bandwidth_s = input.link.push_s + input.link.pull_s,

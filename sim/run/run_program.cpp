@@ -182,7 +182,6 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   result.method = found.method;
   result.exchange_method = made.method;
   Summary& summary = result.summary;
-  summary.interference_s = found.interference;
   constexpr double kRounding = 1e-12;
   const auto beyond = [&](double whole_s, double part_s) {
     return whole_s - part_s < kRounding * period ? 0 : whole_s - part_s;
@@ -193,6 +192,9 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
       scenario.training.input.value > 0 ? std::min(alone, computing_period(scenario)) : alone;
   const double input_wait = beyond(alone, computing);
   const double steps = program.steps;
+  if (found.interference) {
+    summary.interference_s = *found.interference / steps;
+  }
   summary.iteration_time_s = period / steps;
   summary.period_s = period;
   summary.steps = steps;

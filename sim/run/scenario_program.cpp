@@ -164,7 +164,8 @@ programs::Program make_pipe(const Scenario& scenario, ScenarioProgram& out) {
 
 programs::Program make_od(const Scenario& scenario, ScenarioProgram& out) {
   const ProgramParts parts = parts_of(scenario, out, allreduced_parts);
-  return programs::od_sgd_program(parts.layers, parts.buckets, parts.update);
+  return programs::od_sgd_program(parts.layers, parts.buckets, parts.update,
+                                  scenario.training.update);
 }
 
 std::string no_obstacle(const Scenario&) { return ""; }

@@ -16,12 +16,15 @@ double& part(FactorValues& values, Factor factor) {
   return values[static_cast<std::size_t>(factor)].value;
 }
 
-// What the user measured wins: times of whole exchanges, or the rates of a calibrated network.
+// What the user measured wins: times of whole exchanges, or what a calibration contains.
 bool measures_exchanges(const Scenario& nominal) {
-  const Cluster& cluster = nominal.cluster;
-  const bool by_topology = cluster.fabric && !cluster.topology.is_null();
-  return (cluster.network.label == "calibrated" && !by_topology) ||
-         (cluster.network.curve && !nominal.communication.question);
+  if (nominal.communication.question) {
+    return false;
+  }
+  const LossQuestion question = loss_question(nominal);
+  return nominal.cluster.network.curve ||
+         (question.starts_measured && (!crosses_network(question) || question.network_measured) &&
+          (!crosses_bus(question) || question.bus_measured));
 }
 
 // Machines that an NVLink domain joins count as one. Of several jobs the largest decides.
@@ -76,6 +79,12 @@ void set_rates(const Scenario& nominal, LossQuestion& question) {
   } else {
     question.bus_measured = !cluster.intra;
   }
+  if (!nominal.communication.question && !(cluster.fabric && !cluster.topology.is_null())) {
+    question.network_measured = cluster.network.measured.rate;
+    question.bus_measured = question.bus_measured || cluster.intra_measured.rate;
+    question.starts_measured =
+        crosses_network(question) ? cluster.network.measured.start : cluster.intra_measured.start;
+  }
 }
 
 // Sparse, quantised and custom exchanges have messages of their own, whatever the collective is.
@@ -108,22 +117,32 @@ void apply_to_latencies_and_rates(const LossQuestion& question, const Losses& lo
   Network& network = cluster.network;
   const bool one_rate = has_one_rate(scenario, question.servers);
   const auto cards = static_cast<double>(cluster.nics_of_domain());
-  if (const double rate = one_rate ? lost.ring_Bps : lost.network_Bps / cards; rate > 0) {
-    network.bandwidth_Bps = rate;
+  if (one_rate || crosses_network(question)) {
+    network.bandwidth_Bps = one_rate ? lost.ring_Bps : lost.network_Bps / cards;
     network.efficiency = 1;
   }
   // A push and a pull have half of the start each.
-  const double latency_s = question.servers == ServersOn::none ? lost.hop_s : lost.message_s / 2;
-  scenario.conditions.shortens_latency = latency_s < network.latency_s;
-  network.latency_s = network.block_latency_s = latency_s;
-  network.delay_s = 0;
+  collectives::LinkCost start{
+      .latency_s = question.servers == ServersOn::none ? lost.hop_s : lost.message_s / 2};
+  start.block_latency_s = start.latency_s;
+  if (question.starts_measured) { // by the network, or where no message crosses it by the bus
+    start = crosses_network(question)
+                ? collectives::LinkCost{.latency_s = network.latency_s,
+                                        .block_latency_s = network.block_latency_s,
+                                        .delay_s = network.delay_s}
+                : cluster.intra.value_or(start);
+  }
+  scenario.conditions.shortens_latency = start.latency_s < network.latency_s;
+  network.latency_s = start.latency_s;
+  network.block_latency_s = start.block_latency_s;
+  network.delay_s = start.delay_s;
   if (one_rate) {
     cluster.intra.reset();
-  } else if (lost.bus_Bps > 0) {
-    cluster.intra = collectives::LinkCost{
-        .latency_s = latency_s, .block_latency_s = latency_s, .per_byte_s = 1 / lost.bus_Bps};
+  } else if (crosses_bus(question)) {
+    cluster.intra = question.starts_measured && cluster.intra ? *cluster.intra : start;
+    cluster.intra->per_byte_s = 1 / lost.bus_Bps;
   }
-  append({one_rate ? lost.ring_Bps : lost.network_Bps, one_rate ? 0 : lost.bus_Bps, latency_s,
+  append({one_rate ? lost.ring_Bps : lost.network_Bps, one_rate ? 0 : lost.bus_Bps, start.latency_s,
           lost.message_s},
          scenario.conditions.links);
   cluster.machines_push = question.servers == ServersOn::machines;
@@ -279,7 +298,7 @@ void put_under(const FactorValues& factors, const Nominal& nominal, Scenario& sc
   used.erase(std::unique(used.begin(), used.end()), used.end());
   scenario.conditions.used = std::move(used);
   scenario.conditions.hides_transfers =
-      links && question.links != LinkModel::library &&
+      links && question.links != LinkModel::library && !question.starts_measured &&
       (question.servers != ServersOn::none || question.by_priority);
 }
 

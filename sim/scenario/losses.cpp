@@ -64,7 +64,9 @@ double network_rate(const LossQuestion& question, Taken& take) {
 
 // What is lost by whoever hands messages over, at any link.
 double coordinator_share(const LossQuestion& question, Taken& take) {
-  if (question.links == LinkModel::library) {
+  const bool measured =
+      crosses_network(question) ? question.network_measured : question.bus_measured;
+  if (question.links == LinkModel::library || measured) { // contained
     return 1;
   }
   const bool adds = question.host_reduction && question.servers == ServersOn::none;
@@ -119,16 +121,18 @@ Losses losses(const LossQuestion& question, const std::array<double, kFactorCoun
     const double share = coordinator_share(question, take);
     out.bus_Bps = bus ? bus_rate(question, take) * share : 0;
     out.network_Bps = network ? network_rate(question, take) * share : 0;
-    out.ring_Bps = !(out.bus_Bps > 0)       ? out.network_Bps
-                   : !(out.network_Bps > 0) ? out.bus_Bps
-                                            : std::min(out.network_Bps, out.bus_Bps);
-    out.message_s = question.links == LinkModel::library ? 0 : take(start_of(question));
+    out.ring_Bps = !bus       ? out.network_Bps
+                   : !network ? out.bus_Bps
+                              : std::min(out.network_Bps, out.bus_Bps);
+    const bool starts = question.links != LinkModel::library && !question.starts_measured;
+    out.message_s = starts ? take(start_of(question)) : 0;
     if (question.servers == ServersOn::none) {
       const bool inside = !network && question.bus != Bus::pcie;
       out.interference = take(inside ? Factor::s_bus : Factor::s_net);
     }
   }
-  if (network && question.servers == ServersOn::none && question.links == LinkModel::alpha_beta) {
+  if (network && question.servers == ServersOn::none && question.links == LinkModel::alpha_beta &&
+      !question.starts_measured) {
     out.hop_s = hop_latency(question, take);
   }
   out.computing = computing_loss(question, question.ranks, take);

@@ -35,6 +35,7 @@ struct LossQuestion {
   LinkModel links{};
   bool network_measured = false; // its rate is what messages were found to reach
   bool bus_measured = false;
+  bool starts_measured = false; // and what it costs to start them
   ServersOn servers{};
   bool fuses_by_time = false;     // Horovod
   bool by_priority = false;       // ByteScheduler

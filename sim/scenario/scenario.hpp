@@ -40,15 +40,22 @@ struct WorkloadSource {
 enum class NetworkModel { alpha_beta, flow, packet };
 inline constexpr auto kNetworkModels = base::words<NetworkModel>();
 
+// What of a link a measurement of the user's own gives: a calibration whose values nothing
+// replaces.
+struct MeasuredLink {
+  bool rate = false, start = false;
+};
+
 struct Network {
   NetworkModel model = NetworkModel::alpha_beta;
   std::optional<Carrier> carrier; // the key `transport`, else that of the profile or node type
   double latency_s{};
   bool latency_given = false; // by the scenario itself
-  double delay_s{};           // latency that occupies no port (collectives::LinkCost)
-  double bandwidth_Bps{};     // as given; costs use bandwidth_Bps * efficiency
-  double reduction_Bps{};     // speed of adding; 0 = adding takes no time
-  double block_latency_s{};   // <= latency_s
+  MeasuredLink measured{};
+  double delay_s{};         // latency that occupies no port (collectives::LinkCost)
+  double bandwidth_Bps{};   // as given; costs use bandwidth_Bps * efficiency
+  double reduction_Bps{};   // speed of adding; 0 = adding takes no time
+  double block_latency_s{}; // <= latency_s
   double efficiency = 1;
   std::string calibration;                 // name or file of the calibration as written, "" = none
   std::string cost_file;                   // cost file as written, "" = none or inline
@@ -90,6 +97,7 @@ struct Cluster {
   std::optional<double> switch_latency_s; // latency of switches that add in the network, if given
   std::optional<collectives::LinkCost> intra; // link inside a node, if known
   std::string intra_calibration;              // file or name as written, "" = none
+  MeasuredLink intra_measured{};
   std::optional<Bus> bus;  // the key of intra_network, else that of the profile or node type
   bool has_network = true; // false only for a single node
   Network network;

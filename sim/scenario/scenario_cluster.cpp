@@ -136,9 +136,13 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
       }
     }
   }
+  const collectives::LinkCost of_profile{.latency_s = network.latency_s,
+                                         .per_byte_s = 1 / network.bandwidth_Bps};
   if (network.profile && !cluster.intra && cluster.gpus_of_domain() > 1) {
     if (const links::LinkClass* link = class_in_node(*network.profile)) {
       cluster.intra = cost_of(*link);
+      cluster.intra_measured = measured_by(*network.profile, *cluster.intra, link->latency_s,
+                                           1 / cluster.intra->per_byte_s);
     }
   }
   network.curve = parse_cost(part, context, scenario);
@@ -168,6 +172,10 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   note_network(part, cluster);
   network.reduction_Bps = part.number_or("reduction_Bps", network.reduction_Bps);
   network.latency_given = part.has("latency_s");
+  if (network.profile) {
+    network.measured =
+        measured_by(*network.profile, of_profile, network.latency_s, network.bandwidth_Bps);
+  }
   const bool own_latency = network.profile && !part.has("latency_s");
   network.block_latency_s =
       part.number_or("block_latency_s", own_latency ? network.block_latency_s : network.latency_s);

@@ -91,7 +91,8 @@ void check_conditions(const io::Json& tree, io::Problems& problems, const Scenar
   }
   const Cluster& cluster = scenario.cluster;
   const bool by_transport = question.links == LinkModel::packets; // which loses rate by itself
-  if (crosses_network(question) && !by_transport && !cluster.network.carrier) {
+  const bool loses = !question.network_measured || !question.starts_measured;
+  if (crosses_network(question) && loses && !by_transport && !cluster.network.carrier) {
     problems.add(*io::resolve(tree, "/cluster/network"), "transport",
                  "required with typical conditions: rdma, tcp or tcp_cloud");
   }

@@ -22,7 +22,27 @@ std::optional<collectives::LinkCost> intra_of_profile(const links::NetworkProfil
   return cost_of(profile.any_link());
 }
 
+// The kind of link that the class of a profile is called after.
+std::optional<Bus> bus_of_class(const links::NetworkProfile& profile) {
+  const links::LinkClass* link = class_in_node(profile);
+  return link == nullptr          ? std::nullopt
+         : link->name == "nvlink" ? std::optional(Bus::nvlink)
+         : link->name == "pcie"   ? std::optional(Bus::pcie)
+                                  : std::nullopt;
+}
+
 } // namespace
+
+// A resolved scenario repeats the values, whose reciprocals may differ in their last digit.
+MeasuredLink measured_by(const links::NetworkProfile& profile,
+                         const collectives::LinkCost& of_profile, double latency_s,
+                         double rate_Bps) {
+  constexpr double kSame = 1e-12;
+  const bool counts = profile.label != links::ProfileLabel::default_value;
+  return {.rate = counts && std::abs(rate_Bps * of_profile.per_byte_s - 1) <= kSame,
+          .start =
+              counts && std::abs(latency_s - of_profile.latency_s) <= kSame * of_profile.latency_s};
+}
 
 // The link class of a profile that joins GPUs of one node, the fastest first.
 // A class without a rate says nothing about bandwidth and is passed over.
@@ -63,14 +83,16 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
   if (const auto bus = intra.optional_word("bus", links::kBuses)) {
     cluster.bus = bus;
   }
+  const links::NetworkProfile* measured_in = nullptr;
   if (intra.has("calibration")) {
     cluster.intra_calibration = intra.string("calibration");
     note_profile(intra, cluster.intra_calibration, cluster);
     if (const io::Json& place = *intra.any("calibration"); place.is_string()) {
       const links::NetworkProfile& profile = context.files.profile(place);
       of_profile = intra_of_profile(profile, place, context);
-      if (profile.bus && !intra.has("bus")) {
-        cluster.bus = profile.bus;
+      measured_in = &profile;
+      if (!intra.has("bus")) {
+        cluster.bus = profile.bus ? profile.bus : bus_of_class(profile);
       }
     }
   }
@@ -103,6 +125,10 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
   }
   intra.no_more();
   cluster.intra = cost;
+  if (measured_in != nullptr && of_profile) {
+    cluster.intra_measured =
+        measured_by(*measured_in, *of_profile, cost.latency_s, 1 / cost.per_byte_s);
+  }
 }
 
 void add_missing_intra(const io::Json& place, const ParseContext& context, const Cluster& cluster) {

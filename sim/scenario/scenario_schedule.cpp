@@ -161,6 +161,8 @@ void parse_schedule(io::Fields& fields, const ParseContext& context, Scenario& s
   if (planner.needs == buckets::Needs::layers) {
     scenario.communication.schedule_options.groups =
         parse_groups(fields, context.problems, scenario.workload);
+  } else {
+    (void)fields.any("groups"); // known, whatever the schedule is
   }
   for (const std::string_view key : planner.keys) {
     context.needs_meaning(fields, key, buckets, bucketless(scenario.training));

@@ -218,7 +218,7 @@ TEST_CASE("od_sgd: the period is max(c, m), c with two updates, and the delay is
   const auto made = [&](double m, double update) {
     return od_sgd_program(layers,
                           {{.layers = {0}, .reduce = {.startup = {}, .data = {m}}, .gather = {}}},
-                          Seconds{update});
+                          Seconds{update}, Seconds{update});
   };
   for (const double update : {0.0, 1.0}) {
     for (const double m : {0.0, 4.0, 9.0, 25.0}) {

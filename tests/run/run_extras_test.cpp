@@ -2,6 +2,7 @@
 // through host memory, coded pushes, intervals, replications, dense iterations at the start.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <initializer_list>
 #include <numeric>
 #include <string>
@@ -55,6 +56,78 @@ const std::string kSingle = R"("schedule": "single", )";
 const std::string kAsync = R"("algorithm": "parameter_server", "mode": "async", )";
 
 } // namespace
+
+// Their oracle is a program of one's own by the equations of each algorithm.
+TEST_CASE("run: figures of small steps that were found by hand") {
+  const auto layers =
+      [](std::initializer_list<std::array<int, 3>> all) { // forward, backward, bytes
+        std::string text;
+        for (const auto& [forward, backward, bytes] : all) {
+          text += (text.empty() ? "" : ", ") + R"({"name": "l)" + std::to_string(text.size()) +
+                  R"(", "forward_s": )" + std::to_string(forward) + R"(, "backward_s": )" +
+                  std::to_string(backward) + R"(, "gradient_bytes": )" + std::to_string(bytes) +
+                  "}";
+        }
+        return R"({"workload": {"layers": [)" + text + R"(]}, "allow_unusual": true, "cluster": )";
+      };
+  const auto summary = [](const std::string& text) {
+    return study::testing::run_text(text).summary;
+  };
+  const auto step = [&](const std::string& text) { return *summary(text).iteration_time_s; };
+  // od_sgd: what is received is decoded once, by the update that takes it.
+  const study::Summary late = summary(
+      layers({{2, 6, 32}}) +
+      R"({"nodes": 4, "network": {"latency_s": 0, "bandwidth_Bps": 400}}, "training": {"algorithm":
+      "od_sgd", "iterations": 6}, "communication": {"compression": {"method": "custom_codec",
+      "ratio": 2, "encode_Bps": 16, "decode_Bps": 16}, "schedule": "single"}})");
+  CHECK(late.iteration_time_s == 12);
+  CHECK(late.update_s == 0);
+  // A reduce and a broadcast have a start-up each, two halves of an all-reduce have one together.
+  const auto rooted = [&](const std::string& slowdown) {
+    return step(layers({{1, 6, 0}, {2, 2, 32}, {1, 2, 16}}) +
+                R"({"nodes": 2, "network": {"latency_s": 4, "bandwidth_Bps": 16}}, "training":
+        {"iterations": 6, "overlap": {"exchange": )" +
+                slowdown + R"(}}, "communication": {"exchange": "reduce_broadcast",
+        "collective": "mst", "schedule": "wfbp"}})");
+  };
+  CHECK(rooted("2") == within(26, 1e-12));
+  CHECK(rooted("4") == within(28, 1e-12));
+  CHECK(step(layers({{1, 8, 24}, {4, 1, 4}}) +
+             R"({"nodes": 2, "network": {"cost": {"startup_s": 6, "per_byte_s": 0.5}}}, "training":
+      {"iterations": 6, "overlap": {"exchange": 4}}, "communication": {"schedule": "dear",
+      "dear_layers": 1}})") == within(35, 1e-12));
+  // Exchanges of the rounds behind the last one count as those of any other.
+  const auto rounds = [&](const std::string& iterations) {
+    return summary(
+        layers({{5, 6, 24}}) +
+        R"({"nodes": 4, "gpus_per_node": 4, "network": {"latency_s": 2, "bandwidth_Bps": 0.5},
+        "intra_network": {"latency_s": 1, "bandwidth_Bps": 1}}, "limits": {"simulated_s": 1e6},
+        "training": {"algorithm": "local_sgd", "local_steps": 4, "overlap_steps": 2,
+        "inner": "sync_sgd", "iterations": )" +
+        iterations + R"(}, "communication": {"collective": "ring", "schedule": "single"}})");
+  };
+  CHECK(rounds("4").communication_s == within(*rounds("400").communication_s, 1e-9));
+  CHECK(*rounds("4").communication_s <= *rounds("4").iteration_time_s);
+  // Figures of rounds are per step.
+  const study::Summary slowed =
+      summary(layers({{4, 5, 4}, {2, 5, 8}, {6, 8, 8}}) +
+              R"({"nodes": 4, "network": {"cost": {"startup_s": 2, "per_byte_s": 0.5}}}, "training":
+      {"algorithm": "local_sgd", "iterations": 6, "local_steps": 3, "overlap_steps": 1,
+      "overlap": {"compute": 1.5}}, "communication": {}})");
+  CHECK(slowed.interference_s == within(4.0 / 3, 1e-12));
+  CHECK(slowed.exposed_communication_s == within(4.0 / 3, 1e-12));
+  // The three stations of a serial server are one.
+  CHECK(
+      summary(layers({{3, 5, 16}}) +
+              R"({"nodes": 4, "network": {"latency_s": 1, "bandwidth_Bps": 8, "reduction_Bps": 16}},
+      "training": {"algorithm": "parameter_server", "iterations": 400, "mode": "async",
+      "server_mode": "serial"}, "limits": {"simulated_s": 1e6}, "communication": {}})")
+          .bottleneck == "server");
+  // Null takes a key out whatever the schedule is.
+  CHECK(step(layers({{1, 2, 20}, {4, 1, 8}}) +
+             R"({"nodes": 4, "network": {"cost": {"startup_s": 2, "per_byte_s": 0.25}}},
+      "communication": {"schedule": "wfbp", "groups": null}})") > 0);
+}
 
 TEST_CASE("run: the loss is forward of the last layer, whatever runs") {
   // Exact in binary, so that sums have no rounding.

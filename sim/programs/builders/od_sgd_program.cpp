@@ -3,7 +3,7 @@
 namespace stepsim::programs {
 
 Program od_sgd_program(const std::vector<LayerTimes>& layers,
-                       const std::vector<BucketTimes>& buckets, Seconds update) {
+                       const std::vector<BucketTimes>& buckets, Seconds update, Seconds local) {
   ProgramDraft draft;
   const StepStreams streams = step_streams(draft, buckets);
   add_forward(draft, streams.compute, layers);
@@ -19,7 +19,7 @@ Program od_sgd_program(const std::vector<LayerTimes>& layers,
     draft.wait(weights, exchange, 1);
     draft.applies(weights, exchange, 1);
   }
-  return draft.finish(draft.compute("V", streams.compute, Kind::update, update));
+  return draft.finish(draft.compute("V", streams.compute, Kind::update, local));
 }
 
 } // namespace stepsim::programs

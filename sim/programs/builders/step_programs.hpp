@@ -41,11 +41,13 @@ struct SyncSgdOptions {
 //
 // With a single bucket, the period is max(forward + backward + 2 update, exchange).
 
-// The program. Each of the two updates takes `update` seconds. A bucket is exchanged when backward
-// completes it. The first update of an iteration waits for all exchanges of the iteration before,
-// and the second, local one follows it. The marker is the second update.
+// The program. A bucket is exchanged when backward completes it. The first update of an iteration,
+// of `update` seconds with the decoding of what was exchanged, waits for all exchanges of the
+// iteration before, and the second one, of the worker's own gradient and `local` seconds, follows
+// it. The marker is the second update.
 [[nodiscard]] Program od_sgd_program(const std::vector<LayerTimes>& layers,
-                                     const std::vector<BucketTimes>& buckets, Seconds update);
+                                     const std::vector<BucketTimes>& buckets, Seconds update,
+                                     Seconds local);
 
 // Builds the program of Pipe-SGD, in which the gradients of an iteration are applied K iterations
 // later, so that their exchange overlaps with K - 1 steps (TRN 4.6).

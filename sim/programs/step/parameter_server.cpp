@@ -237,9 +237,7 @@ double async_period(const AsyncInput& input) {
   const auto servers = static_cast<double>(input.servers);
   const double alone =
       input.compute_s + 2 * link.latency_s + link.push_s + link.pull_s + link.add_s / servers;
-  const double station = input.serial ? link.push_s + link.pull_s + link.add_s
-                                      : std::max({link.push_s, link.pull_s, link.add_s});
-  return std::max(alone, input.workers * station / servers);
+  return std::max(alone, input.workers * link.station_s(input.serial) / servers);
 }
 
 } // namespace stepsim::programs

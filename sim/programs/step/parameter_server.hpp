@@ -23,6 +23,10 @@ struct ServerLink {
   double push_s{};    // time of a push at the server's inbound port
   double pull_s{};    // time of a pull at the server's outbound port
   double add_s{};     // time to add (and decode) one push
+  // What one worker takes of the busiest station, or of the one that all are in serial mode.
+  [[nodiscard]] double station_s(bool serial) const {
+    return serial ? push_s + pull_s + add_s : std::max({push_s, pull_s, add_s});
+  }
 };
 
 // The end of the last pull of a synchronous round with one server, if worker w is ready at
