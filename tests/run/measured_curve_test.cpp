@@ -33,7 +33,7 @@ TEST_CASE("collective calibrated takes the library's curve of exactly these rank
   const Result ethernet = run_text(text(4, "v100-10gbe", "calibrated"));
   const double all_reduce = 9.080981007148093e-4 + 7.395651186836712e-10 * kBytes;
   CHECK(*ethernet.summary.iteration_time_s == within(0.01 + 0.02 + all_reduce, 1e-9));
-  CHECK(ethernet.scenario.cluster.network.label == "calibrated");
+  CHECK(ethernet.scenario->cluster.network.label == "calibrated");
   const Result infiniband = run_text(text(2, "v100-ib", "calibrated"));
   CHECK(*infiniband.summary.communication_s ==
         within(9.75367204301171e-5 + 3.0568230536676206e-10 * kBytes, 1e-9));
@@ -86,7 +86,7 @@ TEST_CASE("steps of several messages take the curve of a queue, one message that
     CHECK(*step(curves, "single").summary.iteration_time_s == within(0.5, 1e-12));
     CHECK(*step(curves, "wfbp").summary.iteration_time_s == within(0.25, 1e-12));
   }
-  CHECK(step(both, "ddp").scenario.cluster.network.curve_source.ends_with(", gloo, queued"));
+  CHECK(step(both, "ddp").scenario->cluster.network.curve_source.ends_with(", gloo, queued"));
   // Where there is one of them, it is taken.
   CHECK(*step(curve("alone", "0.5"), "wfbp").summary.iteration_time_s == within(0.5, 1e-12));
   CHECK(*step(curve("queue", "0.25"), "single").summary.iteration_time_s == within(0.25, 1e-12));
@@ -130,9 +130,9 @@ TEST_CASE("sharded training takes measured reduce-scatters and all-gathers of it
   CHECK(times(all, "4").second == within(0.125 + 0.4, 1e-12));
   CHECK(times(all, "2").second == within(0.0625 + 0.2, 1e-12));
   const Result named = run(all, full + "4");
-  CHECK(named.scenario.cluster.network.curve_source.ends_with(", nccl reduce_scatter, allgather"));
+  CHECK(named.scenario->cluster.network.curve_source.ends_with(", nccl reduce_scatter, allgather"));
   CHECK(
-      run(all, R"("strategy": "none")").scenario.cluster.network.curve_source.ends_with(", nccl"));
+      run(all, R"("strategy": "none")").scenario->cluster.network.curve_source.ends_with(", nccl"));
   // ZeRO-1 sends the same two.
   CHECK(*run(all, R"("strategy": "zero1", "parameter_bytes": 2, "reduce_bytes": 4)")
              .summary.communication_s == within(0.03125 + 0.2 + 0.125 + 0.4, 1e-12));

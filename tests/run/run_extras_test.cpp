@@ -63,10 +63,10 @@ TEST_CASE("run: figures of small steps that were found by hand") {
       [](std::initializer_list<std::array<int, 3>> all) { // forward, backward, bytes
         std::string text;
         for (const auto& [forward, backward, bytes] : all) {
-          text += (text.empty() ? "" : ", ") + R"({"name": "l)" + std::to_string(text.size()) +
-                  R"(", "forward_s": )" + std::to_string(forward) + R"(, "backward_s": )" +
-                  std::to_string(backward) + R"(, "gradient_bytes": )" + std::to_string(bytes) +
-                  "}";
+          text += std::string(text.empty() ? "" : ", ") + R"({"name": "l)" +
+                  std::to_string(text.size()) + R"(", "forward_s": )" + std::to_string(forward) +
+                  R"(, "backward_s": )" + std::to_string(backward) + R"(, "gradient_bytes": )" +
+                  std::to_string(bytes) + "}";
         }
         return R"({"workload": {"layers": [)" + text + R"(]}, "allow_unusual": true, "cluster": )";
       };
@@ -341,9 +341,9 @@ TEST_CASE("run: messages together share the link, unless a measured cost stands 
     return run_case(
         {.communication = R"("schedule": "asc_wfbp", )" + communication, .network = network});
   };
-  CHECK(contention("", "").scenario.communication.schedule_options.contention == 1);
+  CHECK(contention("", "").scenario->communication.schedule_options.contention == 1);
   const std::string cost = R"("cost": {"startup_s": 1e-4, "per_byte_s": 1e-9}, )";
-  CHECK(contention(cost, "").scenario.communication.schedule_options.contention == 0.5);
+  CHECK(contention(cost, "").scenario->communication.schedule_options.contention == 0.5);
   const study::Result below = contention("", R"("contention": 0.5, )");
   REQUIRE(below.warnings.size() == 1);
   CHECK(below.warnings.front().find("1.333 times the bandwidth") != std::string::npos);

@@ -573,14 +573,14 @@ TEST_CASE("own schedules: caps [1, 25] are the buckets of PyTorch, one large cap
   };
   const Result ddp = run_with(R"("schedule": "ddp")");
   const Result caps = run_with(R"("schedule": {"name": "mine", "caps": [1, 25]})");
-  CHECK(schedule_name(caps.scenario.communication) == "mine");
+  CHECK(schedule_name(caps.scenario->communication) == "mine");
   CHECK(caps.summary.iteration_time_s == ddp.summary.iteration_time_s);
   CHECK(caps.buckets.size() == ddp.buckets.size());
   const Result single = run_with(R"("schedule": "single")");
   CHECK(run_with(R"("schedule": {"caps": [1e6]})").summary.iteration_time_s ==
         single.summary.iteration_time_s);
   // Keys next to the schedule are the same, and what a run resolves runs again.
-  const io::Json resolved = scenario_tree(caps.scenario);
+  const io::Json resolved = scenario_tree(*caps.scenario);
   CHECK(io::resolve(resolved, "/communication/schedule")->as_string() == "caps");
   CHECK(run(parse_scenario(resolved, shipped_files())).summary.iteration_time_s ==
         caps.summary.iteration_time_s);

@@ -327,7 +327,7 @@ TEST_CASE("hybrid_shard: one NVLink domain has no replicas") {
       R"({"workload": {"model": "alexnet", "batch_size": 32, "device": {"flops_Ps": 1e13}},
           "cluster": {"nodes": 36, "preset": "gb200_nvl72"},
           "training": {"sharding": "hybrid_shard"}})");
-  CHECK(shard_ranks(racks.scenario) == 72);
+  CHECK(shard_ranks(*racks.scenario) == 72);
 }
 
 TEST_CASE("sharding: efficiency is below 1 by what of communication is exposed") {
