@@ -111,9 +111,10 @@ Derivative derivative(const SteadyState& state, std::span<const double> slopes) 
 }
 
 Program without_exchanges(Program program) {
-  // Streams of computing, or of a delay for which something else than an exchange waits: its
-  // operations hold up each other, so that all of them take their time.
+  // Streams of the marker, of computing, or of a delay for which something else than an exchange
+  // waits: its operations hold up each other, so that all of them take their time.
   std::vector<bool> counts(program.streams.size());
+  counts[program.operations[program.marker].stream] = true;
   for (std::size_t o = 0; o < program.operations.size(); ++o) {
     const Operation& operation = program.operations[o];
     if (operation.type == OperationType::compute) {

@@ -211,13 +211,14 @@ std::string bottleneck_of(const Explained& explained) {
   return {};
 }
 
-// "Measuring one step on 2 machines would leave 351.2 to 395.0 ms of its interval, .."
+// "Measuring one step on 2 machines would narrow its interval to 351.2 to 395.0 ms, .."
 std::string measure_sentence(const Explained& explained) {
   std::string text;
   for (const MeasureNext& next : explained.measure_next) {
-    text += (text.empty() ? "Measuring " : ", ") + next.what + " would leave " +
-            base::significant(next.low_s * 1e3) + " to " + base::significant(next.high_s * 1e3) +
-            " ms" + (text.empty() ? " of its interval" : "");
+    text += text.empty() ? "Measuring " + next.what + " would narrow its interval to "
+                         : ", " + next.what + " to ";
+    text +=
+        base::significant(next.low_s * 1e3) + " to " + base::significant(next.high_s * 1e3) + " ms";
   }
   return text.empty() ? "" : text + ".";
 }

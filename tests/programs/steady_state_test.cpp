@@ -130,6 +130,18 @@ TEST_CASE("exposed communication: a delay before one that computing waits for ta
   CHECK(exposed_communication(program).value == 0); // there is no exchange
 }
 
+TEST_CASE("exposed communication: a delay that is the marker takes its time without exchanges") {
+  ProgramDraft draft;
+  const auto compute = draft.stream("compute");
+  const auto exchange =
+      draft.exchange("X", draft.stream("reduce"), Kind::allreduce, Seconds{0}, Seconds{10});
+  const auto pause = draft.compute("pause", compute, Kind::update, Seconds{8});
+  draft.last().type = OperationType::delay;
+  draft.wait(pause, exchange, 1);
+  draft.wait(exchange, pause, 1);
+  CHECK(exposed_communication(draft.finish(pause)).value == 2);
+}
+
 TEST_CASE("steady state: a tie of two ends is a kink (row E3)") {
   // Forward 1, 1, backward 2, 2, all-reduces of 2 (layer 2) and 1 (layer 1).
   ProgramDraft draft;

@@ -154,8 +154,8 @@ std::vector<std::string> help_sentences(const study::TraceStudy& study) {
   }
   if (!study.measure_next.empty()) {
     const study::MeasureNext& next = study.measure_next.front();
-    out.push_back("measure next: " + next.what + " leaves " + range(next.low_s, next.high_s) +
-                  " ms of the range");
+    out.push_back("measure next: " + next.what + " narrows the range to " +
+                  range(next.low_s, next.high_s) + " ms");
   }
   return out;
 }
