@@ -324,7 +324,7 @@ TEST_CASE("buckets: layers are layers, whether they have a gradient, one or seve
   const Result resnet = run_text(R"({"workload": {"trace": "traces/resnet50.ddp.2xa100.json"},
       "cluster": {"nodes": 2, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9}},
       "communication": {"schedule": "ddp"}})");
-  const auto count = static_cast<std::int64_t>(resnet.scenario.workload.layers.size());
+  const auto count = static_cast<std::int64_t>(resnet.scenario->workload.layers.size());
   CHECK(resnet.buckets.front().first >= 1);
   CHECK(resnet.buckets.back().last <= count);
   CHECK(resnet.buckets.size() > 1);
