@@ -296,7 +296,7 @@ TEST_CASE("same answer: no merge is faster than optimal, and nobody is slower by
     };
     if (const std::optional<Result> optimal = by("optimal");
         optimal && optimal->summary.merge_certified_optimal) {
-      const Scenario& asked = optimal->scenario;
+      const Scenario& asked = *optimal->scenario;
       const bool servers = // of schedule single they have rounds
           asked.training.algorithm == TrainingAlgorithm::parameter_server;
       const bool promises =
@@ -316,17 +316,17 @@ TEST_CASE("same answer: no merge is faster than optimal, and nobody is slower by
       continue;
     }
     const bool servers = // have queues
-        result->scenario.training.algorithm == TrainingAlgorithm::parameter_server;
+        result->scenario->training.algorithm == TrainingAlgorithm::parameter_server;
     const bool ticks = // a message waits for its cycle, too
-        result->scenario.communication.schedule == buckets::Schedule::horovod;
-    if (!servers && !ticks && result->scenario.variability.compute_cv == 0 &&
-        result->scenario.variability.stragglers.empty()) {
+        result->scenario->communication.schedule == buckets::Schedule::horovod;
+    if (!servers && !ticks && result->scenario->variability.compute_cv == 0 &&
+        result->scenario->variability.stragglers.empty()) {
       CHECK(*result->summary.exposed_communication_s <=
             *result->summary.communication_s * (1 + kSame) + 1e-15);
     }
     const bool packets = // of several workers may come at a server in another order
-        servers && result->scenario.cluster.network.model == NetworkModel::packet;
-    if (!packets && !result->scenario.variability.varies()) {
+        servers && result->scenario->cluster.network.model == NetworkModel::packet;
+    if (!packets && !result->scenario->variability.varies()) {
       const std::optional<Result> other = run_or_none(with(
           text, R"({"/variability": {"stragglers": [{"worker": 0, "factor": 1.0000000001}]}})"));
       if (other) {
@@ -359,7 +359,7 @@ TEST_CASE(
       const std::optional<Result> other =
           run_or_none(with(text, R"({"/method": ")" + std::string(method) + "\"}"));
       const bool padded = // the parts of a shard, in other sizes than the warnings know
-          result->scenario.training.sharding.strategy != ShardingStrategy::none;
+          result->scenario->training.sharding.strategy != ShardingStrategy::none;
       if (other && !estimates(*other)) {
         ++methods;
         CHECK(*other->summary.iteration_time_s == within(period, padded ? 1e-6 : kSame));
@@ -367,13 +367,13 @@ TEST_CASE(
     }
     const bool
         alike = // servers are shared ports; flows know contention; no merge is searched there
-        result->scenario.communication.schedule != buckets::Schedule::asc_wfbp &&
-        result->scenario.communication.collective != collectives::AlgorithmId::parameter_server &&
-        result->scenario.communication.collective != collectives::AlgorithmId::automatic &&
-        !searches_merge(result->scenario);
+        result->scenario->communication.schedule != buckets::Schedule::asc_wfbp &&
+        result->scenario->communication.collective != collectives::AlgorithmId::parameter_server &&
+        result->scenario->communication.collective != collectives::AlgorithmId::automatic &&
+        !searches_merge(*result->scenario);
     const std::optional<Result> flow =
         run_or_none(with(text, R"({"/cluster/network/model": "flow"})"));
-    if (flow && alike && result->scenario.cluster.topology.is_null()) {
+    if (flow && alike && result->scenario->cluster.topology.is_null()) {
       ++levels;
       CHECK(*flow->summary.iteration_time_s == within(period, kSame));
     }
