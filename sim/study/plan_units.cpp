@@ -148,7 +148,7 @@ io::Json unit_planning_tree(const Scenario& scenario, const UnitPlanning& planni
     io::Json tree =
         io::tree_of<&PlannedUnits::name, &PlannedUnits::step_s, &PlannedUnits::memory_bytes>(row);
     tree.set("units", row.units.size());
-    io::set_given(tree, "fits", row.fits);
+    tree.set("fits", row.fits ? io::Json(*row.fits) : io::Json());
     return tree;
   });
   io::Json tree(io::Object{

@@ -221,7 +221,7 @@ def archives_are_opened_or_listed(place):
     packed("two.tgz", ("a.json", samples.kineto()), ("b.json", samples.kineto()))
     for form in ("kineto", "pytorch-et", "chakra", "auto"):
         place.refused("import", form, "two.tgz", "-o", "u.json", code=3,
-                      says="two.tgz: tar archive of 2 files: unpack it and give one of them: "
+                      says="two.tgz: tar archive of 2 files: unpack it and give the files that belong together: "
                            "a.json, b.json")
 
 

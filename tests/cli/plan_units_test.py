@@ -96,7 +96,7 @@ class PlanUnits(unittest.TestCase):
         for first, last, _ in plan["units"]:
             self.assertTrue(first == last or sum(PARAMETERS[first - 1:last]) <= 700_000_000)
         best = plan["alternatives"][0]
-        self.assertTrue(best["fits"])
+        self.assertIsNone(best["fits"])  # activations are not known
         self.assertLessEqual(best["memory_bytes"], limit)
         self.assertGreater(plan["predicted_step_s"], self.plan()["predicted_step_s"])
         error = self.stepsim("plan-training", "s.json", "--only", "units", "--set", "/cluster/gpu_memory_bytes=1000", code=3).stderr

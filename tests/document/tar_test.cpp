@@ -58,11 +58,12 @@ TEST_CASE("tar: folders, links and what macOS adds are no files") {
 
 TEST_CASE("tar: several files are an error that lists them, with long names") {
   const std::string two = tar_entry("a.json", "{}") + tar_entry("b\x1b.json", "[]");
-  CHECK(failure(two + tar_end()) ==
-        "a.tar: tar archive of 2 files: unpack it and give one of them: a.json, b\\x1b.json");
+  CHECK(failure(two + tar_end()) == "a.tar: tar archive of 2 files: unpack it and give the files "
+                                    "that belong together: a.json, b\\x1b.json");
   CHECK(failure(tar_entry("x", "20 path=folder/long\n", 'x') + tar_entry("short", "1") +
                 tar_entry("L", std::string("gnu\0", 4), 'L') + tar_entry("cut", "2") + tar_end()) ==
-        "a.tar: tar archive of 2 files: unpack it and give one of them: folder/long, gnu");
+        "a.tar: tar archive of 2 files: unpack it and give the files that belong together: "
+        "folder/long, gnu");
   std::string many;
   for (int i = 0; i < 12; ++i) {
     many += tar_entry(std::to_string(i), "");
@@ -91,7 +92,8 @@ TEST_CASE("tar: files are opened by content, packed or not") {
   ByteSource source(folder.put("c.tar", tar_entry("a", "1") + tar_entry("b", "2") + tar_end()));
   CHECK_THROWS_WITH_AS(
       (void)source.next(),
-      (folder.file("c.tar") + ": tar archive of 2 files: unpack it and give one of them: a, b")
+      (folder.file("c.tar") +
+       ": tar archive of 2 files: unpack it and give the files that belong together: a, b")
           .c_str(),
       InputError);
 }

@@ -110,11 +110,12 @@ TEST_CASE("chakra: an archive of two files is an error that lists them") {
   if (absent(path)) {
     return;
   }
-  CHECK_THROWS_WITH_AS((void)import_chakra(path, {}),
-                       (path + ": tar archive of 2 files: unpack it and give one of them: "
-                               "jsonData/chakra.0.json, jsonData/small_chakra.0.json")
-                           .c_str(),
-                       InputError);
+  CHECK_THROWS_WITH_AS(
+      (void)import_chakra(path, {}),
+      (path + ": tar archive of 2 files: unpack it and give the files that belong together: "
+              "jsonData/chakra.0.json, jsonData/small_chakra.0.json")
+          .c_str(),
+      InputError);
 }
 
 TEST_CASE("chakra: the JSON form has the same nodes, but no sizes") {
