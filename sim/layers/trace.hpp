@@ -90,8 +90,6 @@ struct MeasuredSharding {
   std::int64_t group_size{};
   std::optional<std::int64_t> world_size;
   bool reshard_after_forward = false;
-  // Whether every micro-step reduces its gradients, and not only the last one of an update.
-  bool reduces_each = false;
 };
 
 // One step of the trace; only steps with `used` contribute to the times of the layers.
@@ -154,6 +152,8 @@ struct Trace {
   std::optional<Granularity> granularity;
   // Micro-steps per update; empty means 1. The layers have the times of one micro-step.
   std::optional<std::int64_t> accumulation;
+  // Whether every micro-step reduces its gradients, and not only the last one of an update.
+  bool reduces_each = false;
   std::vector<Layer> layers; // forward order, at least one
   Seconds update, input, other, framework;
   std::vector<MeasuredBucket> buckets;

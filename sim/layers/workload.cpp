@@ -290,6 +290,7 @@ Workload workload_from_trace(const Trace& trace, Granularity granularity) {
                     .measured_ranks = trace.ranks,
                     .device = trace.device.value_or(""),
                     .accumulation = trace.accumulation,
+                    .reduces_each = trace.reduces_each,
                     .units = trace.units,
                     .sharding = trace.sharding};
   std::int64_t position = 0;

@@ -60,6 +60,7 @@ struct Workload {
   std::string device{};                       // the GPU of the times; "" if unknown
   // How the trace was recorded. They change no time: the scenario says what is simulated.
   std::optional<std::int64_t> accumulation{}; // micro-batches per update
+  bool reduces_each = false;                  // whether each of them is exchanged
   std::vector<MeasuredUnit> units{};
   std::optional<MeasuredSharding> sharding{};
   // The interval of factors on the times in which measured times are expected; set if the times are

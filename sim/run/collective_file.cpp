@@ -215,8 +215,9 @@ void parse_exchange(io::Fields& fields, CompressionMethod method, Leftovers left
   out.method = method;
   read_exchange(inner, out);
   out.k = inner.optional_integer("k");
-  out.value_bytes = inner.integer("value_bytes");
-  out.ratio = inner.number_or("ratio", collectives::codec_ratio(method));
+  const int dense_bytes = nccl::element_bytes(fields.word("element_type", nccl::kElementTypes));
+  out.value_bytes = inner.integer_or("value_bytes", dense_bytes);
+  out.ratio = inner.number_or("ratio", collectives::codec_ratio(method, dense_bytes));
   file.gradient.shapes = parse_shapes(inner);
   inner.no_more();
   const bool dense = method == CompressionMethod::none;

@@ -99,9 +99,8 @@ inline constexpr std::array kCollectiveCompression{
         .in(io::between(0, io::kMostExact)),
     shared_compression("index_bytes").in(io::between(1, 64)),
     shared_compression("value_bytes")
-        .says("Bytes of a value as it is sent.")
-        .in(io::between(1, 64))
-        .by_default(4),
+        .says("Bytes of a value as it is sent. The default is that of element_type.")
+        .in(io::between(1, 64)),
     shared_compression("allgather"),
     shared_compression("broadcast"),
     shared_compression("split_values_indices"),

@@ -235,6 +235,9 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
   if (averages(scenario)) {
     result.period = mean_period(times, window);
     set_communication(program, times, window, result);
+    result.steady = scenario.variability.random() ? result.period
+                    : times.period_s              ? *times.period_s
+                                     : steady_period(scenario, program, layout, by_recurrence);
     result.times = first_iterations(std::move(times), iterations);
   } else {
     std::optional<double> period = times.period_s;
@@ -246,6 +249,7 @@ EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProg
     set_communication(program, times, settled, result);
     result.times = first_iterations(std::move(times), iterations);
     result.period = period ? *period : period_by_times(scenario, program, layout, factors, window);
+    result.steady = result.period;
   }
   const auto alone = [&] {
     const Program no_exchanges = programs::without_exchanges(program);
@@ -283,7 +287,7 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
   EvaluatedProgram result;
   result.network = network_program(scenario, made, simulated);
   OperationTimes times = std::move(result.network->run.jobs.front().times);
-  result.period = mean_period(times, window);
+  result.period = result.steady = mean_period(times, window);
   result.ends = marker_ends(times, window.to + 1);
   const bool all_sent = result.network->jobs.front().program->sent_iterations >= simulated;
   if (all_sent) {
@@ -304,6 +308,9 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
   const Program no_exchanges = programs::without_exchanges(made.program);
   const bool exact = programs::recurrence_applies(no_exchanges);
   result.alone = alone_times(own, no_exchanges, made.layout, factors, window, window.to + 1, exact);
+  if (is_pipelined(own) && !own.variability.random()) { // the second half may catch up
+    result.steady = std::max(result.period, result.alone.period);
+  }
   result.unselected =
       unselected_period(own, made.program, made.layout, factors, window, exact, result.alone);
   result.method = collectives::name(collectives::Method::events);

@@ -60,6 +60,7 @@ struct EvaluatedProgram {
   programs::OperationTimes times;
   std::vector<double> ends; // [iteration]
   double period{};
+  double steady{}; // of the steady state: differs from `period` where a pipeline fills (TRN 2.4)
   AloneTimes alone;
   double unselected{}; // period of `alone` without selections on a stream of their own
   double communication_s{}, outer_communication_s{};

@@ -1,5 +1,6 @@
 #include "run/run_program.hpp"
 
+#include "base/quantity.hpp"
 #include "run/period_bound.hpp"
 #include "run/run_figures.hpp"
 #include "scenario/scenario_overlap.hpp"
@@ -127,6 +128,13 @@ void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
   const std::int64_t pending = programs::pending_gradients(steps);
   Summary& summary = result.summary;
   summary.pipeline_width = static_cast<double>(steps.width);
+  constexpr double kRounding = 1e-9;
+  if (std::abs(*summary.iteration_time_s - *summary.period_s) > kRounding * *summary.period_s) {
+    result.warnings.push_back("the second half of the iterations, over which iteration_time_s is "
+                              "the mean, is not the steady state of the pipeline, in which a step "
+                              "takes " +
+                              base::readable_seconds(*summary.period_s));
+  }
   fill_staleness(programs::pipeline_staleness(steps, training.drain), summary);
   summary.in_flight_gradients = training.drain ? 0 : static_cast<double>(pending);
   if (training.drain) {

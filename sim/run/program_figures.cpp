@@ -232,7 +232,9 @@ void fill_bound(const Scenario& scenario, const ScenarioProgram& made,
   } else if (bounds && !made.simulated) {
     least = bounds->with_factors(found.times, factors, window);
   }
-  if (least) {
+  // A pipeline whose second half catches up with the first one is faster than its steady state.
+  constexpr double kRounding = 1e-12;
+  if (least && found.period >= found.steady * (1 - kRounding)) {
     constexpr double kEarly = 1e-8; // flows that end together may end so much early
     const double time = step_of(summary);
     const bool early = is_simulated(scenario) && *least <= time * (1 + kEarly);

@@ -155,11 +155,12 @@ Result run_async_server(const Scenario& scenario) {
   summary.iteration_time_s = times.period_s;
   const bool varies = scenario.variability.varies();
   fill_work(scenario, exchange.codec_s, varies ? times.compute_s : input.compute_s, summary);
-  // Of an idle server; what a worker waits behind others is in the exposed part.
+  // Of an idle server; a worker that waits behind others is in its exchange, too (TRN 2.6).
   const double idle = 2 * input.link.latency_s + input.link.push_s + input.link.pull_s +
                       input.link.add_s / input.servers;
   const double round_trip = simulated ? mean_round_trip(times) : idle;
-  fill_communication(round_trip, std::max(0.0, times.period_s - *summary.compute_s), summary);
+  const double exposed = std::max(0.0, times.period_s - *summary.compute_s);
+  fill_communication(std::max(round_trip, exposed), exposed, summary);
   summary.straggler_wait_s = times.held_s;
   summary.makespan_s = times.makespan_s;
   if (!scenario.variability.varies() && !input.staleness_bound && !simulated) {

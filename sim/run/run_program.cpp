@@ -186,8 +186,8 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   const auto beyond = [&](double whole_s, double part_s) {
     return whole_s - part_s < kRounding * period ? 0 : whole_s - part_s;
   };
-  const double exposed = beyond(period, found.alone.period);
-  const double alone = std::min(period, found.alone.period);
+  const double exposed = beyond(found.steady, found.alone.period);
+  const double alone = std::min(found.steady, found.alone.period);
   const double computing =
       scenario.training.input.value > 0 ? std::min(alone, computing_period(scenario)) : alone;
   const double input_wait = beyond(alone, computing);
@@ -196,9 +196,9 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
     summary.interference_s = *found.interference / steps;
   }
   summary.iteration_time_s = period / steps;
-  summary.period_s = period;
+  summary.period_s = found.steady;
   summary.steps = steps;
-  summary.utilization = period > 0 ? (period - exposed) / period : 1;
+  summary.utilization = found.steady > 0 ? (found.steady - exposed) / found.steady : 1;
   fill_computing(scenario, made, computing / steps, std::min(computing, found.unselected) / steps,
                  summary);
   fill_communication(found.communication_s / steps, exposed / steps, summary);

@@ -239,7 +239,8 @@ Result run_server_rounds(const Scenario& scenario) {
   const double compute = totals.compute_s / count;
   const double exposed = totals.exposed_s / count;
   const double period = compute + exposed;
-  const double communication = exchange * totals.exchange_factor / count;
+  // Pulls of a server on a worker's host may slow the last push, which takes longer than alone.
+  const double communication = std::max(exchange * totals.exchange_factor / count, exposed);
   summary.iteration_time_s = period;
   summary.period_s.reset(); // follows from the other figures, with utilization (fill_step)
   // The run of equal workers has start and end right; its iterations are exchanged for the rounds

@@ -251,7 +251,8 @@ inline constexpr std::array kAll{
     mean<&Summary::fct_p99_s>("The same, 99th percentile, s.").below("fct"),
     mean<&Summary::fct_max_s>("The same, longest, s.").below("fct"),
     mean<&Summary::period_s>(
-        "Period of the program of an iteration, s: its steps times iteration_time_s."),
+        "Period of the program of an iteration, s: its steps times iteration_time_s, but in a run "
+        "of pipe_sgd whose second half is not its steady state."),
     row<&Summary::steps>("Optimizer steps of an iteration of the program."),
     gain<&Summary::utilization>("Period with exchanges that take no time over the period.",
                                 Replicated::mean),

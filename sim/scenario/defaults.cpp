@@ -41,6 +41,14 @@ bool takes_ring(const Scenario& scenario) {
   return exchanges_by_links(scenario) && !asks_library(scenario) && !tries_algorithms(scenario);
 }
 
+bool starts_at_once(const Scenario& scenario) {
+  return exchanges(scenario) &&
+         scenario.communication.next_forward == programs::NextForward::barrier;
+}
+bool starts_by_layer(const Scenario& scenario) {
+  return exchanges(scenario) && !starts_at_once(scenario);
+}
+
 // On a fabric the interfaces are links of their own, and the number per node has no meaning. A
 // library counts the interfaces as the schedules do.
 bool crosses_interfaces(const Scenario& scenario) {
@@ -131,6 +139,9 @@ constexpr std::array kDefaultRows{
         "a node type or a calibration of the library is given"},
     Row{"/communication/cost_form", exchanges_by_links},
     Row{"/communication/element_bytes", exchanges_by_links},
+    Row{"/communication/next_forward", starts_by_layer},
+    Row{"/communication/next_forward", starts_at_once, false,
+        "workers of servers start again together"},
     Row{"/communication/pipeline_chunks", exchanges_by_links},
     Row{"/communication/reduction_mode", adding_takes_time},
     Row{"/communication/ring_startup", exchanges_by_links},

@@ -168,13 +168,13 @@ RecordedTraining recorded_training(const layers::Workload& workload, const Clust
     std::string words;
     recorded.keys.set("sharding", sharding_of(workload, cluster, words));
     recorded.taken.push_back(words);
-    if (micro_batches > 1) {
-      const auto exchange =
-          workload.sharding->reduces_each ? AccumulationExchange::each : AccumulationExchange::last;
-      recorded.keys.set("accumulation_exchange", kAccumulationExchanges[exchange]);
-      recorded.taken.push_back("accumulation_exchange " +
-                               std::string(kAccumulationExchanges[exchange]));
-    }
+  }
+  if (micro_batches > 1 && (workload.sharding || workload.reduces_each)) {
+    const auto exchange =
+        workload.reduces_each ? AccumulationExchange::each : AccumulationExchange::last;
+    recorded.keys.set("accumulation_exchange", kAccumulationExchanges[exchange]);
+    recorded.taken.push_back("accumulation_exchange " +
+                             std::string(kAccumulationExchanges[exchange]));
   }
   return recorded;
 }

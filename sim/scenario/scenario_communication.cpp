@@ -202,7 +202,16 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   }
   out.overlap_backward = fields.boolean("overlap_backward");
   out.host_reduction = fields.boolean("host_reduction");
-  out.next_forward = fields.word("next_forward", programs::kNextForwards);
+  // Workers start again together when the last pull has ended (PIP 3.2, TRN 4.7). On simulated
+  // networks, and with priorities, a layer waits for its own parts (PKT 7.2).
+  const bool in_line = scenario.cluster.network.model == NetworkModel::alpha_beta &&
+                       buckets::planner(out.schedule).one_channel(out.schedule_options);
+  const bool pulls_once = algorithm == TrainingAlgorithm::parameter_server &&
+                          !scenario.training.async() &&
+                          (in_line || out.schedule == buckets::Schedule::single);
+  const auto waits = pulls_once ? programs::NextForward::barrier : programs::NextForward::per_layer;
+  out.next_forward =
+      *programs::kNextForwards.find(fields.word_or("next_forward", programs::kNextForwards[waits]));
   const auto& profile = scenario.cluster.network.profile;
   out.copy_bandwidth_Bps = speed_or_calibrated(
       fields, "copy_bandwidth_Bps", profile ? profile->copy_bandwidth_Bps : std::nullopt, context);

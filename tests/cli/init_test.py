@@ -222,8 +222,8 @@ class Init(Folder):
         update = self.recorded()
         update = update["update_s"] + update["framework_s"]
         for each in (False, True):
-            sharding = {"group_size": 4, "world_size": 4, "reshard_after_forward": True, "reduces_each": each}
-            self.recorded(units=[{**unit, "layers": [0, 5]}], sharding=sharding, accumulation=2)
+            sharding = {"group_size": 4, "world_size": 4, "reshard_after_forward": True}
+            self.recorded(units=[{**unit, "layers": [0, 5]}], sharding=sharding, accumulation=2, reduces_each=each)
             for nodes in (4, 8):
                 done = self.stepsim("init", "--trace", "t.json", "--nodes", nodes, "-o", "s.json", "--force")
                 word = "each" if each else "last"

@@ -157,4 +157,11 @@ TEST_CASE("double tree: max_plus of 77 blocks is just below the closed form") {
   const Collective c = point(Op::allreduce, Id::double_binary_tree, 8, 1e8, {1e-5, 8e-10, 0});
   CHECK(max_plus(c).seconds == within(0.165727403, 1e-8));
   CHECK(closed_form(c)->seconds == within(0.166256883, 1e-8));
+  // A last block of b' bytes: n / 2m bytes for every block would be less than what runs.
+  Collective cut = point(Op::allreduce, Id::double_binary_tree, 5, 1e5, {1e-6, 1e-9, 0});
+  cut.options.block = stepsim::Bytes{45618};
+  const double whole = 1e-6 + 45618e-9;
+  const double last = 1e-6 + (50000 - 45618) * 1e-9;
+  CHECK(closed_form(cut)->seconds == within(2 * 5 * whole + 2 * 2 * last, 1e-12));
+  CHECK(max_plus(cut).seconds > 2 * (2 + 5) * (1e-6 + 1e5 / 4 * 1e-9));
 }

@@ -658,8 +658,12 @@ TEST_CASE("eight ranks of DLRM tell start-up and rate of their link") {
 
 TEST_CASE("R15: four micro-steps for each update are one step, its layers those of one") {
   const TemporaryFolder folder;
-  for (const bool marks_each : {false, true}) { // ProfilerStep#N around every micro-step
+  // ProfilerStep#N around every micro-step; an all-reduce in every one, or in the last.
+  for (const int way : {0, 1, 2, 3}) {
+    const bool marks_each = way % 2 == 1;
+    const bool reduces_each = way >= 2;
     CAPTURE(marks_each);
+    CAPTURE(reduces_each);
     Recording recording;
     int number = 0;
     std::int64_t now = 1'000'000;
@@ -684,7 +688,7 @@ TEST_CASE("R15: four micro-steps for each update are one step, its layers those 
                           2, "");
           recording.event("cpu_op", "torch::autograd::AccumulateGrad", now + 2'000, 5'000, 2,
                           R"("Input Dims":[[)" + elements + R"(]],"Input type":["float"])");
-          if (micro == 3 && layer == 0) {
+          if ((micro == 3 || reduces_each) && layer == 0) {
             recording.event("cpu_op", "record_param_comms", now + 8'000, 5'000, 2,
                             R"("Collective name":"allreduce","In msg nelems":300,"dtype":"Float")");
           }
@@ -708,6 +712,7 @@ TEST_CASE("R15: four micro-steps for each update are one step, its layers those 
     const layers::Trace trace =
         import_kineto_job({folder.put("t.json", recording.text(0, 2))}, {}).trace;
     CHECK(trace.accumulation == 4);
+    CHECK(trace.reduces_each == reduces_each);
     CHECK(trace.steps.size() == 3);
     REQUIRE(trace.layers.size() == 2);
     CHECK(in_us(*trace.layers[0].forward) == us(11));
@@ -938,7 +943,7 @@ TEST_CASE("units of accumulated steps are those of a micro-step, reduced in each
       CHECK(trace.units[u].last_layer == static_cast<std::int64_t>(u));
     }
     REQUIRE(trace.sharding.has_value());
-    CHECK(trace.sharding->reduces_each == each);
+    CHECK(trace.reduces_each == each);
     CHECK(gradients_of(trace).bytes == 4 * (1000 + 1000 + 4000));
   }
 }

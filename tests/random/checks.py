@@ -87,8 +87,11 @@ def of_summary(s, result):
         yield "compute", f"forward + backward + update + codec = {compute!r}, compute_s {s['compute_s']!r}"
     training = scenario["training"]
     parts = s["compute_s"] + (s["compress_s"] or 0) + s["exposed_communication_s"] + (s["input_wait_s"] or 0)
-    if not close(parts, period):
-        yield "shares", f"compute + compress + exposed + reading = {parts!r}, iteration_time_s {period!r}"
+    step = s["period_s"] / s["steps"]
+    if not close(parts, step):
+        yield "shares", f"compute + compress + exposed + reading = {parts!r}, period_s / steps {step!r}"
+    if training["algorithm"] != "pipe_sgd" and not close(step, period):
+        yield "period", f"period_s / steps {step!r}, iteration_time_s {period!r}"
     if not at_most(s["straggler_wait_s"], period):
         yield "straggler wait", f"{s['straggler_wait_s']!r} > iteration_time_s {period!r}"
     if not at_most(s["scaling_efficiency"], 1):

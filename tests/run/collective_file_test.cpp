@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "collectives/compress/compressed_exchange.hpp"
 #include "document/json_text.hpp"
 #include "links/fabric/placement.hpp"
 #include "run/collective_keys.hpp"
@@ -107,6 +108,22 @@ TEST_CASE("collective file: a method of compression is an algorithm, its values 
   CHECK(file.compression->density == 0.1);
   CHECK(file.compression->allgather == collectives::SparseAllgather::ring);
   CHECK(file.gradient.elements == 8000 / 2);
+  // Codecs shrink values by the size that they have.
+  const auto sent = [](const char* method, const char* type) {
+    const CollectiveFile codec = read(kTopk, {{"/algorithm", '"' + std::string(method) + '"'},
+                                              {"/element_type", '"' + std::string(type) + '"'},
+                                              {"/compression", ""}});
+    return collectives::compressed_exchange(*codec.compression, codec.gradient, codec.collective)
+               .stages.front()
+               .collective.bytes /
+           8000;
+  };
+  CHECK(sent("fp16", "fp32") == 0.5);
+  CHECK(sent("fp16", "fp16") == 1);
+  CHECK(sent("fp16", "int8") == 1);
+  CHECK(sent("truncate16", "fp64") == 0.25);
+  CHECK(sent("truncate16", "bf16") == 1);
+  CHECK(sent("quantize8", "bf16") == 0.5);
   const CollectiveFile low_rank =
       read(kTopk, {{"/algorithm", R"("powersgd")"},
                    {"/compression", R"({"rank": 2, "shapes": [[10, 10, 10], [1000]]})"}});

@@ -424,6 +424,27 @@ TEST_CASE("pipeline: draining applies the pending gradients on the compute threa
   CHECK(*summary.makespan_drained_s - *summary.makespan_s == within(10 * kMs, 1e-9));
 }
 
+TEST_CASE("pipeline: while it fills, period and exposed communication are of the steady state") {
+  struct Row {
+    int iterations, warmup;
+    double mean; // of the second half, in ms
+  };
+  for (const Row& row : {Row{1, 0, 160}, Row{3, 3, 160}, Row{4, 3, 130}, Row{6, 0, 100}}) {
+    CAPTURE(row.iterations);
+    const std::string warmup = R"(, "warmup_iterations": )" + std::to_string(row.warmup);
+    for (const char* workers :
+         {"{}", R"({"stragglers": [{"worker": 1, "factor": 1.0000000001}]})"}) {
+      const study::Result result = pipeline(60, 100, 2, 0, warmup, workers, row.iterations);
+      CHECK(*result.summary.iteration_time_s == within(row.mean * kMs, 1e-9));
+      CHECK(*result.summary.period_s == within(100 * kMs, 1e-9));
+      CHECK(*result.summary.exposed_communication_s == within(40 * kMs, 1e-9));
+      CHECK(*result.summary.utilization == within(0.6, 1e-9));
+      CHECK((result.warnings.empty() || result.warnings.front().find("is not the steady") ==
+                                            std::string::npos) == (row.mean == 100));
+    }
+  }
+}
+
 TEST_CASE("pipeline: one straggler sets the period (PIP 18 G)") {
   const std::string straggler = R"({"stragglers": [{"worker": 3, "factor": 2}]})";
   const study::Result sync = pipeline(100, 60, 1, 0, "", straggler);

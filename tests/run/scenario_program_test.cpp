@@ -48,15 +48,6 @@ double second_half(const Program& made, std::int64_t iterations) {
   return (end(iterations) - end(iterations / 2)) / static_cast<double>(iterations - iterations / 2);
 }
 
-double computing(const Program& made) {
-  double sum = 0;
-  for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
-    const programs::Operation& each = made.operations[o];
-    sum += each.type == programs::OperationType::compute ? each.seconds.value : 0;
-  }
-  return sum;
-}
-
 // Merged layers leave the times of iterations and exchanges as they are.
 void check_merged(const Scenario& scenario, const Program& made) {
   const Program merged = scenario_program(scenario, false, MadeFor::figures).program;
@@ -111,17 +102,12 @@ void check_equal(const Scenario& scenario) {
   const Summary run_says = run(scenario).summary;
   const ScenarioProgram made = scenario_program(scenario);
   check_merged(scenario, made.program);
-  double period = 0;
-  double exposed = 0;
-  if (scenario.training.algorithm == TrainingAlgorithm::pipe_sgd) {
-    period = second_half(made.program, scenario.training.iterations);
-    exposed = period - computing(made.program);
-  } else {
-    const double whole = programs::period_s(made.program, {});
-    period = whole / made.program.steps;
-    exposed = programs::beyond_s(programs::without_exchanges(made.program), {}, whole) /
-              made.program.steps;
-  }
+  const double whole = programs::period_s(made.program, {});
+  const double exposed =
+      programs::beyond_s(programs::without_exchanges(made.program), {}, whole) / made.program.steps;
+  const double period = scenario.training.algorithm == TrainingAlgorithm::pipe_sgd
+                            ? second_half(made.program, scenario.training.iterations)
+                            : whole / made.program.steps;
   CHECK(period == within(*run_says.iteration_time_s, 1e-9));
   if (scenario.training.input.value == 0) { // exposed beside reading is no difference of periods
     CHECK(exposed == plus_minus(*run_says.exposed_communication_s, 1e-9 * period));

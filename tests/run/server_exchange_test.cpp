@@ -133,7 +133,7 @@ TEST_CASE("parameter server: values of 2 bytes stay under fp16 and truncate16, i
   }
 }
 
-TEST_CASE("parameter server: layers without a gradient go on, with workers that differ too") {
+TEST_CASE("parameter server: all forwards wait for the pull, with workers that differ too") {
   const auto run = [](const std::string& communication, const std::string& variability) {
     return *study::testing::run_text(
                 R"({"workload": {"layers": [
@@ -146,9 +146,14 @@ TEST_CASE("parameter server: layers without a gradient go on, with workers that 
   };
   const std::string straggler = R"({"stragglers": [{"worker": 1, "factor": 1.0000000001}]})";
   const double exchange = 2 * 2 * 0.01;
-  // Backward and the next forward of "in" run beside the exchange, 0.03 s of 0.04 s.
-  CHECK(run("", "{}") == within(0.01 + 0.02 + exchange, 1e-9));
-  CHECK(run("", straggler) == within(0.01 + 0.02 + exchange, 1e-9));
+  // The backward of "in" runs beside the exchange, and its next forward only where it is told to.
+  const std::string per_layer = R"("next_forward": "per_layer")";
+  CHECK(run("", "{}") == within(2 * 0.01 + 0.02 + exchange, 1e-9));
+  CHECK(run("", straggler) == within(2 * 0.01 + 0.02 + exchange, 1e-9));
+  CHECK(run(R"("schedule": "wfbp")", "{}") == run("", "{}"));
+  CHECK(run(R"("schedule": "priority")", "{}") == within(0.01 + 0.02 + exchange, 1e-9));
+  CHECK(run(per_layer, "{}") == within(0.01 + 0.02 + exchange, 1e-9));
+  CHECK(run(per_layer, straggler) == within(0.01 + 0.02 + exchange, 1e-9));
   const std::string barrier = R"("next_forward": "barrier", "overlap_backward": false)";
   CHECK(run(barrier, "{}") == within(2 * (0.01 + 0.02) + exchange, 1e-9));
   CHECK(run(barrier, straggler) == within(2 * (0.01 + 0.02) + exchange, 1e-9));

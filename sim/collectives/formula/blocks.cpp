@@ -29,7 +29,8 @@ double stream_bytes(double bytes, Index streams, const Options& options) {
 
 Blocks given_block(double stream, double block) {
   const double b = std::min(block, stream);
-  return {b, static_cast<std::int64_t>(std::ceil(stream / b)), block > stream};
+  const double count = std::ceil(stream / b);
+  return {b, static_cast<std::int64_t>(count), block > stream, count * b - stream};
 }
 
 // m blocks; whole elements per block unless chunking is real.

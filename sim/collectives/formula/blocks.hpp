@@ -13,6 +13,7 @@ struct Blocks {
   double block_bytes{};
   std::int64_t blocks{};
   bool clamped = false; // options.block was larger than what one stream of blocks carries
+  double short_by{};    // bytes that the last block has less than the others
   // max_plus() of all ranks entering at 0, if times_blocks(): the search has timed it.
   std::optional<double> seconds{};
 };

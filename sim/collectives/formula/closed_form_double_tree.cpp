@@ -17,8 +17,11 @@ StreamNetwork stream_network(const Symbols& s, const TreeDepths& depths) {
 ClosedForm double_tree_form(const Symbols& s, const TreeDepths& depths, const Blocks& blocks) {
   ClosedForm form;
   form.upper_bound = true;
+  // The last block has the last two slots of each phase for itself; P = 2 sends it twice.
+  const double last_slots = s.P == 2 ? 2 * s.beta + s.gamma : 4 * s.beta + 2 * s.gamma;
   form.seconds = tree_seconds(stream_network(s, depths), blocks.block_bytes,
-                              static_cast<double>(blocks.blocks));
+                              static_cast<double>(blocks.blocks)) -
+                 blocks.short_by * last_slots;
   return form;
 }
 

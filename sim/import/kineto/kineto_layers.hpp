@@ -77,8 +77,9 @@ struct StepSample {
   Nanoseconds graph_time{};      // device time inside CUDA graphs
   // Device time of forward operators inside backward nodes; 0 unless `recomputes`.
   Nanoseconds recomputed{};
-  bool recomputes = false;  // most kinds of forward layers run again in the backward pass
-  std::int64_t repeats = 1; // equal micro-steps that were joined to one
+  bool recomputes = false;   // most kinds of forward layers run again in the backward pass
+  std::int64_t repeats = 1;  // equal micro-steps that were joined to one
+  bool reduces_each = false; // each of them exchanged its gradients
   // Start of the last gradient node of the first micro-step on the host; no end if there is one.
   Nanoseconds first_end = std::numeric_limits<Nanoseconds>::max();
 };
@@ -94,12 +95,12 @@ struct StepSample {
                                                    std::span<const CollectiveCall> calls);
 
 // Gradient accumulation (INP 1.3, rule 8): a step between two weight updates may have k
-// micro-steps, each a forward and a backward pass, and only the last one exchanges gradients.
+// micro-steps, each a forward and a backward pass, and the last one or each exchanges gradients.
 // If the step consists of k >= 2 equal repeats, reduces the sample to one micro-step: the medians
-// of the layer times, the gradients of the last repeat, and `repeats` = k. Equal repeats have the
-// same layers and gradients, each backward pass ends before the next forward pass, and all buckets
-// are in the last one. Counts of nodes are divided by k; `times` stay those of the whole step. The
-// largest possible k is used.
+// of the layer times, the gradients and buckets of the last repeat, and `repeats` = k. Equal
+// repeats have the same layers and gradients, each backward pass ends before the next forward pass,
+// and all buckets are in the last one, or the same ones in each. Counts of nodes are divided by k;
+// `times` stay those of the whole step. The largest possible k is used.
 void join_repeats(StepSample& sample);
 
 } // namespace stepsim::io

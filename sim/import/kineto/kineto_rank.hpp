@@ -18,6 +18,7 @@ namespace stepsim::io {
 // or the recording has annotations of FSDP.
 struct ShardedStep {
   layers::MeasuredSharding sharding;
+  bool reduces_each = false;               // every micro-step of several, not only the last one
   std::vector<layers::MeasuredUnit> units; // in forward order
 };
 

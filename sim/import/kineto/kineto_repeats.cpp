@@ -9,6 +9,27 @@ std::int64_t elements_of(const GradientSample& gradient) {
   return gradient.shape ? gradient.shape->get().elements : -1;
 }
 
+// In how many of `count` micro-steps the buckets are: 1, the last, or all of them, alike in each;
+// 0 for any other arrangement.
+std::size_t bucket_repeats(const StepSample& sample, std::size_t count) {
+  const std::size_t layers = sample.layers.size() / count;
+  const std::size_t buckets = sample.buckets.size() / count;
+  const auto begun = [&](std::size_t bucket, std::size_t micro_step) {
+    return sample.buckets[bucket].call.begin >= sample.layers[micro_step * layers].begin;
+  };
+  if (sample.buckets.empty() || begun(0, count - 1)) {
+    return 1;
+  }
+  for (std::size_t i = 0; i < sample.buckets.size(); ++i) {
+    if (sample.buckets.size() % count != 0 || !begun(i, i / buckets) ||
+        (i / buckets + 1 < count && begun(i, i / buckets + 1)) ||
+        sample.buckets[i].call.elements != sample.buckets[i % buckets].call.elements) {
+      return 0;
+    }
+  }
+  return count;
+}
+
 bool repeats(const StepSample& sample, std::size_t count) {
   const std::size_t layers = sample.layers.size() / count;
   const std::size_t gradients = sample.gradients.size() / count;
@@ -31,14 +52,14 @@ bool repeats(const StepSample& sample, std::size_t count) {
       return false; // layers that are alike, not passes
     }
   }
-  return std::ranges::all_of(sample.buckets, [&](const CollectiveSample& bucket) {
-    return bucket.call.begin >= sample.layers[(count - 1) * layers].begin;
-  });
+  return bucket_repeats(sample, count) > 0;
 }
 
 void join(StepSample& sample, std::size_t count) {
   const std::size_t layers = sample.layers.size() / count;
   const std::size_t gradients = sample.gradients.size() / count;
+  const std::size_t dropped =
+      sample.buckets.size() - sample.buckets.size() / bucket_repeats(sample, count);
   sample.first_end = sample.gradients[gradients - 1].begin;
   for (std::size_t i = 0; i < layers; ++i) {
     for (const auto time : {&LayerSample::forward, &LayerSample::backward}) {
@@ -52,12 +73,16 @@ void join(StepSample& sample, std::size_t count) {
   sample.layers.resize(layers);
   sample.gradients.erase(sample.gradients.begin(),
                          sample.gradients.end() - static_cast<std::ptrdiff_t>(gradients));
+  sample.reduces_each = dropped > 0;
+  sample.buckets.erase(sample.buckets.begin(),
+                       sample.buckets.begin() + static_cast<std::ptrdiff_t>(dropped));
   for (CollectiveSample& bucket : sample.buckets) {
     bucket.gradients = 0;
   }
   for (GradientSample& gradient : sample.gradients) {
     gradient.layer -= static_cast<std::int32_t>((count - 1) * layers);
     if (gradient.bucket >= 0) {
+      gradient.bucket -= static_cast<std::int32_t>(dropped);
       ++sample.buckets[static_cast<std::size_t>(gradient.bucket)].gradients;
     }
   }

@@ -187,7 +187,7 @@ std::optional<ShardedStep> sharded_step(const KinetoRecording& recording, const 
   ShardedStep result;
   const CollectiveCall& first = *scatters.front();
   result.sharding.world_size = recording.world_size;
-  result.sharding.reduces_each = reduces_each;
+  result.reduces_each = reduces_each;
   result.sharding.group_size = first.group_size > 0 ? first.group_size
                                : first.out_elements > 0
                                    ? std::max<std::int64_t>(1, first.elements / first.out_elements)

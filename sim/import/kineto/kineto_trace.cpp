@@ -324,6 +324,8 @@ KinetoImport trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
   trace.batch_size = options.batch_size;
   if (first.first().repeats > 1) {
     trace.accumulation = first.first().repeats;
+    trace.reduces_each =
+        first.first().reduces_each || (first.sharded && first.sharded->reduces_each);
   }
   trace.layers = timed_layers(ranks);
   trace.update = median_of(ranks, WorkClass::update);

@@ -39,8 +39,7 @@ constexpr auto kUnit =
             &MeasuredUnit::gathers_forward, &MeasuredUnit::gathers_backward>;
 constexpr auto kSharding =
     members<&MeasuredSharding::group_size, nullable<&MeasuredSharding::world_size>,
-            &MeasuredSharding::reshard_after_forward,
-            unless_default<&MeasuredSharding::reduces_each>>;
+            &MeasuredSharding::reshard_after_forward>;
 constexpr auto kBucket = members<&MeasuredBucket::elements, &MeasuredBucket::bytes,
                                  &MeasuredBucket::dtype, &MeasuredBucket::tensors,
                                  nullable<&MeasuredBucket::min>, nullable<&MeasuredBucket::median>,
@@ -59,9 +58,10 @@ constexpr auto kChecks =
             nullable<&Checks::gpu_busy_fraction>, &Checks::rank_spread, &Checks::idle_fraction,
             &Checks::launch_idle_fraction, &Checks::recompute_fraction, &Checks::graph_fraction,
             &Checks::wait_fraction, &Checks::last_rank>;
-constexpr auto kRun = members<nullable<&Trace::device>, nullable<&Trace::ranks>,
-                              nullable<&Trace::batch_size>, nullable<&Trace::time_basis>,
-                              &Trace::granularity, &Trace::time_scale, &Trace::accumulation>;
+constexpr auto kRun =
+    members<nullable<&Trace::device>, nullable<&Trace::ranks>, nullable<&Trace::batch_size>,
+            nullable<&Trace::time_basis>, &Trace::granularity, &Trace::time_scale,
+            &Trace::accumulation, unless_default<&Trace::reduces_each>>;
 constexpr auto kTimes = members<&Trace::update, &Trace::input, &Trace::other, &Trace::framework>;
 
 // A tensor whose element type is unknown has bytes that nothing can be compared with.

@@ -115,8 +115,11 @@ inline constexpr std::array kCollectiveKeys{
         .by_default(true)
         .because("messages are sent during backward"),
     word("next_forward", programs::kNextForwards,
-         "Whether a layer of the next forward pass waits for its own gradients, or for all.")
-        .by_default("per_layer")
+         "Whether a layer of the next forward pass waits for its own gradients, or for all. The "
+         "default is per_layer; barrier with synchronous servers on alpha_beta whose messages go "
+         "one "
+         "by one, or that send one message.")
+        .example(R"("barrier")")
         .because("a layer starts when its own gradients are there"),
     either("copy_bandwidth_Bps", kCopyForms,
            "Speed of copies into and out of merged messages, bytes/s. The default is no copies.")

@@ -152,9 +152,6 @@ inline constexpr std::array kTraceSharding{
     integer("group_size", "Ranks that hold one shard each.", at_least(1)).example("8").required(),
     integer("world_size", "Ranks of the job.", at_least(1)).nullable().example("8"),
     boolean("reshard_after_forward", "Whether units are gathered again for the backward pass.")
-        .by_default(false),
-    boolean("reduces_each",
-            "Whether every micro-step reduces its gradients, and not only the last one.")
         .by_default(false)};
 
 [[nodiscard]] constexpr Key step_time(std::string_view sentence) {
@@ -280,6 +277,9 @@ inline constexpr std::array kTraceKeys{
             at_least(1))
         .nullable()
         .example("4"),
+    boolean("reduces_each",
+            "Whether every micro-step reduces its gradients, and not only the last one.")
+        .by_default(false),
     list("layers", kTraceLayers, "Layers in forward order.")
         .sizes(1)
         .example(
