@@ -93,7 +93,7 @@ class Study(unittest.TestCase):
         for change in answer["what_if"]:
             words = [word for text in change["set"] for word in ("--set", text)]
             step = json.loads(self.stepsim("run", "out/scenario.json", *words, "--json").stdout)
-            self.assertEqual(step["summary"]["iteration_time_s"], change["step_s"], change)
+            self.assertEqual(step["summary"]["iteration_time_s"], change["iteration_time_s"], change)
             self.assertLess(change["gain_low"], change["gain"])
             self.assertGreater(change["gain_high"], change["gain"])
 
