@@ -157,6 +157,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   // One node sends nothing to others.
   cluster.has_network =
       known || given || cluster.nodes > 1 || network.model != NetworkModel::alpha_beta;
+  const double profile_latency_s = network.latency_s;
   for (const auto& each : kLink) {
     if (known || !cluster.has_network || is_in_file(each)) {
       each.read(part, part.row(each.key), network);
@@ -167,7 +168,8 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   network.delay_s = part.number_or("delay_s", network.delay_s);
   note_network(part, cluster);
   network.reduction_Bps = part.number_or("reduction_Bps", network.reduction_Bps);
-  network.latency_given = part.has("latency_s");
+  network.latency_given =
+      part.has("latency_s") && !(network.profile && network.latency_s == profile_latency_s);
   const bool own_latency = network.profile && !part.has("latency_s");
   network.block_latency_s =
       part.number_or("block_latency_s", own_latency ? network.block_latency_s : network.latency_s);
@@ -285,7 +287,7 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
   if (calibrated) {
     const std::string available = measured_ranks(profile, wanted);
     context.problems.add(*place, "no allreduce curve of " +
-                                     std::to_string(scenario.cluster.ranks()) + " ranks" +
+                                     base::counted(scenario.cluster.ranks(), "rank") +
                                      (available.empty() ? "" : "; measured: " + available));
   } else if (network.bandwidth_Bps <= 0 && !profile.collectives.empty()) {
     context.problems.add(*place, "gives measured curves but no latency and bandwidth; use "
