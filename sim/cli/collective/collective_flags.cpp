@@ -346,6 +346,13 @@ void blame_flags(const InputError& error, const CollectiveFlags& flags, const st
   }
   if (problem.where.empty()) {
     if (alone || problem.file.empty()) {
+      // A name that a flag gives has no place in a file.
+      for (std::size_t i = 0; i < kFlags.size(); ++i) {
+        if (study::names_file(kFlags[i].pointer) && !flags.texts[i].empty() &&
+            problem.message.find(base::quoted(flags.texts[i])) != std::string::npos) {
+          throw UsageError(std::string(kFlags[i].name) + ": " + problem.message);
+        }
+      }
       throw UsageError(with_flags(problem.message));
     }
     return;
