@@ -81,8 +81,8 @@ Json path_tree(const Explained& explained) {
   if (explained.explanation.path.exact) {
     for (const programs::PathStep& step : explained.explanation.path.steps) {
       const double end = start + step.seconds();
-      all.push_back(io::write(
-          kTimedStep, TimedStep{explained.program.operations[step.operation], start, end}));
+      all.push_back(io::write(kTimedStep,
+                              TimedStep{explained.program.operations[step.operation], start, end}));
       start = end;
     }
   }
@@ -222,9 +222,7 @@ constexpr auto kExplained = std::to_array<Written<Explained>>({
     {list("what_if", kWhatIfObject, "Single changes, each run again.").required(),
      [](const Explained& each) { return io::write_all(kWhatIf, each.what_if); }},
     {number("measured_s", "Measured time of a step, s; null without one.").nullable().required(),
-     [](const Explained& each) {
-       return each.measured ? Json(each.measured->step_s) : Json();
-     }},
+     [](const Explained& each) { return each.measured ? Json(each.measured->step_s) : Json(); }},
     {list("gap", kCauseObject,
           "What may explain measured_s - iteration_time_s, each cause alone; they need not add up.")
          .required(),
