@@ -294,6 +294,10 @@ class RunAgain(unittest.TestCase):
         self.stepsim("collective", "--op", "allreduce", "--algorithm", "ring", "--ranks", "2,4",
                      "--bytes", "1MB", "--latency", "1us", "--bandwidth", "10Gbps", "-o", "c.jsonl")
         self.assertEqual(self.stepsim("check", "c.jsonl").stdout, "c.jsonl: ok, 2 records\n")
+        self.write("c.json", {"kind": "collective", "op": "allreduce", "algorithm": "lp", "ranks": 4, "bytes": 1000000,
+                              "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}, "options": {"block_bytes": 65536}})
+        self.stepsim("sweep", "c.json", "--over", "/algorithm=ring,lp", "-o", "a.jsonl")
+        self.stepsim("collective", "a.jsonl", "--point", 0)  # to which a block means nothing
         (self.folder / "list.json").write_text("[]")
         self.assertEqual(self.stepsim("run", "list.json", code=3).stderr,
                          "error: list.json: must be an object, got a list\n")

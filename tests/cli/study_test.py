@@ -137,7 +137,7 @@ class Study(unittest.TestCase):
         (self.folder / "kept").mkdir()
         (self.folder / "kept" / "mine.txt").write_text("mine")
         for folder in ("new", "kept"):
-            for words in (("missing.json",), ("gpt2.h100", "--cluster", "nope")):
+            for words in (("missing.json",), ("gpt2.h100", "--cluster", "./nope.json")):
                 self.stepsim("study", *words, "-o", folder, code=3)
         self.assertFalse((self.folder / "new").exists())
         self.assertEqual([each.name for each in (self.folder / "kept").iterdir()], ["mine.txt"])

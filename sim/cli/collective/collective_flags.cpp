@@ -310,8 +310,10 @@ study::Sweep read_collective(const CollectiveFlags& flags, const std::string& da
 
 study::CollectiveFile collective_at(const study::Sweep& sweep, study::Files& files,
                                     std::int64_t point) {
-  // Of several algorithms, or several numbers of interfaces, some may have no use for a key.
-  const bool compares = sweep.grid.axis_of("/algorithm") || sweep.grid.axis_of("/nics_per_node");
+  // Of several algorithms, or several numbers of interfaces, some may have no use for a key; nor
+  // may the point of a sweep, whose collective is a part of its file.
+  const bool compares = sweep.grid.axis_of("/algorithm") || sweep.grid.axis_of("/nics_per_node") ||
+                        !sweep.base.pointer().empty();
   return study::parse_collective(study::scenario_at(sweep.base, sweep.grid, point), files,
                                  compares ? study::Leftovers::ignore : study::Leftovers::refuse);
 }
