@@ -153,7 +153,7 @@ io::Json changes(const io::Json& question) {
     out.push_back(
         io::Object{{"change", each.change},
                    {"set", texts(each.set)},
-                   {"step_s", each.step_s},
+                   {"iteration_time_s", each.step_s},
                    {"gain", each.gain},
                    {"text", each.change + ": " + base::readable_seconds(each.step_s) + ", " +
                                 base::significant(100 * each.gain, 2) + " % less"}});

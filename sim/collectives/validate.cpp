@@ -4,7 +4,9 @@
 
 #include "base/quantity.hpp"
 #include "collectives/algorithms.hpp"
+#include "collectives/choose.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
+#include "collectives/evaluate/server_flows.hpp"
 #include "links/fabric/placement.hpp"
 
 namespace stepsim::collectives {
@@ -362,14 +364,18 @@ std::vector<Finding> validate(const Collective& collective, AskedMethod asked) {
     findings.push_back({"method", "only max_plus knows the duplex factors of a calibration; use "
                                   "--method max_plus"});
   }
+  if (findings.empty() && (asked == AskedMethod::max_plus || asked == AskedMethod::all) &&
+      !max_plus_defined(collective)) {
+    findings.push_back({"method", no_max_plus(collective)});
+  }
   if (!findings.empty() || asked != AskedMethod::closed_form) {
     return findings;
   }
   if (!collective.homogeneous()) {
     findings.push_back({"method", "the closed form needs identical ranks entering together; use "
                                   "--method max_plus"});
-  } else if (collective.algorithm != AlgorithmId::automatic && !closed_form(collective)) {
-    findings.push_back({"method", std::string(name(collective.algorithm)) + " " +
+  } else if (const Collective chosen = with_chosen_algorithm(collective); !closed_form(chosen)) {
+    findings.push_back({"method", std::string(name(chosen.algorithm)) + " " +
                                       std::string(name(collective.op)) +
                                       " has no closed form at these values; use --method "
                                       "max_plus"});

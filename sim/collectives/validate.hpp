@@ -17,8 +17,6 @@ struct Finding {
 [[nodiscard]] std::vector<Finding> validate(const Collective& collective);
 
 // Returns the same problems; if there are none, also checks that the requested method can time it.
-// The limits of max_plus for parameter servers (max_plus_defined()) are not checked; max_plus()
-// throws.
 [[nodiscard]] std::vector<Finding> validate(const Collective& collective, AskedMethod asked);
 
 // Returns why `auto` cannot try an algorithm for `op`; empty if it can: anywhere, and on these

@@ -158,6 +158,13 @@ void check_method(FoundIn& findings, const Compression& compression, const Colle
                                                " ranks are no multiple of " + std::to_string(gpus) +
                                                " per node"});
     }
+    if (!base.links.pairs.empty()) {
+      findings.push_back({"algorithm", "hierarchical_topk needs equal links between nodes"});
+    }
+  }
+  if (compression.method == CompressionMethod::custom &&
+      compression.custom.exchange == CustomExchange::server && base.links.fabric) {
+    findings.push_back({"exchange", "server is not defined on a topology"});
   }
 }
 

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "base/collected.hpp"
+#include "document/kind_use.hpp"
 
 namespace stepsim::io {
 
@@ -20,12 +21,17 @@ Fields::Fields(const Json& json, Problems& problems) : json_(json), problems_(pr
 }
 
 // Of a row with several forms the one that is an object has the keys.
-Fields::Fields(const Json& json, Problems& problems, const Key& object) : Fields(json, problems) {
-  object_ = &object;
+Fields::Fields(const Json& json, Problems& problems, const Key& object)
+    : json_(json), object_(&object), problems_(problems) {
+  std::string rule = "must be an object";
   if (object.kind == KeyKind::either) {
     const auto form = std::ranges::find(object.keys, KeyKind::object, &Key::kind);
     assert(form != object.keys.end() && "one form is an object");
     object_ = &*form;
+    rule += std::ranges::count(object.keys, KeyKind::text, &Key::kind) > 0 ? " or a name" : "";
+  }
+  if (!json.is_object()) {
+    problems.add(json, rule + ", got " + shown(json));
   }
 }
 
@@ -321,21 +327,19 @@ void Fields::header(std::string_view kind, bool kind_required) {
   if (!json_.is_object()) { // one line, not one more for everything that is missing in it
     problems_.throw_if_any();
   }
-  const auto version = optional_integer("schema_version", at_least(1));
-  if (version.value_or(1) > kSchemaVersion) {
+  if (const auto version = optional_integer("schema_version", at_least(1));
+      version.value_or(1) > kSchemaVersion) {
     problems_.add(*any("schema_version"),
                   fmt::format("written by a newer stepsim (this one reads up to {}), got {}",
                               kSchemaVersion, *version));
   }
-  const bool given = has("kind");
-  const Key* own = object_ != nullptr ? find_key(*object_, "kind") : nullptr;
-  kind_required = kind_required || (own != nullptr && own->is_required);
-  const std::string found = kind_required || given ? string("kind") : (any("kind"), std::string());
-  if (given && !found.empty() && found != kind) {
-    problems_.add(*any("kind"), "must be \"" + std::string(kind) + "\", got \"" +
-                                    base::shown_value(found) + "\"");
+  if (const std::string why = other_kind(json_, kind, object_); !why.empty()) {
+    problems_.add(json_, "kind", why);
     problems_.throw_if_any(); // one line, not one more for every key of another kind
   }
+  const Key* own = object_ != nullptr ? find_key(*object_, "kind") : nullptr;
+  kind_required = kind_required || (own != nullptr && own->is_required);
+  (void)(kind_required || has("kind") ? string("kind") : (any("kind"), std::string()));
   (void)string("name", "");
   (void)string("$schema", "");
 }
@@ -377,7 +381,6 @@ void Fields::know_all() {
   }
 }
 
-// The last step of reading an object.
 void Fields::no_more() {
   if (!json_.is_object() || std::exchange(complete_, true)) {
     return;

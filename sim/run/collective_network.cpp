@@ -73,8 +73,14 @@ void parse_link(io::Fields& fields, const ParseContext& context, CollectiveFile&
   const std::optional<Calibrated> calibrated = parse_calibration(network, context, file);
   const bool given = network.has("latency_s") || network.has(kRate) || network.has("delay_s");
   const bool filled = file.system.node && !topology && !links && !calibrated;
+  const CollectiveSystem& system = file.system;
+  const io::Json* gpus = fields.json().find("gpus_per_node");
+  const std::int64_t machine = system.shape                            ? system.shape->gpus
+                               : gpus != nullptr && gpus->is_integer() ? gpus->as_integer()
+                                                                       : 1;
+  const bool crosses = file.collective.ranks > machine || !fields.has("intra_network");
   const bool needed =
-      !topology && !filled && !file.system.question && !calibrated && (!links || given);
+      !topology && !filled && !system.question && !calibrated && (links ? given : given || crosses);
   const auto number = [&](std::string_view key, double of_calibration, double of_node) {
     if (filled) {
       const double value = network.number_or(key, of_node);
@@ -269,6 +275,11 @@ void parse_collective_network(io::Fields& fields, const ParseContext& context,
   const auto topology = routed ? parse_topology_field(*json, context) : std::nullopt;
   const auto network = topology ? context.files.routed(*topology) : nullptr;
   parse_two_level(fields, context, network ? network->fabric.gpus_per_machine : 0, file);
+  collectives::Links& links = file.collective.links;
+  if (links.two_level && links.all.per_byte_s == 0 && !routed && !file.system.question &&
+      !fields.has("links")) { // nothing leaves the machine
+    links.all = links.two_level->intra;
+  }
   if (network && context.problems.empty()) {
     collectives::Collective& collective = file.collective;
     collective.links.fabric = std::make_shared<const links::RankFabric>(
@@ -311,6 +322,25 @@ void refuse_other_keys(const CollectiveFile& file, const io::Json& tree, io::Pro
   const bool chooses = collective.algorithm == collectives::AlgorithmId::automatic;
   const bool rooted =
       collective.op == collectives::Op::broadcast || collective.op == collectives::Op::reduce;
+  const bool library = file.system.question.has_value();
+  const bool asks = library || file.compression.has_value();
+  const bool leader = collective.algorithm == collectives::AlgorithmId::hierarchical_leader;
+  const bool levels = collectives::has_level_algorithms(collective.algorithm) || chooses;
+  const auto uses = [&](auto is_it) { // itself, or on one of its levels
+    const collectives::Options& options = collective.options;
+    return chooses ||
+           (!asks && (is_it(collectives::algorithm(collective.algorithm)) ||
+                      (levels && is_it(collectives::algorithm(options.inter_algorithm))) ||
+                      (leader && is_it(collectives::algorithm(options.intra_algorithm)))));
+  };
+  const bool blocks = uses([](const collectives::Algorithm& row) {
+    return row.block_streams > 0 || row.node_blocks != nullptr;
+  });
+  const bool switches = uses([](const collectives::Algorithm& row) { return row.in_switch; });
+  const bool crosses = chooses || (!asks && collective.algorithm == collectives::kCollnet);
+  const bool rings = levels || collective.algorithm == collectives::AlgorithmId::ring;
+  const bool pipes = uses(
+      [](const collectives::Algorithm& row) { return row.id == collectives::AlgorithmId::lp; });
   struct Use {
     const char* pointer;
     bool counts;
@@ -320,6 +350,20 @@ void refuse_other_keys(const CollectiveFile& file, const io::Json& tree, io::Pro
        {Use{"/options/servers", servers, "parameter_server"},
         Use{"/options/placement", servers, "parameter_server"},
         Use{"/options/candidates", chooses, "auto"},
+        Use{"/options/block_bytes", blocks, "lp, double_binary_tree, ring_rails and auto"},
+        Use{"/network/block_latency_s", blocks, "lp, double_binary_tree, ring_rails and auto"},
+        Use{"/options/lp_last_hop", pipes, "lp and auto"},
+        Use{"/options/ring_startup", rings, "ring, hierarchical, hierarchical_leader and auto"},
+        Use{"/options/inter_algorithm", levels, "hierarchical, hierarchical_leader and auto"},
+        Use{"/options/intra_algorithm", leader || crosses, "hierarchical_leader, collnet and auto"},
+        Use{"/options/exchange_sizes", collective.op == collectives::Op::allgatherv, "allgatherv"},
+        Use{"/nvls_Bps", switches, "nvls, nvls_tree, collnet and auto"},
+        Use{"/nvls_startup_s", switches, "nvls, nvls_tree, collnet and auto"},
+        Use{"/switch_latency_s", crosses, "collnet and auto"},
+        Use{"/library/version", library, "library"}, Use{"/library/choice", library, "library"},
+        Use{"/library/residual", library, "library"},
+        Use{"/library/algorithms", library, "library"},
+        Use{"/library/protocols", library, "library"},
         Use{"/root", rooted, "broadcast and reduce"}}) {
     const io::Json* given = io::resolve(tree, pointer);
     if (given != nullptr && !given->is_null() && !counts) {

@@ -225,6 +225,11 @@ io::Json evaluate_collective(const CollectiveFile& file, const RecordOptions& op
     io::require_finite(tree);
     return tree;
   }
+  const collectives::AlgorithmId algorithm = with_chosen_algorithm(file.collective).algorithm;
+  if (options.transfers && !file.compression && !collectives::has_transfers(algorithm)) {
+    throw UsageError("--transfers: " + std::string(collectives::name(algorithm)) +
+                     " has no list of transfers in program order");
+  }
   refuse_long_work(estimated_seconds(file, options.per_rank), options.max_seconds);
   CollectiveRecord record = record_of(file, options.per_rank);
   record.warnings.insert(record.warnings.begin(), file.warnings.begin(), file.warnings.end());

@@ -138,8 +138,8 @@ void parse_system(io::Fields& fields, const ParseContext& context, CollectiveFil
     file.collective.ranks = static_cast<std::uint32_t>(
         counted ? fields.integer_or("ranks", of_nodes) : fields.required_integer("ranks"));
     if (sum > 0 && file.collective.ranks != sum) {
-      fields.refuse("ranks_per_node", "adds up to " + std::to_string(sum) +
-                                          " ranks, but /ranks is " +
+      fields.refuse("ranks_per_node", "adds up to " + base::counted(sum, "rank") +
+                                          ", but /ranks is " +
                                           std::to_string(file.collective.ranks));
     }
     return;

@@ -138,7 +138,8 @@ std::string no_late_program(const Scenario& scenario) {
 
 std::string no_pipe_program(const Scenario& scenario) {
   if (!scenario.training.pipeline_width) {
-    return "a program needs a pipeline_width, not optimal";
+    return "a program needs a number in place of optimal: --set /training/pipeline_width=2; run "
+           "tells which is optimal";
   }
   const bool in_step = *scenario.training.pipeline_width == 1;
   return in_step && sends_one_at_a_time(scenario) ? "" : no_late_program(scenario);
@@ -172,11 +173,12 @@ std::string no_obstacle(const Scenario&) { return ""; }
 
 std::string no_server_program(const Scenario& scenario) {
   if (scenario.training.async()) {
-    return "asynchronous servers have no program yet";
+    return "asynchronous servers have no program; --set /training/mode=sync has one";
   }
-  return needs_server_rounds(scenario)
-             ? "servers that take the pushes of workers one by one have no program yet"
-             : no_sync_program(scenario);
+  return needs_server_rounds(scenario) ? "servers that take the pushes of workers one by one have "
+                                         "no program; --method max_plus "
+                                         "estimates them with one"
+                                       : no_sync_program(scenario);
 }
 
 bool is_none(const Scenario& scenario) {
@@ -230,7 +232,8 @@ std::string why_not_made(const Scenario& scenario) { return row_of(scenario).ref
 
 std::string why_no_program(const Scenario& scenario) {
   return simulates_messages(scenario)
-             ? "a program has no messages that go through a simulated network one by one"
+             ? "a program has no messages that go through a simulated network one by one; --set "
+               "/cluster/network/model=alpha_beta gives it one"
              : why_not_made(scenario);
 }
 

@@ -13,7 +13,7 @@ constexpr std::string_view kAllReduce = "allreduce";
 // "allreduce with 2 ranks, allgather with 8 ranks"
 std::string lines_text(const CostFile& file) {
   return base::listed(file.lines, [](const io::LineCost& line) {
-    return line.op + " with " + std::to_string(line.ranks) + " ranks";
+    return line.op + " with " + base::counted(line.ranks, "rank");
   });
 }
 
@@ -38,8 +38,8 @@ ChosenCost all_reduce_cost(const CostFile& file, std::optional<std::int64_t> ran
       problems.add(place, "the times are those of " + file.op + ", must be those of allreduce");
     }
     if (ranks && file.ranks > 0 && file.ranks != *ranks) {
-      problems.add(place, "measured with " + std::to_string(file.ranks) +
-                              " ranks, the cluster has " + std::to_string(*ranks));
+      problems.add(place, "measured with " + base::counted(file.ranks, "rank") +
+                              ", the cluster has " + std::to_string(*ranks));
     }
     return {buckets::Cost{.base = file.table}, ""};
   }
@@ -48,7 +48,7 @@ ChosenCost all_reduce_cost(const CostFile& file, std::optional<std::int64_t> ran
   };
   const auto line = std::ranges::find_if(file.lines, fits);
   if (line == file.lines.end() || std::ranges::count_if(file.lines, fits) > 1) {
-    problems.add(place, (ranks ? "no allreduce with " + std::to_string(*ranks) + " ranks"
+    problems.add(place, (ranks ? "no allreduce with " + base::counted(*ranks, "rank")
                                : std::string("needs one allreduce")) +
                             ", the file has " + lines_text(file));
     return {};

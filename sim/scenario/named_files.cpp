@@ -39,6 +39,7 @@ std::string beginning(const std::string& digest) { return digest.substr(0, 8) + 
 std::vector<NamedFile> named_files(const io::Json& scenario, Files& files) {
   std::vector<NamedFile> out;
   add_below(scenario, "", files, out);
+  std::ranges::sort(out, {}, &NamedFile::pointer);
   return out;
 }
 

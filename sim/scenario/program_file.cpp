@@ -75,7 +75,7 @@ private:
                               : links_ ? links_->ranks()
                                        : 1;
     if (ranks && links_ && *ranks != std::int64_t{links_->ranks()}) {
-      top_.refuse("ranks", "the cluster has " + std::to_string(links_->ranks()) + " ranks, got " +
+      top_.refuse("ranks", "the cluster has " + base::counted(links_->ranks(), "rank") + ", got " +
                                std::to_string(*ranks));
     }
   }

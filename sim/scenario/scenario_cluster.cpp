@@ -171,7 +171,8 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   network.delay_s = part.number_or("delay_s", network.delay_s);
   note_network(part, cluster);
   network.reduction_Bps = part.number_or("reduction_Bps", network.reduction_Bps);
-  network.latency_given = part.has("latency_s");
+  network.latency_given =
+      part.has("latency_s") && !(network.profile && network.latency_s == of_profile.latency_s);
   if (network.profile) {
     network.measured =
         measured_by(*network.profile, of_profile, network.latency_s, network.bandwidth_Bps);
@@ -293,7 +294,7 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
   if (calibrated) {
     const std::string available = measured_ranks(profile, wanted);
     context.problems.add(*place, "no allreduce curve of " +
-                                     std::to_string(scenario.cluster.ranks()) + " ranks" +
+                                     base::counted(scenario.cluster.ranks(), "rank") +
                                      (available.empty() ? "" : "; measured: " + available));
   } else if (network.bandwidth_Bps <= 0 && !profile.collectives.empty()) {
     context.problems.add(*place, "gives measured curves but no latency and bandwidth; use "

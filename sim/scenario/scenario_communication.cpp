@@ -135,8 +135,12 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
 void read_options(io::Fields& fields, collectives::Options& options) {
   if (const io::Json* block = fields.any("block_bytes");
       block != nullptr && !(block->is_string() && block->as_string() == "optimal")) {
-    const auto bytes = fields.optional_integer("block_bytes");
-    options.block = bytes ? std::optional<Bytes>(Bytes{*bytes}) : std::nullopt;
+    if (block->is_string() && !io::number_of(*block)) {
+      fields.problems().add(*block,
+                            "must be an integer >= 1 or \"optimal\", got " + io::shown(*block));
+    } else if (const auto bytes = fields.optional_integer("block_bytes")) {
+      options.block = Bytes{*bytes};
+    }
   }
   options.reduction_mode = fields.word("reduction_mode", collectives::kReductionModes);
   options.chunking = *collectives::kChunkings.find(
@@ -240,7 +244,8 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
       out.options.intra_algorithm == collectives::kNvls) {
     fields.refuse("intra_algorithm", "hierarchical_leader has no nvls inside a node; collnet has");
   }
-  if (collectives::is_two_level(out.collective) && !scenario.cluster.intra) {
+  if (collectives::is_two_level(out.collective) && !scenario.cluster.intra &&
+      scenario.cluster.gpus_of_domain() > 1) {
     fields.refuse("collective",
                   std::string(collectives::name(out.collective)) + " needs /cluster/intra_network");
   }

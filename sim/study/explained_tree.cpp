@@ -49,6 +49,46 @@ constexpr auto kStep = std::to_array<Written<Step>>({
 });
 constexpr std::array kStepObject{object("critical_cycle", io::kKeysOf<kStep>, "An operation.")};
 
+// A step of the path in time: each begins when the one before it ends.
+struct TimedStep {
+  const Operation& operation;
+  double start_s{};
+  double end_s{};
+};
+
+constexpr auto kTimedStep = std::to_array<Written<TimedStep>>({
+    {word("phase", programs::kKinds, "What the operation is for.").required(),
+     [](const TimedStep& s) { return Json(programs::kKinds[s.operation.kind]); }},
+    {integer("layer", "Layer, from 0 in forward order; null if it has none or several.")
+         .nullable()
+         .required(),
+     [](const TimedStep& s) {
+       return label(s.operation.first_layer == s.operation.last_layer ? s.operation.first_layer
+                                                                      : -1);
+     }},
+    {integer("bucket", "Bucket or sharding unit; null if it has none.").nullable().required(),
+     [](const TimedStep& s) { return label(s.operation.unit); }},
+    io::row<&TimedStep::start_s>("Start, s; the path begins at 0."),
+    io::row<&TimedStep::end_s>("End, s."),
+});
+constexpr std::array kTimedStepObject{
+    object("critical_path", io::kKeysOf<kTimedStep>, "An operation.")};
+
+// The operations of a recorded path are in no order of time.
+Json path_tree(const Explained& explained) {
+  io::Array all;
+  double start = 0;
+  if (explained.explanation.path.exact) {
+    for (const programs::PathStep& step : explained.explanation.path.steps) {
+      const double end = start + step.seconds();
+      all.push_back(io::write(kTimedStep,
+                              TimedStep{explained.program.operations[step.operation], start, end}));
+      start = end;
+    }
+  }
+  return all;
+}
+
 constexpr auto kShare = std::to_array<Written<programs::Share>>({
     io::row<&programs::Share::name>("What the seconds belong to."),
     io::row<&programs::Share::seconds>("Seconds per iteration of the program."),
@@ -82,29 +122,29 @@ constexpr std::array kSensitivityObject{object("derivatives", io::kKeysOf<kSensi
                                                "The derivatives of the period by a parameter.")};
 
 constexpr auto kCause = std::to_array<Written<Cause>>({
-    io::row<&Cause::cause>("What may make steps longer."),
+    io::row<&Cause::cause>("What may make steps longer; unexplained: what all others leave."),
     {list("set", kSetText, "Flags --set of a run with the cause.").required(),
      io::value_of<&Cause::set>},
-    io::row<&Cause::step_s>("Time of a step with this cause alone, s."),
-    io::row<&Cause::explains_s>("Seconds of the gap that the cause alone explains."),
+    {number("iteration_time_s", "Time of a step with this cause alone, s.").nullable().required(),
+     [](const Cause& each) { return each.set.empty() ? Json() : Json(each.step_s); }},
+    io::row<&Cause::explains_s>("seconds", "Seconds of the gap that the cause alone explains."),
 });
-constexpr std::array kCauseObject{object("causes", io::kKeysOf<kCause>, "A cause, run alone.")};
+constexpr std::array kCauseObject{object("gap", io::kKeysOf<kCause>, "A cause, run alone.")};
 
-constexpr auto kMeasured = std::to_array<Written<Measured>>({
-    io::row<&Measured::step_s>("Measured time of a step, s."),
-    io::row<&Measured::gap_s>("Measured minus predicted time, s."),
-    {list("causes", kCauseObject, "Causes, each alone; they need not add up to the gap.")
-         .required(),
-     [](const Measured& each) { return io::write_all(kCause, each.causes); }},
-    io::row<&Measured::unexplained_s>("The gap without what all causes explain, at least 0, s."),
-});
+Json gap_tree(const std::optional<Measured>& measured) {
+  if (!measured) {
+    return io::Array();
+  }
+  std::vector<Cause> all = measured->causes;
+  all.push_back({.cause = "unexplained", .set = {}, .explains_s = measured->unexplained_s});
+  return io::write_all(kCause, all);
+}
 
 constexpr auto kSummary = std::to_array<Written<Explained>>({
     {seconds("period_s", "Time of an iteration of the program, s."),
      [](const Explained& each) { return Json(each.explanation.path.period_s); }},
     {integer("steps", "Optimizer steps of an iteration.").in(io::at_least(1)).required(),
      [](const Explained& each) { return Json(std::int64_t{each.program.steps}); }},
-    io::row<&Explained::step_s>("Time of a step, s: period / steps."),
     {seconds("exposed_communication_s",
              "Period minus that with exchanges that take no time, per step, s."),
      [](const Explained& each) { return Json(each.explanation.exposed_s / each.program.steps); }},
@@ -144,6 +184,8 @@ constexpr auto kExplained = std::to_array<Written<Explained>>({
      [](const Explained& each) { return each.name.empty() ? Json() : Json(each.name); }},
     {word("method", programs::kEvaluators, "Evaluator of the program.").required(),
      [](const Explained& each) { return Json(programs::kEvaluators[each.explanation.evaluator]); }},
+    io::row<&Explained::step_s>("iteration_time_s", "Time of a step, s: period / steps."),
+    io::row<&Explained::bottleneck>("What limits the step, as in the summary of a result."),
     {object("summary", io::kKeysOf<kSummary>, "Times of the program.").required(),
      [](const Explained& each) { return io::write(kSummary, each); }},
     {object("program", io::kKeysOf<kSize>, "Size of the program.").required(),
@@ -157,6 +199,10 @@ constexpr auto kExplained = std::to_array<Written<Explained>>({
      [](const Explained& each) { return Json(each.explanation.path.iterations); }},
     {boolean("other_cycles", "Other cycles are as critical as the one shown.").required(),
      [](const Explained& each) { return Json(each.explanation.path.other_cycles); }},
+    {list("critical_path", kTimedStepObject,
+          "The operations of the critical cycle in time; empty where the path is not exact.")
+         .required(),
+     path_tree},
     {list("critical_cycle", kStepObject,
           "Operations that set the pace: each starts when the one before it ends.")
          .required(),
@@ -175,11 +221,12 @@ constexpr auto kExplained = std::to_array<Written<Explained>>({
      }},
     {list("what_if", kWhatIfObject, "Single changes, each run again.").required(),
      [](const Explained& each) { return io::write_all(kWhatIf, each.what_if); }},
-    {object("measured", io::kKeysOf<kMeasured>,
-            "What a measured time has on top; null without one.")
-         .nullable()
+    {number("measured_s", "Measured time of a step, s; null without one.").nullable().required(),
+     [](const Explained& each) { return each.measured ? Json(each.measured->step_s) : Json(); }},
+    {list("gap", kCauseObject,
+          "What may explain measured_s - iteration_time_s, each cause alone; they need not add up.")
          .required(),
-     [](const Explained& each) { return io::write(kMeasured, each.measured); }},
+     [](const Explained& each) { return gap_tree(each.measured); }},
     {list("measure_next", kNextObject,
           "What one measured step would leave of the interval, the best first; left out without "
           "typical conditions."),
@@ -201,7 +248,7 @@ constexpr Key kExplanation =
 
 // A step of 2 s and an exchange of 4 s that wait for each other.
 constexpr std::array<std::string_view, 1> kExamples{
-    R"({"attribution":{"by_kind":[{"name":"allreduce","seconds":4},{"name":"step","seconds":2}],"by_layer":[{"name":"no layer","seconds":6}],"by_link":[{"name":"bandwidth","seconds":3},{"name":"no exchange","seconds":2},{"name":"start-up","seconds":1}],"by_unit":[{"name":"no unit","seconds":6}]},"critical_cycle":[{"iteration":0,"kind":"step","operation":"S","seconds":2,"share_s":2,"unit":null,"visits":1},{"iteration":0,"kind":"allreduce","operation":"X","seconds":4,"share_s":4,"unit":null,"visits":1}],"cycle_iterations":1,"derivatives":[{"exact":true,"left":1,"parameter":"latency_s","right":1}],"exact":true,"measured":null,"method":"closed_form","other_cycles":false,"program":{"operations":2,"ranks":1,"streams":2,"waits":2},"schema_version":1,"sentences":["A training step takes 6 s."],"summary":{"exposed_communication_s":4,"interference_s":0,"iterations":100,"makespan_s":600,"period_s":6,"step_s":6,"steps":1,"utilization":0.3333333333333333},"warnings":[],"what_if":[{"change":"twice the bandwidth","gain":0.25,"set":[],"step_s":4.5}]})"};
+    R"({"attribution":{"by_kind":[{"name":"allreduce","seconds":4},{"name":"step","seconds":2}],"by_layer":[{"name":"no layer","seconds":6}],"by_link":[{"name":"bandwidth","seconds":3},{"name":"no exchange","seconds":2},{"name":"start-up","seconds":1}],"by_unit":[{"name":"no unit","seconds":6}]},"bottleneck":"bandwidth","critical_cycle":[{"iteration":0,"kind":"step","operation":"S","seconds":2,"share_s":2,"unit":null,"visits":1},{"iteration":0,"kind":"allreduce","operation":"X","seconds":4,"share_s":4,"unit":null,"visits":1}],"critical_path":[{"bucket":null,"end_s":2,"layer":null,"phase":"step","start_s":0},{"bucket":null,"end_s":6,"layer":null,"phase":"allreduce","start_s":2}],"cycle_iterations":1,"derivatives":[{"exact":true,"left":1,"parameter":"latency_s","right":1}],"exact":true,"gap":[],"iteration_time_s":6,"measured_s":null,"method":"closed_form","other_cycles":false,"program":{"operations":2,"ranks":1,"streams":2,"waits":2},"schema_version":1,"sentences":["A training step takes 6 s."],"summary":{"exposed_communication_s":4,"interference_s":0,"iterations":100,"makespan_s":600,"period_s":6,"steps":1,"utilization":0.3333333333333333},"warnings":[],"what_if":[{"change":"twice the bandwidth","gain":0.25,"iteration_time_s":4.5,"pointer":null,"set":[],"value":null}]})"};
 
 } // namespace
 

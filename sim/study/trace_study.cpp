@@ -49,8 +49,9 @@ public:
       const std::string device = trace.device.value_or("an unknown GPU");
       const std::vector<std::string> types = node_types_of_gpu(device, *files_);
       throw UsageError((types.empty() ? device + ": no shipped node type has it"
-                                      : std::to_string(trace.ranks.value_or(1)) +
-                                            " ranks fill no whole number of " + types.front()) +
+                                      : base::counted(trace.ranks.value_or(1), "rank") +
+                                            (trace.ranks.value_or(1) == 1 ? " fills" : " fill") +
+                                            " no whole number of " + types.front()) +
                        "; name the cluster with --cluster NAME|FILE (stepsim presets lists the "
                        "names)");
     }

@@ -259,6 +259,20 @@ void collective_values(KnobSetup& setup, Knob) {
       setup.scenario.communication.reduce_broadcast ? "mst" : usual_collective(setup.scenario);
 }
 
+// Whether the scenario takes the schedule; keys of other schedules are leftovers.
+bool takes_schedule(const KnobSetup& setup, std::string_view name) {
+  constexpr std::string_view kSchedule = "/communication/schedule";
+  io::Json changed = setup.out.scenario;
+  io::assign(changed, kSchedule, name);
+  try {
+    (void)parse_scenario(changed, setup.files, Leftovers::refuse);
+  } catch (const InputError& error) {
+    return std::ranges::none_of(
+        error.problems(), [&](const base::Problem& problem) { return problem.where == kSchedule; });
+  }
+  return true;
+}
+
 // Planners that need selection costs or measured buckets are tried where these exist.
 void schedule_values(KnobSetup& setup, Knob) {
   const bool sparse = collectives::row(setup.scenario.communication.compression.method).kind ==
@@ -268,7 +282,8 @@ void schedule_values(KnobSetup& setup, Knob) {
         planner.schedule != Schedule::exhaustive && // optimal finds the same
         (planner.needs != buckets::Needs::selection_costs || sparse) &&
         (planner.needs != buckets::Needs::buckets || has_measured_buckets(setup.scenario)) &&
-        !planner.has("schedule_name"); // only a user knows such messages
+        !planner.has("schedule_name") && // only a user knows such messages
+        takes_schedule(setup, planner.name);
     if (fits) {
       setup.out.values.emplace_back(planner.name);
     }

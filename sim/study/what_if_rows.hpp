@@ -3,17 +3,40 @@
 
 #include "document/fields/written.hpp"
 #include "study/explained.hpp"
+#include "study/sweep/grid.hpp"
 
 namespace stepsim::study {
+
+// The key that a change sets, and its value; empty for a change of a program and where a run needs
+// several values. Further keys that lose their meaning do not count: `run --set` drops them.
+[[nodiscard]] inline std::optional<std::pair<std::string, io::Json>>
+only_set(const std::vector<std::string>& set) {
+  const bool one = !set.empty() && std::all_of(set.begin() + 1, set.end(), [](const auto& text) {
+    return text.ends_with("=null");
+  });
+  return one ? std::optional(parse_set(set.front())) : std::nullopt;
+}
 
 inline constexpr std::array kSetText{io::rows::text("set", "POINTER=VALUE, as --set takes it.")};
 
 inline constexpr auto kWhatIf = std::to_array<io::Written<WhatIf>>({
     io::row<&WhatIf::change>("What changes."),
+    {io::rows::text("pointer", "JSON pointer of the key that changes; null if several do or none.")
+         .nullable()
+         .required(),
+     [](const WhatIf& each) {
+       const auto only = only_set(each.set);
+       return only ? io::Json(only->first) : io::Json();
+     }},
+    {io::rows::any("value", "Its value; null without a pointer.").required(),
+     [](const WhatIf& each) {
+       auto only = only_set(each.set);
+       return only ? std::move(only->second) : io::Json();
+     }},
     {io::rows::list("set", kSetText, "Flags --set of a run with the change; empty for a program.")
          .required(),
      io::value_of<&WhatIf::set>},
-    io::row<&WhatIf::step_s>("Time of a step with the change, s."),
+    io::row<&WhatIf::step_s>("iteration_time_s", "Time of a step with the change, s."),
     io::row<&WhatIf::gain>("1 - new / old."),
     {io::rows::number(
          "gain_low",

@@ -374,7 +374,7 @@ def test_explain(path):
     assert {row["change"].split()[1] for row in rows} <= parts and len(rows) >= 5, (rows, parts)
     for row in rows:
         flags = [word for each in row["set"] for word in ("--set", each)]
-        close(answer("run", path, *flags)["summary"]["iteration_time_s"], row["step_s"], row["change"])
+        close(answer("run", path, *flags)["summary"]["iteration_time_s"], row["iteration_time_s"], row["change"])
         assert row["gain"] >= -1e-9, row
     # Changes of keys start from what the keys say, not from what is left of it.
     twice = next(row for row in found if row["change"] == "twice the bandwidth of the network")

@@ -76,8 +76,19 @@ class Explain(unittest.TestCase):
                     self.assertLessEqual(abs(total - period), 1e-12 * period)
                 steps = math.fsum(step["share_s"] for step in found["critical_cycle"])
                 self.assertLessEqual(abs(steps - period), 1e-12 * period)
+                # The path is the cycle, one operation after the other.
+                path, ends = found["critical_path"], [0]
+                for each in path:
+                    self.assertEqual(each["start_s"], ends[-1])
+                    ends.append(each["end_s"])
+                self.assertEqual([each["phase"] for each in path],
+                                 [each["kind"] for each in found["critical_cycle"] if found["exact"]])
+                if path:
+                    self.assertLessEqual(abs(ends[-1] / found["cycle_iterations"] - period), 1e-12 * period)
                 run = json.loads(stepsim("run", file, *flags, "--json").stdout)["summary"]
                 self.assertLessEqual(abs(run["iteration_time_s"] - period), 1e-9 * period)
+                self.assertEqual((run["iteration_time_s"], run["bottleneck"]),
+                                 (found["iteration_time_s"], found["bottleneck"]))
                 self.assertTrue(3 <= len(found["sentences"]) <= 6, found["sentences"])
                 for derivative in found["derivatives"]:
                     slack = 0 if derivative["exact"] else 1e-3 * max(1.0, abs(derivative["right"]))
@@ -88,11 +99,17 @@ class Explain(unittest.TestCase):
             with self.subTest(name=name, flags=flags):
                 file = "examples/" + name
                 found = explained(file, *flags)
-                step = found["summary"]["step_s"]
+                step = found["iteration_time_s"]
                 self.assertGreater(len(found["what_if"]), 0)
                 for line in found["what_if"]:
-                    self.assertEqual(step_of(file, flags, line["set"]), line["step_s"], line)
-                    self.assertEqual(line["gain"], 1 - line["step_s"] / step)
+                    self.assertEqual(step_of(file, flags, line["set"]), line["iteration_time_s"], line)
+                    self.assertEqual(line["gain"], 1 - line["iteration_time_s"] / step)
+                    if line["pointer"]:
+                        text = line["value"] if isinstance(line["value"], str) else json.dumps(line["value"])
+                        again = [f"{line['pointer']}={text}"]
+                        self.assertEqual(step_of(file, flags, again), line["iteration_time_s"], line)
+                    else:
+                        self.assertGreater(len(line["set"]), 1)
 
     def test_run_report_and_explain_name_the_same_bound(self):
         subjects = {"compute": "Computing", "latency": "The start-up of messages",
@@ -124,20 +141,23 @@ class Explain(unittest.TestCase):
 
     def test_causes_of_a_measured_step_are_runs_and_the_rest_is_unexplained(self):
         file = "examples/quickstart.scenario.json"
-        step = explained(file)["summary"]["step_s"]
-        found = explained(file, "--measured", f"{1.5 * step}s")["measured"]
-        self.assertAlmostEqual(found["gap_s"], 0.5 * step)
-        for cause in found["causes"]:
-            self.assertEqual(step_of(file, [], cause["set"]), cause["step_s"])
-            self.assertEqual(cause["explains_s"], cause["step_s"] - step)
-        rest = found["gap_s"] - sum(cause["explains_s"] for cause in found["causes"])
-        self.assertAlmostEqual(found["unexplained_s"], max(0, rest))
+        step = explained(file)["iteration_time_s"]
+        found = explained(file, "--measured", f"{1.5 * step}s")
+        self.assertAlmostEqual(found["measured_s"], 1.5 * step)
+        *causes, unexplained = found["gap"]
+        for cause in causes:
+            self.assertEqual(step_of(file, [], cause["set"]), cause["iteration_time_s"])
+            self.assertEqual(cause["seconds"], cause["iteration_time_s"] - step)
+        rest = 0.5 * step - sum(cause["seconds"] for cause in causes)
+        self.assertEqual(unexplained["cause"], "unexplained")
+        self.assertAlmostEqual(unexplained["seconds"], max(0, rest))
         # The same step as samples per second of one GPU.
         batch = "--set", "/workload/batch_size=64"
-        rate = explained(file, *batch, "--measured", f"{64 / (1.5 * step):.17g}samples/s")["measured"]
-        self.assertAlmostEqual(rate["gap_s"], found["gap_s"], places=12)
+        rate = explained(file, *batch, "--measured", f"{64 / (1.5 * step):.17g}samples/s")
+        self.assertAlmostEqual(rate["measured_s"], found["measured_s"], places=12)
         # A step that is faster than predicted has nothing to explain.
-        self.assertEqual(explained(file, "--measured", f"{0.5 * step}s")["measured"]["unexplained_s"], 0)
+        [rest] = explained(file, "--measured", f"{0.5 * step}s")["gap"]
+        self.assertEqual(rest["seconds"], 0)
 
     def test_the_program_of_a_scenario_runs_as_the_scenario_does(self):
         done = stepsim("program", "examples/two-layers.scenario.json")

@@ -187,6 +187,8 @@ CASES = [
      "(--allow-unknown-sizes writes the times alone)", ["--allow-unknown-sizes"]),
     ("a table without sizes", "layer-table", "name,params,fwd_ms,bwd_ms\nconv,0,1.5,3\n", [], 3,
      "(--allow-unknown-sizes writes the times alone)", ["--allow-unknown-sizes"]),
+    ("a flight recorder beside one GPU", "kineto", layered(TWO), ["--parameters", "1k", "--flight-record", "fr.json"], 3,
+     "fr.json: holds the sizes of all-reduces, and in.file has no all-reduce of gradients", None, {"fr.json": flight_record()}),
     ("buckets of both", "kineto", compiled(), ["--ddp-log", "a", "--flight-record", "b"], 2,
      "--ddp-log and --flight-record: give one of them", None),
 ]

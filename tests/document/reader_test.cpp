@@ -188,9 +188,11 @@ TEST_CASE("the header checks version and kind") {
   CHECK(problems(R"({"schema_version": 2})", header) ==
         "s.json: /schema_version: written by a newer stepsim (this one reads up to 1), got 2\n");
   CHECK(problems(R"({"kind": "sweep"})", header) ==
-        "s.json: /kind: must be \"scenario\", got \"sweep\"\n");
+        "s.json: /kind: this is a file of kind sweep: stepsim sweep runs it; plot and report read "
+        "the "
+        "records that it writes\n");
   CHECK(problems(R"({"kind": "trace", "layers": [], "ranks": 2})", header) ==
-        "s.json: /kind: must be \"scenario\", got \"trace\"\n");
+        "s.json: /kind: this is a file of kind trace: name it at /workload/trace of a scenario\n");
   CHECK(problems("{}", [](Fields& fields) { fields.header("cost", true); }) ==
         "s.json: /kind: required (a text)\n");
 }

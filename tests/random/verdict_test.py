@@ -89,7 +89,7 @@ class Verdicts:
     def same_sentences(self, page, explained, summary, waits, warms_up):
         """`waits`: exchanges of a given time, which explain counts as start-up. `warms_up`: the first
         iterations of a pipeline, which explain leaves out, are others; it looks at two at least."""
-        period, step = explained["summary"]["step_s"], summary["iteration_time_s"]
+        period, step = explained["iteration_time_s"], summary["iteration_time_s"]
         if abs(period - step) > 1e-9 * step:
             yield "period", f"explain {period}, run {step}"
         exposed = explained["summary"]["exposed_communication_s"], summary["exposed_communication_s"]

@@ -84,7 +84,7 @@ TEST_CASE("collective file: every key has its value, the others their default") 
                    {"/network/block_latency_s", "2e-6"},
                    {"/method", R"("max_plus")"},
                    {"/options", R"({"block_bytes": 64, "element_bytes": 4, "chunking": "real",
-                               "inter_algorithm": "be", "lp_last_hop": false,
+                               "inter_algorithm": "lp", "lp_last_hop": false,
                                "ring_startup": "2P"})"}});
   CHECK(full.collective.bytes == 8000);
   CHECK(full.collective.links.two_level->gpus_per_node == 4);
@@ -93,7 +93,7 @@ TEST_CASE("collective file: every key has its value, the others their default") 
   CHECK(full.collective.reduction_s_per_byte == within(1 / 4e9, 1e-15));
   CHECK(full.collective.links.all.block_latency_s == 2e-6);
   CHECK(full.collective.options.block->value == 64);
-  CHECK(full.collective.options.inter_algorithm == collectives::AlgorithmId::be);
+  CHECK(full.collective.options.inter_algorithm == collectives::AlgorithmId::lp);
   CHECK(!full.collective.options.lp_last_hop);
   CHECK(full.collective.options.ring_startup_2p);
   CHECK(full.method == collectives::AskedMethod::max_plus);
@@ -274,7 +274,9 @@ TEST_CASE("collective file: every problem is named with its place") {
         "c.json: /ranks: must be an integer in [1, 1048576], got 0");
   CHECK(problem(kRing, {{"/rank", "2"}}) == "c.json: /rank: unknown key, did you mean ranks?");
   CHECK(problem(kRing, {{"/kind", R"("scenario")"}}) ==
-        R"(c.json: /kind: must be "collective", got "scenario")");
+        "c.json: /kind: this is a file of kind scenario: stepsim run, compare, sweep, tune and "
+        "explain "
+        "take it");
   CHECK(problem(kRing, {{"/bytes", ""}}) == "c.json: /bytes: required (an integer)");
   CHECK(problem(kRing, {{"/sizes", "[1]"}}) ==
         "c.json: /sizes and /bytes exclude each other: the sizes give the bytes");
@@ -284,7 +286,7 @@ TEST_CASE("collective file: every problem is named with its place") {
   CHECK(problem(kRing, {{"/network/bandwidth_Bps", "25"}})
             .starts_with(R"(c.json: /network/bandwidth_Bps: 25 bytes/s: did you mean "25Gbps"?)"));
   CHECK(problem(kRing, {{"/network/bandwidth_Bps", "25"}, {"/allow_unusual", "true"}}).empty());
-  CHECK(problem(kRing, {{"/network/block_latency_s", "1"}}) ==
+  CHECK(problem(kRing, {{"/algorithm", R"("lp")"}, {"/network/block_latency_s", "1"}}) ==
         "c.json: /network/block_latency_s: per-block latency must not exceed latency_s 1e-05, "
         "got 1");
   CHECK(problem(kRing, {{"/options/block_bytes", "0"}}) ==

@@ -184,6 +184,6 @@ TEST_CASE("program: what a program does not have is refused in words") {
   CHECK(reason(R"("input_s": 0.1)").empty());
   CHECK(reason(R"("algorithm": "parameter_server")").empty());
   CHECK(reason(R"("algorithm": "parameter_server", "mode": "async")") ==
-        "asynchronous servers have no program yet");
+        "asynchronous servers have no program; --set /training/mode=sync has one");
   CHECK(reason(R"("algorithm": "pipe_sgd", "warmup_iterations": 2)").empty());
 }

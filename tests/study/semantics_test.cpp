@@ -218,7 +218,7 @@ TEST_CASE("semantics: what bad files get") {
                      "initial_residual": []})") ==
         "/initial_residual: 0 vectors, but ranks is 1\n");
   CHECK(problems(with(b, "\"sparse_semantics\"", "\"problem\"")) ==
-        "/kind: must be \"sparse_semantics\", got \"problem\"\n");
+        "/kind: this is a file of kind problem: stepsim plan reads it\n");
 }
 
 TEST_CASE("semantics: zeros, few non-zeros and an all-zero gradient are legal") {

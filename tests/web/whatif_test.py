@@ -216,8 +216,8 @@ class WhatIf(unittest.TestCase):
             path.write_text(scenario)
             done = subprocess.run([STEPSIM, "explain", str(path), "--json"], capture_output=True, text=True, check=True)
         theirs = json.loads(done.stdout)["what_if"]
-        self.assertEqual([each["step_s"] for each in changes["changes"]],
-                         [each["step_s"] for each in theirs])
+        self.assertEqual([each["iteration_time_s"] for each in changes["changes"]],
+                         [each["iteration_time_s"] for each in theirs])
         self.assertIn("<svg", timeline["timeline"])
         self.assertIn("knee: 4 GPUs, 87.5 %", curve["curve"])
 

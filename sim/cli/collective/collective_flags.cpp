@@ -310,8 +310,10 @@ study::Sweep read_collective(const CollectiveFlags& flags, const std::string& da
 
 study::CollectiveFile collective_at(const study::Sweep& sweep, study::Files& files,
                                     std::int64_t point) {
-  // Of several algorithms, or several numbers of interfaces, some may have no use for a key.
-  const bool compares = sweep.grid.axis_of("/algorithm") || sweep.grid.axis_of("/nics_per_node");
+  // Of several algorithms, or several numbers of interfaces, some may have no use for a key; nor
+  // may the point of a sweep, whose collective is a part of its file.
+  const bool compares = sweep.grid.axis_of("/algorithm") || sweep.grid.axis_of("/nics_per_node") ||
+                        !sweep.base.pointer().empty();
   return study::parse_collective(study::scenario_at(sweep.base, sweep.grid, point), files,
                                  compares ? study::Leftovers::ignore : study::Leftovers::refuse);
 }
@@ -346,6 +348,13 @@ void blame_flags(const InputError& error, const CollectiveFlags& flags, const st
   }
   if (problem.where.empty()) {
     if (alone || problem.file.empty()) {
+      // A name that a flag gives has no place in a file.
+      for (std::size_t i = 0; i < kFlags.size(); ++i) {
+        if (study::names_file(kFlags[i].pointer) && !flags.texts[i].empty() &&
+            problem.message.find(base::quoted(flags.texts[i])) != std::string::npos) {
+          throw UsageError(std::string(kFlags[i].name) + ": " + problem.message);
+        }
+      }
       throw UsageError(with_flags(problem.message));
     }
     return;

@@ -139,7 +139,7 @@ std::string extra_text(const std::vector<io::Json>& extra) {
   std::string out;
   for (const io::Json& tree : extra) {
     const std::string bytes = base::readable_bytes(tree.find("bytes")->as_double());
-    std::string place = std::to_string(tree.find("ranks")->as_integer()) + " ranks";
+    std::string place = base::counted(tree.find("ranks")->as_integer(), "rank");
     if (!tree.find(kRate)->is_null()) {
       place += ", " + base::readable_seconds(tree.find("latency_s")->as_double()) + ", " +
                base::readable_rate(tree.find(kRate)->as_double());

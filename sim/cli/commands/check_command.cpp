@@ -7,8 +7,10 @@
 
 #include "base/printable.hpp"
 #include "cli/commands/check_lines.hpp"
+#include "cli/commands/file_kinds.hpp"
 #include "cli/shell/document.hpp"
 #include "document/json_text.hpp"
+#include "document/kind_use.hpp"
 #include "run/collective_file.hpp"
 #include "run/flows_file.hpp"
 #include "scenario/files/library_file.hpp"
@@ -131,87 +133,101 @@ template <auto parse> Warnings warned(const io::Json& tree, study::Files&) {
   return Warnings(parse(tree).warnings);
 }
 
-// `key` is one that no other kind has at its top; "" for kinds that cannot be told that way.
+// Of what commands write: whether the keys are there, and no others.
+Warnings check_written(const io::Json& tree, const io::FileKind& kind) {
+  io::Problems problems;
+  io::Fields fields(tree, problems, *kind.root);
+  for (const io::Key* key : io::keys_of(*kind.root)) {
+    if (key->is_required && tree.find(key->name) == nullptr) {
+      problems.add(tree, key->name, "required");
+    }
+  }
+  fields.know_all();
+  fields.no_more();
+  problems.throw_if_any();
+  return {};
+}
+
+// Kinds that are read. Of the others, commands write those with rows of keys (file_kinds.hpp).
 struct CheckedKind {
   std::string_view name;
-  std::string_view key; // tells the kind of a file that does not say it
   Warnings (*check)(const io::Json&, study::Files&);
 };
 
 constexpr std::array kCheckedKinds{
-    CheckedKind{"scenario", "workload", check_scenario},
-    CheckedKind{"sweep", "axes", check_sweep},
-    CheckedKind{"result", "", check_result},
-    CheckedKind{"trace", "layers", check_trace},
-    CheckedKind{"model", "", parsed<io::parse_model>},
-    CheckedKind{"collective", "op",
+    CheckedKind{"scenario", check_scenario},
+    CheckedKind{"sweep", check_sweep},
+    CheckedKind{"result", check_result},
+    CheckedKind{"trace", check_trace},
+    CheckedKind{"model", parsed<io::parse_model>},
+    CheckedKind{"collective",
                 [](const io::Json& tree, study::Files& files) -> Warnings {
                   (void)study::parse_collective(tree, files);
                   return {};
                 }},
-    CheckedKind{"flows", "flows",
+    CheckedKind{"flows",
                 [](const io::Json& tree, study::Files& files) {
                   return Warnings(study::parse_flows(tree, files).warnings);
                 }},
-    CheckedKind{"topology", "hosts", parsed<io::parse_topology>},
-    CheckedKind{"library_calibration", "parameters", warned<io::parse_library_calibration>},
-    CheckedKind{"node_preset", "ring_Bps", parsed<io::parse_node_preset>},
-    CheckedKind{"network_calibration", "label", warned<io::parse_profile>},
-    CheckedKind{"samples", "sets", warned<io::parse_samples>},
-    CheckedKind{"measured_steps", "rows",
+    CheckedKind{"topology", parsed<io::parse_topology>},
+    CheckedKind{"library_calibration", warned<io::parse_library_calibration>},
+    CheckedKind{"node_preset", parsed<io::parse_node_preset>},
+    CheckedKind{"network_calibration", warned<io::parse_profile>},
+    CheckedKind{"samples", warned<io::parse_samples>},
+    CheckedKind{"measured_steps",
                 [](const io::Json& tree, study::Files& files) -> Warnings {
                   (void)study::read_measured_steps(tree, files, "");
                   return {};
                 }},
-    CheckedKind{"conditions", "factors", parsed<study::parse_conditions_file>},
-    CheckedKind{"overlap", "compute", parsed<io::parse_overlap>},
-    CheckedKind{"measured_training", "", parsed<io::parse_measured>},
-    CheckedKind{"problem", "ready_s", check_problem},
-    CheckedKind{"program", "operations",
+    CheckedKind{"conditions", parsed<study::parse_conditions_file>},
+    CheckedKind{"overlap", parsed<io::parse_overlap>},
+    CheckedKind{"measured_training", parsed<io::parse_measured>},
+    CheckedKind{"problem", check_problem},
+    CheckedKind{"program",
                 [](const io::Json& tree, study::Files& files) {
                   return Warnings(
                       study::parse_program(study::with_short_forms_expanded(tree), files).warnings);
                 }},
-    CheckedKind{"sparse_semantics", "gradients", check_semantics},
-    CheckedKind{"compression_breakeven", "gradient_bytes",
+    CheckedKind{"sparse_semantics", check_semantics},
+    CheckedKind{"compression_breakeven",
                 [](const io::Json& tree, study::Files& files) {
                   return Warnings(study::parse_breakeven(tree, files).warnings);
                 }},
-    CheckedKind{"cost", "table", parsed<io::parse_cost>},
-    CheckedKind{"reproduction", "figures", parsed<reproduce::parse_reproduction>},
-    CheckedKind{"links", "links",
+    CheckedKind{"cost", parsed<io::parse_cost>},
+    CheckedKind{"reproduction", parsed<reproduce::parse_reproduction>},
+    CheckedKind{"links",
                 [](const io::Json& tree, study::Files&) -> Warnings {
                   (void)io::parse_links(tree, std::nullopt);
                   return {};
                 }},
 };
 
-// The kind that the file says. Without the key `kind` the first row whose own key is present
-// decides, so that files of other programs, which may lack it, can be checked. Null after an error,
-// which is then among those of `checked`.
-const CheckedKind* kind_of(const io::Json& tree, Checked& checked) {
-  const io::Json* word = tree.find("kind");
-  if (word == nullptr) {
-    const auto found = std::ranges::find_if(kCheckedKinds, [&](const CheckedKind& kind) {
-      return !kind.key.empty() && tree.find(kind.key) != nullptr;
-    });
-    if (found != kCheckedKinds.end()) {
-      return &*found;
-    }
-    checked.errors.push_back({std::string(tree.file()), "/kind", "required: which kind of file"});
-    return nullptr;
+// The kind that the file says or its keys tell. Null after an error, which is then among those of
+// `checked`.
+const io::KindUse* kind_of(const io::Json& tree, Checked& checked) {
+  const io::KindUse* found = io::use_of_file(tree);
+  if (found == nullptr) {
+    const io::Json* word = tree.find("kind");
+    const auto name_of = [](const io::KindUse& each) { return each.kind; };
+    checked.errors.push_back(
+        {std::string(tree.file()), "/kind",
+         word == nullptr ? "required: which kind of file"
+         : word->is_string()
+             ? base::unknown_word("kind", word->as_string(),
+                                  base::collected<std::string_view>(io::kind_uses(), name_of))
+             : "must be a word, got " + io::shown(*word)});
   }
-  std::vector<std::string_view> known;
-  for (const CheckedKind& kind : kCheckedKinds) {
-    if (word->is_string() && word->as_string() == kind.name) {
-      return &kind;
-    }
-    known.push_back(kind.name);
+  return found;
+}
+
+Warnings check_kind(std::string_view kind, const io::Json& tree, study::Files& files) {
+  const auto* const row = std::ranges::find(kCheckedKinds, kind, &CheckedKind::name);
+  if (row != kCheckedKinds.end()) {
+    return row->check(tree, files);
   }
-  checked.errors.push_back({std::string(tree.file()), "/kind",
-                            word->is_string() ? base::unknown_word("kind", word->as_string(), known)
-                                              : "must be a word, got " + io::shown(*word)});
-  return nullptr;
+  const std::vector<io::FileKind> written = file_kinds();
+  const auto found = std::ranges::find(written, kind, &io::FileKind::kind);
+  return found == written.end() ? Warnings() : check_written(tree, *found);
 }
 
 // Checks one file and catches its errors, so that the next one is checked as well. Lists of sizes
@@ -228,9 +244,9 @@ Checked check_file(const std::string& name, study::Files& files) {
     if (tree.is_array()) { // bytes per rank of `collective --sizes`
       checked.kind = "sizes";
       (void)io::parse_sizes(tree, std::nullopt);
-    } else if (const CheckedKind* kind = kind_of(tree, checked)) {
-      checked.kind = kind->name;
-      checked.warnings = kind->check(tree, files);
+    } else if (const io::KindUse* use = kind_of(tree, checked)) {
+      checked.kind = use->kind;
+      checked.warnings = check_kind(use->kind, tree, files);
     }
   } catch (const InputError& error) {
     checked.errors = error.problems();

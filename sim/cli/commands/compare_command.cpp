@@ -172,8 +172,7 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
                        const ScenarioFlags& scenario_flags) {
   study::Files files(invocation.data_folder, {common.output});
   const bool alone = flags.names.empty() && flags.rows.empty() && over.empty();
-  const io::Json scenario = read_scenario_tree(file, scenario_flags, files.data_folder(), common,
-                                               alone ? kBreakEvenKind : "");
+  const io::Json scenario = read_scenario_tree(file, scenario_flags, files.data_folder(), common);
   const io::Json* kind = scenario.find("kind");
   if (alone && kind != nullptr && *kind == io::Json(kBreakEvenKind)) {
     refuse_others(common, {"SCENARIO", "--break-even", "--set"},

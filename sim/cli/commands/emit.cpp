@@ -67,7 +67,7 @@ std::vector<nccl::ForcedTime> forced_times(std::string_view list, double ranks) 
       }
       if (static_cast<double>(set.ranks) != ranks) {
         throw InputError(file, "",
-                         "measured on " + std::to_string(set.ranks) + " ranks; the scenario has " +
+                         "measured on " + base::counted(set.ranks, "rank") + "; the scenario has " +
                              base::shortest(ranks));
       }
       for (const io::Sample& sample : set.samples) {

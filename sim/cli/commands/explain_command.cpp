@@ -65,9 +65,9 @@ double measured_seconds(const std::string& text, const study::Scenario& scenario
 }
 
 // The step of the run decides, which what-if lines and the measured time are compared with.
-void add_runs(const ProgramInput& input, const std::string& measured, study::Files& files,
-              const Common& common, study::Explained& explained) {
-  const study::Result result = study::run(*input.scenario);
+void add_runs(const ProgramInput& input, const ScenarioFlags& flags, const std::string& measured,
+              study::Files& files, const Common& common, study::Explained& explained) {
+  const study::Result result = run_scenario(*input.scenario, input.tree, flags);
   explained.step_s = study::step_of(result.summary);
   explained.band = study::band_of(result.summary);
   explained.bottleneck = result.summary.bottleneck;
@@ -106,7 +106,7 @@ int explain(const Invocation& invocation) {
   study::Explained explained = study::explained_program(input.file, input.labels);
   if (input.scenario) {
     explained.source = "scenario";
-    add_runs(input, measured, files, common, explained);
+    add_runs(input, flags, measured, files, common, explained);
   } else if (!measured.empty()) {
     throw UsageError("--measured needs a scenario, whose causes can be run; " + name +
                      " is a program");

@@ -1,5 +1,6 @@
 #include "cli/commands/finished_run.hpp"
 
+#include "document/json_text.hpp"
 #include "run/measured_exchanges.hpp"
 #include "run/result_file.hpp"
 #include "study/sweep/sweep_file.hpp"
@@ -19,16 +20,21 @@ study::Result finished_run(const study::Scenario& scenario, const io::Json& tree
   return result;
 }
 
-io::Json finished_scenario(const study::Result& result, const io::Json& tree,
-                           const std::string& output, study::LayerList layers) {
-  return study::with_names_relative_to(study::scenario_tree(*result.scenario, layers), output,
-                                       tree);
+io::Json finished_scenario(study::Result& result, const io::Json& tree, const std::string& output,
+                           study::LayerList layers) {
+  io::Json scenario =
+      study::with_names_relative_to(study::scenario_tree(*result.scenario, layers), output, tree);
+  const io::Json* name = io::resolve(scenario, "/cluster/network/calibration");
+  if (name != nullptr && name->is_string()) {
+    result.scenario->cluster.network.calibration = name->as_string();
+  }
+  return scenario;
 }
 
-io::Json finished_tree(const study::Result& result, const io::Json& tree,
-                       const std::string& output) {
+io::Json finished_tree(study::Result result, const io::Json& tree, const std::string& output) {
+  io::Json scenario = finished_scenario(result, tree, output);
   io::Json out = study::result_tree(result);
-  out.set("scenario", finished_scenario(result, tree, output));
+  out.set("scenario", std::move(scenario));
   return out;
 }
 

@@ -15,12 +15,12 @@ namespace stepsim::cli {
                                          std::int64_t replications = 1);
 
 // The resolved scenario of a result. File names in it are relative to the folder of `output`, with
-// "-" to the working directory.
-[[nodiscard]] io::Json finished_scenario(const study::Result& result, const io::Json& tree,
+// "-" to the working directory, and so is then the name of the calibration in the result.
+[[nodiscard]] io::Json finished_scenario(study::Result& result, const io::Json& tree,
                                          const std::string& output,
                                          study::LayerList layers = study::LayerList::written);
 // The result as JSON without `meta`, with the scenario of finished_scenario().
-[[nodiscard]] io::Json finished_tree(const study::Result& result, const io::Json& tree,
+[[nodiscard]] io::Json finished_tree(study::Result result, const io::Json& tree,
                                      const std::string& output);
 
 // `stepsim run --lines`: reads scenarios and writes results as JSON Lines, in one process.

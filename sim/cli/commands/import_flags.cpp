@@ -86,7 +86,7 @@ void write_costs(const ImportFlags& flags, const io::KinetoImport& imported, con
   }
   for (const io::LineCost& cost : measured.costs) {
     const bool bound = cost.grade == io::CostGrade::bound;
-    result.summary += cost.op + " with " + std::to_string(cost.ranks) + " ranks: start-up " +
+    result.summary += cost.op + " with " + base::counted(cost.ranks, "rank") + ": start-up " +
                       (bound ? "at most " : "") + base::readable_seconds(cost.startup_s) +
                       ", bus bandwidth " + (bound ? "at least " : "") +
                       base::significant(cost.bus_bandwidth_Bps / 1e9, 3) + " GB/s\n";

@@ -6,6 +6,8 @@
 #include <system_error>
 
 #include "base/printable.hpp"
+#include "cli/shell/output.hpp"
+#include "document/kind_use.hpp"
 #include "import/import_detect.hpp"
 #include "scenario/files/model_file.hpp"
 #include "scenario/files/trace_file.hpp"
@@ -72,9 +74,9 @@ Imported imported_model(const layers::ModelTable& table) {
 Imported imported_cost(const io::OsuLog& log) {
   const io::CostPoints cost = io::cost_of(log);
   return {io::to_json(cost),
-          base::printable(cost.name) + ": " + cost.op + " with " + std::to_string(cost.ranks) +
-              " ranks, " + std::to_string(cost.table.size()) + " sizes, " +
-              base::readable_bytes(cost.table.front().first) + " to " +
+          base::printable(cost.name) + ": " + cost.op + " with " +
+              base::counted(cost.ranks, "rank") + ", " + std::to_string(cost.table.size()) +
+              " sizes, " + base::readable_bytes(cost.table.front().first) + " to " +
               base::readable_bytes(cost.table.back().first) + "\n",
           {}};
 }
@@ -84,8 +86,9 @@ Imported imported_samples(const io::Samples& samples) {
   std::string text;
   for (const io::SampleSet& set : samples.sets) {
     text += base::printable(samples.name) + ": " + base::printable(set.op) + " with " +
-            std::to_string(set.ranks) + " ranks, " + (set.column.empty() ? "" : set.column + ", ") +
-            std::to_string(set.samples.size()) + " times\n";
+            base::counted(set.ranks, "rank") + ", " +
+            (set.column.empty() ? "" : set.column + ", ") + std::to_string(set.samples.size()) +
+            " times\n";
   }
   return {io::to_json(samples), text, samples.warnings, "", io::to_csv(samples)};
 }
@@ -113,6 +116,11 @@ void refuse_other_format(const std::string& file, std::string_view format) {
   const bool reader_knows = is_xml || format == io::kImportFormats[io::ImportFormat::chakra];
   if (!detected.format && !is_json && !detected.advice.empty() && (wants_trace || !reader_knows)) {
     throw InputError(file, "", detected.advice);
+  }
+  const std::string kind = content_kind(head); // "kind study"
+  const io::KindUse* use = kind.starts_with("kind ") ? io::use_of_kind(kind.substr(5)) : nullptr;
+  if (wants_trace && use != nullptr) {
+    throw InputError(file, "/kind", use->text());
   }
   if (wants_trace && !detected.format && !is_json) {
     throw InputError(file, "", "not JSON: a trace of the PyTorch profiler is JSON, .gz or not");

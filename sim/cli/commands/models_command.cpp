@@ -265,13 +265,10 @@ layers::ModelTable load(study::Files& files, const ModelsOptions& options) {
     return table;
   }
   const std::string flag = "--sequence-length " + base::shown_value(options.sequence_length) + ": ";
-  const double length =
-      quantity("--sequence-length", options.sequence_length, base::QuantityKind::count);
+  const double length = quantity("--sequence-length", options.sequence_length,
+                                 base::QuantityKind::count, io::at_least(1));
   if (!table.sequence) {
     throw UsageError(flag + table.name + " has no sequence length");
-  }
-  if (length < 1) {
-    throw UsageError(flag + "must be >= 1");
   }
   const std::int64_t longest = table.sequence->max_sequence_length; // 0 = no limit
   if (length > (longest > 0 ? static_cast<double>(longest) : 0x1p20)) {

@@ -213,11 +213,7 @@ void require_same_series(const std::vector<std::string>& at) {
 // Runs the scenario as it was when its step was measured.
 void correct(const RunOptions& options, const io::Json& tree, study::Files& files,
              study::Result& result) {
-  const double measured_s = seconds("--measured-total", options.measured_total);
-  if (!(measured_s > 0)) {
-    throw UsageError("--measured-total " + base::shown_value(options.measured_total) +
-                     ": must be above 0");
-  }
+  const double measured_s = seconds("--measured-total", options.measured_total, io::above(0));
   ScenarioFlags changes;
   changes.set = options.at;
   changes.set_flag = "--at";
@@ -296,8 +292,8 @@ int run(const Invocation& invocation) {
   forget_layers(tree);
   const std::int64_t replications =
       options.replications.empty() ? 1
-                                   : count("--replications", options.replications, io::at_least(0));
-  if (replications < 1 || replications > 100'000) {
+                                   : count("--replications", options.replications, io::at_least(1));
+  if (replications > 100'000) {
     throw UsageError("--replications " + base::shown_value(options.replications) +
                      ": must be in [1, 100000]");
   }

@@ -233,15 +233,34 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags, study::Files& files
 }
 
 io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags,
-                            const std::string& data_folder, const Common& common,
-                            std::string_view other_kind) {
-  io::Json tree = read_scenario_source(file, flags.point, data_folder, other_kind).tree;
+                            const std::string& data_folder, const Common& common) {
+  io::Json tree = read_scenario_source(file, flags.point, data_folder).tree;
   study::Files files(data_folder);
   apply_flags(tree, flags, files, common);
   return tree;
 }
 
 namespace {
+
+bool runs_by_another_method(study::Scenario scenario) {
+  scenario.method.reset();
+  try {
+    (void)study::run(scenario);
+    return true;
+  } catch (const SimulationError&) {
+    return false;
+  }
+}
+
+// The error of the flag that set the value at `place`, or else of the file.
+[[noreturn]] void blame(const char* message, const std::string& place, const io::Json& tree,
+                        const ScenarioFlags& flags) {
+  const std::string flag = blamed_flag({std::string(tree.file()), place, ""}, flags);
+  if (!flag.empty()) {
+    throw UsageError(flag + ": " + message);
+  }
+  throw InputError(std::string(tree.file()), place, message);
+}
 
 // Of a point of a sweep or a result, keys without a meaning are left out, but not what was typed.
 void refuse_lost_flags(const io::Json& tree, study::Files& files, const ScenarioFlags& flags) {
@@ -284,23 +303,21 @@ study::Scenario load_scenario(const io::Json& tree, study::Files& files, const S
   }
 }
 
-// A plan that cannot be made is found by the planner itself, which knows no pointers.
+// A plan that cannot be made is found by the planner itself, a method that cannot time an exchange
+// by its evaluator.
 study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree,
                            const ScenarioFlags& flags, std::int64_t replications) {
   try {
     return study::run_replications(scenario, replications);
   } catch (const UsageError& error) {
-    const std::string place = "/communication/schedule";
-    const std::string flag = blamed_flag({std::string(tree.file()), place, ""}, flags);
-    if (!flag.empty()) {
-      throw UsageError(flag + ": " + error.what());
+    blame(error.what(), "/communication/schedule", tree, flags);
+  } catch (const SimulationError& error) {
+    if (!scenario.method || !runs_by_another_method(scenario)) {
+      throw;
     }
-    throw InputError(std::string(tree.file()), place, error.what());
+    blame(error.what(), "/method", tree, flags);
   }
 }
-
-// An axis given by hand can hold a value that no scenario takes. Such an error is found when a
-// point is parsed, far from the flag; it is turned back into one of the flag here.
 
 CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over) {
   return app
@@ -326,7 +343,8 @@ std::vector<study::Axis> parse_over_flags(const std::vector<std::string>& over) 
   return axes;
 }
 
-// The first problem decides. It is the flag's if it lies at or below the pointer of an axis, in the
+// An axis given by hand can hold a value that no scenario takes, which is found when a point is
+// parsed. The first problem is the flag's if it lies at or below the pointer of an axis, in the
 // scenario itself: a file that the scenario names has pointers of its own.
 void rethrow_for_flags(const InputError& error, const io::Json& scenario,
                        const std::vector<std::string>& over) {
@@ -367,9 +385,14 @@ ProgramInput read_program(const std::string& file, study::Files& files, const Sc
     throw InputError(file, "", reason);
   }
   begin_work(study::estimated_seconds(*input.scenario) * runs, flags, common);
-  study::ExplainableScenario made = study::explainable(study::deciding(*input.scenario));
-  input.file = std::move(made.file);
-  input.labels = std::move(made.labels);
+  try {
+    study::ExplainableScenario made = study::explainable(study::deciding(*input.scenario));
+    input.file = std::move(made.file);
+    input.labels = std::move(made.labels);
+  } catch (const SimulationError&) {
+    (void)run_scenario(*input.scenario, input.tree, flags);
+    throw;
+  }
   return input;
 }
 

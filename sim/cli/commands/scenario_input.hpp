@@ -60,8 +60,7 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags, study::Files& files
 // scenario in it; for the output of a sweep, the scenario of --point. Throws as
 // read_scenario_source() and apply_flags() do.
 [[nodiscard]] io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags,
-                                          const std::string& data_folder, const Common& common,
-                                          std::string_view other_kind = {});
+                                          const std::string& data_folder, const Common& common);
 
 // The estimated CPU seconds above which a run is refused. Throws UsageError for a text that is not
 // a time.
@@ -145,10 +144,8 @@ struct ScenarioSource {
 // `point`: number of a point of a sweep's output, from 0, as typed; "" = not given. Throws
 // UsageError for a point that is missing, not allowed or out of range, and InputError for a file
 // that must be imported first: `FILE: this is a Kineto trace: stepsim import kineto FILE -o
-// T.json`, and for a file of a kind that is not a scenario, unless it is `other_kind`. Files that a
-// result or a point names are found again (find_named_files()).
+// T.json`. Files that a result or a point names are found again (find_named_files()).
 [[nodiscard]] ScenarioSource read_scenario_source(const std::string& file, const std::string& point,
-                                                  const std::string& data_folder,
-                                                  std::string_view other_kind = {});
+                                                  const std::string& data_folder);
 
 } // namespace stepsim::cli

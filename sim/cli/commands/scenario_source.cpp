@@ -54,30 +54,52 @@ ScenarioSource point_of(const std::string& file, const std::string& point,
           record_of(reader, header->format, wanted), wanted % sweep.grid.replications, files};
 }
 
-// What a file of another kind is for, which is more use than a list of keys that it lacks.
-void refuse_by_use(const std::string& file, std::string_view kind) {
-  struct Use {
-    std::string_view kind;
-    std::string_view advice;
+// Takes the member that `pointer` leads to out of its object if it has this value; of a larger
+// object the members that have. Adds what went to `taken`.
+void take_out(io::Json& tree, const std::string& pointer, const io::Json& value,
+              std::vector<std::pair<std::string, io::Json>>& taken) {
+  const io::Json* found = io::resolve(tree, pointer);
+  if (found == nullptr || io::compact(*found) != io::compact(value)) {
+    for (const auto& [key, member] : value.is_object() ? value.as_object() : io::Object()) {
+      take_out(tree, pointer + "/" + io::escape_token(key), member, taken);
+    }
+    return;
+  }
+  taken.emplace_back(pointer, *found);
+  io::Json* object = &tree;
+  std::vector<std::string> tokens = io::pointer_tokens(pointer);
+  const std::string key = tokens.back();
+  tokens.pop_back();
+  for (const std::string& token : tokens) {
+    object = object->is_array() ? &object->as_array()[std::stoul(token)] : object->find(token);
+  }
+  std::erase_if(object->as_object(), [&](const auto& member) { return member.first == key; });
+}
+
+// A result lists its defaults. Their keys are left open again, so that a run of it lists them, too;
+// but not if they would have other values now.
+void open_defaults(io::Json& scenario, const io::Json& defaults, const std::string& data_folder) {
+  std::vector<std::pair<std::string, io::Json>> taken;
+  study::Files files(data_folder);
+  const auto resolved = [&] { // as text: 0 may be a whole number or not
+    return io::compact(
+        study::scenario_tree(study::parse_scenario(scenario, files, study::Leftovers::ignore),
+                             study::LayerList::left_out));
   };
-  static constexpr std::array kUses{
-      Use{"trace", "name it at /workload/trace of a scenario"},
-      Use{"model", "name it at /workload/model of a scenario"},
-      Use{"topology", "name it at /cluster/topology of a scenario"},
-      Use{"network_calibration", "name it at /cluster/network/calibration of a scenario"},
-      Use{"cost", "name it at /cluster/network/cost of a scenario"},
-      Use{"sweep", "stepsim sweep runs it; plot and report read the records that it writes"},
-      Use{"problem", "stepsim plan reads it"},
-      Use{"links", "stepsim collective --links reads it"},
-      Use{"sparse_semantics", "stepsim semantics runs it"},
-      Use{"compression_breakeven",
-          "stepsim compare FILE --break-even reads it, without --over, --algorithms and --rows"},
-      Use{"samples", "stepsim-calibrate fit makes a calibration of it"}};
-  const auto* use = std::ranges::find(kUses, kind, &Use::kind);
-  if (use != kUses.end()) {
-    throw InputError(file, "/kind",
-                     "this is a file of kind " + std::string(kind) + ": " +
-                         std::string(use->advice));
+  try {
+    const std::string before = resolved();
+    for (const io::Json& each : defaults.as_array()) {
+      if (const io::Json* value = each.find("value")) {
+        take_out(scenario, each.text("pointer"), *value, taken);
+      }
+    }
+    if (resolved() == before) {
+      return;
+    }
+  } catch (const InputError&) { // whoever reads the scenario tells it
+  }
+  for (auto& [pointer, value] : taken) {
+    io::assign(scenario, pointer, std::move(value));
   }
 }
 
@@ -86,7 +108,7 @@ void refuse_by_use(const std::string& file, std::string_view kind) {
 // A file of another program is refused with the command that imports it, instead of with errors of
 // a parser that expects a scenario.
 ScenarioSource read_scenario_source(const std::string& file, const std::string& point,
-                                    const std::string& data_folder, std::string_view other_kind) {
+                                    const std::string& data_folder) {
   if (file != "-") {
     const std::string head = io::head_of(file);
     if (study::is_sweep_output(head)) {
@@ -105,10 +127,11 @@ ScenarioSource read_scenario_source(const std::string& file, const std::string& 
   if (kind != nullptr && *kind == io::Json("result") && inside != nullptr) {
     ScenarioSource source{study::with_short_forms_expanded(*inside), {}, 0, files_of(tree)};
     study::find_named_files(source.tree, source.files, data_folder);
+    if (const io::Json* defaults = tree.find("defaults");
+        defaults != nullptr && defaults->is_array()) {
+      open_defaults(source.tree, *defaults, data_folder);
+    }
     return source;
-  }
-  if (kind != nullptr && kind->is_string() && kind->as_string() != other_kind) {
-    refuse_by_use(file, kind->as_string());
   }
   return {study::with_short_forms_expanded(std::move(tree)), {}, 0, {}};
 }

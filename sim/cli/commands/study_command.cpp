@@ -198,6 +198,13 @@ int study_trace(const Invocation& invocation) {
   StudyFolder folder(kept ? common.output : scratch.path().string(), kept);
   common.output = "-";
   study::Files files(invocation.data_folder);
+  if (study::is_shipped_name(flags.cluster) && !flags.cluster.empty()) {
+    try {
+      (void)study::shipped_file(invocation.data_folder, study::kShippedNodes, flags.cluster);
+    } catch (const UsageError& error) {
+      throw UsageError(std::string("--cluster: ") + error.what());
+    }
+  }
   const study::TraceStudy study = study::trace_study(
       {.trace = trace_file(flags, folder, files, common),
        .node_type = flags.cluster,

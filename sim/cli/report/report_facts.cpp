@@ -63,7 +63,7 @@ constexpr Key kReportRecords =
            "What stepsim report --json writes of a sweep or comparison.");
 
 constexpr std::array<std::string_view, 1> kRunExamples{
-    R"({"answer":"A step takes 2 s.","defaults":[{"pointer":"/training/update_s","reason":"updates take no time","value":0}],"scenario":{},"sentences":[],"warnings":[],"what_if":[{"change":"one network card per node more","gain":0.25,"set":["/cluster/nics_per_node=2"],"step_s":1.5}]})"};
+    R"({"answer":"A step takes 2 s.","defaults":[{"pointer":"/training/update_s","reason":"updates take no time","value":0}],"scenario":{},"sentences":[],"warnings":[],"what_if":[{"change":"one network card per node more","gain":0.25,"iteration_time_s":1.5,"pointer":"/cluster/nics_per_node","set":["/cluster/nics_per_node=2"],"value":2}]})"};
 constexpr std::array<std::string_view, 1> kRecordsExamples{
     R"({"answer":"8 points.","failed":0,"knee":{"x":4,"y":120},"points":8,"varied":["nodes"]})"};
 

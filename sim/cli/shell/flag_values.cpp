@@ -18,16 +18,30 @@ using base::QuantityKind;
 }
 
 // The words of the range are those of keys in files, with "an integer" where the flag is a count.
-void require(std::string_view flag, std::string_view text, QuantityKind kind, io::Range range,
-             double value) {
-  if (range.contains(value)) {
-    return;
-  }
+std::string rule_of(QuantityKind kind, io::Range range) {
   std::string rule = range.text();
   if (kind == QuantityKind::count) {
     rule.replace(0, std::string_view("must be").size(), "must be an integer");
   }
-  refuse_value(flag, text, rule + ", got " + base::shortest(value));
+  return rule;
+}
+
+void require(std::string_view flag, std::string_view text, QuantityKind kind, io::Range range,
+             double value) {
+  if (!range.contains(value)) {
+    refuse_value(flag, text, rule_of(kind, range) + ", got " + base::shortest(value));
+  }
+}
+
+// A text that is no quantity. One below zero is refused in the words of the range, if that has no
+// 0.
+[[noreturn]] void refuse_text(std::string_view flag, std::string_view text, QuantityKind kind,
+                              io::Range range, std::string message) {
+  constexpr std::string_view kNotNegative = "must be >= 0";
+  if (message.starts_with(kNotNegative) && !range.contains(0)) {
+    message.replace(0, kNotNegative.size(), rule_of(kind, range));
+  }
+  refuse_value(flag, text, message);
 }
 
 } // namespace
@@ -35,7 +49,7 @@ void require(std::string_view flag, std::string_view text, QuantityKind kind, io
 double quantity(std::string_view flag, std::string_view text, QuantityKind kind, io::Range range) {
   const auto parsed = base::parse_quantity(text, kind);
   if (const auto* message = std::get_if<std::string>(&parsed)) {
-    refuse_value(flag, text, *message);
+    refuse_text(flag, text, kind, range, *message);
   }
   const double value = std::get<double>(parsed);
   require(flag, text, kind, range, value);
@@ -67,11 +81,12 @@ void add_max_seconds_flag(CLI::App& app, std::string& text) {
 }
 
 // Other quantities need a unit.
-double seconds(std::string_view flag, const std::string& text) {
+double seconds(std::string_view flag, const std::string& text, io::Range range) {
   const auto parsed = base::parse_quantity(text, QuantityKind::time, base::BareNumber::si);
   if (const auto* message = std::get_if<std::string>(&parsed)) {
-    refuse_value(flag, text, *message);
+    refuse_text(flag, text, QuantityKind::time, range, *message);
   }
+  require(flag, text, QuantityKind::time, range, std::get<double>(parsed));
   return std::get<double>(parsed);
 }
 
@@ -95,7 +110,7 @@ std::vector<double> numbers(std::string_view flag, std::string_view text, Quanti
                             io::Range range) {
   auto parsed = base::parse_quantity_list(text, kind);
   if (const auto* message = std::get_if<std::string>(&parsed)) {
-    refuse_value(flag, text, *message);
+    refuse_text(flag, text, kind, range, *message);
   }
   auto& values = std::get<std::vector<double>>(parsed);
   for (const double value : values) {

@@ -25,7 +25,8 @@ namespace stepsim::cli {
                                                          std::string_view text, io::Range range);
 [[nodiscard]] std::optional<std::string> given(const std::string& text);
 // A time, where a number alone is in seconds.
-[[nodiscard]] double seconds(std::string_view flag, const std::string& text);
+[[nodiscard]] double seconds(std::string_view flag, const std::string& text,
+                             io::Range range = io::at_least(0));
 
 // The flag --max-seconds of commands that may run for hours. max_seconds() returns its value in s,
 // typed with or without a unit; kMaxSeconds if the flag was not given.

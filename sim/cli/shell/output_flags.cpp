@@ -124,8 +124,9 @@ void require_endings(const CLI::App& app) {
     const bool is_device = std::filesystem::exists(file, error) && !io::is_regular(file);
     const std::string_view found = ending_of(file);
     if (!found.empty() && !found.starts_with(ending) && !is_device) { // .jsonl is JSON too
+      const bool packs = option->get_type_name().find("[.gz]") != std::string::npos;
       throw UsageError(option->get_name() + " " + base::shown_value(file, 200) + ": writes ." +
-                       ending + " only");
+                       ending + (packs ? " or ." + ending + ".gz" : "") + " only");
     }
   }
 }

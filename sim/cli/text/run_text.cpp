@@ -329,7 +329,7 @@ std::string measured_text(const study::Result& result) {
       scenario.workload.measured_ranks != scenario.cluster.ranks()) {
     return "";
   }
-  const std::string ranks = std::to_string(*scenario.workload.measured_ranks) + " ranks";
+  const std::string ranks = base::counted(*scenario.workload.measured_ranks, "rank");
   Table table{{"exchange at " + ranks, "kB", "trace [ms]", "simulated [ms]", "ratio"}, {}};
   for (const study::MeasuredExchange& each : result.measured_exchanges) {
     if (table.rows.size() == kMaxBuckets) {

@@ -238,11 +238,7 @@ Evaluation parameter_server_max_plus(const Collective& collective, bool with_tra
   }
   const Servers servers = servers_of(collective);
   if (!max_plus_defined(collective)) {
-    throw SimulationError("max_plus is not defined for " +
-                          (servers.servers != 1
-                               ? std::to_string(servers.servers) + " parameter servers"
-                               : std::string("a parameter server on a worker of several nodes")) +
-                          "; use events");
+    throw SimulationError(no_max_plus(collective));
   }
   if (with_transfer_times) {
     // The end needs a sum only; when each push was on the wire depends on who shared the port with
@@ -297,6 +293,14 @@ Traffic parameter_server_traffic(const Collective& collective) {
   traffic.total = 2 * servers.pushes() * collective.bytes;
   traffic.messages = std::uint64_t{2} * servers.pushes() * servers.servers;
   return traffic;
+}
+
+std::string no_max_plus(const Collective& collective) {
+  const Servers servers = servers_of(collective);
+  return "max_plus is not defined for " +
+         (servers.servers != 1 ? std::to_string(servers.servers) + " parameter servers"
+                               : std::string("a parameter server on a worker of several nodes")) +
+         "; use events";
 }
 
 bool max_plus_defined(const Collective& collective) {

@@ -31,6 +31,8 @@ namespace stepsim::collectives {
 // parameter servers, whose transfers share ports in no fixed order, and for a server on a worker of
 // a two-level cluster.
 [[nodiscard]] bool max_plus_defined(const Collective& collective);
+// Why it is not: "max_plus is not defined for 2 parameter servers; use events".
+[[nodiscard]] std::string no_max_plus(const Collective& collective);
 
 // Links and ports of the flows of a parameter server. Hosts are numbered: first the ranks, then
 // the dedicated servers.

@@ -172,6 +172,14 @@ KinetoImport import_kineto_job(const std::vector<std::string>& files,
                           [&](KinetoRank& rank) { add_logged_sizes(*log, options.dtype, rank); });
   }
   if (record) {
+    const auto has_buckets = [](const StepSample& step) { return !step.buckets.empty(); };
+    if (std::ranges::none_of(ranks, [&](const KinetoRank& rank) {
+          return std::ranges::any_of(rank.steps, has_buckets);
+        })) {
+      throw InputError(record->file, "",
+                       "holds the sizes of all-reduces, and " + ranks.front().file +
+                           " has no all-reduce of gradients");
+    }
     source.files.push_back(record->source);
     std::ranges::for_each(ranks, [&](KinetoRank& rank) { add_recorded_sizes(*record, rank); });
   }

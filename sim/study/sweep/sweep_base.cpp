@@ -19,11 +19,7 @@ fs::path folder_of(std::string_view file) {
   return folder.empty() ? fs::path(".") : folder;
 }
 
-// Absolute names stay: whoever wrote one means that place.
 std::string relative_name(const std::string& path, const fs::path& folder) {
-  if (fs::path(path).is_absolute()) {
-    return path;
-  }
   const auto full = [](const fs::path& each) { return fs::absolute(each).lexically_normal(); };
   return full(path).lexically_relative(full(folder)).generic_string();
 }

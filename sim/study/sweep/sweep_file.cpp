@@ -4,6 +4,7 @@
 #include "study/sweep/sweep_file.hpp"
 
 #include "document/json_text.hpp"
+#include "document/kind_use.hpp"
 #include "run/collective_record.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/sweep/sweep_keys.hpp"
@@ -199,7 +200,7 @@ bool Sweep::has_library_keys() const {
 void require_scenario(const Sweep& sweep) {
   if (is_collective(sweep.base)) {
     throw InputError(std::string(sweep.base.file()), "/kind",
-                     R"(must be "scenario", got "collective")");
+                     io::use_of_kind("collective")->text());
   }
 }
 

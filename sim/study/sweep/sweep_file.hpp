@@ -46,7 +46,7 @@ void add_zip(const io::Json& json, std::vector<std::size_t> axes, io::Problems& 
 // which names in axis values are relative) are written only if needed.
 
 // The tree with all file names made relative to the folder of `output` ("-" or "" = the working
-// directory). Names of shipped data and absolute names are not changed.
+// directory). Names of shipped data are not changed.
 [[nodiscard]] io::Json with_names_relative_to(io::Json tree, const std::string& output);
 // Does the same for a resolved scenario; its file names are taken from `written`, the tree from
 // which it was read.
