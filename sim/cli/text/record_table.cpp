@@ -173,7 +173,8 @@ std::vector<Column> chosen_columns(std::span<const io::Json> rows,
     const auto found = std::ranges::find(known, name, &Column::key);
     if (found != known.end()) {
       columns.push_back(*found);
-      if (name == study::kIterationTime && any_has(rows, kIntervalLevel)) {
+      if (name == study::kIterationTime && any_has(rows, kIntervalLevel) &&
+          std::ranges::find(names, kIntervalLevel) == names.end()) {
         columns.push_back(band_column());
       }
     } else {
