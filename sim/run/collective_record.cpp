@@ -3,6 +3,7 @@
 // from the first record.
 #include "run/collective_record.hpp"
 
+#include "collectives/algorithms.hpp"
 #include "collectives/compress/compressed_record.hpp"
 #include "collectives/method.hpp"
 #include "collectives/work.hpp"

@@ -232,6 +232,12 @@ void fill_bound(const Scenario& scenario, const ScenarioProgram& made,
   } else if (bounds && !made.simulated) {
     least = bounds->with_factors(found.times, factors, window);
   }
+  if (least && made.simulated && scenario.training.algorithm == TrainingAlgorithm::od_sgd) {
+    // The exchange of the last iteration may end behind the mean, none that begins before it
+    // counts.
+    const auto counted = static_cast<double>(window.to - window.from);
+    least = std::max(found.alone.period, *least * (counted - 1) / counted);
+  }
   // A pipeline whose second half catches up with the first one is faster than its steady state.
   constexpr double kRounding = 1e-12;
   if (least && found.period >= found.steady * (1 - kRounding)) {

@@ -304,20 +304,6 @@ void put_under(const FactorValues& factors, const Nominal& nominal, Scenario& sc
 
 } // namespace
 
-bool reduced_precision(const Training& training, const WorkloadSource& source) {
-  if (training.reduced_precision) {
-    return *training.reduced_precision;
-  }
-  const auto& estimate = source.profile.estimate;
-  return estimate && layers::kPrecisions[estimate->precision] != "fp32" &&
-         layers::kPrecisions[estimate->precision] != "tf32";
-}
-
-std::optional<Bus> bus_of(const Cluster& cluster) {
-  const bool by_topology = cluster.fabric && cluster.fabric->fabric().gpus_per_machine > 0;
-  return cluster.bus || !by_topology ? cluster.bus : Bus::nvlink;
-}
-
 LossQuestion loss_question(const Scenario& nominal) {
   const Cluster& cluster = nominal.cluster;
   const std::int64_t machines = machines_of(nominal);

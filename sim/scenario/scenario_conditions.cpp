@@ -54,6 +54,20 @@ std::string undefined_part(const Scenario& scenario, const LossQuestion& questio
 
 } // namespace
 
+bool reduced_precision(const Training& training, const WorkloadSource& source) {
+  if (training.reduced_precision) {
+    return *training.reduced_precision;
+  }
+  const auto& estimate = source.profile.estimate;
+  return estimate && layers::kPrecisions[estimate->precision] != "fp32" &&
+         layers::kPrecisions[estimate->precision] != "tf32";
+}
+
+std::optional<Bus> bus_of(const Cluster& cluster) {
+  const bool by_topology = cluster.fabric && cluster.fabric->fabric().gpus_per_machine > 0;
+  return cluster.bus || !by_topology ? cluster.bus : Bus::nvlink;
+}
+
 void parse_conditions(io::Fields& top, const ParseContext& context, Scenario& scenario) {
   top.object("conditions", [&](io::Fields& fields) {
     Conditions& conditions = scenario.conditions;

@@ -279,7 +279,7 @@ def measured_buckets_stand_next_to_simulated_ones(place):
     for bucket in trace["buckets"]:
         check(f"{bucket['median_s'] * 1e3:.3f}" in text, "the measured", bucket["median_s"],
               "s are not shown")
-    check("times as long as on this network" in result(place, tree)["stderr"], "no warning")
+    check("times as long as predicted here" in result(place, tree)["stderr"], "no warning")
 
 
 def more_workers_are_better_where_they_finish_more(place):

@@ -5,6 +5,7 @@
 #include "cli/shell/flag_values.hpp"
 #include "document/json_text.hpp"
 #include "import/import_detect.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "scenario/short_forms.hpp"
 #include "study/sweep/sweep_output.hpp"
 
