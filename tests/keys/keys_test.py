@@ -286,7 +286,7 @@ class Program:
             json.dump(scenario, file)
         try:
             done = subprocess.run([self.program, "run", path, "--json"], capture_output=True,
-                                  text=True, timeout=600, check=False)
+                                  text=True, timeout=600, check=False, cwd=self.folder)
         except subprocess.TimeoutExpired:
             return 124, None, [], "takes more than 600 s", None
         finally:

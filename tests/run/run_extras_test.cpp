@@ -123,13 +123,15 @@ TEST_CASE("run: figures of small steps that were found by hand") {
       "training": {"algorithm": "parameter_server", "iterations": 400, "mode": "async",
       "server_mode": "serial"}, "limits": {"simulated_s": 1e6}, "communication": {}})")
           .bottleneck == "server");
-  // The second of two iterations does not wait for an exchange that begins before it ends.
-  const study::Summary second = summary(
-      layers({{1, 9, 0}, {0, 0, 150}}) +
-      R"({"nodes": 2, "network": {"model": "flow", "latency_s": 0, "bandwidth_Bps": 10}}, "training":
-      {"algorithm": "od_sgd", "iterations": 2}, "communication": {"schedule": "single"}})");
-  CHECK(second.iteration_time_s == within(10, 1e-9));
-  CHECK(*second.lower_bound_s <= *second.iteration_time_s);
+  // The exchange of the last of few iterations may end behind their mean.
+  const study::Summary few = summary(
+      R"({"workload": [{"model": "alexnet", "batch_size": 1, "measured": {"compute_s": 0.1}, "nodes": 4},
+      {"layers": [{"name": "a", "forward_s": 6e-6, "backward_s": 8e-6, "gradient_bytes": 240}],
+      "nodes": 4}], "cluster": {"nodes": 8, "topology": {"preset": "star", "hosts": 12,
+      "latency_s": 3.3e-5, "bandwidth_Bps": 2.92e9}, "network": {"model": "flow"}}, "training":
+      {"algorithm": "od_sgd", "iterations": 2}, "communication": {"schedule":
+      "mg_wfbp_small_tensors"}})");
+  CHECK(*few.lower_bound_s <= *few.iteration_time_s);
   // Null takes a key out whatever the schedule is.
   CHECK(step(layers({{1, 2, 20}, {4, 1, 8}}) +
              R"({"nodes": 4, "network": {"cost": {"startup_s": 2, "per_byte_s": 0.25}}},

@@ -36,7 +36,7 @@ Samples chakra_samples(const std::string& path, const ImportOptions& options,
   for (auto& [key, set] : sets) {
     samples.sets.push_back(std::move(set));
   }
-  samples.warnings.emplace_back("one rank: times of exchanges contain waiting for other ranks");
+  samples.warnings.emplace_back("one rank: communication times contain waiting");
   return samples;
 }
 

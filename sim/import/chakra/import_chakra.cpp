@@ -283,7 +283,7 @@ private:
     const bool measured = std::ranges::any_of(
         trace_.buckets, [](const layers::MeasuredBucket& each) { return each.median.has_value(); });
     if (measured) {
-      add("one rank: times of exchanges contain waiting for other ranks");
+      add("one rank: communication times contain waiting");
     }
   }
 

@@ -91,7 +91,7 @@ void warn_about_times(KinetoRank& rank) {
     const std::string others =
         shorter.size() == 1 ? "" : " and of " + counted(shorter.size() - 1, "other step");
     rank.warnings.push_back("wall time of " + rank.step_names[shorter.front()] + others +
-                            " is not used: it ends before the work of the GPU does");
+                            " does not measure the GPU: its device work lasts longer");
   }
   if (rank.unattributed_fraction > 0.01) {
     rank.warnings.push_back(base::percent(rank.unattributed_fraction, 2) +

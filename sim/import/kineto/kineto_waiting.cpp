@@ -153,9 +153,8 @@ Waiting separate_waiting(std::span<const KinetoRank> ranks) {
   if (ranks.size() < 2) {
     const bool several = ranks.front().world_size.value_or(1) > 1;
     if (several && !calls_by_group(ranks.front()).empty()) {
-      result.notes.emplace_back(
-          "one rank: times of exchanges contain waiting for other ranks; add the other "
-          "ranks' files");
+      result.notes.emplace_back("one rank: communication times contain waiting; add the other "
+                                "ranks' files");
     }
     return result;
   }
