@@ -120,6 +120,9 @@ void apply_to_latencies_and_rates(const LossQuestion& question, const Losses& lo
   if (one_rate || crosses_network(question)) {
     network.bandwidth_Bps = one_rate ? lost.ring_Bps : lost.network_Bps / cards;
     network.efficiency = 1;
+    if (!(network.bandwidth_Bps > 0)) { // 0 would be a free network
+      throw SimulationError("the factors of conditions leave nothing of the rate of the network");
+    }
   }
   // A push and a pull have half of the start each.
   collectives::LinkCost start{

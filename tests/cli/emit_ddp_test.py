@@ -111,6 +111,14 @@ class EmitDdp(unittest.TestCase):
             self.assertEqual(scope["model"], {"bucket_cap_mb_list": emitted["bucket_cap_mb_list"]} if has_list
                              else {"bucket_cap_mb": emitted["bucket_cap_mb"]})
 
+    def test_the_gain_is_over_the_buckets_of_a_trace(self):
+        (self.folder / "s.json").write_text(json.dumps({
+            "kind": "scenario", "workload": {"trace": "resnet50.ddp.2xa100"},
+            "cluster": {"nodes": 8, "network": {"latency_s": 5e-5, "bandwidth_Bps": 1.25e9}}}))
+        emitted = self.emitted()
+        self.assertAlmostEqual(emitted["trace_step_s"], self.step(), delta=1e-12)
+        self.assertAlmostEqual(emitted["gain"], 1 - emitted["predicted_step_s"] / emitted["trace_step_s"], delta=1e-12)
+
     def test_the_digest_names_the_scenario_with_its_flags(self):
         faster = self.emitted("--set", "/cluster/network/bandwidth_Bps=4e9")
         self.assertEqual(len(faster["scenario_sha256"]), 64)

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -136,6 +137,52 @@ TEST_CASE("conditions: the work that is expected has the runs of the interval") 
   CHECK(alone > 0);
   CHECK(all > alone); // the bottleneck is found once
   CHECK(all <= (1 + 2 * 7) * alone);
+  // Sharded training asks no planner, and gathers by other algorithms than it would all-reduce.
+  CHECK(study::estimated_seconds(study::testing::scenario(R"({"workload": {"model": "llama3_8b",
+      "gpu": "h100", "batch_size": 1, "sequence_length": 8192, "dtype": "bf16"}, "cluster": {"nodes":
+      1024, "gpus_per_node": 8, "nics_per_node": 8, "network": {"latency_s": 1e-5, "transport": "rdma",
+      "bandwidth_Bps": 5e10}, "intra_network": "nvlink-h100"}, "training": {"iterations": 2,
+      "sharding": {"strategy": "full_shard"}}, "communication": {"collective": "auto"},
+      "conditions": "typical"})")) < 60);
+}
+
+TEST_CASE("conditions: a calibration switches off the losses that it contains, link by link") {
+  const auto summary = [](const std::string& cluster) {
+    return study::testing::run_text(
+               R"({"workload": {"layers": [{"name": "a", "forward_s": 0.01, "backward_s": 0.02,
+        "gradient_bytes": 4000000000}]}, "communication": {"collective": "ring", "schedule": "wfbp"},
+        "conditions": "typical", "cluster": )" +
+               cluster + "}")
+        .summary;
+  };
+  const auto factors = [](const study::Summary& of) {
+    std::set<std::string> all;
+    for (const study::IntervalPart& part : of.interval_parts) {
+      all.emplace(part.factor);
+    }
+    return all;
+  };
+  const std::string bus = R"("latency_s": 1e-6, "bandwidth_Bps": 1.197e10, "bus": "pcie")";
+  const study::Summary typed =
+      summary(R"({"nodes": 4, "gpus_per_node": 4, "network": {"calibration":
+      "h100x8"}, "intra_network": {)" +
+              bus + "}}");
+  CHECK(*typed.communication_s == within(30.0 / 16 * 4e9 / (0.36 * 1.197e10), 1e-3));
+  CHECK(factors(typed) == std::set<std::string>{"rest", "e_pcie", "s_net", "l_0", "l_1"});
+  const study::Summary inside =
+      summary(R"({"nodes": 1, "gpus_per_node": 8, "intra_network": {"calibration": "h100x8"}})");
+  CHECK(factors(inside) == std::set<std::string>{"rest", "s_bus", "l_0", "l_1"});
+  const std::string link = R"("transport": "tcp", "latency_s": 1e-5, "bandwidth_Bps": 1.25e9)";
+  const study::Summary replaced = summary(
+      R"({"nodes": 4, "network": {"calibration": "icdcs19", "reduction_Bps": 0, )" + link + "}}");
+  const study::Summary alone = summary(R"({"nodes": 4, "network": {)" + link + "}}");
+  CHECK(factors(replaced) == factors(alone));
+  CHECK(factors(alone).contains("a_nccl"));
+}
+
+TEST_CASE("conditions: a network of which nothing is left is no free one") {
+  const std::string none = R"({"kind": "typical", "factors": {"e_tcp": 1e-100}})";
+  CHECK_THROWS_AS((void)study::testing::run_text(text_of(kCases[3].step, none)), SimulationError);
 }
 
 TEST_CASE("conditions: without losses a step is the ideal one without latency") {
