@@ -310,8 +310,8 @@ study::Sweep read_collective(const CollectiveFlags& flags, const std::string& da
 
 study::CollectiveFile collective_at(const study::Sweep& sweep, study::Files& files,
                                     std::int64_t point) {
-  // Of several algorithms, or several numbers of interfaces, some may have no use for a key; nor
-  // may the point of a sweep, whose collective is a part of its file.
+  // A key that one of several algorithms or numbers of interfaces reads is ignored by the others.
+  // So is one that the point of a sweep does not read, as in the sweep itself.
   const bool compares = sweep.grid.axis_of("/algorithm") || sweep.grid.axis_of("/nics_per_node") ||
                         !sweep.base.pointer().empty();
   return study::parse_collective(study::scenario_at(sweep.base, sweep.grid, point), files,

@@ -45,11 +45,12 @@ std::string bucket_sentence(const study::DdpBuckets& buckets) {
     return "buckets: the sizes in ddp.json make the step " + gain + " shorter than " +
            (traced ? "those of the trace" : "DDP's default");
   }
-  return std::string("buckets: leave ") + (traced ? "those of the trace" : "bucket_cap_mb unset") +
-         (gain == "0 %" ? ", no other sizes are predicted to gain"
-                        : ", other sizes gain " + gain +
-                              (buckets.gain.range ? ", which may be none"
-                                                  : ", less than such predictions are off"));
+  return std::string("buckets: ") +
+         (traced ? "keep those of the trace" : "leave bucket_cap_mb unset") +
+         (gain == "0 %" ? "; no other sizes are predicted to be faster"
+                        : "; the best other sizes are predicted to gain " + gain +
+                              (buckets.gain.range ? ", and may gain nothing"
+                                                  : ", less than the error of such predictions"));
 }
 
 // No row of the changes: no key of a scenario makes the host faster.
