@@ -258,6 +258,29 @@ TEST_CASE("exchanges on a stream at_once: as many as it has slots") {
   }
 }
 
+TEST_CASE("exchanges at once inside a host share its inner link") {
+  const std::int64_t bytes = 1'000'000;
+  constexpr double kInner = 1e-10;
+  constexpr double kStartup = 1e-6;
+  ProgramDraft draft;
+  const std::uint32_t stream =
+      draft.stream({.name = "s", .discipline = programs::Discipline::at_once, .concurrency = 2});
+  for (const std::string& id : {std::string("a"), std::string("b")}) {
+    draft.exchange(id, stream, Kind::allgather, {0}, {0});
+    draft.last().unit = 0;
+  }
+  NetworkJob job = job_of_program(draft.finish(1), 2, {bytes}, 1);
+  job.hosts = {0, 0};
+  for (JobExchange& exchange : job.program->exchanges) {
+    exchange.stages[0].links.two_level = collectives::TwoLevel{
+        .gpus_per_node = 2, .intra = {.latency_s = kStartup, .per_byte_s = kInner}};
+  }
+  const JobResult run = run_job(star_of_flows(2), job).jobs[0];
+  const double half = static_cast<double>(bytes) / 2;
+  CHECK(end_of(run, 0, 0) == within(half * kInner + kStartup, kExact));
+  CHECK(end_of(run, 0, 1) == within(2 * half * kInner + kStartup, kExact));
+}
+
 TEST_CASE("groups: inside hosts over the inner link, replicas side by side over the ports") {
   // Two hosts with two ranks each. Node gathers of n bytes: one step of n / 2 over the inner link;
   // replicas: two all-reduces at a time, two steps of n / 2 each, through one port of each host.

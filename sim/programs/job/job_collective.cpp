@@ -56,10 +56,11 @@ const collectives::Schedule& JobCollective::schedule_of(std::int64_t bytes) {
 }
 
 CollectiveMessages::CollectiveMessages(JobCollective& of, std::int64_t bytes,
-                                       const JobMessage& label, std::vector<JobMessage>& outbox)
+                                       const JobMessage& label, std::vector<JobMessage>& outbox,
+                                       std::vector<double>& inner_free_s)
     : of_(of), schedule_(of.schedule_of(bytes)), label_(label), outbox_(outbox),
-      run_(of.collective_, schedule_, of.links_, Outlet{this}, false), received_(of.ranks_.size()),
-      carried_(of.ranks_.size()) {
+      inner_free_s_(inner_free_s), run_(of.collective_, schedule_, of.links_, Outlet{this}, false),
+      received_(of.ranks_.size()), carried_(of.ranks_.size()) {
   run_.begin();
 }
 
@@ -109,7 +110,9 @@ void CollectiveMessages::submit(double now, const links::Transfer& transfer) {
   carried = {transfer.src, send.reduce ? contributions(transfer.src, tree) : 0, tree};
   const auto& hosts = of_.collective_.links.fabric->hosts;
   if (hosts[transfer.src] == hosts[transfer.dst]) {
-    inside_.push(now + transfer.latency_s + transfer.bytes * transfer.per_byte_s, transfer.src);
+    double& free_s = inner_free_s_[of_.ranks_[transfer.src]];
+    free_s = std::max(now, free_s) + transfer.bytes * transfer.per_byte_s;
+    inside_.push(free_s + transfer.latency_s, transfer.src);
     return;
   }
   JobMessage& message = outbox_.emplace_back(label_);

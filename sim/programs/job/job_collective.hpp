@@ -1,8 +1,10 @@
 #pragma once
 // Runs a collective among ranks of a job. Transfers between hosts are messages of the job;
-// transfers inside a host take the time of the inner link. For every message of a reduction, the
-// number of workers in its sum is tracked: the sender, and the workers in the last sum that the
-// sender received from each other rank (separately for the two trees of a double binary tree).
+// transfers inside a host take the time of the inner link, on which a rank sends the transfers of
+// all exchanges of a stream one after the other (CLU 1: bandwidth per GPU and direction). For every
+// message of a reduction, the number of workers in its sum is tracked: the sender, and the workers
+// in the last sum that the sender received from each other rank (separately for the two trees of a
+// double binary tree).
 //   JobCollective       the data shared by all runs: ranks, links, schedules by bytes
 //   CollectiveMessages  one run, step by step (event_run.hpp)
 #include <map>
@@ -43,10 +45,11 @@ private:
 
 class CollectiveMessages {
 public:
-  // Messages are copies of `label`, which identifies the piece, and are appended to `outbox`. `of`
-  // and `outbox` must outlive the object.
+  // Messages are copies of `label`, which identifies the piece, and are appended to `outbox`.
+  // inner_free_s[r]: when rank r of the job has sent its last transfer inside a host. All
+  // references must outlive the object.
   CollectiveMessages(JobCollective& of, std::int64_t bytes, const JobMessage& label,
-                     std::vector<JobMessage>& outbox);
+                     std::vector<JobMessage>& outbox, std::vector<double>& inner_free_s);
   CollectiveMessages(const CollectiveMessages&) = delete;
   CollectiveMessages& operator=(const CollectiveMessages&) = delete;
 
@@ -82,6 +85,7 @@ private:
   const collectives::Schedule& schedule_;
   JobMessage label_;
   std::vector<JobMessage>& outbox_;
+  std::vector<double>& inner_free_s_;
   collectives::EventRun<collectives::FabricLinks, Outlet> run_;
   std::uint32_t entered_ = 0;
   std::vector<std::vector<Sum>> received_; // [rank]

@@ -41,6 +41,7 @@ ProgramJob::ProgramJob(const NetworkJob& job, const JobNetwork& network)
       program_(spec_.program, job.iterations, spec_.factors, programs::Record::all,
                {.of_operation = sent_operations(spec_), .iterations = spec_.sent_iterations}) {
   busy_.assign(streams_.count, false);
+  inner_free_s_.assign(spec_.program.streams.size(), std::vector<double>(job.workers, 0));
   assert(spec_.program.ranks == job.workers && "every worker follows the program");
   assert(spec_.exchange_of.size() == spec_.program.operations.size() && "one per operation");
   if (job.servers) {
@@ -222,7 +223,7 @@ void ProgramJob::begin_stage(std::uint32_t place) {
                                    program_.part_of(running.operation, running.first_rank));
   running.messages = std::make_unique<CollectiveMessages>(
       *running.collective, std::llround(stage.bytes * factor(running.operation, running.iteration)),
-      label, outbox_);
+      label, outbox_, inner_free_s_[operation.stream]);
   active_.push_back(place);
 }
 

@@ -85,8 +85,9 @@ private:
   std::vector<std::uint32_t> server_exchange_of_; // [operation]: the inverse
   std::map<std::tuple<std::uint32_t, std::size_t, std::uint32_t, std::uint32_t>,
            std::unique_ptr<JobCollective>>
-      collectives_;        // key: exchange, stage, group, first rank
-  std::vector<bool> busy_; // [communicator] of streams at_once
+      collectives_;                               // key: exchange, stage, group, first rank
+  std::vector<bool> busy_;                        // [communicator] of streams at_once
+  std::vector<std::vector<double>> inner_free_s_; // [stream][rank], as in CollectiveMessages
   std::vector<Running> running_;
   std::vector<std::uint32_t> free_;       // free positions in running_
   std::vector<std::uint32_t> active_;     // positions in running_ with messages
