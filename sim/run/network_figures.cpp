@@ -126,23 +126,20 @@ std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
   for (const programs::JobResult& job : together.jobs) {
     first_end = std::min(first_end, job.end_s);
   }
-  // The first iteration of a program ends before it has waited for an exchange, and iterations
-  // behind the one that waits for the last exchange do not count. Empty where none is left.
-  const auto first =
-      std::max<std::size_t>(1, static_cast<std::size_t>(discarded_iterations(scenario)));
-  const auto mean_until = [&](const programs::JobResult& job, const programs::JobProgram& of,
-                              double end_s) -> std::optional<double> {
+  // The iterations of the summary. Empty where none is left.
+  const auto mean_until = [&](const programs::JobResult& job, const programs::Program& program,
+                              const Window& window, double end_s) -> std::optional<double> {
     double sum = 0;
-    std::size_t count = 0;
-    for (std::size_t i = first; i < job.iterations.size(); ++i) {
-      const programs::JobIteration& each = job.iterations[i];
-      if (static_cast<std::int64_t>(i) <= of.sent_iterations && each.end_s <= end_s) {
+    std::int64_t count = 0;
+    for (std::int64_t i = window.from + 1; i <= window.to; ++i) {
+      const programs::JobIteration& each = job.iterations[static_cast<std::size_t>(i)];
+      if (each.end_s <= end_s) {
         sum += each.period_s;
         ++count;
       }
     }
     // An iteration of a program may be a round of steps.
-    return count > 0 ? std::optional(sum / static_cast<double>(count) / of.program.steps)
+    return count > 0 ? std::optional(sum / static_cast<double>(count) / program.steps)
                      : std::nullopt;
   };
   std::vector<JobTimes> times;
@@ -150,13 +147,14 @@ std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
     const programs::JobsResult alone =
         programs::run_network_jobs(network_of(scenario), jobs.subspan(j, 1));
     const Scenario own = scenario_of_job(scenario, j);
-    const programs::JobProgram& program = *jobs[j].program;
+    const programs::Program& program = jobs[j].program->program;
+    const Window window = window_of(own, program);
     times.push_back(
         {.name = own.workload.name,
          .nodes = own.cluster.nodes,
-         .together_s = mean_until(together.jobs[j], program,
+         .together_s = mean_until(together.jobs[j], program, window,
                                   together.jobs[j].end_s == first_end ? kNever : first_end),
-         .alone_s = mean_until(alone.jobs.front(), program, kNever).value_or(0)});
+         .alone_s = mean_until(alone.jobs.front(), program, window, kNever).value_or(0)});
   }
   return times;
 }

@@ -35,6 +35,8 @@ std::vector<programs::JobPiece> pieces_of(const Scenario& scenario, const Scenar
       piece.bytes = std::llround(unit.exchange.stages.back().bytes);
     }
     piece.message_class = classes.of_layer(piece.first_layer);
+    // No earlier values stand in for lost ones (PKT 5.6).
+    piece.message_class.keep_parameters = has_units(scenario.training.sharding);
   }
   return pieces;
 }
@@ -48,7 +50,11 @@ bool one_iteration_at_a_time(const Scenario& scenario) {
   const bool waits_inside = training.micro_batches > 1 &&
                             training.accumulation_exchange == AccumulationExchange::each &&
                             scenario.communication.next_forward == programs::NextForward::barrier;
-  return !applies_late(training.algorithm) && !merges_late && !waits_inside &&
+  // Their gathers run in the iteration that follows.
+  const bool gathers_ahead =
+      scenario.communication.schedule == buckets::Schedule::dear &&
+      scenario.communication.schedule_options.prefetch == buckets::Prefetch::one;
+  return !applies_late(training.algorithm) && !merges_late && !waits_inside && !gathers_ahead &&
          training.sharding.strategy == ShardingStrategy::none && !training.overlap.any();
 }
 

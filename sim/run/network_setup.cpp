@@ -36,6 +36,9 @@ programs::JobServers servers_of(const Scenario& scenario) {
     servers.add_s_per_byte = coded.server.reduction_s_per_byte;
     servers.encode_s_per_byte = coded.server.bytes > 0 ? coded.encode_s / coded.server.bytes : 0;
   }
+  if (const auto& levels = exchange_of(scenario).links.two_level) {
+    servers.inner = levels->intra;
+  }
   return servers;
 }
 

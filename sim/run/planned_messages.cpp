@@ -3,6 +3,7 @@
 
 #include "buckets/omgs.hpp"
 #include "run/group_exchange.hpp"
+#include "scenario/scenario_library.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
@@ -99,7 +100,7 @@ buckets::Cost planned_cost(const Scenario& scenario) {
   }
   buckets::Cost cost = merge_cost(scenario);
   return is_simulated(scenario) && planner.needs_linear_cost() && !cost.is_linear()
-             ? buckets::Cost{.base = buckets::LinearCost{}}
+             ? buckets::Cost{.base = tangent(cost, mean_message(scenario))}
              : cost;
 }
 

@@ -134,15 +134,15 @@ void note_profile(const io::Fields& fields, const std::string& name, Cluster& cl
 }
 
 // Where something else gives the times of exchanges, or messages are simulated, neither the library
-// nor a choice among algorithms has a say.
+// nor a choice among algorithms has a say. The library's model knows no compressed messages.
 std::string_view default_collective(const Scenario& scenario, bool compressed,
                                     bool reduce_broadcast) {
   const Cluster& cluster = scenario.cluster;
   const Network& network = cluster.network;
   const bool by_links = network.model == NetworkModel::alpha_beta && cluster.topology.is_null() &&
-                        !network.curve && !scenario.training.exchange && !compressed &&
-                        !reduce_broadcast && !has_ring_curve(scenario);
-  if (by_links && cluster.node) {
+                        !network.curve && !scenario.training.exchange && !reduce_broadcast &&
+                        !has_ring_curve(scenario);
+  if (by_links && cluster.node && !compressed) {
     return keys::kLibrary;
   }
   return collectives::name(by_links && cluster.gpus_of_domain() > 1

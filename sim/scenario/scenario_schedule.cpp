@@ -4,6 +4,7 @@
 #include "buckets/bounds.hpp"
 #include "buckets/priority.hpp"
 #include "document/json_text.hpp"
+#include "programs/step/exchange_times.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
 
@@ -16,6 +17,14 @@ namespace {
 bool is_summed(collectives::CompressionMethod method) {
   const collectives::CompressionKind kind = collectives::row(method).kind;
   return kind == collectives::CompressionKind::dense || kind == collectives::CompressionKind::codec;
+}
+
+// Whether a message takes a start-up and seconds per byte on links that are all equal.
+bool is_line(const Scenario& scenario) {
+  collectives::Collective plain = exchange_of(scenario);
+  plain.links.fabric.reset();
+  plain.links.all = {.latency_s = 1e-6, .per_byte_s = 1e-9};
+  return programs::planner_cost(plain).is_linear();
 }
 
 } // namespace
@@ -195,15 +204,18 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
     return;
   }
   const collectives::CompressionMethod method = communication.compression.method;
-  // The messages of a job are simulated; a topology has the start-up of a tangent.
+  // The messages of a job are simulated; a topology has the start-up of a tangent, which overlaps
+  // in the run of `priority` and is one of a message only where its time is a line.
+  const bool of_topology = is_simulated(scenario) && !is_star(scenario);
   const bool takes_any =
-      simulates_messages(scenario) || (is_simulated(scenario) && !is_star(scenario));
+      simulates_messages(scenario) ||
+      (of_topology && (planner.schedule != buckets::Schedule::priority || is_line(scenario)));
   if (planner.needs == buckets::Needs::selection_costs) {
     if (collectives::row(method).kind != collectives::CompressionKind::sparse) {
       problems.add(where, "schedule", schedule + " needs a sparse compression");
     }
   } else if (planner.needs_linear_cost() && !(takes_any && is_summed(method))
-                 ? !merge_problem(scenario).cost.is_linear()
+                 ? of_topology || !merge_problem(scenario).cost.is_linear()
                  : !is_summed(method)) {
     problems.add(where, "schedule",
                  planner.needs_linear_cost()

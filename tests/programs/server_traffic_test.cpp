@@ -43,18 +43,29 @@ TEST_CASE("servers over flows on a star: an exchange takes what COL 5.10 says") 
           continue;
         }
         for (const double add : {0.0, 1e-10}) {
-          CAPTURE(workers);
-          CAPTURE(static_cast<int>(placement));
-          CAPTURE(servers);
-          CAPTURE(add);
-          StepJob job =
-              with_servers(step_job(workers, {0}, {kBackward}, {9'600'000}), servers, placement);
-          job.servers->add_s_per_byte = add;
-          const StepIteration iteration = iteration_of(star_of_flows(workers + 4, kLatency), job);
-          CHECK(iteration.compute_end_s == kBackward);
-          CHECK(iteration.exchange_end_s - kBackward ==
-                within(collectives::events(formula_of(job, kLatency)).seconds, kExact));
-          CHECK(iteration.period_s == within(iteration.exchange_end_s, 1e-9));
+          // With all workers on one host the inner link has the rate and start-up of the star.
+          for (const bool inside : {false, true}) {
+            if (inside && placement == collectives::Placement::dedicated) {
+              continue;
+            }
+            CAPTURE(inside);
+            CAPTURE(workers);
+            CAPTURE(static_cast<int>(placement));
+            CAPTURE(servers);
+            CAPTURE(add);
+            StepJob job =
+                with_servers(step_job(workers, {0}, {kBackward}, {9'600'000}), servers, placement);
+            job.servers->add_s_per_byte = add;
+            if (inside) {
+              std::fill(job.hosts.begin(), job.hosts.end(), 0U);
+              job.servers->inner = {.latency_s = 2 * kLatency, .per_byte_s = 1 / kRate};
+            }
+            const StepIteration iteration = iteration_of(star_of_flows(workers + 4, kLatency), job);
+            CHECK(iteration.compute_end_s == kBackward);
+            CHECK(iteration.exchange_end_s - kBackward ==
+                  within(collectives::events(formula_of(job, kLatency)).seconds, kExact));
+            CHECK(iteration.period_s == within(iteration.exchange_end_s, 1e-9));
+          }
         }
       }
     }

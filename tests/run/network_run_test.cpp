@@ -376,6 +376,10 @@ TEST_CASE("network run: what a simulated network cannot run is an error that say
   says({.network = with_links("flow"), .cluster = R"("gpus_per_node": 2, )"},
        "2 GPUs per node need the network inside the node");
   says({.network = with_links("alpha_beta", kDctcp)}, "packet has no meaning");
+  says({.cluster = R"("topology": {"preset": "star", "hosts": 8, "bandwidth_Bps": 1e9,
+            "latency_s": 1e-6}, )",
+        .communication = R"("collective": "lp", "schedule": "priority", )"},
+       "priority needs a linear cost");
   says({.nodes = 9, .cluster = R"("topology": {"preset": "star", "hosts": 8, "bandwidth_Bps": 1e9,
             "latency_s": 0}, )"},
        "9 nodes, but the topology has 8");

@@ -15,9 +15,12 @@ Partition Partition::equal(double bytes, Index parts, const Options& options) {
     result.small_bytes_ = bytes / static_cast<double>(parts);
     return result;
   }
-  // A message of less than one element is one part.
+  // A message of less than one element is one part; one of no whole number of them is cut at any
+  // byte, so that none is lost (COL 2.5).
   const auto whole = static_cast<double>(options.element_bytes);
-  const double element = bytes > 0 ? std::min(whole, bytes) : whole;
+  const double element = bytes > 0 && bytes < whole     ? bytes
+                         : std::fmod(bytes, whole) == 0 ? whole
+                                                        : 1;
   const auto elements = static_cast<Index>(std::llround(bytes / element));
   const Index small = elements / parts; // whole elements: the rest goes to the first parts
   result.small_bytes_ = static_cast<double>(small) * element;

@@ -13,9 +13,9 @@
 //              pull the sum (loss_bound_pull). Pieces overlap on the wire (PKT 7.2).
 // A job of asynchronous servers has no program: its workers compute, push and pull on their own.
 //
-// A transfer inside one host is not a message: with servers it takes no time, in a collective the
-// time of the link two_level->intra. Times are seconds from the start of the run; iterations, ranks
-// and layers are numbered from 0.
+// A transfer inside one host is not a message: it takes the time of the inner link, of servers
+// JobServers::inner, of a collective two_level->intra. What a rank sends to itself takes none.
+// Times are seconds from the start of the run; iterations, ranks and layers are numbered from 0.
 
 #include "collectives/collective.hpp"
 #include "links/fabric/placement.hpp"
@@ -34,7 +34,8 @@ struct MessageClass {
   // Otherwise both are protected.
   links::DropClass small = links::DropClass::protected_;
   links::DropClass large = links::DropClass::protected_;
-  double large_fraction = 0.5; // fraction of the packets that hold large values
+  double large_fraction = 0.5;  // fraction of the packets that hold large values
+  bool keep_parameters = false; // no packet of a parameter message may be lost
 };
 
 // What is exchanged as a unit: a tensor, a bucket, or a slice of one of them.
@@ -69,6 +70,8 @@ struct JobServers {
   bool by_layer = false;
   double credit_bytes = std::numeric_limits<double>::infinity();
   std::optional<AsyncWorkers> async{}; // instead of a program
+  // The link between GPUs of one host; empty: nothing between them takes time.
+  std::optional<collectives::LinkCost> inner{};
 };
 
 // How an exchange of a program is sent: as collectives, one after the other, each among the ranks
@@ -190,7 +193,9 @@ template <class Message> // has communicator, src and dst
 // Fraction of the packets of a message that may be lost for good (dlcp).
 [[nodiscard]] inline double loss_bound(const NetworkJob& job, const JobMessage& message) {
   const MessageClass& of = job.pieces[message.piece].message_class;
-  return message.part == MessagePart::gradient ? of.loss_bound_push : of.loss_bound_pull;
+  return message.part == MessagePart::gradient ? of.loss_bound_push
+         : of.keep_parameters                  ? 0
+                                               : of.loss_bound_pull;
 }
 
 // Runs the jobs on one network until all have finished their iterations. Throws SimulationError if

@@ -41,13 +41,18 @@ AsyncServerJob::AsyncServerJob(const NetworkJob& job)
     throw SimulationError(std::to_string(job.workers) + " workers and " + std::to_string(servers_) +
                           " servers are more than 16777215 pairs on a simulated network");
   }
+  if (job.servers->inner) {
+    inner_ = std::make_unique<InnerLinks>(static_cast<std::uint32_t>(job.hosts.size()),
+                                          *job.servers->inner);
+  }
   for (std::uint32_t worker = 0; worker < job.workers; ++worker) {
     compute(0, worker);
   }
 }
 
 double AsyncServerJob::next_time() const {
-  return std::min(computing_.next_or_never(), additions_.next_or_never());
+  return std::min({computing_.next_or_never(), additions_.next_or_never(),
+                   inner_ ? inner_->next_time() : std::numeric_limits<double>::infinity()});
 }
 
 // Additions before pushes: what has arrived comes before what leaves now.
@@ -57,6 +62,9 @@ void AsyncServerJob::advance(double now) {
       ++events_;
       added(now, addition.id() / servers_, addition.id() % servers_);
     });
+    if (inner_) {
+      inner_->drain(now, [&](const InnerLinks::Part& part) { take_near(now, part); });
+    }
     computing_.drain(now, [&](const auto& end) {
       ++events_;
       push(now, end.id());
@@ -112,12 +120,23 @@ void AsyncServerJob::push(double now, std::uint32_t worker) {
   }
 }
 
-// The part of a server on the worker's own host is there without a message.
+void AsyncServerJob::take_near(double now, const InnerLinks::Part& part) {
+  part.push ? arrived(now, part.worker, part.server) : received(now, part.worker);
+}
+
+// A part that stays on its host goes over the inner link, unless the worker is the server.
 void AsyncServerJob::hand_over(double now, std::uint32_t worker, std::uint32_t server,
                                MessagePart part) {
   const bool push = part == MessagePart::gradient;
   if (job_.hosts[worker] == job_.hosts[rank_of(server)]) {
-    push ? arrived(now, worker, server) : received(now, worker);
+    const InnerLinks::Part near{.push = push, .worker = worker, .server = server};
+    const std::uint32_t at = rank_of(server);
+    if (!inner_ || at == worker) {
+      take_near(now, near);
+    } else {
+      inner_->send(now, near, push ? worker : at, push ? at : worker,
+                   static_cast<double>(part_bytes_[server]));
+    }
     return;
   }
   JobMessage& message = outbox_.emplace_back();

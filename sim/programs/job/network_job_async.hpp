@@ -11,6 +11,7 @@
 // other workers since the worker's previous update. The ports of workers and servers belong to the
 // network, in which pushes share them.
 
+#include "programs/job/inner_links.hpp"
 #include "programs/job/network_job.hpp"
 #include "programs/step/staleness_bound.hpp"
 
@@ -50,6 +51,7 @@ private:
   void arrived(double now, std::uint32_t worker, std::uint32_t server);
   void added(double now, std::uint32_t worker, std::uint32_t server);
   void received(double now, std::uint32_t worker);
+  void take_near(double now, const InnerLinks::Part& part);
   void hand_over(double now, std::uint32_t worker, std::uint32_t server, MessagePart part);
 
   const NetworkJob& job_;
@@ -67,6 +69,7 @@ private:
   std::vector<double> adder_free_s_;     // [server]
   events::EventQueue<double> computing_; // id: worker
   events::EventQueue<double> additions_; // id: worker x servers + server
+  std::unique_ptr<InnerLinks> inner_;    // none where no part takes one
   std::vector<AsyncUpdate> updates_;
   std::vector<JobMessage> outbox_;
   std::uint64_t events_ = 0;

@@ -16,7 +16,9 @@ links::PacketOptions options_of(const JobNetwork& network) {
 // run drops the same ones.
 links::DropRule drop_rule(const JobMessage& message, const MessageClass& of) {
   links::DropRule rule;
-  if (of.small != links::DropClass::protected_ || of.large != links::DropClass::protected_) {
+  const bool keep = of.keep_parameters && message.part == MessagePart::parameter;
+  if (!keep &&
+      (of.small != links::DropClass::protected_ || of.large != links::DropClass::protected_)) {
     rule.kind = links::DropRule::Kind::by_size;
     rule.small = of.small;
     rule.large = of.large;

@@ -17,9 +17,16 @@ ServerTraffic::ServerTraffic(const NetworkJob& job, std::vector<std::uint32_t> p
   assert((dedicated_ || !spec_.whole) && "whole pieces go to dedicated servers");
   assert(job.hosts.size() >= job.workers + (dedicated_ ? servers_ : 0) && "ranks have hosts");
   assert(spec_.credit_bytes > 0 && "something may be sent");
+  if (spec_.inner) {
+    inner_ =
+        std::make_unique<InnerLinks>(static_cast<std::uint32_t>(job.hosts.size()), *spec_.inner);
+  }
 }
 
-double ServerTraffic::next_time() const { return additions_.next_or_never(); }
+double ServerTraffic::next_time() const {
+  return std::min(additions_.next_or_never(),
+                  inner_ ? inner_->next_time() : std::numeric_limits<double>::infinity());
+}
 
 // Even parts in whole values, the first ones a value longer; or the whole piece on one server.
 std::int64_t ServerTraffic::part_bytes(std::uint32_t exchange, std::uint32_t server) const {
@@ -49,9 +56,26 @@ void ServerTraffic::advance(double now) {
     ++events_;
     pull(now, addition.id() / servers_, addition.id() % servers_);
   });
+  if (inner_) {
+    inner_->drain(now, [&](const InnerLinks::Part& part) { take_near(now, part); });
+  }
 }
 
-// The part of a server on the worker's own host is there without a message.
+void ServerTraffic::send_near(double now, const InnerLinks::Part& part) {
+  const std::uint32_t server = rank_of(part.server);
+  if (!inner_ || server == part.worker) {
+    take_near(now, part);
+    return;
+  }
+  inner_->send(now, part, part.push ? part.worker : server, part.push ? server : part.worker,
+               static_cast<double>(part_bytes(part.exchange, part.server)));
+}
+
+void ServerTraffic::take_near(double now, const InnerLinks::Part& part) {
+  ++events_;
+  part.push ? arrived(now, part.exchange, part.server) : part_received(part.worker, part.exchange);
+}
+
 void ServerTraffic::push(double now, std::uint32_t worker, std::uint32_t exchange,
                          std::int64_t iteration, double factor) {
   ++events_;
@@ -68,7 +92,7 @@ void ServerTraffic::push(double now, std::uint32_t worker, std::uint32_t exchang
     }
     iterations_[part_of(exchange, server)] = iteration;
     if (on_one_host(worker, server)) {
-      arrived(now, exchange, server);
+      send_near(now, {.push = true, .worker = worker, .server = server, .exchange = exchange});
     } else {
       wait(worker, {0, now, exchange, server, iteration, part_bytes(exchange, server)});
     }
@@ -150,7 +174,7 @@ void ServerTraffic::pull(double now, std::uint32_t exchange, std::uint32_t serve
   const std::int64_t iteration = iterations_[part_of(exchange, server)];
   for (std::uint32_t worker = 0; worker < job_.workers; ++worker) {
     if (on_one_host(worker, server)) {
-      part_received(worker, exchange);
+      send_near(now, {.push = false, .worker = worker, .server = server, .exchange = exchange});
     } else {
       wait(std::size_t{job_.workers} + worker,
            {0, now, exchange, server, iteration, part_bytes(exchange, server)});

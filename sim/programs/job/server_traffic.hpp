@@ -11,6 +11,7 @@
 // encode_s_per_byte. A server that is also a worker (not dedicated) adds W - 1 pushes.
 #include <functional>
 
+#include "programs/job/inner_links.hpp"
 #include "programs/job/network_job.hpp"
 
 namespace stepsim::programs {
@@ -63,6 +64,9 @@ private:
   [[nodiscard]] std::uint32_t rank_of(std::uint32_t server) const;
   [[nodiscard]] std::uint32_t server_at(std::uint32_t rank) const;
   [[nodiscard]] bool on_one_host(std::uint32_t worker, std::uint32_t server) const;
+  // A part that stays on its host goes over the inner link, unless the worker is the server.
+  void send_near(double now, const InnerLinks::Part& part);
+  void take_near(double now, const InnerLinks::Part& part);
   [[nodiscard]] std::size_t part_of(std::uint32_t exchange, std::uint32_t server) const {
     return std::size_t{exchange} * servers_ + server;
   }
@@ -85,6 +89,7 @@ private:
   std::vector<std::int64_t> iterations_; // [part]: iteration of its pushes
   std::vector<double> adder_free_s_;     // [server]: when its earlier additions end
   events::EventQueue<double> additions_; // ends of additions; id: part
+  std::unique_ptr<InnerLinks> inner_;    // none where no part takes one
   std::vector<Received> received_;
   std::uint64_t events_ = 0;
 };

@@ -1,0 +1,43 @@
+#pragma once
+// Parts of pieces between GPUs of one host, which are no messages of the network: every rank sends
+// and receives at the rate of the inner link, which its transfers share fairly (CLU 1, COL 5.10).
+#include <map>
+
+#include "collectives/collective.hpp"
+#include "links/flow/flow_level.hpp"
+
+namespace stepsim::programs {
+
+class InnerLinks {
+public:
+  struct Part {
+    bool push{}; // else a pull
+    std::uint32_t worker{}, server{}, exchange{};
+  };
+  InnerLinks(std::uint32_t ranks, const collectives::LinkCost& link);
+
+  void send(double now, const Part& part, std::uint32_t src, std::uint32_t dst, double bytes);
+  // The next time at which a transfer begins or ends to flow; infinity without one.
+  [[nodiscard]] double next_time() { return level_.next_time(); }
+  // Calls `take` with every part that has arrived until `now`; it may send others.
+  template <class Take> void drain(double now, const Take& take) {
+    while (level_.next_time() <= now) {
+      std::vector<std::uint32_t> done;
+      level_.advance(level_.next_time(), done);
+      for (const std::uint32_t id : done) {
+        free_.push_back(id);
+        take(Part(parts_[id]));
+      }
+    }
+  }
+
+private:
+  links::FlowLevel level_; // links: what each rank sends, then what each receives
+  std::uint32_t ranks_;
+  double startup_s_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> paths_; // (src, dst)
+  std::vector<Part> parts_;                                                // by id of the transfer
+  std::vector<std::uint32_t> free_;                                        // ids
+};
+
+} // namespace stepsim::programs
