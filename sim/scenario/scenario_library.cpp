@@ -164,9 +164,14 @@ void resolve_library(const io::Json& tree, const ParseContext& context, Scenario
       context.problems.add(place, "collective library has no meaning for compressed gradients: "
                                   "their messages take the links of the cluster");
     }
-    communication.library = false;
+    const auto take_links = [&](Communication& each) {
+      each.library = false;
+      each.collective =
+          *collectives::parse_algorithm(default_collective(scenario, true, each.reduce_broadcast));
+    };
+    take_links(communication);
     if (scenario.dense_baseline) {
-      scenario.dense_baseline->library = false;
+      take_links(*scenario.dense_baseline);
     }
     return;
   }

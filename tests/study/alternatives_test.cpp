@@ -174,6 +174,21 @@ TEST_CASE("alternatives: rows are compared by the time of a batch, and keys left
   }));
 }
 
+TEST_CASE("alternatives: a compression is compared with the dense step of the same nodes") {
+  io::Json tree = scenario();
+  io::assign(tree, "/cluster/gpus_per_node", 4);
+  io::assign(tree, "/cluster/intra_network", io::Object{{"latency_s", 0}, {"bandwidth_Bps", 1e9}});
+  const auto comparison = compared(tree, {"ddp", "fp16", "topk"});
+  const double dense = row(comparison, "ddp").find("iteration_time_s")->as_double();
+  for (const std::string_view name : {"fp16", "topk"}) {
+    const io::Json& each = row(comparison, name);
+    CHECK(each.find("speedup_vs_dense_overlapped")->as_double() *
+              each.find("iteration_time_s")->as_double() ==
+          within(dense, 1e-9));
+  }
+  CHECK(row(comparison, "fp16").find("iteration_time_s")->as_double() < dense);
+}
+
 TEST_CASE("alternatives: the break-even of a free compression that halves the bytes is none") {
   // fp16 sends half of the bytes of one bucket at no cost, so it is faster at every bandwidth.
   const auto comparison = compared(scenario(), {"fp16", "ddp"}, {}, true);
