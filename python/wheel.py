@@ -28,7 +28,7 @@ def refuse_other_libraries(program):
     linked = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     others = {line.split()[0] for line in linked.splitlines() if "=>" in line} - ALLOWED
     if others:
-        sys.exit(f"{program} needs {', '.join(sorted(others))}: configure with -DSTEPSIM_LINK_STATIC=ON")
+        sys.exit(f"{program} needs {', '.join(sorted(others))}: install their static libraries and build anew")
 
 
 def files(build, folder):

@@ -29,7 +29,7 @@ if [[ -n ${2:-} ]]; then
   cmake --build "$2" --parallel "${JOBS:-$(nproc)}" --target stepsim stepsim-calibrate # ./quickstart builds stepsim alone
 fi
 cmake -S "$source" -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON \
-  -DSTEPSIM_TESTS=OFF -DSTEPSIM_MPI=OFF -DSTEPSIM_CUDA=OFF -DSTEPSIM_LINK_STATIC=ON -DCMAKE_SKIP_RPATH=ON "${built[@]}" >"$folder/configure.log" ||
+  -DSTEPSIM_TESTS=OFF -DSTEPSIM_MPI=OFF -DSTEPSIM_CUDA=OFF -DCMAKE_SKIP_RPATH=ON "${built[@]}" >"$folder/configure.log" ||
   { cat "$folder/configure.log"; exit 1; }
 cmake --build "$folder/build" --parallel "${JOBS:-$(nproc)}" --target stepsim stepsim-calibrate whatif
 (umask 022 && cd "$folder/build" && cpack -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip -B "$folder/packed" >"$folder/cpack.log") || { cat "$folder/cpack.log"; exit 1; }

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <functional>
 #include <iterator>
@@ -31,7 +32,8 @@ struct Place {
 // Reads the characters of a JSON text from chunks, one at a time, and keeps what error messages
 // need: line, column and the start of each word. Endless texts, numbers and blanks are errors,
 // because the lexer keeps a whole word in memory. Lines and columns are numbered from 1, columns in
-// bytes. A word is a string, a number, a literal or one of {}[]:,
+// bytes. A word is a string, a number, a literal or one of {}[]:, Most characters are those of
+// strings, for which nothing is kept: all else follows from the number of bytes before them.
 class Cursor {
 public:
   using NextChunk = std::function<std::string_view()>; // empty at the end
@@ -41,25 +43,10 @@ public:
 
   // Whether the text is used up; fetches the next chunk. Call it before every current() and
   // advance().
-  bool at_end() {
-    if (chunk_.empty() && !end_seen_) {
-      chunk_ = next_chunk_();
-      end_seen_ = chunk_.empty();
-    }
-    return end_seen_;
-  }
-  [[nodiscard]] char current() const { return chunk_.front(); }
+  bool at_end() { return next_ == last_ && !fetch(); }
+  [[nodiscard]] char current() const { return *next_; }
   void advance() {
-    const char c = chunk_.front();
-    chunk_.remove_prefix(1);
-    ++consumed_;
-    if (new_line_) {
-      ++here_.line;
-      here_.column = 0;
-    }
-    ++here_.column;
-    new_line_ = c == '\n';
-    delimiter_ = false;
+    const char c = *next_++;
     if (in_string_) {
       follow_string(c);
     } else {
@@ -69,20 +56,22 @@ public:
 
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] const ParseLimits& limits() const { return limits_; }
-  [[nodiscard]] std::size_t consumed() const { return consumed_; }
+  [[nodiscard]] std::size_t consumed() const {
+    return before_ + static_cast<std::size_t>(next_ - first_);
+  }
   [[nodiscard]] bool end_seen() const { return end_seen_; }
   [[nodiscard]] bool in_string() const { return in_string_; }
-  [[nodiscard]] bool word_seen() const { return word_.column > 0; }
-  [[nodiscard]] Place here() const { return here_; }
+  [[nodiscard]] bool word_seen() const { return words_[now_].place.column > 0; }
+  [[nodiscard]] Place here() const {
+    return {line_, static_cast<std::int64_t>(consumed() - line_start_)};
+  }
   // The start of the last word. `one_behind`: the lexer has read one character too many, which is
   // how numbers end and which may have begun another word.
-  [[nodiscard]] Place word(bool one_behind = false) const {
-    return one_behind && delimiter_ && !end_seen_ ? previous_ : word_;
-  }
+  [[nodiscard]] Place word(bool one_behind = false) const { return at(one_behind).place; }
   // The first kShownWord characters of the number or literal at word(one_behind); empty if a string
   // or one of {}[]:, begins there.
-  [[nodiscard]] const std::string& text(bool one_behind = false) const {
-    return one_behind && delimiter_ && !end_seen_ ? previous_text_ : text_;
+  [[nodiscard]] std::string_view text(bool one_behind = false) const {
+    return {at(one_behind).text.data(), at(one_behind).shown};
   }
 
   [[noreturn]] void fail(Place place, std::string message) const {
@@ -90,17 +79,37 @@ public:
   }
 
 private:
+  struct Word {
+    Place place;
+    std::size_t shown{}; // characters in `text`
+    std::array<char, kShownWord> text;
+  };
+
+  bool fetch() {
+    if (in_string_) {
+      limit_string();
+    }
+    before_ = consumed();
+    const std::string_view chunk = end_seen_ ? std::string_view() : next_chunk_();
+    first_ = next_ = chunk.data();
+    last_ = first_ + chunk.size();
+    end_seen_ = chunk.empty();
+    return !end_seen_;
+  }
+  [[nodiscard]] const Word& at(bool one_behind) const {
+    return words_[one_behind && delimiter_ == consumed() && !end_seen_ ? 1 - now_ : now_];
+  }
   // Keeps the previous word, because the lexer may have read one character too many.
   void begin_word() {
-    previous_ = word_;
-    word_ = here_;
-    length_ = blanks_ = 0;
-    std::swap(text_, previous_text_);
-    text_.clear();
+    now_ = 1 - now_;
+    words_[now_].place = here();
+    words_[now_].shown = 0;
+    start_ = consumed();
+    blanks_ = 0;
   }
   void delimiter() {
     begin_word();
-    delimiter_ = true;
+    delimiter_ = start_;
     in_word_ = false;
   }
   // Whether a quote ends the text; it is escaped after an odd number of backslashes.
@@ -110,21 +119,31 @@ private:
     } else if (c == '\\') {
       escaped_ = true;
     } else if (c == '"') {
+      limit_string();
       in_string_ = false;
     }
-    if (++length_ > limits_.max_string + 1) { // the closing quote counts
-      fail(word_, "text longer than " + std::to_string(limits_.max_string) + " bytes");
+  }
+  void limit_string() const {
+    if (consumed() - start_ > limits_.max_string + 1) { // the closing quote counts
+      fail(words_[now_].place, "text longer than " + std::to_string(limits_.max_string) + " bytes");
     }
   }
   void follow_outside(char c) {
+    if (new_line_) {
+      ++line_;
+      line_start_ = consumed() - 1;
+      new_line_ = false;
+    }
     switch (c) {
+    case '\n':
+      new_line_ = true;
+      [[fallthrough]];
     case ' ':
     case '\t':
     case '\r':
-    case '\n':
       in_word_ = false;
       if (++blanks_ > limits_.max_string) { // the lexer keeps them
-        fail(here_, "more than " + std::to_string(limits_.max_string) + " blanks in a row");
+        fail(here(), "more than " + std::to_string(limits_.max_string) + " blanks in a row");
       }
       return;
     case '"':
@@ -139,38 +158,46 @@ private:
     case ',':
       delimiter();
       return;
-    default:
+    default: {
       if (!in_word_) {
         begin_word();
         in_word_ = true;
       }
-      if (text_.size() < kShownWord) {
-        text_ += c;
+      Word& begun = words_[now_];
+      if (begun.shown < kShownWord) {
+        begun.text[begun.shown++] = c;
       }
-      if (++length_ > kMaxNumber) {
-        fail(word_, "number longer than " + std::to_string(kMaxNumber) + " characters");
+      if (consumed() - start_ >= kMaxNumber) {
+        fail(begun.place, "number longer than " + std::to_string(kMaxNumber) + " characters");
       }
+    }
     }
   }
 
   NextChunk next_chunk_;
   std::string file_;
   ParseLimits limits_;
-  std::string_view chunk_;
-  std::size_t consumed_{};
-  std::size_t length_{}; // bytes of the current word
+  const char* first_ = nullptr; // of the chunk
+  const char* next_ = nullptr;
+  const char* last_ = nullptr;
+  std::size_t before_{};     // bytes of earlier chunks
+  std::size_t start_{};      // bytes up to the first character of the current word
+  std::size_t line_start_{}; // bytes before the current line
+  std::size_t delimiter_ =
+      ~std::size_t{0};   // bytes up to the last quote before a text or one of {}[]:,
   std::size_t blanks_{}; // since the current word
-  Place here_, word_, previous_;
-  std::string text_, previous_text_;
+  std::int64_t line_ = 1;
+  std::array<Word, 2> words_{};
+  std::size_t now_ = 0; // the current word; the other is the previous one
   bool end_seen_ = false;
-  bool new_line_ = false;  // the last character ended a line
-  bool delimiter_ = false; // the last character was a quote outside of a text or one of {}[]:,
+  bool new_line_ = false; // the last character ended a line
   bool in_string_ = false;
   bool in_word_ = false;
   bool escaped_ = false;
 };
 
-// The cursor as the input iterator that nlohmann reads; the default one is the end.
+// The cursor as the input iterator that nlohmann reads, which it compares with the end only; the
+// default one is the end.
 class CursorIterator {
 public:
   using iterator_category = std::input_iterator_tag;
@@ -186,10 +213,12 @@ public:
     cursor_->advance();
     return *this;
   }
-  bool operator==(const CursorIterator& other) const { return ended() == other.ended(); }
+  bool operator==([[maybe_unused]] const CursorIterator& end) const {
+    assert(end.cursor_ == nullptr && "nlohmann compares with the end");
+    return cursor_->at_end();
+  }
 
 private:
-  [[nodiscard]] bool ended() const { return cursor_ == nullptr || cursor_->at_end(); }
   Cursor* cursor_ = nullptr;
 };
 
@@ -246,7 +275,7 @@ public:
     const bool one_behind = position < cursor_.consumed() || says("invalid literal") ||
                             says("invalid number") || says("number overflow");
     const Place word = cursor_.word(one_behind);
-    const std::string& text = cursor_.text(one_behind);
+    const std::string_view text = cursor_.text(one_behind);
     // The library's messages name tokens of its grammar; users read what is wrong in their file.
     if (says("number overflow")) {
       cursor_.fail(word, "number out of range: " + base::shown_value(text));

@@ -52,6 +52,40 @@ void place_inner(Json& value) {
   }
 }
 
+// "~1" is "/", "~0" is "~"; a lone "~" stays, as users write it.
+std::string unescaped(std::string_view token) {
+  std::string plain;
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    const bool escape =
+        token[i] == '~' && i + 1 < token.size() && (token[i + 1] == '0' || token[i + 1] == '1');
+    plain += !escape ? token[i] : token[++i] == '0' ? '~' : '/';
+  }
+  return plain;
+}
+
+// Calls `take` with every token, until it returns false.
+template <class Take> void for_tokens(std::string_view pointer, const Take& take) {
+  if (!pointer.empty() && pointer.front() != '/') {
+    throw UsageError("a JSON pointer starts with \"/\", got \"" + base::shown_value(pointer) +
+                     "\"");
+  }
+  bool goes_on = true;
+  while (goes_on && !pointer.empty()) {
+    const std::string_view token = pointer.substr(1, pointer.find('/', 1) - 1);
+    pointer.remove_prefix(1 + token.size());
+    goes_on = token.find('~') == token.npos ? take(token) : take(unescaped(token));
+  }
+}
+
+template <class Value> Value* walk(Value& root, std::string_view pointer) {
+  Value* at = &root;
+  for_tokens(pointer, [&](std::string_view token) {
+    at = child(*at, token);
+    return at != nullptr;
+  });
+  return at;
+}
+
 } // namespace
 
 std::string escape_token(std::string_view token) {
@@ -70,37 +104,15 @@ std::string escape_token(std::string_view token) {
 
 std::vector<std::string> pointer_tokens(std::string_view pointer) {
   std::vector<std::string> tokens;
-  if (pointer.empty()) {
-    return tokens;
-  }
-  if (pointer.front() != '/') {
-    throw UsageError("a JSON pointer starts with \"/\", got \"" + base::shown_value(pointer) +
-                     "\"");
-  }
-  for (std::size_t i = 0; i < pointer.size(); ++i) {
-    if (pointer[i] == '/') {
-      tokens.emplace_back();
-      // "~1" is "/", "~0" is "~"; a lone "~" stays, as users write it.
-    } else if (pointer[i] == '~' && i + 1 < pointer.size() &&
-               (pointer[i + 1] == '0' || pointer[i + 1] == '1')) {
-      tokens.back() += pointer[++i] == '0' ? '~' : '/';
-    } else {
-      tokens.back() += pointer[i];
-    }
-  }
+  for_tokens(pointer, [&](std::string_view token) {
+    tokens.emplace_back(token);
+    return true;
+  });
   return tokens;
 }
 
-const Json* resolve(const Json& root, std::string_view pointer) {
-  const Json* at = &root;
-  for (const std::string& token : pointer_tokens(pointer)) {
-    at = child(*at, token);
-    if (at == nullptr) {
-      return nullptr;
-    }
-  }
-  return at;
-}
+const Json* resolve(const Json& root, std::string_view pointer) { return walk(root, pointer); }
+Json* resolve(Json& root, std::string_view pointer) { return walk(root, pointer); }
 
 Json& assign(Json& root, std::string_view pointer, Json value) {
   const auto file = root.file_pointer();

@@ -24,6 +24,7 @@ void require_finite(const Json& result);
 // The value at the pointer, null if it does not exist. The empty pointer is the root. Throws
 // UsageError for a text that is not a pointer.
 [[nodiscard]] const Json* resolve(const Json& root, std::string_view pointer);
+[[nodiscard]] Json* resolve(Json& root, std::string_view pointer);
 
 // Sets the value at the pointer and returns a reference to it. Missing objects on the way are
 // created. The value and the new objects get their pointer and the file of the root as origin, so

@@ -162,15 +162,10 @@ void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& 
 }
 
 void drop_key(io::Json& tree, std::string_view pointer) {
-  io::Json* place = &tree;
-  std::vector<std::string> tokens = io::pointer_tokens(pointer);
-  const std::string last = tokens.back();
-  tokens.pop_back();
-  for (const std::string& token : tokens) {
-    place = place != nullptr && place->is_object() ? place->find(token) : nullptr;
-  }
-  if (place != nullptr && place->is_object()) {
-    std::erase_if(place->as_object(), [&](const auto& entry) { return entry.first == last; });
+  io::Json* parent = io::resolve(tree, pointer.substr(0, pointer.rfind('/')));
+  if (parent != nullptr && parent->is_object()) {
+    const std::string key = io::pointer_tokens(pointer).back();
+    std::erase_if(parent->as_object(), [&](const auto& entry) { return entry.first == key; });
   }
 }
 

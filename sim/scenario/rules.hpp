@@ -54,7 +54,7 @@ struct KeyRule {
 };
 
 // A pointer may have several rules: the key has an effect only if all of them hold.
-[[nodiscard]] std::vector<KeyRule> key_rules();
+[[nodiscard]] const std::vector<KeyRule>& key_rules();
 
 // The rules of the keys for training in rounds of several steps (TRN 8.1, 8.4), for nodes with
 // several GPUs and network cards and switches that add, for parameter servers (PIP 2, TRN 4.7), for

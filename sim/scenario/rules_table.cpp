@@ -349,19 +349,22 @@ constexpr std::array kPacketRules{
 
 } // namespace
 
-std::vector<KeyRule> key_rules() {
-  std::vector<KeyRule> all;
-  for (const std::span<const KeyRule> rules :
-       {std::span<const KeyRule>(kRules), node_rules(), sharding_rules(), local_rules(),
-        server_rules(), workload_rules(), conditions_rules(), job_rules(),
-        std::span<const KeyRule>(kPacketRules)}) {
-    for (const KeyRule& rule : rules) {
-      for (const std::string_view pointer : io::words_of(rule.pointer)) {
-        all.push_back({pointer, rule.when, rule.meaningful, rule.where});
+const std::vector<KeyRule>& key_rules() {
+  static const std::vector<KeyRule> kAll = [] {
+    std::vector<KeyRule> all;
+    for (const std::span<const KeyRule> rules :
+         {std::span<const KeyRule>(kRules), node_rules(), sharding_rules(), local_rules(),
+          server_rules(), workload_rules(), conditions_rules(), job_rules(),
+          std::span<const KeyRule>(kPacketRules)}) {
+      for (const KeyRule& rule : rules) {
+        for (const std::string_view pointer : io::words_of(rule.pointer)) {
+          all.push_back({pointer, rule.when, rule.meaningful, rule.where});
+        }
       }
     }
-  }
-  return all;
+    return all;
+  }();
+  return kAll;
 }
 
 } // namespace stepsim::study
