@@ -63,6 +63,8 @@ public:
 
 private:
   [[nodiscard]] GroupExchange evaluated(double bytes);
+  // The times of an exchange that `times_` gives so many seconds.
+  [[nodiscard]] GroupExchange of_seconds(double bytes, double whole_s);
   [[nodiscard]] buckets::Cost startup_line() const;
   [[nodiscard]] std::optional<buckets::Cost> curve() const;
   [[nodiscard]] double startup(double seconds);
