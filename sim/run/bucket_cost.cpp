@@ -105,22 +105,26 @@ std::uint64_t BucketCosts::events() const {
 // A curve of the scenario is the whole exchange; what comes on top is added to its planner's form
 // too. An exchange without time is one of a single worker or of no bytes, which has no start-up
 // either.
-ChannelSeconds BucketCosts::times(Bytes bytes) {
+ChannelSeconds BucketCosts::times(Bytes bytes, double wire_s, double back_s) const {
   ChannelSeconds times;
-  times.on_wire_s = exchange_.seconds(bytes);
+  times.on_wire_s = wire_s;
   times.wire_s = times.on_wire_s + (times.on_wire_s > 0 ? extra_.startup_s : 0);
   times.staging_s = extra_.per_byte_s * static_cast<double>(bytes.value);
-  if (broadcast_) {
-    times.broadcast_s = times.back_on_wire_s = broadcast_->seconds(bytes);
-  }
+  times.broadcast_s = times.back_on_wire_s = back_s;
   halve(times);
   return times;
 }
 
+ChannelSeconds BucketCosts::times(Bytes bytes) {
+  return times(bytes, exchange_.seconds(bytes), broadcast_ ? broadcast_->seconds(bytes) : 0);
+}
+
 BucketCost BucketCosts::dense(const buckets::Group& group) {
-  BucketCost cost{times(group.bytes)};
   const auto bytes = static_cast<double>(group.bytes.value);
   const programs::Exchange& message = exchange_(group.bytes);
+  const programs::Exchange none;
+  const programs::Exchange& back = broadcast_ ? (*broadcast_)(group.bytes) : none;
+  BucketCost cost{times(group.bytes, message.seconds, back.seconds)};
   if (is_simulated(scenario_)) {
     cost.stages = {sent(first_of(scenario_, splits_), message, bytes)};
   }
@@ -131,7 +135,6 @@ BucketCost BucketCosts::dense(const buckets::Group& group) {
       : scenario_.communication.calibrated ? std::string(keys::kCalibrated)
                                            : std::string(collectives::name(message.algorithm));
   if (broadcast_) {
-    const programs::Exchange& back = (*broadcast_)(group.bytes);
     if (is_simulated(scenario_)) {
       cost.back_stages = {sent(second_of(scenario_, splits_), back, bytes)};
     }

@@ -56,6 +56,8 @@ public:
   [[nodiscard]] std::uint64_t events() const; // events that evaluators have simulated so far
 
 private:
+  // The times of a bucket whose halves are on the wire for so many seconds.
+  [[nodiscard]] ChannelSeconds times(Bytes bytes, double wire_s, double back_s) const;
   [[nodiscard]] BucketCost dense(const buckets::Group& group);
   [[nodiscard]] BucketCost compressed(const buckets::Group& group);
 
