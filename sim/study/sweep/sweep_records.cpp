@@ -179,7 +179,7 @@ void Records::append_summary(std::string& out, const SummaryField& field, const 
     const std::optional<double>& value = summary.**number;
     if (value && std::isfinite(*value)) {
       numbers.append(out, *value);
-    } else {
+    } else if (!null.empty()) {
       out += null;
     }
   } else if (const auto* flag = std::get_if<SummaryFlag>(&field.value)) {
@@ -187,6 +187,9 @@ void Records::append_summary(std::string& out, const SummaryField& field, const 
     out += value ? std::string_view(*value ? "true" : "false") : null;
   } else if (const auto* word = std::get_if<SummaryWord>(&field.value)) {
     append_word(out, summary.**word);
+  } else if (const auto* parts = std::get_if<SummaryParts>(&field.value);
+             parts != nullptr && (summary.**parts).empty()) {
+    out += format_ == RecordFormat::jsonl ? "[]" : "";
   } else { // a list
     const io::Json list = figure_json(summary, field);
     if (format_ == RecordFormat::jsonl) {
@@ -253,7 +256,11 @@ void Records::append_value(std::string& out, const Column& column, std::int64_t 
 void Records::append(std::string& out, std::int64_t point, const PointOutcome& outcome,
                      NumberTexts& numbers) const {
   for (const Column& column : columns_) {
-    out += column.prefix;
+    if (column.prefix.size() == 1) { // a comma
+      out.push_back(column.prefix.front());
+    } else {
+      out += column.prefix;
+    }
     append_value(out, column, point, outcome, numbers);
   }
   out += end_;
