@@ -102,7 +102,8 @@ private:
     return most - least <= same;
   }
 
-  // What the start of an operation waited for in iteration `t`: the end that equals it.
+  // What the start of an operation waited for in the last recorded iteration, `t`: the end that
+  // equals it.
   [[nodiscard]] Wait binding(std::uint32_t o, std::int64_t t) const {
     const double start = times_.start[times_.at(t, o, 0)];
     for (const Wait& wait : program_.waits_of(o)) {
@@ -114,27 +115,31 @@ private:
     return layout_.on_streams[o];
   }
 
-  // Of an iteration whose operations all wait for the same as in the iterations before it.
+  // Of an iteration whose operations all wait for the same as in the iterations before it. The sum
+  // begins with the first operation of the list and goes on in the direction of time.
   [[nodiscard]] double cycle_period(std::int64_t t) const {
-    std::vector<bool> passed(times_.operations);
-    std::vector<Wait> path; // against the direction of time
+    std::vector<std::uint32_t> place(times_.operations); // on the path, from 1
+    std::vector<Wait> path;                              // against the direction of time
+    path.reserve(times_.operations);
     std::uint32_t at = program_.marker;
-    while (!passed[at]) {
-      passed[at] = true;
+    while (place[at] == 0) {
       const Wait before = binding(at, t);
       path.push_back({.operation = at, .distance = before.distance});
+      place[at] = static_cast<std::uint32_t>(path.size());
       at = before.operation;
     }
-    const auto cycle = std::span(path).subspan(
-        static_cast<std::size_t>(std::ranges::find(path, at, &Wait::operation) - path.begin()));
-    const auto first = std::ranges::min_element(cycle, {}, &Wait::operation);
-    std::ranges::rotate(cycle, first + 1);
+    const auto cycle = std::span<const Wait>(path).subspan(place[at] - 1);
+    const auto first = std::ranges::min_element(cycle, {}, &Wait::operation) - cycle.begin() + 1;
     double sum = 0;
     std::int64_t distance = 0;
-    for (std::size_t i = cycle.size(); i-- > 0;) {
-      sum += seconds_[cycle[i].operation];
-      distance += cycle[i].distance;
-    }
+    const auto add = [&](std::span<const Wait> part) {
+      for (std::size_t i = part.size(); i-- > 0;) {
+        sum += seconds_[part[i].operation];
+        distance += part[i].distance;
+      }
+    };
+    add(cycle.first(static_cast<std::size_t>(first)));
+    add(cycle.subspan(static_cast<std::size_t>(first)));
     return sum / static_cast<double>(distance);
   }
 

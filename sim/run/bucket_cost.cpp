@@ -76,11 +76,11 @@ bool BucketCosts::has_second_half() const {
   return scenario_.communication.reduce_broadcast || splits_;
 }
 
-BucketCost BucketCosts::operator()(const buckets::Group& group) {
+BucketCost BucketCosts::operator()(const buckets::Group& group, std::int64_t elements) {
   if (!is_compressed(scenario_)) {
     return dense(group);
   }
-  BucketCost cost = compressed(group);
+  BucketCost cost = compressed(group, elements);
   halve(cost);
   return cost;
 }
@@ -144,17 +144,20 @@ BucketCost BucketCosts::dense(const buckets::Group& group) {
   return cost;
 }
 
-BucketCost BucketCosts::compressed(const buckets::Group& group) {
+BucketCost BucketCosts::compressed(const buckets::Group& group, std::int64_t elements) {
   const collectives::Compression& compression = scenario_.communication.compression;
   // Low-rank factors depend on the shapes of the matrices in a bucket; buckets of equal bytes may
   // then cost differently, and the cache would mix them up.
   const bool by_shape = compression.method == collectives::CompressionMethod::powersgd;
-  const collectives::GradientPart part = gradient_part(scenario_, group);
+  const auto bytes = static_cast<double>(group.bytes.value);
+  const collectives::GradientPart part =
+      by_shape || elements == 0
+          ? gradient_part(scenario_, group)
+          : collectives::GradientPart{.elements = elements, .shapes = {}, .bytes = bytes};
   const std::pair key(group.bytes.value, part.elements);
   if (const auto found = known_.find(key); found != known_.end() && !by_shape) {
     return found->second;
   }
-  const auto bytes = static_cast<double>(group.bytes.value);
   const auto ranks = static_cast<std::uint32_t>(scenario_.cluster.exchange_ranks());
   const collectives::CompressedExchange exchange =
       collectives::compressed_exchange(compression, part, exchange_of(scenario_));

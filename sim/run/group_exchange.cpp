@@ -1,6 +1,5 @@
 #include "run/group_exchange.hpp"
 
-#include "base/shared_value.hpp"
 #include "collectives/schedule/ring_rails.hpp"
 #include "collectives/validate.hpp"
 #include "scenario/keys/communication_keys.hpp"
@@ -261,11 +260,7 @@ GroupExchange GroupExchanges::of_seconds(double bytes, double whole_s) {
   return result;
 }
 
-const GroupExchange& GroupExchanges::operator()(double bytes) {
-  return base::remembered(known_, bytes, [&] { return evaluated(bytes); });
-}
-
-GroupExchange GroupExchanges::evaluated(double bytes) {
+GroupExchange GroupExchanges::operator()(double bytes) {
   if (!(bytes > 0)) {
     return {};
   }
@@ -286,11 +281,12 @@ GroupExchange GroupExchanges::evaluated(double bytes) {
         estimates_.insert(*std::move(warning));
       }
     }
-    if (!parts_) {
+    const bool linear = line_ && line_->is_linear();
+    if (!parts_ && (collective_.reduction_s_per_byte > 0 || !linear)) {
       parts_.emplace(asked(), scenario_.method);
     }
-    result.reduction_s = part_ * parts_->reduction(size(bytes), exchange.seconds);
-    if (!line_ || !line_->is_linear()) {
+    result.reduction_s = parts_ ? part_ * parts_->reduction(size(bytes), exchange.seconds) : 0;
+    if (!linear) {
       result.startup_s += part_ * parts_->startup(size(bytes));
     }
   }

@@ -220,7 +220,7 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
       continue;
     }
     if (!times_alone) {
-      unit.cost = costs(group);
+      unit.cost = costs(group, unit.cost.elements);
     }
     if (!for_period) {
       set_exchanges(scenario, made.simulated && exchanges(scenario), unit);
