@@ -185,9 +185,8 @@ programs::LiveBytes unit_bytes(const Scenario& scenario, const std::vector<Progr
     bytes[0][u] = sharding.parameter_bytes * count;
     bytes[1][u] = sharding.reduce_bytes * count;
     for (std::size_t l = 0; !activations.empty() && l < units[u].layers.size(); ++l) {
-      const layers::LayerActivations& layer = activations[units[u].layers[l]];
-      bytes[2][u] += layer.kept;
-      bytes[3][u] = std::max(bytes[3][u], layer.again);
+      bytes[2][u] += activations[units[u].layers[l]].kept;
+      bytes[3][u] = std::max(bytes[3][u], activations[units[u].layers[l]].again);
     }
   }
   return bytes;
