@@ -16,9 +16,7 @@ using programs::OperationType;
 bool counts_ranks(const Scenario& scenario) {
   const auto kind = collectives::row(scenario.communication.compression.method).kind;
   const Sharding& sharding = scenario.training.sharding;
-  const bool shares = sharding.strategy != ShardingStrategy::none;
-  return (shares && (is_compressed(scenario) || has_owners(sharding))) ||
-         sharding.strategy == ShardingStrategy::hybrid_shard ||
+  return has_owners(sharding) || sharding.strategy == ShardingStrategy::hybrid_shard ||
          (kind != collectives::CompressionKind::dense &&
           kind != collectives::CompressionKind::codec);
 }
