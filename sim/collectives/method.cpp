@@ -145,7 +145,10 @@ Method automatic_method(const Collective& asked) {
   if (asked.links.fabric) {
     return Method::events;
   }
-  const Collective collective = with_chosen_algorithm(asked);
+  if (asked.algorithm == AlgorithmId::automatic) {
+    return automatic_method(with_chosen_algorithm(asked));
+  }
+  const Collective& collective = asked;
   // The formula of trees is an upper bound, whatever their blocks are.
   const bool bounded = collective.algorithm == AlgorithmId::double_binary_tree;
   const bool printed = collective.options.cost_form != CostForm::exact ||
@@ -188,7 +191,10 @@ std::optional<std::string> estimate_warning(const Collective& collective, Method
 // Formulas of a printed cost form may lie below the bound and are given as they are; all other
 // times are checked.
 double seconds(const Collective& asked, Method method) {
-  const Collective collective = with_chosen_algorithm(asked);
+  if (asked.algorithm == AlgorithmId::automatic) {
+    return seconds(with_chosen_algorithm(asked), method);
+  }
+  const Collective& collective = asked;
   switch (method) {
   case Method::closed_form: {
     const std::optional<ClosedForm> form =

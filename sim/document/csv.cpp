@@ -127,7 +127,8 @@ bool is_formula(std::string_view text) {
 
 // Quoted where a reader would need it. An apostrophe tells spreadsheets that a text is no formula.
 void append_csv_cell(std::string& out, std::string_view text) {
-  const bool quoted = text.find_first_of(",\"\r\n") != std::string_view::npos;
+  const bool quoted = std::ranges::any_of(
+      text, [](char c) { return c == ',' || c == '"' || c == '\r' || c == '\n'; });
   out.append(quoted ? "\"" : "").append(is_formula(text) ? "'" : "");
   const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"'; };
   const auto is_kept = [](char c) { return c == '"' || c == '\r' || c == '\n' || c == '\t'; };

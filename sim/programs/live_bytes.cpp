@@ -20,8 +20,7 @@ std::uint32_t gather_of(const Program& program, std::uint32_t compute) {
 
 } // namespace
 
-std::vector<LiveSpan> live_spans(const Program& program, const OperationTimes& times,
-                                 std::int64_t iteration) {
+std::vector<LiveSpan> live_spans(const Program& program) {
   std::vector<LiveSpan> spans;
   constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   std::int32_t units = 0;
@@ -32,10 +31,6 @@ std::vector<LiveSpan> live_spans(const Program& program, const OperationTimes& t
   std::vector<std::size_t> gathered(static_cast<std::size_t>(units), kNone);
   std::vector<std::size_t> computed = gathered;
   std::vector<std::vector<std::size_t>> ahead(gathered.size()); // forwards without their backward
-  const std::int64_t row = times.row(iteration);
-  const double later = times.later_s(iteration);
-  const auto start = [&](std::uint32_t o) { return times.start[times.at(row, o, 0)] + later; };
-  const auto end = [&](std::uint32_t o) { return times.end[times.at(row, o, 0)] + later; };
   for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
     const Operation& each = program.operations[o];
     if (each.unit < 0) {
@@ -45,51 +40,65 @@ std::vector<LiveSpan> live_spans(const Program& program, const OperationTimes& t
     if (each.kind == Kind::forward || each.kind == Kind::backward) {
       if (const std::uint32_t gather = gather_of(program, o); gather != kAllRanks) {
         gathered[unit] = spans.size();
-        spans.push_back({.unit = unit, .kind = LiveKind::parameters, .from_s = start(gather)});
+        spans.push_back({.unit = unit, .kind = LiveKind::parameters, .from = gather, .to = o});
       }
       if (gathered[unit] != kNone) {
-        spans[gathered[unit]].to_s = end(o);
+        spans[gathered[unit]].to = o;
       }
     }
     if (each.kind == Kind::forward) {
       ahead[unit].push_back(spans.size());
-      spans.push_back({.unit = unit, .kind = LiveKind::activations, .from_s = start(o)});
+      spans.push_back({.unit = unit, .kind = LiveKind::activations, .from = o, .to = o});
     } else if (each.kind == Kind::backward) {
       if (!ahead[unit].empty()) {
-        spans[ahead[unit].back()].to_s = end(o);
+        spans[ahead[unit].back()].to = o;
         ahead[unit].pop_back();
       }
-      spans.push_back({.unit = unit, .kind = LiveKind::again, .from_s = start(o), .to_s = end(o)});
+      spans.push_back({.unit = unit, .kind = LiveKind::again, .from = o, .to = o});
     }
     if (each.kind == Kind::backward && computed[unit] == kNone) {
       computed[unit] = spans.size();
-      spans.push_back(
-          {.unit = unit, .kind = LiveKind::gradients, .from_s = start(o), .to_s = end(o)});
+      spans.push_back({.unit = unit, .kind = LiveKind::gradients, .from = o, .to = o});
     } else if (each.kind == Kind::reduce_scatter && computed[unit] != kNone) {
-      spans[std::exchange(computed[unit], kNone)].to_s = end(o);
+      spans[std::exchange(computed[unit], kNone)].to = o;
     }
   }
   return spans;
 }
 
-LivePeak live_peak(std::span<const LiveSpan> spans, const LiveBytes& bytes) {
+// Spans of a kind mostly begin in turn and end in turn: lists in order of time, which are merged.
+LivePeak live_peak(std::span<const LiveSpan> spans, const LiveBytes& bytes,
+                   const OperationTimes& times, std::int64_t iteration) {
   struct Change {
     double time, bytes;
     std::size_t kind;
   };
-  std::vector<Change> changes; // what is freed at a time comes first
-  for (const LiveSpan& span : spans) {
-    const auto kind = static_cast<std::size_t>(span.kind);
-    if (bytes[kind].empty()) {
-      continue;
-    }
-    changes.push_back({span.from_s, bytes[kind][span.unit], kind});
-    changes.push_back({span.to_s, 0 - bytes[kind][span.unit], kind});
-  }
-  std::ranges::sort(changes, [](const Change& a, const Change& b) {
+  const auto is_before = [](const Change& a, const Change& b) { // what is freed comes first
     return a.time != b.time ? a.time < b.time
                             : std::tie(a.bytes, a.kind) < std::tie(b.bytes, b.kind);
-  });
+  };
+  const std::size_t row = times.at(times.row(iteration), 0, 0);
+  const double later = times.later_s(iteration);
+  std::array<std::vector<Change>, 2 * kLiveKinds> lists;
+  for (const LiveSpan& span : spans) {
+    const auto kind = static_cast<std::size_t>(span.kind);
+    const double held = bytes[kind].empty() ? 0 : bytes[kind][span.unit];
+    if (held > 0) {
+      const auto time = [&](const std::vector<double>& of, std::size_t operation) {
+        return of[row + operation * times.width()] + later;
+      };
+      lists[2 * kind].push_back({time(times.start, span.from), held, kind});
+      lists[2 * kind + 1].push_back({time(times.end, span.to), 0 - held, kind});
+    }
+  }
+  std::vector<Change> changes;
+  for (std::vector<Change>& list : lists) {
+    if (!std::ranges::is_sorted(list, is_before)) {
+      std::ranges::sort(list, is_before);
+    }
+    const auto merged = changes.insert(changes.end(), list.begin(), list.end());
+    std::inplace_merge(changes.begin(), merged, changes.end(), is_before);
+  }
   LivePeak peak;
   LivePeak now;
   for (const Change& change : changes) {

@@ -18,18 +18,15 @@ namespace stepsim::programs {
 enum class LiveKind { parameters, gradients, activations, again };
 inline constexpr std::size_t kLiveKinds = 4;
 
-// A half-open interval of time, in seconds since the start of the run.
+// From the start of operation `from` to the end of operation `to` of an iteration.
 struct LiveSpan {
   std::uint32_t unit{};
   LiveKind kind{};
-  double from_s{};
-  double to_s{};
+  std::uint32_t from{}, to{};
 };
 
-// The spans of one iteration on rank 0, in no particular order. `times` must have been recorded
-// with Record::all.
-[[nodiscard]] std::vector<LiveSpan> live_spans(const Program& program, const OperationTimes& times,
-                                               std::int64_t iteration);
+// The spans of one iteration, in no particular order.
+[[nodiscard]] std::vector<LiveSpan> live_spans(const Program& program);
 
 // [kind][unit]: bytes of each unit; none where a list is empty.
 using LiveBytes = std::array<std::vector<double>, kLiveKinds>;
@@ -38,7 +35,9 @@ struct LivePeak {
   double bytes{};
   std::array<double, kLiveKinds> of_kind{}; // parts of `bytes`
 };
-// The most bytes at any time.
-[[nodiscard]] LivePeak live_peak(std::span<const LiveSpan> spans, const LiveBytes& bytes);
+// The most bytes of rank 0 at any time of an iteration. `times` must have been recorded with
+// Record::all.
+[[nodiscard]] LivePeak live_peak(std::span<const LiveSpan> spans, const LiveBytes& bytes,
+                                 const OperationTimes& times, std::int64_t iteration);
 
 } // namespace stepsim::programs

@@ -23,6 +23,9 @@ OperationTimes sized_times(const Program& program, std::int64_t iterations, std:
 
 double latest_marker_end(const OperationTimes& times, std::int64_t iteration) {
   const auto first = static_cast<std::size_t>(times.row(iteration)) * times.ranks;
+  if (times.ranks == 1) {
+    return times.marker_end[first] + times.later_s(iteration);
+  }
   const auto ends = std::span(times.marker_end).subspan(first, times.ranks);
   return least_and_largest(ends).second + times.later_s(iteration);
 }

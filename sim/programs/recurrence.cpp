@@ -6,43 +6,14 @@
 namespace stepsim::programs {
 namespace {
 
-// Finds the iteration from which on all ends move by the same time.
-class Repetition {
-public:
-  explicit Repetition(const Program& program)
-      : before_(program.iteration_size(), 0),
-        span_(std::max<std::int64_t>(1, longest_wait(program))) {
-    for (const Wait& wait : program.waits) {
-      warmup_ = wait.until == kAlways ? warmup_ : std::max<std::int64_t>(warmup_, wait.until);
-    }
+// The last iteration that a wait which ends does not hold in, or 0.
+std::int64_t warmup_of(const Program& program) {
+  std::int64_t warmup = 0;
+  for (const Wait& wait : program.waits) {
+    warmup = wait.until == kAlways ? warmup : std::max<std::int64_t>(warmup, wait.until);
   }
-
-  void add(std::uint32_t operation, double end) {
-    const double moved = end - before_[operation];
-    least_ = std::min(least_, moved);
-    most_ = std::max(most_, moved);
-    latest_ = std::max(latest_, end);
-    before_[operation] = end;
-  }
-  // Behind the last operation of an iteration: whether it is one of enough that repeat.
-  bool found(std::int64_t iteration) {
-    const bool repeats = iteration > warmup_ && most_ - least_ <= kSame * latest_;
-    in_a_row_ = repeats ? in_a_row_ + 1 : 0;
-    least_ = std::numeric_limits<double>::infinity();
-    most_ = -least_;
-    return in_a_row_ >= span_;
-  }
-
-private:
-  static constexpr double kSame = 1e-13; // of the time of the run
-  std::vector<double> before_;           // [operation]: its end in the iteration before
-  std::int64_t span_;
-  std::int64_t warmup_ = 0;
-  std::int64_t in_a_row_ = 0;
-  double least_ = std::numeric_limits<double>::infinity();
-  double most_ = -std::numeric_limits<double>::infinity();
-  double latest_ = 0;
-};
+  return warmup;
+}
 
 class Recurrence {
 public:
@@ -54,63 +25,85 @@ public:
     times_.iterations = iterations;
     times_.ranks = 1;
     times_.operations = program.iteration_size();
-    if (record != Record::steady) {
-      times_.marker_end.reserve(static_cast<std::size_t>(iterations));
-      times_.start.reserve(recorded_ ? times_.at(iterations, 0, 0) : 0);
-      times_.end.reserve(times_.start.capacity());
-    }
+    constexpr std::int64_t kFew = 4; // most programs repeat by then
+    const std::int64_t rows = record == Record::steady ? std::min(iterations, kFew) : iterations;
+    times_.marker_end.reserve(static_cast<std::size_t>(rows));
+    times_.start.reserve(recorded_ ? times_.at(rows, 0, 0) : 0);
+    times_.end.reserve(times_.start.capacity());
   }
 
   OperationTimes run(bool until_steady) {
     const auto once = std::span(layout_.order).first(times_.operations);
-    Repetition repetition(program_);
+    const std::int64_t warmup = until_steady ? warmup_of(program_) : 0;
+    const std::int64_t enough = std::max<std::int64_t>(1, longest_wait(program_)); // in a row
+    std::int64_t repeating = 0;
     for (std::int64_t t = 0; t < times_.iterations; ++t) {
       if (recorded_) {
         times_.start.resize(times_.at(t + 1, 0, 0));
         times_.end.resize(times_.start.size());
       }
-      for (const std::uint32_t o : once) {
-        const double end = evaluate(o, t);
-        if (until_steady) {
-          repetition.add(o, end);
-        }
-      }
+      evaluate(once, t);
       times_.marker_end.push_back(ends_[layout_.slot(program_.marker, t)]);
-      if (until_steady && repetition.found(t)) {
+      repeating = until_steady && t > warmup && repeats() ? repeating + 1 : 0;
+      if (repeating >= enough) {
         times_.repeats_from = t + 1;
         times_.period_s = cycle_period(t);
         go_on_from(t);
         break;
       }
     }
-    for (const std::uint32_t o : std::span(layout_.order).subspan(times_.operations)) {
-      (void)evaluate(o, times_.iterations);
-    }
+    evaluate(std::span(layout_.order).subspan(times_.operations), times_.iterations);
     // Operations end in order on a fifo stream.
     times_.makespan_s = *std::ranges::max_element(stream_end_);
     return std::move(times_);
   }
 
 private:
-  double evaluate(std::uint32_t o, std::int64_t iteration) {
-    double start = stream_end_[layout_.stream[o]];
-    for (const OperationLayout::WaitSlot& wait : layout_.waits_of(program_, o)) {
-      if (wait.holds(iteration)) {
-        start = std::max(start, ends_[OperationLayout::slot(wait, iteration)]);
+  // Operations of one iteration, or the tail behind the last one.
+  void evaluate(std::span<const std::uint32_t> operations, std::int64_t iteration) {
+    const bool records = recorded_ && iteration < times_.iterations;
+    const std::size_t row = records ? times_.at(iteration, 0, 0) : 0;
+    const std::span start_row = std::span(times_.start).subspan(row);
+    const std::span end_row = std::span(times_.end).subspan(row);
+    const std::span ends(ends_);
+    const std::span stream_end(stream_end_);
+    for (const std::uint32_t o : operations) {
+      const std::uint32_t stream = layout_.stream[o];
+      double start = stream_end[stream];
+      for (const OperationLayout::WaitSlot& wait : layout_.waits_of(program_, o)) {
+        if (wait.holds(iteration)) {
+          start = std::max(start, ends[OperationLayout::slot(wait, iteration)]);
+        }
+      }
+      const double end = start + seconds_[o];
+      ends[layout_.slot(o, iteration)] = end;
+      stream_end[stream] = end;
+      if (records) {
+        start_row[o] = start;
+        end_row[o] = end;
       }
     }
-    const double end = start + seconds_[o];
-    ends_[layout_.slot(o, iteration)] = end;
-    stream_end_[layout_.stream[o]] = end;
-    if (recorded_ && iteration < times_.iterations) {
-      const std::size_t place = times_.at(iteration, o, 0);
-      times_.start[place] = start;
-      times_.end[place] = end;
-    }
-    return end;
   }
 
-  // What the start of an operation waited for in iteration `t`: the end that equals it.
+  // Whether all ends of the last recorded iteration are those of the one before it, later by the
+  // same time.
+  [[nodiscard]] bool repeats() const {
+    constexpr double kSame = 1e-13; // of the time of the run
+    const double same = kSame * *std::ranges::max_element(stream_end_);
+    const std::span now = std::span(times_.end).last(times_.operations);
+    const std::span before = std::span(times_.end).last(2 * std::size_t{times_.operations});
+    double least = now[0] - before[0];
+    double most = least;
+    for (std::size_t o = 1; o < now.size() && most - least <= same; ++o) {
+      const double moved = now[o] - before[o];
+      least = std::min(least, moved);
+      most = std::max(most, moved);
+    }
+    return most - least <= same;
+  }
+
+  // What the start of an operation waited for in the last recorded iteration, `t`: the end that
+  // equals it.
   [[nodiscard]] Wait binding(std::uint32_t o, std::int64_t t) const {
     const double start = times_.start[times_.at(t, o, 0)];
     for (const Wait& wait : program_.waits_of(o)) {
@@ -122,36 +115,41 @@ private:
     return layout_.on_streams[o];
   }
 
-  // Of an iteration whose operations all wait for the same as in the iterations before it.
+  // Of an iteration whose operations all wait for the same as in the iterations before it. The sum
+  // begins with the first operation of the list and goes on in the direction of time.
   [[nodiscard]] double cycle_period(std::int64_t t) const {
-    std::vector<bool> passed(times_.operations);
-    std::vector<Wait> path; // against the direction of time
+    std::vector<std::uint32_t> place(times_.operations); // on the path, from 1
+    std::vector<Wait> path;                              // against the direction of time
+    path.reserve(times_.operations);
     std::uint32_t at = program_.marker;
-    while (!passed[at]) {
-      passed[at] = true;
+    while (place[at] == 0) {
       const Wait before = binding(at, t);
       path.push_back({.operation = at, .distance = before.distance});
+      place[at] = static_cast<std::uint32_t>(path.size());
       at = before.operation;
     }
-    const auto cycle = std::span(path).subspan(
-        static_cast<std::size_t>(std::ranges::find(path, at, &Wait::operation) - path.begin()));
-    const auto first = std::ranges::min_element(cycle, {}, &Wait::operation);
-    std::ranges::rotate(cycle, first + 1);
+    const auto cycle = std::span<const Wait>(path).subspan(place[at] - 1);
+    const auto first = std::ranges::min_element(cycle, {}, &Wait::operation) - cycle.begin() + 1;
     double sum = 0;
     std::int64_t distance = 0;
-    for (std::size_t i = cycle.size(); i-- > 0;) {
-      sum += seconds_[cycle[i].operation];
-      distance += cycle[i].distance;
-    }
+    const auto add = [&](std::span<const Wait> part) {
+      for (std::size_t i = part.size(); i-- > 0;) {
+        sum += seconds_[part[i].operation];
+        distance += part[i].distance;
+      }
+    };
+    add(cycle.first(static_cast<std::size_t>(first)));
+    add(cycle.subspan(static_cast<std::size_t>(first)));
     return sum / static_cast<double>(distance);
   }
 
-  // From iteration `t`, which repeats, to the last one.
+  // From iteration `t`, which repeats, to the last one. Only the tail waits for what ends then.
   void go_on_from(std::int64_t t) {
     const std::int64_t last = times_.iterations - 1;
     const double later = static_cast<double>(last - t) * *times_.period_s;
-    const std::vector<double> before = ends_;
-    for (const std::uint32_t o : std::span(layout_.order).first(times_.operations)) {
+    const bool has_tail = program_.tail_operations > 0;
+    const std::vector<double> before = has_tail ? ends_ : std::vector<double>();
+    for (std::uint32_t o = 0; has_tail && o < times_.operations; ++o) {
       for (std::int64_t back = 0; back <= std::min<std::int64_t>(layout_.ring_mask[o], t); ++back) {
         ends_[layout_.slot(o, last - back)] = before[layout_.slot(o, t - back)] + later;
       }

@@ -76,11 +76,11 @@ bool BucketCosts::has_second_half() const {
   return scenario_.communication.reduce_broadcast || splits_;
 }
 
-BucketCost BucketCosts::operator()(const buckets::Group& group) {
+BucketCost BucketCosts::operator()(const buckets::Group& group, std::int64_t elements) {
   if (!is_compressed(scenario_)) {
     return dense(group);
   }
-  BucketCost cost = compressed(group);
+  BucketCost cost = compressed(group, elements);
   halve(cost);
   return cost;
 }
@@ -105,22 +105,26 @@ std::uint64_t BucketCosts::events() const {
 // A curve of the scenario is the whole exchange; what comes on top is added to its planner's form
 // too. An exchange without time is one of a single worker or of no bytes, which has no start-up
 // either.
-ChannelSeconds BucketCosts::times(Bytes bytes) {
+ChannelSeconds BucketCosts::times(Bytes bytes, double wire_s, double back_s) const {
   ChannelSeconds times;
-  times.on_wire_s = exchange_.seconds(bytes);
+  times.on_wire_s = wire_s;
   times.wire_s = times.on_wire_s + (times.on_wire_s > 0 ? extra_.startup_s : 0);
   times.staging_s = extra_.per_byte_s * static_cast<double>(bytes.value);
-  if (broadcast_) {
-    times.broadcast_s = times.back_on_wire_s = broadcast_->seconds(bytes);
-  }
+  times.broadcast_s = times.back_on_wire_s = back_s;
   halve(times);
   return times;
 }
 
+ChannelSeconds BucketCosts::times(Bytes bytes) {
+  return times(bytes, exchange_.seconds(bytes), broadcast_ ? broadcast_->seconds(bytes) : 0);
+}
+
 BucketCost BucketCosts::dense(const buckets::Group& group) {
-  BucketCost cost{times(group.bytes)};
   const auto bytes = static_cast<double>(group.bytes.value);
   const programs::Exchange& message = exchange_(group.bytes);
+  const programs::Exchange none;
+  const programs::Exchange& back = broadcast_ ? (*broadcast_)(group.bytes) : none;
+  BucketCost cost{times(group.bytes, message.seconds, back.seconds)};
   if (is_simulated(scenario_)) {
     cost.stages = {sent(first_of(scenario_, splits_), message, bytes)};
   }
@@ -131,7 +135,6 @@ BucketCost BucketCosts::dense(const buckets::Group& group) {
       : scenario_.communication.calibrated ? std::string(keys::kCalibrated)
                                            : std::string(collectives::name(message.algorithm));
   if (broadcast_) {
-    const programs::Exchange& back = (*broadcast_)(group.bytes);
     if (is_simulated(scenario_)) {
       cost.back_stages = {sent(second_of(scenario_, splits_), back, bytes)};
     }
@@ -141,17 +144,20 @@ BucketCost BucketCosts::dense(const buckets::Group& group) {
   return cost;
 }
 
-BucketCost BucketCosts::compressed(const buckets::Group& group) {
+BucketCost BucketCosts::compressed(const buckets::Group& group, std::int64_t elements) {
   const collectives::Compression& compression = scenario_.communication.compression;
   // Low-rank factors depend on the shapes of the matrices in a bucket; buckets of equal bytes may
   // then cost differently, and the cache would mix them up.
   const bool by_shape = compression.method == collectives::CompressionMethod::powersgd;
-  const collectives::GradientPart part = gradient_part(scenario_, group);
+  const auto bytes = static_cast<double>(group.bytes.value);
+  const collectives::GradientPart part =
+      by_shape || elements == 0
+          ? gradient_part(scenario_, group)
+          : collectives::GradientPart{.elements = elements, .shapes = {}, .bytes = bytes};
   const std::pair key(group.bytes.value, part.elements);
   if (const auto found = known_.find(key); found != known_.end() && !by_shape) {
     return found->second;
   }
-  const auto bytes = static_cast<double>(group.bytes.value);
   const auto ranks = static_cast<std::uint32_t>(scenario_.cluster.exchange_ranks());
   const collectives::CompressedExchange exchange =
       collectives::compressed_exchange(compression, part, exchange_of(scenario_));

@@ -46,7 +46,8 @@ class BucketCosts {
 public:
   // `curve`, if not empty, is a measured cost that replaces the evaluators of a dense exchange.
   BucketCosts(const Scenario& scenario, const std::optional<buckets::Cost>& curve);
-  [[nodiscard]] BucketCost operator()(const buckets::Group& group);
+  // `elements`, if not 0, is what the cost of the same bucket on another network had.
+  [[nodiscard]] BucketCost operator()(const buckets::Group& group, std::int64_t elements = 0);
   // Of a bucket that is not compressed: its times alone.
   [[nodiscard]] ChannelSeconds times(Bytes bytes);
   // Keeps the bytes that exchanges send in `sent`, as ExchangeTimes::share() does.
@@ -56,8 +57,10 @@ public:
   [[nodiscard]] std::uint64_t events() const; // events that evaluators have simulated so far
 
 private:
+  // The times of a bucket whose halves are on the wire for so many seconds.
+  [[nodiscard]] ChannelSeconds times(Bytes bytes, double wire_s, double back_s) const;
   [[nodiscard]] BucketCost dense(const buckets::Group& group);
-  [[nodiscard]] BucketCost compressed(const buckets::Group& group);
+  [[nodiscard]] BucketCost compressed(const buckets::Group& group, std::int64_t elements);
 
   void halve(ChannelSeconds& times) const;
   [[nodiscard]] bool has_second_half() const;

@@ -101,12 +101,14 @@ double mean_period(const OperationTimes& times, const Window& window) {
 }
 
 // Seconds per iteration of the window with an exchange under way, of all streams and of the stream
-// of outer exchanges.
+// of outer exchanges. `result.ends` must be set.
 void set_communication(const Program& made, const OperationTimes& times, const Window& window,
                        EvaluatedProgram& result) {
+  const bool whole = window.from < 0;
+  const double from_s = whole ? 0 : result.ends[static_cast<std::size_t>(window.from)];
+  const double to_s = whole ? times.makespan_s : result.ends[static_cast<std::size_t>(window.to)];
   const auto seconds = [&](std::string_view stream) {
-    return exchange_seconds(made, times, 0, start_of(times, window), end_of(times, window),
-                            stream) /
+    return exchange_seconds(made, times, 0, from_s, to_s, stream) /
            static_cast<double>(window.to - window.from);
   };
   result.communication_s = seconds("");

@@ -1,6 +1,5 @@
 #include "run/group_exchange.hpp"
 
-#include "base/shared_value.hpp"
 #include "collectives/schedule/ring_rails.hpp"
 #include "collectives/validate.hpp"
 #include "scenario/keys/communication_keys.hpp"
@@ -243,11 +242,12 @@ Bytes GroupExchanges::size(double bytes) const {
 }
 
 GroupExchange GroupExchanges::times(double bytes) {
+  return bytes > 0 ? of_seconds(bytes, times_->seconds(size(bytes))) : GroupExchange{};
+}
+
+GroupExchange GroupExchanges::of_seconds(double bytes, double whole_s) {
   GroupExchange result;
-  if (!(bytes > 0)) {
-    return result;
-  }
-  const double seconds = part_ * times_->seconds(size(bytes));
+  const double seconds = part_ * whole_s;
   const bool sends = seconds > 0;
   const double start = startup(seconds);
   const buckets::LinearCost extra = extra_cost(scenario_);
@@ -260,30 +260,33 @@ GroupExchange GroupExchanges::times(double bytes) {
   return result;
 }
 
-const GroupExchange& GroupExchanges::operator()(double bytes) {
-  return base::remembered(known_, bytes, [&] { return evaluated(bytes); });
-}
-
-GroupExchange GroupExchanges::evaluated(double bytes) {
-  GroupExchange result = times(bytes);
+GroupExchange GroupExchanges::operator()(double bytes) {
   if (!(bytes > 0)) {
-    return result;
+    return {};
   }
   const programs::Exchange& exchange = (*times_)(size(bytes));
+  GroupExchange result = of_seconds(bytes, exchange.seconds);
   result.startup_s = result.time.startup.value;
   if (!scenario_.communication.question && !curve()) { // whose parts are not known
-    collectives::Collective collective = collective_;
-    collective.algorithm = exchange.algorithm;
-    collective.bytes = static_cast<double>(size(bytes).value);
-    const auto method = scenario_.method.value_or(collectives::automatic_method(collective));
-    if (auto warning = collectives::estimate_warning(collective, method)) {
-      estimates_.insert(*std::move(warning));
+    const auto asked = [&] {
+      collectives::Collective collective = collective_;
+      collective.algorithm = exchange.algorithm;
+      collective.bytes = static_cast<double>(size(bytes).value);
+      return collective;
+    };
+    if (!exchange.exact) {
+      const collectives::Collective collective = asked();
+      const auto method = scenario_.method.value_or(collectives::automatic_method(collective));
+      if (auto warning = collectives::estimate_warning(collective, method)) {
+        estimates_.insert(*std::move(warning));
+      }
     }
-    if (!parts_) {
-      parts_.emplace(collective, scenario_.method);
+    const bool linear = line_ && line_->is_linear();
+    if (!parts_ && (collective_.reduction_s_per_byte > 0 || !linear)) {
+      parts_.emplace(asked(), scenario_.method);
     }
-    result.reduction_s = part_ * parts_->reduction(size(bytes), exchange.seconds);
-    if (!line_ || !line_->is_linear()) {
+    result.reduction_s = parts_ ? part_ * parts_->reduction(size(bytes), exchange.seconds) : 0;
+    if (!linear) {
       result.startup_s += part_ * parts_->startup(size(bytes));
     }
   }

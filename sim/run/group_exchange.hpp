@@ -41,7 +41,7 @@ struct GroupExchange {
   [[nodiscard]] double seconds() const { return time.startup.value + time.data.value; }
 };
 
-// Computes the exchanges of a group by size; results are cached. Not thread-safe. Throws
+// Computes the exchanges of a group by size. Not thread-safe. Throws
 // SimulationError if the model of a library does not have the operation.
 class GroupExchanges {
 public:
@@ -50,7 +50,7 @@ public:
   GroupExchanges(const Scenario& scenario, RankGroup group, collectives::Op op,
                  std::uint32_t root = 0);
   // The exchange of a vector or buffer of `bytes` in total, rounded up. 0 bytes take no time.
-  [[nodiscard]] const GroupExchange& operator()(double bytes);
+  [[nodiscard]] GroupExchange operator()(double bytes);
   // Its times alone.
   [[nodiscard]] GroupExchange times(double bytes);
   // Calls ExchangeTimes::share().
@@ -62,7 +62,8 @@ public:
   [[nodiscard]] const std::set<std::string>& estimates() const { return estimates_; }
 
 private:
-  [[nodiscard]] GroupExchange evaluated(double bytes);
+  // The times of an exchange that `times_` gives so many seconds.
+  [[nodiscard]] GroupExchange of_seconds(double bytes, double whole_s);
   [[nodiscard]] buckets::Cost startup_line() const;
   [[nodiscard]] std::optional<buckets::Cost> curve() const;
   [[nodiscard]] double startup(double seconds);
@@ -83,7 +84,6 @@ private:
   std::optional<buckets::Cost>
       line_; // cost that gives the start-up if it is linear; empty = unknown
   std::set<std::string> estimates_;
-  std::map<double, GroupExchange> known_; // by bytes
 };
 
 // Makes the input of the program builders (program/builders): the layers and buckets of a scenario

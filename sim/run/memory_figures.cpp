@@ -179,15 +179,14 @@ programs::LiveBytes unit_bytes(const Scenario& scenario, const std::vector<Progr
   const Sharding& sharding = scenario.training.sharding;
   const std::vector<layers::LayerActivations> activations = activations_of(scenario);
   programs::LiveBytes bytes;
-  for (const ProgramUnit& unit : units) {
-    const auto count = static_cast<double>(unit.parameters);
-    bytes[0].push_back(sharding.parameter_bytes * count);
-    bytes[1].push_back(sharding.reduce_bytes * count);
-    bytes[2].push_back(0);
-    bytes[3].push_back(0);
-    for (std::size_t l = 0; !activations.empty() && l < unit.layers.size(); ++l) {
-      bytes[2].back() += activations[unit.layers[l]].kept;
-      bytes[3].back() = std::max(bytes[3].back(), activations[unit.layers[l]].again);
+  bytes.fill(std::vector<double>(units.size()));
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    const auto count = static_cast<double>(units[u].parameters);
+    bytes[0][u] = sharding.parameter_bytes * count;
+    bytes[1][u] = sharding.reduce_bytes * count;
+    for (std::size_t l = 0; !activations.empty() && l < units[u].layers.size(); ++l) {
+      bytes[2][u] += activations[units[u].layers[l]].kept;
+      bytes[3][u] = std::max(bytes[3][u], activations[units[u].layers[l]].again);
     }
   }
   return bytes;
@@ -251,8 +250,9 @@ MemoryParts sharded_memory(const Scenario& scenario, const ScenarioProgram& made
   if (has_units(sharding)) {
     parts.parameters = sharding.stored_bytes * share;
     parts.gradients = sharding.reduce_bytes * share;
-    const auto spans = programs::live_spans(made.program, times, times.iterations - 1);
-    add_peak(scenario, programs::live_peak(spans, unit_bytes(scenario, made.units)), parts);
+    const programs::LivePeak peak = programs::live_peak(made.live, unit_bytes(scenario, made.units),
+                                                        times, times.iterations - 1);
+    add_peak(scenario, peak, parts);
     use_update(scenario, parts.gradients, share, parts);
     return parts;
   }
@@ -339,14 +339,14 @@ void fill_memory(const MemoryParts& parts, const Cluster& cluster, Summary& summ
 }
 
 void fill_memory(const Scenario& scenario, const ScenarioProgram& made,
-                 const programs::OperationTimes& times, std::optional<MemoryParts>& unsharded,
+                 const programs::OperationTimes& times, std::optional<MemoryParts>& known,
                  Summary& summary) {
-  const bool shards = scenario.training.sharding.strategy != ShardingStrategy::none;
-  if (!shards && !unsharded) {
-    unsharded = unsharded_memory(scenario, scenario.cluster.ranks(), summary);
+  if (!known || made.sharded) { // whose units overlap in time
+    known = scenario.training.sharding.strategy == ShardingStrategy::none
+                ? unsharded_memory(scenario, scenario.cluster.ranks(), summary)
+                : sharded_memory(scenario, made, times);
   }
-  fill_memory(shards ? sharded_memory(scenario, made, times) : *unsharded, scenario.cluster,
-              summary);
+  fill_memory(*known, scenario.cluster, summary);
 }
 
 double least_memory(const Scenario& scenario) {

@@ -67,9 +67,9 @@ struct MemoryParts {
 // Fills memory_* of `summary`. Sharded units need times that were recorded with Record::all for at
 // least one iteration; the last one counts.
 void fill_memory(const MemoryParts& parts, const Cluster& cluster, Summary& summary);
-// Parts that are empty are found and kept in `unsharded`, unless training is sharded.
+// Parts are found and kept in `known` if it is empty, and always for sharding units.
 void fill_memory(const Scenario& scenario, const ScenarioProgram& made,
-                 const programs::OperationTimes& times, std::optional<MemoryParts>& unsharded,
+                 const programs::OperationTimes& times, std::optional<MemoryParts>& known,
                  Summary& summary);
 
 // At most memory_bytes of a run of the scenario, bytes; equal to it without sharding.

@@ -51,7 +51,7 @@ std::optional<buckets::LinearCost> exact_linear_cost(const Scenario& scenario,
 // library (planners may see its tangent), where receivers leave out a part of what is sent, and
 // with `auto`, whose algorithm depends on the sizes of the messages, which are not known here.
 std::optional<MessageBounds> message_bounds(const Scenario& scenario,
-                                            const buckets::Problem& problem) {
+                                            const buckets::Problem& problem, const WorkSums& sums) {
   const Communication& communication = scenario.communication;
   const bool curved = scenario.cluster.network.curve &&
                       !std::holds_alternative<buckets::LinearCost>(problem.cost.base);
@@ -79,16 +79,21 @@ std::optional<MessageBounds> message_bounds(const Scenario& scenario,
     return std::max(bound.latency_s, slowdown * std::max(bound.bandwidth_s, bound.reduction_s)) +
            slowdown * (extra.startup_s + extra.per_byte_s * bytes);
   };
-  const auto total = static_cast<double>(scenario.workload.bytes().value);
-  return MessageBounds{.first_layer_s = least_seconds(layer_bytes(scenario).front()),
-                       .all_s = least_seconds(total)};
+  return MessageBounds{.first_layer_s = least_seconds(sums.first_layer_bytes),
+                       .all_s = least_seconds(sums.bytes)};
 }
 
 } // namespace
 
-PeriodBounds::PeriodBounds(const Scenario& scenario, const buckets::Problem& problem)
-    : scenario_(scenario), messages_(message_bounds(scenario, problem)),
-      forward_(scenario.workload.forward().value), backward_(scenario.workload.backward().value),
+WorkSums::WorkSums(const Scenario& scenario)
+    : forward_s(scenario.workload.forward().value), backward_s(scenario.workload.backward().value),
+      bytes(static_cast<double>(scenario.workload.bytes().value)),
+      first_layer_bytes(layer_bytes(scenario).front()) {}
+
+PeriodBounds::PeriodBounds(const Scenario& scenario, const buckets::Problem& problem,
+                           const WorkSums& sums)
+    : scenario_(scenario), messages_(message_bounds(scenario, problem, sums)),
+      forward_(sums.forward_s), backward_(sums.backward_s),
       last_layer_(scenario.workload.layers.back().forward.value), first_ready_(backward_) {
   const auto first = std::ranges::find_if(
       problem.items, [](const buckets::Item& item) { return item.bytes.value > 0; });

@@ -13,12 +13,20 @@ struct MessageBounds {
   double all_s = 0;         // time to send all bytes; 0 if there are none
 };
 
+// Sums over the layers and gradients of a scenario, in seconds and bytes.
+struct WorkSums {
+  explicit WorkSums(const Scenario& scenario);
+  double forward_s, backward_s;
+  double bytes, first_layer_bytes;
+};
+
 // Lower bounds of the period of `scenario` with the gradients of `problem`, both of which must
 // outlive it. No bound is known without gradients, where messages may lose a part, with a measured
 // curve of several segments, with reduce_broadcast, and with the collectives `auto` and `library`.
 class PeriodBounds {
 public:
-  PeriodBounds(const Scenario& scenario, const buckets::Problem& problem);
+  // `sums` are those of the scenario.
+  PeriodBounds(const Scenario& scenario, const buckets::Problem& problem, const WorkSums& sums);
 
   // In seconds, for workers whose factors are constant, the largest of which is `slowest`. With
   // micro-batches they follow each other; an algorithm that applies gradients late computes and

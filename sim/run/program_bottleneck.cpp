@@ -62,14 +62,12 @@ double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
 // The parts of all exchanges of shards and outer messages.
 ExchangeShares parts_of(const ScenarioProgram& made) {
   ExchangeShares parts;
-  for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
-    if (const UnitExchange* exchange = exchange_of(made, made.program.operations[o])) {
-      parts.latency_s += exchange->startup_s;
-      parts.reduction_s += exchange->reduction_s;
-      parts.bandwidth_s +=
-          std::max(0.0, exchange->seconds - exchange->startup_s - exchange->reduction_s);
-    }
-  }
+  for_each_exchange(made, [&](const UnitExchange& exchange) {
+    parts.latency_s += exchange.startup_s;
+    parts.reduction_s += exchange.reduction_s;
+    parts.bandwidth_s +=
+        std::max(0.0, exchange.seconds - exchange.startup_s - exchange.reduction_s);
+  });
   return parts;
 }
 

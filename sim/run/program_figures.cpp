@@ -84,16 +84,12 @@ void fill_compression(const Scenario& scenario, std::span<const ProgramUnit> uni
 
 double bytes_sent(const ScenarioProgram& made) {
   double sum = 0;
-  for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
-    const Operation& each = made.program.operations[o];
-    const UnitExchange* exchange = exchange_of(made, each);
-    sum += exchange != nullptr ? exchange->bytes_sent : 0;
-  }
+  for_each_exchange(made, [&](const UnitExchange& exchange) { sum += exchange.bytes_sent; });
   return sum / made.program.steps;
 }
 
-void fill_computing(const Scenario& scenario, const ScenarioProgram& made, double alone_s,
-                    double unselected_s, Summary& summary) {
+void fill_computing(const Scenario& scenario, const ScenarioProgram& made, const WorkSums& sums,
+                    double alone_s, double unselected_s, Summary& summary) {
   const Program& program = made.program;
   fill_compression(scenario, made.units, summary);
   const Training& training = scenario.training;
@@ -104,8 +100,8 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, doubl
   const auto named = [](double sum, double value) {
     return std::abs(sum - value) <= kRounding * value ? value : sum;
   };
-  const double forward = scenario.workload.forward().value;
-  const double backward = scenario.workload.backward().value;
+  const double forward = sums.forward_s;
+  const double backward = sums.backward_s;
   const auto by_kind = seconds_by_kind(program);
   const auto seconds_of = [&](Kind kind) { return by_kind[static_cast<std::size_t>(kind)]; };
   summary.forward_s = rounds ? forward : named(seconds_of(Kind::forward), batches * forward);
@@ -215,13 +211,13 @@ void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summar
   summary.outer_staleness_steps = summary.overlap_steps;
 }
 
-void fill_bound(const Scenario& scenario, const ScenarioProgram& made,
+void fill_bound(const Scenario& scenario, const ScenarioProgram& made, const WorkSums& sums,
                 const EvaluatedProgram& found, const programs::Factors& factors,
                 const Window& window, Result& result) {
   const bool known = !is_compressed(scenario) && !trains_in_rounds(scenario.training) &&
                      scenario.training.sharding.strategy == ShardingStrategy::none;
   const std::optional<PeriodBounds> bounds =
-      known ? std::make_optional<PeriodBounds>(scenario, made.problem) : std::nullopt;
+      known ? std::make_optional<PeriodBounds>(scenario, made.problem, sums) : std::nullopt;
   const auto bound = [&](double slowest) {
     return bounds ? bounds->with_slowest(slowest) : std::nullopt;
   };
@@ -247,10 +243,7 @@ void fill_bound(const Scenario& scenario, const ScenarioProgram& made,
     summary.lower_bound_s = early ? std::min(*least, time) : bound_of(*least, time);
   }
   if (scenario.variability.varies()) {
-    const layers::Workload& workload = scenario.workload;
-    const std::optional<double> mean = bound(1);
-    warn_below_bound(scenario, mean ? *mean : workload.forward().value + workload.backward().value,
-                     result);
+    warn_below_bound(scenario, bound(1).value_or(sums.forward_s + sums.backward_s), result);
   }
 }
 

@@ -214,11 +214,14 @@ std::vector<UnitResult> program_units(const ScenarioProgram& made, const Operati
                      .live_from_s = std::numeric_limits<double>::infinity(),
                      .live_to_s = 0});
   }
-  for (const programs::LiveSpan& span : programs::live_spans(made.program, times, last)) {
+  for (const programs::LiveSpan& span : made.live) {
     if (span.kind == programs::LiveKind::parameters) {
       UnitResult& unit = units[span.unit];
-      unit.live_from_s = std::min(unit.live_from_s, span.from_s - origin);
-      unit.live_to_s = std::max(unit.live_to_s, span.to_s - origin);
+      const auto on_first_rank = [&](const std::vector<double>& all, std::uint32_t operation) {
+        return all[times.at(times.row(last), operation, 0)] + times.later_s(last);
+      };
+      unit.live_from_s = std::min(unit.live_from_s, on_first_rank(times.start, span.from) - origin);
+      unit.live_to_s = std::max(unit.live_to_s, on_first_rank(times.end, span.to) - origin);
     }
   }
   return units;
@@ -292,14 +295,24 @@ double exchange_seconds(const Program& program, const OperationTimes& times, std
     }
   }
   std::erase_if(exchanges, [](const auto& of_stream) { return of_stream.empty(); });
+  // Spans in order of time.
+  const bool in_order = exchanges.size() == 1 && ranks == 1 && program.only_fifo();
   const auto for_each_span = [&](const std::vector<std::uint32_t>& operations, auto take) {
+    const std::size_t width = times.width();
     for (std::int64_t t = first; t < times.iterations; ++t) {
-      const std::int64_t row = times.row(t);
+      const std::size_t row = times.at(times.row(t), 0, 0);
+      const std::span starts = std::span(times.start).subspan(row);
+      const std::span ends = std::span(times.end).subspan(row);
       const double later = times.later_s(t);
+      if (in_order && ends[operations.back() * width] + later <= from_s) {
+        continue;
+      }
+      if (in_order && starts[operations.front() * width] + later >= to_s) {
+        break;
+      }
       for (const std::uint32_t o : operations) {
-        const std::size_t at = times.at(row, o, 0);
-        for (std::size_t rank = 0; rank < ranks; ++rank) {
-          take(times.start[at + rank] + later, times.end[at + rank] + later);
+        for (std::size_t at = o * width; at < o * width + ranks; ++at) {
+          take(starts[at] + later, ends[at] + later);
         }
       }
     }
@@ -310,7 +323,7 @@ double exchange_seconds(const Program& program, const OperationTimes& times, std
     busy += std::max(0.0, std::min(end, to_s) - std::max(start, until));
     until = std::max(until, end);
   };
-  if (exchanges.size() == 1 && ranks == 1 && program.only_fifo()) { // in order of time
+  if (in_order) {
     for_each_span(exchanges.front(), add);
     return busy;
   }

@@ -5,6 +5,7 @@
 
 #include "run/evaluated_program.hpp"
 #include "run/memory_figures.hpp"
+#include "run/period_bound.hpp"
 
 namespace stepsim::study {
 
@@ -19,8 +20,9 @@ struct ProgramMemory {
   std::uint64_t seed{};
   std::optional<programs::Factors> factors;
   std::optional<AloneTimes> alone;
+  std::optional<WorkSums> sums{};               // of the scenario
   std::optional<double> single_s;               // a step of one worker alone
-  std::optional<MemoryParts> unsharded{};       // bytes of a worker
+  std::optional<MemoryParts> parts{};           // bytes of a worker
   std::optional<std::vector<double>> compute_s; // of each worker where they vary
   std::vector<ProgramMemory> merges{};          // of the runs of fastest_merge()
   // Of the runs that a compressed one is compared with.

@@ -220,7 +220,7 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
       continue;
     }
     if (!times_alone) {
-      unit.cost = costs(group);
+      unit.cost = costs(group, unit.cost.elements);
     }
     if (!for_period) {
       set_exchanges(scenario, made.simulated && exchanges(scenario), unit);
@@ -266,27 +266,40 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made) {
     replicas->share(made.sent);
   }
   reduces.share(made.sent);
-  for (ProgramUnit& unit : made.units) {
+  for (std::uint32_t u = 0; u < made.units.size(); ++u) {
+    ProgramUnit& unit = made.units[u];
+    if (const std::uint32_t like = made.like(u); like != u) {
+      if (made.made_for == MadeFor::lists) {
+        unit.gather = made.units[like].gather;
+        unit.reduce = made.units[like].reduce;
+        unit.replicate = made.units[like].replicate;
+        unit.cost.algorithm = made.units[like].cost.algorithm;
+      }
+      continue;
+    }
     const auto parameters = static_cast<double>(unit.parameters);
-    const auto exchange = [&](GroupExchanges& all, double bytes) {
-      return made.made_for == MadeFor::period ? all.times(bytes) : all(bytes);
+    // Its algorithm is the one that is shown.
+    const auto take = [&](GroupExchanges& all, double bytes, bool shown, UnitExchange& exchange) {
+      if (made.made_for == MadeFor::period) {
+        exchange = taken(all.times(bytes), made.simulated);
+        return;
+      }
+      const GroupExchange& of_group = all(bytes);
+      exchange = taken(of_group, made.simulated);
+      unit.cost.algorithm = shown ? of_group.algorithm : unit.cost.algorithm;
     };
     if (!unit.owner) {
-      const GroupExchange reduce = exchange(reduces, sharding.reduce_bytes * parameters);
-      (owners ? unit.exchange : unit.reduce) = taken(reduce, made.simulated);
-      unit.cost.algorithm = reduce.algorithm;
+      take(reduces, sharding.reduce_bytes * parameters, !made.sharded,
+           owners ? unit.exchange : unit.reduce);
     }
     if (unit.owner || !owners) {
-      const GroupExchange gather =
-          exchange(gathers_of(unit),
-                   sharding.parameter_bytes * parameters / sharding.parameter_compression.ratio);
-      unit.gather = taken(gather, made.simulated);
-      unit.cost.algorithm = made.sharded ? gather.algorithm : unit.cost.algorithm;
+      take(gathers_of(unit),
+           sharding.parameter_bytes * parameters / sharding.parameter_compression.ratio,
+           made.sharded, unit.gather);
     }
     if (replicas) {
       const auto shards = static_cast<double>(shard_ranks(scenario));
-      unit.replicate =
-          taken(exchange(*replicas, sharding.reduce_bytes * parameters / shards), made.simulated);
+      take(*replicas, sharding.reduce_bytes * parameters / shards, false, unit.replicate);
     }
   }
   made.method = collectives::Method::closed_form;

@@ -2,6 +2,7 @@
 #include "run/run_program.hpp"
 
 #include "run/planned_messages.hpp"
+#include "run/sharding_plan.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
@@ -11,10 +12,11 @@ namespace {
 using programs::Kind;
 using programs::OperationType;
 
-// Shards of the update, and the work of selecting entries, depend on the number of ranks.
+// The work of selecting entries, owners of tensors and groups of ranks depend on their number.
 bool counts_ranks(const Scenario& scenario) {
   const auto kind = collectives::row(scenario.communication.compression.method).kind;
-  return scenario.training.sharding.strategy != ShardingStrategy::none ||
+  const Sharding& sharding = scenario.training.sharding;
+  return has_owners(sharding) || sharding.strategy == ShardingStrategy::hybrid_shard ||
          (kind != collectives::CompressionKind::dense &&
           kind != collectives::CompressionKind::codec);
 }
@@ -154,6 +156,10 @@ bool retime(const Scenario& scenario, MadeFor made_for, const ProgramMemory* lik
     return false;
   }
   made.made_for = made_for;
+  if (made.program.ranks != ranks &&
+      scenario.training.sharding.strategy != ShardingStrategy::none) {
+    share_anew(scenario, made);
+  }
   made.program.ranks = ranks;
   made.program.interference = scenario.training.overlap;
   if (takes_computing || takes_exchanges) {

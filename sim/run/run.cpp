@@ -109,23 +109,27 @@ void compare_with_dense(const Scenario& scenario, Summary& summary, ProgramMemor
   if (!is_compressed(scenario) || !(period > 0)) {
     return;
   }
-  ProgramMemory fresh;
-  ProgramMemory& known = memory != nullptr ? *memory : fresh;
-  known.dense.resize(2);
-  if (!known.dense_scenario) {
-    known.dense_scenario = scenario;
+  if (memory == nullptr) {
+    ProgramMemory fresh;
+    return compare_with_dense(scenario, summary, &fresh);
   }
-  Scenario& dense = *known.dense_scenario;
-  dense.communication = *scenario.dense_baseline;
+  memory->dense.resize(2);
+  if (!memory->dense_scenario) {
+    memory->dense_scenario = scenario;
+    memory->dense_scenario->communication = *scenario.dense_baseline;
+  }
+  Scenario& dense = *memory->dense_scenario;
   dense.cluster = scenario.cluster;
-  dense.training = scenario.training;
-  dense.workload = scenario.workload;
-  dense.conditions = scenario.conditions;
+  if (scenario.nominal) { // else nothing else changes
+    dense.training = scenario.training;
+    dense.workload = scenario.workload;
+    dense.conditions = scenario.conditions;
+  }
   dense.variability.seed = scenario.variability.seed;
-  const auto seconds = [&](ProgramMemory& kept) { return period_of(dense, &kept); };
-  summary.speedup_vs_dense_overlapped = seconds(known.dense[0]) / period;
+  dense.communication.schedule = scenario.dense_baseline->schedule;
+  summary.speedup_vs_dense_overlapped = period_of(dense, &memory->dense[0]) / period;
   dense.communication.schedule = buckets::Schedule::single;
-  summary.speedup_vs_dense_sequential = seconds(known.dense[1]) / period;
+  summary.speedup_vs_dense_sequential = period_of(dense, &memory->dense[1]) / period;
 }
 
 // The scenario as it is in iteration `index`: a density that falls over the first epochs, dense

@@ -101,13 +101,18 @@ void renew(const Scenario& scenario, bool simulated, MadeFor made_for, const Pro
   }
   const bool drawn_anew =
       scenario.variability.varies() && (memory.seed != seed || memory.made->program.ranks != ranks);
-  if (!retimed || !as_fast || drawn_anew) {
+  const bool shared_anew = memory.made->program.ranks != ranks &&
+                           scenario.training.sharding.strategy != ShardingStrategy::none;
+  if (!retimed || !as_fast || drawn_anew || shared_anew) {
     memory.alone.reset();
     memory.single_s.reset();
     memory.compute_s.reset();
   }
-  if (!retimed || has_servers(scenario)) { // whose number may be that of the machines
-    memory.unsharded.reset();
+  if (!retimed || !as_fast) {
+    memory.sums.reset();
+  }
+  if (!retimed || shared_anew || has_servers(scenario)) { // whose number may be that of machines
+    memory.parts.reset();
   }
   if (!retimed || drawn_anew) {
     memory.seed = seed;
@@ -147,18 +152,11 @@ double program_period(const Scenario& whole, ProgramMemory* memory, const Progra
          memory->made->program.steps;
 }
 
-Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) {
-  if (searches_width(whole)) {
-    return run_with_best_width(whole, detail);
-  }
-  if (searches_merge(whole)) {
-    return run_with_fastest_merge(whole, detail, memory);
-  }
+namespace {
+
+Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
   const std::optional<Scenario> part = first_of_jobs(whole);
   const Scenario& scenario = part ? *part : whole;
-  std::optional<ProgramMemory> fresh;
-  const bool keeps = memory != nullptr && detail != Detail::all;
-  ProgramMemory& known = keeps ? *memory : fresh.emplace();
   renew(scenario, simulates_messages(whole), MadeFor::figures, nullptr, known);
   ScenarioProgram& made = *known.made;
   const Program& program = made.program;
@@ -199,8 +197,11 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   summary.period_s = found.steady;
   summary.steps = steps;
   summary.utilization = found.steady > 0 ? (found.steady - exposed) / found.steady : 1;
-  fill_computing(scenario, made, computing / steps, std::min(computing, found.unselected) / steps,
-                 summary);
+  if (!known.sums) {
+    known.sums.emplace(scenario);
+  }
+  fill_computing(scenario, made, *known.sums, computing / steps,
+                 std::min(computing, found.unselected) / steps, summary);
   fill_communication(found.communication_s / steps, exposed / steps, summary);
   summary.input_wait_s = input_wait / steps;
   summary.straggler_wait_s = 0;
@@ -223,12 +224,12 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   if (trains_in_rounds(scenario.training)) {
     fill_rounds(scenario, found, summary);
   }
-  fill_memory(scenario, made, times, known.unsharded, summary);
+  fill_memory(scenario, made, times, known.parts, summary);
   if (made.sharded) {
     summary.units = static_cast<double>(made.units.size());
     summary.certified = made.certified;
   }
-  fill_bound(scenario, made, found, factors, window, result);
+  fill_bound(scenario, made, *known.sums, found, factors, window, result);
   if (has_merge_figures(scenario)) {
     fill_greedy(scenario, made.problem, made.plan, summary);
     if (detail == Detail::all) {
@@ -278,6 +279,22 @@ Result run_program(const Scenario& whole, Detail detail, ProgramMemory* memory) 
   result.layers = program_layers(scenario, made, times);
   result.program = ProgramRun{.program = std::move(made.program), .times = std::move(times)};
   return result;
+}
+
+} // namespace
+
+Result run_program(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
+  if (searches_width(scenario)) {
+    return run_with_best_width(scenario, detail);
+  }
+  if (searches_merge(scenario)) {
+    return run_with_fastest_merge(scenario, detail, memory);
+  }
+  if (memory != nullptr && detail != Detail::all) {
+    return run_once(scenario, detail, *memory);
+  }
+  ProgramMemory fresh;
+  return run_once(scenario, detail, fresh);
 }
 
 } // namespace stepsim::study

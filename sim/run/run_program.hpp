@@ -95,8 +95,8 @@ void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
 [[nodiscard]] double bytes_sent(const ScenarioProgram& made);
 // Sets the parts of the period that computing takes, `alone_s` together: as much longer as the
 // slowest ranks are. Without selections on a stream of their own it takes `unselected_s`.
-void fill_computing(const Scenario& scenario, const ScenarioProgram& made, double alone_s,
-                    double unselected_s, Summary& summary);
+void fill_computing(const Scenario& scenario, const ScenarioProgram& made, const WorkSums& sums,
+                    double alone_s, double unselected_s, Summary& summary);
 // [rank]: seconds of computing per step, the mean over the iterations of the window.
 [[nodiscard]] std::vector<double> mean_compute_s(const programs::Program& made,
                                                  const programs::Factors& factors,
@@ -109,7 +109,7 @@ void fill_delays(const programs::Program& made, std::int64_t iterations, Result&
 void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summary& summary);
 // Sets lower_bound_s of dense all-reduces, and warns where factors make the iteration shorter than
 // mean times allow. The iteration time must be set.
-void fill_bound(const Scenario& scenario, const ScenarioProgram& made,
+void fill_bound(const Scenario& scenario, const ScenarioProgram& made, const WorkSums& sums,
                 const EvaluatedProgram& found, const programs::Factors& factors,
                 const Window& window, Result& result);
 

@@ -188,8 +188,8 @@ void fill_limits(const Scenario& scenario, Result& result) {
   if (bound) {
     const layers::Jitter jitter = jitter_of(scenario);
     const double computing = (scenario.workload.forward() + scenario.workload.backward()).value;
-    const double all =
-        *PeriodBounds(scenario, planned_problem(scenario)).with_slowest(jitter.slowest());
+    const double all = *PeriodBounds(scenario, planned_problem(scenario), WorkSums(scenario))
+                            .with_slowest(jitter.slowest());
     summary.lower_bound_s =
         bound_of(std::max(jitter.slowest() * computing,
                           all - (jitter.slowest() - jitter.fastest()) * computing),

@@ -295,11 +295,13 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeF
   }
   programs::check(out.program, scenario.name);
   out.layout = programs::layout_of(out.program);
+  if (out.sharded) {
+    out.live = programs::live_spans(out.program);
+  }
   for (std::uint32_t o = 0; o < out.program.operations.size(); ++o) {
     const programs::Operation& each = out.program.operations[o];
     if (const ExchangeMember member = exchange_member(out, each)) {
-      const auto u = static_cast<std::uint32_t>(each.unit);
-      out.timed.push_back({o, u < out.alike.size() ? out.alike[u] : u, member});
+      out.timed.push_back({o, out.like(static_cast<std::uint32_t>(each.unit)), member});
     }
   }
   return out;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "collectives/method.hpp"
+#include "programs/live_bytes.hpp"
 #include "programs/operation_layout.hpp"
 #include "programs/step/message_gates.hpp"
 #include "run/bucket_cost.hpp"
@@ -60,13 +61,15 @@ struct ScenarioProgram {
   programs::OperationLayout layout; // of the program
   std::vector<ProgramUnit> units;
   buckets::Plan plan; // groups of buckets, which are the first units; empty if sharded
-  // [bucket]: the first one with exchanges of the same times: of as many bytes that is copied to a
-  // buffer, too, or is not, either. Empty: each has its own.
+  // [unit]: the first one with exchanges of the same times: a bucket of as many bytes that is
+  // copied to a buffer, too, or is not, either; a sharding unit of as many parameters. All units
+  // behind the list have their own.
   std::vector<std::uint32_t> alike{};
-  std::vector<TimedExchange> timed{}; // what time_exchanges() times
-  buckets::Problem problem;           // what was planned; empty if sharded
-  bool sharded = false;               // the units are sharding units
-  bool simulated = false;             // every message is simulated
+  std::vector<TimedExchange> timed{};     // what time_exchanges() times
+  std::vector<programs::LiveSpan> live{}; // of sharding units
+  buckets::Problem problem;               // what was planned; empty if sharded
+  bool sharded = false;                   // the units are sharding units
+  bool simulated = false;                 // every message is simulated
   MadeFor made_for{};
   std::vector<std::uint32_t> layer_of{};      // [layer]: the one of operations that it is in
   bool one_forward = false;                   // all forwards of a micro-batch are one operation
@@ -77,6 +80,10 @@ struct ScenarioProgram {
   std::uint64_t events{};               // events that the evaluators simulated
   collectives::SentBytes sent{};        // of its exchanges, for time_exchanges()
   std::set<std::string> estimates{};    // warnings that exchanges of groups are only estimated
+
+  [[nodiscard]] std::uint32_t like(std::uint32_t unit) const {
+    return unit < alike.size() ? alike[unit] : unit;
+  }
 };
 
 // The member of ProgramUnit that holds the exchange of an operation; null for other operations.
@@ -85,8 +92,17 @@ struct ScenarioProgram {
 [[nodiscard]] inline const UnitExchange* exchange_of(const ScenarioProgram& made,
                                                      const programs::Operation& operation) {
   const ExchangeMember member = exchange_member(made, operation);
-  return member != nullptr ? &(made.units[static_cast<std::size_t>(operation.unit)].*member)
-                           : nullptr;
+  return member != nullptr
+             ? &(made.units[made.like(static_cast<std::uint32_t>(operation.unit))].*member)
+             : nullptr;
+}
+// The exchanges of the operations of an iteration, in their order.
+template <class Take> void for_each_exchange(const ScenarioProgram& made, Take take) {
+  for (const TimedExchange& each : made.timed) {
+    if (each.operation < made.program.iteration_size()) {
+      take(made.units[each.unit].*each.member);
+    }
+  }
 }
 
 // A sentence that explains why the scenario cannot be written as a program file; empty if it can.

@@ -12,6 +12,17 @@ std::optional<std::uint32_t> limit_of(const std::optional<std::int64_t>& limit) 
   return limit ? std::optional(static_cast<std::uint32_t>(*limit)) : std::nullopt;
 }
 
+// [unit]: the first one of as many parameters.
+std::vector<std::uint32_t> alike_units(const std::vector<ProgramUnit>& units) {
+  std::map<std::int64_t, std::uint32_t> firsts;
+  std::vector<std::uint32_t> alike;
+  for (const ProgramUnit& unit : units) {
+    alike.push_back(firsts.try_emplace(unit.parameters, static_cast<std::uint32_t>(alike.size()))
+                        .first->second);
+  }
+  return alike;
+}
+
 // Shards are those of a node, replicas one rank of every node.
 void add_groups(const Scenario& scenario, programs::Program& program) {
   program.groups = {rank_group(scenario, RankGroup::node),
@@ -83,6 +94,37 @@ std::int64_t padded(std::int64_t parameters, std::int64_t shards) {
   return (parameters + shards - 1) / shards * shards;
 }
 
+void share_anew(const Scenario& scenario, ScenarioProgram& made) {
+  const Sharding& sharding = scenario.training.sharding;
+  if (made.sharded) {
+    const std::vector<std::int64_t> parameters = layers::layer_parameters(scenario.workload);
+    for (ProgramUnit& unit : made.units) {
+      unit.parameters = 0;
+      for (const std::uint32_t layer : unit.layers) {
+        unit.parameters += parameters[layer];
+      }
+      unit.parameters = padded(unit.parameters, shard_ranks(scenario));
+    }
+    made.alike = alike_units(made.units);
+    for (TimedExchange& each : made.timed) {
+      each.unit =
+          made.like(static_cast<std::uint32_t>(made.program.operations[each.operation].unit));
+    }
+  }
+  const Seconds encode = encode_seconds(scenario, made.units);
+  for (programs::Operation& each : made.program.operations) {
+    if (each.kind == programs::Kind::update) {
+      each.seconds = scenario.training.update / shard_count(scenario);
+    } else if (each.kind == programs::Kind::encode) {
+      each.seconds = encode;
+    } else if (each.kind == programs::Kind::decode) {
+      const std::int64_t parameters = made.units[static_cast<std::size_t>(each.unit)].parameters;
+      each.seconds = {sharding.parameter_compression.decode_s(sharding.parameter_bytes *
+                                                              static_cast<double>(parameters))};
+    }
+  }
+}
+
 programs::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& out) {
   const Sharding& sharding = scenario.training.sharding;
   programs::FsdpOptions options = fsdp_options(scenario);
@@ -94,9 +136,11 @@ programs::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& 
     out.certified = best.certified;
   }
   out.units = units_of(scenario, wrapping);
+  out.alike = alike_units(out.units);
   time_shards(scenario, out);
   std::vector<programs::UnitTimes> times;
-  for (const ProgramUnit& unit : out.units) {
+  for (std::uint32_t u = 0; u < out.units.size(); ++u) {
+    const ProgramUnit& unit = out.units[out.like(u)];
     const double gathered = sharding.parameter_bytes * static_cast<double>(unit.parameters);
     programs::UnitTimes& each =
         times.emplace_back(programs::UnitTimes{.forward = {},
@@ -105,7 +149,7 @@ programs::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& 
                                                .reduce = unit.reduce.time,
                                                .replicate = unit.replicate.time});
     each.decode = {sharding.parameter_compression.decode_s(gathered)};
-    for (const std::uint32_t layer : unit.layers) {
+    for (const std::uint32_t layer : out.units[u].layers) {
       each.forward += scenario.workload.layers[layer].forward;
       each.backward += scenario.workload.layers[layer].backward;
     }

@@ -51,5 +51,8 @@ namespace stepsim::study {
 
 // The program. Sets units, method and events of `out`, and `certified` if the wrapping is optimal.
 [[nodiscard]] programs::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& out);
+// Gives units, updates, encoding and decoding of a sharded program the parameters and times that
+// they have on the ranks of the scenario. Its exchanges are to be timed anew.
+void share_anew(const Scenario& scenario, ScenarioProgram& made);
 
 } // namespace stepsim::study

@@ -59,10 +59,11 @@ ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& p
     return {.bandwidth_s = wire, .compression_s = work};
   }
   const collectives::Collective whole = exchange_of(scenario);
+  const double value_bytes = scenario.workload.bytes_per_value();
   const auto total = [&](double latency, double per_byte) {
     collectives::Collective part = whole;
     part.links.all.scale(latency, per_byte);
-    const buckets::Cost cost = compressed_cost(scenario, part);
+    const buckets::Cost cost = compressed_cost(scenario, part, value_bytes);
     double sum = 0;
     for (const buckets::Group& group : plan.groups) {
       sum += cost.seconds(static_cast<double>(group.bytes.value), 1);

@@ -36,7 +36,7 @@ LivePeak peak(const std::vector<UnitTimes>& units, FsdpOptions options) {
   options.keep_last = true;
   const Program program = fsdp_program(units, options);
   const OperationTimes times = recurrence(program, 1, Record::all);
-  return live_peak(live_spans(program, times, 0), {{{200, 400, 600}, {400, 800, 1200}, {}, {}}});
+  return live_peak(live_spans(program), {{{200, 400, 600}, {400, 800, 1200}, {}, {}}}, times, 0);
 }
 
 } // namespace

@@ -82,7 +82,7 @@ void add_fp16(const ExchangeBuilder& build) {
   const double element = static_cast<double>(collective.options.element_bytes);
   collective.options.element_bytes =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(element * bytes / build.dense_bytes()));
-  build.add(with_chosen_algorithm(collective));
+  build.add(with_chosen_algorithm(std::move(collective)));
   build.exchange.scattered = build.gradient.elements;
 }
 

@@ -44,8 +44,10 @@ std::optional<double> closed_form_of(const Collective& collective) {
 
 // Stages follow each other, so that seconds and bytes of links add up; the method reported is the
 // most faithful that any stage used.
-void add_stage(ExchangeTime& time, const Collective& asked, std::optional<Method> method) {
-  const Collective collective = with_chosen_algorithm(asked);
+void add_stage(ExchangeTime& time, const Collective& collective, std::optional<Method> method) {
+  if (collective.algorithm == AlgorithmId::automatic) {
+    return add_stage(time, with_chosen_algorithm(collective), method);
+  }
   const Method used = method.value_or(automatic_method(collective));
   time.method = std::max(time.method, used);
   if (used == Method::closed_form) {

@@ -270,6 +270,7 @@ bool ExchangeTimes::evaluate_by_formula(double bytes, Exchange& exchange) {
   }
   exchange.algorithm = answer.algorithm;
   exchange.seconds = answer.form.seconds;
+  exchange.exact = !answer.form.upper_bound;
   constexpr double kRounding = 1e-12;
   const double bound =
       std::max(bound_.latency_s, bytes * std::max(bound_.bandwidth_s, bound_.reduction_s));

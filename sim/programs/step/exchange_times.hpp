@@ -36,6 +36,7 @@ namespace stepsim::programs {
 struct Exchange {
   double seconds{};
   collectives::AlgorithmId algorithm{}; // the algorithm; with `auto`, the chosen one
+  bool exact = false;                   // by a formula that is no bound and needs no equal parts
   double max_bytes_sent{};              // bytes sent by the rank that sends most
   std::vector<links::LinkUse> links{};  // [link of the fabric]; empty without a fabric
 };

@@ -92,10 +92,11 @@ ChannelTimes channel_times(const Scenario& scenario,
 }
 
 buckets::Cost compressed_cost(const Scenario& scenario) {
-  return compressed_cost(scenario, exchange_of(scenario));
+  return compressed_cost(scenario, exchange_of(scenario), scenario.workload.bytes_per_value());
 }
 
-buckets::Cost compressed_cost(const Scenario& scenario, const collectives::Collective& base) {
+buckets::Cost compressed_cost(const Scenario& scenario, const collectives::Collective& base,
+                              double value_bytes) {
   const collectives::Compression& compression = scenario.communication.compression;
   if (!exchanges(scenario)) {
     return {.base = buckets::LinearCost{}};
@@ -103,7 +104,6 @@ buckets::Cost compressed_cost(const Scenario& scenario, const collectives::Colle
   if (compression.method == collectives::CompressionMethod::powersgd) {
     return low_rank_cost(scenario, base);
   }
-  const double value_bytes = scenario.workload.bytes_per_value();
   const collectives::CompressionKind kind = collectives::row(compression.method).kind;
   const bool known = !base.links.fabric;
   if (known && (kind == collectives::CompressionKind::dense ||

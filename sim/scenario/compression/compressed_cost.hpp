@@ -23,8 +23,9 @@ measured_seconds(const Scenario& scenario, const collectives::CompressedExchange
 // as a function of the dense bytes of a bucket. It is a line for powersgd and, without a fabric,
 // for dense methods and codecs whose times lie on a line; else a curve.
 [[nodiscard]] buckets::Cost compressed_cost(const Scenario& scenario);
-// The same over the links of `base` instead of those of exchange_of(scenario).
-[[nodiscard]] buckets::Cost compressed_cost(const Scenario& scenario,
-                                            const collectives::Collective& base);
+// The same over the links of `base` instead of those of exchange_of(scenario). `value_bytes` are
+// those of a value of the workload.
+[[nodiscard]] buckets::Cost
+compressed_cost(const Scenario& scenario, const collectives::Collective& base, double value_bytes);
 
 } // namespace stepsim::study

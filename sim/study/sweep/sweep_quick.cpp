@@ -234,7 +234,7 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
   summary.closed_form_is_bound = curves_ && curves_->has_bound(k);
   if (curves_) {
     (void)set_network(point);
-    if (const auto bound = PeriodBounds(scenario_, problem_).with_slowest(1)) {
+    if (const auto bound = PeriodBounds(scenario_, problem_, WorkSums(scenario_)).with_slowest(1)) {
       summary.lower_bound_s = bound_of(*bound, step.period);
     }
   } else {

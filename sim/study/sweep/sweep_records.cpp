@@ -171,22 +171,34 @@ void Records::append_json(std::string& out, const io::Json& value) const {
   }
 }
 
-// As `flat_summary`, and null where a number is beyond the range of numbers.
+namespace {
+
+// Appends the number, or null if there is none or it is beyond the range of numbers.
+void append_number(std::string& out, const std::optional<double>& value, std::string_view null,
+                   NumberTexts& numbers) {
+  if (value && std::isfinite(*value)) {
+    numbers.append(out, *value);
+  } else if (!null.empty()) {
+    out += null;
+  }
+}
+
+} // namespace
+
+// As `flat_summary`, but for numbers that are beyond their range.
 void Records::append_summary(std::string& out, const SummaryField& field, const Summary& summary,
                              NumberTexts& numbers) const {
   const std::string_view null = format_ == RecordFormat::jsonl ? "null" : "";
   if (const auto* number = std::get_if<SummaryNumber>(&field.value)) {
-    const std::optional<double>& value = summary.**number;
-    if (value && std::isfinite(*value)) {
-      numbers.append(out, *value);
-    } else {
-      out += null;
-    }
+    append_number(out, summary.**number, null, numbers);
   } else if (const auto* flag = std::get_if<SummaryFlag>(&field.value)) {
     const std::optional<bool>& value = summary.**flag;
     out += value ? std::string_view(*value ? "true" : "false") : null;
   } else if (const auto* word = std::get_if<SummaryWord>(&field.value)) {
     append_word(out, summary.**word);
+  } else if (const auto* parts = std::get_if<SummaryParts>(&field.value);
+             parts != nullptr && (summary.**parts).empty()) {
+    out += format_ == RecordFormat::jsonl ? "[]" : "";
   } else { // a list
     const io::Json list = figure_json(summary, field);
     if (format_ == RecordFormat::jsonl) {
@@ -252,9 +264,20 @@ void Records::append_value(std::string& out, const Column& column, std::int64_t 
 
 void Records::append(std::string& out, std::int64_t point, const PointOutcome& outcome,
                      NumberTexts& numbers) const {
+  const std::string_view null = format_ == RecordFormat::jsonl ? "null" : "";
   for (const Column& column : columns_) {
-    out += column.prefix;
-    append_value(out, column, point, outcome, numbers);
+    if (column.prefix.size() == 1) { // a comma
+      out.push_back(column.prefix.front());
+    } else {
+      out += column.prefix;
+    }
+    const bool is_figure = column.source == Source::summary && outcome.error.empty();
+    const auto* number = is_figure ? std::get_if<SummaryNumber>(&column.field->value) : nullptr;
+    if (number != nullptr) { // most columns
+      append_number(out, outcome.summary.**number, null, numbers);
+    } else {
+      append_value(out, column, point, outcome, numbers);
+    }
   }
   out += end_;
 }
