@@ -152,6 +152,16 @@ MeasuredTotal corrected_by(const Result& asked, const Result& measured, double m
   if (is_typical(*asked.scenario) && is_typical(*measured.scenario)) {
     set_interval_of(asked.summary, measured.summary, total);
   }
+  const Scenario& scenario = *asked.scenario;
+  Summary corrected = asked.summary;
+  corrected.iteration_time_s = total.step_s;
+  if (corrected.samples_per_s) {
+    *corrected.samples_per_s *= step_of(asked.summary) / total.step_s;
+  }
+  (void)fill_job(scenario.job, machines_of(scenario), scenario.cluster.ranks(), corrected);
+  total.samples_per_s = corrected.samples_per_s;
+  total.time_to_finish_s = corrected.time_to_finish_s;
+  total.cost_usd = corrected.cost_usd;
   return total;
 }
 

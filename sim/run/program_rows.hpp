@@ -89,6 +89,9 @@ inline constexpr auto kMeasuredTotal = std::to_array<io::Written<MeasuredTotal>>
         "iteration_time_low_s",
         "Low end of the interval that holds 80 % of real runs, s; null under ideal conditions."),
     io::row<&MeasuredTotal::high_s>("iteration_time_high_s", "High end of that interval, s."),
+    io::row<&MeasuredTotal::samples_per_s>("Samples of all workers per second at that time."),
+    io::row<&MeasuredTotal::time_to_finish_s>("Time of the whole training at that time, s."),
+    io::row<&MeasuredTotal::cost_usd>("Price of all GPUs for the whole training, USD."),
 });
 
 } // namespace stepsim::study

@@ -123,6 +123,7 @@ struct MeasuredTotal {
   double predicted_s{};                    // of the scenario that was measured
   double step_s{};                         // of this scenario, corrected
   std::optional<double> low_s{}, high_s{}; // hold 80 % of real runs; under typical conditions
+  std::optional<double> samples_per_s{}, time_to_finish_s{}, cost_usd{}; // at that step
   [[nodiscard]] std::optional<base::Band> band() const {
     return low_s ? std::optional(base::Band{*low_s, high_s.value(), kLevel80}) : std::nullopt;
   }

@@ -109,7 +109,7 @@ buckets::ScheduleOptions parse_schedule_options(io::Fields& fields, const ParseC
   }
   if (planner.has("dear_layers") && options.dear_layers && context.leftovers == Leftovers::refuse &&
       fields.has(keys::kBucketBytes.name)) {
-    fields.refuse("dear_layers", "give either bucket_bytes or dear_layers");
+    fields.refuse(keys::kBucketBytes.name, "bucket_bytes has no meaning beside dear_layers");
   }
   return options;
 }

@@ -7,7 +7,6 @@
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "study/step_changes.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::study {
@@ -137,11 +136,7 @@ DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const SweepOption
     buckets.step = Seconds{point.step_s()};
     const double before_s = buckets.trace_step.value_or(buckets.default_step).value;
     if (before_s > 0 && !before.is_null()) {
-      buckets.gain = gain_over(parsed, point.record, before);
-      if (buckets.gain.range) {
-        buckets.gain.range->first -=
-            doubt_of_gain(scenario, change, buckets.gain.value, before_s, files);
-      }
+      buckets.gain = gain_over(parsed, point.record, before, scenario, change, files);
     }
   };
   set_gain(*tuning.best, {"/communication/schedule=ddp",

@@ -315,13 +315,15 @@ TrainingPlan plan_training(const io::Json& tree, Files& files, const TrainingPla
   plan.combinations = std::ssize(all);
   const auto& capacity = scenario.cluster.gpu_memory_bytes;
   const double most = capacity ? static_cast<double>(*capacity) : HUGE_VAL;
-  if (std::ranges::none_of(all, [&](const Candidate& each) { return each.memory <= most; })) {
-    all = {*std::ranges::min_element(all, {}, &Candidate::memory)};
-  } else {
-    std::erase_if(all, [&](const Candidate& each) { return each.memory > most; });
-    plan.too_large = plan.combinations - std::ssize(all);
+  const auto is_large = [&](const Candidate& each) { return each.memory > most; };
+  plan.too_large = std::ranges::count_if(all, is_large);
+  // Where nothing can fit, memory is bounded and compared instead of time.
+  const bool may_fit = plan.too_large < plan.combinations;
+  const auto bound = may_fit ? &Candidate::seconds : &Candidate::memory;
+  if (may_fit) {
+    std::erase_if(all, is_large);
   }
-  std::ranges::stable_sort(all, {}, &Candidate::seconds);
+  std::ranges::stable_sort(all, {}, bound);
   double best = std::numeric_limits<double>::infinity();
   Comparison& found = plan.found;
   std::string reason;
@@ -329,14 +331,23 @@ TrainingPlan plan_training(const io::Json& tree, Files& files, const TrainingPla
     if (options.progress) {
       options.progress(static_cast<std::int64_t>(i), std::ssize(all));
     }
-    if (all[i].seconds > best) {
-      plan.too_slow = std::ssize(all) - static_cast<std::int64_t>(i);
+    if (std::invoke(bound, all[i]) > best) {
+      plan.too_slow = may_fit ? std::ssize(all) - static_cast<std::int64_t>(i) : 0;
       break;
     }
     try {
       const io::Json row =
           row_of_candidate(all[i], row_of(all[i].tree, files, options.max_seconds));
-      best = exceeds_memory(row) ? best : std::min(best, most_seconds(row, all[i]));
+      const double memory = number_in(row, "memory_bytes").value_or(HUGE_VAL);
+      if (!may_fit && memory < best) { // the row that needs least is shown alone
+        found.rows.clear();
+        found.batches.clear();
+      } else if (!may_fit) {
+        continue;
+      }
+      best = !may_fit              ? memory
+             : exceeds_memory(row) ? best
+                                   : std::min(best, most_seconds(row, all[i]));
       found.rows.push_back(row);
       found.batches.push_back(all[i].batches);
     } catch (const SimulationError& error) {

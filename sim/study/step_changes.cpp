@@ -114,7 +114,8 @@ std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario
             paired_difference(step->parts, parts, std::log(step->step_s / step_s))) {
       line.gain_range = paired->range_of_gain();
       line.gain_range->first -= doubt_of_gain(tree, line.set, line.gain, step_s, files);
-      line.is_sure = paired->is_stated() && line.gain_range->first > 0;
+      line.is_sure =
+          paired->is_stated() && (line.gain_range->first > 0 || line.gain_range->second < 0);
     }
     lines.push_back(std::move(line));
   }

@@ -7,6 +7,8 @@
 #include "run/figure_key.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_tree.hpp"
+#include "scenario/short_forms.hpp"
+#include "study/step_changes.hpp"
 #include "study/sweep/ranking.hpp"
 #include "study/tune_density.hpp"
 
@@ -166,10 +168,19 @@ void add_regrets(Tuning& tuning) {
 }
 
 // The gain over what the scenario has now or, where it has no such value, over the default.
-void add_advice(const Scenario& scenario, Tuning& tuning) {
+void add_advice(const TuneProblem& problem, const TuneValues& values, Files& files,
+                Tuning& tuning) {
+  const io::Json& best = tuning.best->value;
+  const std::string change =
+      row(problem.knob).pointer() + "=" + (best.is_string() ? best.as_string() : io::compact(best));
   for (const TuneReference& reference : tuning.references) {
     if (reference.regret && (reference.name == "current" || reference.name == "default")) {
-      tuning.gain = gain_over(scenario, tuning.best->record, reference.point.record);
+      tuning.gain =
+          gain_over(parse_scenario(values.scenario, files, Leftovers::ignore), tuning.best->record,
+                    reference.point.record,
+                    reference.name == "current" ? with_short_forms_expanded(problem.scenario)
+                                                : values.scenario,
+                    {change}, files);
       return;
     }
   }
@@ -225,7 +236,11 @@ void add_range(const std::string& pointer, const TuneValues& values, Files& file
 void add_references(const TuneProblem& problem, const TuneValues& values, io::Json current,
                     Files& files, Tuning& tuning) {
   const std::string pointer(row(problem.knob).pointer());
-  add_reference("current", problem.scenario, std::move(current), files, tuning);
+  io::Json own = problem.scenario;
+  if (problem.knob == Knob::pipeline_width) { // as in the curve
+    io::assign(own, "/training/warmup_iterations", nullptr);
+  }
+  add_reference("current", own, std::move(current), files, tuning);
   if (!values.default_value.is_null()) {
     io::Json standard = values.scenario;
     io::assign(standard, pointer, values.default_value);
@@ -246,6 +261,10 @@ io::Json point_tree(const TuneProblem& problem, const TunePoint& point) {
   io::Json tree = io::tree_of<&TunePoint::value, &TunePoint::iteration_time_s>(point);
   for (const std::string_view key : {"exposed_communication_s", "scaling_efficiency"}) {
     tree.set(key, io::or_null(number_in(point.record, key)));
+  }
+  if (const auto band = band_in(point.record)) {
+    tree.set("iteration_time_low_s", band->low);
+    tree.set("iteration_time_high_s", band->high);
   }
   if (problem.knob == Knob::pipeline_width) {
     const auto width =
@@ -271,7 +290,8 @@ double published_error(const Scenario& scenario, double exposed_share) {
   return measured ? kMeasuredError : published_error(exposed_share);
 }
 
-Gain gain_over(const Scenario& scenario, const io::Json& record, const io::Json& reference) {
+Gain gain_over(const Scenario& scenario, const io::Json& record, const io::Json& reference,
+               const io::Json& tree, const std::vector<std::string>& set, Files& files) {
   const double step = number_in(reference, kIterationTime).value();
   const double ratio = number_in(record, kIterationTime).value() / step;
   const double exposed = number_in(reference, "exposed_communication_s").value_or(0);
@@ -279,6 +299,7 @@ Gain gain_over(const Scenario& scenario, const io::Json& record, const io::Json&
             .published_error = published_error(scenario, exposed / step)};
   if (const auto paired = paired_difference(record, reference, std::log(ratio))) {
     gain.range = paired->range_of_gain();
+    gain.range->first -= doubt_of_gain(tree, set, gain.value, step, files);
   }
   return gain;
 }
@@ -320,7 +341,7 @@ Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
   tuning.best = tuning.curve[best];
   add_references(problem, values, current, files, tuning);
   add_regrets(tuning);
-  add_advice(parse_scenario(values.scenario, files, Leftovers::ignore), tuning);
+  add_advice(problem, values, files, tuning);
   if (values.near_default) {
     add_range(pointer, values, files, options, tuning);
   }
@@ -352,6 +373,7 @@ io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning) {
              io::Object{{"half", tuning.range->first}, {"twice", tuning.range->second}});
   }
   if (problem.knob == Knob::density) {
+    tree.set("advice", nullptr); // the answer is a limit, and no best value
     tree.set("baseline",
              problem.baseline == programs::DenseBaseline::sequential ? "sequential" : "overlapped");
   }

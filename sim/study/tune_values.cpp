@@ -316,8 +316,14 @@ constexpr std::array kKnobs{
 static_assert(std::ranges::is_sorted(kKnobs, {}, &KnobRow::knob) &&
               kKnobs.size() == static_cast<std::size_t>(Knob::schedule) + 1);
 
-// Units of sharded parameters take the place of buckets, and servers that of a collective.
+// Units of sharded parameters take the place of buckets, and servers and measured times that of a
+// collective.
 void refuse_without_meaning(const Scenario& scenario, Knob knob) {
+  if ((knob == Knob::collective || knob == Knob::block_bytes) && has_curve(scenario) &&
+      !scenario.communication.library) {
+    throw UsageError("--knob " + std::string(row(knob).name) +
+                     ": has no meaning for exchanges whose times are given");
+  }
   const Sharding& sharding = scenario.training.sharding;
   for (const KeyRule& rule : key_rules()) {
     if (knob == Knob::collective && rule.pointer == row(knob).pointer() &&

@@ -358,7 +358,8 @@ def lists_need_no_word(place):
 
 def a_reader_that_stops_is_no_error(place):
     """stepsim keys | head ends without a word, with the code of a closed pipe; a full disk is told"""
-    for words in (["keys"], ["run", "s.json", "--json"]):
+    sweep = ["sweep", "s.json", "--over", "/cluster/nodes=2,3", "--format", "csv", "--quiet"]
+    for words in (["keys"], ["run", "s.json", "--json"], sweep):
         read, write = os.pipe()
         os.close(read)
         done = place.run(*words, stdout=write, stderr=subprocess.PIPE)

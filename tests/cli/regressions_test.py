@@ -8,6 +8,7 @@ usage: regressions_test.py STEPSIM [WORD]
 import json
 import pathlib
 import re
+import signal
 import sys
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
@@ -445,6 +446,45 @@ def where_tcp_decides_the_break_even_says_so(place):
     text, said = warnings("tcp")
     check(said.count("/conditions/factors/c_tcp") == 1 and "topk" in said, text, said)
     check("c_tcp" not in warnings("rdma")[1], "RDMA has no cap")
+
+
+def commands_agree_about_an_answer(place):
+    """what one command says of an answer is what the next one says"""
+    quick, trace = ROOT / "examples/quickstart.scenario.json", ROOT / "traces/resnet50.ddp.2xa100.json"
+    pipe = ["--set", "/training/algorithm=pipe_sgd", "--set", "/training/warmup_iterations=8"]
+    dear = ["--set", "/communication/schedule=dear", "--set", "/communication/dear_layers=40"]
+    slow = ["--set", "/training/sync_s=2e-3", "--set", "/communication/schedule=wfbp"]
+    cost = ["--set", f"/cluster/network/cost={ROOT / 'examples/allreduce.cost.json'}"]
+    job = ["--set", "/workload/batch_size=64", "--samples", "1e9", "--price-per-gpu-hour", "2"]
+    for code, words, says in (
+            (0, ["init", "-o", "i.json"], ""),
+            (2, ["compare", quick, *dear, "--over", "/communication/bucket_bytes=1MiB,25MiB"],
+             "bucket_bytes has no meaning beside dear_layers"),
+            (0, ["compare", "i.json", "--over", "/cluster/nodes=1,2,4,8", "-o", "c.json"], ""),
+            (0, ["report", "c.json", "--json"], "best by throughput: nodes 8, a step"),
+            (3, ["run", "c.json"], "kind comparison: stepsim compare"),
+            (0, ["explain", "i.json"], r"collective mst .*-177.9 % *\n"),
+            (0, ["study", trace, "-o", "st"], ""),
+            (0, ["tune", "st/scenario.json", *slow, "--knob", "schedule"], "may be none"),
+            (0, ["tune", "i.json", "--knob", "bucket_bytes", "--json"], "iteration_time_high_s"),
+            (0, ["run", "i.json", "--measured-total", "110ms", "--at", "/cluster/nodes=4", *job,
+                 "-o", "m.json"], ""),
+            (0, ["run", "i.json", "--measured-total", "110ms", "--at", "/cluster/nodes=4", *job],
+             r"throughput +4040 samples/s, corrected(.|\n)*2.865 days .*, 1.1 K USD"),
+            (0, ["report", "m.json", "-o", "m.html"], "corrected by a measured step"),
+            (0, ["init", "--model", "llama2_13b", "--gpu", "h100", "--nodes", "2", "-o", "l.json"], ""),
+            (4, ["plan-training", "l.json"], "each of 75 combinations needs more memory"),
+            (0, ["tune", quick, *pipe, "--knob", "pipeline_width"], r"current +2 +(\S+) +0\n"),
+            (2, ["tune", quick, *cost, "--knob", "collective"], "has no meaning for exchanges whose"),
+            (0, ["compare", "i.json", "--rows", "c2.json"], r"speed-up(.|\n)* 2.95")):
+        if "c2.json" in words:
+            place.run("init", "--nodes", "2", "-o", "c2.json", code=0)
+        done = place.run(*words, code=code)
+        text = (done.stdout + done.stderr).decode()
+        check(re.search(says, text), *words, "does not say", says, "but", text)
+    cut = place.start_until(signal.SIGINT, 1, ".unfinished", "study", trace, "-o", "cut")
+    cut.communicate()
+    check(cut.returncode == 130 and not place.path("cut").exists(), "left by", cut.returncode)
 
 
 if __name__ == "__main__":

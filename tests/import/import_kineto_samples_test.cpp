@@ -94,7 +94,7 @@ TEST_CASE("K1: steps of ResNet-50 on two A100") {
   CHECK(trace.checks->unattributed_fraction == 0);
   CHECK(*trace.checks->gpu_busy_fraction ==
         us((49728.926 / 219726.905 + 58332.167 / 224936.243) / 2));
-  CHECK(warned(trace, "host-bound: the GPU idles 75."));
+  CHECK(warned(trace, "host-bound: the GPU idles 75.7 %, 99.8 %"));
   CHECK(trace.device == "NVIDIA A100-PG509-200");
   CHECK(trace.ranks == 2);
   CHECK(trace.time_scale == 1.0);

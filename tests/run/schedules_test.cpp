@@ -467,8 +467,6 @@ TEST_CASE("run: what these schedules cannot be combined with") {
         "test.json: /communication/exchange: reduce_broadcast is not defined for schedule dear");
   CHECK(problem(R"({"schedule": "dear", "prefetch": "one", "next_forward": "barrier"})") ==
         "test.json: /communication/prefetch: one needs next_forward per_layer");
-  CHECK(problem(R"({"schedule": "dear", "bucket_bytes": 9, "dear_layers": 2})") ==
-        "test.json: /communication/dear_layers: give either bucket_bytes or dear_layers");
   CHECK(problem(R"({"schedule": "priority", "partition_bytes": 1})") ==
         "test.json: /communication/partition_bytes: 1 cuts the gradients into 12540000 chunks; at "
         "most 1000000 are possible");

@@ -43,6 +43,11 @@ TEST_CASE("compare: best first, with the ratio to the first, failed rows last") 
   CHECK(comparison.ranking.best == 0);
   const double best = number(comparison.rows[0], "iteration_time_s");
   CHECK(number(comparison.rows[0], "ratio") == 1);
+  const auto part =
+      study::compare(sweep, files, {.interrupted = [asked = 0]() mutable { return asked++ > 0; }});
+  CHECK(!part.rows.empty());
+  CHECK(part.missing > 0);
+  CHECK(part.missing + std::ssize(part.rows) == 3 * 2);
   double last = 0;
   for (std::size_t i = 0; i < 4; ++i) {
     const io::Json& row = comparison.rows[i];

@@ -359,10 +359,6 @@ TEST_CASE("tune: scanned knobs come close to what a fine scan finds") {
 
 TEST_CASE("tune: the block of a pipelined collective, against the best per message") {
   study::TuneProblem problem = problem_of(Knob::block_bytes);
-  CHECK_THROWS_WITH_AS((void)study::tune_values(problem, shipped_files()),
-                       "--knob block_bytes: collective ring is not sent in blocks; --set "
-                       "/communication/collective=lp or double_binary_tree",
-                       UsageError);
   io::assign(problem.scenario, "/communication/collective", "lp");
   io::assign(problem.scenario, "/communication/schedule", "single");
   const study::Tuning tuning = tuned(problem);

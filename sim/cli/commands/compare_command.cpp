@@ -72,7 +72,10 @@ Document document_of(const study::Comparison& found, bool algorithms,
                         },
                     .tree =
                         [&found, algorithms] {
-                          return algorithms ? io::Object{{"rows", found.rows}} : tree_of(found);
+                          return algorithms
+                                     ? io::Object{{"best_by", study::kBestBy[found.ranking.by]},
+                                                  {"rows", found.rows}}
+                                     : tree_of(found);
                         },
                     .records = [&found] { return found.rows; },
                     .kept = found.varied,

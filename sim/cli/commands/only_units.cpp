@@ -37,9 +37,10 @@ std::string planning_text(const study::Scenario& scenario, const study::UnitPlan
         {row.name, milliseconds_cell(row.step_s),
          cell(best > 0 ? std::optional((row.step_s / best - 1) * 100) : std::nullopt),
          std::to_string(row.units.size()), base::readable_bytes(row.memory_bytes),
-         row.fits                            ? *row.fits ? "yes" : "no"
-         : scenario.cluster.gpu_memory_bytes ? "may not"
-                                             : "-",
+         row.fits                             ? *row.fits ? "yes" : "no"
+         : !scenario.cluster.gpu_memory_bytes ? "-"
+         : study::known_activations(scenario) ? "may not"
+                                              : "activations are not known",
          groups_cell(base::collected<Ends>(row.units, [](const study::UnitResult& unit) {
            return Ends(unit.first, unit.last);
          }))});

@@ -84,6 +84,7 @@ bool holds_records(const std::string& file, const std::string& point) {
 struct Recorded {
   std::optional<double> step_s;
   std::optional<std::vector<study::DefaultValue>> defaults;
+  std::optional<double> corrected_s; // by a measured step
 };
 
 Recorded recorded_in(const std::string& file) {
@@ -96,6 +97,9 @@ Recorded recorded_in(const std::string& file) {
   const io::Json* step = summary == nullptr ? nullptr : summary->find(study::kIterationTime);
   if (step != nullptr && step->is_number()) {
     out.step_s = step->as_double();
+  }
+  if (const io::Json* total = tree.find("measured_total")) {
+    out.corrected_s = study::number_in(*total, study::kIterationTime);
   }
   const io::Json* defaults = tree.find("defaults");
   if (defaults == nullptr || !defaults->is_array()) {
@@ -138,6 +142,11 @@ ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, co
   if (!flags.change_it() && flags.point.empty()) {
     Recorded recorded = recorded_in(file);
     run.result.defaults = std::move(recorded.defaults).value_or(run.result.defaults);
+    if (recorded.corrected_s) {
+      run.result.warnings.push_back("the page shows the prediction; corrected by a measured step "
+                                    "it is " +
+                                    base::readable_seconds(*recorded.corrected_s) + " in " + file);
+    }
     constexpr double kRounding = 1e-11;
     if (recorded.step_s && std::abs(*recorded.step_s - step) > kRounding * step) {
       run.result.warnings.push_back(file + " has another iteration time than this run: a file that "

@@ -49,6 +49,10 @@ std::string next_text(const std::string& file, const study::TrainingPlan& plan) 
 }
 
 std::string searched_text(const study::TrainingPlan& plan) {
+  if (plan.too_large == plan.combinations) {
+    return "each of " + base::counted(plan.combinations, "combination") +
+           " needs more memory than a GPU has; the one shown needs least";
+  }
   return std::to_string(plan.found.rows.size()) + " of " +
          base::counted(plan.combinations, "combination") +
          " were run: " + std::to_string(plan.too_large) + " need more memory than a GPU has, " +
@@ -77,7 +81,7 @@ std::string lean_text(const study::Comparison& found) {
   std::string words;
   for (const std::string& key : found.varied) {
     const io::Json& value = *found.rows[least].find(key);
-    if (!(value == *found.rows[best].find(key))) {
+    if (!value.is_null() && !(value == *found.rows[best].find(key))) {
       words += (words.empty() ? "" : ", ") + key + " " +
                (value.is_string() ? value.as_string() : io::compact(value));
     }

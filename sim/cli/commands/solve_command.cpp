@@ -296,9 +296,16 @@ int solve(const Invocation& invocation) {
   if (problem.minimize.empty() ? !solution.crossings.empty() : solution.best.has_value()) {
     return kOk;
   }
+  const auto ran = std::ranges::count_if(solution.points, [](const study::SolvePoint& point) {
+    return point.metric_value.has_value();
+  });
+  const bool all = ran == std::ssize(solution.points);
   return report_error(problem.metric + " does not reach " + metric_text(problem, problem.target) +
                           " between " + field_text(problem, problem.low) + " and " +
                           field_text(problem, problem.high) +
+                          (all ? ""
+                               : ", where " + std::to_string(ran) + " of " +
+                                     base::counted(std::ssize(solution.points), "point") + " ran") +
                           "; closest: " + metric_text(problem, solution.closest->metric_value) +
                           " at " + field_text(problem, solution.closest->value),
                       kTargetNotMet, common.color);

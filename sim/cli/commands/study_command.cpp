@@ -9,6 +9,7 @@
 #include "cli/commands/scenario_input.hpp"
 #include "cli/report/result_page.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
 #include "cli/shell/version.hpp"
 #include "cli/text/answer_texts.hpp"
@@ -75,7 +76,14 @@ void add_flags(CLI::App& app, StudyFlags& flags) {
                     "exits with 4 if a GPU of the largest cluster does not hold the training");
 }
 
-// The folder of a study. What an error leaves unfinished goes again, unless it was there before.
+void stop_if_interrupted() {
+  if (interrupted()) {
+    throw Interrupted();
+  }
+}
+
+// The folder of a study. What an error or Ctrl-C leaves unfinished goes again, unless it was there
+// before.
 class StudyFolder {
 public:
   StudyFolder(std::string path, bool kept) : path_(std::move(path)) {
@@ -101,6 +109,7 @@ public:
     return path_ + "/" + std::string(name);
   }
   void write(const std::string& path, std::string_view text) {
+    stop_if_interrupted();
     if (!fs::exists(path)) {
       new_files_.push_back(path);
     }
@@ -110,6 +119,7 @@ public:
   }
   // Keeps the files; returns "FOLDER/last.json, first.json".
   [[nodiscard]] std::string finish() {
+    stop_if_interrupted();
     finished_ = true;
     std::string text = path_ + "/";
     for (const std::string& name : names_) {
@@ -194,6 +204,7 @@ int study_trace(const Invocation& invocation) {
                 "folder for the scenario, the points, the result and the page; default none is "
                 "kept");
   const bool kept = common.output != "-";
+  catch_interrupts();
   const ScratchFolder scratch;
   StudyFolder folder(kept ? common.output : scratch.path().string(), kept);
   common.output = "-";
@@ -215,7 +226,13 @@ int study_trace(const Invocation& invocation) {
        .folder = folder.path(),
        .save = [&folder](const std::string& path,
                          const io::Json& tree) { folder.write(path, io::pretty(tree)); },
-       .progress = counting(common)},
+       .progress =
+           [count = counting(common)](std::int64_t done, std::int64_t total) {
+             stop_if_interrupted();
+             if (count) {
+               count(done, total);
+             }
+           }},
       files);
   const io::Json tree = study::study_tree(study);
   if (kept) {

@@ -216,7 +216,11 @@ int print_table(const study::Sweep& sweep, study::Files& files, study::SweepOpti
       }
       return std::vector{table.finished()};
     }
-    const study::Ranking ranking = study::rank_rows(rows, batches);
+    study::Ranking ranking = study::rank_rows(rows, batches);
+    if (sweep.grid.replications > 1) { // no draw is a choice
+      ranking.best.reset();
+      ranking.standings.clear();
+    }
     io::Array shown = rows;
     for (std::size_t i = 0; i < ranking.standings.size(); ++i) {
       study::set_standing(ranking.standings[i], shown[i]);

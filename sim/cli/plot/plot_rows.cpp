@@ -44,7 +44,7 @@ void add_record(const io::Json& record, std::size_t line, const std::string& pat
     return;
   }
   const io::Json* status = record.find("status");
-  if (status != nullptr && *status == io::Json("error")) {
+  if ((status != nullptr && *status == io::Json("error")) || !record.text("error").empty()) {
     ++out.failed;
     return;
   }
@@ -67,6 +67,7 @@ void read_lines(std::string_view text, const std::string& path, PlotRows& out) {
 
 void read_document(std::string_view text, const std::string& path, PlotRows& out) {
   const io::Json tree = io::parse_json(text, path);
+  out.best_by = tree.is_object() ? tree.text("best_by") : "";
   const io::Json* list = tree.is_array() ? &tree : nullptr;
   for (const char* key : {"rows", "curve", "points"}) {
     const io::Json* found = tree.find(key);

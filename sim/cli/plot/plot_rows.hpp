@@ -19,6 +19,7 @@ struct PlotRows {
   std::int64_t failed = 0; // points with an error
   std::string name; // name of the scenario in the header, and what varies; "" without a header
   std::vector<std::string> varied; // columns of the axes in the header
+  std::string best_by;             // criterion of a comparison; "" where the file has none
 };
 
 // Reads the file ("-" = standard input). JSON may be a list of records, an object with one of the

@@ -20,8 +20,9 @@ constexpr std::array<std::string_view, 7> kShownFigures{
     "closed_form_s", "max_plus_s", "events_s"};
 
 bool is_figure(std::string_view key) {
-  constexpr std::array<std::string_view, 8> kOthers{"record", "point", "status",      "method",
-                                                    "error",  "ratio", "replication", "best"};
+  constexpr std::array<std::string_view, 11> kOthers{
+      "record",      "point", "status",      "method",         "error",  "ratio",
+      "replication", "best",  "stated_rank", "not_told_apart", "assumes"};
   return std::ranges::find(kOthers, key) != kOthers.end() ||
          std::ranges::find(study::kSummaryFields, key, &study::SummaryField::key) !=
              study::kSummaryFields.end();
@@ -69,7 +70,10 @@ public:
     plain_ = trees_.front().find(study::kIterationTime) == nullptr;
     batches_ = batches();
     if (!plain_) {
-      ranking_ = study::rank_rows(trees_, batches_);
+      ranking_ = study::rank_rows(trees_, batches_, study::kBestBy.find(rows.best_by));
+    }
+    if (sweep_ && sweep_->grid.replications > 1) { // no draw is a choice
+      ranking_.best.reset();
     }
     choose_fields();
   }
@@ -97,6 +101,12 @@ public:
 private:
   [[nodiscard]] std::vector<std::int64_t> batches() const {
     std::vector<std::int64_t> out(rows_.rows.size(), 1);
+    if (!sweep_ && !plain_) { // a comparison: micro-batches count where it varies them
+      std::ranges::transform(trees_, out.begin(), [](const io::Json& row) {
+        return study::workers_of(row).value_or(1) *
+               std::llround(study::number_in(row, "micro_batches").value_or(1));
+      });
+    }
     if (!sweep_ || study::is_collective(sweep_->base)) {
       return out;
     }
@@ -223,7 +233,7 @@ private:
   [[nodiscard]] std::vector<Table> tables(const std::vector<io::Json>& rows,
                                           const std::vector<std::int64_t>& batches,
                                           const std::vector<std::string>& varied) const {
-    const study::Ranking ranking = study::rank_rows(rows, batches);
+    const study::Ranking ranking = study::rank_rows(rows, batches, ranking_.by);
     return record_tables({rows, varied, ranking, batches, {}});
   }
 
@@ -262,7 +272,11 @@ private:
     if (!plain_) {
       const std::vector<std::int64_t> batches(
           batches_.begin(), batches_.begin() + static_cast<std::ptrdiff_t>(listed));
-      page.table(tables(rows, batches, varied_).back());
+      study::Ranking ranking = ranking_;
+      if (ranking.best >= listed) {
+        ranking.best.reset();
+      }
+      page.table(record_tables({rows, varied_, ranking, batches, {}}).back());
     } else {
       page.table(plain_table(rows));
     }

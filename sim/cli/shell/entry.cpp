@@ -54,6 +54,8 @@ int report_thrown(std::string_view color) {
     throw;
   } catch (const HelpWasGiven&) {
     return kOk;
+  } catch (const Interrupted&) {
+    return kInterrupted;
   } catch (const UsageError& error) {
     return report(error.what(), kUsage);
   } catch (const InputError& error) {

@@ -14,6 +14,8 @@ namespace stepsim::cli {
 
 // What the gain of a change is at 80 % of all sites, "9.1 % to 12 %"; "-" without a range.
 [[nodiscard]] std::string gain_range_cell(const study::WhatIf& change);
+// "not told apart" where the order of the two steps is not sure.
+[[nodiscard]] std::string undecided_cell(const study::WhatIf& change);
 
 // The output of `stepsim explain`.
 [[nodiscard]] std::string explain_text(const study::Explained& explained);

@@ -134,7 +134,7 @@ std::string what_if_table(const Explained& explained) {
     row = {base::printable(each.change), milliseconds_cell(each.step_s),
            percent_cell(part_of(each.gain, 1))};
     if (ranges) {
-      row.insert(row.end(), {gain_range_cell(each), each.is_sure ? "" : "not told apart"});
+      row.insert(row.end(), {gain_range_cell(each), undecided_cell(each)});
     }
   }
   return "\n" + table_text(table);
@@ -162,6 +162,10 @@ std::string gain_range_cell(const study::WhatIf& change) {
   return change.gain_range ? percent_cell(change.gain_range->first) + " to " +
                                  percent_cell(change.gain_range->second)
                            : "-";
+}
+
+std::string undecided_cell(const study::WhatIf& change) {
+  return change.is_sure ? "" : "not told apart";
 }
 
 std::string program_text(const Explained& explained) {

@@ -56,9 +56,11 @@ std::string mark_of(const io::Json& row, bool is_best) {
   const auto high = study::number_in(row, "memory_high_bytes");
   const auto capacity = study::number_in(row, "memory_capacity_bytes");
   const std::string standing = is_best ? "best" : undecided(row);
-  return !high || !capacity || *high <= *capacity
-             ? standing
-             : standing + (standing.empty() ? "" : "; ") + study::memory_verdict_of(row);
+  const io::Json* fits = row.find("memory_fits");
+  const bool is_open = (high && capacity && *high > *capacity) ||
+                       (is_best && capacity && fits != nullptr && fits->is_null());
+  return is_open ? standing + (standing.empty() ? "" : "; ") + study::memory_verdict_of(row)
+                 : standing;
 }
 
 // A part of the iteration is 0 where it is below the rounding of the whole.
@@ -122,6 +124,7 @@ const std::vector<Column>& algorithm_looks() {
       {"algorithm", "algorithm", 1, in_full},
       {std::string(study::kIterationTime), "iteration [ms]", 1e3},
       band_column(),
+      {"speedup", "speed-up"},
       {"ratio", "slower than best"},
       {"stated_rank", "rank", 1, in_full},
       {"exposed_communication_s", "exposed [ms]", 1e3, part},
@@ -142,7 +145,8 @@ constexpr std::array kAlgorithmMeanings{
     "one of those below",
     "from one start of an iteration to the next",
     "of the iteration time: its ends, and the share of all cases between them",
-    "iteration time over the shortest of the same block",
+    "where the number of workers differs: how much faster than one worker",
+    "time of a batch over the shortest of the same block",
     "under typical conditions; rows share one where the model cannot order them",
     "communication that computing does not hide",
     "per iteration, by the worker that sends most",
@@ -246,18 +250,6 @@ std::vector<AlgorithmColumn> algorithm_columns() {
 std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
                                     std::span<const std::string> varied,
                                     std::span<const std::string> chosen) {
-  std::vector<Column> columns =
-      chosen_columns(rows, chosen, algorithm_looks(), [&](const Column& column) {
-        const bool always = column.show != wins && column.key != "stated_rank";
-        return column.key == kIntervalLevel || is_of_job(column.key)
-                   ? any_has(rows, column.key)
-                   : always || std::ranges::any_of(rows, [&](const io::Json& row) {
-                       return row.find(column.key) != nullptr;
-                     });
-      });
-  if (!chosen.empty()) {
-    columns.insert(columns.begin(), algorithm_looks().front());
-  }
   const std::vector<std::string> names = field_names(varied);
   const auto place_of = [&](const io::Json& row) {
     std::string place;
@@ -270,6 +262,24 @@ std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
     }
     return place;
   };
+  std::vector<Column> columns =
+      chosen_columns(rows, chosen, algorithm_looks(), [&](const Column& column) {
+        if (column.key == "speedup") {
+          return std::ranges::adjacent_find(rows, [&](const io::Json& a, const io::Json& b) {
+                   return place_of(a) == place_of(b) && study::workers_of(a) &&
+                          study::workers_of(b) && study::workers_of(a) != study::workers_of(b);
+                 }) != rows.end();
+        }
+        const bool always = column.show != wins && column.key != "stated_rank";
+        return column.key == kIntervalLevel || is_of_job(column.key)
+                   ? any_has(rows, column.key)
+                   : always || std::ranges::any_of(rows, [&](const io::Json& row) {
+                       return row.find(column.key) != nullptr;
+                     });
+      });
+  if (!chosen.empty()) {
+    columns.insert(columns.begin(), algorithm_looks().front());
+  }
   std::vector<Table> tables;
   while (!rows.empty()) {
     const std::string place = place_of(rows.front());

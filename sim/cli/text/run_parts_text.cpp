@@ -87,19 +87,20 @@ std::string job_text(const study::Result& result) {
   const study::Job& job = result.scenario->job;
   constexpr std::size_t kLabel = 14;
   std::string out;
-  if (summary.time_to_finish_s) {
-    auto band = study::band_of(summary);
+  const auto& measured = result.measured_total;
+  const auto time = measured ? measured->time_to_finish_s : summary.time_to_finish_s;
+  if (time) {
+    auto band = measured ? measured->band() : study::band_of(summary);
     if (band) {
-      const double steps = *summary.time_to_finish_s / study::step_of(summary);
+      const double steps = *time / (measured ? measured->step_s : study::step_of(summary));
       band->low *= steps;
       band->high *= steps;
     }
     std::string text =
         base::readable_amount(static_cast<double>(job.tokens ? *job.tokens : *job.samples)) +
-        (job.tokens ? " tokens: " : " samples: ") +
-        base::readable_duration(*summary.time_to_finish_s, band);
-    if (summary.cost_usd) {
-      text += ", " + base::readable_amount(*summary.cost_usd) + " USD at " +
+        (job.tokens ? " tokens: " : " samples: ") + base::readable_duration(*time, band);
+    if (const auto cost = measured ? measured->cost_usd : summary.cost_usd) {
+      text += ", " + base::readable_amount(*cost) + " USD at " +
               base::shortest(base::rounded_to(*job.price_per_gpu_hour, 4)) + " USD per GPU hour";
     }
     append_labelled(out, "to finish", kLabel, text);

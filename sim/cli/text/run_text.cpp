@@ -279,7 +279,10 @@ std::string verdict_text(const study::Result& result, std::string_view to_measur
                     " at most; its effect on accuracy is not modelled");
   }
   if (summary.samples_per_s) {
-    append_line(out, "throughput", cell(summary.samples_per_s) + " samples/s");
+    append_line(out, "throughput",
+                result.measured_total
+                    ? cell(result.measured_total->samples_per_s) + " samples/s, corrected"
+                    : cell(summary.samples_per_s) + " samples/s");
   }
   if (const std::string memory = memory_text(summary); !memory.empty()) {
     append_line(out, "memory", memory);

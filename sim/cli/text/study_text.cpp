@@ -91,7 +91,7 @@ Table gap_table(const study::TraceGap& gap) {
     const bool is_rest = &part == &gap.parts.back();
     const double seconds = part.seconds + (is_rest ? small : 0);
     if (std::abs(seconds) >= (is_rest ? kShownRest : kShown) * step) {
-      row(part.words, seconds);
+      row(std::string(part.words) + (is_rest && small != 0 ? ", smaller parts" : ""), seconds);
     } else {
       small += seconds;
     }

@@ -289,9 +289,20 @@ void scale_times(layers::Trace& trace, double factor) {
 }
 
 // An idle GPU waits for the host, or for something else: kernel times then say less about the step.
+// It is also idle between the items of two steps, where the share of the whole step is larger.
 void warn_if_idle(layers::Trace& trace, bool wall) {
-  const double idle = trace.checks->idle_fraction.value_or(0);
-  const double launches = trace.checks->launch_idle_fraction.value_or(0);
+  double idle = trace.checks->idle_fraction.value_or(0);
+  double launches = trace.checks->launch_idle_fraction.value_or(0);
+  double all = 0, late = 0, waits = 0;
+  for (const layers::MeasuredStep& step : trace.steps) {
+    all += step.used ? step.step.value : 0;
+    late += step.used ? step.step_host.value : 0;
+    waits += step.used ? step.step_host.value + step.step_idle.value : 0;
+  }
+  if (waits > idle * all) {
+    idle = waits / all;
+    launches = late / waits;
+  }
   if (idle >= 0.2 && launches >= 0.5) {
     trace.warnings.push_back("host-bound: the GPU idles " + base::percent(idle) + ", " +
                              base::percent(launches) + " of it waiting for launches" +

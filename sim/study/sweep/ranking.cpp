@@ -44,14 +44,17 @@ std::int64_t micro_batches_of(const io::Json& scenario) {
 
 // The workers are those of the result, whose speed-up is workers times efficiency: a preset of a
 // cluster gives a node GPUs that no key of the scenario names.
-std::int64_t batches_of_row(const Sweep& sweep, const io::Json& row) {
-  const io::Json scenario = scenario_at(sweep.base, sweep.grid, row.find("point")->as_integer());
+std::optional<std::int64_t> workers_of(const io::Json& row) {
   const std::optional<double> speedup = number_in(row, "speedup");
   const std::optional<double> efficiency = number_in(row, "scaling_efficiency");
-  const std::int64_t workers = speedup && efficiency && *efficiency > 0
-                                   ? std::llround(*speedup / *efficiency)
-                                   : ranks_of(scenario);
-  return workers * micro_batches_of(scenario);
+  return speedup && efficiency && *efficiency > 0
+             ? std::optional(std::llround(*speedup / *efficiency))
+             : std::nullopt;
+}
+
+std::int64_t batches_of_row(const Sweep& sweep, const io::Json& row) {
+  const io::Json scenario = scenario_at(sweep.base, sweep.grid, row.find("point")->as_integer());
+  return workers_of(row).value_or(ranks_of(scenario)) * micro_batches_of(scenario);
 }
 
 // Samples per second need a batch size. If a single row lacks it, batches per second are taken

@@ -71,6 +71,8 @@ struct Ranking {
   std::vector<Standing> standings;
 };
 
+// The workers of a record: its speed-up over its efficiency; empty where it has none of them.
+[[nodiscard]] std::optional<std::int64_t> workers_of(const io::Json& row);
 // The batches (workers x micro_batches) per iteration of a record. If the point failed, the number
 // of workers is computed from the keys of its scenario.
 [[nodiscard]] std::int64_t batches_of_row(const Sweep& sweep, const io::Json& row);

@@ -76,6 +76,8 @@ void SweepOutput::write(std::string_view lines) {
       synced_ = now;
       file_->sync();
     }
+  } catch (const io::ClosedPipe&) {
+    throw;
   } catch (const SimulationError& error) {
     note_last_record(last_);
     note_last_record(lines.substr(0, file_->written() - before));
