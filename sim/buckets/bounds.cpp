@@ -1,4 +1,4 @@
-#include "buckets/bounds.hpp"
+#include "buckets/problem.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -3,8 +3,7 @@
 #include "run/scenario_program.hpp"
 
 #include "programs/builders/step_programs.hpp"
-#include "programs/builders/zero_program.hpp"
-#include "programs/program_check.hpp"
+#include "programs/program_draft.hpp"
 #include "run/group_exchange.hpp"
 #include "run/network_figures.hpp"
 #include "run/planned_messages.hpp"

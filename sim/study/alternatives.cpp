@@ -6,7 +6,7 @@
 
 #include "base/collected.hpp"
 #include "document/json_text.hpp"
-#include "scenario/short_forms.hpp"
+#include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {
 

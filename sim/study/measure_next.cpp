@@ -1,4 +1,4 @@
-#include "study/measure_next.hpp"
+#include "study/explained.hpp"
 
 #include "scenario/scenario_conditions.hpp"
 #include "study/fits.hpp"

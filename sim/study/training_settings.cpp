@@ -1,6 +1,6 @@
 // The best row of plan-training as the configuration that a framework of today reads. Every line
 // says what it is; JSON has no comments, so that its keys are explained beside it.
-#include "study/training_settings.hpp"
+#include "study/plan_training.hpp"
 
 #include <fmt/core.h>
 

@@ -1,11 +1,11 @@
 // Text from --help is escaped as a whole: a hyphen stays what a user may copy, and a line that
 // begins with a dot or a quote is no request.
-#include "cli/help/completion.hpp"
+#include "cli/help/help_text.hpp"
 
 #include <algorithm>
 #include <cctype>
 
-#include "cli/shell/version.hpp"
+#include "cli/shell/entry.hpp"
 
 namespace stepsim::cli {
 

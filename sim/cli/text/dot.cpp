@@ -1,6 +1,6 @@
 // Graphviz places the nodes; here they get their row by the distance to the nearest host, so that a
 // tree of switches looks like one.
-#include "cli/text/dot.hpp"
+#include "cli/text/topology_text.hpp"
 
 #include "base/quantity.hpp"
 

@@ -12,7 +12,7 @@
 // network, in which pushes share them.
 
 #include "programs/job/network_job.hpp"
-#include "programs/step/staleness_bound.hpp"
+#include "programs/step/parameter_server.hpp"
 
 namespace stepsim::programs {
 

@@ -1,12 +1,11 @@
 // Planners ask for the cost of many sizes: a formula where there is one, else one evaluation per
 // size.
-#include "scenario/compression/compressed_cost.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 
 #include "collectives/method.hpp"
 #include "layers/gpu_table.hpp"
 #include "programs/step/exchange_times.hpp"
 #include "scenario/compression/compression_words.hpp"
-#include "scenario/compression/scenario_compression.hpp"
 
 namespace stepsim::study {
 
