@@ -28,14 +28,10 @@ void sort_best_first(Comparison& comparison) {
                      ratio ? base::comparable(*ratio) : HUGE_VAL);
   };
   std::ranges::stable_sort(order, std::less<>(), ratio_of);
-  const Comparison before = std::exchange(comparison, {});
-  comparison.varied = before.varied;
-  comparison.failed = before.failed;
-  comparison.warnings = before.warnings;
-  comparison.ranking = before.ranking;
+  const Comparison before = comparison;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    comparison.rows.push_back(before.rows[order[i]]);
-    comparison.batches.push_back(before.batches[order[i]]);
+    comparison.rows[i] = before.rows[order[i]];
+    comparison.batches[i] = before.batches[order[i]];
     comparison.ranking.ratios[i] = before.ranking.ratios[order[i]];
     if (!before.ranking.standings.empty()) {
       comparison.ranking.standings[i] = before.ranking.standings[order[i]];

@@ -29,6 +29,22 @@ study::Sweep scaling_sweep(bool batch_size = true) {
 
 } // namespace
 
+TEST_CASE("compare: after an interruption the rows are sorted, and the others are counted") {
+  study::Files files(STEPSIM_SOURCE_DIR);
+  const study::Sweep sweep = study::sweep_over(
+      test::scenario(),
+      {study::Axis{"/communication/schedule",
+                   {io::Json("wfbp"), io::Json("single"), io::Json("ddp"), io::Json("mg_wfbp")}}});
+  int asked = 0;
+  study::SweepOptions options{.jobs = 1};
+  options.interrupted = [&] { return ++asked > 2; };
+  const auto comparison = study::compare(sweep, files, options);
+  REQUIRE(!comparison.rows.empty());
+  CHECK(number(comparison.rows.front(), "ratio") == 1);
+  CHECK(comparison.missing > 0);
+  CHECK(comparison.missing + std::ssize(comparison.rows) == 4);
+}
+
 TEST_CASE("compare: best first, with the ratio to the first, failed rows last") {
   study::Files files(STEPSIM_SOURCE_DIR);
   const study::Sweep sweep = study::sweep_over(
