@@ -7,7 +7,7 @@
 #include "base/collected.hpp"
 #include "collectives/collective.hpp"
 #include "document/fields/members.hpp"
-#include "scenario/files/source_json.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate {
 

@@ -7,7 +7,7 @@
 #include "calibrate/core/calibration_file.hpp"
 #include "calibrate/cuda/codec_math.hpp"
 #include "document/fields/members.hpp"
-#include "scenario/files/source_json.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::calibrate::gpu {
 

@@ -3,7 +3,7 @@
 // training they are in the cache when they are used. Adding goes over the lists of kLists ranks,
 // one kernel after the other, as a rank does with what it has gathered.
 #include "calibrate/cuda/kernel_blocks.cuh"
-#include "collectives/operators/global_top_k.hpp"
+#include "collectives/operators/sparse_vector.hpp"
 
 namespace stepsim::calibrate::gpu {
 

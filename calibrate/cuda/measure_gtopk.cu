@@ -3,7 +3,7 @@
 #include "calibrate/cuda/gtopk.cuh"
 #include "calibrate/cuda/kernel_bench.cuh"
 #include "calibrate/cuda/measurement.cuh"
-#include "collectives/operators/global_top_k.hpp"
+#include "collectives/operators/sparse_vector.hpp"
 
 namespace stepsim::calibrate::gpu {
 

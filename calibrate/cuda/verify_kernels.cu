@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "calibrate/cuda/measurement.cuh"
-#include "collectives/operators/global_top_k.hpp"
+#include "collectives/operators/sparse_vector.hpp"
 
 namespace stepsim::calibrate::gpu {
 

@@ -1,7 +1,7 @@
 #include "calibrate/mpi/pairs.hpp"
 
 #include "document/fields/members.hpp"
-#include "scenario/files/links_file.hpp"
+#include "scenario/files/network_files.hpp"
 
 namespace stepsim::calibrate::mpi {
 

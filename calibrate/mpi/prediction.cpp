@@ -3,8 +3,7 @@
 #include "collectives/algorithms.hpp"
 #include "links/fabric/topology.hpp"
 #include "links/profile/profile_curve.hpp"
-#include "scenario/files/profile_file.hpp"
-#include "scenario/files/topology_file.hpp"
+#include "scenario/files/network_files.hpp"
 
 namespace stepsim::calibrate::mpi {
 

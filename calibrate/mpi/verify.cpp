@@ -9,7 +9,7 @@
 #include "base/random.hpp"
 #include "base/statistics.hpp"
 #include "calibrate/execute/sampling.hpp"
-#include "collectives/operators/global_top_k.hpp"
+#include "collectives/operators/sparse_vector.hpp"
 
 namespace stepsim::calibrate::mpi {
 

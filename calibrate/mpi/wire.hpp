@@ -85,7 +85,7 @@ void run_steps(const Program& program, Wire& wire, const Place& out, const Place
 
 // The gTop-k all-reduce over MPI (CAL 8.2): lists of k entries are reduced up a binomial tree and
 // the result is broadcast down the tree. Two lists are merged by the simulator's own top-k operator
-// (collectives/operators/global_top_k.hpp, SPA 6). An entry is a 32-bit index and an fp32 value; a
+// (collectives/operators/sparse_vector.hpp, SPA 6). An entry is a 32-bit index and an fp32 value; a
 // list of fewer than k entries is padded with entries that the receiver ignores.
 
 struct Entry {

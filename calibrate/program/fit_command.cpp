@@ -7,9 +7,9 @@
 #include <CLI/CLI.hpp>
 
 #include "calibrate/program/fit_parts.hpp"
+#include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/version.hpp"
 #include "collectives/algorithms.hpp"
 #include "scenario/files/keys/samples_keys.hpp"
 

@@ -8,7 +8,6 @@
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/version.hpp"
 #include "document/json_text.hpp"
 #include "import/nccl/library_measurements.hpp"
 

@@ -5,7 +5,7 @@
 #include "cli/shell/document.hpp"
 #include "document/fields/written.hpp"
 #include "nccl/published_constants.hpp"
-#include "scenario/files/library_file.hpp"
+#include "scenario/files/network_files.hpp"
 
 namespace stepsim::calibrate {
 

@@ -3,10 +3,9 @@
 // explains itself and ends with 77, so that a script which tries all back ends runs everywhere.
 
 #include "calibrate/program/program.hpp"
-#include "cli/commands/help_command.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/version.hpp"
 
 namespace stepsim::calibrate {
 

@@ -14,7 +14,6 @@
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/version.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::calibrate {

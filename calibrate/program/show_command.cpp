@@ -9,9 +9,8 @@
 #include "base/printable.hpp"
 #include "cli/shell/document.hpp"
 #include "document/json_text.hpp"
-#include "scenario/files/library_file.hpp"
+#include "scenario/files/network_files.hpp"
 #include "scenario/files/overlap_file.hpp"
-#include "scenario/files/profile_file.hpp"
 
 namespace stepsim::calibrate {
 

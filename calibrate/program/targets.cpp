@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 
 #include "calibrate/program/program.hpp"
+#include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/version.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::calibrate {

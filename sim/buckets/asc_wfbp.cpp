@@ -9,7 +9,7 @@
 
 #include "base/quantity.hpp"
 #include "buckets/batch.hpp"
-#include "buckets/bounds.hpp"
+#include "buckets/problem.hpp"
 #include "buckets/sending.hpp"
 
 namespace stepsim::buckets {

@@ -5,7 +5,6 @@
 
 #include "base/error.hpp"
 #include "buckets/batch.hpp"
-#include "buckets/priority.hpp"
 #include "buckets/schedules.hpp"
 #include "buckets/sending.hpp"
 

@@ -8,7 +8,7 @@
 //
 // Backward runs from the last layer to the first, so what becomes ready is more urgent than all
 // that waits: the queue is a stack of runs of chunks.
-#include "buckets/priority.hpp"
+#include "buckets/sending.hpp"
 
 #include <fmt/core.h>
 
@@ -18,7 +18,6 @@
 
 #include "base/error.hpp"
 #include "base/quantity.hpp"
-#include "buckets/sending.hpp"
 
 namespace stepsim::buckets {
 

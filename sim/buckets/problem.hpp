@@ -10,9 +10,10 @@
 // start(g) = max(end(g-1), ready of its last item), end(g) = start(g) + T(bytes(g)).   (MER 3)
 // All times count from the start of backward. Items are numbered from 0 in the code, but from 1 in
 // files and in the picture above.
-#include <string>
 
 #include "buckets/cost.hpp"
+
+#include <string>
 
 namespace stepsim::buckets {
 
@@ -77,5 +78,29 @@ void count_bytes(const Problem& problem, Plan& plan);
 // finish of the plan.
 void replay_groups(const Problem& problem, const Planner& planner, const ScheduleOptions& options,
                    Plan& plan);
+
+// Lower bounds of all plans of a problem, and a test for plans that are known to be optimal.
+
+struct ScheduleOptions;
+
+// Returns a lower bound of `finish` over all contiguous groupings, at least the last ready time:
+//     max(r_n + T(p_n), max(F_0, r_1) + T(S_n))
+// T is the cost (cost.hpp), r_1 and r_n the ready times of the first and the last item with bytes,
+// p_n the bytes of that last item, S_n all bytes, and F_0 the time at which the channel is free.
+// For a CurveCost, which may decrease with the bytes, T(p_n) is the least T(S_n - S_j) over j < n.
+// The second term is used only if the cost is known to be sub-additive. Source: MER 3 (derived).
+[[nodiscard]] Seconds finish_lower_bound(const Problem& problem);
+
+// Returns a lower bound of `finish` over all contiguous groupings for a linear cost and up to
+// `concurrency` messages at once, of which k move data at k / (1 + contention (k - 1)) times the
+// rate of one. Source: MER 3 (derived).
+[[nodiscard]] Seconds finish_lower_bound_at_once(const Problem& problem,
+                                                 const ScheduleOptions& options);
+// Returns min over k <= concurrency of (1 + contention (k - 1)) / k.
+[[nodiscard]] double least_slowdown(const ScheduleOptions& options);
+
+// Whether the cost is linear and the plan of the published greedy has no waiting merge, which makes
+// it optimal. Source: MER 8, fact 4.
+[[nodiscard]] bool certified_optimal(const Problem& problem, const Plan& mg_wfbp_plan);
 
 } // namespace stepsim::buckets

@@ -63,7 +63,7 @@ struct SendTimes;
 // for it, counted from the start of the group, is shorter than the start-up that the merge saves.
 //
 // Plans the groups for any cost; `waiting_merges` counts the merges that made a ready gradient
-// wait. Optimal for a linear cost if there are none (bounds.hpp). O(items).
+// wait. Optimal for a linear cost if there are none (problem.hpp). O(items).
 [[nodiscard]] Plan plan_mg_wfbp(const Problem& problem, const ScheduleOptions& options);
 // Does the same as plan_mg_wfbp(), except that a gradient also joins while the group has fewer than
 // 8192 elements, as in the authors' code. An item without a number of elements counts as values of

@@ -2,8 +2,8 @@
 // the first one wins, so that the order is part of the results and not a matter of taste.
 #include "collectives/algorithms.hpp"
 
-#include "collectives/formula/closed_form_streams.hpp"
-#include "collectives/formula/closed_forms.hpp"
+#include "collectives/formula/blocks.hpp"
+#include "collectives/formula/closed_form.hpp"
 #include "collectives/schedule/alltoall.hpp"
 #include "collectives/schedule/ring_rails.hpp"
 #include "collectives/schedule/swing.hpp"

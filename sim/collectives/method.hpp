@@ -1,13 +1,14 @@
 #pragma once
-// Chooses one of the three evaluators of a collective, and checks that no time lies below its
-// physical bound.
+// Chooses the algorithm of a collective and one of its three evaluators, estimates how long the
+// evaluator takes, and checks that no time lies below the physical bound.
 //   closed_form  formula, which not every case has (COL 3)
 //   max_plus     sweep over the schedule in program order; no contention; O(ranks) memory
 //   events       the same transfers through a network model
 // They agree to 1e-9 wherever their assumptions coincide.
-#include <string>
 
 #include "collectives/collective.hpp"
+
+#include <string>
 
 namespace stepsim::collectives {
 
@@ -65,5 +66,76 @@ inline constexpr std::string_view kUpperBound =
 // interface (COL 5.9). The share is exact if all transfers have one size and start together, as
 // with equal ranks and parts that divide; then this is false.
 [[nodiscard]] bool static_share_estimates(const Collective& collective);
+
+// The choice of `auto` (COL 9), and the time of one algorithm by which the choice and the crossover
+// search compare algorithms.
+
+// Relative difference below which two candidates are equally fast; the first in the list then wins.
+inline constexpr double kFirstWins = 1e-12;
+
+// Seconds of the collective with `algorithm` instead of its own algorithm, all ranks entering at 0
+// (COL 9). The evaluator is
+//   events        on a fabric;
+//   closed form   with cost_form exact, if ranks and links are alike and there is one; it may be an
+//                 upper bound;
+//   max_plus      in all other cases.
+// Throws SimulationError if the evaluator throws it.
+[[nodiscard]] double candidate_cost(const Collective& collective, AlgorithmId algorithm);
+
+// options.candidates, or default_candidates if that list is empty.
+[[nodiscard]] std::vector<AlgorithmId> candidates_of(const Collective& collective);
+
+// The fastest and the second fastest candidate. Within kFirstWins, the first in the list is faster.
+struct Choice {
+  AlgorithmId chosen{};
+  double chosen_s{};                    // candidate_cost() of `chosen`
+  std::optional<AlgorithmId> runner_up; // empty with a single candidate
+  std::optional<double> runner_up_s;    // candidate_cost() of `runner_up`
+};
+// Throws SimulationError if candidate_cost() throws for any candidate. Needs at least one candidate
+// (asserted).
+[[nodiscard]] Choice choose_algorithm(const Collective& collective);
+// Returns the collective with `automatic` replaced by the choice; a collective with any other
+// algorithm is returned unchanged.
+[[nodiscard]] Collective with_chosen_algorithm(Collective collective);
+
+// Finds the message sizes at which the cheapest of several algorithms changes (COL 8), from their
+// exact costs: the cheapest algorithm on a grid of four sizes per octave, then bisection between
+// neighbours with different results. Parts are n/P bytes, without rounding, so that curves have no
+// steps.
+
+struct Crossover {
+  AlgorithmId below{}; // cheapest just below `bytes`
+  AlgorithmId above{}; // cheapest just above
+  double bytes{};      // within a relative error of 1e-9
+};
+
+// Returns the changes between `low_bytes` and `high_bytes` (0 < low <= high), ascending. At equal
+// cost the first of `algorithms`, at least one, wins. Bytes, algorithm and entry times of
+// `collective` are ignored. Throws SimulationError as candidate_cost() does (method.hpp).
+[[nodiscard]] std::vector<Crossover> find_crossovers(const Collective& collective,
+                                                     std::span<const AlgorithmId> algorithms,
+                                                     double low_bytes, double high_bytes);
+
+// Estimates the CPU time of an evaluation before it runs, from the number of transfers in its
+// schedule, which a phase counts without listing the transfers.
+//     closed_form   1 us; a double binary tree, whose trees are built, 0.5 us per rank more
+//     max_plus      40 ns per transfer; 1 ns in rings, which are vector loops; if it is the method
+//                   chosen, 1 us in rings of equal ranks, whose longest part a formula knows
+//     both below    20 ns per rank and block of a pipeline of equal ranks; 1.5 us per rank of
+//                   double trees (evaluate/streams.cpp)
+//     events        0.3 us per transfer; in rings 30 ns, or 120 ns where ranks, links or levels
+//                   differ; 2 us through a fabric, as max_plus in a ring whose connections share no
+//                   link; 0.1 us per step of a ring of equal ranks
+// Which shortcut an evaluator takes is asked of that shortcut itself.
+// With transfer times 0.1 us more per transfer, and every rank of a ring is played by max_plus.
+// The constants hold for one core of the 2020s and an optimised build, within a factor of about 3.
+
+// Seconds of CPU time to evaluate `asked` by `method`; empty stands for automatic_method(). For
+// algorithm `auto`: the time to try all candidates, and that of the one that formulas choose, or
+// else of the slowest one, once more.
+// `with_transfer_times` as of the evaluators; no closed form has them, so that max_plus runs.
+[[nodiscard]] double evaluation_seconds(const Collective& asked, std::optional<Method> method,
+                                        bool with_transfer_times = false);
 
 } // namespace stepsim::collectives

@@ -2,13 +2,15 @@
 // The full record of one collective: its time by every requested method, the differences between
 // them, its traffic, and its ratio to the physical bound (COL 14). Times of schedules and exact
 // forms are checked against the lower bound; a time below it is an internal error.
-#include <utility>
 
-#include "collectives/choose.hpp"
+#include "collectives/compress/compressed_exchange.hpp"
 #include "collectives/compress/compression.hpp"
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/blocks.hpp"
 #include "collectives/formula/lower_bound.hpp"
+#include "collectives/method.hpp"
+
+#include <utility>
 
 namespace stepsim::collectives {
 
@@ -92,5 +94,16 @@ void fill_inputs(CollectiveRecord& record, const Collective& collective);
 // times, ranks, bytes and bounds of the record. Throws SimulationError if a time is too large for a
 // double.
 void fill_comparison(CollectiveRecord& record);
+
+// Evaluates one compressed exchange and reports it like a collective, as a CollectiveRecord.
+
+// Exchanges `gradient` on the ranks and links of `base`; base.bytes are the bytes of the dense
+// gradient. Times and traffic are sums over all stages; the lower bounds are 0 and busbw_Bps is
+// empty. `with_ranks` adds the times of every rank: by events if `seconds` is by events, else by
+// max_plus. A method that is only a formula has no times per rank. Throws SimulationError as
+// compressed_exchange() and the evaluators do.
+[[nodiscard]] CollectiveRecord make_record(const Compression& compression,
+                                           const GradientPart& gradient, const Collective& base,
+                                           AskedMethod asked, bool with_ranks = false);
 
 } // namespace stepsim::collectives

@@ -4,9 +4,9 @@
 
 #include "base/quantity.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/choose.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/evaluate/server_flows.hpp"
+#include "collectives/method.hpp"
 #include "links/fabric/placement.hpp"
 
 namespace stepsim::collectives {

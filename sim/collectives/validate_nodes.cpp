@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/compress/compressed_formulas.hpp"
+#include "collectives/compress/exchange_builder.hpp"
 #include "collectives/node_ranks.hpp"
 #include "collectives/schedule/ring_rails.hpp"
 #include "collectives/schedule/two_level.hpp"

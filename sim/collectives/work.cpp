@@ -1,15 +1,13 @@
 // The constants are seconds of one core per transfer. What they are multiplied with is counted
 // exactly where a phase can say how much it sends, and estimated where a search over block sizes
 // comes first.
-#include "collectives/work.hpp"
+#include "collectives/method.hpp"
 
 #include "collectives/algorithms.hpp"
-#include "collectives/choose.hpp"
 #include "collectives/evaluate/few_ranks.hpp"
 #include "collectives/evaluate/streams.hpp"
 #include "collectives/formula/blocks.hpp"
-#include "collectives/formula/closed_forms.hpp"
-#include "collectives/method.hpp"
+#include "collectives/formula/closed_form.hpp"
 
 namespace stepsim::collectives {
 

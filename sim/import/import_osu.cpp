@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "scenario/files/source_json.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

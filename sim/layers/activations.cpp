@@ -1,6 +1,10 @@
 // One pass over the layers in execution order. The rows of a product are its multiply-accumulates
 // over its weights; what becomes of its output follows from the layer behind it.
+
 #include "layers/activations.hpp"
+
+#include "layers/layer_units.hpp"
+#include "layers/workload.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -321,6 +325,32 @@ StepPeak step_peak(const std::vector<LayerActivations>& layers,
     now.activations -= layer.kept;
   }
   return peak;
+}
+
+void add_activations(const ModelTable& table, const ProfileOptions& options, Workload& workload) {
+  const auto made = [&](Loss loss, Kernels kernels, bool autocast) {
+    return recomputed(layer_activations(table, {.samples = static_cast<double>(options.batch_size),
+                                                .value_bytes = 1.0 * options.activation_bytes(),
+                                                .attention = options.attention,
+                                                .loss = options.loss.value_or(loss),
+                                                .kernels = options.kernels.value_or(kernels),
+                                                .autocast = autocast}),
+                      options.estimate ? options.estimate->recompute : Recompute::none,
+                      unit_begins(workload, {}));
+  };
+  const std::vector<double> none(workload.layers.size());
+  const auto peak = [&](Loss loss, Kernels kernels, bool autocast) {
+    return step_peak(made(loss, kernels, autocast), none).activations;
+  };
+  for (const bool autocast : {false, true}) {
+    auto& usual = autocast ? workload.autocast_activations : workload.activations;
+    auto& range = autocast ? workload.autocast_range : workload.activation_range;
+    usual.edit() = made(Loss::eager, Kernels::fused, autocast);
+    if (const double bytes = step_peak(usual, none).activations; bytes > 0) {
+      range = {.least = peak(Loss::chunked, Kernels::fused, autocast) / bytes,
+               .most = peak(Loss::eager, Kernels::composed, autocast) / bytes};
+    }
+  }
 }
 
 } // namespace stepsim::layers

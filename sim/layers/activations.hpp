@@ -25,7 +25,7 @@
 // Korthikanti et al. 2022 (arXiv:2205.05198). Networks with layer norm, but not those on images,
 // are taken to have dropout.
 
-#include "layers/gpu_estimate.hpp"
+#include "layers/gpu_table.hpp"
 
 namespace stepsim::layers {
 

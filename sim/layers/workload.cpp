@@ -10,7 +10,6 @@
 #include <ranges>
 
 #include "base/quantity.hpp"
-#include "layers/model_activations.hpp"
 
 namespace stepsim::layers {
 

@@ -124,4 +124,10 @@ struct ProfileOptions {
 // nothing if their sum is 0.
 void scale_backward(Workload& workload, Seconds total);
 
+// Activations of the layers of a workload that was made from a model table.
+
+// Fills the lists of activations of `workload`, whose layers are those of the table, and their
+// ranges: from a loss in chunks to composed kernels, where the options do not say which.
+void add_activations(const ModelTable& table, const ProfileOptions& options, Workload& workload);
+
 } // namespace stepsim::layers

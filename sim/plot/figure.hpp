@@ -5,10 +5,11 @@
 //
 // Values are in the unit that the axis names (milliseconds if the unit is "ms"). They are finite,
 // and above 0 on a logarithmic axis; svg() refuses others and names the row they came from.
-#include <string>
-#include <vector>
 
 #include "base/words.hpp"
+
+#include <string>
+#include <vector>
 
 namespace stepsim::plot {
 
@@ -133,5 +134,16 @@ struct Figure {
   std::string file{}; // which file the rows of points belong to, for error messages
   double width = 640; // pixels; text keeps its size
 };
+
+// The knee of a throughput curve (REP 2): the largest N such that each doubling from the least x up
+// to N raised the throughput by a factor of at least 1.6. Both ends of a doubling, N/2 and N, must
+// be among the points.
+
+inline constexpr double kKneeGain = 1.6;
+
+// Returns the point of the knee, which is the first point if the first doubling gained less than
+// kKneeGain. `points` must ascend in x; y is the throughput. Empty if no point has twice the first
+// x.
+[[nodiscard]] std::optional<Point> knee(std::span<const Point> points);
 
 } // namespace stepsim::plot

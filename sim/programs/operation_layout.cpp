@@ -1,6 +1,7 @@
 #include "programs/operation_layout.hpp"
 
 #include <bit>
+#include <numeric>
 
 namespace stepsim::programs {
 
@@ -54,6 +55,72 @@ std::vector<std::uint32_t> single_pass_of(const Program& program) {
   }
   compute_until(computed.size());
   return order;
+}
+
+StreamLists lists_of(const Program& program, std::uint32_t begin, std::uint32_t end) {
+  StreamLists lists;
+  lists.first.assign(program.streams.size() + 1, 0);
+  for (std::uint32_t o = begin; o < end; ++o) {
+    ++lists.first[program.operations[o].stream + 1];
+  }
+  std::partial_sum(lists.first.begin(), lists.first.end(), lists.first.begin());
+  std::vector<std::uint32_t> next(lists.first.begin(), lists.first.end() - 1);
+  lists.operations.resize(end - begin);
+  for (std::uint32_t o = begin; o < end; ++o) {
+    lists.operations[next[program.operations[o].stream]++] = o;
+  }
+  return lists;
+}
+
+// Calls `visit` with every operation that `o` needs in its own iteration.
+template <class Visit>
+void visit_needs(const Program& program, const std::vector<Wait>& on_streams, std::uint32_t o,
+                 Visit visit) {
+  const auto look_at = [&](const Wait& wait) {
+    if (wait.distance == 0) {
+      visit(wait.operation);
+    }
+  };
+  std::ranges::for_each(program.waits_of(o), look_at);
+  const Stream& stream = program.streams[program.operations[o].stream];
+  if (stream.discipline != Discipline::priority) { // starts them in issue order
+    look_at(on_streams[o]);
+  }
+}
+
+bool list_order_is_valid(const Program& program) {
+  for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
+    for (const Wait& wait : program.waits_of(o)) {
+      if (wait.distance == 0 && wait.operation >= o) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// Every operation that was left over needs another one that was left over: walking from need to
+// need comes back.
+std::vector<std::uint32_t> find_cycle(const Program& program, const std::vector<Wait>& on_streams,
+                                      const std::vector<std::uint32_t>& open_needs) {
+  const auto left = std::ranges::find_if(open_needs, [](std::uint32_t n) { return n > 0; });
+  std::vector<std::uint32_t> walk;
+  std::vector<std::uint32_t> place(open_needs.size(), kAllRanks);
+  auto o = static_cast<std::uint32_t>(left - open_needs.begin());
+  while (place[o] == kAllRanks) {
+    place[o] = static_cast<std::uint32_t>(walk.size());
+    walk.push_back(o);
+    std::uint32_t need = kAllRanks;
+    visit_needs(program, on_streams, o, [&](std::uint32_t other) {
+      if (open_needs[other] > 0 && need == kAllRanks) {
+        need = other;
+      }
+    });
+    o = need;
+  }
+  walk.erase(walk.begin(), walk.begin() + place[o]);
+  std::ranges::rotate(walk, std::ranges::min_element(walk));
+  return walk;
 }
 
 } // namespace
@@ -146,6 +213,73 @@ OperationLayout layout_of(const Program& program) {
     layout.single_pass = single_pass_of(program);
   }
   return layout;
+}
+
+StreamLists stream_lists(const Program& program) {
+  return lists_of(program, 0, program.iteration_size());
+}
+
+StreamLists tail_lists(const Program& program) {
+  return lists_of(program, program.iteration_size(),
+                  static_cast<std::uint32_t>(program.operations.size()));
+}
+
+std::vector<Wait> waits_on_streams(const Program& program) {
+  const StreamLists lists = stream_lists(program);
+  std::vector<Wait> waits(program.iteration_size());
+  for (std::size_t s = 0; s < program.streams.size(); ++s) {
+    const std::span<const std::uint32_t> list = lists.of(s);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      waits[list[i]] = i == 0 ? Wait{.operation = list.back(), .distance = 1}
+                              : Wait{.operation = list[i - 1], .distance = 0};
+    }
+  }
+  return waits;
+}
+
+IssueOrder issue_order(const Program& program) {
+  const std::uint32_t count = program.iteration_size();
+  IssueOrder result;
+  result.order.resize(count);
+  if (list_order_is_valid(program)) {
+    std::iota(result.order.begin(), result.order.end(), 0U);
+    return result;
+  }
+  // Kahn's algorithm; `order` is also the queue of operations whose needs have all been placed.
+  const std::vector<Wait> on_streams = waits_on_streams(program);
+  std::vector<std::uint32_t> open_needs(count, 0);
+  std::vector<std::uint32_t> first(count + 1, 0);
+  for (std::uint32_t o = 0; o < count; ++o) {
+    visit_needs(program, on_streams, o, [&](std::uint32_t need) {
+      ++open_needs[o];
+      ++first[need + 1];
+    });
+  }
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<std::uint32_t> needed_by(first.back());
+  std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+  for (std::uint32_t o = 0; o < count; ++o) {
+    visit_needs(program, on_streams, o, [&](std::uint32_t need) { needed_by[next[need]++] = o; });
+  }
+  std::size_t placed = 0;
+  for (std::uint32_t o = 0; o < count; ++o) {
+    if (open_needs[o] == 0) {
+      result.order[placed++] = o;
+    }
+  }
+  for (std::size_t i = 0; i < placed; ++i) {
+    const std::uint32_t o = result.order[i];
+    for (std::uint32_t k = first[o]; k < first[o + 1]; ++k) {
+      if (--open_needs[needed_by[k]] == 0) {
+        result.order[placed++] = needed_by[k];
+      }
+    }
+  }
+  result.order.resize(placed);
+  if (placed < count) {
+    result.cycle = find_cycle(program, on_streams, open_needs);
+  }
+  return result;
 }
 
 } // namespace stepsim::programs

@@ -14,7 +14,6 @@
 
 #include "events/event_queue.hpp"
 #include "programs/completions.hpp"
-#include "programs/exchange_parts.hpp"
 #include "programs/lanes.hpp"
 #include "programs/message_channels.hpp"
 #include "programs/operation_layout.hpp"

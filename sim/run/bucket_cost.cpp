@@ -4,10 +4,10 @@
 
 #include "run/bucket_cost.hpp"
 
-#include "collectives/choose.hpp"
+#include "collectives/method.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
-#include "scenario/compression/compressed_cost.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/scenario_library.hpp"
 

@@ -9,8 +9,8 @@
 #include "document/json_text.hpp"
 #include "run/collective_keys.hpp"
 #include "scenario/compression/scenario_compression.hpp"
-#include "scenario/defaults.hpp"
 #include "scenario/scenario_parts.hpp"
+#include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {
 

@@ -1,7 +1,7 @@
 #include "run/evaluated_program.hpp"
 
 #include "programs/event_pass.hpp"
-#include "programs/program_check.hpp"
+#include "programs/program_draft.hpp"
 #include "programs/recurrence.hpp"
 #include "programs/steady_state.hpp"
 #include "run/network_figures.hpp"

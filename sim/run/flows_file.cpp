@@ -1,13 +1,14 @@
 // The topology comes first, since flows, faults and buffers name its hosts and links; flows come
 // after the network, since their sizes in packets depend on it.
-#include "run/flows_file.hpp"
 
-#include <fmt/core.h>
+#include "run/flows_run.hpp"
 
 #include "document/json_text.hpp"
 #include "run/flows_keys.hpp"
-#include "scenario/defaults.hpp"
 #include "scenario/scenario_fabric.hpp"
+#include "scenario/scenario_tree.hpp"
+
+#include <fmt/core.h>
 
 namespace stepsim::study {
 
@@ -61,6 +62,231 @@ void check_faults(const io::Json& tree, const ParseContext& context, const Flows
   }
 }
 
+// Entries are read in the order of the file, so that ids are positions. Where an entry has a
+// problem, generated flows are no longer made: nothing will run, and the lists may be long.
+
+constexpr std::int64_t kMostFlows = 10'000'000;
+
+// Reads entries into `file.flows`.
+struct Entries {
+  const ParseContext& context;
+  FlowsFile& file;
+  std::uint32_t spines; // of a leaf-spine; 0 = another shape
+
+  [[nodiscard]] bool packets() const { return file.level == NetworkLevel::packet; }
+
+  // `size_bytes`, or `packets` that are full.
+  // Packets of a flow are numbered with 32 bits, so that flows of more packets are refused here.
+  double size(io::Fields& entry) const {
+    const double payload = file.packet.options.full_payload();
+    if (entry.has("size_bytes") == entry.has("packets")) {
+      entry.refuse(entry.has("packets") ? "packets" : "size_bytes",
+                   "required: either size_bytes or packets");
+      (void)entry.any("size_bytes");
+      (void)entry.any("packets");
+      return 0;
+    }
+    if (entry.has("packets")) {
+      return static_cast<double>(entry.required_integer("packets")) * payload;
+    }
+    const double bytes = entry.required_number("size_bytes");
+    if (bytes != std::floor(bytes)) {
+      entry.refuse("size_bytes",
+                   "must be a whole number of bytes, got " + io::shown(*entry.any("size_bytes")));
+    } else if (packets() && payload > 0 && bytes > keys::kMostPacketsOfFlow * payload) {
+      entry.refuse("size_bytes", "at the packet level at most 2^31 packets of " +
+                                     base::shortest(payload) + " bytes, got " +
+                                     io::shown(*entry.any("size_bytes")));
+    }
+    return bytes;
+  }
+
+  // `protect`: which packets are protected; empty = all.
+  // Single packets are chosen by their number, so that a study can lose exactly the ones that it
+  // means to.
+  std::optional<links::FlowSpec::Protect> protect(io::Fields& entry) const {
+    std::optional<links::FlowSpec::Protect> result;
+    entry.object("protect", [&](io::Fields& fields) {
+      const std::int64_t every = fields.integer("every");
+      const std::int64_t offset = fields.integer("offset");
+      if (fields.has("every") && every >= 1 && offset >= every) {
+        fields.refuse("offset", fmt::format("must be below every ({}), got {}", every, offset));
+      }
+      result = {static_cast<std::uint32_t>(every), static_cast<std::uint32_t>(offset)};
+    });
+    return result;
+  }
+
+  // The queue of a flow; the network has fewer queues than the row allows.
+  std::uint8_t priority(io::Fields& entry) const {
+    io::Range range = entry.row("priority").range;
+    range.high = static_cast<double>(file.packet.options.queues - 1);
+    return static_cast<std::uint8_t>(
+        entry.optional_integer("priority", range).value_or(links::FlowSpec{}.priority));
+  }
+
+  // What single and generated flows have in common.
+  // Weights and caps belong to the sharing of the flow level. Packets share a link by what their
+  // transports do, and no transport takes either.
+  links::FlowSpec common(io::Fields& entry) const {
+    links::FlowSpec flow;
+    flow.bytes = size(entry);
+    flow.start_s = entry.number("start_s");
+    flow.priority = priority(entry);
+    flow.weight = entry.number("weight");
+    if (packets() && flow.weight != 1) {
+      entry.refuse("weight", "needs the flow model, got " + io::shown(*entry.any("weight")));
+    }
+    if (const auto cap = entry.optional_number("rate_cap_Bps")) {
+      flow.cap_Bps = *cap;
+      if (packets()) {
+        entry.refuse("rate_cap_Bps",
+                     "needs the flow model, got " + io::shown(*entry.any("rate_cap_Bps")));
+      }
+    }
+    flow.protect = protect(entry);
+    return flow;
+  }
+
+  // A host by name or number; empty after a problem.
+  std::optional<links::NodeId> host(io::Fields& entry, std::string_view key) const {
+    const io::Json* json = entry.given(key);
+    if (json == nullptr) {
+      entry.refuse(key, "required");
+      return std::nullopt;
+    }
+    return named_or_numbered(*json, "host", file.fabric.node_names, file.fabric.hosts,
+                             context.problems);
+  }
+
+  std::string node(links::NodeId id) const { return file.fabric.node_names[id]; }
+
+  // `path`: links by number or name that lead one after the other from src to dst; empty after a
+  // problem.
+  // A path is followed from node to node, so that the first link that does not continue it is
+  // named.
+  std::vector<links::LinkId> path(io::Fields& entry, const links::FlowSpec& flow) const {
+    std::vector<links::LinkId> links;
+    links::NodeId at = flow.src;
+    const std::size_t problems = context.problems.list().size();
+    for (const io::Json& each : entry.array("path", false)) {
+      const auto link = named_or_numbered(each, "link", file.fabric.link_names,
+                                          file.fabric.links.size(), context.problems);
+      if (!link) {
+        return {};
+      }
+      if (file.fabric.links[*link].from != at) {
+        context.problems.add(each, "link " + file.fabric.link_names[*link] +
+                                       " does not continue the path, which is at " + node(at));
+        return {};
+      }
+      at = file.fabric.links[*link].to;
+      links.push_back(*link);
+    }
+    if (at != flow.dst && context.problems.list().size() == problems) {
+      entry.refuse("path", "leads from " + node(flow.src) + " to " + node(at) + ", not to " +
+                               node(flow.dst));
+    }
+    return links;
+  }
+
+  // `via`: which of the shortest paths, by its spine.
+  // In a leaf-spine the number is that of a spine whatever hosts are meant; elsewhere it counts the
+  // shortest paths between the two hosts.
+  void via(io::Fields& entry, links::FlowSpec& flow) const {
+    const auto number = entry.optional_integer("via");
+    if (!number) {
+      return;
+    }
+    flow.via = static_cast<std::uint32_t>(*number);
+    const double ways = spines > 0 ? spines : file.routes->path_count(flow.src, flow.dst);
+    if (static_cast<double>(*number) >= ways) {
+      entry.refuse("via", fmt::format("unknown spine {}, must be in [0, {}]", *number,
+                                      base::shortest(ways - 1)));
+      return;
+    }
+    try { // every switch on the way must have so many links on
+      (void)links::flow_paths(file.fabric, *file.routes, {&flow, 1}, {});
+    } catch (const SimulationError&) {
+      entry.refuse("via", fmt::format("no shortest way from {} to {} through spine {}",
+                                      node(flow.src), node(flow.dst), *number));
+    }
+  }
+
+  // One flow from src to dst, by `path`, by `via` or by the routing of the network.
+  void single(io::Fields& entry) const {
+    links::FlowSpec flow = common(entry);
+    const auto src = host(entry, "src");
+    const auto dst = host(entry, "dst");
+    // A sprayed flow takes all paths, packet by packet, and a path of its own contradicts that.
+    const bool routed = entry.has("path") || entry.has("via");
+    const links::LoadBalancing balancing = file.packet.options.load_balancing;
+    if (entry.has("path") && entry.has("via")) {
+      entry.refuse("via", "give either path or via");
+    } else if (routed && links::is_sprayed(balancing)) {
+      entry.refuse(entry.has("path") ? "path" : "via",
+                   "has no meaning for load_balancing " +
+                       std::string(links::kLoadBalancings[balancing]));
+    }
+    (void)entry.any("path");
+    (void)entry.any("via");
+    if (src && dst) {
+      flow.src = *src;
+      flow.dst = *dst;
+      if (entry.has("path")) {
+        flow.path = path(entry, flow);
+      }
+      via(entry, flow);
+    }
+    file.flows.push_back(std::move(flow));
+  }
+
+  // The flows of a rule, all alike but for their hosts.
+  // Counts are checked before anything is made: all_to_all of a few thousand hosts has millions of
+  // flows.
+  void generated(io::Fields& entry) const {
+    const FlowRule rule = entry.word("generate", kFlowRules);
+    const std::int64_t hosts = file.fabric.hosts;
+    const links::FlowSpec like = common(entry);
+    std::int64_t senders = hosts;
+    if (rule == FlowRule::incast) {
+      senders = entry.required_integer("senders");
+      if (senders >= hosts) {
+        entry.refuse("senders", fmt::format("needs senders + 1 hosts, the topology has {}, got {}",
+                                            hosts, io::shown(*entry.any("senders"))));
+      }
+    }
+    const std::int64_t count = rule == FlowRule::all_to_all ? hosts * (hosts - 1) : senders;
+    if (count + static_cast<std::int64_t>(file.flows.size()) > kMostFlows) {
+      entry.refuse("generate",
+                   fmt::format("makes {} flows, a list has at most {}", count, kMostFlows));
+    }
+    if (!context.problems.empty()) {
+      return; // also of earlier entries: nothing will run
+    }
+    const auto first = static_cast<std::ptrdiff_t>(file.flows.size());
+    const links::FlowPattern size{.bytes = like.bytes, .start_s = like.start_s};
+    switch (rule) {
+    case FlowRule::incast:
+      links::add_incast(file.flows, static_cast<std::uint32_t>(senders), size);
+      break;
+    case FlowRule::permutation:
+      links::add_permutation(file.flows, file.fabric.hosts, static_cast<std::uint64_t>(file.seed),
+                             size);
+      break;
+    case FlowRule::all_to_all:
+      links::add_all_to_all(file.flows, file.fabric.hosts, size);
+      break;
+    }
+    std::for_each(file.flows.begin() + first, file.flows.end(), [&](links::FlowSpec& flow) {
+      flow.priority = like.priority;
+      flow.weight = like.weight;
+      flow.cap_Bps = like.cap_Bps;
+      flow.protect = like.protect;
+    });
+  }
+};
+
 } // namespace
 
 FlowsFile parse_flows(const io::Json& tree, Files& files, Leftovers leftovers) {
@@ -101,6 +327,36 @@ FlowsFile parse_flows(const io::Json& tree, Files& files, Leftovers leftovers) {
                          file.packet.warnings.end());
   }
   return file;
+}
+
+void parse_flow_entries(io::Fields& top, const ParseContext& context, FlowsFile& file,
+                        const links::Topology& topology) {
+  std::uint32_t spines = 0;
+  for (const auto& [key, value] : topology.preset_parameters) {
+    spines = topology.preset == "leaf_spine" && key == "spines" ? static_cast<std::uint32_t>(value)
+                                                                : spines;
+  }
+  const Entries entries{context, file, spines};
+  for (const io::Json& each : top.array("flows", true)) {
+    const io::Json* rule = each.find("generate");
+    const bool generated = rule != nullptr && !rule->is_null();
+    io::Fields entry(each, context.problems, generated ? keys::kGeneratedFlows : keys::kSingleFlow);
+    if (generated) {
+      entries.generated(entry);
+    } else if (each.is_object()) {
+      entries.single(entry);
+    }
+    entry.no_more();
+  }
+  const double jitter = top.number("start_jitter_s");
+  // Drawn after all flows are known, by position, so that the jitter of a flow does not depend on
+  // whether it was listed or generated.
+  links::add_start_jitter(file.flows, jitter, static_cast<std::uint64_t>(file.seed));
+  if (std::ranges::any_of(file.flows, [](const links::FlowSpec& flow) {
+        return flow.start_s > links::kMostSeconds;
+      })) {
+    top.refuse("start_jitter_s", "a flow starts after 9e6 s");
+  }
 }
 
 } // namespace stepsim::study

@@ -2,7 +2,7 @@
 // The keys of a file of kind flows (PKT 7.1). The packet block and the topology have the same keys
 // as in a scenario.
 
-#include "run/flows_file.hpp"
+#include "run/flows_run.hpp"
 #include "scenario/files/keys/topology_keys.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 

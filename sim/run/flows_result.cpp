@@ -1,9 +1,12 @@
 // One table of rows per object of the result. A row that is required is written whatever the level
 // is, as null where only the other level has a value.
+
 #include "run/flows_run.hpp"
 
 #include "document/fields/written.hpp"
 #include "scenario/keys/packet_keys.hpp"
+
+#include <deque>
 
 namespace stepsim::study {
 
@@ -247,6 +250,74 @@ constexpr Key kResultObject =
 constexpr std::array<std::string_view, 1> kFlowsExamples{
     R"({"background":null,"classes":{"droppable":{"delivered":null,"dropped":null,"sent":null,"vanished":null},"middle":{"delivered":null,"dropped":null,"sent":null,"vanished":null},"not_ect":{"delivered":null,"dropped":null,"sent":null,"vanished":null},"protected":{"delivered":null,"dropped":null,"sent":null,"vanished":null}},"events":2,"flows":[{"delivered_bytes":1e+06,"duplicates":null,"fct_s":0.001002,"id":0,"lost_bytes":0,"probe_rounds":null,"retransmissions":null,"timeouts":null,"wasted_bytes":null}],"links":[{"busy_s":0.001,"bytes":1e+06,"drops":{"buffer":null,"fault":null,"threshold":null},"id":0,"marks":null,"max_queue_packets":null,"name":"h0>switch","utilization":0.9980039920159679},{"busy_s":0,"bytes":0,"drops":{"buffer":null,"fault":null,"threshold":null},"id":1,"marks":null,"max_queue_packets":null,"name":"switch>h0","utilization":0},{"busy_s":0,"bytes":0,"drops":{"buffer":null,"fault":null,"threshold":null},"id":2,"marks":null,"max_queue_packets":null,"name":"h1>switch","utilization":0},{"busy_s":0.001,"bytes":1e+06,"drops":{"buffer":null,"fault":null,"threshold":null},"id":3,"marks":null,"max_queue_packets":null,"name":"switch>h1","utilization":0.9980039920159679}],"network":{"count_headers":false,"load_balancing":"ecmp","model":"flow","packet":{"ack_bytes":40,"buffer":{"packets":100,"scope":"port"},"control_bytes":64,"drop_packets":{"droppable":16,"middle":40,"protected":null},"faults":{"drop_packets_once":[],"link_loss":[]},"header_bytes":40,"load_balancing":"ecmp","mark_packets":52,"mtu_wire_bytes":1500,"queue_discipline":"fifo","queues":8,"spray_offset":"host","switch_latency_s":0,"wire_overhead_bytes":0},"queue_discipline":null,"transport":null},"packet_hops":null,"schema_version":1,"seed":1,"solves":1,"summary":{"max_s":0.001002,"mean_s":0.001002,"p50_s":0.001002,"p95_s":0.001002,"p99_s":0.001002},"warnings":[]})"};
 
+// One pass over the flows by their start, with the packets of first windows that wait before each
+// host. Between starts the port sends the oldest ones at its rate. Later windows are not followed:
+// whether they overflow too depends on the losses of the first ones.
+
+// Packets that a port of the switch before a host can hold for one queue; infinite = no limit. Of a
+// shared pool one hot queue gets alpha / (1 + alpha).
+// A port with a limit in bytes holds as many full packets as fit.
+double port_packets(const links::PacketOptions& options) {
+  const links::BufferOptions& buffer = options.buffer;
+  const double pool = static_cast<double>(buffer.bytes) / options.mtu_wire_bytes;
+  switch (buffer.scope) {
+  case links::BufferScope::port:
+    return buffer.packets == links::kNoThreshold ? std::floor(pool) : buffer.packets;
+  case links::BufferScope::shared:
+    return std::floor(pool * buffer.alpha / (1 + buffer.alpha));
+  case links::BufferScope::unlimited:
+    break;
+  }
+  return INFINITY;
+}
+
+// Packets of first windows that wait at the port of one host, and leave in the order of arrival.
+struct Backlog {
+  struct Window {
+    links::NodeId src;
+    double packets;
+  };
+  std::deque<Window> waiting;
+  double packets = 0; // of all windows that wait
+  double since_s = 0;
+  std::map<links::NodeId, double> of_source; // the same by their source
+
+  void leave(double leaving) {
+    while (!waiting.empty() && leaving > 0) {
+      Window& first = waiting.front();
+      const double gone = std::min(leaving, first.packets);
+      const bool empty = gone == first.packets;
+      leaving -= gone;
+      packets -= gone;
+      first.packets -= gone;
+      of_source[first.src] -= gone;
+      if (empty) {
+        waiting.pop_front();
+      }
+    }
+    if (waiting.empty()) { // without the rounding of the differences
+      packets = 0;
+      of_source.clear();
+    }
+  }
+
+  // Packets that find no place in a port that holds none: what came from all but the busiest
+  // source, and one more. The packets of that source come one after the other at line rate and
+  // leave at the same rate, so that they alone never overflow the port.
+  double add(double start_s, links::NodeId src, double window, double packet_s) {
+    leave((start_s - since_s) / packet_s);
+    since_s = start_s;
+    waiting.push_back({src, window});
+    packets += window;
+    of_source[src] += window;
+    double most = 0;
+    for (const auto& [host, sent] : of_source) {
+      most = std::max(most, sent);
+    }
+    return packets - most + 1;
+  }
+};
+
 } // namespace
 
 Json flows_tree(const FlowsFile& file, const FlowsResult& result) {
@@ -254,5 +325,47 @@ Json flows_tree(const FlowsFile& file, const FlowsResult& result) {
 }
 
 io::FileKind flows_result_kind() { return {"flows_result", &kResultObject, kFlowsExamples, false}; }
+
+std::optional<std::string> incast_risk(const FlowsFile& file) {
+  const links::PacketOptions& options = file.packet.options;
+  const links::TransportKind kind = options.transport.kind;
+  const bool tcp = kind == links::TransportKind::reno || kind == links::TransportKind::dctcp;
+  const double cap = port_packets(options);
+  if (!file.packet.has_transport || !tcp || std::isinf(cap)) {
+    return std::nullopt;
+  }
+  std::vector<double> packet_s(file.fabric.hosts, 0); // of the fastest link into the host
+  for (const links::FabricLink& link : file.fabric.links) {
+    if (file.fabric.is_host(link.to)) {
+      const double time = options.mtu_wire_bytes / link.bandwidth_Bps;
+      packet_s[link.to] = packet_s[link.to] > 0 ? std::min(packet_s[link.to], time) : time;
+    }
+  }
+  std::vector<std::uint32_t> order(file.flows.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t id) { return file.flows[id].start_s; });
+  std::map<links::NodeId, Backlog> at;
+  double worst = 0;
+  std::optional<std::string> text;
+  for (const std::uint32_t id : order) {
+    const links::FlowSpec& flow = file.flows[id];
+    if (flow.src == flow.dst || flow.bytes == 0) {
+      continue;
+    }
+    const double window = std::min(options.transport.tcp.initial_window,
+                                   std::ceil(flow.bytes / options.full_payload()));
+    Backlog& backlog = at[flow.dst];
+    const double overflow = backlog.add(flow.start_s, flow.src, window, packet_s[flow.dst]) - cap;
+    if (overflow > worst) {
+      worst = overflow;
+      text = "incast_risk: the first windows of " + std::to_string(backlog.waiting.size()) +
+             " flows to " + file.fabric.node_names[flow.dst] + " (" +
+             base::shortest(std::round(backlog.packets)) + " packets) overflow a buffer of " +
+             base::shortest(cap) +
+             " packets; the flow level knows no losses and no timeouts, the packet level does";
+    }
+  }
+  return text;
+}
 
 } // namespace stepsim::study

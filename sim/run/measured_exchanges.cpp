@@ -1,7 +1,7 @@
 // Exchanges of a trace are compared at the number of ranks that the trace was recorded with, on the
 // scenario's own links: any other number would compare different collectives.
 
-#include "run/measured_exchanges.hpp"
+#include "run/run.hpp"
 
 #include "programs/step/exchange_times.hpp"
 #include "scenario/scenario_conditions.hpp"

@@ -1,8 +1,8 @@
 #include "run/run_program.hpp"
 
 #include "base/quantity.hpp"
-#include "run/period_bound.hpp"
 #include "run/run_figures.hpp"
+#include "run/verdict.hpp"
 #include "scenario/scenario_overlap.hpp"
 
 namespace stepsim::study {

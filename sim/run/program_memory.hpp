@@ -5,7 +5,7 @@
 
 #include "run/evaluated_program.hpp"
 #include "run/memory_figures.hpp"
-#include "run/period_bound.hpp"
+#include "run/verdict.hpp"
 
 namespace stepsim::study {
 

@@ -2,8 +2,8 @@
 // The keys of a result about its program: the sharding units, and the size of the program.
 
 #include "document/fields/written.hpp"
-#include "run/figure_key.hpp"
 #include "run/result.hpp"
+#include "run/summary_fields.hpp"
 
 namespace stepsim::study {
 

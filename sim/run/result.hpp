@@ -6,8 +6,8 @@
 #include "programs/job/network_job.hpp"
 #include "run/network_result.hpp"
 #include "run/summary.hpp"
-#include "scenario/defaults.hpp"
 #include "scenario/named_files.hpp"
+#include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {
 

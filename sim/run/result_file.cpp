@@ -156,15 +156,6 @@ const LongList* find_long_list(std::string_view key) {
   return found == kLongLists.end() ? nullptr : found;
 }
 
-Json whole_list(const Result& result, std::string_view key) {
-  const LongList& list = *find_long_list(key);
-  io::Array all;
-  for (std::size_t i = 0; i < list.size(result); ++i) {
-    all.push_back(list.element(result, i));
-  }
-  return all;
-}
-
 // Every direction of every link; of a run that simulates one exchange at a time, over all of them.
 Json links_tree(const Result& result) {
   io::Array links;
@@ -217,11 +208,11 @@ constexpr auto kResult = std::to_array<Written<Result>>({
     {list("iterations", kOneIteration,
           "Iterations from 0; of asynchronous training those of worker 0.")
          .required(),
-     [](const Result& r) { return whole_list(r, "iterations"); }},
+     [](const Result& r) { return io::write_all(kIteration, r.iterations); }},
     {list("workers", kOneWorker, "Means of every worker, where workers differ.").required(),
-     [](const Result& r) { return whole_list(r, "workers"); }},
+     [](const Result& r) { return io::write_all(kWorker, r.workers); }},
     {list("buckets", kOneBucket, "Messages of a step in launch order.").required(),
-     [](const Result& r) { return whole_list(r, "buckets"); }},
+     [](const Result& r) { return io::write_all(kBucket, r.buckets); }},
     {list("units", kOneUnit, "Sharding units; left out without any."),
      [](const Result& r) { return r.units.empty() ? Json() : io::write_all(kUnit, r.units); }},
     {object("program", io::kKeysOf<kProgramSize>,
@@ -230,10 +221,10 @@ constexpr auto kResult = std::to_array<Written<Result>>({
        return r.program ? io::write(kProgramSize, r.program->program) : Json();
      }},
     {list("layers", kOneLayer, "Layers in a steady step.").required(),
-     [](const Result& r) { return whole_list(r, "layers"); }},
+     [](const Result& r) { return io::write_all(kLayer, r.layers); }},
     {list("links", kOneLink, "Directions of links of the topology.").required(), links_tree},
     {list("tensors", kOneTensor, "Messages of the last iteration, packet level.").required(),
-     [](const Result& r) { return whole_list(r, "tensors"); }},
+     [](const Result& r) { return io::write_all(kTensor, r.tensors); }},
     {list("jobs", kOneJob, "Jobs, where the workload is a list of them.").required(),
      [](const Result& r) { return io::write_all(kJob, r.jobs); }},
     io::row<&Result::events>("Events simulated.").in(io::at_least(0)),

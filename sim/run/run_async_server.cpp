@@ -4,7 +4,6 @@
 
 #include "run/memory_figures.hpp"
 #include "run/network_figures.hpp"
-#include "run/period_bound.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
 #include "run/run_figures.hpp"

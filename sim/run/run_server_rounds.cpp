@@ -7,10 +7,10 @@
 #include "run/run_program.hpp"
 
 #include "run/network_figures.hpp"
-#include "run/period_bound.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
 #include "run/run_figures.hpp"
+#include "run/verdict.hpp"
 #include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {

@@ -3,8 +3,7 @@
 #include "run/scenario_program.hpp"
 
 #include "programs/builders/step_programs.hpp"
-#include "programs/builders/zero_program.hpp"
-#include "programs/program_check.hpp"
+#include "programs/program_draft.hpp"
 #include "run/group_exchange.hpp"
 #include "run/network_figures.hpp"
 #include "run/planned_messages.hpp"
@@ -226,15 +225,13 @@ void label_layers(const std::vector<ProgramUnit>& units, programs::Program& prog
   }
 }
 
-std::string why_not_made(const Scenario& scenario) { return row_of(scenario).refusal(scenario); }
-
 } // namespace
 
 std::string why_no_program(const Scenario& scenario) {
   return simulates_messages(scenario)
              ? "a program has no messages that go through a simulated network one by one; --set "
                "/cluster/network/model=alpha_beta gives it one"
-             : why_not_made(scenario);
+             : row_of(scenario).refusal(scenario);
 }
 
 ExchangeMember exchange_member(const ScenarioProgram& made, const programs::Operation& operation) {
@@ -277,7 +274,7 @@ programs::Factors factors_of(const Scenario& scenario, const programs::Program& 
 }
 
 ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeFor made_for) {
-  if (const std::string reason = why_not_made(scenario); !reason.empty()) {
+  if (const std::string reason = row_of(scenario).refusal(scenario); !reason.empty()) {
     throw SimulationError(reason);
   }
   ScenarioProgram out;

@@ -10,7 +10,7 @@
 #include "collectives/method.hpp"
 #include "programs/live_bytes.hpp"
 #include "programs/operation_layout.hpp"
-#include "programs/step/message_gates.hpp"
+#include "programs/step/exchange_times.hpp"
 #include "run/bucket_cost.hpp"
 
 namespace stepsim::study {

@@ -2,8 +2,8 @@
 // The keys of a result that are listed per bucket, iteration, worker, layer and job.
 
 #include "document/fields/written.hpp"
-#include "run/figure_key.hpp"
 #include "run/result.hpp"
+#include "run/summary_fields.hpp"
 
 namespace stepsim::study {
 

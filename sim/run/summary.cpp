@@ -4,7 +4,7 @@
 
 #include "run/bucket_cost.hpp"
 #include "run/summary_keys.hpp"
-#include "scenario/compression/compressed_cost.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 
 namespace stepsim::study {
 

@@ -3,10 +3,11 @@
 // runs that have it. The table makes the summary of `run`, the records of sweeps, the columns of
 // `compare`, the targets of `solve`, and the JSON Schemas of results and records
 // (summary_keys.hpp).
-#include <array>
 
 #include "document/fields/written.hpp"
 #include "run/summary.hpp"
+
+#include <array>
 
 namespace stepsim::study {
 
@@ -332,5 +333,10 @@ inline constexpr auto& kSummaryFields = figures::kAll;
 
 // A figure in JSON; null, or an empty list, where the run has none.
 [[nodiscard]] io::Json figure_json(const Summary& summary, const SummaryField& field);
+
+// The key of the step, which records are read and written by; those of other figures are the names
+// of their members, too (summary_fields.hpp).
+
+inline constexpr std::string_view kIterationTime = io::member_name<&Summary::iteration_time_s>();
 
 } // namespace stepsim::study

@@ -7,8 +7,7 @@
 #include <set>
 
 #include "collectives/algorithms.hpp"
-#include "collectives/choose.hpp"
-#include "collectives/work.hpp"
+#include "collectives/method.hpp"
 #include "programs/job/network_job.hpp"
 #include "run/run_figures.hpp"
 #include "run/sharding_plan.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // Estimates how long a run will keep a processor busy, so that a scenario that would take hours is
 // refused before it starts. The estimate is right to an order of magnitude: the number of different
-// message sizes times the seconds that the evaluation of one takes (collectives/work.hpp); at
+// message sizes times the seconds that the evaluation of one takes (collectives/method.hpp); at
 // packet level, packets times hops times the seconds of a hop.
 #include "scenario/program_file.hpp"
 

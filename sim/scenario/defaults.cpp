@@ -1,14 +1,13 @@
 // The resolved scenario is walked next to the file: what only the first holds is a default. Keys
 // that choose no time at all are left out by name, keys without an effect here by their rule; all
 // others are shown, so that a new key is listed before anybody thinks of it.
-#include "scenario/defaults.hpp"
+#include "scenario/scenario_tree.hpp"
 
 #include "document/json_text.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {
 

@@ -3,7 +3,7 @@
 #include "scenario/scenario_exchange.hpp"
 
 #include "programs/step/exchange_times.hpp"
-#include "scenario/compression/compressed_cost.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 #include "scenario/scenario_library.hpp"
 
 namespace stepsim::study {

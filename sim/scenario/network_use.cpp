@@ -2,6 +2,7 @@
 
 #include "collectives/algorithms.hpp"
 #include "document/json_text.hpp"
+#include "scenario/files/network_files.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -157,6 +158,39 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
     refuse("/communication/schedule", "horovod is not defined for compression " +
                                           std::string(method.name) +
                                           " where every message is simulated");
+  }
+}
+
+std::optional<links::Topology> parse_topology_field(const io::Json& json,
+                                                    const ParseContext& context) {
+  const io::Json* file = json.is_string() ? &json : json.find("file");
+  if (file == nullptr) {
+    return io::parse_topology(json);
+  }
+  if (!json.is_string()) {
+    io::Fields fields(json, context.problems);
+    (void)fields.string("file");
+    fields.no_more();
+  }
+  return context.problems.empty() ? std::optional(context.files.topology(*file)) : std::nullopt;
+}
+
+// Packet times are integer picoseconds: rates beyond these limits round to 0, latencies overflow.
+// One link is reported, as the others tend to be alike.
+void check_packet_links(const io::Json& place, const ParseContext& context,
+                        const links::Fabric& fabric) {
+  constexpr double kMostLatency = 1000;
+  constexpr double kMostBandwidth = 1e15;
+  for (links::LinkId link = 0; link < fabric.links.size(); ++link) {
+    const auto& [from, to, latency_s, bandwidth_Bps] = fabric.links[link];
+    if (latency_s > kMostLatency || bandwidth_Bps > kMostBandwidth) {
+      context.problems.add(place, "link " + fabric.link_names[link] +
+                                      ": the packet model needs latency_s <= 1000 and "
+                                      "bandwidth_Bps <= 1e15, got " +
+                                      base::shortest(latency_s) + " and " +
+                                      base::shortest(bandwidth_Bps));
+      return;
+    }
   }
 }
 

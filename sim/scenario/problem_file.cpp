@@ -2,7 +2,7 @@
 // could need (forward times, measured buckets) makes it unfit for such a file.
 #include "scenario/problem_file.hpp"
 
-#include "scenario/cost_choice.hpp"
+#include "scenario/files.hpp"
 #include "scenario/keys/problem_keys.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "scenario/scenario_schedule.hpp"

@@ -1,7 +1,13 @@
 #include "scenario/program_file.hpp"
 
+#include "base/collected.hpp"
+#include "collectives/validate.hpp"
+#include "document/fields/members.hpp"
+#include "programs/step/exchange_times.hpp"
 #include "scenario/files/overlap_file.hpp"
+#include "scenario/node_counts.hpp"
 #include "scenario/program_keys.hpp"
+#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 
@@ -20,6 +26,119 @@ std::vector<std::uint32_t> ranks_of(const io::Json& part, io::Problems& problems
     }
   }
   return ranks;
+}
+
+// The cluster is read as that of a scenario with one layer, so that its keys, defaults and errors
+// are the same.
+
+// Needs no network of its own: the layer has no bytes.
+io::Json scenario_around(const io::Json& cluster, const io::Json& root) {
+  const io::Json layer(io::Object{{"name", "layer"},
+                                  {"forward_s", 1.0},
+                                  {"backward_s", 1.0},
+                                  {"gradient_bytes", 4},
+                                  {"dtype", "float32"}});
+  io::Json tree(io::Object{});
+  tree.set("workload", io::Object{{"layers", io::Array{layer}}});
+  tree.set("cluster", cluster);
+  if (const io::Json* unusual = root.find("allow_unusual")) {
+    tree.set("allow_unusual", *unusual);
+  }
+  tree.set_origin(root.file_pointer(), "", root.line());
+  return tree;
+}
+
+collectives::Op op_of(programs::Kind kind) {
+  return *collectives::parse_op(programs::kKinds[kind]);
+}
+
+std::uint32_t whole(std::int64_t count) { return static_cast<std::uint32_t>(count); }
+
+// Bytes cost nothing and adding is free: what is left are start-ups.
+collectives::Collective without_bytes(collectives::Collective collective) {
+  const auto drop = [](collectives::LinkCost& cost) { cost.per_byte_s = 0; };
+  drop(collective.links.all);
+  if (collective.links.two_level) {
+    drop(collective.links.two_level->intra);
+  }
+  collective.reduction_s_per_byte = 0;
+  return collective;
+}
+
+// Keys that hold their defaults are left out: files stay readable, and reading gives the same.
+
+using programs::Operation;
+using programs::OperationType;
+using programs::Program;
+
+io::Json stream_tree(const programs::Stream& stream) {
+  using programs::Stream;
+  io::Json tree = io::tree_of<&Stream::name>(stream);
+  const Stream defaults;
+  tree.set("discipline", programs::kDisciplines[stream.discipline]);
+  if (stream.credit_bytes != defaults.credit_bytes) {
+    tree.set("credit_bytes", stream.credit_bytes);
+  }
+  if (stream.discipline == programs::Discipline::at_once) {
+    if (stream.shares != defaults.shares) {
+      tree.set("channel_shares", buckets::kChannelShares[stream.shares]);
+    }
+    io::set_members<&Stream::concurrency, &Stream::contention>(stream, tree);
+  }
+  return tree;
+}
+
+io::Json group_tree(const programs::Group& group) { return io::list_of(group.parts); }
+
+io::Json pair_tree(const Program& program, std::uint32_t operation, std::int32_t distance) {
+  return io::Array{program.operations[operation].id, std::int64_t{distance}};
+}
+
+void set_label(io::Json& tree, std::string_view key, std::int32_t value) {
+  if (value >= 0) {
+    tree.set(key, value);
+  }
+}
+
+io::Json operation_tree(const Program& program, std::uint32_t o) {
+  const Operation& operation = program.operations[o];
+  io::Json tree(io::Object{{"id", operation.id},
+                           {"stream", program.streams[operation.stream].name},
+                           {"type", programs::kOperationTypes[operation.type]},
+                           {"kind", programs::kKinds[operation.kind]}});
+  if (operation.type == OperationType::exchange) {
+    tree.set("startup_s", operation.startup.value);
+    tree.set("data_s", operation.data.value);
+    if (operation.group != programs::kAllRanks) {
+      tree.set("group", program.groups[operation.group].name);
+    }
+    if (operation.entry != programs::Entry::together) {
+      tree.set("entry", programs::kEntries[operation.entry]);
+    }
+  } else {
+    tree.set("seconds", operation.seconds.value);
+  }
+  io::set_given(tree, "bytes", operation.bytes);
+  io::set_given(tree, "priority", operation.priority);
+  io::set_given(tree, "step", operation.step);
+  set_label(tree, "unit", operation.unit);
+  set_label(tree, "first_layer", operation.first_layer);
+  if (operation.last_layer != operation.first_layer) {
+    set_label(tree, "last_layer", operation.last_layer);
+  }
+  set_label(tree, "micro_batch", operation.micro_batch);
+  io::Array waits;
+  for (const programs::Wait& wait : program.waits_of(o)) {
+    waits.push_back(pair_tree(program, wait.operation, wait.distance));
+    if (wait.scope == programs::Scope::all) {
+      waits.back().as_array().emplace_back("all");
+    }
+    if (wait.until != programs::kAlways) {
+      waits.back().as_array().emplace_back(std::int64_t{wait.until});
+    }
+  }
+  tree.set("waits", std::move(waits));
+  return tree;
 }
 
 } // namespace
@@ -88,6 +207,110 @@ void add_unawaited(const programs::Program& program, std::vector<std::string>& w
     text += " and " + std::to_string(loose.size() - kShown) + " more";
   }
   warnings.push_back("nothing waits for " + text);
+}
+
+ProgramLinks::ProgramLinks(const io::Json& cluster, const io::Json& root, Files& files)
+    : scenario_(parse_scenario(scenario_around(cluster, root), files)) {}
+
+std::uint32_t ProgramLinks::ranks() const { return whole(scenario_.cluster.ranks()); }
+std::uint32_t ProgramLinks::nodes() const { return whole(joined_nodes(scenario_.cluster).nodes); }
+std::uint32_t ProgramLinks::gpus_per_node() const {
+  return whole(joined_nodes(scenario_.cluster).gpus);
+}
+
+programs::LinkConstants ProgramLinks::constants() const {
+  const Network& network = scenario_.cluster.network;
+  if (network.curve || scenario_.cluster.fabric || !scenario_.cluster.has_network) {
+    return {};
+  }
+  const collectives::LinkCost link = exchange_of(scenario_).links.all;
+  return {.latency_s = link.startup_s(), .seconds_per_byte = link.per_byte_s};
+}
+
+CollectiveTime ProgramLinks::time(programs::Kind kind, collectives::AlgorithmId algorithm,
+                                  double bytes, ProgramSpan span, const io::Json& place,
+                                  io::Problems& problems) const {
+  const Cluster& cluster = scenario_.cluster;
+  collectives::Collective collective = exchange_of(scenario_);
+  collective.op = op_of(kind);
+  collective.algorithm = algorithm;
+  if (span != ProgramSpan::all) {
+    if (cluster.fabric || cluster.network.curve || !cluster.intra) {
+      problems.add(place, "group",
+                   "the groups node and replica need a cluster of latencies and bandwidths, with "
+                   "an intra_network");
+      return {};
+    }
+    if (!cluster.equal_nodes()) {
+      require_equal_nodes(cluster, "a group", place, problems);
+      return {};
+    }
+    collective.links.two_level.reset();
+    collective.ranks = span == ProgramSpan::node ? gpus_per_node() : nodes();
+    if (span == ProgramSpan::node) {
+      collective.links.all = *cluster.intra;
+    } else {
+      bytes *= static_cast<double>(joined_nodes(cluster).gpus_per_nic());
+    }
+  }
+  collective.bytes = bytes;
+  if (collective.ranks < 2) {
+    return {};
+  }
+  const std::vector<collectives::Finding> findings = collectives::validate(collective);
+  if (!findings.empty()) {
+    problems.add(place, "algorithm", findings.front().message);
+    return {};
+  }
+  const std::optional<buckets::Cost>& curve = cluster.network.curve;
+  const Bytes size{static_cast<std::int64_t>(bytes)};
+  programs::ExchangeTimes all(collective, scenario_.method, curve);
+  const double seconds = all(size).seconds;
+  if (curve || cluster.fabric) { // whose start-up is not a number
+    return {.startup_s = 0, .data_s = seconds};
+  }
+  programs::ExchangeTimes startups(without_bytes(collective), scenario_.method, {});
+  const double startup = std::min(seconds, startups(size).seconds);
+  return {.startup_s = startup, .data_s = seconds - startup};
+}
+
+io::Json program_tree(const ProgramFile& file) {
+  const Program& program = file.program;
+  io::Json tree = io::file_json(keys::kProgram);
+  io::set_given(tree, "name", file.name);
+  tree.set("streams", base::collected<io::Json>(program.streams, stream_tree));
+  if (!program.groups.empty()) {
+    io::Object groups;
+    for (const programs::Group& group : program.groups) {
+      groups.emplace_back(group.name, group_tree(group));
+    }
+    tree.set("groups", std::move(groups));
+  }
+  io::Array operations;
+  for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
+    operations.push_back(operation_tree(program, o));
+  }
+  for (const programs::Applied& applied : program.applies) {
+    io::Json& update = operations[applied.update];
+    if (update.find("applies") == nullptr) {
+      update.set("applies", io::Array{});
+    }
+    update.find("applies")->as_array().push_back(
+        pair_tree(program, applied.exchange, applied.distance));
+  }
+  tree.set("operations", std::move(operations));
+  tree.set("marker", program.operations[program.marker].id);
+  io::set_given(tree, "tail", program.tail_operations);
+  if (program.steps != 1) {
+    tree.set("steps", program.steps);
+  }
+  if (program.interference.any()) {
+    tree.set("overlap", io::slowdown_tree(program.interference, programs::kKinds.all()));
+  }
+  tree.set("ranks", program.ranks);
+  tree.set("iterations", file.evaluation.iterations);
+  tree.set("discard_iterations", file.evaluation.discard);
+  return tree;
 }
 
 } // namespace stepsim::study

@@ -4,7 +4,6 @@
 #include "scenario/scenario.hpp"
 
 #include "document/json_text.hpp"
-#include "scenario/defaults.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/recorded_training.hpp"
 #include "scenario/scenario_conditions.hpp"
@@ -13,7 +12,7 @@
 #include "scenario/scenario_parts.hpp"
 #include "scenario/scenario_schedule.hpp"
 #include "scenario/scenario_sharding.hpp"
-#include "scenario/short_forms.hpp"
+#include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {
 

@@ -11,10 +11,9 @@
 #include "programs/builders/step_parts.hpp"
 #include "programs/step/pipeline.hpp"
 #include "scenario/files.hpp"
-#include "scenario/local_training.hpp"
 #include "scenario/node_source.hpp"
 #include "scenario/packet/packet_settings.hpp"
-#include "scenario/sharding.hpp"
+#include "scenario/training_parts.hpp"
 
 namespace stepsim::study {
 

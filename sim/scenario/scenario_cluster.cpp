@@ -1,16 +1,17 @@
 // A number can come from three places: the key itself, a calibration, a topology. The key wins over
 // the calibration, and both win over the topology, which is measured later (resolve_fabric).
-#include "scenario/scenario_parts.hpp"
 
-#include <set>
+#include "scenario/scenario_parts.hpp"
 
 #include "collectives/algorithms.hpp"
 #include "document/json_text.hpp"
 #include "links/profile/profile_curve.hpp"
-#include "scenario/cost_choice.hpp"
+#include "scenario/files.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_library.hpp"
+
+#include <set>
 
 namespace stepsim::study {
 
@@ -328,6 +329,34 @@ void require_networks(const io::Json& tree, const ParseContext& context, Scenari
     return; // resolve_fabric knows which ranks share a host
   }
   add_missing_intra(*place, context, cluster);
+}
+
+// Density matters to the ranges of a profile only where something is selected.
+void add_profile_warnings(Scenario& scenario) {
+  renew_name(scenario.cluster.network.calibration, scenario.warnings);
+  renew_name(scenario.cluster.intra_calibration, scenario.warnings);
+  if (!scenario.cluster.network.profile) {
+    return;
+  }
+  const links::NetworkProfile& profile = *scenario.cluster.network.profile;
+  const collectives::Compression& compression = scenario.communication.compression;
+  const bool sparse =
+      collectives::row(compression.method).kind == collectives::CompressionKind::sparse;
+  const std::int64_t ranks = scenario.cluster.ranks();
+  if (auto failed = links::grade_warning(profile)) {
+    scenario.warnings.insert(scenario.warnings.begin(), std::move(*failed)); // the first to be read
+  }
+  if (profile.label == links::ProfileLabel::calibrated && !profile.note.empty()) {
+    scenario.warnings.push_back(profile.name + ": " + profile.note);
+  }
+  const auto gamma = links::dense_inflation_warning(profile, ranks);
+  if (gamma && !sparse) {
+    scenario.warnings.push_back(*gamma);
+  }
+  for (std::string& text : links::outside_warnings(profile, ranks, scenario.cluster.gpus_per_node,
+                                                   sparse ? compression.density : std::nullopt)) {
+    scenario.warnings.push_back(std::move(text));
+  }
 }
 
 } // namespace stepsim::study

@@ -1,10 +1,10 @@
 #include "scenario/scenario_exchange.hpp"
 
 #include "collectives/algorithms.hpp"
-#include "programs/program_check.hpp"
+#include "programs/program_draft.hpp"
 #include "scenario/keys/local_training_keys.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/parse_value_codec.hpp"
+#include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
 
@@ -29,7 +29,7 @@ std::optional<OuterNetwork> parse_outer_network(io::Fields& fields, const Scenar
   return network;
 }
 
-// Operations of a round, for the limit of program_check.hpp. The count is an estimate, because no
+// Operations of a round, for the limit of program_draft.hpp. The count is an estimate, because no
 // buckets are planned yet.
 double operations_of(const LocalTraining& local, std::size_t layers) {
   const bool layered =

@@ -5,6 +5,7 @@
 // /cluster: machines, the links between and inside them, and the profiles and
 // measured curves with their numbers.
 
+#include "scenario/parse_context.hpp"
 #include "scenario/rules.hpp"
 
 namespace stepsim::study {
@@ -128,5 +129,13 @@ void check_sequence_length(const io::Json& place, const ParseContext& context,
 // first warning, the note of a calibrated profile, and ranks, GPUs per node and densities outside
 // its fit. NetworkProfile::warnings are not among them. Adds nothing without a profile.
 void add_profile_warnings(Scenario& scenario);
+
+// Reads and writes codecs of outer gradients and gathered parameters in a scenario.
+
+// Reads `key` of `fields`, a word or an object, for values of `value_bytes` bytes.
+[[nodiscard]] ValueCodec parse_value_codec(io::Fields& fields, std::string_view key,
+                                           const ParseContext& context, double value_bytes);
+// The object that a resolved scenario has for the codec.
+[[nodiscard]] io::Json value_codec_tree(const ValueCodec& codec);
 
 } // namespace stepsim::study

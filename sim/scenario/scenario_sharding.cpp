@@ -4,11 +4,11 @@
 
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"
-#include "programs/program_check.hpp"
+#include "programs/program_draft.hpp"
 #include "scenario/keys/training_keys.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/parse_value_codec.hpp"
 #include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {
 
@@ -299,7 +299,7 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
       compression.dense_warmup_iterations > 0) {
     problems.add(place, key, what + " is not defined for dense_warmup_iterations above 0");
   }
-  // What a program holds at most (program_check.hpp); an estimate, because nothing is planned yet.
+  // What a program holds at most (program_draft.hpp); an estimate, because nothing is planned yet.
   const double passes = 2.0 * static_cast<double>(training.micro_batches) *
                         static_cast<double>(scenario.workload.layers.size());
   if (passes > static_cast<double>(programs::kMaxOperations)) {

@@ -1,4 +1,4 @@
-#include "scenario/defaults.hpp"
+#include "scenario/scenario_tree.hpp"
 
 #include "scenario/keys/schedule_keys.hpp"
 

@@ -3,8 +3,8 @@
 
 #include "base/shared_value.hpp"
 #include "document/json_text.hpp"
-#include "run/figure_key.hpp"
 #include "run/run.hpp"
+#include "run/summary_fields.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "study/solve.hpp"
 #include "study/sweep/assumed.hpp"

@@ -6,7 +6,7 @@
 
 #include "base/collected.hpp"
 #include "document/json_text.hpp"
-#include "scenario/short_forms.hpp"
+#include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {
 
@@ -49,10 +49,6 @@ std::vector<Alternative> further_alternatives() {
 }
 // clang-format on
 
-Alternative of_schedule(const buckets::Planner& planner) {
-  return {planner.name, planner.summary, {{"/communication/schedule", planner.name}}, {}};
-}
-
 // Methods that send values of the gradient overlap with backward, bucket by bucket; the others
 // take all of it at once, as their papers do.
 Alternative of_compression(const collectives::CompressionRow& row) {
@@ -72,7 +68,8 @@ std::vector<Alternative> all_alternatives() {
   std::vector<Alternative> all;
   for (const buckets::Planner& planner : buckets::planners()) {
     if (planner.compared) {
-      all.push_back(of_schedule(planner));
+      all.push_back(
+          {planner.name, planner.summary, {{"/communication/schedule", planner.name}}, {}});
     }
   }
   for (const collectives::CompressionRow& row : collectives::compression_table()) {
@@ -139,12 +136,6 @@ std::vector<std::string> missing_defaults(const io::Json& scenario, const Altern
     }
   }
   return missing;
-}
-
-// "rank" of "/communication/compression/rank".
-std::vector<std::string> last_tokens(const std::vector<std::string>& pointers) {
-  return base::collected<std::string>(
-      pointers, [](const std::string& pointer) { return pointer.substr(pointer.rfind('/') + 1); });
 }
 
 } // namespace
@@ -233,8 +224,10 @@ io::Json with_alternative(io::Json scenario, const Alternative& alternative,
 
 std::vector<std::string> filled_in(const io::Json& scenario, const Alternative& alternative,
                                    std::span<const Axis> axes) {
-  return last_tokens(missing_defaults(
-      changed(with_short_forms_expanded(scenario), alternative.changes), alternative, axes));
+  return base::collected<std::string>( // "rank" of "/communication/compression/rank"
+      missing_defaults(changed(with_short_forms_expanded(scenario), alternative.changes),
+                       alternative, axes),
+      [](const std::string& pointer) { return pointer.substr(pointer.rfind('/') + 1); });
 }
 
 } // namespace stepsim::study

@@ -4,7 +4,7 @@
 
 #include "base/collected.hpp"
 #include "buckets/planners.hpp"
-#include "run/figure_key.hpp"
+#include "run/summary_fields.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "study/crossings.hpp"
 #include "study/sweep/rows.hpp"

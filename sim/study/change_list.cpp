@@ -1,4 +1,4 @@
-#include "study/change_list.hpp"
+#include "study/step_changes.hpp"
 
 #include "document/json_text.hpp"
 #include "scenario/keys/communication_keys.hpp"

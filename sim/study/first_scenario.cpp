@@ -1,5 +1,5 @@
-// The defaults come from the list that results show (scenario/defaults.hpp), so that a new default
-// that decides a time is written here before anybody thinks of it.
+// The defaults come from the list that results show (scenario/scenario_tree.hpp), so that a new
+// default that decides a time is written here before anybody thinks of it.
 #include "study/first_scenario.hpp"
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 #include "run/run.hpp"
 #include "scenario/recorded_training.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/short_forms.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::study {

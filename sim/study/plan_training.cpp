@@ -2,9 +2,9 @@
 
 #include "buckets/unit_search.hpp"
 #include "document/json_text.hpp"
-#include "run/figure_key.hpp"
 #include "run/memory_figures.hpp"
 #include "run/sharding_plan.hpp"
+#include "run/summary_fields.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_sharding.hpp"
 #include "study/sweep/rows.hpp"

@@ -4,9 +4,11 @@
 // into micro-batches, sizes of buckets, units of layers and numbers of nodes. The search is exact
 // over these: a combination is left out only if memory that every run of it has exceeds that of a
 // GPU, or if its computing alone takes longer than the best run, at the high end of its interval.
-#include <functional>
 
+#include "scenario/scenario.hpp"
 #include "study/compare.hpp"
+
+#include <functional>
 
 namespace stepsim::study {
 
@@ -31,5 +33,19 @@ struct TrainingPlan {
 // SimulationError if no combination runs.
 [[nodiscard]] TrainingPlan plan_training(const io::Json& tree, Files& files,
                                          const TrainingPlanOptions& options);
+
+// The settings that frameworks of today read, for the best row of plan-training.
+
+struct TrainingSettings {
+  std::string text;
+  std::string note; // what the file cannot say; "" = nothing
+};
+
+// The names of the frameworks, and the file of one of them for the scenario `best`, whose
+// `prediction` stands in its first comment. Throws UsageError for a scenario without a batch size,
+// and for a strategy or precision that the framework lacks.
+[[nodiscard]] std::vector<std::string_view> training_targets();
+[[nodiscard]] TrainingSettings training_settings(std::string_view target, const Scenario& best,
+                                                 std::string_view prediction);
 
 } // namespace stepsim::study

@@ -1,8 +1,15 @@
 // One table of rows per object of the result, from the innermost outwards.
+
 #include "study/semantics_result.hpp"
 
+#include "base/collected.hpp"
 #include "document/fields/written.hpp"
+#include "document/reader.hpp"
 #include "study/semantics_keys.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
 
 namespace stepsim::study {
 
@@ -75,27 +82,27 @@ constexpr auto kErrors = std::to_array<Written<FeedbackStep>>({
      [](const FeedbackStep& step) { return Json(step.per_round.conservation_error); }},
 });
 
-struct Iteration {
+struct SemanticsStep {
   const FeedbackStep& step;
   std::uint32_t k;
 };
 
-constexpr auto kReferences = std::to_array<Written<Iteration>>({
+constexpr auto kReferences = std::to_array<Written<SemanticsStep>>({
     {vector_key("exact_local_top_k", "The first k entries of the sum of the selections.")
          .required(),
-     [](const Iteration& each) {
+     [](const SemanticsStep& each) {
        return vector_tree(
            collectives::select_top_k(collectives::sparse_sum(each.step.selected), each.k));
      }},
     {vector_key("dense_top_k", "The first k entries of the sum of gradients and residuals.")
          .required(),
-     [](const Iteration& each) {
+     [](const SemanticsStep& each) {
        return vector_tree(
            collectives::select_top_k(collectives::sparse_sum(each.step.accumulated), each.k));
      }},
 });
 
-Json rounds_of(const Iteration& each) {
+Json rounds_of(const SemanticsStep& each) {
   io::Array rounds;
   for (const std::vector<collectives::Merge>& merges : each.step.global.rounds) {
     rounds.push_back(io::write(kRound, Round{rounds.size(), merges}));
@@ -103,35 +110,35 @@ Json rounds_of(const Iteration& each) {
   return rounds;
 }
 
-constexpr auto kIteration = std::to_array<Written<Iteration>>({
+constexpr auto kIteration = std::to_array<Written<SemanticsStep>>({
     {vectors_key("selected", "What every rank selects: the first k entries of gradient and "
                              "residual.")
          .required(),
-     [](const Iteration& each) { return vectors_tree(each.step.selected); }},
+     [](const SemanticsStep& each) { return vectors_tree(each.step.selected); }},
     {list("rounds", kRoundObject, "Rounds of merges; none for gathering methods and one rank.")
          .example(R"([{"round": 0, "merges": []}])")
          .required(),
      rounds_of},
     {vector_key("final", "What every rank gets.").required(),
-     [](const Iteration& each) { return vector_tree(each.step.global.result); }},
+     [](const SemanticsStep& each) { return vector_tree(each.step.global.result); }},
     {vector_key("update", "What every rank gets, divided by the number of ranks.").required(),
-     [](const Iteration& each) { return vector_tree(each.step.update); }},
+     [](const SemanticsStep& each) { return vector_tree(each.step.update); }},
     {object("residual_by_mask", io::kKeysOf<kResiduals>,
             "Residuals after the iteration under both masks.")
          .required(),
-     [](const Iteration& each) { return io::write(kResiduals, each.step); }},
+     [](const SemanticsStep& each) { return io::write(kResiduals, each.step); }},
     {list("lost", kLostObject,
           "Entries that mask final neither applies nor returns, by rank and index.")
          .example(R"([{"rank": 0, "index": 1, "value": 3}])")
          .required(),
-     [](const Iteration& each) { return io::write_all(kLost, each.step.lost); }},
+     [](const SemanticsStep& each) { return io::write_all(kLost, each.step.lost); }},
     {object("conservation_error_by_mask", io::kKeysOf<kErrors>,
             "Largest difference over all indices between what went in (gradients and residuals "
             "before) and what came out (the result and residuals after).")
          .required(),
-     [](const Iteration& each) { return io::write(kErrors, each.step); }},
+     [](const SemanticsStep& each) { return io::write(kErrors, each.step); }},
     {object("references", io::kKeysOf<kReferences>, "What exact selections would give.").required(),
-     [](const Iteration& each) { return io::write(kReferences, each); }},
+     [](const SemanticsStep& each) { return io::write(kReferences, each); }},
 });
 constexpr std::array kIterationObject{
     object("iterations", io::kKeysOf<kIteration>, "An iteration.")};
@@ -161,7 +168,7 @@ constexpr auto kSemanticsRows = std::to_array<Written<SemanticsRun>>({
     {list("iterations", kIterationObject, "Iterations in order.").example("[]").required(),
      [](const SemanticsRun& run) {
        return Json(io::write_each(run.steps, [&](const FeedbackStep& step) {
-         return io::write(kIteration, Iteration{step, run.file.k});
+         return io::write(kIteration, SemanticsStep{step, run.file.k});
        }));
      }},
 });
@@ -200,6 +207,116 @@ constexpr Key kSemanticsObject =
 // Two ranks, one iteration.
 constexpr std::array<std::string_view, 1> kSemanticsResultExamples{
     R"({"difference":null,"dims":3,"iterations":[{"conservation_error_by_mask":{"final":0,"per_round":0},"final":{"index":[1],"value":[5]},"lost":[],"references":{"dense_top_k":{"index":[1],"value":[8]},"exact_local_top_k":{"index":[1],"value":[5]}},"residual_by_mask":{"final":[{"index":[0,1],"value":[4,3]},{"index":[2],"value":[1]}],"per_round":[{"index":[0,1],"value":[4,3]},{"index":[2],"value":[1]}]},"rounds":[{"merges":[{"from":1,"rank":0,"result":{"index":[1],"value":[5]}}],"round":0}],"selected":[{"index":[0],"value":[4]},{"index":[1],"value":[5]}],"update":{"index":[1],"value":[2.5]}}],"k":1,"matches_expected":null,"method":"gtopk_tree","name":"","ranks":2,"residual_mask":"final","warnings":[]})"};
+
+// Walks through `expected` and the output side by side and stops at the first difference. The
+// output may hold more than is expected, never less.
+
+constexpr double kTolerance = 1e-12;
+
+using Found = std::optional<Difference>;
+
+// Whole numbers are compared exactly, others within a relative tolerance.
+// Whole numbers, such as indices and small test values, come out of exact sums; others may be
+// summed in another order than by whoever wrote the file.
+bool same_number(double expected, double got) {
+  const bool whole = expected == std::floor(expected) && got == std::floor(got);
+  return expected == got ||
+         (!whole &&
+          std::abs(expected - got) <= kTolerance * std::max(std::abs(expected), std::abs(got)));
+}
+
+Difference difference(const io::Json& expected, const std::string& wanted, const std::string& got) {
+  return {expected.pointer(), "expected " + wanted + ", got " + got};
+}
+
+std::string entries(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " entry" : " entries");
+}
+
+// {"index": [..], "value": [..]}
+bool is_vector(const io::Json& output) {
+  return output.is_object() && output.find("index") != nullptr && output.find("value") != nullptr &&
+         output.as_object().size() == 2;
+}
+
+// `expected` is a list of all `dims` values, the output has the entries that are not zero.
+// Entries of the output are ascending, so that one pass over both lists is enough.
+Found compare_dense(const io::Json& expected, const io::Json& output, std::int64_t dims) {
+  const io::Array& list = expected.as_array();
+  if (static_cast<std::int64_t>(list.size()) != dims) {
+    return difference(expected, entries(list.size()), std::to_string(dims));
+  }
+  const io::Array& indices = output.find("index")->as_array();
+  const io::Array& values = output.find("value")->as_array();
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const bool entry =
+        next < indices.size() && indices[next].as_integer() == static_cast<std::int64_t>(i);
+    const io::Json got = entry ? values[next] : io::Json(0);
+    next += entry ? 1 : 0;
+    if (list[i].is_null()) {
+      continue;
+    }
+    if (!list[i].is_number() || !same_number(list[i].as_double(), got.as_double())) {
+      return difference(list[i], io::shown(list[i]), io::shown(got));
+    }
+  }
+  return std::nullopt;
+}
+
+Found compare(const io::Json& expected, const io::Json& output, std::int64_t dims, bool may_end);
+
+// Keys may be missing from `expected`; a key that no output has is an error of the file.
+Found compare_objects(const io::Json& expected, const io::Json& output, std::int64_t dims) {
+  for (const auto& [key, value] : expected.as_object()) {
+    const io::Json* got = output.find(key);
+    if (got == nullptr) {
+      throw InputError(std::string(value.file()), value.pointer(),
+                       "unknown key" +
+                           base::did_you_mean(key, base::collected<std::string_view>(
+                                                       std::views::keys(output.as_object()))));
+    }
+    if (Found found = compare(value, *got, dims, key == "iterations")) {
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+Found compare_lists(const io::Json& expected, const io::Json& output, std::int64_t dims,
+                    bool may_end) {
+  const io::Array& wanted = expected.as_array();
+  const io::Array& got = output.as_array();
+  for (std::size_t i = 0; i < std::min(wanted.size(), got.size()); ++i) {
+    if (Found found = compare(wanted[i], got[i], dims, false)) {
+      return found;
+    }
+  }
+  if (wanted.size() > got.size() || (wanted.size() < got.size() && !may_end)) {
+    return difference(expected, entries(wanted.size()), std::to_string(got.size()));
+  }
+  return std::nullopt;
+}
+
+// `may_end`: a list may be shorter than that of the output.
+Found compare(const io::Json& expected, const io::Json& output, std::int64_t dims, bool may_end) {
+  if (expected.is_null()) {
+    return std::nullopt;
+  }
+  if (expected.is_array() && is_vector(output)) {
+    return compare_dense(expected, output, dims);
+  }
+  if (expected.is_object() && output.is_object()) {
+    return compare_objects(expected, output, dims);
+  }
+  if (expected.is_array() && output.is_array()) {
+    return compare_lists(expected, output, dims, may_end);
+  }
+  const bool same = expected.is_number() && output.is_number()
+                        ? same_number(expected.as_double(), output.as_double())
+                        : expected == output;
+  return same ? Found() : difference(expected, io::shown(expected), io::shown(output));
+}
 
 } // namespace
 
@@ -240,6 +357,10 @@ std::vector<std::string> semantics_warnings(const SemanticsFile& file) {
     return {"per_round mask on a tree assumes truncation feedback that is not charged"};
   }
   return {};
+}
+
+std::optional<Difference> first_difference(const SemanticsFile& file, const io::Json& output) {
+  return compare(file.expected, output, file.dims, false);
 }
 
 } // namespace stepsim::study

@@ -6,8 +6,7 @@
 #include "run/run.hpp"
 #include "run/work_estimate.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/short_forms.hpp"
-#include "study/change_list.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "study/sweep/ranking.hpp"
 
 namespace stepsim::study {

@@ -18,8 +18,8 @@ struct ChangedStep {
 // The scenario in `tree` with the assignments `set`. Keys that have no meaning beside them are
 // taken out by further assignments (POINTER=null). Empty if the changed scenario is invalid, its
 // run fails or it has no iteration time. In all functions here the short forms of `tree` must be
-// expanded (short_forms.hpp), because a change below one is invalid. Empty, too, and `is_slow` set,
-// if the run is estimated to take longer than 10 s.
+// expanded (scenario_tree.hpp), because a change below one is invalid. Empty, too, and `is_slow`
+// set, if the run is estimated to take longer than 10 s.
 [[nodiscard]] std::optional<ChangedStep> changed_step(const io::Json& tree,
                                                       std::vector<std::string> set, Files& files,
                                                       bool with_parts = false,
@@ -55,5 +55,19 @@ struct WhatIfOptions {
 
 // The largest gain first; steps that differ by rounding alone stay in their order.
 void sort_by_gain(std::vector<WhatIf>& changes);
+
+// The changes that step_changes.hpp tries, and the causes that it adds to a scenario, before
+// anybody has looked whether they are valid.
+
+struct Change {
+  std::string name;
+  std::vector<std::string> set;
+  ChangeKind kind{};
+};
+
+// `tree`: the scenario as written, short forms expanded; `scenario`: what it says (nominal_of()).
+[[nodiscard]] std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario);
+// What is often missing in a scenario that predicts too short a step.
+[[nodiscard]] std::vector<Change> all_causes(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -1,6 +1,6 @@
 // The best row of plan-training as the configuration that a framework of today reads. Every line
 // says what it is; JSON has no comments, so that its keys are explained beside it.
-#include "study/training_settings.hpp"
+#include "study/plan_training.hpp"
 
 #include <fmt/core.h>
 
@@ -79,14 +79,7 @@ Facts facts_of(const Scenario& best) {
       fmt::format("--emit {}: it has no {}; {}", target, facts.strategy_word, instead));
 }
 
-bool is_zero(const Facts& facts) {
-  return facts.strategy == ShardingStrategy::zero1 || facts.strategy == ShardingStrategy::zero2;
-}
-
 std::string torchtitan(const Facts& facts) {
-  if (is_zero(facts)) {
-    refuse("torchtitan", facts, "--emit deepspeed has it");
-  }
   if (facts.fp16) {
     throw UsageError("--emit torchtitan: it computes in bfloat16; --set /workload/dtype=bf16");
   }
@@ -149,9 +142,6 @@ std::string deepspeed(const Facts& facts) {
 }
 
 std::string accelerate(const Facts& facts) {
-  if (is_zero(facts)) {
-    refuse("accelerate", facts, "--emit deepspeed has it");
-  }
   const bool shards = facts.strategy != ShardingStrategy::none;
   const std::string out =
       fmt::format("distributed_type: {}  # {}\n"
@@ -194,9 +184,6 @@ std::string fsdp_units(const Facts& facts, const std::string& checkpoint) {
 }
 
 std::string fsdp(const Facts& facts) {
-  if (is_zero(facts)) {
-    refuse("fsdp", facts, "--emit deepspeed has it");
-  }
   const std::string checkpoint =
       facts.recompute == Recompute::none
           ? ""
@@ -235,6 +222,7 @@ struct SettingsTarget {
   std::string_view keys; // whose keys they are: tests/cli/framework_keys.json
   std::string_view note; // what the file cannot say
   bool (*says_units)(const Facts& facts);
+  bool has_zero = false; // strategies zero1 and zero2
 };
 constexpr std::array kTargets{
     SettingsTarget{"torchtitan", "# ", torchtitan, "torchtitan b5bcd76", "",
@@ -243,7 +231,7 @@ constexpr std::array kTargets{
                    "train_batch_size is GPUs x micro-batches x samples; bucket sizes count values; "
                    "mics_shard_size GPUs share one copy, where the model is made inside "
                    "deepspeed.zero.MiCS_Init; what backward computes again is set in the model",
-                   [](const Facts& facts) { return facts.has_blocks(); }},
+                   [](const Facts& facts) { return facts.has_blocks(); }, true},
     SettingsTarget{
         "accelerate", "# ", accelerate, "Accelerate 16cb6eb",
         "micro-batches are gradient_accumulation_steps of Accelerator(); what computes a part of a "
@@ -261,6 +249,11 @@ TrainingSettings training_settings(std::string_view target, const Scenario& best
                                    std::string_view prediction) {
   const Facts facts = facts_of(best);
   const auto* found = std::ranges::find(kTargets, target, &SettingsTarget::name);
+  const bool zero =
+      facts.strategy == ShardingStrategy::zero1 || facts.strategy == ShardingStrategy::zero2;
+  if (zero && !found->has_zero) {
+    refuse(target, facts, "--emit deepspeed has it");
+  }
   const std::string units =
       found->says_units(facts)
           ? ""

@@ -4,13 +4,11 @@
 
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"
-#include "run/figure_key.hpp"
+#include "run/summary_fields.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_tree.hpp"
-#include "scenario/short_forms.hpp"
 #include "study/step_changes.hpp"
 #include "study/sweep/ranking.hpp"
-#include "study/tune_density.hpp"
 
 namespace stepsim::study {
 

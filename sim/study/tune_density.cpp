@@ -1,6 +1,6 @@
 // The largest density at which a sparse exchange is at least as fast as dense training, by
 // bisection over the entries k of the whole gradient: time never falls with k (SPA 1, 16).
-#include "study/tune_density.hpp"
+#include "study/tune.hpp"
 
 #include "document/json_text.hpp"
 

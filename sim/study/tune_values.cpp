@@ -13,9 +13,9 @@
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_schedule.hpp"
-#include "scenario/short_forms.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "study/crossings.hpp"
-#include "study/tune_density.hpp"
+#include "study/tune.hpp"
 
 namespace stepsim::study {
 

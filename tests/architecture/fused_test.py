@@ -24,7 +24,7 @@ ALLOWS = re.compile(r"-ffp-contract=(?!off)|-Ofast|-ffast-math|-funsafe-math-opt
 # The arithmetic of a step on the way of `run` and on the short way of `sweep`. Files with clones for
 # several instruction sets join by themselves.
 KERNELS = ["collectives/formula/closed_form_ring.cpp", "links/flow/flow_level.cpp", "buckets/cost.cpp",
-           "buckets/send_in_order.cpp", "study/sweep/sweep_quick.cpp", "programs/step/exchange_times.cpp",
+           "buckets/sending.cpp", "study/sweep/sweep_quick.cpp", "programs/step/exchange_times.cpp",
            "study/sweep/quick_step.cpp"]
 # This one has an a + b m in it, so that a compiler that may fuse does.
 SAMPLE = "collectives/formula/closed_form_ring.cpp"

@@ -9,7 +9,7 @@
 #include "base/random.hpp"
 #include "links/fabric/routes.hpp"
 #include "links/fabric/topology.hpp"
-#include "links/packet/packet_flows.hpp"
+#include "links/packet/packet_network.hpp"
 
 namespace {
 

@@ -8,9 +8,9 @@
 
 #include <doctest/doctest.h>
 
-#include "buckets/bounds.hpp"
 #include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
+#include "buckets/problem.hpp"
 #include "buckets/schedules.hpp"
 #include "buckets/sending.hpp"
 #include "buckets/steps.hpp"

@@ -1,7 +1,7 @@
 // The small worked cases of every planner: ten numbers each, times by hand.
-#include "buckets/bounds.hpp"
 #include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
+#include "buckets/problem.hpp"
 
 #include <cmath>
 #include <string>

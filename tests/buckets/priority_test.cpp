@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
-#include "buckets/priority.hpp"
 #include "buckets/sending.hpp"
 #include "buckets/steps.hpp"
 #include "testing/tolerance.hpp"

@@ -1,6 +1,7 @@
 // Sharding units against the FSDP program itself: every division of small random models, rows U1
 // to U3 of TRN 11.7, and the tables of TRN 6 for Llama-3.1-8B and ResNet-152.
 #include "buckets/unit_planner.hpp"
+#include "buckets/unit_search.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,7 +13,6 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "buckets/unit_search.hpp"
 #include "programs/builders/fsdp_program.hpp"
 #include "programs/recurrence.hpp"
 #include "testing/tolerance.hpp"

@@ -10,7 +10,7 @@
 #include "calibrate/curves.hpp"
 #include "document/json_text.hpp"
 #include "links/profile/profile_curve.hpp"
-#include "scenario/files/profile_file.hpp"
+#include "scenario/files/network_files.hpp"
 
 using namespace stepsim;
 using namespace stepsim::calibrate;

@@ -1,4 +1,4 @@
-#include "cli/text/dot.hpp"
+#include "cli/text/topology_text.hpp"
 
 #include <doctest/doctest.h>
 

@@ -9,7 +9,6 @@
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/blocks.hpp"
 #include "collectives/formula/closed_form.hpp"
-#include "collectives/formula/closed_form_streams.hpp"
 #include "collectives/formula/uniform.hpp"
 #include "collectives/point.hpp"
 #include "testing/tolerance.hpp"

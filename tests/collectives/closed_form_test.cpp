@@ -7,7 +7,6 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/closed_form.hpp"
-#include "collectives/formula/closed_forms.hpp"
 #include "collectives/nodes.hpp"
 #include "collectives/point.hpp"
 #include "collectives/validate.hpp"

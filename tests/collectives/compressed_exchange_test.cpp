@@ -1,6 +1,5 @@
 // Times and messages of compressed exchanges against the formulas of SPA 3, 4, 11 and PIP 6 and
 // their expected values. Tolerance 1e-9 relative where all evaluators add the same durations.
-#include "collectives/choose.hpp"
 #include "collectives/compress/compressed_exchange.hpp"
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/closed_form.hpp"
@@ -17,7 +16,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "collectives/compress/compressed_formulas.hpp"
+#include "collectives/compress/exchange_builder.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::collectives {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "collectives/compress/compressed_exchange.hpp"
-#include "collectives/compress/compressed_record.hpp"
 #include "collectives/point.hpp"
 #include "collectives/record.hpp"
 #include "collectives/validate.hpp"

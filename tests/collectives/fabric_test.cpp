@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/choose.hpp"
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/evaluate/event_run.hpp"
 #include "collectives/evaluate/link_costs.hpp"

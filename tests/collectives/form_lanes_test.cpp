@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "collectives/choose.hpp"
+#include "collectives/method.hpp"
 #include "collectives/point.hpp"
 
 using namespace stepsim::collectives;

@@ -1,4 +1,4 @@
-#include "collectives/operators/global_top_k.hpp"
+#include "collectives/operators/sparse_vector.hpp"
 
 #include <doctest/doctest.h>
 

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "collectives/algorithms.hpp"
-#include "collectives/choose.hpp"
+#include "collectives/method.hpp"
 #include "collectives/point.hpp"
 
 using namespace stepsim::collectives;

@@ -9,12 +9,11 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "collectives/choose.hpp"
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/blocks.hpp"
+#include "collectives/method.hpp"
 #include "collectives/nodes.hpp"
 #include "collectives/random_streams.hpp"
-#include "collectives/work.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::collectives {

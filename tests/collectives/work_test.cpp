@@ -1,8 +1,7 @@
-#include "collectives/work.hpp"
+#include "collectives/method.hpp"
 
 #include <doctest/doctest.h>
 
-#include "collectives/method.hpp"
 #include "collectives/on_fabric.hpp"
 #include "testing/tolerance.hpp"
 

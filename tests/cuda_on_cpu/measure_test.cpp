@@ -7,8 +7,8 @@
 #include "calibrate/cuda/gpu_calibration.hpp"
 #include "calibrate/cuda/measure.hpp"
 #include "calibrate/cuda/measurement.cuh"
+#include "scenario/files/network_files.hpp"
 #include "scenario/files/overlap_file.hpp"
-#include "scenario/files/profile_file.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

@@ -23,9 +23,8 @@
 #include "import/nccl/import_nccl_tests.hpp"
 #include "import/nccl/import_nccl_topology.hpp"
 #include "import/sizes/size_files.hpp"
-#include "scenario/files/model_file.hpp"
+#include "scenario/files/network_files.hpp"
 #include "scenario/files/samples_file.hpp"
-#include "scenario/files/topology_file.hpp"
 #include "scenario/files/trace_file.hpp"
 
 namespace {

@@ -9,7 +9,7 @@
 #include "document/temporary_folder.hpp"
 #include "import/import_samples.hpp"
 #include "import/nccl/import_nccl_topology.hpp"
-#include "scenario/files/topology_file.hpp"
+#include "scenario/files/network_files.hpp"
 #include "scenario/files/trace_file.hpp"
 
 using namespace stepsim;

@@ -12,7 +12,7 @@
 #include "import/import_samples.hpp"
 #include "links/fabric/routes.hpp"
 #include "links/fabric/topology.hpp"
-#include "scenario/files/topology_file.hpp"
+#include "scenario/files/network_files.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

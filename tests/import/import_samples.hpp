@@ -11,7 +11,7 @@
 #include "document/json.hpp"
 #include "document/json_text.hpp"
 #include "layers/model_table.hpp"
-#include "scenario/files/model_file.hpp"
+#include "scenario/files/trace_file.hpp"
 #include "testing/paths.hpp"
 
 namespace stepsim::io {

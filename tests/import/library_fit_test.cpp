@@ -15,7 +15,7 @@
 #include "nccl/chosen_time.hpp"
 #include "nccl/library_fit.hpp"
 #include "nccl/library_record.hpp"
-#include "scenario/files/library_file.hpp"
+#include "scenario/files/network_files.hpp"
 #include "scenario/files/node_file.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"

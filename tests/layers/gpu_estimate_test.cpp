@@ -1,5 +1,5 @@
 // Computing times estimated for a GPU (INP 3).
-#include "layers/gpu_estimate.hpp"
+#include "layers/gpu_table.hpp"
 #include "layers/workload.hpp"
 #include "testing/tolerance.hpp"
 

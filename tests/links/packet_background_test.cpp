@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "links/fabric/topology.hpp"
-#include "links/packet/packet_flows.hpp"
+#include "links/packet/packet_network.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::links;

@@ -10,7 +10,7 @@
 
 #include "links/fabric/routes.hpp"
 #include "links/fabric/topology.hpp"
-#include "links/packet/packet_flows.hpp"
+#include "links/packet/packet_network.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::links {

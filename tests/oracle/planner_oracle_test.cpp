@@ -9,10 +9,10 @@
 
 #include <doctest/doctest.h>
 
-#include "buckets/bounds.hpp"
 #include "buckets/plan_problems.hpp"
 #include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
+#include "buckets/problem.hpp"
 
 using namespace stepsim::buckets;
 using namespace stepsim::buckets::testing;

@@ -1,4 +1,4 @@
-#include "plot/knee.hpp"
+#include "plot/figure.hpp"
 
 #include <doctest/doctest.h>
 

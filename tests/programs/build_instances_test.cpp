@@ -10,7 +10,6 @@
 #include "programs/builders/fsdp_program.hpp"
 #include "programs/builders/local_sgd_program.hpp"
 #include "programs/builders/step_programs.hpp"
-#include "programs/builders/zero_program.hpp"
 #include "programs/instances.hpp"
 #include "programs/layers_g3.hpp"
 #include "testing/tolerance.hpp"

@@ -9,7 +9,6 @@
 
 #include "base/random.hpp"
 #include "programs/operation_times.hpp"
-#include "programs/program_check.hpp"
 #include "programs/program_draft.hpp"
 #include "programs/random_programs.hpp"
 #include "programs/recurrence.hpp"

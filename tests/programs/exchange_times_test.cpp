@@ -10,7 +10,6 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "collectives/choose.hpp"
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/method.hpp"

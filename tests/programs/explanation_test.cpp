@@ -1,5 +1,5 @@
 // Explanations: expected values of TRN 11.1 and 11.7, and sums over random programs.
-#include "programs/explain/explanation.hpp"
+#include "programs/explain/binding_path.hpp"
 
 #include <doctest/doctest.h>
 

@@ -11,7 +11,7 @@
 #include "programs/event_pass.hpp"
 #include "programs/exposed.hpp"
 #include "programs/operation_times.hpp"
-#include "programs/program_check.hpp"
+#include "programs/program_draft.hpp"
 #include "programs/recurrence.hpp"
 #include "programs/steady_state.hpp"
 #include "testing/tolerance.hpp"

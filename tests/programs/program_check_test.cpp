@@ -1,4 +1,4 @@
-#include "programs/program_check.hpp"
+#include "programs/program_draft.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,6 @@
 #include <limits>
 #include <string>
 #include <vector>
-
-#include "programs/program_draft.hpp"
 
 using namespace stepsim::programs;
 using stepsim::InputError;

@@ -5,7 +5,6 @@
 
 #include "programs/builders/fsdp_program.hpp"
 #include "programs/builders/step_programs.hpp"
-#include "programs/builders/zero_program.hpp"
 #include "programs/layers_g3.hpp"
 #include "programs/staleness_histogram.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "programs/builders/step_parts.hpp"
 #include "programs/builders/step_programs.hpp"
-#include "programs/builders/zero_program.hpp"
 #include "programs/layers_g3.hpp"
 #include "programs/staleness_histogram.hpp"
 #include "testing/tolerance.hpp"

@@ -6,7 +6,7 @@
 #include "collectives/point.hpp"
 #include "collectives/record.hpp"
 #include "document/json_text.hpp"
-#include "scenario/files/links_file.hpp"
+#include "scenario/files/network_files.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

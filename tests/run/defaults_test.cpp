@@ -9,8 +9,7 @@
 
 #include "buckets/planners.hpp"
 #include "document/json_text.hpp"
-#include "run/measured_exchanges.hpp"
-#include "scenario/defaults.hpp"
+#include "run/run.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "study/sweep/grid.hpp"

@@ -9,7 +9,7 @@
 #include "document/json_text.hpp"
 #include "run/flows_run.hpp"
 #include "scenario/scenario_text.hpp"
-#include "scenario/short_forms.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "study/sweep/grid.hpp"
 
 namespace stepsim::study::testing {

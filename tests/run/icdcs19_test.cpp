@@ -10,8 +10,8 @@
 
 #include "document/json_text.hpp"
 #include "run/result_file.hpp"
-#include "scenario/files/measured_file.hpp"
 #include "scenario/files/measured_speed.hpp"
+#include "scenario/files/trace_file.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"

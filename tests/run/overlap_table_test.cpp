@@ -11,7 +11,7 @@
 #include "document/json_text.hpp"
 #include "programs/builders/step_programs.hpp"
 #include "programs/event_pass.hpp"
-#include "programs/program_check.hpp"
+#include "programs/program_draft.hpp"
 #include "run/planned_messages.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"

@@ -9,7 +9,6 @@
 #include "document/json_text.hpp"
 #include "nccl/calibration.hpp"
 #include "nccl/library_record.hpp"
-#include "scenario/defaults.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"

@@ -8,7 +8,6 @@
 #include "base/random.hpp"
 #include "document/json_text.hpp"
 #include "document/temporary_folder.hpp"
-#include "scenario/defaults.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"

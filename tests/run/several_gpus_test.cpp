@@ -11,7 +11,6 @@
 #include "document/temporary_folder.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
-#include "scenario/short_forms.hpp"
 #include "study/sweep/grid.hpp"
 #include "testing/tolerance.hpp"
 

@@ -1,4 +1,4 @@
-#include "scenario/cost_choice.hpp"
+#include "scenario/files.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "document/json_text.hpp"
-#include "scenario/files/profile_file.hpp"
+#include "scenario/files/network_files.hpp"
 
 using namespace stepsim;
 using namespace stepsim::study;

@@ -11,7 +11,7 @@
 #include "document/json_text.hpp"
 #include "programs/builders/fsdp_program.hpp"
 #include "programs/instances.hpp"
-#include "programs/program_check.hpp"
+#include "programs/program_draft.hpp"
 #include "programs/random_programs.hpp"
 #include "programs/steady_state.hpp"
 #include "testing/tolerance.hpp"

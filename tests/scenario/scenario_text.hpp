@@ -9,7 +9,7 @@
 #include "run/run.hpp"
 #include "scenario/files.hpp"
 #include "scenario/scenario.hpp"
-#include "scenario/short_forms.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "testing/paths.hpp"
 
 namespace stepsim::study::testing {

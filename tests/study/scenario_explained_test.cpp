@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "programs/explain/explanation.hpp"
+#include "programs/explain/binding_path.hpp"
 #include "programs/explain/program_evaluation.hpp"
 #include "programs/steady_state.hpp"
 #include "scenario/scenario_text.hpp"

@@ -10,7 +10,7 @@
 #include "document/temporary_folder.hpp"
 #include "run/run.hpp"
 #include "scenario/files.hpp"
-#include "scenario/short_forms.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "study/sweep/grid.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"

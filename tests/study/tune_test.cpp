@@ -15,7 +15,6 @@
 #include "buckets/planners.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario_text.hpp"
-#include "study/tune_density.hpp"
 #include "study/tune_values.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"

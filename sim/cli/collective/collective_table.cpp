@@ -1,8 +1,7 @@
 // Columns appear where their value varies over the grid; what is the same in all rows would be
 // noise.
-#include "cli/collective/collective_table.hpp"
-
 #include "cli/collective/collective_flags.hpp"
+
 #include "collectives/algorithms.hpp"
 #include "document/fields/members.hpp"
 #include "run/collective_record.hpp"

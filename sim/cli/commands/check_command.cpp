@@ -7,25 +7,21 @@
 
 #include "base/printable.hpp"
 #include "cli/commands/check_lines.hpp"
-#include "cli/commands/file_kinds.hpp"
 #include "cli/shell/document.hpp"
+#include "cli/text/key_text.hpp"
 #include "document/json_text.hpp"
 #include "document/kind_use.hpp"
 #include "run/collective_file.hpp"
-#include "run/flows_file.hpp"
-#include "scenario/files/library_file.hpp"
-#include "scenario/files/measured_file.hpp"
-#include "scenario/files/model_file.hpp"
-#include "scenario/files/profile_file.hpp"
+#include "run/flows_run.hpp"
+#include "scenario/files/network_files.hpp"
 #include "scenario/files/samples_file.hpp"
-#include "scenario/files/topology_file.hpp"
 #include "scenario/files/trace_file.hpp"
 #include "scenario/problem_file.hpp"
 #include "scenario/program_file.hpp"
-#include "scenario/short_forms.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "study/breakeven_file.hpp"
 #include "study/fits.hpp"
-#include "study/reproduce/reproduction_file.hpp"
+#include "study/reproduce/paper_records.hpp"
 #include "study/semantics_result.hpp"
 #include "study/sweep/sweep_point.hpp"
 
@@ -148,7 +144,7 @@ Warnings check_written(const io::Json& tree, const io::FileKind& kind) {
   return {};
 }
 
-// Kinds that are read. Of the others, commands write those with rows of keys (file_kinds.hpp).
+// Kinds that are read. Of the others, commands write those with rows of keys (key_text.hpp).
 struct CheckedKind {
   std::string_view name;
   Warnings (*check)(const io::Json&, study::Files&);

@@ -5,11 +5,10 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/collective/collective_flags.hpp"
-#include "cli/collective/collective_table.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
+#include "cli/shell/progress.hpp"
 #include "collectives/algorithms.hpp"
 #include "document/csv.hpp"
 #include "document/json_text.hpp"

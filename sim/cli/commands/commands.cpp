@@ -3,11 +3,9 @@
 #include "cli/commands/commands.hpp"
 
 #include "base/collected.hpp"
-#include "cli/commands/help_command.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/version.hpp"
 
 namespace stepsim::cli {
 

@@ -12,7 +12,7 @@
 #include "cli/shell/output.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "document/json_text.hpp"
-#include "run/figure_key.hpp"
+#include "run/summary_fields.hpp"
 #include "run/work_estimate.hpp"
 
 namespace stepsim::cli {

@@ -1,12 +1,10 @@
 // stepsim help [COMMAND]: --help of a command, and what is made from the same tables: man pages,
 // completion scripts, and the words that these scripts ask for.
-#include "cli/commands/help_command.hpp"
+#include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
-#include "cli/commands/commands.hpp"
-#include "cli/help/completion.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/output.hpp"
 #include "document/fields/members.hpp"

@@ -15,7 +15,6 @@
 #include "import/import_layer_table.hpp"
 #include "import/nccl/import_nccl_inspector.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
-#include "scenario/files/model_file.hpp"
 #include "scenario/files/trace_file.hpp"
 
 namespace stepsim::cli {

@@ -1,11 +1,11 @@
 // Texts of flags to options; a flag that was not typed is an empty text.
 #include "cli/commands/imported.hpp"
 
+#include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/version.hpp"
 #include "document/json_text.hpp"
-#include "scenario/files/source_json.hpp"
+#include "scenario/files/import_source.hpp"
 
 namespace stepsim::cli {
 

@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/printable.hpp"
-#include "cli/commands/file_kinds.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/text/key_text.hpp"
 #include "document/json_text.hpp"

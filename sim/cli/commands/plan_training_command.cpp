@@ -9,11 +9,10 @@
 #include "cli/shell/output.hpp"
 #include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"
-#include "run/figure_key.hpp"
+#include "run/summary_fields.hpp"
 #include "scenario/parse_context.hpp"
 #include "study/plan_training.hpp"
 #include "study/sweep/assumed.hpp"
-#include "study/training_settings.hpp"
 
 namespace stepsim::cli {
 

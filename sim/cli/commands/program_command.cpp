@@ -6,8 +6,8 @@
 
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/text/dot.hpp"
-#include "programs/explain/explanation.hpp"
+#include "cli/text/topology_text.hpp"
+#include "programs/explain/binding_path.hpp"
 
 namespace stepsim::cli {
 

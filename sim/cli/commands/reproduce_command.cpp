@@ -12,7 +12,7 @@
 #include "document/json_text.hpp"
 #include "plot/svg.hpp"
 #include "study/reproduce/paper_page.hpp"
-#include "study/reproduce/reproduction_file.hpp"
+#include "study/reproduce/paper_records.hpp"
 #include "study/reproduce/scoreboard_tables.hpp"
 
 namespace stepsim::cli {

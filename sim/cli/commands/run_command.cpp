@@ -10,17 +10,14 @@
 #endif
 
 #include "cli/commands/finished_run.hpp"
-#include "cli/commands/timeline_flags.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
+#include "cli/shell/progress.hpp"
 #include "cli/text/answer_texts.hpp"
-#include "cli/text/run_text.hpp"
 #include "document/fields/written.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "plot/chrome_trace.hpp"
-#include "run/measured_exchanges.hpp"
 #include "run/result_file.hpp"
 #include "run/run.hpp"
 

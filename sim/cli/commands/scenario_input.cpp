@@ -14,7 +14,7 @@
 #include "run/work_estimate.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/short_forms.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "study/explained.hpp"
 
 namespace stepsim::cli {

@@ -6,7 +6,6 @@
 #include "document/json_text.hpp"
 #include "import/import_detect.hpp"
 #include "scenario/scenario_tree.hpp"
-#include "scenario/short_forms.hpp"
 #include "study/sweep/sweep_output.hpp"
 
 namespace stepsim::cli {

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "cli/commands/file_kinds.hpp"
 #include "cli/shell/output.hpp"
+#include "cli/text/key_text.hpp"
 
 namespace stepsim::cli {
 

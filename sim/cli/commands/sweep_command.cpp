@@ -10,12 +10,12 @@
 
 #include <cstdlib>
 
-#include "cli/collective/collective_table.hpp"
+#include "cli/collective/collective_flags.hpp"
 #include "cli/commands/scenario_input.hpp"
+#include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/interrupts.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/version.hpp"
+#include "cli/shell/progress.hpp"
 #include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"

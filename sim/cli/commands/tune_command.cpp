@@ -12,7 +12,7 @@
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"
-#include "run/figure_key.hpp"
+#include "run/summary_fields.hpp"
 #include "study/sweep/assumed.hpp"
 #include "study/tune.hpp"
 

@@ -8,7 +8,6 @@
 
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
-#include "cli/shell/version.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files.hpp"

@@ -1,11 +1,15 @@
 // Help is written here and not by CLI11: examples come first, and groups stand in the order in
 // which commands add their options.
+
 #include "cli/help/help_text.hpp"
 
-#include <algorithm>
-#include <filesystem>
-
 #include "cli/commands/commands.hpp"
+#include "cli/shell/entry.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
 
 namespace stepsim::cli {
 
@@ -62,6 +66,102 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPlaces{
      {"topologies/", "topologies/"},
      {"traces/", "traces/"},
      {"examples/", "examples/"}}};
+
+// Text from --help is escaped as a whole: a hyphen stays what a user may copy, and a line that
+// begins with a dot or a quote is no request.
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  bool begins_line = true;
+  for (const char c : text) {
+    if (begins_line && (c == '.' || c == '\'')) {
+      out += "\\&";
+    }
+    begins_line = c == '\n';
+    switch (c) {
+    case '\\':
+      out += "\\e";
+      break;
+    case '-':
+      out += "\\-";
+      break;
+    case '~':
+      out += "\\(ti";
+      break;
+    case '^':
+      out += "\\(ha";
+      break;
+    case '`':
+      out += "\\(ga";
+      break;
+    default:
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string in_font(char font, std::string_view text) {
+  return std::string("\\f") + font + escaped(text) + "\\fR";
+}
+
+std::string upper(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(),
+                         [](char c) { return static_cast<char>(std::toupper(c)); });
+  return out;
+}
+
+std::string title(const std::string& name) {
+  return ".TH " + escaped(upper(name)) + " 1 \"\" \"stepsim " + std::string(version()) +
+         "\" \"User Commands\"\n";
+}
+
+// Lines as they are, each indented as in an example.
+std::string lines_as_they_are(std::string_view lines) {
+  std::string text = escaped(lines);
+  return ".nf\n" + text + (text.ends_with('\n') ? "" : "\n") + ".fi\n";
+}
+
+std::string option_item(const OptionText& option) {
+  std::string names = base::listed(option.names, [&](const std::string& name) {
+    return in_font(option.is_argument ? 'I' : 'B', name);
+  });
+  names += option.value.empty() ? "" : " " + in_font('I', option.value);
+  return ".TP\n" + names + "\n" + escaped(option.sentence.empty() ? "." : option.sentence) + "\n";
+}
+
+// What --help has for a command, without its name; headings of groups are `.SS`.
+std::string body(const CommandPage& page) {
+  std::string out = ".PP\n" + escaped(page.text.sentence) + "\n";
+  for (const std::string& group : groups_of(page)) {
+    out += ".SS \"" + escaped(group) + "\"\n";
+    for (const OptionText& option : page.options) {
+      if (option.group == group) {
+        out += option_item(option);
+      }
+    }
+  }
+  if (!page.footer.empty()) {
+    out += ".SS \"Words\"\n" + lines_as_they_are(page.footer);
+  }
+  out += ".SS \"Examples\"\n" + lines_as_they_are(page.text.examples);
+  if (!page.text.see.empty()) {
+    out += ".PP\n" + lines_as_they_are(page.text.see);
+  }
+  return out;
+}
+
+std::string synopsis(const CommandPage& page) {
+  return in_font('B', std::string(page.text.program) + " " + std::string(page.text.name)) + " " +
+         escaped(page.text.usage) + (page.text.usage.empty() ? "" : " ") + "[options]\n";
+}
+
+std::string head(const ProgramPage& program) {
+  return title(std::string(program.name)) + ".SH NAME\n" + escaped(program.name) + " \\- " +
+         escaped(program.summary) + "\n.SH SYNOPSIS\n" + in_font('B', program.name) +
+         " COMMAND [arguments] [options]\n";
+}
 
 } // namespace
 
@@ -161,6 +261,74 @@ std::string program_help() {
       "`stepsim --version` the build. stepsim-calibrate measures networks and GPUs and fits "
       "them.\n";
   out.append(kExitCodes).append("\n");
+  return out;
+}
+
+CommandPage page_of(const CLI::App& app, const CommandText& text) {
+  CommandPage page{text, {}, app.get_footer()};
+  for (const CLI::Option* option : app.get_options()) {
+    OptionText each;
+    each.sentence = option->get_description();
+    each.group = option->get_group();
+    each.is_argument = option->get_positional();
+    if (each.is_argument) {
+      each.names = {option->get_name(true)};
+      each.is_list = option->get_items_expected_max() > 1;
+    } else {
+      for (const std::string& name : option->get_snames()) {
+        each.names.push_back("-" + name);
+      }
+      for (const std::string& name : option->get_lnames()) {
+        each.names.push_back("--" + name);
+      }
+      each.value = option->get_items_expected_max() > 0 ? option->get_type_name() : "";
+    }
+    page.options.push_back(std::move(each));
+  }
+  return page;
+}
+
+const OptionText* find_option(const CommandPage& page, std::string_view name) {
+  const auto found = std::ranges::find_if(page.options, [&](const OptionText& option) {
+    return !option.is_argument && std::ranges::find(option.names, name) != option.names.end();
+  });
+  return found == page.options.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> groups_of(const CommandPage& page) {
+  std::vector<std::string> groups;
+  for (const OptionText& option : page.options) {
+    if (std::ranges::find(groups, option.group) == groups.end()) {
+      groups.push_back(option.group);
+    }
+  }
+  std::ranges::stable_partition(groups, [](const auto& group) { return group != kOutputGroup; });
+  return groups;
+}
+
+std::string man_page(const ProgramPage& program) {
+  std::string out = head(program) + ".SH COMMANDS\n";
+  for (const ProgramPage::Row& row : program.commands) {
+    out += ".TP\n" + in_font('B', row.name) + "\n" + escaped(row.summary) + "; see " +
+           in_font('B', std::string(program.name) + "-" + std::string(row.name)) + "(1)\n";
+  }
+  return out + ".SH DESCRIPTION\n" + lines_as_they_are(program.help);
+}
+
+std::string man_page(const ProgramPage& program, const ProgramPage::Row& row) {
+  const std::string name = std::string(program.name) + "-" + std::string(row.name);
+  const CommandPage page = program.page(std::string(row.name));
+  return title(name) + ".SH NAME\n" + escaped(name) + " \\- " + escaped(row.summary) +
+         "\n.SH SYNOPSIS\n" + synopsis(page) + ".SH DESCRIPTION\n" + body(page) +
+         ".SH \"SEE ALSO\"\n" + in_font('B', program.name) + "(1)\n";
+}
+
+std::string whole_man_page(const ProgramPage& program) {
+  std::string out = head(program) + ".SH DESCRIPTION\n" + lines_as_they_are(program.help);
+  for (const ProgramPage::Row& row : program.commands) {
+    const CommandPage page = program.page(std::string(row.name));
+    out += ".SH \"" + escaped(upper(row.name)) + "\"\n" + synopsis(page) + body(page);
+  }
   return out;
 }
 

@@ -1,11 +1,10 @@
 // Most options set a key of a file, and the row of the key has the words. The others have a row
 // here, which names their table.
-#include "cli/help/completion.hpp"
+#include "cli/help/help_text.hpp"
 
 #include <iterator>
 
 #include "cli/collective/collective_flags.hpp"
-#include "cli/commands/file_kinds.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
 #include "run/collective_keys.hpp"

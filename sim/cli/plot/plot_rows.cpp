@@ -1,6 +1,6 @@
 // The kind of a file is told by its first bytes: a brace or bracket is JSON, everything else CSV. A
 // file of JSON Lines has a whole object in its first line.
-#include "cli/plot/plot_rows.hpp"
+#include "cli/plot/rows_figure.hpp"
 
 #include <algorithm>
 

@@ -9,9 +9,9 @@
 #include "base/statistics.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "document/json_text.hpp"
-#include "plot/knee.hpp"
+#include "plot/figure.hpp"
 #include "plot/ticks.hpp"
-#include "run/figure_key.hpp"
+#include "run/summary_fields.hpp"
 
 namespace stepsim::cli {
 

@@ -7,7 +7,6 @@
 #include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
-#include "run/figure_key.hpp"
 #include "run/summary_fields.hpp"
 
 namespace stepsim::cli {

@@ -1,12 +1,16 @@
 // Parts that a run does not have are left out: a timeline without iterations, buckets of a server.
+
 #include "cli/report/result_page.hpp"
 
+#include "base/printable.hpp"
 #include "cli/text/answer_texts.hpp"
-#include "cli/text/run_text.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
+#include "plot/colours.hpp"
+#include "plot/svg.hpp"
 #include "run/memory_figures.hpp"
 #include "run/run_timeline.hpp"
+#include "study/what_if_rows.hpp"
 
 namespace stepsim::cli {
 
@@ -98,6 +102,102 @@ study::TimelineFilter first_iterations(const study::Result& result) {
   return {{0}, 0, std::min(kTimelineIterations, std::max<std::int64_t>(count, 1)) - 1};
 }
 
+constexpr std::string_view kPageHead = R"(<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+)";
+
+constexpr std::string_view kStyle =
+    R"(body { font: 16px/1.5 sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem; margin: 0 auto; padding: 1rem; }
+h1, h2, p, li, summary { overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
+.answer { font-size: 1.1rem; font-weight: bold; } .grey { color: var(--grey); }
+.wide { overflow-x: auto; margin: 1rem 0; }
+table { border-collapse: collapse; font-size: 0.9rem; }
+caption { text-align: left; padding: 0.2rem 0; }
+th, td { border: 1px solid var(--line); padding: 0.2rem 0.6rem; text-align: right; white-space: nowrap; }
+.word { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 7rem; }
+svg { display: block; width: 100%; max-width: 640px; height: auto; margin: 1rem 0; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.85rem; }
+a { color: var(--link); }
+@page { size: A4; margin: 15mm; }
+@media print {
+  :root { --ink: #000; --paper: #fff; --grey: #444; --line: #999; --link: #000; }
+  body { font-size: 10pt; max-width: none; padding: 0; }
+  h2 { break-after: avoid; } svg, tr { break-inside: avoid; } th, td { white-space: normal; }
+}
+</style>
+</head>
+<body>
+)";
+
+// Text of users in one line, or in lines.
+std::string shown(std::string_view text) { return base::escaped_markup(base::printable(text)); }
+
+using namespace io::rows;
+using io::Json;
+using io::Key;
+using io::Written;
+
+constexpr auto kDefault = std::to_array<Written<study::DefaultValue>>({
+    io::row<&study::DefaultValue::pointer>("JSON pointer of the key."),
+    io::row<&study::DefaultValue::value>("The value that was taken."),
+    io::row<&study::DefaultValue::reason>("What it takes for granted."),
+});
+constexpr std::array kDefaultObject{object("defaults", io::kKeysOf<kDefault>, "One default.")};
+
+constexpr std::array kSentence{text("sentences", "One sentence.")};
+constexpr std::array kWarning{text("warnings", "One warning.")};
+
+constexpr auto kRun = std::to_array<Written<ReportedRun>>({
+    {text("answer", "How long a step takes, and what limits it.").required(),
+     [](const ReportedRun& run) { return Json(answer_of(run.result)); }},
+    {list("defaults", kDefaultObject, "Inputs that were defaults.").required(),
+     [](const ReportedRun& run) { return io::write_all(kDefault, run.result.defaults); }},
+    {list("what_if", study::kWhatIfObject, "What would help, the largest gain first.").required(),
+     [](const ReportedRun& run) { return io::write_all(study::kWhatIf, run.what_if); }},
+    {list("sentences", kSentence, "Where the time goes; none where it is not known.").required(),
+     io::value_of<&ReportedRun::sentences>},
+    {list("warnings", kWarning, "What to know about the result.").required(),
+     [](const ReportedRun& run) { return io::list_of(run.result.warnings); }},
+    {object("scenario", {}, "The scenario, which stepsim run takes (schema scenario).")
+         .open()
+         .required()
+         .example("{}"),
+     io::value_of<&ReportedRun::scenario>},
+});
+constexpr Key kReportResult = object("report_result", io::kKeysOf<kRun>,
+                                     "What stepsim report --json writes of a result or scenario.");
+
+constexpr auto kPageKnee = std::to_array<Written<plot::Point>>({
+    io::row<&plot::Point::x>("Where it is."),
+    io::row<&plot::Point::y>("Value of the first curve there, in the unit of the figure."),
+});
+constexpr std::array kVaried{text("varied", "Name of a field.")};
+
+constexpr auto kRecords = std::to_array<Written<RecordsFacts>>({
+    io::row<&RecordsFacts::answer>("How many points there are, and the best of them."),
+    io::row<&RecordsFacts::points>("Points without an error.").in(io::at_least(0)),
+    io::row<&RecordsFacts::failed>("Points with an error.").in(io::at_least(0)),
+    {list("varied", kVaried, "Fields that differ between points.").required(),
+     io::value_of<&RecordsFacts::varied>},
+    {object("knee", io::kKeysOf<kPageKnee>, "Knee of the figure; null where it has none.")
+         .nullable()
+         .required(),
+     [](const RecordsFacts& facts) { return io::write(kPageKnee, facts.knee); }},
+});
+constexpr Key kReportRecords =
+    object("report_records", io::kKeysOf<kRecords>,
+           "What stepsim report --json writes of a sweep or comparison.");
+
+constexpr std::array<std::string_view, 1> kRunExamples{
+    R"({"answer":"A step takes 2 s.","defaults":[{"pointer":"/training/update_s","reason":"updates take no time","value":0}],"scenario":{},"sentences":[],"warnings":[],"what_if":[{"change":"one network card per node more","gain":0.25,"iteration_time_s":1.5,"pointer":"/cluster/nics_per_node","set":["/cluster/nics_per_node=2"],"value":2}]})"};
+constexpr std::array<std::string_view, 1> kRecordsExamples{
+    R"({"answer":"8 points.","failed":0,"knee":{"x":4,"y":120},"points":8,"varied":["nodes"]})"};
+
 } // namespace
 
 std::string result_page(const ReportedRun& run, const std::string& footer) {
@@ -126,6 +226,63 @@ std::string result_page(const ReportedRun& run, const std::string& footer) {
   add_scenario(page, run);
   page.paragraph(footer, "grey");
   return std::move(page).finished();
+}
+
+HtmlPage::HtmlPage(std::string_view title) : out_(kPageHead) {
+  out_ += "<title>" + shown(title) + "</title>\n";
+  out_ += "<style>\n" + plot::theme_style();
+  out_.append(kStyle);
+  out_ += "<h1>" + shown(title) + "</h1>\n";
+}
+
+void HtmlPage::heading(std::string_view text) { out_ += "<h2>" + shown(text) + "</h2>\n"; }
+
+void HtmlPage::paragraph(std::string_view text, std::string_view kind) {
+  out_ += kind.empty() ? "<p>" : "<p class=\"" + std::string(kind) + "\">";
+  out_ += shown(text) + "</p>\n";
+}
+
+void HtmlPage::list(std::span<const std::string> entries) {
+  out_ += "<ul>\n";
+  for (const std::string& entry : entries) {
+    out_ += "<li>" + shown(entry) + "</li>\n";
+  }
+  out_ += "</ul>\n";
+}
+
+void HtmlPage::table(const Table& table) {
+  out_ += "<div class=\"wide\">\n" + table_html(table) + "</div>\n";
+}
+
+void HtmlPage::figure(const plot::Figure& figure, std::string_view id) {
+  out_ += plot::inline_svg(figure, id);
+}
+
+void HtmlPage::open_details(std::string_view summary) {
+  out_ += "<details>\n<summary>" + shown(summary) + "</summary>\n";
+}
+
+void HtmlPage::close_details() { out_ += "</details>\n"; }
+
+void HtmlPage::text(std::string_view lines) {
+  out_ += "<pre>" + base::escaped_markup(base::printable_lines(lines)) + "</pre>\n";
+}
+
+void HtmlPage::download(std::string_view label, std::string_view name, std::string_view content) {
+  out_ += "<p><a download=\"" + shown(name) + "\" href=\"data:application/json," +
+          base::percent_encoded(content, "-_.~:,/[]{}()!*") + "\">" + shown(label) + "</a></p>\n";
+}
+
+std::string HtmlPage::finished() && { return std::move(out_) + "</body>\n</html>\n"; }
+
+io::Json report_facts(const ReportedRun& run) { return io::write(kRun, run); }
+io::Json report_facts(const RecordsFacts& records) { return io::write(kRecords, records); }
+
+io::FileKind report_result_kind() {
+  return {kReportResult.name, &kReportResult, kRunExamples, false};
+}
+io::FileKind report_records_kind() {
+  return {kReportRecords.name, &kReportRecords, kRecordsExamples, false};
 }
 
 } // namespace stepsim::cli

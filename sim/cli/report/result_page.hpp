@@ -1,7 +1,7 @@
 #pragma once
 // The page of HTML about a run (REP 7): its answer, its pictures, and what --json has of it.
 
-#include "cli/plot/plot_rows.hpp"
+#include "cli/plot/rows_figure.hpp"
 #include "cli/shell/document.hpp"
 #include "events/timeline.hpp"
 #include "plot/figure.hpp"

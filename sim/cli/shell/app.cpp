@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "cli/help/help_text.hpp"
-#include "cli/shell/version.hpp"
+#include "cli/shell/entry.hpp"
 
 namespace stepsim::cli {
 

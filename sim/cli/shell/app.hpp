@@ -48,7 +48,7 @@ struct Invocation {
   std::string command_line;                      // the whole command, for `meta`
   std::string data_folder;                       // holds models/ and topologies/
   std::chrono::steady_clock::time_point started; // start of the program, for wall_s
-  // If set, Common calls it with the page of the command (cli/help/command_page.hpp).
+  // If set, Common calls it with the page of the command (cli/help/help_text.hpp).
   std::function<void(const CommandPage&)> described{};
   // Whether another command runs this one. Warnings are then not printed, because they are in the
   // records that the command writes.

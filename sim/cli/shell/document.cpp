@@ -1,14 +1,20 @@
 // Every format is made of the same parts of a document; records and tables are laid out here and in
-// table.cpp.
+// document.cpp.
+
 #include "cli/shell/document.hpp"
 
-#include <iterator>
-#include <set>
-
+#include "base/printable.hpp"
+#include "base/quantity.hpp"
 #include "cli/shell/output.hpp"
 #include "document/csv.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/rows.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <iterator>
+#include <set>
 
 namespace stepsim::cli {
 
@@ -21,6 +27,69 @@ std::string csv_cell(const io::Json& value) {
   }
   return cell;
 }
+
+// The same cells are laid out for each format: widths for the terminal, tags for HTML, bars for
+// Markdown. A column of words is aligned to the left and one of numbers to the right.
+
+// Code points, not bytes.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+bool starts_with_letter(const std::string& text) { // or as a JSON pointer does
+  return !text.empty() && ((text[0] >= 'a' && text[0] <= 'z') ||
+                           (text[0] >= 'A' && text[0] <= 'Z') || text[0] == '/');
+}
+
+std::string escaped_markdown(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    out += std::string_view("|\\<*_`").find(c) == std::string_view::npos ? "" : "\\";
+    out += c;
+  }
+  return out;
+}
+
+std::vector<bool> columns_of_words(const Table& table) {
+  std::vector<bool> words(table.headings.size(), false);
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      words[i] = words[i] || starts_with_letter(row[i]);
+    }
+  }
+  return words;
+}
+
+std::string table_markdown(const Table& table) {
+  const std::vector<bool> words = columns_of_words(table);
+  std::string out = table.caption.empty() ? "" : escaped_markdown(table.caption) + "\n\n";
+  const auto append = [&](const std::vector<std::string>& row) {
+    for (const std::string& text : row) {
+      out += "| " + escaped_markdown(text) + (text.empty() ? "" : " ");
+    }
+    out += "|\n";
+  };
+  append(table.headings);
+  for (const bool word : words) {
+    out += word ? "|:---" : "|---:";
+  }
+  out += "|\n";
+  for (const auto& row : table.rows) {
+    append(row);
+  }
+  return out;
+}
+
+constexpr std::string_view kPage =
+    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<title>stepsim</title>\n<style>\n"
+    "body { font-family: sans-serif; margin: 2em; }\n"
+    "table { border-collapse: collapse; margin-bottom: 2em; }\n"
+    "caption { text-align: left; padding: 0.3em 0.7em; }\n"
+    "th, td { border: 1px solid #bbb; padding: 0.3em 0.7em; text-align: right; }\n"
+    ".word { text-align: left; }\n"
+    "</style>\n</head>\n<body>\n";
 
 } // namespace
 
@@ -177,6 +246,110 @@ std::string in_full(const io::Json& record, const Column& column) {
   return value == nullptr || value->is_null() ? "-"
          : value->is_string()                 ? value->as_string()
                                               : io::compact(*value);
+}
+
+std::string table_html(const Table& table) {
+  const std::vector<bool> words = columns_of_words(table);
+  std::string out = "<table>\n";
+  if (!table.caption.empty()) {
+    out += "<caption>" + base::escaped_markup(table.caption) + "</caption>\n";
+  }
+  const auto append = [&](const std::vector<std::string>& row, const std::string& tag) {
+    out += "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      out += "<" + tag + (tag == "th" ? " scope=\"col\"" : "") +
+             (words[i] ? " class=\"word\">" : ">") + base::escaped_markup(row[i]) + "</" + tag +
+             ">";
+    }
+    out += "</tr>\n";
+  };
+  append(table.headings, "th");
+  for (const auto& row : table.rows) {
+    append(row, "td");
+  }
+  return out + "</table>\n";
+}
+
+std::string tables_in(Format format, std::span<const Table> tables) {
+  const bool html = format == Format::html;
+  std::string out(html ? kPage : "");
+  for (const Table& table : tables) {
+    if (html) {
+      out += table_html(table);
+      continue;
+    }
+    out += &table == tables.data() ? "" : "\n";
+    if (format == Format::markdown) {
+      out += table_markdown(table);
+    } else {
+      out += (table.caption.empty() ? "" : table.caption + "\n") + table_text(table);
+    }
+  }
+  return out + (html ? "</body>\n</html>\n" : "");
+}
+
+std::string table_text(const Table& given) {
+  Table table = given;
+  for (std::string& heading : table.headings) {
+    heading = base::printable(heading);
+  }
+  for (auto& row : table.rows) {
+    std::ranges::transform(row, row.begin(), base::printable);
+  }
+  const std::size_t columns = table.headings.size();
+  std::vector<std::size_t> widths(columns);
+  const std::vector<bool> words = columns_of_words(table);
+  for (std::size_t i = 0; i < columns; ++i) {
+    widths[i] = width(table.headings[i]);
+    for (const auto& row : table.rows) {
+      assert(row.size() == columns && "every row has a cell per heading");
+      widths[i] = std::max(widths[i], width(row[i]));
+    }
+  }
+  std::string out;
+  const auto append = [&](const std::vector<std::string>& row) {
+    for (std::size_t i = 0; i < columns; ++i) {
+      const std::size_t blanks = widths[i] - width(row[i]);
+      out.append(i == 0 ? 0 : 2, ' ');
+      out.append(words[i] ? 0 : blanks, ' ').append(row[i]);
+      out.append(words[i] ? blanks : 0, ' ');
+    }
+    out.erase(out.find_last_not_of(' ') + 1);
+    out += '\n';
+  };
+  append(table.headings);
+  for (const auto& row : table.rows) {
+    append(row);
+  }
+  return out;
+}
+
+std::string cell(std::optional<double> value) {
+  return value ? base::significant(*value) : std::string("-");
+}
+
+std::string milliseconds_cell(std::optional<double> seconds) {
+  return seconds ? base::significant(*seconds * 1e3) : std::string("-");
+}
+
+std::string percent_cell(std::optional<double> ratio) {
+  return ratio ? base::significant(*ratio * 100) + " %" : std::string("-");
+}
+
+std::string groups_cell(std::span<const Ends> groups) {
+  std::string text;
+  for (const auto& [first, last] : groups) {
+    text += "{" + std::to_string(first) + (last > first ? "-" + std::to_string(last) : "") + "}";
+    if (text.size() > 60) {
+      return text + "...";
+    }
+  }
+  return text;
+}
+
+std::optional<double> part_of(std::optional<double> part, std::optional<double> whole) {
+  constexpr double kRounding = 1e-9;
+  return part && std::abs(*part) < kRounding * whole.value_or(0) ? 0 : part;
 }
 
 } // namespace stepsim::cli

@@ -12,7 +12,7 @@
 #include <new>
 
 #include "base/shell_word.hpp"
-#include "cli/shell/interrupts.hpp"
+#include "cli/shell/progress.hpp"
 #include "document/file.hpp"
 
 namespace stepsim::cli {

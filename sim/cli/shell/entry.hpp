@@ -1,6 +1,7 @@
 #pragma once
 // The part of `main` that all programs share: handles Ctrl-C, prints the exceptions of commands on
 // standard error, one line per problem, and turns them into exit codes (base/error.hpp).
+
 #include <string>
 #include <string_view>
 
@@ -25,5 +26,12 @@ inline constexpr int kSkipped = 77; // exit code: a back end, device or privileg
 
 // The program and its arguments as one line that a shell reads back (base/shell_word.hpp).
 [[nodiscard]] std::string command_line(std::string_view program, int argc, char** argv);
+
+// Version and source revision of this binary.
+
+[[nodiscard]] std::string_view version();  // "0.1.0"
+[[nodiscard]] std::string_view git_hash(); // "b95bffd", "b95bffd-dirty", "unknown"
+// The text of `stepsim --version`.
+[[nodiscard]] std::string version_text();
 
 } // namespace stepsim::cli

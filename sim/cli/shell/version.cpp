@@ -1,5 +1,5 @@
 // The git hash changes with every commit and is compiled into this file alone.
-#include "cli/shell/version.hpp"
+#include "cli/shell/entry.hpp"
 
 #include "document/reader.hpp"
 #include "git_hash.hpp"

@@ -1,8 +1,10 @@
 #pragma once
-// Writes the explanation of a program or scenario for the terminal: sentences first, then tables.
+// The answers of commands as text for the terminal: sentences first, then tables.
 
+#include "base/printable.hpp"
 #include "cli/shell/document.hpp"
 #include "run/flows_run.hpp"
+#include "run/result.hpp"
 #include "study/converge_scenario.hpp"
 #include "study/trace_study.hpp"
 
@@ -68,5 +70,82 @@ void sort_best_first(Curves& found);
 // The curves as a document; JSON has the warnings of all curves, too. Without varied fields, JSON
 // is the one curve, without a list. Both arguments must outlive the document.
 [[nodiscard]] Document curves_document(const Curves& found, const study::CurveOptions& options);
+
+// The output of `stepsim run` for the terminal: settings, times in ms, where the time of an
+// iteration goes, buckets, and the parts for networks, rounds and sharding.
+
+// Leaves out parts that the result does not have, and lists at most 40 buckets. Control characters
+// in text of users are escaped. `to_measure`: what would narrow the interval most, "one step on 2
+// machines"; "" where that is not known.
+[[nodiscard]] std::string run_text(const study::Result& result, std::string_view to_measure = {});
+
+// The first buckets in launch order, at most `most`.
+[[nodiscard]] Table buckets_table(const study::Result& result, std::size_t most);
+
+// Lines that consist of a label and a text.
+
+// Appends "label         text" and a line end. The label is padded to `width` characters and must
+// not be longer. The text is escaped, because it may contain words of users.
+inline void append_labelled(std::string& out, std::string_view label, std::size_t width,
+                            std::string_view text) {
+  out.append(label).append(width - label.size(), ' ').append(base::printable(text)).append("\n");
+}
+
+// The lines and tables that `stepsim run` prints about a simulated network.
+
+// One line about the fabric, which `cluster` must have:
+//     flow level, leaf_spine.json: 16 hosts, 6 switches; ranks packed
+[[nodiscard]] std::string fabric_text(const study::Cluster& cluster);
+// Lines with the completion times of messages [ms], the loss of gradients [%], and the epochs and
+// time to accuracy; a line whose numbers the result lacks is left out.
+[[nodiscard]] std::string messages_text(const study::Result& result);
+// A table of the iteration time [ms] of every job, alone and while the other jobs run, and of the
+// second over the first; empty for one job.
+[[nodiscard]] std::string jobs_text(const study::Result& result);
+// A table of the five busiest links: utilization, MB and, at the packet level, longest queue
+// [packets], marked and dropped packets. Empty without a simulated network.
+[[nodiscard]] std::string links_text(const study::Result& result);
+
+// Two lines about the whole training: how long it takes and what it costs, and what failures leave
+// of its time. Without /job there is none.
+[[nodiscard]] std::string job_text(const study::Result& result);
+
+// Output lines about training in rounds of several steps (local_sgd, diloco).
+
+// "diloco, rounds of 100 steps, 8 fragments, 1 step overlapped"; empty for other algorithms.
+[[nodiscard]] std::string rounds_text(const study::Result& result);
+// The data of the outer exchanges of a round: "ring allreduce of outer gradients, 8 messages, 4
+// GB".
+[[nodiscard]] std::string outer_exchange_text(const study::Result& result);
+// The duration of a round, the time of its outer exchanges, and the utilization. Needs a run in
+// rounds.
+[[nodiscard]] std::string round_times_text(const study::Result& result);
+
+// Output lines about micro-batches and sharding.
+
+// "full_shard (fsdp2), 34 units, 2 micro-batches, exchanged after the last"; "" for a run with
+// neither.
+[[nodiscard]] std::string sharding_text(const study::Result& result);
+// "all-gather of 2-byte parameters, reduce-scatter of 4-byte gradients"; only for a sharded run.
+[[nodiscard]] std::string sharded_exchange_text(const study::Result& result);
+// "18.3 GB a rank: parameters 1 GB, .."; "" if the summary has no memory.
+[[nodiscard]] std::string memory_text(const study::Summary& summary);
+
+// The conditions of a run, and what its interval consists of, in words.
+
+// What the run takes real training to lose: "typical: a message costs 1.040 ms more, ..".
+[[nodiscard]] std::string conditions_text(const study::Scenario& scenario);
+// "one step of 412.0 ms with /cluster/nodes=4, predicted 389.1 ms: 431.2 ms (401.2 to 462.0, 80 %)
+// here"
+[[nodiscard]] std::string measured_text(const study::MeasuredTotal& total);
+// "c_cloud (rate of TCP between rented machines, bytes/s)"; `factor`: the name of a part of an
+// interval.
+[[nodiscard]] std::string part_text(std::string_view factor);
+// What most of the interval of the iteration time comes from, and what narrows it: "c_cloud (..);
+// measure one step on 2 machines". The summary has an interval; `to_measure` may be "".
+[[nodiscard]] std::string interval_text(const study::Summary& summary, std::string_view to_measure);
+// "estimated for h100 in bf16: 812 to 1270 ms"; the workload is estimated for a GPU.
+[[nodiscard]] std::string estimate_text(const study::Scenario& scenario,
+                                        const study::Summary& summary);
 
 } // namespace stepsim::cli

@@ -1,4 +1,4 @@
-#include "cli/text/run_text.hpp"
+#include "cli/text/answer_texts.hpp"
 
 namespace stepsim::cli {
 

@@ -1,8 +1,6 @@
 // Tables are cut to the largest rows; --json has all of them. Shares are parts of the period.
 #include "cli/text/answer_texts.hpp"
 
-#include "cli/text/run_text.hpp"
-
 namespace stepsim::cli {
 
 namespace {

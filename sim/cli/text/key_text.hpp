@@ -1,7 +1,9 @@
 #pragma once
-// Describes keys of files as text and as JSON, for `stepsim keys` and the pages made from it.
+// The kinds of files, and their keys as text and as JSON, for `stepsim keys`, `stepsim schema` and
+// the pages made from them.
 
 #include "document/fields/key.hpp"
+#include "document/fields/schema.hpp"
 
 namespace stepsim::cli {
 
@@ -28,5 +30,11 @@ struct PlacedKey {
 // One key as paragraphs of text for the terminal.
 [[nodiscard]] std::string key_page(const PlacedKey& key,
                                    const std::vector<std::string>& conditions);
+
+// The table of file formats that stepsim reads or writes: one row per value of the key `kind`.
+
+// The rows, sorted by kind. `stepsim schema KIND` prints the JSON Schema of a row; a test compares
+// every row with its file under schemas/.
+[[nodiscard]] std::vector<io::FileKind> file_kinds();
 
 } // namespace stepsim::cli

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "cli/shell/unit_text.hpp"
-#include "run/figure_key.hpp"
+#include "run/summary_fields.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {

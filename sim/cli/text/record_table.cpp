@@ -5,9 +5,9 @@
 #include <iterator>
 
 #include "cli/shell/unit_text.hpp"
-#include "cli/text/run_text.hpp"
+#include "cli/text/answer_texts.hpp"
 #include "document/json_text.hpp"
-#include "run/figure_key.hpp"
+#include "run/summary_fields.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {

@@ -1,7 +1,7 @@
 // The text has the order in which a user asks: what was run, where the time of an iteration goes,
 // what that means, and the details (buckets, trace, jobs, links). Numbers that a result lacks leave
 // out their line; nothing is computed here but shares and ratios.
-#include "cli/text/run_text.hpp"
+#include "cli/text/answer_texts.hpp"
 
 #include "run/memory_figures.hpp"
 #include "run/planned_messages.hpp"
@@ -347,8 +347,8 @@ std::string measured_text(const study::Result& result) {
   return "\n" + table_text(table);
 }
 
-// Values that the file leaves open and that decide the time here (scenario/defaults.hpp); "" where
-// the file gives all of them.
+// Values that the file leaves open and that decide the time here (scenario/scenario_tree.hpp); ""
+// where the file gives all of them.
 std::string assumed_text(const study::Result& result) {
   const std::string text = study::defaults_text(result.defaults);
   return text.empty() ? "" : "\nassumed: " + text + "\n";

@@ -1,13 +1,19 @@
 // Which collectives each compression method is made of (SPA 3, 4, 11; PIP 6).
+
 #include "collectives/compress/compressed_exchange.hpp"
 
-#include <algorithm>
-
-#include "collectives/choose.hpp"
-#include "collectives/compress/compressed_formulas.hpp"
+#include "base/error.hpp"
+#include "collectives/algorithms.hpp"
 #include "collectives/compress/exchange_builder.hpp"
+#include "collectives/formula/uniform.hpp"
+#include "collectives/method.hpp"
+#include "collectives/schedule/schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace stepsim::collectives {
+
 namespace {
 
 // Whole bytes, or buckets, rounded up.
@@ -65,6 +71,55 @@ void add_stages(const ExchangeBuilder& build) {
   }
 }
 
+// Times and traffic of a compressed exchange, stage by stage, and the work beside the wire.
+
+// Sent by each rank of the cluster in all stages that are lists of transfers.
+std::vector<RankTraffic> sent(const CompressedExchange& exchange) {
+  std::vector<RankTraffic> ranks(exchange.ranks);
+  for (const ExchangeStage& stage : exchange.stages) {
+    if (!has_transfers(stage.collective.algorithm)) {
+      continue;
+    }
+    const std::vector<RankTraffic> locals = traffic_by_rank(stage.collective);
+    for (std::uint32_t group = 0; group < stage.groups; ++group) {
+      for (std::uint32_t local = 0; local < locals.size(); ++local) {
+        RankTraffic& rank = ranks[group * stage.group_stride + local * stage.rank_stride];
+        const RankTraffic& part = locals[local];
+        rank.bytes += part.bytes + static_cast<double>(part.messages) * stage.header_bytes;
+        rank.messages += part.messages;
+      }
+    }
+  }
+  return ranks;
+}
+
+std::optional<double> closed_form_of(const Collective& collective) {
+  if (!collective.homogeneous()) {
+    return std::nullopt;
+  }
+  const std::optional<ClosedForm> form = closed_form(collective);
+  return form ? std::optional(form->seconds) : std::nullopt;
+}
+
+// Stages follow each other, so that seconds and bytes of links add up; the method reported is the
+// most faithful that any stage used.
+void add_stage(ExchangeTime& time, const Collective& collective, std::optional<Method> method) {
+  if (collective.algorithm == AlgorithmId::automatic) {
+    return add_stage(time, with_chosen_algorithm(collective), method);
+  }
+  const Method used = method.value_or(automatic_method(collective));
+  time.method = std::max(time.method, used);
+  if (used == Method::closed_form) {
+    time.seconds += seconds(collective, used);
+    return;
+  }
+  const Evaluation result = used == Method::events ? events(collective) : max_plus(collective);
+  check_bound(collective, used, result.seconds);
+  time.seconds += result.seconds;
+  time.events += result.events;
+  links::add_uses(result.links, 1, time.links);
+}
+
 } // namespace
 
 double dense_bytes(const Compression& compression, const GradientPart& gradient) {
@@ -95,6 +150,173 @@ CompressedExchange compressed_exchange(const Compression& compression, const Gra
     add_stages({compression, gradient, base, exchange});
   }
   return exchange;
+}
+
+ExchangeTime exchange_time(const CompressedExchange& exchange, const Compression& compression,
+                           std::optional<Method> method) {
+  ExchangeTime time;
+  if (!row(compression.method).simulated && method && *method != Method::closed_form) {
+    throw SimulationError(std::string(row(compression.method).name) +
+                          ": only the closed form is available");
+  }
+  time.seconds = exchange.fixed_s + exchange.formula_s.value_or(0);
+  time.method =
+      exchange.stages.empty() ? method.value_or(Method::closed_form) : Method::closed_form;
+  for (const ExchangeStage& stage : exchange.stages) {
+    add_stage(time, stage.collective, method);
+  }
+  return time;
+}
+
+double evaluation_seconds(const CompressedExchange& exchange, std::optional<Method> method) {
+  double seconds = 0;
+  for (const ExchangeStage& stage : exchange.stages) {
+    seconds += evaluation_seconds(stage.collective, method);
+  }
+  return seconds;
+}
+
+std::optional<double> closed_form_seconds(const CompressedExchange& exchange) {
+  double total = exchange.fixed_s + exchange.formula_s.value_or(0);
+  for (const ExchangeStage& stage : exchange.stages) {
+    const std::optional<double> form = closed_form_of(stage.collective);
+    if (!form) {
+      return std::nullopt;
+    }
+    total += *form;
+  }
+  return total;
+}
+
+Traffic exchange_traffic(const CompressedExchange& exchange) {
+  Traffic result = traffic_of(sent(exchange));
+  for (const ExchangeStage& stage : exchange.stages) {
+    if (has_transfers(stage.collective.algorithm)) {
+      result.steps += make_schedule(stage.collective).steps();
+      continue;
+    }
+    const Traffic server = traffic(stage.collective);
+    result.min_per_rank += server.min_per_rank;
+    result.max_per_rank += server.max_per_rank;
+    result.total += server.total;
+    result.steps += server.steps;
+    result.messages += server.messages;
+  }
+  return result;
+}
+
+double most_sent(const CompressedExchange& exchange, SentBytes& sent) {
+  const ExchangeStage* stage = exchange.stages.size() == 1 ? &exchange.stages.front() : nullptr;
+  const bool of_all = stage != nullptr && stage->collective.ranks == exchange.ranks &&
+                      stage->header_bytes == 0 && SentBytes::keeps(stage->collective);
+  return of_all ? sent.most(stage->collective) : exchange_traffic(exchange).max_per_rank;
+}
+
+std::vector<TransferRecord> exchange_transfers(const CompressedExchange& exchange,
+                                               std::size_t limit) {
+  std::vector<TransferRecord> transfers;
+  std::int64_t first_step = 0;
+  double start = 0;
+  for (const ExchangeStage& stage : exchange.stages) {
+    const std::vector<TransferRecord> locals = list_transfers(stage.collective, limit);
+    const std::int64_t steps = make_schedule(stage.collective).steps();
+    const std::int64_t first_round = (steps - stage.rounds) / 2;
+    const auto begin = static_cast<std::ptrdiff_t>(transfers.size());
+    for (std::uint32_t group = 0; group < stage.groups; ++group) {
+      for (TransferRecord transfer : locals) {
+        const auto rounds = std::max<std::int64_t>(0, transfer.step - first_round);
+        const double barriers_s = static_cast<double>(rounds) * stage.barrier_s;
+        transfer.step += first_step;
+        transfer.src = group * stage.group_stride + transfer.src * stage.rank_stride;
+        transfer.dst = group * stage.group_stride + transfer.dst * stage.rank_stride;
+        transfer.bytes += stage.header_bytes;
+        transfer.start_s += start + barriers_s;
+        transfer.end_s += start + barriers_s;
+        transfers.push_back(transfer);
+      }
+    }
+    std::ranges::stable_sort(transfers.begin() + begin, transfers.end(), {}, &TransferRecord::step);
+    if (transfers.size() >= limit) {
+      transfers.resize(limit);
+      break;
+    }
+    first_step += steps;
+    start += max_plus(stage.collective).seconds + stage.rounds * stage.barrier_s;
+  }
+  return transfers;
+}
+
+namespace {
+
+CompressTimes custom_times(const Compression& compression, const CompressedExchange& exchange,
+                           std::uint32_t ranks) {
+  const auto value = [&](base::Formula CustomCompressor::*formula) {
+    return custom_value(compression.custom, formula, exchange.elements, ranks,
+                        compression.density.value_or(1));
+  };
+  CompressTimes times;
+  times.select_s = value(&CustomCompressor::compress_s);
+  if (ranks > 1) {
+    times.merge_s =
+        custom_merges(compression.custom.exchange, ranks) * value(&CustomCompressor::merge_s);
+    times.scatter_s = value(&CustomCompressor::decompress_s);
+  }
+  return times;
+}
+
+CompressTimes unslowed_times(const Compression& compression, const CompressedExchange& exchange,
+                             std::uint32_t ranks) {
+  if (compression.method == CompressionMethod::custom) {
+    return exchange.elements > 0 ? custom_times(compression, exchange, ranks) : CompressTimes{};
+  }
+  CompressTimes times;
+  const CompressCosts& costs = compression.costs;
+  const auto elements = static_cast<double>(exchange.elements);
+  const auto searched = static_cast<double>(exchange.searched);
+  const auto entries = static_cast<double>(exchange.entries);
+  const CompressionKind kind = row(compression.method).kind;
+  const bool selects = kind == CompressionKind::sparse || kind == CompressionKind::encoded;
+  if (exchange.elements == 0 || !selects) {
+    return times; // nothing is sent, or nothing is selected
+  }
+  times.select_s = costs.select_s;
+  if (costs.n_log_n) {
+    times.select_s +=
+        searched > 1 ? costs.select_s_per_element_log2 * searched * std::log2(searched) : 0;
+  } else {
+    times.select_s += costs.select_s_per_element * searched +
+                      costs.select_s_per_entry * static_cast<double>(exchange.k);
+  }
+  times.residual_s = costs.residual_s_per_element * searched;
+  if (ranks > 1) {
+    times.staging_s = costs.staging_s_per_element * elements;
+    times.merge_s =
+        static_cast<double>(exchange.merges) * (costs.merge_s + costs.merge_s_per_entry * entries);
+    times.scatter_s =
+        costs.scatter_s + costs.scatter_s_per_entry * static_cast<double>(exchange.scattered);
+  }
+  return times;
+}
+
+} // namespace
+
+CompressTimes compress_times(const Compression& compression, const CompressedExchange& exchange,
+                             std::uint32_t ranks) {
+  CompressTimes times = unslowed_times(compression, exchange, ranks);
+  for (double* part :
+       {&times.select_s, &times.residual_s, &times.staging_s, &times.merge_s, &times.scatter_s}) {
+    *part *= compression.slowdown;
+  }
+  return times;
+}
+
+double dense_ring_seconds(const Compression& compression, const GradientPart& gradient,
+                          const Collective& base) {
+  Collective ring = base;
+  ring.op = Op::allreduce;
+  ring.algorithm = AlgorithmId::ring;
+  ring.bytes = dense_bytes(compression, gradient);
+  return seconds(ring, automatic_method(ring));
 }
 
 } // namespace stepsim::collectives

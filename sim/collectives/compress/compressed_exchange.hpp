@@ -15,7 +15,6 @@
 
 #include "collectives/compress/compression.hpp"
 #include "collectives/evaluate/evaluation.hpp"
-#include "collectives/evaluate/sent_bytes.hpp"
 
 namespace stepsim::collectives {
 
@@ -90,7 +89,7 @@ struct ExchangeTime {
                                          const Compression& compression,
                                          std::optional<Method> method);
 // Returns the CPU seconds that exchange_time() is estimated to take: the sum over the stages, each
-// as collectives/work.hpp estimates it.
+// as collectives/method.hpp estimates it.
 [[nodiscard]] double evaluation_seconds(const CompressedExchange& exchange,
                                         std::optional<Method> method);
 // Returns the closed forms of all stages + fixed_s + formula_s; empty if a stage has no closed

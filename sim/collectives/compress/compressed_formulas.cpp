@@ -1,7 +1,7 @@
 // Formulas of methods whose messages depend on where entries fall: the number of entries is an
 // expectation over random positions, and the time is that of the published cost model with these
 // numbers.
-#include "collectives/compress/compressed_formulas.hpp"
+#include "collectives/compress/exchange_builder.hpp"
 
 #include <algorithm>
 #include <cassert>

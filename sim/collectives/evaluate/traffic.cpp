@@ -1,14 +1,17 @@
 // Counts what the rules of a schedule send. No message is listed: every phase is asked rank by
 // rank, and rules that have many steps (rings, all-to-alls, pipelines) are not even asked step by
 // step, because each of their ranks sends all parts or all parts but one.
+
 #include "collectives/evaluate/evaluation.hpp"
 
+#include "base/shared_value.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/server_flows.hpp"
 #include "collectives/schedule/schedule.hpp"
 #include "collectives/schedule/two_level.hpp"
 
 namespace stepsim::collectives {
+
 namespace {
 
 // What a rank sends in a phase, asked step by step.
@@ -226,6 +229,17 @@ Traffic traffic(const Collective& collective) {
   result = traffic_of(sent_by_rank(schedule));
   result.steps = schedule.steps();
   return result;
+}
+
+bool SentBytes::keeps(const Collective& collective) {
+  return collective.algorithm != AlgorithmId::automatic &&
+         algorithm(collective.algorithm).block_streams == 0 &&
+         collective.options.pipeline_chunks.has_value();
+}
+
+double SentBytes::most(const Collective& collective) {
+  return base::remembered(known_[{collective.op, collective.algorithm, collective.ranks}],
+                          collective.bytes, [&] { return most_sent(collective); });
 }
 
 } // namespace stepsim::collectives

@@ -6,7 +6,6 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/evaluate/link_costs.hpp"
-#include "collectives/formula/closed_form_streams.hpp"
 #include "collectives/schedule/partition.hpp"
 
 namespace stepsim::collectives {

@@ -1,6 +1,6 @@
 // Bidirectional exchange (COL 5.2): recursive halving and doubling among q = 2^K ranks; the other
 // P - q ranks hand their vector to a partner first and get the result last (the fold, F = 1).
-#include "collectives/formula/closed_forms.hpp"
+#include "collectives/formula/closed_form.hpp"
 
 #include "collectives/formula/uniform.hpp"
 

@@ -3,7 +3,7 @@
 // that waits for its receive before it sends again. One `ready` time per rank (COL 3) says just
 // that. Where P is no power of two the last round sends only some of the parts, and on unequal
 // links a rank then waits for parts that it does not pass on.
-#include "collectives/formula/closed_forms.hpp"
+#include "collectives/formula/closed_form.hpp"
 
 #include "collectives/formula/uniform.hpp"
 

@@ -1,6 +1,6 @@
 // Double binary tree (COL 5.7): each tree pipelines half of the message up and down; every rank
 // serves both trees in alternate slots, two slots per block.
-#include "collectives/formula/closed_form_streams.hpp"
+#include "collectives/formula/blocks.hpp"
 
 namespace stepsim::collectives {
 

@@ -2,7 +2,7 @@
 // chain of ports and data is the longest, it passes P - 1 hops, each of which adds its delay once:
 // a delay counts as a latency of first blocks. In an all-reduce, chains that turn at the tail pass
 // more hops than those that wait for a port, and no formula is known.
-#include "collectives/formula/closed_form_streams.hpp"
+#include "collectives/formula/blocks.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -1,6 +1,6 @@
 // Tree (COL 5.1): broadcast and reduce move the whole message in ceil(log2 P) rounds (a flat tree
 // in P-1), scatter and gather cost L alpha + f n beta.
-#include "collectives/formula/closed_forms.hpp"
+#include "collectives/formula/closed_form.hpp"
 
 #include "collectives/formula/uniform.hpp"
 

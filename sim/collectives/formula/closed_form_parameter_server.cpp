@@ -2,7 +2,7 @@
 // back; its port carries P (dedicated) or P-1 (colocated) messages of n/S each way. On two levels
 // the interface that c ranks share carries c n (derived): every flow gets at least the smaller of
 // its two fair shares, and the busiest port has no more to give.
-#include "collectives/formula/closed_forms.hpp"
+#include "collectives/formula/closed_form.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Recursive doubling of whole vectors (COL 5.5): K exchanges among 2^K ranks, the others folded.
 // Growing messages (SPA 11, sparcml_rd) have a form for P = 2^K only.
-#include "collectives/formula/closed_forms.hpp"
+#include "collectives/formula/closed_form.hpp"
 
 #include "collectives/formula/uniform.hpp"
 

@@ -1,6 +1,6 @@
 // Ring (COL 5.4): P-1 rounds of n/P for reduce-scatter and for all-gather; with unequal parts the
 // largest makes P-1 hops (COL 5.8).
-#include "collectives/formula/closed_forms.hpp"
+#include "collectives/formula/closed_form.hpp"
 
 #include "collectives/formula/uniform.hpp"
 #include "collectives/schedule/partition.hpp"

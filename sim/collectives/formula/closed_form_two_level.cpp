@@ -1,5 +1,5 @@
 // Two levels (COL 5.9): the flat closed forms of each level, one after the other.
-#include "collectives/formula/closed_forms.hpp"
+#include "collectives/formula/closed_form.hpp"
 
 #include <cassert>
 #include <initializer_list>

@@ -3,7 +3,7 @@
 #include "collectives/formula/prepared_form.hpp"
 
 #include "base/vector_clones.hpp"
-#include "collectives/choose.hpp"
+#include "collectives/method.hpp"
 
 namespace stepsim::collectives {
 

@@ -18,9 +18,9 @@ constexpr double kNoLink = std::numeric_limits<double>::infinity();
 
 // A cost per rank. If all ranks have the same cost, it is stored once, so that the bound of equal
 // ranks takes the same time for any number of them.
-class PerRank {
+class RankCosts {
 public:
-  PerRank(std::uint32_t ranks, double cost) : ranks_(ranks), all_(cost) {}
+  RankCosts(std::uint32_t ranks, double cost) : ranks_(ranks), all_(cost) {}
   [[nodiscard]] std::uint32_t size() const { return ranks_; }
   [[nodiscard]] bool equal() const { return own_.empty(); }
   double operator[](std::size_t rank) const { return equal() ? all_ : own_[rank]; }
@@ -40,7 +40,7 @@ private:
 
 // The best link of every rank, and the smallest latency and start-up of all.
 struct BestLinks {
-  PerRank out_s_per_byte, in_s_per_byte;
+  RankCosts out_s_per_byte, in_s_per_byte;
   double latency_s{};
   double startup_s{}; // latency and delay of one link
 };
@@ -64,7 +64,7 @@ void default_links(const Collective& collective, BestLinks& best) {
     }
   }
   if (links.pairs.empty() && ranks > 1) {
-    best = {PerRank(ranks, cost.per_byte_s), PerRank(ranks, cost.per_byte_s), cost.latency_s,
+    best = {RankCosts(ranks, cost.per_byte_s), RankCosts(ranks, cost.per_byte_s), cost.latency_s,
             cost.startup_s()};
     return;
   }
@@ -94,7 +94,7 @@ void default_links(const Collective& collective, BestLinks& best) {
 
 BestLinks best_links(const Collective& collective) {
   const std::uint32_t ranks = collective.ranks;
-  BestLinks best{PerRank(ranks, kNoLink), PerRank(ranks, kNoLink), kNoLink, kNoLink};
+  BestLinks best{RankCosts(ranks, kNoLink), RankCosts(ranks, kNoLink), kNoLink, kNoLink};
   if (!collective.links.pairs_only) {
     default_links(collective, best);
   }
@@ -112,7 +112,7 @@ BestLinks best_links(const Collective& collective) {
 }
 
 // Slowest of all ranks but one.
-double slowest_other(const PerRank& values, std::uint32_t but) {
+double slowest_other(const RankCosts& values, std::uint32_t but) {
   if (values.equal() && values.size() > 1) {
     return values.slowest();
   }
@@ -129,7 +129,7 @@ double slowest_other(const PerRank& values, std::uint32_t but) {
 double port_time(double bytes, double s_per_byte) { return bytes > 0 ? bytes * s_per_byte : 0; }
 
 // Time in which all ranks together send (or add) `amount`; 0 if one of them takes no time.
-double shared_time(double amount, const PerRank& s_per_byte) {
+double shared_time(double amount, const RankCosts& s_per_byte) {
   double rate = s_per_byte.equal() && s_per_byte[0] > 0 ? s_per_byte.size() / s_per_byte[0] : 0;
   for (std::size_t rank = 0; rank < s_per_byte.size() && !s_per_byte.equal(); ++rank) {
     if (s_per_byte[rank] <= 0) {
@@ -147,8 +147,8 @@ double bandwidth_bound(const Collective& collective, const BestLinks& best) {
   // they may be handed out in any order.
   const Partition parts = Partition::equal(n, collective.ranks, collective.options);
   const double others = n - parts.bytes(0, 1);
-  const PerRank& out = best.out_s_per_byte;
-  const PerRank& in = best.in_s_per_byte;
+  const RankCosts& out = best.out_s_per_byte;
+  const RankCosts& in = best.in_s_per_byte;
   const std::uint32_t root = collective.root;
   switch (collective.op) {
   case Op::broadcast: // everybody else receives n, the root sends n
@@ -193,7 +193,7 @@ double reduction_bound(const Collective& collective) {
   if (!adds || free) {
     return 0;
   }
-  PerRank gamma(collective.ranks, collective.reduction_s_per_byte);
+  RankCosts gamma(collective.ranks, collective.reduction_s_per_byte);
   for (std::size_t rank = 0; rank < collective.reduction_s_per_byte_rank.size(); ++rank) {
     gamma.of(rank) = collective.reduction_s_per_byte_rank[rank];
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "collectives/algorithms.hpp"
-#include "collectives/choose.hpp"
+#include "collectives/method.hpp"
 
 namespace stepsim::collectives {
 

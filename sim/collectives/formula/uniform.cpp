@@ -1,12 +1,14 @@
 #include "collectives/formula/uniform.hpp"
 
+#include "collectives/algorithms.hpp"
+#include "collectives/evaluate/measured_steps.hpp"
+#include "collectives/node_ranks.hpp"
+
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <functional>
 #include <numeric>
-
-#include "collectives/algorithms.hpp"
-#include "collectives/evaluate/measured_steps.hpp"
 
 namespace stepsim::collectives {
 
@@ -130,6 +132,35 @@ bool is_empty(const Collective& collective) {
                           collective.options.placement == Placement::dedicated;
   const bool nothing = total_bytes(collective) <= 0 && !collective.options.empty_messages;
   return nothing || (collective.ranks <= 1 && !other_rank);
+}
+
+NodeShape node_shape(const Collective& collective) {
+  const TwoLevel two = collective.links.two_level.value_or(TwoLevel{});
+  const NodeRanks nodes(two, collective.ranks);
+  NodeShape shape;
+  shape.nodes = nodes.nodes();
+  shape.gpus = nodes.largest();
+  shape.cards = std::min(two.nics_per_node, shape.gpus);
+  shape.sharing = ranks_per_interface(collective);
+  shape.equal_nodes = nodes.equal();
+  shape.intra = two.intra;
+  shape.inter = collective.links.all;
+  return shape;
+}
+
+bool has_delays(const NodeShape& shape) {
+  return (shape.gpus > 1 && shape.intra.delay_s > 0) ||
+         (shape.nodes > 1 && shape.inter.delay_s > 0);
+}
+
+std::optional<Line> upper_line(const Line& a, const Line& b) {
+  if (a.startup_s >= b.startup_s && a.per_byte_s >= b.per_byte_s) {
+    return a;
+  }
+  if (b.startup_s >= a.startup_s && b.per_byte_s >= a.per_byte_s) {
+    return b;
+  }
+  return std::nullopt;
 }
 
 } // namespace stepsim::collectives

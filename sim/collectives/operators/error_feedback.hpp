@@ -15,7 +15,7 @@
 // Both outcomes are computed from the same acc; the next iteration starts from the chosen one.
 
 #include "collectives/compress/compression.hpp"
-#include "collectives/operators/global_top_k.hpp"
+#include "collectives/operators/sparse_vector.hpp"
 
 namespace stepsim::collectives {
 

@@ -4,8 +4,8 @@
 #include "collectives/algorithms.hpp"
 
 #include "base/error.hpp"
-#include "collectives/choose.hpp"
 #include "collectives/formula/blocks.hpp"
+#include "collectives/method.hpp"
 #include "collectives/node_ranks.hpp"
 #include "collectives/schedule/flat_phases.hpp"
 

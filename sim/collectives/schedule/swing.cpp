@@ -1,6 +1,6 @@
 #include "collectives/schedule/swing.hpp"
 
-#include "collectives/formula/closed_forms.hpp"
+#include "collectives/formula/closed_form.hpp"
 
 namespace stepsim::collectives {
 

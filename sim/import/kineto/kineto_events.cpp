@@ -1,11 +1,16 @@
 // PyTorch names element types in two ways, "c10::BFloat16" and "float"; both become the words of
 // traces. Which inputs of an operator are parameters follows from the operators' signatures.
+
 #include "import/kineto/kineto_events.hpp"
 
-#include <algorithm>
-
+#include "base/error.hpp"
 #include "base/statistics.hpp"
 #include "scenario/files/import_source.hpp"
+
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <tuple>
 
 namespace stepsim::io {
 
@@ -88,6 +93,160 @@ layers::Tensor tensor_of(std::int64_t elements, const DtypeWord& type) {
   tensor.dtype = type.word;
   tensor.bytes = Bytes{elements * type.bytes};
   return tensor;
+}
+
+// Where the training steps of a recording begin and end: by the profiler's own marks, by an
+// annotation that the user names, or, without either, from one optimizer step to the next.
+
+namespace {
+
+constexpr std::size_t kLongestAnnotation = 1000; // std::regex recurses once per character
+
+// Ties go by end and name, so that the order of events in the file means nothing.
+bool by_start(const KinetoStep& a, const KinetoStep& b) {
+  return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
+}
+
+template <class Matches>
+// Those whose name matches, by start.
+std::vector<KinetoStep> annotations(const KinetoRecording& recording, const Matches& matches) {
+  std::vector<KinetoStep> found;
+  for (const KinetoEvent& event : recording.events) {
+    if (event.category == KinetoCategory::annotation && matches(recording.name(event))) {
+      found.push_back({std::string(recording.name(event)), event.begin, event.end(), event.thread});
+    }
+  }
+  std::ranges::sort(found, by_start);
+  return found;
+}
+
+// The part before the first optimizer step may be the rest of a step, and is left out.
+std::vector<KinetoStep> between_optimizer_steps(const std::vector<KinetoStep>& updates) {
+  std::vector<KinetoStep> steps;
+  for (std::size_t k = 1; k < updates.size(); ++k) {
+    if (updates[k - 1].end < updates[k].end) {
+      steps.push_back(
+          {"step#" + std::to_string(k), updates[k - 1].end, updates[k].end, updates[k].thread});
+    }
+  }
+  return steps;
+}
+
+// "ProfilerStep#4" and "ProfilerStep#7" -> "ProfilerStep#4..#7".
+std::string joined_name(const std::string& first, const std::string& last) {
+  return first + ".." + last.substr(std::min(last.find('#'), last.size()));
+}
+
+// Steps up to and with the one that updates the weights become one. Where no step without an update
+// is followed by one with it, steps stay as they are: a profile may end before the update.
+std::vector<KinetoStep> joined_by_updates(std::vector<KinetoStep> steps,
+                                          const std::vector<KinetoStep>& updates) {
+  const auto has_update = [&](const KinetoStep& step) {
+    const auto first = std::ranges::lower_bound(updates, step.begin, {}, &KinetoStep::begin);
+    return first != updates.end() && first->begin < step.end;
+  };
+  std::vector<KinetoStep> joined;
+  std::size_t first = 0; // of the steps since the last update
+  bool several = false;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (!has_update(steps[i])) {
+      continue;
+    }
+    KinetoStep& step = joined.emplace_back(steps[i]);
+    if (first < i) {
+      several = true;
+      step.name = joined_name(steps[first].name, steps[i].name);
+      step.begin = steps[first].begin;
+    }
+    first = i + 1;
+  }
+  return several ? joined : steps;
+}
+
+// Without those that contain another one on their thread.
+std::vector<KinetoStep> innermost(const std::vector<KinetoStep>& matches) {
+  std::vector<KinetoStep> steps;
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    bool contains = false;
+    for (std::size_t k = i + 1; k < matches.size() && matches[k].begin < matches[i].end; ++k) {
+      contains =
+          contains || (matches[k].thread == matches[i].thread && matches[k].end <= matches[i].end);
+    }
+    if (!contains) {
+      steps.push_back(matches[i]);
+    }
+  }
+  return steps;
+}
+
+// Annotations nest: an epoch may match as well as its steps, and the steps are meant.
+std::vector<KinetoStep> matching(const KinetoRecording& recording, const std::string& expression) {
+  std::regex pattern;
+  try {
+    pattern.assign(expression);
+  } catch (const std::regex_error&) {
+    throw UsageError("--step-annotation: not a regular expression: " +
+                     base::shown_value(expression));
+  }
+  return innermost(annotations(recording, [&](std::string_view name) {
+    return std::regex_search(
+        name.begin(),
+        name.begin() + static_cast<std::ptrdiff_t>(std::min(name.size(), kLongestAnnotation)),
+        pattern);
+  }));
+}
+
+// Names a few annotations of the file: one of them may be what to look for.
+[[noreturn]] void no_step(const KinetoRecording& recording, bool with_annotation) {
+  std::set<std::string> seen;
+  for (const KinetoEvent& event : recording.events) {
+    if (event.category == KinetoCategory::annotation) {
+      seen.emplace(recording.name(event));
+    }
+  }
+  std::string list;
+  std::size_t shown = 0;
+  for (const std::string& name : seen) {
+    if (shown++ < 5) {
+      list += (list.empty() ? "; annotations seen: " : ", ") + base::shown_value(name, 60);
+    }
+  }
+  const std::string message =
+      with_annotation ? "no annotation matches --step-annotation"
+                      : "no training step found (no ProfilerStep#, no Optimizer.step#); pass "
+                        "--step-annotation REGEX";
+  throw InputError(recording.file, "", message + list);
+}
+
+} // namespace
+
+std::vector<KinetoStep> find_steps(const KinetoRecording& recording,
+                                   const std::optional<std::string>& annotation) {
+  const auto starts_with = [&](std::string_view prefix) {
+    return annotations(recording, [=](std::string_view name) { return name.starts_with(prefix); });
+  };
+  std::vector<KinetoStep> steps;
+  if (annotation) {
+    steps = matching(recording, *annotation);
+  } else {
+    const std::vector<KinetoStep> updates = starts_with("Optimizer.step#");
+    steps = joined_by_updates(starts_with("ProfilerStep#"), updates);
+    if (steps.empty()) {
+      steps = between_optimizer_steps(updates);
+    }
+  }
+  if (steps.empty()) {
+    no_step(recording, annotation.has_value());
+  }
+  return steps;
+}
+
+std::int32_t step_at(std::span<const KinetoStep> steps, Nanoseconds moment) {
+  const auto after = std::ranges::upper_bound(steps, moment, {}, &KinetoStep::begin);
+  if (after == steps.begin() || moment >= (after - 1)->end) {
+    return -1;
+  }
+  return static_cast<std::int32_t>(after - steps.begin() - 1);
 }
 
 } // namespace stepsim::io

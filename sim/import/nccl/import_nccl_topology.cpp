@@ -9,8 +9,8 @@
 #include <set>
 
 #include "base/collected.hpp"
-#include "scenario/files/source_json.hpp"
-#include "scenario/files/topology_file.hpp"
+#include "scenario/files/import_source.hpp"
+#include "scenario/files/network_files.hpp"
 
 namespace stepsim::io {
 

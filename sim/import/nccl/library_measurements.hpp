@@ -11,7 +11,7 @@
 #include <set>
 
 #include "nccl/library_fit.hpp"
-#include "scenario/files/library_file.hpp"
+#include "scenario/files/network_files.hpp"
 #include "scenario/files/samples_file.hpp"
 
 namespace stepsim::io {

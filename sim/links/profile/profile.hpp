@@ -1,6 +1,6 @@
 #pragma once
-// Network profiles and topologies as plain values; scenario/files/profile_file.hpp and
-// scenario/files/topology_file.hpp read and write them. A profile (kind network_calibration) has
+// Network profiles and topologies as plain values; scenario/files/network_files.hpp and
+// scenario/files/network_files.hpp read and write them. A profile (kind network_calibration) has
 // the latency, bandwidth, reduction rate and measured collective curves of a network, and a label
 // for their origin.
 #include <algorithm>

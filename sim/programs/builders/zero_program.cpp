@@ -1,4 +1,4 @@
-#include "programs/builders/zero_program.hpp"
+#include "programs/builders/step_programs.hpp"
 
 namespace stepsim::programs {
 

@@ -7,7 +7,7 @@
 #include <cassert>
 #include <utility>
 
-#include "programs/exchange_parts.hpp"
+#include "programs/completions.hpp"
 #include "programs/operation_layout.hpp"
 
 namespace stepsim::programs {

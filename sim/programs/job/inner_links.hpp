@@ -1,6 +1,6 @@
 #pragma once
 // Parts of pieces between GPUs of one host, which are no messages of the network: every rank sends
-// and receives at the rate of the inner link, which its transfers share fairly (CLU 1, COL 5.10).
+// and receives at the rate of the inner link, which its transfers share fairly (CLU 2, COL 5.10).
 #include <map>
 
 #include "collectives/collective.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // Runs a collective among ranks of a job. Transfers between hosts are messages of the job;
 // transfers inside a host take the time of the inner link, on which a rank sends the transfers of
-// all exchanges of a stream one after the other (CLU 1: bandwidth per GPU and direction). For every
+// all exchanges of a stream one after the other (CLU 2: bandwidth per GPU and direction). For every
 // message of a reduction, the number of workers in its sum is tracked: the sender, and the workers
 // in the last sum that the sender received from each other rank (separately for the two trees of a
 // double binary tree).

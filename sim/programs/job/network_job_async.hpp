@@ -13,7 +13,7 @@
 
 #include "programs/job/inner_links.hpp"
 #include "programs/job/network_job.hpp"
-#include "programs/step/staleness_bound.hpp"
+#include "programs/step/parameter_server.hpp"
 
 namespace stepsim::programs {
 

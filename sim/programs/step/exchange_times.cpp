@@ -2,10 +2,11 @@
 
 #include "base/shared_value.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/choose.hpp"
 #include "collectives/evaluate/server_flows.hpp"
-#include "collectives/formula/closed_form_streams.hpp"
+#include "collectives/formula/blocks.hpp"
 #include "collectives/method.hpp"
+
+#include <algorithm>
 
 namespace stepsim::programs {
 
@@ -358,5 +359,13 @@ ExchangeSplit::ExchangeSplit(collectives::Collective collective,
     : adds_(collective.reduction_s_per_byte > 0 && collective.op != collectives::Op::broadcast),
       free_(without_additions(collective), method, std::nullopt),
       one_byte_(cut_finely(std::move(collective)), method, std::nullopt) {}
+
+MessageGate message_gate(std::span<const Seconds> ends, double ready_s) {
+  constexpr double kRounding = 1e-12;
+  const double limit = ready_s * (1 + kRounding);
+  const auto first = std::partition_point(ends.begin(), ends.end() - 1,
+                                          [limit](Seconds end) { return end.value > limit; });
+  return {static_cast<std::uint32_t>(first - ends.begin()), std::max(0.0, ready_s - first->value)};
+}
 
 } // namespace stepsim::programs

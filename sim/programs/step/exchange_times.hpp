@@ -5,11 +5,14 @@
 // there is no closed form. On a fabric (by events), and for pipelined blocks without a closed form
 // (by max_plus), only powers of two are simulated, and sizes between them are interpolated.
 
+#include "base/units.hpp"
 #include "buckets/cost.hpp"
-#include "collectives/evaluate/sent_bytes.hpp"
+#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/lower_bound.hpp"
 #include "collectives/formula/prepared_form.hpp"
 #include "links/flow/flow_path.hpp"
+
+#include <span>
 
 namespace stepsim::programs {
 
@@ -101,5 +104,19 @@ private:
   bool adds_;
   ExchangeTimes free_, one_byte_;
 };
+
+// Finds the condition for the start of a message in a step: the end of the backward of a layer, and
+// then a delay, for example by the cycle time of Horovod or by selection on a side stream.
+
+struct MessageGate {
+  // Last layer, in backward order, whose backward ends by ready_s, or the first one if none does;
+  // numbered from 0 in forward order.
+  std::uint32_t layer{};
+  double delay_s{}; // from the end of its backward to ready_s of the message, at least 0
+  friend bool operator==(const MessageGate&, const MessageGate&) = default;
+};
+
+// The gate of a message that is ready at `ready_s`; ends[layer] is when its backward ends.
+[[nodiscard]] MessageGate message_gate(std::span<const Seconds> ends, double ready_s);
 
 } // namespace stepsim::programs

@@ -3,8 +3,6 @@
 #include <numeric>
 #include <queue>
 
-#include "programs/step/staleness_bound.hpp"
-
 namespace stepsim::programs {
 
 namespace {

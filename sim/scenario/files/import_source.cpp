@@ -1,11 +1,15 @@
 // Inputs are read once, front to back, through ByteSource, which inflates gzip and computes the
 // digest of the bytes on disk as they pass, so that a pipe can be imported and the digest is that
 // of what was read. Only base names of files are kept: paths hold user names and project names.
+
 #include "scenario/files/import_source.hpp"
 
-#include <fmt/core.h>
+#include "document/fields/members.hpp"
+#include "document/json_text.hpp"
+#include "scenario/files/keys/source_keys.hpp"
 
 #include <algorithm>
+#include <fmt/core.h>
 
 namespace stepsim::io {
 
@@ -157,6 +161,47 @@ std::string lower_case(std::string_view text) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return lower;
+}
+
+// Where data came from, in the same form in every kind of file that is imported: format, files with
+// digests, program and its options.
+
+// Options may have values of any type; all are kept as text, because they are only shown.
+layers::Source read_source(Fields& fields) {
+  layers::Source source;
+  source.format = fields.text("format");
+  source.files = fields.each("files", [](Fields& file) {
+    return layers::SourceFile{
+        .name = file.text("name"), .bytes = file.integer("bytes"), .sha256 = file.text("sha256")};
+  });
+  source.importer = fields.text("importer");
+  for (const auto& [key, value] : fields.members("options")) {
+    source.options.emplace_back(key, value.is_string() ? value.as_string() : compact(value));
+  }
+  source.attribution = fields.optional_text("attribution");
+  source.licence = fields.optional_text("licence");
+  return source;
+}
+
+// Warnings of an import belong to the data: every run that uses the file repeats them.
+std::vector<std::string> parse_warnings(Fields& fields) {
+  return checked_texts(fields.array("warnings", false), fields.problems());
+}
+
+Json to_json(const layers::Source& source) {
+  using layers::Source;
+  using layers::SourceFile;
+  Json json =
+      tree_of<&Source::format, &Source::importer, &Source::attribution, &Source::licence>(source);
+  json.set("files",
+           write_each(source.files,
+                      tree_of<&SourceFile::name, &SourceFile::bytes, &SourceFile::sha256>));
+  Json options = Object{};
+  for (const auto& [key, value] : source.options) {
+    options.set(key, value);
+  }
+  json.set("options", std::move(options));
+  return json;
 }
 
 } // namespace stepsim::io

@@ -1,11 +1,13 @@
 #pragma once
 // The options that all importers have; each adds its own (IO 2).
-#include <cmath>
-#include <functional>
 
 #include "base/quantity.hpp"
 #include "document/file.hpp"
+#include "document/reader.hpp"
 #include "layers/trace.hpp"
+
+#include <cmath>
+#include <functional>
 
 namespace stepsim::io {
 
@@ -121,5 +123,14 @@ private:
 [[nodiscard]] std::string lower_case(std::string_view text);
 
 using base::counted; // for warnings
+
+// Reads and writes the `source` object of traces and samples (IO 2) as layers::Source, and reads
+// the `warnings` next to it. Their keys are in keys/source_keys.hpp.
+
+// Reads the keys of kSource; the object may have further keys, which the caller reads.
+[[nodiscard]] layers::Source read_source(Fields& fields);
+// The texts of `warnings` of a file; empty if there are none.
+[[nodiscard]] std::vector<std::string> parse_warnings(Fields& fields);
+[[nodiscard]] Json to_json(const layers::Source& source);
 
 } // namespace stepsim::io

@@ -1,14 +1,14 @@
 // Parameters stand in the file as factors, which people can read, and become coordinates of the fit
 // when they are read.
-#include "scenario/files/library_file.hpp"
+#include "scenario/files/network_files.hpp"
 
 #include <fmt/core.h>
 
 #include <cmath>
 
 #include "document/fields/members.hpp"
+#include "scenario/files/import_source.hpp"
 #include "scenario/files/keys/library_keys.hpp"
-#include "scenario/files/source_json.hpp"
 
 namespace stepsim::io {
 

@@ -1,7 +1,7 @@
 // Rates become seconds per byte here, because costs add up and rates do not.
 // A bandwidth above zero always has a finite inverse; a reduction rate of 0 means that adding is
 // free.
-#include "scenario/files/links_file.hpp"
+#include "scenario/files/network_files.hpp"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 // A model table says what a network computes and stores, not how long that takes: shapes of tensors
 // and multiply-accumulates of layers for one sample. Each layer is read by itself; what several
 // layers decide together (names, order, totals) is checked afterwards, once all of them are whole.
-#include "scenario/files/model_file.hpp"
+#include "scenario/files/trace_file.hpp"
 
 #include <fmt/core.h>
 

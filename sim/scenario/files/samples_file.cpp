@@ -9,7 +9,6 @@
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/keys/samples_keys.hpp"
-#include "scenario/files/source_json.hpp"
 
 namespace stepsim::io {
 

@@ -1,6 +1,6 @@
 // A topology is either a graph of hosts, switches and links, or a preset that stands for one. A
 // preset stays a preset when it is written back, so that its parameters can still be changed.
-#include "scenario/files/topology_file.hpp"
+#include "scenario/files/network_files.hpp"
 
 #include <set>
 

@@ -3,7 +3,7 @@
 
 #include "document/fields/members.hpp"
 #include "scenario/keys/value_codec_keys.hpp"
-#include "scenario/local_training.hpp"
+#include "scenario/training_parts.hpp"
 
 namespace stepsim::study::keys {
 

@@ -118,7 +118,7 @@ inline constexpr std::array kScheduleOptions{
 
 // The default depends on the workload and the training algorithm, so the row has none; the sentence
 // explains it.
-// An object stands for the keys next to `schedule` (scenario/short_forms.hpp).
+// An object stands for the keys next to `schedule` (scenario/scenario_tree.hpp).
 inline constexpr std::array kOwnSchedule{
     text("name", "Key `schedule_name`.").example(R"("mine")"),
     list("caps", kCap, "Schedule `caps` with key `caps_mib`.").sizes(1).example("[1, 25]"),

@@ -2,7 +2,7 @@
 // The keys of /training/sharding of a scenario (TRN 8.1).
 
 #include "scenario/keys/value_codec_keys.hpp"
-#include "scenario/sharding.hpp"
+#include "scenario/training_parts.hpp"
 
 namespace stepsim::study::keys {
 

@@ -2,7 +2,7 @@
 // The keys of a codec for outer gradients or gathered parameters, a word or an object (TRN 8.1).
 
 #include "document/fields/key.hpp"
-#include "scenario/value_codec.hpp"
+#include "scenario/training_parts.hpp"
 
 namespace stepsim::study::keys {
 

@@ -2,7 +2,7 @@
 
 #include "base/quantity.hpp"
 #include "base/shell_word.hpp"
-#include "study/reproduce/series.hpp"
+#include "study/reproduce/paper_records.hpp"
 
 namespace stepsim::reproduce {
 

@@ -8,7 +8,7 @@
 namespace stepsim::reproduce {
 
 // Returns the page. `images` is the path that links have before ID.svg; empty if the pictures are
-// in the folder of the page. Throws InputError if a table cannot be evaluated (series.hpp).
+// in the folder of the page. Throws InputError if a table cannot be evaluated (paper_records.hpp).
 [[nodiscard]] std::string paper_page(const Reproduction& paper, const AllRecords& all,
                                      const std::vector<Decided>& decided, std::string_view images);
 
@@ -38,7 +38,7 @@ struct PaperClaims {
 
 // Returns the drawing of `figure`. `decided` are the verdicts of the paper's claims. Reported
 // points and bars from tables that may not be drawn (may_be_drawn()) are left out. Throws
-// InputError if a series cannot be evaluated (series.hpp).
+// InputError if a series cannot be evaluated (paper_records.hpp).
 [[nodiscard]] plot::Figure drawing(const FigureOf& figure, const Reproduction& paper,
                                    const AllRecords& all, const std::vector<Decided>& decided);
 

@@ -2,9 +2,11 @@
 // The records of a run or of a table. A record is a flat object with a value per column; the names
 // of nested members are joined by "_".
 //     {"point": 0, "nodes": 4, "speedup": 3.99, ...}
-#include <functional>
 
+#include "document/reader.hpp"
 #include "study/reproduce/reproduction.hpp"
+
+#include <functional>
 
 namespace stepsim::reproduce {
 
@@ -56,7 +58,7 @@ struct Decided {
 
 // Returns one element per claim, in the order of the file. A claim is not comparable if its label
 // does not count (counts()), if it has no cells, or if its `comparable` is false. Throws InputError
-// if a cell cannot be evaluated (series.hpp).
+// if a cell cannot be evaluated (paper_records.hpp).
 [[nodiscard]] std::vector<Decided> decide(const Reproduction& paper, const AllRecords& all);
 
 // Returns the verdict in words: "met", "met as read by others".
@@ -75,5 +77,42 @@ struct Decided {
 
 // Returns the content of claims.json.
 [[nodiscard]] io::Json claims_tree(const Reproduction& paper, const std::vector<Decided>& decided);
+
+// Computes the numbers of a reproduction. A series selects records, joins each with a second record
+// if it asks for one (`other`), and has one number per record by a formula. A cell reduces a series
+// to one number, such as the value of a claim. Every error names its place in figures.json.
+
+struct Joined {
+  const io::Object* record{};
+  const io::Object* other{}; // null if the series asks for none
+};
+
+// Whether two values of a column are equal; numbers may differ by 1e-9 of the larger one.
+[[nodiscard]] bool same_value(const io::Json& a, const io::Json& b);
+// Returns the value of a column; null if the record does not have the column.
+[[nodiscard]] const io::Json* column(const io::Object& record, std::string_view name);
+
+// The records that a series selects, in the order of the run, each joined with the first record
+// that matches the series' `other`, if the series has one. Throws InputError in `file` if a run is
+// unknown, if no record is selected, or if `other` has no match for a record with the columns of
+// `where`, even if `when` leaves that record out.
+[[nodiscard]] std::vector<Joined> select(const Series& series, const AllRecords& all,
+                                         const std::string& file);
+
+// The value of a formula over the columns of a record and, with other_ before their names, of the
+// record joined with it. Throws InputError if the formula is invalid, if a column is missing or
+// does not hold a number, or if the value is not finite.
+[[nodiscard]] double evaluate(const std::string& formula, const Joined& joined,
+                              const Series& series, const std::string& file);
+
+// The number of a cell. Throws InputError if it cannot be computed, for example if the cell asks
+// for one record and several are selected.
+[[nodiscard]] double evaluate(const Cell& cell, const AllRecords& all, const std::string& file);
+
+// Reads files of kind reproduction (reproduction.hpp). Besides types and ranges, it checks that the
+// names of runs, tables and figures are unique, and that references name an existing one.
+
+// Throws InputError with all problems found.
+[[nodiscard]] Reproduction parse_reproduction(const io::Json& tree);
 
 } // namespace stepsim::reproduce

@@ -1,6 +1,6 @@
 // What a formula means is checked where it is evaluated, since only records tell which columns
 // there are.
-#include "study/reproduce/reproduction_file.hpp"
+#include "study/reproduce/paper_records.hpp"
 
 #include <set>
 

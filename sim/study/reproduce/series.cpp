@@ -1,4 +1,4 @@
-#include "study/reproduce/series.hpp"
+#include "study/reproduce/paper_records.hpp"
 
 #include <cmath>
 #include <numeric>

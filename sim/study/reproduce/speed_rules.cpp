@@ -7,7 +7,7 @@
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/keys/training_keys.hpp"
-#include "study/reproduce/series.hpp"
+#include "study/reproduce/paper_records.hpp"
 
 namespace stepsim::reproduce {
 

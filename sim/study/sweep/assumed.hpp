@@ -1,6 +1,6 @@
 #pragma once
 // One line of text about the points of a sweep: the defaults that decide their times
-// (scenario/defaults.hpp), and the keys that they ignore.
+// (scenario/scenario_tree.hpp), and the keys that they ignore.
 
 #include "study/sweep/sweep_file.hpp"
 

@@ -5,7 +5,7 @@
 #include "document/json_text.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/scenario.hpp"
-#include "scenario/short_forms.hpp"
+#include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {
 

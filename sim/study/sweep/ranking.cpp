@@ -3,8 +3,8 @@
 #include "study/sweep/ranking.hpp"
 
 #include "document/json_text.hpp"
-#include "run/figure_key.hpp"
 #include "run/memory_figures.hpp"
+#include "run/summary_fields.hpp"
 #include "scenario/keys/training_keys.hpp"
 #include "study/sweep/rows.hpp"
 

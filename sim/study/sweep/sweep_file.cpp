@@ -6,7 +6,7 @@
 #include "document/json_text.hpp"
 #include "document/kind_use.hpp"
 #include "run/collective_record.hpp"
-#include "scenario/short_forms.hpp"
+#include "scenario/scenario_tree.hpp"
 #include "study/sweep/sweep_keys.hpp"
 
 namespace stepsim::study {

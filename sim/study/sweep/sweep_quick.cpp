@@ -1,9 +1,8 @@
 
 #include "study/sweep/sweep_quick.hpp"
 
-#include "buckets/bounds.hpp"
+#include "buckets/problem.hpp"
 #include "collectives/algorithms.hpp"
-#include "run/period_bound.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_figures.hpp"
 #include "run/verdict.hpp"

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "calibrate/cuda/gpu_calibration.hpp"
-#include "scenario/files/profile_file.hpp"
+#include "scenario/files/network_files.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "calibrate/cuda/gpu_calibration.hpp"
-#include "scenario/files/profile_file.hpp"
+#include "scenario/files/network_files.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

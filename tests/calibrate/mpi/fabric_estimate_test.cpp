@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/error.hpp"
-#include "scenario/files/topology_file.hpp"
+#include "scenario/files/network_files.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

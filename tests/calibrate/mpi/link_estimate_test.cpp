@@ -7,7 +7,7 @@
 #include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "links/profile/profile_curve.hpp"
-#include "scenario/files/profile_file.hpp"
+#include "scenario/files/network_files.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

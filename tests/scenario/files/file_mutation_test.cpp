@@ -8,12 +8,8 @@
 #include "base/random.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/cost_file.hpp"
-#include "scenario/files/library_file.hpp"
-#include "scenario/files/measured_file.hpp"
-#include "scenario/files/model_file.hpp"
+#include "scenario/files/network_files.hpp"
 #include "scenario/files/node_file.hpp"
-#include "scenario/files/profile_file.hpp"
-#include "scenario/files/topology_file.hpp"
 #include "scenario/files/trace_file.hpp"
 #include "testing/paths.hpp"
 

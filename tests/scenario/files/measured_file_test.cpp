@@ -1,4 +1,4 @@
-#include "scenario/files/measured_file.hpp"
+#include "scenario/files/trace_file.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,6 @@
 #include "document/json_text.hpp"
 #include "document/problem_text.hpp"
 #include "scenario/files/measured_speed.hpp"
-#include "scenario/files/model_file.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 

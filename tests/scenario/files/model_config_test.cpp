@@ -1,5 +1,5 @@
 // The configuration of a Hugging Face model as a model table (INP 2.2).
-#include "scenario/files/model_file.hpp"
+#include "scenario/files/trace_file.hpp"
 
 #include <doctest/doctest.h>
 

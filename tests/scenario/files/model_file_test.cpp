@@ -1,4 +1,4 @@
-#include "scenario/files/model_file.hpp"
+#include "scenario/files/trace_file.hpp"
 
 #include <doctest/doctest.h>
 

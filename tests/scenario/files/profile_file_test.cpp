@@ -1,4 +1,4 @@
-#include "scenario/files/profile_file.hpp"
+#include "scenario/files/network_files.hpp"
 
 #include <doctest/doctest.h>
 

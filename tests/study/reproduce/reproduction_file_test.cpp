@@ -1,5 +1,5 @@
 // Files of kind reproduction: what they say and what wrong ones get.
-#include "study/reproduce/reproduction_file.hpp"
+#include "study/reproduce/paper_records.hpp"
 
 #include <doctest/doctest.h>
 

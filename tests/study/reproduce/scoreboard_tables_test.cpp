@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "study/reproduce/series.hpp"
+#include "study/reproduce/paper_records.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

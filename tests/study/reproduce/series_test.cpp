@@ -1,5 +1,5 @@
 // Series and cells: selection, the other record, formulas.
-#include "study/reproduce/series.hpp"
+#include "study/reproduce/paper_records.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,10 @@
-#include "scenario/defaults.hpp"
+#include "scenario/scenario_tree.hpp"
 
 #include <doctest/doctest.h>
 
 #include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario.hpp"
-#include "scenario/scenario_tree.hpp"
 #include "study/sweep/assumed.hpp"
 #include "study/sweep/sweep_helpers.hpp"
 #include "study/sweep/sweep_point.hpp"
