@@ -107,11 +107,6 @@ private:
     start_ = consumed();
     blanks_ = 0;
   }
-  void delimiter() {
-    begin_word();
-    delimiter_ = start_;
-    in_word_ = false;
-  }
   // Whether a quote ends the text; it is escaped after an odd number of backslashes.
   void follow_string(char c) {
     if (escaped_) {
@@ -134,31 +129,18 @@ private:
       line_start_ = consumed() - 1;
       new_line_ = false;
     }
-    switch (c) {
-    case '\n':
-      new_line_ = true;
-      [[fallthrough]];
-    case ' ':
-    case '\t':
-    case '\r':
+    if (c == ' ' || c == '\n' || c == '\r' || c == '\t') {
+      new_line_ = c == '\n';
       in_word_ = false;
       if (++blanks_ > limits_.max_string) { // the lexer keeps them
         fail(here(), "more than " + std::to_string(limits_.max_string) + " blanks in a row");
       }
-      return;
-    case '"':
-      delimiter();
-      in_string_ = true;
-      return;
-    case '{':
-    case '}':
-    case '[':
-    case ']':
-    case ':':
-    case ',':
-      delimiter();
-      return;
-    default: {
+    } else if (c == '"' || c == ',' || c == ':' || c == '{' || c == '}' || c == '[' || c == ']') {
+      begin_word();
+      delimiter_ = start_;
+      in_word_ = false;
+      in_string_ = c == '"';
+    } else {
       if (!in_word_) {
         begin_word();
         in_word_ = true;
@@ -170,7 +152,6 @@ private:
       if (consumed() - start_ >= kMaxNumber) {
         fail(begun.place, "number longer than " + std::to_string(kMaxNumber) + " characters");
       }
-    }
     }
   }
 

@@ -4,6 +4,7 @@
 #include "run/run.hpp"
 
 #include "programs/step/exchange_times.hpp"
+#include "run/run_figures.hpp"
 #include "scenario/scenario_conditions.hpp"
 
 namespace stepsim::study {

@@ -2,6 +2,7 @@
 
 #include "run/network_figures.hpp"
 
+#include "run/evaluated_program.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
 #include "run/run_figures.hpp"

@@ -360,9 +360,7 @@ std::vector<Bucket> plain_buckets(const Scenario& scenario, const buckets::Plan&
     bucket.items = static_cast<std::int64_t>(group.items.size());
     for (const std::uint32_t item : group.items) {
       const layers::Gradient& gradient = scenario.workload.gradients[item];
-      // Layers have their forward order inside the program and are shown in the order of backward,
-      // from 1.
-      const std::int64_t number = layers - gradient.layer; // from 1, backward order
+      const std::int64_t number = layers - gradient.layer; // from 1, in the order of backward
       bucket.first = std::min(bucket.first, number);
       bucket.last = std::max(bucket.last, number);
       bucket.elements += gradient.elements;

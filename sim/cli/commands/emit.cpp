@@ -7,6 +7,7 @@
 #include "cli/shell/output.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
 #include "nccl/tuner_table.hpp"
+#include "run/memory_figures.hpp"
 #include "run/sharding_plan.hpp"
 #include "study/ddp_buckets.hpp"
 #include "study/plan_units.hpp"
