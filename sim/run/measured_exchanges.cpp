@@ -4,6 +4,7 @@
 #include "run/measured_exchanges.hpp"
 
 #include "programs/step/exchange_times.hpp"
+#include "run/run_figures.hpp"
 #include "scenario/scenario_conditions.hpp"
 
 namespace stepsim::study {

@@ -4,6 +4,7 @@
 
 #include "cli/shell/document.hpp"
 #include "cli/shell/output.hpp"
+#include "run/memory_figures.hpp"
 #include "run/sharding_plan.hpp"
 #include "study/plan_units.hpp"
 
