@@ -56,6 +56,7 @@ NEUTRAL = [
     ("/communication/cost_form", "jitter*", "the forms of a ring are equal"),
     ("/communication/compression/baseline", "flow, pipe_sgd", "both schedules send as long"),
     ("/communication/block_bytes", "collective *", "auto takes no pipeline here"),
+    ("/communication/block_bytes", "compression hierarchical_topk", "auto of the dense run takes no pipeline here"),
     ("/communication/lp_last_hop", "collective auto", "auto takes no pipeline here"),
     ("/cluster/network/block_latency_s", "collective auto", "auto takes no pipeline here"),
     ("/cluster/network/block_latency_s", "two levels", "auto takes no pipeline here"),
