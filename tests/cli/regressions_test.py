@@ -17,7 +17,6 @@ import samples  # noqa: E402
 from harness import ROOT, cases_in, check, run_cases  # noqa: E402
 
 EVEN = 1e-9  # relative; sums of the same numbers in another order
-FLOW = {"model": "flow"}
 SERVER = {"algorithm": "parameter_server"}
 ASYNC = {"algorithm": "parameter_server", "mode": "async"}
 
@@ -112,20 +111,6 @@ def no_run_is_faster_than_its_bound(place):
             check(bound >= carried * (1 - EVEN), *what, "interfaces carry", carried)
 
 
-def a_straggler_of_factor_one_changes_nothing(place):
-    """a parameter server with a straggler of factor 1.0000000001 is one without, codecs included"""
-    for method in ({"method": "none"}, {"method": "fp16"}, {"method": "quantize8"},
-                   {"method": "fp16", "value_bytes": 2}):
-        tree = scenario(layer(1e-2, 2e-2, 40_000_000), training=SERVER,
-                        communication={"compression": method})
-        tree["cluster"]["network"]["reduction_Bps"] = 1e9
-        plain = summary(place, tree)
-        tree["variability"] = {"stragglers": [{"worker": 0, "factor": 1.0000000001}]}
-        straggling = summary(place, tree)
-        for key in ("iteration_time_s", "wire_bytes"):
-            check(near(plain[key], straggling[key], 1e-8), method, key, plain[key], straggling[key])
-
-
 def values_of_two_bytes_stay_as_they_are(place):
     """fp16 does not halve gradients of two bytes again: asynchronous servers and all-reduces"""
     for training in (ASYNC, SERVER, {"algorithm": "sync_sgd"}):
@@ -154,36 +139,6 @@ def a_drawn_time_below_bytes_per_bandwidth_is_explained(place):
         check(numbers["lower_bound_s"] <= numbers["iteration_time_s"] * (1 + EVEN), "seed", seed,
               "bound", numbers["lower_bound_s"], "iteration", numbers["iteration_time_s"])
     check(below > 0, "no seed drew factors below 1")
-
-
-def parts_add_up(numbers, *what):
-    parts = [numbers[key] for key in ("forward_s", "backward_s", "update_s",
-                                      "exposed_communication_s")]
-    total = numbers["iteration_time_s"]
-    check(near(sum(parts), total, 1e-6), *what, "parts", parts, "of", total)
-    check((numbers["straggler_wait_s"] or 0) <= total, *what, "waits", numbers["straggler_wait_s"],
-          "of", total)
-
-
-def one_worker_is_as_fast_as_itself(place):
-    """one worker of varying speed has efficiency 1: the baseline shares the draws of the run"""
-    for seed in range(1, 16):
-        tree = scenario(layer(), layer(), nodes=1, variability={"compute_cv": 0.5},
-                        training={"iterations": 3}, communication={"schedule": "ddp"})
-        numbers = summary(place, tree, "--seed", seed)
-        check(near(numbers["scaling_efficiency"], 1), "seed", seed, numbers["scaling_efficiency"])
-        parts_add_up(numbers, "seed", seed)
-
-
-def parts_of_an_iteration_add_up(place):
-    """forward, backward, update and exposed communication of varying workers are the iteration"""
-    for seed in range(20, 32):
-        tree = scenario(*[layer(1e-2, 2e-2, 10_000)] * 2, nodes=8, method="events",
-                        training={"iterations": 2}, variability={"compute_cv": 2},
-                        communication={"schedule": "dear"})
-        numbers = summary(place, tree, "--seed", seed)
-        parts_add_up(numbers, "seed", seed)
-        check(numbers["scaling_efficiency"] <= 1 + EVEN, seed, numbers["scaling_efficiency"])
 
 
 def an_interval_of_times_is_not_negative(place):
@@ -335,22 +290,6 @@ def a_fixed_exchange_has_no_compression(place):
         refused(place, scenario(layer(1e-2, 2e-2), training={"exchange_s": 0.5},
                                 communication={"schedule": "single", "compression": compression}),
                 "exchange_s")
-
-
-def no_run_is_faster_than_the_optimal_merge(place):
-    """the optimal merge is evaluated as the run is, so that no schedule is faster"""
-    for nodes in (3, 5, 6, 7):
-        for algorithm in ("recursive_doubling", "mst", "be"):
-            for schedule in ("wfbp", "single", "mg_wfbp"):
-                tree = scenario(layer(0, 1e-3), layer(1e-4, 2e-3, 200_000), nodes=nodes, latency_s=0,
-                                bandwidth_Bps=1e9, communication={"collective": algorithm,
-                                                                  "schedule": schedule})
-                tree["cluster"]["network"]["reduction_Bps"] = 1e9
-                numbers = summary(place, tree)
-                time, best = (numbers["iteration_time_s"],
-                              numbers["merge"]["optimal_iteration_time_s"])
-                check(best <= time * (1 + EVEN), nodes, algorithm, schedule, time, "optimal", best)
-                check(numbers["lower_bound_s"] <= best * (1 + EVEN), nodes, algorithm, best)
 
 
 def a_key_of_communication_counts_or_is_refused(place):

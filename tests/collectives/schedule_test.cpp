@@ -135,6 +135,7 @@ TEST_CASE("partition: 11 bytes in 4 parts are 3, 3, 3, 2; in elements of 2 of 22
   const Partition bytes = Partition::equal(11, 4, options);
   options.element_bytes = 2;
   const Partition elements = Partition::equal(22, 4, options);
+  CHECK(Partition::equal(23, 4, options).bytes(0, 4) == 23); // no byte is dropped (COL 2.5)
   options.chunking = Chunking::real;
   const Partition real = Partition::equal(22, 4, options);
   for (const Index part : {0, 1, 2, 3}) {
