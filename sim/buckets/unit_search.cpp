@@ -172,7 +172,7 @@ public:
     choose(best);
     best.labels = static_cast<std::int64_t>(labels_.heads.size());
     best.certified = !cut_short_;
-    // What was dropped is not better than its bounds.
+    // No plan that was dropped is faster than its lower bound.
     best.lower_bound =
         std::max(best.lower_bound, std::min(best.period, problem_.update + Seconds{dropped_}));
     return best;
@@ -189,7 +189,8 @@ private:
     std::uint32_t parent{};
   };
 
-  // All labels whose newest unit is first .. last; those of the whole model are results.
+  // Makes the labels whose newest unit holds layers `first` to `last`. Those that end with the last
+  // layer of the model are results.
   void extend(std::size_t first, std::size_t last) {
     found_.heads.clear();
     found_.values.clear();
