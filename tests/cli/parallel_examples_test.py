@@ -18,6 +18,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from ports import free_ports  # noqa: E402
+
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 SKIPPED = 77
 
@@ -91,16 +94,6 @@ def run(command, environment, **options):
     return done.stdout
 
 
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
 class Slurm:
     """A single-node Slurm of its own, as an ordinary user (IO 14)."""
 
@@ -114,9 +107,9 @@ class Slurm:
             user = "nobody"
             self.as_user = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"]
         host = socket.gethostname().split(".")[0]
-        port, port2 = free_ports(2)
+        port = free_ports(2)
         (folder / "slurm.conf").write_text(SLURM_CONF.format(
-            host=host, port=port, port2=port2, user=user, folder=folder, cores=cores))
+            host=host, port=port, port2=port + 1, user=user, folder=folder, cores=cores))
         for name in ("state", "spool", "log"):
             (folder / name).mkdir()
         (folder / "munge.key").write_bytes(os.urandom(1024))

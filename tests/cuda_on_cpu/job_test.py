@@ -23,6 +23,9 @@ import threading
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from ports import free_ports  # noqa: E402
+
 BUILD, PLAYED = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
 sys.argv[1:] = sys.argv[3:]
 MPIRUN = ["mpirun", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "--oversubscribe", "--bind-to", "none",
@@ -225,19 +228,13 @@ class Job(Measured):
         self.assertIn("--mpi: needs at least 2 processes, got 1", done.stderr)
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Torchrun(Measured):
     """Processes that meet by environment variables. A host begins where LOCAL_RANK is 0 again."""
 
     def start(self, places, devices, *options, memory=1 << 8, changes={}, before={}):
         """Exit codes by rank, and the lines of error of all. `changes` of variables by process; None: not set. `before`
         has words before the program."""
-        port = free_port()
+        port = free_ports(1)
         processes = []
         for i, local in enumerate(places):
             of_rank = {"RANK": i, "WORLD_SIZE": len(places), "LOCAL_RANK": local, "MASTER_ADDR": "127.0.0.1",
@@ -303,7 +300,7 @@ class Torchrun(Measured):
         self.assertRegex(errors[0], r"error: rank 1: no rank 0 at 127\.0\.0\.1:\d+: Connection refused")
 
     def test_strangers_are_sent_away(self):
-        port, heard = free_port(), []
+        port, heard = free_ports(1), []
 
         def call():
             for _ in range(400):
@@ -323,9 +320,9 @@ class Torchrun(Measured):
 
     def test_a_port_that_is_taken(self):
         with socket.socket() as taken:
-            taken.bind(("0.0.0.0", 0))
+            port = free_ports(2)
+            taken.bind(("0.0.0.0", port))
             taken.listen()
-            port = taken.getsockname()[1]
             codes, errors = self.start([0], 2, changes={0: {"WORLD_SIZE": 2, "MASTER_PORT": port}})
             self.assertEqual((codes, errors), ([1], [f"error: port {port} of MASTER_PORT: Address already in use"]))
             # torchrun that listens there itself leaves the next one to its processes.
@@ -335,7 +332,7 @@ class Torchrun(Measured):
 
     def test_a_last_word_comes_behind_the_text_that_is_sent(self):
         """Rank 1 fails while rank 0 sends a text to rank 2, which reads slowly."""
-        port, reported, size = free_port(), b"\xff\xff\xff\xff", 16 << 20
+        port, reported, size = free_ports(1), b"\xff\xff\xff\xff", 16 << 20
 
         def connected(rank):
             for _ in range(400):
@@ -392,7 +389,7 @@ class Torchrun(Measured):
         """As users start it: its own store on MASTER_PORT, and with --standalone."""
         if importlib.util.find_spec("torch") is None:
             self.skipTest("torch is missing")
-        for launch in (["--master_addr", "127.0.0.1", "--master_port", free_port()], ["--standalone"]):
+        for launch in (["--master_addr", "127.0.0.1", "--master_port", free_ports(1)], ["--standalone"]):
             words = [sys.executable, "-m", "torch.distributed.run", *launch, "--redirects", 1, "--tee", 2,
                      "--log_dir", self.folder / "log", "--no_python", "--nproc_per_node", 2, program(), 2,
                      1, 1 << 8, "--torchrun", "--backend", "nccl", "--dtype", "half", "--max-seconds", 200, "--records",

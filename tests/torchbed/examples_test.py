@@ -9,7 +9,6 @@ import multiprocessing
 import os
 import pathlib
 import random
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,9 @@ import unittest
 
 sys.dont_write_bytecode = True
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples" / "pytorch"
-sys.path.insert(0, str(FOLDER))
+sys.path[:0] = [str(FOLDER), str(pathlib.Path(__file__).resolve().parents[1])]
+from ports import free_ports  # noqa: E402
+
 STEPSIM = ""
 
 try:
@@ -194,9 +195,7 @@ class DiLoCo(unittest.TestCase):
                 self.assertEqual(bool((found[0, step] == found[1, step]).all()), step % 4 == 3)
 
     def test_the_script_trains(self):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = str(probe.getsockname()[1])
+        port = str(free_ports(1))
         started = [subprocess.Popen([sys.executable, FOLDER / "diloco.py"], stdout=subprocess.PIPE, text=True,
                                     env=dict(os.environ, RANK=rank, WORLD_SIZE="2", MASTER_ADDR="127.0.0.1",
                                              MASTER_PORT=port, OMP_NUM_THREADS="1")) for rank in "01"]
