@@ -94,8 +94,10 @@ std::optional<MessageBounds> message_bounds(const Scenario& scenario,
     return std::max(bound.latency_s, slowdown * std::max(bound.bandwidth_s, bound.reduction_s)) +
            slowdown * (extra.startup_s + extra.per_byte_s * bytes);
   };
-  return MessageBounds{.first_layer_s = least_seconds(sums.first_layer_bytes),
-                       .all_s = least_seconds(sums.bytes)};
+  const bool apart = has_servers(scenario) && is_simulated(scenario);
+  return MessageBounds{.first_layer_s = apart ? 0 : least_seconds(sums.first_layer_bytes),
+                       .all_s = least_seconds(sums.bytes),
+                       .apart = apart};
 }
 
 } // namespace
@@ -314,8 +316,8 @@ std::optional<double> PeriodBounds::with_slowest(double slowest) const {
   }
   const double forward = slowest * forward_;
   const double backward = slowest * backward_;
-  if (applies_late(scenario_.training.algorithm)) {
-    return std::max(forward + backward, messages_->all_s);
+  if (applies_late(scenario_.training.algorithm) || messages_->apart) {
+    return std::max(forward + backward + slowest * earlier_s(), messages_->all_s);
   }
   double bound = forward + backward;
   if (messages_->first_layer_s > 0) {

@@ -92,6 +92,8 @@ struct ExchangeShares {
 struct MessageBounds {
   double first_layer_s = 0; // time to send the bytes of layer 0; 0 if it has none
   double all_s = 0;         // time to send all bytes; 0 if there are none
+  // Workers go on when their own sums are back, so that some compute while others exchange.
+  bool apart = false;
 };
 
 // Sums over the layers and gradients of a scenario, in seconds and bytes.

@@ -113,6 +113,20 @@ TEST_CASE("network run: a step has a bound on every level, and a formula on alph
   }
 }
 
+TEST_CASE("network run: servers send sums to one worker while another one computes") {
+  const study::Summary summary =
+      study::testing::run_text(R"({"workload": {"layers": [{"name": "a", "forward_s": 1e-3,
+          "backward_s": 1e-4, "gradient_bytes": 1000000}]}, "cluster": {"nodes": 2,
+          "gpus_per_node": 2, "intra_network": {"bandwidth_Bps": 2e10, "latency_s": 1e-6},
+          "network": {"model": "packet", "latency_s": 1e-6, "bandwidth_Bps": 1.25e9,
+          "packet": {"transport": "dctcp"}}}, "training": {"algorithm": "parameter_server",
+          "placement": "sharded"}})")
+          .summary;
+  const double port_s = 2e6 / 1.25e9; // pushes and pulls of a node's two workers
+  CHECK(*summary.iteration_time_s < port_s + 1.1e-3);
+  CHECK(*summary.lower_bound_s == within(port_s, 1e-9));
+}
+
 TEST_CASE("network run: compressed exchanges take on the default star what they take alone") {
   for (const std::string method :
        {R"("fp16")", R"({"method": "quantize8", "encode_Bps": 1e10, "decode_Bps": 1e10})",

@@ -164,6 +164,9 @@ private:
       result.messages += job.messages.size();
       result.elapsed_s = std::max(result.elapsed_s, job.end_s);
     }
+    if (options_.background.load > 0) { // it is on the links while anything of the jobs goes on
+      result.elapsed_s = now_;
+    }
     network_.fill(result);
     for (const AnyJob& any : jobs_) {
       result.events += std::visit([](const auto& job) { return job.events(); }, any);
