@@ -10,6 +10,13 @@
 
 namespace stepsim::nccl {
 
+// How the rate of a link of a node type is known.
+struct RateOrigin {
+  bool of_sheet = false; // it is what a data sheet says
+  bool fitted = false;   // it is what messages were found to reach
+  double nominal_Bps{};  // what a data sheet says beside it; 0: nothing
+};
+
 struct NodeType {
   std::string name;
   std::uint32_t gpus = 1; // per machine
@@ -23,8 +30,7 @@ struct NodeType {
   bool ll128 = true;
   std::uint32_t domain_nodes = 1; // D
   bool approximate = false;       // its library is modelled by another one (RCCL by NCCL)
-  bool ring_of_sheet = false;     // whether ring_Bps is what a data sheet says
-  bool nic_of_sheet = false;      // the same of nic_Bps
+  RateOrigin ring_origin, nic_origin;
 };
 
 struct Shape {

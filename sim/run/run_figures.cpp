@@ -96,7 +96,6 @@ void add_estimates(const Scenario& scenario, const buckets::Plan& plan, Result& 
 // Of a rate that is a line's, where TCP carries the bytes: a payload that is lost already before
 // any condition (CON 1).
 std::optional<std::string> hint_of_payload(const Scenario& scenario) {
-  constexpr double kPayload = 0.949288;
   constexpr std::array kLines{1.0, 2.5, 5.0, 10.0, 20.0, 25.0, 40.0, 50.0, 100.0, 200.0, 400.0};
   if (!scenario.nominal || scenario.communication.question || scenario.cluster.fabric ||
       !links_lose(scenario)) {
@@ -109,7 +108,7 @@ std::optional<std::string> hint_of_payload(const Scenario& scenario) {
     return std::nullopt;
   }
   return "/cluster/network has the rate of a line: " +
-         base::significant(kPayload * gigabits / 8, 4) + " GB/s is what TCP carries on " +
+         base::significant(kTcpPayload * gigabits / 8, 4) + " GB/s is what TCP carries on " +
          base::shortest(gigabits) + " Gb/s";
 }
 

@@ -54,6 +54,12 @@ LinkModel link_model_of(const Scenario& nominal) {
                                                                      : LinkModel::packets;
 }
 
+// Of a GPU inside its machine; where no link is known any rate will do, since its share alone
+// counts.
+double inner_rate(const Cluster& cluster) {
+  return cluster.intra ? 1 / cluster.intra->per_byte_s : cluster.fabric ? 1 : 0;
+}
+
 // A rate of the node type that is not of its data sheet has been reached by messages.
 bool is_of_sheet(const Scenario& nominal, bool of_sheet, std::string_view pointer) {
   const auto& overrides = nominal.cluster.overrides;
@@ -61,30 +67,69 @@ bool is_of_sheet(const Scenario& nominal, bool of_sheet, std::string_view pointe
          std::ranges::find(overrides, pointer, &Override::pointer) == overrides.end();
 }
 
+// Where nothing replaces a rate of the node type: a fitted one contains its share already (CON 2),
+// and in place of any other one comes that of the data sheet, of which the share was found;
+// `payload` of a line is data, 0 where a ring takes a part of the links of the sheet.
+void take_nominal(const nccl::RateOrigin& origin, double payload, double& rate_Bps,
+                  bool& measured) {
+  measured = origin.fitted;
+  if (!measured && origin.nominal_Bps > 0 && payload > 0) {
+    rate_Bps = payload * origin.nominal_Bps;
+  }
+}
+
+void take_nominal_rates(const Scenario& nominal, double of_cards, LossQuestion& question) {
+  const Cluster& cluster = nominal.cluster;
+  if (!cluster.node) {
+    return;
+  }
+  const bool calibrated = nominal.communication.library_settings.calibration != nullptr;
+  const nccl::NodeLinks& links = cluster.node->links;
+  if (question.links != LinkModel::packets && cluster.network.calibration.empty() &&
+      cluster.network.bandwidth_Bps == links.network_Bps) {
+    nccl::RateOrigin origin = cluster.node->type.nic_origin;
+    origin.fitted = origin.fitted || calibrated;
+    take_nominal(origin, of_cards * (question.carrier == Carrier::rdma ? 1 : kTcpPayload),
+                 question.network_Bps, question.network_measured);
+  }
+  if (cluster.intra && cluster.intra_calibration.empty() &&
+      cluster.intra->per_byte_s == 1 / links.inner_Bps) {
+    nccl::RateOrigin origin = cluster.node->type.ring_origin;
+    origin.fitted = origin.fitted || calibrated;
+    const double payload = question.bus == Bus::pcie ? kPciePayload
+                           : question.bus == Bus::nvlink && !cluster.node->type.approximate ? 1
+                                                                                            : 0;
+    take_nominal(origin, payload, question.bus_Bps, question.bus_measured);
+  }
+}
+
+// Rates of the links as they are; a topology's own are no node type's.
 void set_rates(const Scenario& nominal, LossQuestion& question) {
   const Cluster& cluster = nominal.cluster;
   const auto cards = static_cast<double>(cluster.nics_of_domain());
-  question.network_Bps = cluster.network.bandwidth_Bps * cluster.network.efficiency * cards;
-  question.bus_Bps = cluster.intra ? 1 / cluster.intra->per_byte_s : 0;
+  const bool own_topology = cluster.fabric && !cluster.topology.is_null();
   if (const auto& asked = nominal.communication.question) {
     question.network_Bps = asked->node.nic_Bps * cards;
     question.bus_Bps = asked->node.ring_Bps;
-    question.network_measured =
-        !is_of_sheet(nominal, asked->node.nic_of_sheet, kNetworkPointer<&Network::bandwidth_Bps>);
-    question.bus_measured =
-        !is_of_sheet(nominal, asked->node.ring_of_sheet, kIntraPointer<&Network::bandwidth_Bps>);
-  } else if (cluster.fabric) {
-    question.network_Bps = rate_out_of_machine(cluster);
-    question.bus_Bps = cluster.intra ? question.bus_Bps : 1; // any: its share alone counts
-  } else {
-    question.bus_measured = !cluster.intra;
+    question.network_measured = !is_of_sheet(nominal, asked->node.nic_origin.of_sheet,
+                                             kNetworkPointer<&Network::bandwidth_Bps>);
+    question.bus_measured = !is_of_sheet(nominal, asked->node.ring_origin.of_sheet,
+                                         kIntraPointer<&Network::bandwidth_Bps>);
+    return;
   }
-  if (!nominal.communication.question && !(cluster.fabric && !cluster.topology.is_null())) {
-    question.network_measured = cluster.network.measured.rate;
-    question.bus_measured = question.bus_measured || cluster.intra_measured.rate;
-    question.starts_measured =
-        crosses_network(question) ? cluster.network.measured.start : cluster.intra_measured.start;
+  const double of_cards = cluster.network.efficiency * cards;
+  question.network_Bps =
+      cluster.fabric ? rate_out_of_machine(cluster) : cluster.network.bandwidth_Bps * of_cards;
+  question.bus_Bps = inner_rate(cluster);
+  if (own_topology) {
+    return;
   }
+  take_nominal_rates(nominal, of_cards, question);
+  question.network_measured = question.network_measured || cluster.network.measured.rate;
+  question.bus_measured =
+      question.bus_measured || cluster.intra_measured.rate || (!cluster.fabric && !cluster.intra);
+  question.starts_measured =
+      crosses_network(question) ? cluster.network.measured.start : cluster.intra_measured.start;
 }
 
 // Sparse, quantised and custom exchanges have messages of their own, whatever the collective is.
@@ -152,19 +197,12 @@ void apply_to_latencies_and_rates(const LossQuestion& question, const Losses& lo
   scenario.training.sync.value += question.servers == ServersOn::none ? lost.message_s : 0;
 }
 
-// The shares that are left of the nominal rates; 1 where no message takes the links.
-double network_share(const LossQuestion& question, const Losses& lost) {
-  return crosses_network(question) ? lost.network_Bps / question.network_Bps : 1;
-}
-double bus_share(const LossQuestion& question, const Losses& lost) {
-  return crosses_bus(question) ? lost.bus_Bps / question.bus_Bps : 1;
-}
-
 // Latencies of a topology stay.
 void apply_to_fabric(const LossQuestion& question, const Losses& lost, Scenario& scenario) {
   Cluster& cluster = scenario.cluster;
-  const double into_machine = network_share(question, lost);
-  const double inside = bus_share(question, lost);
+  const double into_machine =
+      crosses_network(question) ? lost.network_Bps / rate_out_of_machine(cluster) : 1;
+  const double inside = crosses_bus(question) ? lost.bus_Bps / inner_rate(cluster) : 1;
   scale_links(into_machine, inside, cluster);
   cluster.network.bandwidth_Bps *= into_machine; // planners ask for it
   if (cluster.intra) {
@@ -176,8 +214,8 @@ void apply_to_fabric(const LossQuestion& question, const Losses& lost, Scenario&
 
 void apply_to_library(const LossQuestion& question, const Losses& lost, Scenario& scenario) {
   nccl::NodeType& node = scenario.communication.question->node;
-  node.nic_Bps *= network_share(question, lost);
-  node.ring_Bps *= bus_share(question, lost);
+  node.nic_Bps *= crosses_network(question) ? lost.network_Bps / question.network_Bps : 1;
+  node.ring_Bps *= crosses_bus(question) ? lost.bus_Bps / question.bus_Bps : 1;
   append({node.nic_Bps, node.ring_Bps}, scenario.conditions.links);
   renew_library_cost(scenario);
 }
@@ -237,6 +275,14 @@ void slow_operators(double factor, Scenario& scenario) {
   compression.slowdown *= factor;
 }
 
+// Times of an estimate are those of the runs to which its shares of peak rates were fitted: they
+// had this many GPUs or more.
+std::int64_t measured_gpus(const layers::Workload& workload, const WorkloadSource& source) {
+  constexpr std::int64_t kOfEstimates = 8;
+  return workload.measured_ranks.value_or(source.profile.estimate ? kOfEstimates
+                                                                  : source.measured_gpus);
+}
+
 // Each of the other jobs computes with its own number of workers.
 std::vector<Factor> apply_to_other_jobs(const LossQuestion& first, const Values& values,
                                         Scenario& scenario) {
@@ -244,7 +290,7 @@ std::vector<Factor> apply_to_other_jobs(const LossQuestion& first, const Values&
   for (OtherJob& job : scenario.other_jobs) {
     LossQuestion question = first;
     question.ranks = job.nodes * scenario.cluster.gpus_per_node;
-    question.measured_gpus = job.workload.measured_ranks.value_or(job.source.measured_gpus);
+    question.measured_gpus = measured_gpus(job.workload, job.source);
     question.reduced_precision = reduced_precision(scenario.training, job.source);
     const Losses lost = losses(question, values);
     slow_down(lost.computing, job.workload, job.workload);
@@ -323,8 +369,7 @@ LossQuestion loss_question(const Scenario& nominal) {
       .by_priority = nominal.communication.schedule == buckets::Schedule::priority,
       .host_reduction = nominal.communication.host_reduction,
       .reduced_precision = reduced_precision(nominal.training, nominal.workload_source),
-      .measured_gpus =
-          nominal.workload.measured_ranks.value_or(nominal.workload_source.measured_gpus),
+      .measured_gpus = measured_gpus(nominal.workload, nominal.workload_source),
       .micro_batches = nominal.training.micro_batches};
   set_rates(nominal, question);
   return question;

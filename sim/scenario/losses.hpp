@@ -16,6 +16,10 @@ namespace stepsim::study {
 using links::Bus;
 using links::Carrier;
 
+// What is left of the rate of a line before any loss: for data in TCP, and on PCIe (CON 1).
+inline constexpr double kTcpPayload = 0.949288;
+inline constexpr double kPciePayload = 0.76;
+
 // What gives the times of messages: latencies and rates of one kind of link for all, links of a
 // simulated network, links of a simulated network below a transport that loses rate by itself, or
 // the model of a library.

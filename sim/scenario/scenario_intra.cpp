@@ -39,7 +39,8 @@ MeasuredLink measured_by(const links::NetworkProfile& profile,
                          double rate_Bps) {
   constexpr double kSame = 1e-12;
   const bool counts = profile.label != links::ProfileLabel::default_value;
-  return {.rate = counts && std::abs(rate_Bps * of_profile.per_byte_s - 1) <= kSame,
+  return {.rate = (counts || profile.fitted_rate) &&
+                  std::abs(rate_Bps * of_profile.per_byte_s - 1) <= kSame,
           .start =
               counts && std::abs(latency_s - of_profile.latency_s) <= kSame * of_profile.latency_s};
 }

@@ -160,6 +160,39 @@ TEST_CASE("conditions: a library loses rates of data sheets alone, and none of i
         within(step("fitted", 2e11, 6e9, R"("ideal")"), 1e-12));
 }
 
+TEST_CASE("conditions: a ring loses shares of a data sheet's rates, and none of fitted ones") {
+  const io::TemporaryFolder folder;
+  study::Files files(STEPSIM_SOURCE_DIR);
+  const auto rate = [&](int nodes, const std::string& cluster) {
+    const study::Scenario scenario = study::parse_scenario(
+        io::parse_json(R"({"workload": {"layers": [{"name": "a", "forward_s": 0.1,
+            "backward_s": 0.2, "gradient_bytes": 1000000000}]}, "conditions": "typical",
+            "communication": {"collective": "ring"}, "cluster": {"nodes": )" +
+                           std::to_string(nodes) + ", " + cluster + "}}",
+                       "test.json"),
+        files);
+    return scenario.cluster.network.bandwidth_Bps;
+  };
+  const auto on_node = [&](const std::string& label) {
+    const std::string number = R"(, "label": ")" + label + R"(", "source": "its maker"})";
+    return R"("preset": ")" +
+           folder.put(label + ".json", R"({"kind": "node_preset", "name": "own", "gpus_per_node": 4,
+               "link": "nvlink", "ring_Bps": {"value": 2.4e11)" +
+                                           number + R"(, "nic_Bps": {"value": 2.4e10)" + number +
+                                           R"(, "nics_per_node": 2, "generation": "ampere",
+               "link_nominal_Bps": 3e11, "nic_nominal_Bps": 2.5e10})") +
+           '"';
+  };
+  CHECK(rate(4, on_node("assumed")) == within(0.84 * 2 * 2.5e10, 1e-12));
+  CHECK(rate(1, on_node("assumed")) == within(0.79 * 3e11, 1e-12));
+  CHECK(rate(4, on_node("fitted")) == within(2 * 2.4e10, 1e-12));
+  CHECK(rate(1, on_node("fitted")) == within(2.4e11, 1e-12));
+  // A rate that was typed replaces that of the node type, and is nominal.
+  CHECK(rate(4, on_node("fitted") + R"(, "network": {"bandwidth_Bps": 2e10})") ==
+        within(0.84 * 2 * 2e10, 1e-12));
+  CHECK(rate(4, R"("network": "100g-tcp")") == 2.3e9);
+}
+
 TEST_CASE("conditions: every job computes with its own number of workers") {
   const std::string text =
       R"({"workload": [{"layers": [{"name": "a", "forward_s": 0.1, "backward_s": 0.2,

@@ -180,6 +180,17 @@ TEST_CASE("conditions: a calibration switches off the losses that it contains, l
   CHECK(factors(alone).contains("a_nccl"));
 }
 
+TEST_CASE("conditions: an estimate has the computing of eight GPUs") {
+  for (const int gpus : {4, 8, 16}) {
+    const study::Scenario scenario = study::testing::scenario(
+        R"({"workload": {"model": "gpt2", "gpu": "a100-80", "batch_size": 4}, "cluster":
+        {"nodes": 1, "gpus_per_node": )" +
+        std::to_string(gpus) + R"(, "intra_network": "nvlink-a100"}, "conditions": "typical"})");
+    CHECK(scenario.conditions.computing.front() ==
+          within(std::pow(gpus / 8.0, 0.012 / std::log(2)), 1e-12));
+  }
+}
+
 TEST_CASE("conditions: a network of which nothing is left is no free one") {
   const std::string none = R"({"kind": "typical", "factors": {"e_tcp": 1e-100}})";
   CHECK_THROWS_AS((void)study::testing::run_text(text_of(kCases[3].step, none)), SimulationError);

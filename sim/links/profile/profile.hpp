@@ -103,6 +103,7 @@ struct NetworkProfile {
   std::optional<double> latency_s, block_latency_s, bandwidth_Bps, reduction_Bps;
   std::optional<double> copy_bandwidth_Bps; // of tensors into and out of merged messages
   double delay_s{};                         // as in LinkClass
+  bool fitted_rate = false;                 // bandwidth_Bps is what exchanges reached
   std::optional<Carrier> carrier;           // of a network between machines, if the file says it
   std::optional<Bus> bus;                   // of a network inside a machine, if the file says it
   std::vector<LinkClass> links;

@@ -160,9 +160,10 @@ Json with_rates_of_nominal(const Json& preset, Problems& problems) {
 
 namespace {
 
-bool is_of_sheet(const std::vector<SourcedNumber>& numbers, std::string_view key) {
+nccl::RateOrigin origin_of(const std::vector<SourcedNumber>& numbers, std::string_view key) {
   const auto number = std::ranges::find(numbers, key, &SourcedNumber::key);
-  return number != numbers.end() && number->label == "sheet";
+  const std::string_view label = number == numbers.end() ? std::string_view() : number->label;
+  return {.of_sheet = label == "sheet", .fitted = label == "fitted"};
 }
 
 } // namespace
@@ -174,8 +175,8 @@ nccl::NodeType read_node_type(Fields& fields, std::vector<SourcedNumber>& number
   node.nics = counted_number(fields, "nics_per_node", numbers);
   node.nic_Bps = sourced(fields, "nic_Bps", numbers).value_or(1);
   node.domain_nodes = counted_number(fields, "nvlink_domain_nodes", numbers);
-  node.ring_of_sheet = is_of_sheet(numbers, "ring_Bps");
-  node.nic_of_sheet = is_of_sheet(numbers, "nic_Bps");
+  node.ring_origin = origin_of(numbers, "ring_Bps");
+  node.nic_origin = origin_of(numbers, "nic_Bps");
   return node;
 }
 
@@ -214,6 +215,8 @@ NodePreset parse_node_preset(const Json& given) {
   preset.gpu = fields.text("gpu");
   preset.link_nominal_Bps = sourced(fields, "link_nominal_Bps", preset.numbers);
   preset.nic_nominal_Bps = sourced(fields, "nic_nominal_Bps", preset.numbers);
+  preset.node.ring_origin.nominal_Bps = preset.link_nominal_Bps.value_or(0);
+  preset.node.nic_origin.nominal_Bps = preset.nic_nominal_Bps.value_or(0);
   (void)sourced(fields, "gpu_memory_bytes", preset.numbers);
   (void)sourced(fields, "price_per_gpu_hour", preset.numbers);
   fields.no_more();

@@ -102,6 +102,7 @@ void parse_network(Fields& fields, NetworkProfile& profile) {
     profile.delay_s = estimate(network, "delay_s").value_or(0);
     profile.bandwidth_Bps = estimate(network, key_of<&NetworkProfile::bandwidth_Bps>());
     (void)network.optional_number("nominal_Bps");
+    profile.fitted_rate = network.boolean("fitted");
     profile.reduction_Bps = estimate(network, "reduction_Bps");
     profile.block_latency_s = estimate(network, "block_latency_s");
   });

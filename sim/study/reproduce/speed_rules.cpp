@@ -332,7 +332,8 @@ io::Json scenario_of(const io::Object& row, const Scoreboard& rules, const std::
                              {"network", network({link.latency_s * slower,
                                                   link.bandwidth_Bps / factor / slower})}}},
       {"training", std::move(training)},
-      {"communication", std::move(communication)}};
+      {"communication", std::move(communication)},
+      {"limits", io::Object{{"simulated_s", 1e9}}}}; // of steps of any length
 }
 
 io::Json typical_scenario_of(const io::Object& row, const Scoreboard& rules,

@@ -124,6 +124,9 @@ inline constexpr std::array kProfileNetwork{
            at_least(1))
         .nullable()
         .example("1.25e9"),
+    boolean("fitted", "Whether bandwidth_Bps was fitted to times of exchanges: it then contains "
+                      "what typical conditions take from a rate.")
+        .by_default(false),
     kDelay,
     kReduction.by_default(0),
     kBlockLatency};
