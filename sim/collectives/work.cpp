@@ -218,8 +218,7 @@ double evaluation_seconds(const Collective& asked, std::optional<Method> method,
     return seconds + longest;
   }
   const double formula = kFormula + formula_seconds(asked);
-  if (!method && !with_transfer_times &&
-      (ring_seconds_of_longest_part(asked) || seconds_of_largest_messages(asked))) {
+  if (!method && !with_transfer_times && seconds_of_largest_messages(asked)) {
     return formula;
   }
   Method by = method ? *method : searches_ranks(asked) ? Method::max_plus : automatic_method(asked);
