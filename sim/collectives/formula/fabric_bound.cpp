@@ -109,84 +109,24 @@ LowerBound server_fabric_bound(const Collective& collective) {
   return bound;
 }
 
-// Equal nodes take the table of CLU 4; of unequal ones every node is asked for itself, since the
-// smallest has the fewest cards and the most to receive.
-
-using nccl::BoundKind;
-using nccl::NodeBound;
-
-double own_most(const Collective& collective, const NodeRanks& nodes, std::uint32_t node) {
-  return own_bytes(collective,
-                   std::views::iota(nodes.first(node), nodes.first(node) + nodes.size(node)))
-      .most;
-}
-
-// What one node asks for. `root`: the node of the root, which need not receive (send) anything.
-struct NodeNeeds {
-  double over_cards{};
-  double over_ports{}; // by all ranks of the node together
-};
-NodeNeeds needs_of(const Collective& collective, const NodeRanks& nodes, std::uint32_t node) {
+// Bytes that must pass the ports of all ranks of a node together, on which messages inside it count
+// too. Those of an alltoall use no card inside the node and nothing else between nodes.
+double over_ports(const Collective& collective, const BoundEnd& node) {
   const double n = total_bytes(collective);
-  const double ranks = nodes.size(node);
-  const double own = own_most(collective, nodes, node);
   switch (collective.op) {
   case Op::broadcast:
-  case Op::reduce:
-    return node == nodes.node(collective.root) ? NodeNeeds{n, n} : NodeNeeds{n, ranks * n};
+  case Op::reduce: // the node of the root need not receive (send) anything
+    return node.root ? n : node.ranks * n;
   case Op::allreduce:
-    return {n, ranks * n};
+    return node.ranks * n;
   case Op::reduce_scatter:
   case Op::allgather:
   case Op::allgatherv:
-    return {n - own, ranks * n - own};
-  case Op::alltoall: // messages inside a node use no card, those between nodes nothing else
-    return {ranks * (n - own), 0};
+    return node.ranks * n - node.own.most;
+  case Op::alltoall:
+    return 0;
   }
-  return {};
-}
-
-class Slowest {
-public:
-  void add(double bytes, double rate_Bps, BoundKind kind) {
-    if (rate_Bps > 0 && bytes / rate_Bps > bound_.seconds) {
-      bound_ = {bytes / rate_Bps, kind};
-    }
-  }
-  [[nodiscard]] NodeBound bound() const { return bound_; }
-
-private:
-  NodeBound bound_{0, BoundKind::nic};
-};
-
-NodeBound unequal_bound(const Collective& collective, const NodeRanks& nodes) {
-  const TwoLevel& two = *collective.links.two_level;
-  const double card_Bps = 1 / collective.links.all.per_byte_s;
-  const double inner_Bps = 1 / two.intra.per_byte_s;
-  Slowest slowest;
-  double all_cards = 0;
-  double all_ports = 0;
-  for (std::uint32_t node = 0; node < nodes.nodes(); ++node) {
-    const std::uint32_t ranks = nodes.size(node);
-    const double cards = std::min(two.nics_per_node, ranks) * card_Bps;
-    const double ports = cards + (ranks > 1 ? ranks * inner_Bps : 0);
-    const NodeNeeds needs = needs_of(collective, nodes, node);
-    slowest.add(needs.over_cards, cards, BoundKind::nic);
-    slowest.add(needs.over_ports, ports, BoundKind::gpu);
-    if (collective.op == Op::alltoall && ranks > 1) {
-      const double part = own_most(collective, nodes, node) / ranks;
-      const double least = part - static_cast<double>(collective.options.element_bytes);
-      slowest.add((ranks - 1) * std::max(0.0, least), inner_Bps, BoundKind::gpu);
-    }
-    all_cards += cards;
-    all_ports += ports;
-  }
-  if (collective.op == Op::allreduce) {
-    const double n = total_bytes(collective);
-    slowest.add(2.0 * (nodes.nodes() - 1) * n, all_cards, BoundKind::nic);
-    slowest.add(2.0 * (collective.ranks - 1) * n, all_ports, BoundKind::gpu);
-  }
-  return slowest.bound();
+  return 0;
 }
 
 } // namespace
@@ -210,26 +150,48 @@ LowerBound fabric_bound(const Collective& collective) {
           flat.reduction_s};
 }
 
-NodeBound node_level_bound(const Collective& collective) {
+// Equal nodes are one end, of unequal ones every node is an end, since the smallest has the fewest
+// cards and the most to receive.
+nccl::NodeBound node_level_bound(const Collective& collective) {
   const NodeRanks nodes(collective);
-  if (!nodes.equal()) {
-    return unequal_bound(collective, nodes);
-  }
   const TwoLevel& two = *collective.links.two_level;
-  const nccl::NodeRates rates{.nodes = static_cast<double>(nodes.nodes()),
-                              .gpus = static_cast<double>(nodes.largest()),
-                              .inner_Bps = 1 / two.intra.per_byte_s,
-                              .nics_Bps = std::min(two.nics_per_node, two.gpus_per_node) /
-                                          collective.links.all.per_byte_s};
-  NodeBound bytes = nccl::node_bound(operation_of(collective.op), total_bytes(collective), rates);
-  if (!collective.sizes.empty()) {
-    for (std::uint32_t node = 0; node < nodes.nodes(); ++node) {
-      const double others = total_bytes(collective) - own_most(collective, nodes, node);
-      const double nic_s = others / rates.nics_Bps;
-      bytes = nic_s > bytes.seconds ? NodeBound{nic_s, BoundKind::nic} : bytes;
+  const double n = total_bytes(collective);
+  const bool alike = nodes.equal() && collective.sizes.empty();
+  const double passes = collective.op == Op::allreduce ? 2 : 1;
+  const bool each = collective.op == Op::alltoall; // what nodes send has nothing in common
+  const auto element = static_cast<double>(collective.options.element_bytes);
+  std::vector<BoundEnd> ends;
+  double gpu_s = 0;
+  double ports_Bps = 0;
+  for (std::uint32_t node = 0; node < (alike ? 1 : nodes.nodes()); ++node) {
+    const std::uint32_t ranks = nodes.size(node);
+    const double card_s = collective.links.all.per_byte_s / std::min(two.nics_per_node, ranks);
+    const BoundEnd& end = ends.emplace_back(
+        BoundEnd{.count = alike ? nodes.nodes() : 1.0,
+                 .ranks = static_cast<double>(ranks),
+                 .own = own_bytes(collective,
+                                  std::views::iota(nodes.first(node), nodes.first(node) + ranks)),
+                 .root = !alike && node == nodes.node(collective.root),
+                 .out_s_per_byte = card_s,
+                 .in_s_per_byte = card_s});
+    const double ports = 1 / card_s + (ranks > 1 ? ranks / two.intra.per_byte_s : 0);
+    gpu_s = std::max(gpu_s, over_ports(collective, end) / ports);
+    ports_Bps += end.count * ports;
+    if (each) {
+      const double part =
+          nodes.equal() ? n / collective.ranks : std::max(0.0, end.own.most / ranks - element);
+      gpu_s = std::max(gpu_s, (ranks - 1) * part * two.intra.per_byte_s);
     }
   }
-  return bytes;
+  std::optional<double> across = passes * (nodes.nodes() - 1.0) * n;
+  if (!each) {
+    gpu_s = std::max(gpu_s, passes * (collective.ranks - 1.0) * n / ports_Bps);
+  } else {
+    across = nodes.equal() ? std::optional((collective.ranks - nodes.largest()) * n) : std::nullopt;
+  }
+  const double nic_s = ends_bound(collective, ends, across);
+  return nic_s > gpu_s ? nccl::NodeBound{nic_s, nccl::BoundKind::nic}
+                       : nccl::NodeBound{gpu_s, nccl::BoundKind::gpu};
 }
 
 } // namespace stepsim::collectives
