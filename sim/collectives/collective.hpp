@@ -77,6 +77,7 @@ struct LinkCost {
 
   // Seconds from the start of a message of 0 bytes until it arrives.
   [[nodiscard]] double startup_s() const { return latency_s + delay_s; }
+  friend bool operator==(const LinkCost&, const LinkCost&) = default;
   // Multiplies what does not depend on the bytes by `latency`, and the time of a byte by
   // `per_byte`.
   void scale(double latency, double per_byte) {

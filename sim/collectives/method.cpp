@@ -251,8 +251,7 @@ double seconds(const Collective& asked, Method method) {
     return form->seconds;
   }
   case Method::max_plus: {
-    std::optional<double> quick = ring_seconds_of_longest_part(collective);
-    quick = quick ? quick : seconds_of_largest_messages(collective);
+    const std::optional<double> quick = seconds_of_largest_messages(collective);
     const double time = quick ? *quick : max_plus(collective).seconds;
     check_bound(collective, method, time);
     return time;

@@ -121,7 +121,7 @@ struct Crossover {
 // schedule, which a phase counts without listing the transfers.
 //     closed_form   1 us; a double binary tree, whose trees are built, 0.5 us per rank more
 //     max_plus      40 ns per transfer; 1 ns in rings, which are vector loops; if it is the method
-//                   chosen, 1 us in rings of equal ranks, whose longest part a formula knows
+//                   chosen, 1 us where one path of the largest messages tells the time
 //     both below    20 ns per rank and block of a pipeline of equal ranks; 1.5 us per rank of
 //                   double trees (evaluate/streams.cpp)
 //     events        0.3 us per transfer; in rings 30 ns, or 120 ns where ranks, links or levels

@@ -91,11 +91,11 @@ double of_search(const Collective& collective, double schedule_transfer_s) {
     return (2 + std::log2(blocks)) * of_equal_streams(collective, blocks);
   }
   const double transfers = 2 * static_cast<double>(collective.ranks) * blocks;
-  if (has_unequal_streams(collective) && has_trees(collective)) {
+  if (has_streams(collective) && has_trees(collective)) {
     return (2 + std::log2(blocks)) * of_unequal_trees(collective, blocks) +
            transfers * schedule_transfer_s;
   }
-  const double tried = has_unequal_streams(collective) ? kStreamTransfer : kSweptTransfer;
+  const double tried = has_streams(collective) ? kStreamTransfer : kSweptTransfer;
   return transfers * (4 * tried + schedule_transfer_s);
 }
 
@@ -130,7 +130,7 @@ double of_schedule(const Collective& collective, Method method, bool with_transf
     return 0; // a formula, which is counted for every algorithm
   }
   const bool streams =
-      method == Method::max_plus && !with_transfer_times && has_unequal_streams(collective);
+      method == Method::max_plus && !with_transfer_times && has_streams(collective);
   const double transfer = streams ? kStreamTransfer : transfer_seconds(collective, method, false);
   if (times_blocks(collective)) {
     return of_search(collective, transfer);
@@ -218,8 +218,7 @@ double evaluation_seconds(const Collective& asked, std::optional<Method> method,
     return seconds + longest;
   }
   const double formula = kFormula + formula_seconds(asked);
-  if (!method && !with_transfer_times &&
-      (ring_seconds_of_longest_part(asked) || seconds_of_largest_messages(asked))) {
+  if (!method && !with_transfer_times && seconds_of_largest_messages(asked)) {
     return formula;
   }
   Method by = method ? *method : searches_ranks(asked) ? Method::max_plus : automatic_method(asked);

@@ -309,31 +309,3 @@ TEST_CASE("closed form: a flat tree of four serves three ranks one after the oth
   c.op = Op::allreduce;
   CHECK(closed_form(c)->seconds == near(6 * (2 + 1000 * 0.001)));
 }
-TEST_CASE("closed form: a ring in whole elements takes as long as its longest part") {
-  std::mt19937_64 random(11);
-  const auto draw = [&](std::int64_t low, std::int64_t high) {
-    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
-  };
-  const std::vector<Op> ops{Op::allreduce, Op::reduce_scatter, Op::allgather};
-  for (int trial = 0; trial < 600; ++trial) {
-    const auto unit = [&] { return static_cast<double>(draw(0, 1000)) / 1000; };
-    Collective collective =
-        point(ops[static_cast<std::size_t>(draw(0, 2))], AlgorithmId::ring,
-              static_cast<std::uint32_t>(draw(2, 24)), static_cast<double>(4 * draw(1, 200)),
-              {unit(), unit(), draw(0, 1) == 1 ? unit() : 0});
-    collective.options.chunking = Chunking::integer;
-    collective.options.element_bytes = 4;
-    collective.options.reduction_mode =
-        draw(0, 1) == 1 ? ReductionMode::serial : ReductionMode::overlapped;
-    collective.links.all.delay_s = static_cast<double>(draw(0, 1)) * unit();
-    if (draw(0, 1) == 1) {
-      collective.enter_s.assign(collective.ranks, 2.5);
-    }
-    CAPTURE(trial);
-    CAPTURE(collective.ranks);
-    CAPTURE(collective.bytes);
-    const std::optional<double> quick = ring_seconds_of_longest_part(collective);
-    REQUIRE(quick);
-    CHECK(*quick == within(max_plus(collective).seconds, 1e-12));
-  }
-}

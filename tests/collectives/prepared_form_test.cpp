@@ -117,7 +117,7 @@ TEST_CASE("prepared form: blocks are those of the search, and no form is below i
       CHECK(blocks.clamped == expected.clamped);
       const double seconds = rule->form(c.bytes).seconds;
       CHECK(seconds == closed_form(c)->seconds);
-      const double least = rule->least_seconds(c.bytes);
+      const double least = rule->least_line(c.bytes, c.bytes).at(c.bytes);
       CHECK(least <= seconds * (1 + 1e-12));
       CHECK(rule->least_line(c.bytes, c.bytes * 1.25).at(c.bytes) <= least * (1 + 1e-12));
       nearest = least > 0 ? std::min(nearest, seconds / least) : nearest;

@@ -1,5 +1,4 @@
-// A ring that repeats its ranks is folded, costs on equal links are computed once, and delays of 0
-// are left out: what comes out is what comes out without, to the bit.
+// A ring that repeats its ranks is folded: what comes out is what comes out without, to the bit.
 #include "collectives/evaluate/ring_pass.hpp"
 
 #include <doctest/doctest.h>

@@ -24,7 +24,7 @@ using test::on_nodes;
 using test::Shape;
 
 bool taken(const Collective& collective) {
-  return unequal_streams(collective, make_schedule(collective)).has_value();
+  return streams(collective, make_schedule(collective)).has_value();
 }
 
 void check_same(const Collective& collective) {
@@ -32,13 +32,10 @@ void check_same(const Collective& collective) {
   CAPTURE(name(collective.algorithm));
   CAPTURE(collective.ranks);
   CAPTURE(collective.bytes);
-  const Evaluation quick = has_equal_streams(collective) // which round, and come first
-                               ? unequal_streams(collective, make_schedule(collective)).value()
-                               : max_plus(collective);
+  const Evaluation quick = max_plus(collective);
   const Evaluation general = max_plus(collective, false, false);
   CHECK(quick.messages == general.messages);
-  // Trees skip periods, up to the rounding of sums; pipelines do not, and are equal to the bit.
-  const double same = collective.algorithm == AlgorithmId::lp ? 1e-17 : 1e-12;
+  constexpr double same = 1e-12; // periods are skipped, up to the rounding of sums
   CHECK(quick.seconds == within(general.seconds, same));
   REQUIRE(quick.ranks.finish_s.size() == general.ranks.finish_s.size());
   for (std::size_t rank = 0; rank < general.ranks.finish_s.size(); ++rank) {

@@ -40,7 +40,7 @@ struct Evaluation {
 // a fabric, and for parameter servers for which max_plus_defined() is false, such as several
 // servers (server_flows.hpp); and where make_schedule(), in_switch_evaluation() and
 // measured_evaluation() throw it. Without transfer times, streams of blocks take the way of
-// streams.hpp or streams.hpp; tests switch these `shortcuts` off to compare.
+// streams.hpp; tests switch these `shortcuts` off to compare.
 [[nodiscard]] Evaluation max_plus(const Collective& collective, bool with_transfer_times = false,
                                   bool shortcuts = true);
 
@@ -69,12 +69,11 @@ struct TransferRecord {
 // server runs in server_flows.hpp; sums in switches use their formula (two_level.hpp).
 
 // Evaluates the collective; fills `ranks.transfer_s` if `with_transfer_times`, and `links` on a
-// fabric. Two nodes stand for many equal ones (few_ranks.hpp). Without transfer times, rings of
-// equal ranks and, on a fabric, those whose connections share no link are evaluated
-// by few_ranks.hpp, and streams of blocks over equal ranks by streams.hpp. Tests switch
-// these `shortcuts` off to compare. Throws SimulationError if the link of a pair is missing (the
-// text names the pair), and if measured steps give the time (takes_measured_steps), which only
-// max_plus supports.
+// fabric. Without transfer times, rings of equal ranks and, on a fabric, those whose connections
+// share no link are evaluated by few_ranks.hpp, and streams of blocks over equal ranks by
+// streams.hpp. Tests switch these `shortcuts` off to compare. Throws SimulationError if the link of
+// a pair is missing (the text names the pair), and if measured steps give the time
+// (takes_measured_steps), which only max_plus supports.
 [[nodiscard]] Evaluation events(const Collective& collective, bool with_transfer_times = false,
                                 bool shortcuts = true);
 

@@ -92,10 +92,8 @@ Evaluation events(const Collective& collective, bool with_transfer_times, bool s
     }
   }
   const Schedule schedule = make_schedule(collective);
-  if (shortcuts && !with_transfer_times) {
-    if (std::optional<Evaluation> streams = equal_streams(collective, schedule)) {
-      return *std::move(streams);
-    }
+  if (shortcuts && !with_transfer_times && has_equal_streams(collective)) {
+    return *streams(collective, schedule);
   }
   return play(collective, schedule, with_transfer_times);
 }

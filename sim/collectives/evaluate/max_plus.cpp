@@ -98,12 +98,9 @@ Evaluation max_plus(const Collective& collective, bool with_transfer_times, bool
   }
   const Schedule schedule = make_schedule(collective);
   if (shortcuts && !with_transfer_times) {
-    if (std::optional<Evaluation> streams = equal_streams(collective, schedule)) {
-      streams->events = 0;
-      return *std::move(streams);
-    }
-    if (std::optional<Evaluation> streams = unequal_streams(collective, schedule)) {
-      return bounded(collective, *std::move(streams));
+    if (std::optional<Evaluation> quick = streams(collective, schedule)) {
+      quick->events = 0;
+      return bounded(collective, *std::move(quick));
     }
   }
   if (!with_transfer_times) {

@@ -42,70 +42,39 @@ private:
   double* first_;
 };
 
-STEPSIM_VECTOR_CLONES
-void fill_costs(double* cost, const double* latency, const double* bytes, const double* per_byte,
-                std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) {
-    cost[i] = latency[i] + bytes[i] * per_byte[i];
-  }
-}
-
-// Bytes and costs of a step. With equal parts they are the same in all steps; else the part sizes
-// stand twice in a row, and the parts of a step, one lower per step, are a window of it:
+// What the ranks do in a step. The part sizes stand twice in a row, and the parts of a step, one
+// lower per step, are a window of them; one place before it begins what each rank receives:
 //     sizes 3 3 2 2   twice 3 3 2 2 3 3 2 2   step 0 from 4, step 1 from 3, ...
-// On equal links the costs of the parts stand twice in a row, too, and nothing is computed in a
-// step.
 class StepCosts {
 public:
-  StepCosts(const RingState& state, const Partition& partition, bool reduce, bool shortcuts)
-      : state_(state), size_(state.tx.size()), addition_(size_), cost_(2 * size_),
-        uniform_(partition.uniform()) {
-    twice_.resize(2 * size_, partition.bytes(0, 1));
-    for (std::size_t i = 0; !uniform_ && i < 2 * size_; ++i) {
-      twice_[i] = partition.bytes(static_cast<Index>(i % size_), 1);
+  StepCosts(const RingState& state, const Partition& partition, bool reduce)
+      : latency(state.latency_s.data()), per_byte(state.per_byte_s.data()), gamma(state.tx.size()),
+        delay(state.tx.size()), size(state.tx.size()), uniform_(partition.uniform()),
+        first_(size - (reduce ? 1 : 0)), twice_(2 * size, partition.bytes(0, 1)) {
+    std::rotate_copy(state.delay_s.begin(), state.delay_s.end() - 1, state.delay_s.end(),
+                     delay.data());
+    if (reduce) {
+      std::ranges::copy(state.reduction_s_per_byte, gamma.data());
     }
-    first_ = size_ - (reduce ? 1 : 0);
-    equal_links_ = shortcuts && all_equal(state.latency_s) && all_equal(state.per_byte_s);
-    for (std::size_t i = 0; equal_links_ && i < 2 * size_; ++i) {
-      cost_[i] = state.latency_s.front() + twice_[i] * state.per_byte_s.front();
+    for (std::size_t i = 0; !uniform_ && i < 2 * size; ++i) {
+      twice_[i] = partition.bytes(static_cast<Index>(i % size), 1);
     }
-    fill(0);
+    begin(0);
   }
-  void fill(std::size_t step) {
-    if (equal_links_) {
-      now_ = cost_.data() + (uniform_ ? 0 : first_ - step);
-      return;
-    }
-    fill_costs(cost_.data(), state_.latency_s.data(), bytes(step), state_.per_byte_s.data(), size_);
-    now_ = cost_.data();
+  void begin(std::size_t step) {
+    sent = twice_.data() + (uniform_ ? 1 : first_ - step);
+    received = sent - 1;
   }
-  // Seconds of the addition at rank i of what it receives in this step, from rank i - 1.
-  void fill_additions(std::size_t step) {
-    const double* sent = bytes(step);
-    const double* gamma = state_.reduction_s_per_byte.data();
-    double* addition = addition_.data();
-    addition[0] = sent[size_ - 1] * gamma[0];
-    for (std::size_t i = 1; i < size_; ++i) {
-      addition[i] = sent[i - 1] * gamma[i];
-    }
-  }
-  [[nodiscard]] bool equal_links() const { return equal_links_; }
-  // [rank] the bytes of a step, and the costs of the step of the last fill().
-  [[nodiscard]] const double* bytes(std::size_t step) const {
-    return twice_.data() + (first_ - step);
-  }
-  [[nodiscard]] const double* cost() const { return now_; }
-  [[nodiscard]] const double* addition() const { return addition_.data(); }
+
+  const double *latency, *per_byte; // [rank] of what it sends
+  Row gamma, delay;                 // [rank] of what it receives; gamma 0 where nothing is added
+  std::size_t size;
+  const double *sent{}, *received{}; // [rank] bytes
 
 private:
-  const RingState& state_;
-  std::size_t size_;
+  bool uniform_;
+  std::size_t first_;
   std::vector<double> twice_;
-  Row addition_;
-  Row cost_; // twice in a row on equal links
-  bool uniform_, equal_links_{};
-  const double* now_{}; // costs of the step
-  std::size_t first_{};
 };
 
 // Send ends of two steps, with the end of the last rank in front as the left neighbour of rank 0.
@@ -120,59 +89,42 @@ struct Ends {
 };
 
 STEPSIM_VECTOR_CLONES
-void step_without_addition(const double* now, double* next, const double* cost, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) {
-    next[i + 1] = std::max(now[i + 1], now[i]) + cost[i];
-  }
-}
-
-// The same with costs that are computed on the way.
-STEPSIM_VECTOR_CLONES
-void step_with_costs(const double* now, double* next, const double* latency, const double* bytes,
-                     const double* per_byte, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) {
-    next[i + 1] = std::max(now[i + 1], now[i]) + (latency[i] + bytes[i] * per_byte[i]);
+void step_without_addition(const StepCosts& costs, const double* now, double* next) {
+  for (std::size_t i = 0; i < costs.size; ++i) {
+    next[i + 1] =
+        std::max(now[i + 1], now[i]) + (costs.latency[i] + costs.sent[i] * costs.per_byte[i]);
   }
 }
 
 // data_i = end of the addition of what arrived; the engine of a rank works in order.
 STEPSIM_VECTOR_CLONES
-void step_overlapped(const double* now, double* next, double* data, const double* cost,
-                     const double* delay, const double* addition, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) {
-    next[i + 1] = std::max(now[i + 1], data[i]) + cost[i];
+void step_overlapped(const StepCosts& costs, const double* now, double* next, double* data) {
+  for (std::size_t i = 0; i < costs.size; ++i) {
+    next[i + 1] =
+        std::max(now[i + 1], data[i]) + (costs.latency[i] + costs.sent[i] * costs.per_byte[i]);
   }
-  next[0] = next[size];
-  for (std::size_t i = 0; i < size; ++i) {
-    data[i] = std::max(data[i], next[i] + delay[i]) + addition[i];
-  }
-}
-
-// The same without delays.
-STEPSIM_VECTOR_CLONES
-void step_added(const double* now, double* next, double* data, const double* cost,
-                const double* addition, std::size_t size) {
-  for (std::size_t i = 0; i < size; ++i) {
-    next[i + 1] = std::max(now[i + 1], data[i]) + cost[i];
-  }
-  next[0] = next[size];
-  for (std::size_t i = 0; i < size; ++i) {
-    data[i] = std::max(data[i], next[i]) + addition[i];
+  next[0] = next[costs.size];
+  const double* const gamma = costs.gamma.data();
+  const double* const delay = costs.delay.data();
+  for (std::size_t i = 0; i < costs.size; ++i) {
+    data[i] = std::max(data[i], next[i] + delay[i]) + costs.received[i] * gamma[i];
   }
 }
 
 // The receive port of rank i + 1 is held for another addition: port_(i+1).
 STEPSIM_VECTOR_CLONES
-void step_serial(const double* now, double* next, double* data, double* port, const double* cost,
-                 const double* delay, const double* addition, std::size_t size) {
-  for (std::size_t i = 0; i + 1 < size; ++i) {
-    next[i + 1] = std::max(std::max(now[i + 1], port[i + 1]), data[i]) + cost[i];
+void step_serial(const StepCosts& costs, const double* now, double* next, double* data,
+                 double* port) {
+  port[costs.size] = port[0];
+  for (std::size_t i = 0; i < costs.size; ++i) {
+    next[i + 1] = std::max(std::max(now[i + 1], port[i + 1]), data[i]) +
+                  (costs.latency[i] + costs.sent[i] * costs.per_byte[i]);
   }
-  next[size] = std::max(std::max(now[size], port[0]), data[size - 1]) + cost[size - 1];
-  next[0] = next[size];
-  for (std::size_t i = 0; i < size; ++i) {
-    port[i] = next[i] + addition[i];
-    data[i] = std::max(data[i], next[i] + delay[i]) + addition[i];
+  next[0] = next[costs.size];
+  for (std::size_t i = 0; i < costs.size; ++i) {
+    const double addition = costs.received[i] * costs.gamma.data()[i];
+    port[i] = next[i] + addition;
+    data[i] = std::max(data[i], next[i] + costs.delay.data()[i]) + addition;
   }
 }
 
@@ -198,78 +150,51 @@ std::size_t repeated_ranks(RingState& state) {
 
 // The pass of a ring of `ranks` that repeats those of `state`.
 void run_pass(RingState& state, const Partition& partition, std::size_t ranks, bool reduce,
-              ReductionMode mode, bool shortcuts) {
+              ReductionMode mode) {
   const std::size_t size = state.tx.size();
-  const bool adds =
-      reduce && std::any_of(state.reduction_s_per_byte.begin(), state.reduction_s_per_byte.end(),
-                            [](double gamma) { return gamma > 0; });
-  const bool delays = std::any_of(state.delay_s.begin(), state.delay_s.end(),
-                                  [](double delay) { return delay > 0; });
+  const auto positive = [](double value) { return value > 0; };
+  const bool adds = reduce && std::ranges::any_of(state.reduction_s_per_byte, positive);
+  const bool delays = std::ranges::any_of(state.delay_s, positive);
   // Delayed parts are as parts that an engine works on: additions of 0 s.
   const Addition kind = !adds && !delays                        ? Addition::none
                         : adds && mode == ReductionMode::serial ? Addition::serial
                                                                 : Addition::overlapped;
-  const bool same_costs = partition.uniform();
-  StepCosts costs(state, partition, reduce, shortcuts);
+  StepCosts costs(state, partition, reduce);
   Ends ends(size);
-  Row data(size);  // time at which the part received last is ready
-  Row port(size);  // time at which the receive port is free, with serial additions
-  Row delay(size); // of what rank i receives, from rank i - 1
-  std::rotate_copy(state.delay_s.begin(), state.delay_s.end() - 1, state.delay_s.end(),
-                   delay.data());
+  Row data(size);     // time at which the part received last is ready
+  Row port(size + 1); // time at which the receive port is free, with serial additions
 
   // The first step is the general equation with all three terms; afterwards two of them are one.
   for (std::size_t i = 0; i < size; ++i) {
     const double receiver = state.rx[i + 1 < size ? i + 1 : 0];
-    ends.next[i + 1] = std::max(std::max(state.tx[i], receiver), state.ready[i]) + costs.cost()[i];
+    ends.next[i + 1] = std::max(std::max(state.tx[i], receiver), state.ready[i]) +
+                       (costs.latency[i] + costs.sent[i] * costs.per_byte[i]);
   }
   ends.turn();
-  if (adds) {
-    costs.fill_additions(0);
-  }
   for (std::size_t i = 0; i < size; ++i) {
-    const double arrived = ends.now[i] + delay[i]; // from rank i - 1
-    port[i] = ends.now[i] + costs.addition()[i];
-    data[i] = adds ? std::max(state.reduced[i], arrived) + costs.addition()[i] : arrived;
+    const double arrived = ends.now[i] + costs.delay[i]; // from rank i - 1
+    const double addition = costs.received[i] * costs.gamma[i];
+    port[i] = ends.now[i] + addition;
+    data[i] = adds ? std::max(state.reduced[i], arrived) + addition : arrived;
   }
-  // Costs change from step to step only where parts differ in size.
-  const bool on_the_way =
-      shortcuts && kind == Addition::none && !same_costs && !costs.equal_links();
   for (std::size_t step = 1; step + 1 < ranks; ++step) {
-    if (!same_costs && !on_the_way) {
-      costs.fill(step);
-      if (adds) {
-        costs.fill_additions(step);
-      }
-    }
+    costs.begin(step);
     switch (kind) {
     case Addition::none:
-      if (on_the_way) {
-        step_with_costs(ends.now.data(), ends.next.data(), state.latency_s.data(),
-                        costs.bytes(step), state.per_byte_s.data(), size);
-        break;
-      }
-      step_without_addition(ends.now.data(), ends.next.data(), costs.cost(), size);
+      step_without_addition(costs, ends.now.data(), ends.next.data());
       break;
     case Addition::overlapped:
-      if (shortcuts && !delays) {
-        step_added(ends.now.data(), ends.next.data(), data.data(), costs.cost(), costs.addition(),
-                   size);
-        break;
-      }
-      step_overlapped(ends.now.data(), ends.next.data(), data.data(), costs.cost(), delay.data(),
-                      costs.addition(), size);
+      step_overlapped(costs, ends.now.data(), ends.next.data(), data.data());
       break;
     case Addition::serial:
-      step_serial(ends.now.data(), ends.next.data(), data.data(), port.data(), costs.cost(),
-                  delay.data(), costs.addition(), size);
+      step_serial(costs, ends.now.data(), ends.next.data(), data.data(), port.data());
       break;
     }
     ends.turn();
   }
 
   for (std::size_t i = 0; i < size; ++i) {
-    const double arrived = ends.now[i] + delay[i];
+    const double arrived = ends.now[i] + costs.delay[i];
     state.tx[i] = ends.now[i + 1];
     if (!reduce) {
       state.rx[i] = ends.now[i];
@@ -295,7 +220,7 @@ void run_ring_pass(RingState& state, const Partition& partition, bool reduce, Re
   for (std::vector<double>* values : vectors_of(state)) {
     values->resize(part);
   }
-  run_pass(state, partition, size, reduce, mode, shortcuts);
+  run_pass(state, partition, size, reduce, mode);
   for (std::vector<double>* values : vectors_of(state)) {
     values->reserve(size);
     for (std::size_t rank = part; rank < size; ++rank) {

@@ -27,9 +27,8 @@ struct RingState {
 
 // Runs the pass for at least two ranks (asserted). With `shortcuts`, a ring in which the same
 // sequence of ranks repeats, such as the GPUs of equal nodes, is computed for one such sequence
-// only, if all parts have the same size; costs on equal links are computed once for all steps; and
-// delays of 0 are not added. The result is the same to the bit; tests switch `shortcuts` off to
-// compare.
+// only, if all parts have the same size. The result is the same to the bit; tests switch
+// `shortcuts` off to compare.
 void run_ring_pass(RingState& state, const Partition& partition, bool reduce, ReductionMode mode,
                    bool shortcuts = true);
 

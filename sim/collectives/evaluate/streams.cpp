@@ -1,7 +1,6 @@
-// The linear pipeline, rank by rank: a vector holds the times of all blocks at one rank. Once a
-// rank moves them all by the same time, the ranks between it and the tail do, too. In the second
-// round of an all-reduce every block but the last takes the same time, so that a longest path into
-// it is known: it turns from one rank to the next wherever it likes.
+// The linear pipeline, pair by pair of neighbours: a vector holds the times of all blocks at one
+// rank, and ports and additions have the times of the sweep. A pair that finds all times as the
+// pair before found them, later by one constant, leaves them later by the same.
 
 #include "collectives/evaluate/streams.hpp"
 
@@ -11,118 +10,6 @@
 namespace stepsim::collectives {
 
 namespace {
-
-// Seconds of block j of the stream; the last one may be shorter than the others.
-class BlockCosts {
-public:
-  BlockCosts(const Phase& phase, const StreamCosts& costs, bool reduce)
-      : costs_(costs), last_(static_cast<std::size_t>(phase.partition.parts()) - 1),
-        whole_bytes_(phase.partition.bytes(0, 1)),
-        last_bytes_(phase.partition.bytes(phase.partition.parts() - 1, 1)),
-        gamma_(reduce ? costs.reduction_s_per_byte : 0) {}
-
-  [[nodiscard]] std::size_t last() const { return last_; }
-  [[nodiscard]] double bytes(std::size_t j) const {
-    return j == last_ ? last_bytes_ : whole_bytes_;
-  }
-  [[nodiscard]] double hop(std::size_t j) const {
-    return (j == 0 ? costs_.latency_s : costs_.block_latency_s) + bytes(j) * costs_.per_byte_s;
-  }
-  [[nodiscard]] double later_hop(std::size_t j) const { // of a block that is never the first
-    return costs_.block_latency_s + bytes(j) * costs_.per_byte_s;
-  }
-  [[nodiscard]] double addition(std::size_t j) const { return bytes(j) * gamma_; }
-  // For which the receive port is held after block j.
-  [[nodiscard]] double held(std::size_t j) const { return costs_.serial ? addition(j) : 0; }
-
-private:
-  const StreamCosts& costs_;
-  std::size_t last_;
-  double whole_bytes_, last_bytes_, gamma_;
-};
-
-// All ranks but the tail send every block once, and add what they receive in a reduce.
-struct FirstRound {
-  std::vector<double> sent;      // [rank] the end of its last send
-  std::vector<double> delivered; // [block] when the tail has it, added
-};
-
-FirstRound first_round(const BlockCosts& costs, double enter_s, std::size_t ranks) {
-  const std::size_t blocks = costs.last() + 1;
-  std::vector<double> ends(blocks); // of the sends of one rank
-  double port_s = enter_s;
-  for (std::size_t j = 0; j < blocks; ++j) {
-    ends[j] = port_s + costs.hop(j);
-    port_s = ends[j] + costs.held(j);
-  }
-  FirstRound round;
-  round.sent.push_back(ends.back());
-  while (round.sent.size() + 1 < ranks) {
-    double low = std::numeric_limits<double>::infinity();
-    double high = 0;
-    double added_s = enter_s;
-    port_s = enter_s;
-    for (std::size_t j = 0; j < blocks; ++j) {
-      added_s = std::max(added_s, ends[j]) + costs.addition(j);
-      const double end = std::max(port_s, added_s) + costs.hop(j);
-      low = std::min(low, end - ends[j]);
-      high = std::max(high, end - ends[j]);
-      ends[j] = end;
-      port_s = end + costs.held(j);
-    }
-    round.sent.push_back(ends.back());
-    if (same_advance(low, high, ends.back())) {
-      const std::size_t left = ranks - 1 - round.sent.size();
-      const double hop_s = (low + high) / 2;
-      for (std::size_t k = 1; k <= left; ++k) {
-        round.sent.push_back(ends.back() + static_cast<double>(k) * hop_s);
-      }
-      for (double& end : ends) {
-        end += static_cast<double>(left) * hop_s;
-      }
-    }
-  }
-  double added_s = enter_s;
-  for (std::size_t j = 0; j < blocks; ++j) {
-    added_s = std::max(added_s, ends[j]) + costs.addition(j);
-    ends[j] = added_s;
-  }
-  round.delivered = std::move(ends);
-  return round;
-}
-
-// The tail returns the sums to the head, which sends them on over `hops` hops. Returns when each
-// rank has finished. A rank sends nothing of this round before the blocks of the first one.
-std::vector<double> second_round(const BlockCosts& costs, FirstRound first, double enter_s,
-                                 std::size_t hops) {
-  const std::size_t last = costs.last();
-  const double hop_s = costs.later_hop(0); // of all blocks but the last
-  double returned_s = enter_s;
-  double by_return_s = -std::numeric_limits<double>::infinity(); // less the hops of earlier blocks
-  for (std::size_t j = 0; j <= last; ++j) {
-    returned_s = std::max(returned_s, first.delivered[j]) + costs.hop(j);
-    if (j < last) {
-      by_return_s = std::max(by_return_s, returned_s - static_cast<double>(j) * hop_s);
-    }
-  }
-  std::vector<double>& finish = first.sent;
-  finish.push_back(std::max(first.delivered.back(), returned_s));
-  double end_s = returned_s; // of the last block at the rank before
-  for (std::size_t rank = 0; rank < hops; ++rank) {
-    double start_s = finish[rank] + costs.held(last); // its ports are free
-    if (last > 0) {
-      by_return_s = std::max(by_return_s, start_s - static_cast<double>(rank) * hop_s);
-      start_s = by_return_s + static_cast<double>(last + rank) * hop_s;
-    }
-    end_s = std::max(start_s, end_s) + costs.later_hop(last);
-    finish[rank] = end_s;
-  }
-  finish[hops] = std::max(finish[hops], end_s);
-  return std::move(finish);
-}
-
-// The pipeline goes pair by pair with the times of all blocks in a vector, and keeps the times of
-// ports and additions of all ranks, as the sweep does.
 
 // A rank and the next one, with the times at which their ports are free.
 struct Pair {
@@ -134,16 +21,20 @@ struct Pair {
 // follows earlier blocks, so that it has the latency of a further block.
 struct Round {
   bool reduce{}, follows{};
+  friend bool operator==(const Round&, const Round&) = default;
 };
 
-class UnequalChain {
+class ChainSweep {
 public:
-  UnequalChain(const Collective& collective, const Schedule& schedule, const AnyLinks& links)
+  ChainSweep(const Collective& collective, const Schedule& schedule, const AnyLinks& links)
       : phase_(schedule.phases.front()), links_(links), gamma_(reduction_costs(collective)),
         serial_(schedule.serial_additions ||
                 collective.options.reduction_mode == ReductionMode::serial),
         finish_(entry_times(collective)), ready_(finish_), added_(finish_),
-        size_(static_cast<std::size_t>(phase_.layout.size)), bytes_(block_bytes(phase_.partition)) {
+        size_(static_cast<std::size_t>(phase_.layout.size)) {
+    for (Index block = 0; block < phase_.partition.parts(); ++block) {
+      bytes_.push_back(phase_.partition.bytes(block, 1));
+    }
     for (std::size_t local = 0; local < size_; ++local) {
       const std::uint32_t src = rank(local);
       const std::uint32_t dst = rank((local + 1) % size_);
@@ -179,36 +70,90 @@ private:
     return static_cast<std::uint32_t>(phase_.layout.rank(0, static_cast<Index>(local)));
   }
 
-  // All blocks pass the pair. A block is sent when its rank has it and all blocks before it.
+  // What a pair reads and writes beside the times of the blocks.
+  struct Times {
+    double tx{}, port{}, ready{}, added{};
+    [[nodiscard]] Times later(double by) const {
+      return {tx + by, port + by, ready + by, added + by};
+    }
+  };
+
+  // A pair that all blocks have passed. By how much later they were there behind it than before it
+  // lies between `low` and `high`.
+  struct Passed {
+    LinkCost cost{};
+    double gamma{};
+    Round round{};
+    Times before{}, after{};
+    double low{}, high{};
+  };
+
+  // All blocks pass the pair. A block is sent when its rank has it and all blocks before it. No
+  // time before that of the first block matters.
   void send(Pair& pair, const Round& round) {
     const LinkCost cost =
         std::visit([&](const auto& links) { return links.cost(pair.src, pair.dst); }, links_);
-    double tx = pair.tx;
-    double port = std::max(pair.tx, pair.rx); // whose rx is never before tx after a block
-    double ready = ready_[pair.dst];
-    double added = added_[pair.dst];
-    const double gamma = round.reduce ? gamma_[pair.dst] : 0;
-    double latency = round.follows ? cost.block_latency_s : cost.latency_s;
+    const double first = has_.front() + later_;
+    Passed now{.cost = cost, .gamma = round.reduce ? gamma_[pair.dst] : 0, .round = round};
+    now.before = {.tx = first,
+                  .port = std::max({pair.tx, pair.rx, first}),
+                  .ready = std::max(ready_[pair.dst], first),
+                  .added = std::max(added_[pair.dst], first)};
+    if (last_ && same(now, *last_)) {
+      const double moved = (last_->low + last_->high) / 2;
+      now.after = last_->after.later(moved);
+      now.low = last_->low;
+      now.high = last_->high;
+      later_ += moved;
+    } else {
+      pass(now);
+    }
+    last_ = now;
+    pair.tx = now.after.tx;
+    pair.rx = now.after.port;
+    ready_[pair.dst] = now.after.ready;
+    added_[pair.dst] = round.reduce ? now.after.added : added_[pair.dst];
+    finish_[pair.src] = std::max(finish_[pair.src], pair.tx);
+    finish_[pair.dst] = std::max({finish_[pair.dst], pair.rx, now.after.ready});
+  }
+
+  // Whether the pair finds what the last one found, later by as much as that one took.
+  [[nodiscard]] static bool same(const Passed& now, const Passed& last) {
+    const auto moved = [&](double Times::*time) {
+      const double by = now.before.*time - last.before.*time;
+      return same_advance(std::min(last.low, by), std::max(last.high, by), last.after.ready);
+    };
+    return now.cost == last.cost && now.gamma == last.gamma && now.round == last.round &&
+           moved(&Times::tx) && moved(&Times::port) && moved(&Times::ready) &&
+           (!now.round.reduce || moved(&Times::added));
+  }
+
+  void pass(Passed& now) {
+    const LinkCost& cost = now.cost;
+    auto [tx, port, ready, added] = now.before;
+    double latency = now.round.follows ? cost.block_latency_s : cost.latency_s;
+    double low = std::numeric_limits<double>::infinity();
+    double high = 0;
     for (std::size_t block = 0; block < bytes_.size(); ++block) {
       const double duration = latency + bytes_[block] * cost.per_byte_s;
       latency = cost.block_latency_s;
-      const double has = has_[block];
+      const double has = has_[block] + later_;
       tx = (port < has ? has : port) + duration;
       double arrived = tx + cost.delay_s;
       port = tx;
-      if (round.reduce) {
-        const double addition = bytes_[block] * gamma;
+      if (now.round.reduce) {
+        const double addition = bytes_[block] * now.gamma;
         port = serial_ ? tx + addition : tx;
         arrived = added = (added < arrived ? arrived : added) + addition;
       }
       has_[block] = ready = ready < arrived ? arrived : ready;
+      low = std::min(low, ready - has);
+      high = std::max(high, ready - has);
     }
-    pair.tx = tx;
-    pair.rx = port;
-    ready_[pair.dst] = ready;
-    added_[pair.dst] = added;
-    finish_[pair.src] = std::max(finish_[pair.src], tx);
-    finish_[pair.dst] = std::max({finish_[pair.dst], port, ready});
+    later_ = 0;
+    now.after = {tx, port, ready, added};
+    now.low = low;
+    now.high = high;
   }
 
   const Phase& phase_;
@@ -218,8 +163,10 @@ private:
   std::vector<double> finish_, ready_, added_; // [rank] as in SweepState
   std::size_t size_;
   std::vector<double> bytes_; // [block]
-  std::vector<double> has_;   // [block] when the rank at which the blocks are has it
-  std::vector<Pair> pairs_;   // by the position of src in the chain
+  std::vector<double> has_;   // [block] when the rank at which the blocks are has it, less later_
+  double later_ = 0;
+  std::optional<Passed> last_;
+  std::vector<Pair> pairs_; // by the position of src in the chain
 };
 
 // Whether no two pairs of the ring of all ranks can ever share an interface.
@@ -240,60 +187,7 @@ bool interfaces_suffice(const Phase& phase, const AnyLinks& any_links) {
 
 } // namespace
 
-bool has_equal_streams(const Collective& collective) {
-  if (algorithm(collective.algorithm).block_streams == 0 || collective.ranks < 2 ||
-      collective.bytes <= 0) {
-    return false;
-  }
-  const std::optional<UniformCost> cost = uniform_cost(collective);
-  return cost && cost->link.delay_s == 0;
-}
-
-std::optional<Evaluation> equal_streams(const Collective& collective, const Schedule& schedule) {
-  if (!has_equal_streams(collective)) {
-    return std::nullopt;
-  }
-  assert(schedule.phases.size() == 1 && "streams are one phase");
-  const UniformCost cost = *uniform_cost(collective);
-  const StreamCosts costs{.enter_s = cost.enter_s,
-                          .latency_s = cost.link.latency_s,
-                          .block_latency_s = cost.link.block_latency_s,
-                          .per_byte_s = cost.link.per_byte_s,
-                          .reduction_s_per_byte = cost.reduction_s_per_byte,
-                          .serial = schedule.serial_additions ||
-                                    collective.options.reduction_mode == ReductionMode::serial};
-  const Phase& phase = schedule.phases.front();
-  const std::uint64_t ranks = collective.ranks;
-  const auto blocks = static_cast<std::uint64_t>(phase.partition.parts());
-  std::uint64_t sums = (ranks - 1) * blocks; // messages that are added
-  Evaluation result;
-  std::vector<double> finish; // by local rank
-  if (const auto* ring = std::get_if<ChainRing>(&phase.rule)) {
-    const BlockCosts block(phase, costs, true);
-    const auto hops = static_cast<std::size_t>(ring->last_hops());
-    finish = second_round(block, first_round(block, cost.enter_s, ranks), cost.enter_s, hops);
-    result.messages = sums + (1 + hops) * blocks;
-  } else if (const auto* chain = std::get_if<Chain>(&phase.rule)) {
-    FirstRound round = first_round(BlockCosts(phase, costs, chain->reduce), cost.enter_s, ranks);
-    finish = std::move(round.sent);
-    finish.push_back(round.delivered.back());
-    result.messages = sums;
-    sums = chain->reduce ? sums : 0;
-  } else {
-    finish = equal_trees(phase, costs);
-    result.messages = 2 * sums;
-  }
-  result.ranks.finish_s.resize(ranks);
-  for (std::size_t local = 0; local < finish.size(); ++local) {
-    const Index rank = phase.layout.rank(0, static_cast<Index>(local));
-    result.ranks.finish_s[static_cast<std::size_t>(rank)] = finish[local];
-  }
-  result.seconds = *std::ranges::max_element(finish);
-  result.events = ranks + result.messages + (cost.reduction_s_per_byte > 0 ? sums : 0);
-  return result;
-}
-
-bool has_unequal_streams(const Collective& collective) {
+bool has_streams(const Collective& collective) {
   const bool pipeline = collective.algorithm == AlgorithmId::lp;
   const bool leaves_nodes_often =
       pipeline && collective.links.two_level && !collective.chain.empty();
@@ -301,7 +195,13 @@ bool has_unequal_streams(const Collective& collective) {
          !collective.links.fabric && !collective.links.pairs_only && !leaves_nodes_often;
 }
 
-std::optional<Evaluation> unequal_streams(const Collective& collective, const Schedule& schedule) {
+bool has_equal_streams(const Collective& collective) {
+  const std::optional<UniformCost> cost =
+      has_streams(collective) && collective.bytes > 0 ? uniform_cost(collective) : std::nullopt;
+  return cost && cost->link.delay_s == 0;
+}
+
+std::optional<Evaluation> streams(const Collective& collective, const Schedule& schedule) {
   if (schedule.phases.size() != 1 || schedule.lanes.size() != 1) {
     return std::nullopt;
   }
@@ -317,13 +217,17 @@ std::optional<Evaluation> unequal_streams(const Collective& collective, const Sc
     return std::nullopt;
   }
   const AnyLinks links = make_links(collective.links, collective.ranks);
-  if (trees) {
-    return unequal_trees(collective, schedule, links);
-  }
-  if (!interfaces_suffice(phase, links)) {
+  if (chain && !interfaces_suffice(phase, links)) {
     return std::nullopt;
   }
-  return UnequalChain(collective, schedule, links).run();
+  Evaluation result = trees ? double_trees(collective, schedule, links)
+                            : ChainSweep(collective, schedule, links).run();
+  const auto* one_way = std::get_if<Chain>(&phase.rule);
+  const bool adds = (one_way == nullptr || one_way->reduce) && collective.reduction_s_per_byte > 0;
+  const auto sums =
+      (collective.ranks - std::uint64_t{1}) * static_cast<std::uint64_t>(phase.partition.parts());
+  result.events = collective.ranks + result.messages + (adds ? sums : 0);
+  return result;
 }
 
 } // namespace stepsim::collectives

@@ -96,10 +96,10 @@ bool ranks_are_alike(const Phase& phase) {
          (all_send(phase.rule) || std::holds_alternative<RingPass>(phase.rule));
 }
 
-// Ranks among which are one that sends least and one that sends most; empty if any rank may be. Of
-// equal parts all ranks send the same. Where the first parts are one element longer, the owners of
-// the first and the last part of either size are enough (`owner`).
-std::vector<Index> extreme_ranks(const Schedule& schedule) {
+// Ranks among which is one that sends most; empty if any rank may. Of equal parts all ranks send
+// the same. Where the first parts are one element longer, the owners of the first and the last part
+// of either size are enough (`owner`).
+std::vector<Index> senders_of_most(const Schedule& schedule) {
   std::vector<Index> ranks{0};
   const Phase* unequal = nullptr;
   for (const Phase& phase : schedule.phases) {
@@ -126,41 +126,6 @@ std::vector<Index> extreme_ranks(const Schedule& schedule) {
     }
   }
   return ranks;
-}
-
-// What the ranks send that send least and most; empty if there are no extreme_ranks().
-std::optional<std::pair<RankTraffic, RankTraffic>> sent_by_extremes(const Schedule& schedule) {
-  std::vector<RankTraffic> extremes;
-  for (const Index local : extreme_ranks(schedule)) {
-    RankTraffic& sent = extremes.emplace_back();
-    for (const Phase& phase : schedule.phases) {
-      const RankTraffic more = sent_in(phase, ranks_are_alike(phase) ? 0 : local);
-      sent.bytes += more.bytes;
-      sent.messages += more.messages;
-    }
-  }
-  if (extremes.empty()) {
-    return std::nullopt;
-  }
-  const auto [least, most] = std::ranges::minmax(extremes, {}, &RankTraffic::bytes);
-  return std::pair(least, most);
-}
-
-// What all ranks send in a phase in which each sends as many parts as the others, and every part
-// goes as often as the others.
-double sent_by_all(const Phase& phase) {
-  const Index parts = std::visit(
-      [](const auto& rule) {
-        Index sent = 0;
-        for (Index step = 0; step < rule.steps(); ++step) {
-          sent += rule.send(step, 0).count;
-        }
-        return sent;
-      },
-      phase.rule);
-  const Index all = phase.partition.parts();
-  return phase.partition.bytes(0, all) * static_cast<double>(parts) *
-         static_cast<double>(phase.layout.groups * phase.layout.size) / static_cast<double>(all);
 }
 
 std::vector<RankTraffic> sent_by_rank(const Schedule& schedule) {
@@ -201,10 +166,24 @@ Traffic traffic_of(const std::vector<RankTraffic>& ranks) {
 }
 
 double most_sent(const Collective& collective) {
-  const bool listed = collective.algorithm != AlgorithmId::parameter_server &&
-                      !algorithm(collective.algorithm).in_switch;
-  const auto extremes = listed ? sent_by_extremes(make_schedule(collective)) : std::nullopt;
-  return extremes ? extremes->second.bytes : traffic(collective).max_per_rank;
+  if (collective.algorithm == AlgorithmId::parameter_server ||
+      algorithm(collective.algorithm).in_switch) {
+    return traffic(collective).max_per_rank;
+  }
+  const Schedule schedule = make_schedule(collective);
+  const std::vector<Index> locals = senders_of_most(schedule);
+  if (locals.empty()) {
+    return traffic_of(sent_by_rank(schedule)).max_per_rank;
+  }
+  double most = 0;
+  for (const Index local : locals) {
+    double bytes = 0;
+    for (const Phase& phase : schedule.phases) {
+      bytes += sent_in(phase, ranks_are_alike(phase) ? 0 : local).bytes;
+    }
+    most = std::max(most, bytes);
+  }
+  return most;
 }
 
 Traffic traffic(const Collective& collective) {
@@ -215,18 +194,7 @@ Traffic traffic(const Collective& collective) {
     return in_switch_traffic(collective);
   }
   const Schedule schedule = make_schedule(collective);
-  Traffic result;
-  if (const auto extremes = sent_by_extremes(schedule)) {
-    result.steps = schedule.steps();
-    result.min_per_rank = extremes->first.bytes;
-    result.max_per_rank = extremes->second.bytes;
-    result.messages = schedule.ranks * extremes->first.messages;
-    for (const Phase& phase : schedule.phases) {
-      result.total += sent_by_all(phase);
-    }
-    return result;
-  }
-  result = traffic_of(sent_by_rank(schedule));
+  Traffic result = traffic_of(sent_by_rank(schedule));
   result.steps = schedule.steps();
   return result;
 }

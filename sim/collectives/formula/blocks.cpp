@@ -263,10 +263,6 @@ std::optional<StreamNetwork> BlockRule::network() const {
   return plain ? std::optional(stream_network(symbols_, depths_)) : std::nullopt;
 }
 
-double BlockRule::least_seconds(double bytes) const {
-  return has_least() ? std::ranges::max(least_parts(bytes)) : 0;
-}
-
 Line BlockRule::least_line(double low, double high) const {
   if (!has_least()) {
     return {};

@@ -37,17 +37,15 @@ class BlockRule {
 public:
   [[nodiscard]] Blocks blocks(double bytes) const;
   [[nodiscard]] ClosedForm form(double bytes) const;
-  // A lower bound, up to rounding, on form(bytes).seconds: the time if the number of blocks could
-  // be any real number (derived). 0 = no bound is known: a block size is given, parts are whole
-  // elements, or an lp is not an all-reduce with a last hop and overlapped or free additions.
-  [[nodiscard]] double least_seconds(double bytes) const;
   // A line that bounds form(n).seconds from below, up to rounding, for `low` <= n <= `high` bytes;
-  // the line 0 where least_seconds() is 0.
+  // it is the time if the number of blocks could be any real number (derived). The line 0 where a
+  // block size is given, parts are whole elements, or an lp is not an all-reduce with a last hop
+  // and overlapped or free additions.
   [[nodiscard]] Line least_line(double low, double high) const;
   [[nodiscard]] bool of_tree() const { return tree_; }
   // The numbers with which best_tree() or best_pipeline() gives the time of form(), bit for bit.
   // Empty if they do not: a block size is given, parts are whole elements, additions are slower
-  // than links, or an lp has no least_seconds().
+  // than links, or an lp has no least_line().
   [[nodiscard]] std::optional<StreamNetwork> network() const;
 
 private:

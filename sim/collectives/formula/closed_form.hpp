@@ -72,11 +72,6 @@ struct Symbols;
 //     allgatherv   (P-1) (alpha + s beta), s the largest part, which makes P-1 hops (COL 5.8)
 [[nodiscard]] std::optional<ClosedForm> ring_form(const Collective& collective);
 [[nodiscard]] std::optional<ClosedForm> ring_allgatherv(const Collective& collective);
-// Returns the seconds of a ring in whole elements in O(1), equal to max_plus within 1e-12. If P
-// does not divide n, the longest part makes every hop, and no rank ever waits for more than one
-// such hop. Empty if ranks or links differ, for algorithms but `ring`, for operations but
-// all-reduce, reduce-scatter and all-gather, for cost forms but `exact`, and with 2P start-ups.
-[[nodiscard]] std::optional<double> ring_seconds_of_longest_part(const Collective& collective);
 
 // Recursive doubling (COL 5.5): with F = 1 each of the other ranks sends its vector to one of the
 // 2^K first, and gets the result back last.

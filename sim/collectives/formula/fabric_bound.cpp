@@ -1,22 +1,14 @@
 // Lower bounds on a fabric (COL 6, derived). A host is a point that the rest of the world reaches
 // over its own cables only, at their summed rate each way; its ranks together must pass what a
-// single rank of the flat bounds must. H hosts, g ranks on one:
-//     broadcast, reduce   n into (out of) every other host, n out of (into) the root's
-//     allreduce           n out of and into every host; 2 (H-1) n in all
-//     reduce_scatter      n less its own parts out, its own parts in; (H-1) n in all
-//     allgather(v)        its own parts out, the others in; (H-1) n in all
-//     alltoall            n less its own parts out of each of its g ranks, its own parts in from
-//                         each of the others
+// single rank of the flat bounds must. H hosts send 2 (H-1) n in all for an allreduce, (H-1) n for
+// other operations but an alltoall.
 
 #include "collectives/formula/lower_bound.hpp"
 
 #include "collectives/evaluate/link_costs.hpp"
-#include "collectives/formula/uniform.hpp"
 #include "collectives/node_ranks.hpp"
-#include "collectives/schedule/partition.hpp"
 
 #include <map>
-#include <numeric>
 
 namespace stepsim::collectives {
 
@@ -64,76 +56,20 @@ Hosts hosts_of(const Collective& collective, std::uint32_t ranks) {
   return hosts;
 }
 
-// What a host's ranks own of the result of a reduce_scatter or the input of an allgather: between
-// these sizes, as parts may be handed out in any order.
-struct Own {
-  double least{}, most{};
-};
-
-Own own_bytes(const Collective& collective, const Host& host) {
-  if (!collective.sizes.empty()) {
-    double own = 0;
-    for (const std::uint32_t rank : host.ranks) {
-      own += collective.sizes[rank];
-    }
-    return {own, own};
-  }
-  const Partition parts =
-      Partition::equal(total_bytes(collective), collective.ranks, collective.options);
-  const auto count = static_cast<double>(host.ranks.size());
-  return {count * parts.bytes(collective.ranks - 1, 1), count * parts.bytes(0, 1)};
-}
-
-// Bytes that must pass a host, and all hosts together.
-struct Volume {
-  double out{}, in{};
-};
-
-Volume volume(const Collective& collective, const Host& host, bool root) {
-  const double n = total_bytes(collective);
-  switch (collective.op) {
-  case Op::broadcast:
-    return root ? Volume{n, 0} : Volume{0, n};
-  case Op::reduce:
-    return root ? Volume{0, n} : Volume{n, 0};
-  case Op::allreduce:
-    return {n, n};
-  case Op::reduce_scatter: {
-    const Own own = own_bytes(collective, host);
-    return {n - own.most, own.least};
-  }
-  case Op::allgather:
-  case Op::allgatherv: {
-    const Own own = own_bytes(collective, host);
-    return {own.least, n - own.most};
-  }
-  case Op::alltoall: {
-    const Own own = own_bytes(collective, host);
-    const auto here = static_cast<double>(host.ranks.size());
-    return {here * (n - own.most), (collective.ranks - here) * own.least};
-  }
-  }
-  return {};
-}
-
 double bandwidth_bound(const Collective& collective, const Hosts& hosts) {
-  const double others = static_cast<double>(hosts.by_id.size()) - 1;
-  const double passes = collective.op == Op::allreduce ? 2 : 1;
-  double slowest = 0;
-  double sent = 0;
-  double out_Bps = 0;
-  double in_Bps = 0;
+  std::vector<BoundEnd> ends;
   for (const auto& [id, host] : hosts.by_id) {
-    const bool root = collective.links.fabric->hosts[collective.root] == id;
-    const Volume must = volume(collective, host, root);
-    sent += must.out;
-    slowest = std::max({slowest, must.out * host.out_s_per_byte, must.in * host.in_s_per_byte});
-    out_Bps += 1 / host.out_s_per_byte;
-    in_Bps += 1 / host.in_s_per_byte;
+    ends.push_back({.ranks = static_cast<double>(host.ranks.size()),
+                    .own = own_bytes(collective, host.ranks),
+                    .root = collective.links.fabric->hosts[collective.root] == id,
+                    .out_s_per_byte = host.out_s_per_byte,
+                    .in_s_per_byte = host.in_s_per_byte});
   }
+  const double passes = collective.op == Op::allreduce ? 2 : 1;
+  const double all =
+      passes * (static_cast<double>(hosts.by_id.size()) - 1) * total_bytes(collective);
   const bool each = collective.op == Op::alltoall; // what hosts send has nothing in common
-  const double all = each ? sent : passes * others * total_bytes(collective);
-  return std::max(slowest, all / std::min(out_Bps, in_Bps));
+  return ends_bound(collective, ends, each ? std::nullopt : std::optional(all));
 }
 
 // As if the one host of all were a cluster of equal links.
@@ -173,90 +109,24 @@ LowerBound server_fabric_bound(const Collective& collective) {
   return bound;
 }
 
-// Equal nodes take the table of CLU 4; of unequal ones every node is asked for itself, since the
-// smallest has the fewest cards and the most to receive.
-
-using nccl::BoundKind;
-using nccl::NodeBound;
-
-// Bytes that the ranks of a node own of the result of a reduce_scatter or of the input of an
-// allgather. Parts may be handed out in any order, and the first ones may be one element longer.
-double own_bytes(const Collective& collective, const NodeRanks& nodes, std::uint32_t node) {
-  if (!collective.sizes.empty()) {
-    const auto first = collective.sizes.begin() + nodes.first(node);
-    return std::accumulate(first, first + nodes.size(node), 0.0);
-  }
-  const Partition parts =
-      Partition::equal(total_bytes(collective), collective.ranks, collective.options);
-  return nodes.size(node) * parts.bytes(0, 1);
-}
-
-// What one node asks for. `root`: the node of the root, which need not receive (send) anything.
-struct NodeNeeds {
-  double over_cards{};
-  double over_ports{}; // by all ranks of the node together
-};
-NodeNeeds needs_of(const Collective& collective, const NodeRanks& nodes, std::uint32_t node) {
+// Bytes that must pass the ports of all ranks of a node together, on which messages inside it count
+// too. Those of an alltoall use no card inside the node and nothing else between nodes.
+double over_ports(const Collective& collective, const BoundEnd& node) {
   const double n = total_bytes(collective);
-  const double ranks = nodes.size(node);
-  const double own = own_bytes(collective, nodes, node);
   switch (collective.op) {
   case Op::broadcast:
-  case Op::reduce:
-    return node == nodes.node(collective.root) ? NodeNeeds{n, n} : NodeNeeds{n, ranks * n};
+  case Op::reduce: // the node of the root need not receive (send) anything
+    return node.root ? n : node.ranks * n;
   case Op::allreduce:
-    return {n, ranks * n};
+    return node.ranks * n;
   case Op::reduce_scatter:
   case Op::allgather:
   case Op::allgatherv:
-    return {n - own, ranks * n - own};
-  case Op::alltoall: // messages inside a node use no card, those between nodes nothing else
-    return {ranks * (n - own), 0};
+    return node.ranks * n - node.own.most;
+  case Op::alltoall:
+    return 0;
   }
-  return {};
-}
-
-class Slowest {
-public:
-  void add(double bytes, double rate_Bps, BoundKind kind) {
-    if (rate_Bps > 0 && bytes / rate_Bps > bound_.seconds) {
-      bound_ = {bytes / rate_Bps, kind};
-    }
-  }
-  [[nodiscard]] NodeBound bound() const { return bound_; }
-
-private:
-  NodeBound bound_{0, BoundKind::nic};
-};
-
-NodeBound unequal_bound(const Collective& collective, const NodeRanks& nodes) {
-  const TwoLevel& two = *collective.links.two_level;
-  const double card_Bps = 1 / collective.links.all.per_byte_s;
-  const double inner_Bps = 1 / two.intra.per_byte_s;
-  Slowest slowest;
-  double all_cards = 0;
-  double all_ports = 0;
-  for (std::uint32_t node = 0; node < nodes.nodes(); ++node) {
-    const std::uint32_t ranks = nodes.size(node);
-    const double cards = std::min(two.nics_per_node, ranks) * card_Bps;
-    const double ports = cards + (ranks > 1 ? ranks * inner_Bps : 0);
-    const NodeNeeds needs = needs_of(collective, nodes, node);
-    slowest.add(needs.over_cards, cards, BoundKind::nic);
-    slowest.add(needs.over_ports, ports, BoundKind::gpu);
-    if (collective.op == Op::alltoall && ranks > 1) {
-      const double part = own_bytes(collective, nodes, node) / ranks;
-      const double least = part - static_cast<double>(collective.options.element_bytes);
-      slowest.add((ranks - 1) * std::max(0.0, least), inner_Bps, BoundKind::gpu);
-    }
-    all_cards += cards;
-    all_ports += ports;
-  }
-  if (collective.op == Op::allreduce) {
-    const double n = total_bytes(collective);
-    slowest.add(2.0 * (nodes.nodes() - 1) * n, all_cards, BoundKind::nic);
-    slowest.add(2.0 * (collective.ranks - 1) * n, all_ports, BoundKind::gpu);
-  }
-  return slowest.bound();
+  return 0;
 }
 
 } // namespace
@@ -280,26 +150,48 @@ LowerBound fabric_bound(const Collective& collective) {
           flat.reduction_s};
 }
 
-NodeBound node_level_bound(const Collective& collective) {
+// Equal nodes are one end, of unequal ones every node is an end, since the smallest has the fewest
+// cards and the most to receive.
+nccl::NodeBound node_level_bound(const Collective& collective) {
   const NodeRanks nodes(collective);
-  if (!nodes.equal()) {
-    return unequal_bound(collective, nodes);
-  }
   const TwoLevel& two = *collective.links.two_level;
-  const nccl::NodeRates rates{.nodes = static_cast<double>(nodes.nodes()),
-                              .gpus = static_cast<double>(nodes.largest()),
-                              .inner_Bps = 1 / two.intra.per_byte_s,
-                              .nics_Bps = std::min(two.nics_per_node, two.gpus_per_node) /
-                                          collective.links.all.per_byte_s};
-  NodeBound bytes = nccl::node_bound(operation_of(collective.op), total_bytes(collective), rates);
-  if (!collective.sizes.empty()) {
-    for (std::uint32_t node = 0; node < nodes.nodes(); ++node) {
-      const double others = total_bytes(collective) - own_bytes(collective, nodes, node);
-      const double nic_s = others / rates.nics_Bps;
-      bytes = nic_s > bytes.seconds ? NodeBound{nic_s, BoundKind::nic} : bytes;
+  const double n = total_bytes(collective);
+  const bool alike = nodes.equal() && collective.sizes.empty();
+  const double passes = collective.op == Op::allreduce ? 2 : 1;
+  const bool each = collective.op == Op::alltoall; // what nodes send has nothing in common
+  const auto element = static_cast<double>(collective.options.element_bytes);
+  std::vector<BoundEnd> ends;
+  double gpu_s = 0;
+  double ports_Bps = 0;
+  for (std::uint32_t node = 0; node < (alike ? 1 : nodes.nodes()); ++node) {
+    const std::uint32_t ranks = nodes.size(node);
+    const double card_s = collective.links.all.per_byte_s / std::min(two.nics_per_node, ranks);
+    const BoundEnd& end = ends.emplace_back(
+        BoundEnd{.count = alike ? nodes.nodes() : 1.0,
+                 .ranks = static_cast<double>(ranks),
+                 .own = own_bytes(collective,
+                                  std::views::iota(nodes.first(node), nodes.first(node) + ranks)),
+                 .root = !alike && node == nodes.node(collective.root),
+                 .out_s_per_byte = card_s,
+                 .in_s_per_byte = card_s});
+    const double ports = 1 / card_s + (ranks > 1 ? ranks / two.intra.per_byte_s : 0);
+    gpu_s = std::max(gpu_s, over_ports(collective, end) / ports);
+    ports_Bps += end.count * ports;
+    if (each) {
+      const double part =
+          nodes.equal() ? n / collective.ranks : std::max(0.0, end.own.most / ranks - element);
+      gpu_s = std::max(gpu_s, (ranks - 1) * part * two.intra.per_byte_s);
     }
   }
-  return bytes;
+  std::optional<double> across = passes * (nodes.nodes() - 1.0) * n;
+  if (!each) {
+    gpu_s = std::max(gpu_s, passes * (collective.ranks - 1.0) * n / ports_Bps);
+  } else {
+    across = nodes.equal() ? std::optional((collective.ranks - nodes.largest()) * n) : std::nullopt;
+  }
+  const double nic_s = ends_bound(collective, ends, across);
+  return nic_s > gpu_s ? nccl::NodeBound{nic_s, nccl::BoundKind::nic}
+                       : nccl::NodeBound{gpu_s, nccl::BoundKind::gpu};
 }
 
 } // namespace stepsim::collectives

@@ -65,20 +65,6 @@ void tree_lanes(const Numbers& networks, double bytes, Lanes& __restrict seconds
   }
 }
 
-// Whether a form that lasts at least so long may be the fastest on some lane.
-STEPSIM_VECTOR_CLONES
-bool may_be_faster(bool tree, const Numbers& networks, double bytes, const Lanes& limit) {
-  std::int64_t any = 0;
-  for (std::size_t k = 0; k < kLanes && tree; ++k) {
-    any |= least_tree(network_at(networks, k), bytes).port_free < limit[k] ? 1 : 0;
-  }
-  for (std::size_t k = 0; k < kLanes && !tree; ++k) {
-    const LeastTimes least = least_pipeline(network_at(networks, k), bytes);
-    any |= larger(least.port_free, least.block_ready) < limit[k] ? 1 : 0;
-  }
-  return any != 0;
-}
-
 STEPSIM_VECTOR_CLONES
 void take_faster(const Lanes& __restrict seconds, const Lanes& __restrict upper_bound,
                  double candidate, Lanes& __restrict best_s, Lanes& __restrict best,
@@ -112,12 +98,8 @@ void FormLanes::at(double bytes, Lanes& seconds, Lanes& candidate, Lanes& upper_
   Lanes other;
   Lanes other_bound;
   for (std::size_t i = 1; i < rows_.size(); ++i) {
-    const Row& row = rows_[i];
-    if (row.kind == Kind::linear ||
-        may_be_faster(row.kind == Kind::tree, row.numbers, bytes, seconds)) {
-      row_at(row, bytes, other, other_bound);
-      take_faster(other, other_bound, static_cast<double>(i), seconds, candidate, upper_bound);
-    }
+    row_at(rows_[i], bytes, other, other_bound);
+    take_faster(other, other_bound, static_cast<double>(i), seconds, candidate, upper_bound);
   }
 }
 

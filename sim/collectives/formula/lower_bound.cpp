@@ -5,9 +5,7 @@
 #include <cmath>
 
 #include "collectives/algorithms.hpp"
-#include "collectives/formula/uniform.hpp"
 #include "collectives/node_ranks.hpp"
-#include "collectives/schedule/partition.hpp"
 #include "collectives/schedule/two_level.hpp"
 
 namespace stepsim::collectives {
@@ -16,92 +14,59 @@ namespace {
 constexpr double kRounding = 1e-12; // relative, of sums of latencies and delays
 constexpr double kNoLink = std::numeric_limits<double>::infinity();
 
-// A cost per rank. If all ranks have the same cost, it is stored once, so that the bound of equal
-// ranks takes the same time for any number of them.
-class RankCosts {
-public:
-  RankCosts(std::uint32_t ranks, double cost) : ranks_(ranks), all_(cost) {}
-  [[nodiscard]] std::uint32_t size() const { return ranks_; }
-  [[nodiscard]] bool equal() const { return own_.empty(); }
-  double operator[](std::size_t rank) const { return equal() ? all_ : own_[rank]; }
-  double& of(std::size_t rank) {
-    if (equal()) {
-      own_.assign(ranks_, all_);
-    }
-    return own_[rank];
-  }
-  [[nodiscard]] double slowest() const { return equal() ? all_ : std::ranges::max(own_); }
-
-private:
-  std::uint32_t ranks_;
-  double all_;
-  std::vector<double> own_; // [rank]
-};
-
-// The best link of every rank, and the smallest latency and start-up of all.
+// Seconds per byte of the best link of every rank, [P], or [1] if they are alike; and the smallest
+// latency and start-up of all links.
 struct BestLinks {
-  RankCosts out_s_per_byte, in_s_per_byte;
+  std::vector<double> out_s_per_byte, in_s_per_byte;
   double latency_s{};
   double startup_s{}; // latency and delay of one link
 };
 
-// Links that no listed pair replaces: every rank keeps one if it has fewer than P-1 listed ones.
-void default_links(const Collective& collective, BestLinks& best) {
+// The best of the links that no listed pair replaces.
+LinkCost default_link(const Collective& collective) {
+  LinkCost cost = collective.links.all;
+  const std::optional<TwoLevel>& two = collective.links.two_level;
+  if (two && two->gpus_per_node > 1) {
+    const LinkCost& intra = two->intra;
+    const bool nodes = collective.ranks > two->gpus_per_node;
+    const double startup =
+        nodes ? std::min(cost.startup_s(), intra.startup_s()) : intra.startup_s();
+    cost.latency_s = nodes ? std::min(cost.latency_s, intra.latency_s) : intra.latency_s;
+    cost.delay_s = startup - cost.latency_s;
+    cost.per_byte_s = nodes ? std::min(cost.per_byte_s, intra.per_byte_s) : intra.per_byte_s;
+  }
+  return cost;
+}
+
+// A rank keeps a default link if it has fewer than P-1 listed ones.
+BestLinks best_links(const Collective& collective) {
   const Links& links = collective.links;
-  const std::uint32_t ranks = collective.ranks;
-  LinkCost cost = links.all;
-  if (links.two_level) {
-    const std::uint32_t per_node = links.two_level->gpus_per_node;
-    const bool nodes = ranks > per_node;
-    const bool inside = per_node > 1;
-    const LinkCost& intra = links.two_level->intra;
-    if (inside) {
-      const double startup =
-          nodes ? std::min(cost.startup_s(), intra.startup_s()) : intra.startup_s();
-      cost.latency_s = nodes ? std::min(cost.latency_s, intra.latency_s) : intra.latency_s;
-      cost.delay_s = startup - cost.latency_s;
-      cost.per_byte_s = nodes ? std::min(cost.per_byte_s, intra.per_byte_s) : intra.per_byte_s;
-    }
+  const LinkCost cost = default_link(collective);
+  BestLinks best{{cost.per_byte_s}, {cost.per_byte_s}, cost.latency_s, cost.startup_s()};
+  if (!links.pairs_only && links.pairs.empty()) {
+    return best;
   }
-  if (links.pairs.empty() && ranks > 1) {
-    best = {RankCosts(ranks, cost.per_byte_s), RankCosts(ranks, cost.per_byte_s), cost.latency_s,
-            cost.startup_s()};
-    return;
-  }
-  std::vector<std::uint32_t> listed_out(ranks, 0);
-  std::vector<std::uint32_t> listed_in(ranks, 0);
+  const std::size_t ranks = collective.ranks;
+  std::vector<std::size_t> listed_out(ranks, links.pairs_only ? ranks : 0);
+  std::vector<std::size_t> listed_in = listed_out;
   for (const PairCost& pair : links.pairs) {
     if (pair.src < ranks && pair.dst < ranks) {
       ++listed_out[pair.src];
       ++listed_in[pair.dst];
     }
   }
-  bool any = false;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    if (listed_out[rank] + 1 < ranks) {
-      best.out_s_per_byte.of(rank) = cost.per_byte_s;
-      any = true;
-    }
-    if (listed_in[rank] + 1 < ranks) {
-      best.in_s_per_byte.of(rank) = cost.per_byte_s;
-    }
+  best = {{}, {}, kNoLink, kNoLink};
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const bool keeps = listed_out[rank] + 1 < ranks;
+    best.out_s_per_byte.push_back(keeps ? cost.per_byte_s : kNoLink);
+    best.in_s_per_byte.push_back(listed_in[rank] + 1 < ranks ? cost.per_byte_s : kNoLink);
+    best.latency_s = keeps ? cost.latency_s : best.latency_s;
+    best.startup_s = keeps ? cost.startup_s() : best.startup_s;
   }
-  if (any) {
-    best.latency_s = cost.latency_s;
-    best.startup_s = cost.startup_s();
-  }
-}
-
-BestLinks best_links(const Collective& collective) {
-  const std::uint32_t ranks = collective.ranks;
-  BestLinks best{RankCosts(ranks, kNoLink), RankCosts(ranks, kNoLink), kNoLink, kNoLink};
-  if (!collective.links.pairs_only) {
-    default_links(collective, best);
-  }
-  for (const PairCost& pair : collective.links.pairs) {
+  for (const PairCost& pair : links.pairs) {
     if (pair.src < ranks && pair.dst < ranks) {
-      double& out = best.out_s_per_byte.of(pair.src);
-      double& in = best.in_s_per_byte.of(pair.dst);
+      double& out = best.out_s_per_byte[pair.src];
+      double& in = best.in_s_per_byte[pair.dst];
       out = std::min(out, pair.cost.per_byte_s);
       in = std::min(in, pair.cost.per_byte_s);
       best.latency_s = std::min(best.latency_s, pair.cost.latency_s);
@@ -111,96 +76,56 @@ BestLinks best_links(const Collective& collective) {
   return best;
 }
 
-// Slowest of all ranks but one.
-double slowest_other(const RankCosts& values, std::uint32_t but) {
-  if (values.equal() && values.size() > 1) {
-    return values.slowest();
-  }
-  double slow = 0;
-  for (std::size_t rank = 0; rank < values.size(); ++rank) {
-    if (rank != but) {
-      slow = std::max(slow, values[rank]);
-    }
-  }
-  return slow;
-}
-
-// A rank without a link has nothing to wait for if it has nothing to send.
-double port_time(double bytes, double s_per_byte) { return bytes > 0 ? bytes * s_per_byte : 0; }
-
-// Time in which all ranks together send (or add) `amount`; 0 if one of them takes no time.
-double shared_time(double amount, const RankCosts& s_per_byte) {
-  double rate = s_per_byte.equal() && s_per_byte[0] > 0 ? s_per_byte.size() / s_per_byte[0] : 0;
-  for (std::size_t rank = 0; rank < s_per_byte.size() && !s_per_byte.equal(); ++rank) {
-    if (s_per_byte[rank] <= 0) {
-      return 0;
-    }
-    rate += 1 / s_per_byte[rank];
-  }
-  return rate > 0 ? amount / rate : 0;
-}
-
-double bandwidth_bound(const Collective& collective, const BestLinks& best) {
+// Every rank as an end, or one end for all ranks that are alike.
+std::vector<BoundEnd> rank_ends(const Collective& collective, const BestLinks& best) {
+  const std::uint32_t ranks = collective.ranks;
   const double n = total_bytes(collective);
-  const double P = collective.ranks;
-  // Parts of whole elements differ by one element. Of an all-to-all rank r has part r, otherwise
-  // they may be handed out in any order.
-  const Partition parts = Partition::equal(n, collective.ranks, collective.options);
-  const double others = n - parts.bytes(0, 1);
-  const RankCosts& out = best.out_s_per_byte;
-  const RankCosts& in = best.in_s_per_byte;
-  const std::uint32_t root = collective.root;
-  switch (collective.op) {
-  case Op::broadcast: // everybody else receives n, the root sends n
-    return n * std::max(slowest_other(in, root), out[root]);
-  case Op::reduce: // everybody else sends n, the root receives n
-    return n * std::max(slowest_other(out, root), in[root]);
-  case Op::allreduce: // every rank's part leaves it, the sum reaches it; 2 (P-1) n in total
-    return std::max({n * out.slowest(), n * in.slowest(), shared_time(2 * (P - 1) * n, out)});
-  case Op::reduce_scatter:
-    return std::max(port_time(others, out.slowest()), shared_time((P - 1) * n, out));
-  case Op::allgather:
-    return std::max(port_time(others, in.slowest()), shared_time((P - 1) * n, out));
-  case Op::allgatherv: {
-    double bound = shared_time((P - 1) * n, out);
-    for (std::size_t rank = 0; rank < in.size(); ++rank) {
-      const double own = collective.sizes.empty() ? n / P : collective.sizes[rank];
-      bound = std::max(bound, port_time(n - own, in[rank]));
+  const Partition parts = Partition::equal(n, ranks, collective.options);
+  std::vector<BoundEnd> ends;
+  const auto add = [&](std::uint32_t rank, double count) {
+    const std::size_t link = best.out_s_per_byte.size() > 1 ? rank : 0;
+    BoundEnd end{.count = count,
+                 .own = own_bytes(collective, std::views::single(rank)),
+                 .root = rank == collective.root,
+                 .out_s_per_byte = best.out_s_per_byte[link],
+                 .in_s_per_byte = best.in_s_per_byte[link]};
+    if (collective.op == Op::alltoall) { // rank r has part r, and those of a formula are not whole
+      const double part = parts.bytes(rank, 1);
+      end.own = {std::min(part, n / ranks), std::max(part, n / ranks)};
+    } else if (collective.op == Op::allgatherv && collective.sizes.empty()) {
+      end.own = {n / ranks, n / ranks};
     }
-    return bound;
-  }
-  case Op::alltoall: {
-    // On two levels with links of pairs a rank has a port inside its node and one outside it.
-    const double ports = collective.links.two_level && !collective.links.pairs.empty() ? 2 : 1;
-    double bound = shared_time((P - 1) * n, out);
-    const double fair = n - n / P; // of a formula, whose parts are not whole
-    for (std::size_t rank = 0; rank < in.size(); ++rank) {
-      const double part = parts.bytes(static_cast<Index>(rank), 1);
-      bound = std::max({bound, port_time(std::min(fair, n - part), out[rank]),
-                        port_time(std::min(fair, (P - 1) * part), in[rank])});
+    ends.push_back(end);
+  };
+  const auto large = static_cast<std::uint32_t>(parts.large_parts());
+  if (best.out_s_per_byte.size() > 1 || !collective.sizes.empty()) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      add(rank, 1);
     }
-    return bound / ports;
+  } else if (collective.op == Op::broadcast || collective.op == Op::reduce) {
+    add(collective.root, 1);
+    add(collective.root == 0 ? 1 : 0, ranks - 1.0);
+  } else {
+    add(ranks - 1, ranks - large);
+    if (large > 0) {
+      add(0, large);
+    }
   }
-  }
-  return 0;
+  return ends;
 }
 
 double reduction_bound(const Collective& collective) {
   const bool adds = collective.op == Op::reduce || collective.op == Op::allreduce ||
                     collective.op == Op::reduce_scatter;
-  const bool free =
-      collective.reduction_s_per_byte_rank.empty() && collective.reduction_s_per_byte <= 0;
-  if (!adds || free) {
-    return 0;
-  }
-  RankCosts gamma(collective.ranks, collective.reduction_s_per_byte);
-  for (std::size_t rank = 0; rank < collective.reduction_s_per_byte_rank.size(); ++rank) {
-    gamma.of(rank) = collective.reduction_s_per_byte_rank[rank];
+  const std::vector<double>& own = collective.reduction_s_per_byte_rank;
+  double rate = own.empty() ? collective.ranks / collective.reduction_s_per_byte : 0;
+  for (const double gamma : own) {
+    rate += 1 / gamma;
   }
   // Chunks overlap: one kernel of a GPU adds inside its node, another one between nodes.
   const bool two_kernels =
       collective.algorithm == kTwoLevel && collective.options.pipeline_chunks != 1;
-  return shared_time((collective.ranks - 1.0) * collective.bytes, gamma) / (two_kernels ? 2 : 1);
+  return adds ? (collective.ranks - 1.0) * collective.bytes / rate / (two_kernels ? 2 : 1) : 0;
 }
 
 // Flows through shared ports; `links.all` may be beaten by a listed or an inner link.
@@ -254,6 +179,31 @@ bool has_nodes(const Collective& collective) {
          links.two_level->gpus_per_node > 1 && collective.ranks > links.two_level->gpus_per_node;
 }
 
+// Bytes that must pass an end.
+struct Volume {
+  double out{}, in{};
+};
+
+Volume volume(const Collective& collective, const BoundEnd& end) {
+  const double n = total_bytes(collective);
+  switch (collective.op) {
+  case Op::broadcast:
+    return end.root ? Volume{n, 0} : Volume{0, n};
+  case Op::reduce:
+    return end.root ? Volume{0, n} : Volume{n, 0};
+  case Op::allreduce:
+    return {n, n};
+  case Op::reduce_scatter:
+    return {n - end.own.most, end.own.least};
+  case Op::allgather:
+  case Op::allgatherv:
+    return {end.own.least, n - end.own.most};
+  case Op::alltoall:
+    return {end.ranks * (n - end.own.most), (collective.ranks - end.ranks) * end.own.least};
+  }
+  return {};
+}
+
 } // namespace
 
 // Without delays the number of ranks that know a value doubles with every latency. With them a rank
@@ -284,6 +234,28 @@ double spread_seconds(std::uint32_t ranks, double latency_s, double startup_s) {
     best = std::min(best, high * latency_s + depth * delay_s);
   }
   return best;
+}
+
+double ends_bound(const Collective& collective, std::span<const BoundEnd> ends,
+                  std::optional<double> all_bytes) {
+  // An end without a link has nothing to wait for if it has nothing to send.
+  const auto seconds = [](double bytes, double s_per_byte) {
+    return bytes > 0 ? bytes * s_per_byte : 0;
+  };
+  double slowest = 0;
+  double sent = 0;
+  double out_Bps = 0;
+  double in_Bps = 0;
+  for (const BoundEnd& end : ends) {
+    const Volume must = volume(collective, end);
+    slowest = std::max(
+        {slowest, seconds(must.out, end.out_s_per_byte), seconds(must.in, end.in_s_per_byte)});
+    sent += end.count * must.out;
+    out_Bps += end.count / end.out_s_per_byte;
+    in_Bps += end.count / end.in_s_per_byte;
+  }
+  const double rate = std::min(out_Bps, in_Bps);
+  return rate > 0 ? std::max(slowest, all_bytes.value_or(sent) / rate) : slowest;
 }
 
 double LowerBound::seconds() const { return std::max({latency_s, bandwidth_s, reduction_s}); }
@@ -342,7 +314,14 @@ LowerBound lower_bound(const Collective& collective) {
                                ? best.startup_s
                                : spread_seconds(collective.ranks, best.latency_s, best.startup_s);
   const bool one_node = links_of_one_node(collective);
-  return {latency_s, bandwidth_bound(collective, best), reduction_bound(collective),
+  // Of an all-to-all on two levels with links of pairs a rank has a port inside its node and one
+  // outside it.
+  const bool two_ports = collective.op == Op::alltoall && collective.links.two_level &&
+                         !collective.links.pairs.empty();
+  const double sent =
+      (collective.op == Op::allreduce ? 2 : 1) * (collective.ranks - 1.0) * total_bytes(collective);
+  const double bytes_s = ends_bound(collective, rank_ends(collective, best), sent);
+  return {latency_s, bytes_s / (two_ports ? 2 : 1), reduction_bound(collective),
           one_node ? nccl::BoundKind::gpu : nccl::BoundKind::nic};
 }
 

@@ -6,7 +6,12 @@
 // move fewer or other bytes than ranks that send to each other.
 
 #include "collectives/collective.hpp"
+#include "collectives/formula/uniform.hpp"
+#include "collectives/schedule/partition.hpp"
 #include "nccl/node_links.hpp"
+
+#include <ranges>
+#include <span>
 
 namespace stepsim::collectives {
 
@@ -31,6 +36,46 @@ struct LowerBound {
 // reach one. Messages hold their ports for `latency_s` and arrive `startup_s` >= latency_s after
 // their start. With startup_s = latency_s it is ceil(log2 ranks) latencies.
 [[nodiscard]] double spread_seconds(std::uint32_t ranks, double latency_s, double startup_s);
+
+// An end is a set of ranks that share their links to all others: a rank, or a host of a fabric.
+
+// What the ranks of an end own of the result of a reduce_scatter, the input of an allgather, or the
+// send buffer of an alltoall: between these bytes, as parts may be handed out in any order.
+struct OwnBytes {
+  double least{}, most{};
+};
+// Returns what the ranks, a range of their numbers, own.
+template <class Ranks> OwnBytes own_bytes(const Collective& collective, const Ranks& ranks) {
+  if (!collective.sizes.empty()) {
+    double own = 0;
+    for (const std::uint32_t rank : ranks) {
+      own += collective.sizes[rank];
+    }
+    return {own, own};
+  }
+  const Partition parts =
+      Partition::equal(total_bytes(collective), collective.ranks, collective.options);
+  const auto count = static_cast<double>(std::ranges::size(ranks));
+  return {count * parts.bytes(collective.ranks - 1, 1), count * parts.bytes(0, 1)};
+}
+
+struct BoundEnd {
+  double count = 1; // so many equal ends
+  double ranks = 1; // of each
+  OwnBytes own{};
+  bool root = false;
+  double out_s_per_byte{}, in_s_per_byte{};
+};
+// Returns the largest of the times in which every end passes what it must, and in which all ends
+// together send `all_bytes`, or the sum of what each must send:
+//     broadcast, reduce   n into (out of) every other end, n out of (into) the root's
+//     allreduce           n out of and into every end
+//     reduce_scatter      n less its own parts out, its own parts in
+//     allgather(v)        its own parts out, the others in
+//     alltoall            n less its own parts out of each of its ranks, its own parts in from each
+//                         of the others
+[[nodiscard]] double ends_bound(const Collective& collective, std::span<const BoundEnd> ends,
+                                std::optional<double> all_bytes);
 
 // The lower bound of a collective on a fabric (derived from COL 6, with hosts in place of ranks).
 

@@ -25,18 +25,9 @@ Line PreparedForm::Candidate::least_line(double low, double high) const {
   return {*linear.startup_s, *linear.per_byte_s};
 }
 
-// A bound by rounding too large is wrong by far less than what a candidate must gain to be taken.
-bool PreparedForm::Candidate::at_least(double seconds, double bytes) const {
-  const auto* rule = std::get_if<BlockRule>(&form);
-  return rule != nullptr && rule->least_seconds(bytes) >= seconds;
-}
-
 std::pair<const PreparedForm::Candidate*, ClosedForm> PreparedForm::best(double bytes) const {
   std::pair best{candidates_.data(), candidates_.front().at(bytes)};
   for (std::size_t i = 1; i < candidates_.size(); ++i) {
-    if (candidates_[i].at_least(best.second.seconds, bytes)) {
-      continue;
-    }
     const ClosedForm form = candidates_[i].at(bytes);
     if (form.seconds < best.second.seconds * (1 - kFirstWins)) {
       best = {&candidates_[i], form};

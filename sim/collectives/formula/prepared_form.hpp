@@ -41,8 +41,6 @@ private:
     std::variant<ClosedForm, BlockRule> form;
     [[nodiscard]] ClosedForm at(double bytes) const;
     [[nodiscard]] Line least_line(double low, double high) const;
-    // Whether at(bytes).seconds is known to be at least `seconds` without computing it.
-    [[nodiscard]] bool at_least(double seconds, double bytes) const;
   };
   [[nodiscard]] static std::optional<Candidate> candidate(const Collective& collective);
   [[nodiscard]] std::pair<const Candidate*, ClosedForm> best(double bytes) const;

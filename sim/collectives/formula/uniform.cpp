@@ -14,11 +14,6 @@ namespace stepsim::collectives {
 
 namespace {
 
-bool equal(const LinkCost& a, const LinkCost& b) {
-  return a.latency_s == b.latency_s && a.block_latency_s == b.block_latency_s &&
-         a.per_byte_s == b.per_byte_s && a.delay_s == b.delay_s;
-}
-
 // The common value of a per-rank list, `otherwise` if it is empty, nothing if values differ.
 std::optional<double> common(const std::vector<double>& values, double otherwise) {
   if (values.empty()) {
@@ -37,7 +32,7 @@ std::optional<LinkCost> common_link(const Collective& collective) {
   }
   const LinkCost cost = links.pairs_only ? links.pairs.front().cost : links.all;
   for (const PairCost& pair : links.pairs) {
-    if (!equal(pair.cost, cost)) {
+    if (pair.cost != cost) {
       return std::nullopt;
     }
   }
