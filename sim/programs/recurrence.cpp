@@ -47,7 +47,7 @@ public:
       repeating = until_steady && t > warmup && repeats() ? repeating + 1 : 0;
       if (repeating >= enough) {
         times_.repeats_from = t + 1;
-        times_.period_s = cycle_period(t);
+        times_.period_s = cycle_period();
         go_on_from(t);
         break;
       }
@@ -71,7 +71,7 @@ private:
       const std::uint32_t stream = layout_.stream[o];
       double start = stream_end[stream];
       for (const OperationLayout::WaitSlot& wait : layout_.waits_of(program_, o)) {
-        if (wait.holds(iteration)) {
+        if (iteration < wait.until) { // slots of iterations before the first one hold 0
           start = std::max(start, ends[OperationLayout::slot(wait, iteration)]);
         }
       }
@@ -94,7 +94,7 @@ private:
     const std::span before = std::span(times_.end).last(2 * std::size_t{times_.operations});
     double least = now[0] - before[0];
     double most = least;
-    for (std::size_t o = 1; o < now.size() && most - least <= same; ++o) {
+    for (std::size_t o = 1; o < now.size(); ++o) {
       const double moved = now[o] - before[o];
       least = std::min(least, moved);
       most = std::max(most, moved);
@@ -102,13 +102,14 @@ private:
     return most - least <= same;
   }
 
-  // What the start of an operation waited for in the last recorded iteration, `t`: the end that
-  // equals it.
-  [[nodiscard]] Wait binding(std::uint32_t o, std::int64_t t) const {
-    const double start = times_.start[times_.at(t, o, 0)];
+  // What the start of an operation waited for in the last recorded iteration: the end that equals
+  // it.
+  [[nodiscard]] Wait binding(std::uint32_t o) const {
+    const double* row = times_.end.data() + times_.end.size() - times_.operations;
+    const double start = times_.start[times_.start.size() - times_.operations + o];
     for (const Wait& wait : program_.waits_of(o)) {
-      if (wait.until == kAlways &&
-          times_.end[times_.at(t - wait.distance, wait.operation, 0)] == start) {
+      const std::ptrdiff_t back = std::ptrdiff_t{wait.distance} * times_.operations;
+      if (wait.until == kAlways && row[std::ptrdiff_t{wait.operation} - back] == start) {
         return wait;
       }
     }
@@ -117,29 +118,27 @@ private:
 
   // Of an iteration whose operations all wait for the same as in the iterations before it. The sum
   // begins with the first operation of the list and goes on in the direction of time.
-  [[nodiscard]] double cycle_period(std::int64_t t) const {
+  [[nodiscard]] double cycle_period() const {
     std::vector<std::uint32_t> place(times_.operations); // on the path, from 1
-    std::vector<Wait> path;                              // against the direction of time
+    using Step = std::pair<std::uint32_t, std::int32_t>; // operation, distance of what it waits for
+    std::vector<Step> path;                              // against the direction of time
     path.reserve(times_.operations);
     std::uint32_t at = program_.marker;
     while (place[at] == 0) {
-      const Wait before = binding(at, t);
-      path.push_back({.operation = at, .distance = before.distance});
+      const Wait before = binding(at);
+      path.emplace_back(at, before.distance);
       place[at] = static_cast<std::uint32_t>(path.size());
       at = before.operation;
     }
-    const auto cycle = std::span<const Wait>(path).subspan(place[at] - 1);
-    const auto first = std::ranges::min_element(cycle, {}, &Wait::operation) - cycle.begin() + 1;
+    const auto cycle = std::span(path).subspan(place[at] - 1);
+    auto each = std::ranges::min_element(cycle, {}, &Step::first);
     double sum = 0;
     std::int64_t distance = 0;
-    const auto add = [&](std::span<const Wait> part) {
-      for (std::size_t i = part.size(); i-- > 0;) {
-        sum += seconds_[part[i].operation];
-        distance += part[i].distance;
-      }
-    };
-    add(cycle.first(static_cast<std::size_t>(first)));
-    add(cycle.subspan(static_cast<std::size_t>(first)));
+    for (std::size_t i = 0; i < cycle.size(); ++i) {
+      sum += seconds_[each->first];
+      distance += each->second;
+      each = (each == cycle.begin() ? cycle.end() : each) - 1;
+    }
     return sum / static_cast<double>(distance);
   }
 

@@ -287,50 +287,64 @@ double exchange_seconds(const Program& program, const OperationTimes& times, std
                              program.streams.end()) {
     return 0;
   }
-  std::vector<std::vector<std::uint32_t>> exchanges(program.streams.size()); // [stream]
+  std::vector<std::uint32_t> exchanges;
+  exchanges.reserve(program.iteration_size());
   for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
     const Operation& each = program.operations[o];
     if (is_exchange(each) && (stream.empty() || program.streams[each.stream].name == stream)) {
-      exchanges[each.stream].push_back(o);
+      exchanges.push_back(o);
     }
   }
-  std::erase_if(exchanges, [](const auto& of_stream) { return of_stream.empty(); });
-  // Spans in order of time.
-  const bool in_order = exchanges.size() == 1 && ranks == 1 && program.only_fifo();
-  const auto for_each_span = [&](const std::vector<std::uint32_t>& operations, auto take) {
-    const std::size_t width = times.width();
-    for (std::int64_t t = first; t < times.iterations; ++t) {
-      const std::size_t row = times.at(times.row(t), 0, 0);
-      const std::span starts = std::span(times.start).subspan(row);
-      const std::span ends = std::span(times.end).subspan(row);
-      const double later = times.later_s(t);
-      if (in_order && ends[operations.back() * width] + later <= from_s) {
-        continue;
-      }
-      if (in_order && starts[operations.front() * width] + later >= to_s) {
-        break;
-      }
-      for (const std::uint32_t o : operations) {
-        for (std::size_t at = o * width; at < o * width + ranks; ++at) {
-          take(starts[at] + later, ends[at] + later);
-        }
-      }
-    }
-  };
   double busy = 0;
   double until = from_s;
   const auto add = [&](double start, double end) {
     busy += std::max(0.0, std::min(end, to_s) - std::max(start, until));
     until = std::max(until, end);
   };
-  if (in_order) {
-    for_each_span(exchanges.front(), add);
+  const auto stream_of = [&](std::uint32_t o) { return program.operations[o].stream; };
+  const bool one_stream =
+      std::ranges::adjacent_find(exchanges, std::ranges::not_equal_to{}, stream_of) ==
+      exchanges.end();
+  std::vector<std::pair<double, double>> spans;
+  if (one_stream && ranks == 1 && program.only_fifo()) { // in order of time
+    std::int64_t listed = -1;                            // row whose spans that last are listed
+    for (std::int64_t t = first; t < times.iterations && !exchanges.empty(); ++t) {
+      const std::size_t row = times.at(times.row(t), 0, 0);
+      const double later = times.later_s(t);
+      const auto at = [&](std::uint32_t o) { return row + o * times.width(); };
+      if (times.end[at(exchanges.back())] + later <= from_s) {
+        continue;
+      }
+      if (times.start[at(exchanges.front())] + later >= to_s) {
+        break;
+      }
+      if (listed != times.row(t)) {
+        listed = times.row(t);
+        spans.clear();
+        for (const std::uint32_t o : exchanges) {
+          const auto [start, end] = std::pair(times.start[at(o)], times.end[at(o)]);
+          if (end > start) {
+            spans.emplace_back(start, end);
+          }
+        }
+      }
+      for (const auto& [start, end] : spans) {
+        add(start + later, end + later);
+      }
+    }
     return busy;
   }
-  std::vector<std::pair<double, double>> spans;
-  for (const std::vector<std::uint32_t>& of_stream : exchanges) {
+  for (std::uint32_t s = 0; s < program.streams.size(); ++s) {
     const auto before = std::ssize(spans);
-    for_each_span(of_stream, [&](double start, double end) { spans.emplace_back(start, end); });
+    for (std::int64_t t = first; t < times.iterations; ++t) {
+      const double later = times.later_s(t);
+      for (const std::uint32_t o : exchanges) {
+        const std::size_t at = times.at(times.row(t), o, 0);
+        for (std::size_t each = at; stream_of(o) == s && each < at + ranks; ++each) {
+          spans.emplace_back(times.start[each] + later, times.end[each] + later);
+        }
+      }
+    }
     const auto middle = spans.begin() + before;
     const auto is_before = [](const auto& a, const auto& b) { // by more than rounding
       return a.first < b.first * (1 - 1e-12);

@@ -313,20 +313,29 @@ Exchange ExchangeTimes::evaluate(Bytes bytes) {
   return exchange;
 }
 
-const Exchange& ExchangeTimes::operator()(Bytes bytes) {
+void ExchangeTimes::count(Bytes bytes, Exchange& exchange) {
+  const bool sends = collective_.ranks > 1 || // also the one worker of servers
+                     collective_.algorithm == collectives::AlgorithmId::parameter_server;
+  if (sends && bytes.value > 0) {
+    collective_.bytes = static_cast<double>(bytes.value);
+    const collectives::AlgorithmId asked =
+        std::exchange(collective_.algorithm, exchange.algorithm);
+    exchange.max_bytes_sent = sent_ != nullptr && collectives::SentBytes::keeps(collective_)
+                                  ? sent_->most(collective_)
+                                  : collectives::most_sent(collective_);
+    collective_.algorithm = asked;
+  }
+}
+
+Exchange ExchangeTimes::operator()(Bytes bytes) {
+  Exchange exchange;
+  if (sent_ != nullptr && evaluate_by_formula(static_cast<double>(bytes.value), exchange)) {
+    count(bytes, exchange);
+    return exchange;
+  }
   Known& known = evaluated(bytes);
   if (!known.counted) {
-    const bool sends = collective_.ranks > 1 || // also the one worker of servers
-                       collective_.algorithm == collectives::AlgorithmId::parameter_server;
-    if (sends && bytes.value > 0) {
-      collective_.bytes = static_cast<double>(bytes.value);
-      const collectives::AlgorithmId asked =
-          std::exchange(collective_.algorithm, known.exchange.algorithm);
-      known.exchange.max_bytes_sent = sent_ != nullptr && collectives::SentBytes::keeps(collective_)
-                                          ? sent_->most(collective_)
-                                          : collectives::most_sent(collective_);
-      collective_.algorithm = asked;
-    }
+    count(bytes, known.exchange);
     known.counted = true;
   }
   return known.exchange;
