@@ -192,8 +192,8 @@ OperationLayout layout_of(const Program& program) {
          .until = wait.until});
   };
   for (const std::uint32_t o : layout.order) {
-    add_arc(layout.on_streams[o]);
     std::ranges::for_each(program.waits_of(o), add_arc);
+    add_arc(layout.on_streams[o]);
     layout.arcs_until.push_back(static_cast<std::uint32_t>(layout.arcs.size()));
   }
   for (std::uint32_t o = program.iteration_size(); o < count; ++o) {

@@ -28,8 +28,8 @@ struct OperationLayout {
   std::vector<WaitSlot> waits;
   std::uint32_t slots{};        // total of all rings
   std::vector<Wait> on_streams; // waits_on_streams()
-  // The waits of an iteration in the order of evaluation, each operation first for the one before
-  // it on its stream: where the awaited end lies in rows of one end per operation, counted from the
+  // The waits of an iteration in the order of evaluation, each operation last for the one before it
+  // on its stream: where the awaited end lies in rows of one end per operation, counted from the
   // row of the iteration. Those of operation order[i] end at arcs_until[i].
   struct Arc {
     std::int64_t back;

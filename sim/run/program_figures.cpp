@@ -170,10 +170,18 @@ double exchange_seconds(const Program& program, const programs::OperationTimes& 
       }
       const bool inside = !spans.empty() && spans.front().first + later >= until &&
                           spans.back().second + later <= to_s;
-      for (const auto& [start, end] : spans) {
-        inside ? void(busy += (end + later) - (start + later)) : add(start + later, end + later);
+      if (!inside) {
+        for (const auto& [start, end] : spans) {
+          add(start + later, end + later);
+        }
+        continue;
       }
-      until = inside ? spans.back().second + later : until;
+      double sum = busy; // in a register: every addition waits for the one before it
+      for (const auto& [start, end] : spans) {
+        sum += (end + later) - (start + later);
+      }
+      busy = sum;
+      until = spans.back().second + later;
     }
     return busy;
   }
