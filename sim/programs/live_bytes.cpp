@@ -91,17 +91,25 @@ LivePeak live_peak(std::span<const LiveSpan> spans, const LiveBytes& bytes,
       lists[2 * kind + 1].push_back({time(times.end, span.to), 0 - held, kind});
     }
   }
-  std::vector<Change> changes;
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  std::vector<const Change*> next; // of each list, the first one first
+  const auto move_back = [&](std::size_t i) {
+    for (; i + 1 < next.size() && is_before(*next[i + 1], *next[i]); ++i) {
+      std::swap(next[i], next[i + 1]);
+    }
+  };
   for (std::vector<Change>& list : lists) {
     if (!std::ranges::is_sorted(list, is_before)) {
       std::ranges::sort(list, is_before);
     }
-    const auto merged = changes.insert(changes.end(), list.begin(), list.end());
-    std::inplace_merge(changes.begin(), merged, changes.end(), is_before);
+    list.push_back({.time = kNever, .bytes = 0, .kind = 0});
+    next.insert(next.begin(), list.data());
+    move_back(0);
   }
   LivePeak peak;
   LivePeak now;
-  for (const Change& change : changes) {
+  for (; next.front()->time < kNever; move_back(0)) {
+    const Change& change = *next.front()++;
     now.bytes += change.bytes;
     now.of_kind[change.kind] += change.bytes;
     if (now.bytes > peak.bytes) {

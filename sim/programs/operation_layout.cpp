@@ -185,6 +185,17 @@ OperationLayout layout_of(const Program& program) {
   const std::size_t count = program.operations.size();
   layout.order = issue_order(program).order;
   layout.on_streams = waits_on_streams(program);
+  const auto add_arc = [&](const Wait& wait) {
+    layout.arcs.push_back(
+        {.back = wait.operation - std::int64_t{wait.distance} * program.iteration_size(),
+         .distance = static_cast<std::uint32_t>(wait.distance),
+         .until = wait.until});
+  };
+  for (const std::uint32_t o : layout.order) {
+    std::ranges::for_each(program.waits_of(o), add_arc);
+    add_arc(layout.on_streams[o]);
+    layout.arcs_until.push_back(static_cast<std::uint32_t>(layout.arcs.size()));
+  }
   for (std::uint32_t o = program.iteration_size(); o < count; ++o) {
     layout.order.push_back(o);
   }

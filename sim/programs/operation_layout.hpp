@@ -28,6 +28,15 @@ struct OperationLayout {
   std::vector<WaitSlot> waits;
   std::uint32_t slots{};        // total of all rings
   std::vector<Wait> on_streams; // waits_on_streams()
+  // The waits of an iteration in the order of evaluation, each operation last for the one before it
+  // on its stream: where the awaited end lies in rows of one end per operation, counted from the
+  // row of the iteration. Those of operation order[i] end at arcs_until[i].
+  struct Arc {
+    std::int64_t back;
+    std::uint32_t distance, until;
+  };
+  std::vector<Arc> arcs;
+  std::vector<std::uint32_t> arcs_until;
   // Every iteration begins as the first does, and streams and exchanges are those of fifo_pass().
   bool begins_idle{};
   // The operations of an iteration, each exchange behind the computing that it waits for. Empty
@@ -63,11 +72,8 @@ struct OperationLayout {
 
 // [operation]: seconds without factors of variability.
 [[nodiscard]] inline std::vector<double> durations_of(const Program& program) {
-  std::vector<double> seconds;
-  seconds.reserve(program.operations.size());
-  for (const Operation& operation : program.operations) {
-    seconds.push_back(operation.duration_s());
-  }
+  std::vector<double> seconds(program.operations.size());
+  std::ranges::transform(program.operations, seconds.begin(), &Operation::duration_s);
   return seconds;
 }
 

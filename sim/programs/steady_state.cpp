@@ -204,7 +204,7 @@ private:
 
 } // namespace
 
-SteadyState steady_state(const Program& program) {
+SteadyState critical_state(const Program& program) {
   assert(recurrence_applies(program) && "fifo streams without interference");
   ConstraintGraph constraints = constraint_graph(program);
   const std::optional<CycleRatio> solution =
@@ -213,15 +213,20 @@ SteadyState steady_state(const Program& program) {
   SteadyState state;
   state.period = {solution->ratio};
   state.critical = critical_arcs(constraints.graph, constraints.seconds, *solution);
-  state.cyclicity = cyclicity(state.critical);
   const std::vector<std::uint32_t> nodes =
       shortest_cycle(state.critical, constraints.order, solution->cycle);
   state.cycle_iterations = distance_along(state.critical, nodes);
-  state.other_cycles = has_other_cycles(state.critical, nodes.size());
   for (const std::uint32_t node : nodes) {
     state.cycle.push_back(constraints.order[node]);
   }
   state.node_of = std::move(constraints.node_of);
+  return state;
+}
+
+SteadyState steady_state(const Program& program) {
+  SteadyState state = critical_state(program);
+  state.cyclicity = cyclicity(state.critical);
+  state.other_cycles = has_other_cycles(state.critical, state.cycle.size());
   return state;
 }
 

@@ -73,6 +73,8 @@ struct SteadyState {
 // The steady state of a valid program for which recurrence_applies(). The tail and waits that end
 // are ignored.
 [[nodiscard]] SteadyState steady_state(const Program& program);
+// The same but for `cyclicity` and `other_cycles`, which keep their defaults.
+[[nodiscard]] SteadyState critical_state(const Program& program);
 // The period of steady_state() alone, which takes a fraction of the time; `layout` is that of the
 // program.
 [[nodiscard]] Seconds steady_period(const Program& program, const OperationLayout& layout);

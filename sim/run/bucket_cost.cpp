@@ -121,9 +121,8 @@ ChannelSeconds BucketCosts::times(Bytes bytes) {
 
 BucketCost BucketCosts::dense(const buckets::Group& group) {
   const auto bytes = static_cast<double>(group.bytes.value);
-  const programs::Exchange& message = exchange_(group.bytes);
-  const programs::Exchange none;
-  const programs::Exchange& back = broadcast_ ? (*broadcast_)(group.bytes) : none;
+  const programs::Exchange message = exchange_(group.bytes);
+  const programs::Exchange back = broadcast_ ? (*broadcast_)(group.bytes) : programs::Exchange{};
   BucketCost cost{times(group.bytes, message.seconds, back.seconds)};
   if (is_simulated(scenario_)) {
     cost.stages = {sent(first_of(scenario_, splits_), message, bytes)};

@@ -5,8 +5,8 @@
 #include "programs/recurrence.hpp"
 #include "programs/steady_state.hpp"
 #include "run/network_figures.hpp"
-#include "run/program_lists.hpp"
 #include "run/run_figures.hpp"
+#include "run/run_program.hpp"
 
 namespace stepsim::study {
 
@@ -164,6 +164,21 @@ double steady_period(const Scenario& scenario, const Program& made,
   return period_of_equal(slowed, layout, exact);
 }
 
+// [Kind]: seconds that operations compute, per optimizer step.
+std::array<double, programs::kKindCount> seconds_by_kind(const Program& made) {
+  std::array<double, programs::kKindCount> seconds{};
+  for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
+    const Operation& each = made.operations[o];
+    if (computes(made, each)) {
+      seconds[static_cast<std::size_t>(each.kind)] += each.seconds.value;
+    }
+  }
+  for (double& each : seconds) {
+    each /= made.steps;
+  }
+  return seconds;
+}
+
 // Without exchanges, in the same number of iterations as with them. `exact` as in steady_period().
 AloneTimes alone_times(const Scenario& scenario, const Program& no_exchanges,
                        const programs::OperationLayout& layout, const programs::Factors& factors,
@@ -173,7 +188,8 @@ AloneTimes alone_times(const Scenario& scenario, const Program& no_exchanges,
   return {.ends = marker_ends(times, std::min(iterations, window.to + 1)),
           .period = averages(scenario) ? mean_period(times, window)
                     : times.period_s   ? *times.period_s
-                                       : steady_period(scenario, no_exchanges, layout, exact)};
+                                       : steady_period(scenario, no_exchanges, layout, exact),
+          .computing = seconds_by_kind(no_exchanges)};
 }
 
 // The period of `alone` without what runs on the copy stream, where gradients are selected beside
@@ -324,6 +340,11 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
 }
 
 } // namespace
+
+bool computes(const Program& made, const Operation& operation) {
+  return operation.type == programs::OperationType::compute &&
+         made.streams[operation.stream].name != programs::kCopyStream;
+}
 
 Window window_of(const Scenario& scenario, const Program& made) {
   const std::int64_t discard = discarded_iterations(scenario);

@@ -32,10 +32,16 @@ struct NetworkProgram {
 void fill_network(const Scenario& scenario, const Scenario& first, NetworkProgram& program,
                   std::int64_t discard, Result& result);
 
+// Whether the operation is of the compute stream: selections on a stream of their own run beside
+// it.
+[[nodiscard]] bool computes(const programs::Program& made, const programs::Operation& operation);
+
 // The iterations of a program whose exchanges take no time.
 struct AloneTimes {
   std::vector<double> ends; // [iteration]: of its marker
   double period{};          // mean seconds per iteration
+  // [Kind]: seconds that operations of the compute stream take, per step.
+  std::array<double, programs::kKindCount> computing{};
 };
 
 // Means of a run are taken over the iterations from the end of the marker of iteration `from` to

@@ -264,7 +264,7 @@ GroupExchange GroupExchanges::operator()(double bytes) {
   if (!(bytes > 0)) {
     return {};
   }
-  const programs::Exchange& exchange = (*times_)(size(bytes));
+  const programs::Exchange exchange = (*times_)(size(bytes));
   GroupExchange result = of_seconds(bytes, exchange.seconds);
   result.startup_s = result.time.startup.value;
   if (!scenario_.communication.question && !curve()) { // whose parts are not known

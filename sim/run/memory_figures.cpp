@@ -174,24 +174,6 @@ void use_update(const Scenario& scenario, double gradients, double updated, Memo
   }
 }
 
-// Sums over the layers of each unit, and the most that one of its backwards makes again.
-programs::LiveBytes unit_bytes(const Scenario& scenario, const std::vector<ProgramUnit>& units) {
-  const Sharding& sharding = scenario.training.sharding;
-  const std::vector<layers::LayerActivations> activations = activations_of(scenario);
-  programs::LiveBytes bytes;
-  bytes.fill(std::vector<double>(units.size()));
-  for (std::size_t u = 0; u < units.size(); ++u) {
-    const auto count = static_cast<double>(units[u].parameters);
-    bytes[0][u] = sharding.parameter_bytes * count;
-    bytes[1][u] = sharding.reduce_bytes * count;
-    for (std::size_t l = 0; !activations.empty() && l < units[u].layers.size(); ++l) {
-      bytes[2][u] += activations[units[u].layers[l]].kept;
-      bytes[3][u] = std::max(bytes[3][u], activations[units[u].layers[l]].again);
-    }
-  }
-  return bytes;
-}
-
 // What is there at the least when the backward of a unit that takes time begins. No units are
 // smaller than layers.
 programs::LivePeak least_peak(const Scenario& scenario) {
@@ -250,9 +232,8 @@ MemoryParts sharded_memory(const Scenario& scenario, const ScenarioProgram& made
   if (has_units(sharding)) {
     parts.parameters = sharding.stored_bytes * share;
     parts.gradients = sharding.reduce_bytes * share;
-    const programs::LivePeak peak = programs::live_peak(made.live, unit_bytes(scenario, made.units),
-                                                        times, times.iterations - 1);
-    add_peak(scenario, peak, parts);
+    add_peak(scenario, programs::live_peak(made.live, made.live_bytes, times, times.iterations - 1),
+             parts);
     use_update(scenario, parts.gradients, share, parts);
     return parts;
   }
@@ -268,6 +249,23 @@ MemoryParts sharded_memory(const Scenario& scenario, const ScenarioProgram& made
 }
 
 } // namespace
+
+programs::LiveBytes unit_bytes(const Scenario& scenario, const std::vector<ProgramUnit>& units) {
+  const Sharding& sharding = scenario.training.sharding;
+  const std::vector<layers::LayerActivations> activations = activations_of(scenario);
+  programs::LiveBytes bytes;
+  bytes.fill(std::vector<double>(units.size()));
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    const auto count = static_cast<double>(units[u].parameters);
+    bytes[0][u] = sharding.parameter_bytes * count;
+    bytes[1][u] = sharding.reduce_bytes * count;
+    for (std::size_t l = 0; !activations.empty() && l < units[u].layers.size(); ++l) {
+      bytes[2][u] += activations[units[u].layers[l]].kept;
+      bytes[3][u] = std::max(bytes[3][u], activations[units[u].layers[l]].again);
+    }
+  }
+  return bytes;
+}
 
 MemoryParts memory_before_training(const Scenario& scenario) {
   MemoryParts parts;

@@ -57,6 +57,11 @@ struct MemoryParts {
   }
 };
 
+// [kind][unit]: the bytes of sharding units: sums over the layers of each, and of what is made
+// again the most in one of its backwards.
+[[nodiscard]] programs::LiveBytes unit_bytes(const Scenario& scenario,
+                                             const std::vector<ProgramUnit>& units);
+
 // What is taken on the GPU of a worker before it trains; nothing else.
 [[nodiscard]] MemoryParts memory_before_training(const Scenario& scenario);
 

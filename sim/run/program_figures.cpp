@@ -17,31 +17,6 @@ using programs::Operation;
 using programs::OperationType;
 using programs::Program;
 
-// Of the compute stream: selections on a stream of their own run beside it.
-bool computes(const Program& made, const Operation& operation) {
-  return operation.type == OperationType::compute &&
-         made.streams[operation.stream].name != programs::kCopyStream;
-}
-
-// [Kind]: seconds that operations compute, per optimizer step.
-std::array<double, programs::kKindCount> seconds_by_kind(const Program& made) {
-  std::vector<bool> beside;
-  for (const programs::Stream& stream : made.streams) {
-    beside.push_back(stream.name == programs::kCopyStream);
-  }
-  std::array<double, programs::kKindCount> seconds{};
-  for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
-    const Operation& each = made.operations[o];
-    if (each.type == OperationType::compute && !beside[each.stream]) {
-      seconds[static_cast<std::size_t>(each.kind)] += each.seconds.value;
-    }
-  }
-  for (double& each : seconds) {
-    each /= made.steps;
-  }
-  return seconds;
-}
-
 // Sets codec_hops of the summary for codecs, select_s .. k for other compression, and nothing for
 // dense exchanges.
 void fill_compression(const Scenario& scenario, std::span<const ProgramUnit> units,
@@ -110,7 +85,7 @@ double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
   const Program& program = made.program;
   programs::BindingPath path;
   if (!varies && programs::recurrence_applies(program)) {
-    path = programs::critical_cycle(program, programs::steady_state(program));
+    path = programs::critical_cycle(program, programs::critical_state(program));
   } else {
     std::optional<programs::OperationTimes> own;
     if (varies && found.times.columns > 0) {
@@ -144,6 +119,98 @@ ExchangeShares parts_of(const ScenarioProgram& made) {
 
 } // namespace
 
+double exchange_seconds(const Program& program, const programs::OperationTimes& times,
+                        std::int64_t first, double from_s, double to_s, std::string_view stream,
+                        std::size_t ranks) {
+  if (!stream.empty() && std::ranges::find(program.streams, stream, &programs::Stream::name) ==
+                             program.streams.end()) {
+    return 0;
+  }
+  std::vector<std::uint32_t> exchanges(program.iteration_size());
+  std::size_t count = 0;
+  bool one_stream = true;
+  const auto stream_of = [&](std::uint32_t o) { return program.operations[o].stream; };
+  for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
+    const Operation& each = program.operations[o];
+    if (each.type == OperationType::exchange &&
+        (stream.empty() || program.streams[each.stream].name == stream)) {
+      exchanges[count++] = o;
+      one_stream = one_stream && each.stream == stream_of(exchanges.front());
+    }
+  }
+  exchanges.resize(count);
+  double busy = 0;
+  double until = from_s;
+  const auto add = [&](double start, double end) {
+    busy += std::max(0.0, std::min(end, to_s) - std::max(start, until));
+    until = std::max(until, end);
+  };
+  std::vector<std::pair<double, double>> spans;
+  if (one_stream && ranks == 1 && program.only_fifo()) { // in order of time
+    std::int64_t listed = -1;                            // row whose spans that last are listed
+    for (std::int64_t t = first; t < times.iterations && !exchanges.empty(); ++t) {
+      const std::size_t row = times.at(times.row(t), 0, 0);
+      const double later = times.later_s(t);
+      const auto at = [&](std::uint32_t o) { return row + o * times.width(); };
+      if (times.end[at(exchanges.back())] + later <= from_s) {
+        continue;
+      }
+      if (times.start[at(exchanges.front())] + later >= to_s) {
+        break;
+      }
+      if (listed != times.row(t)) {
+        listed = times.row(t);
+        spans.resize(exchanges.size());
+        auto span = spans.begin();
+        for (const std::uint32_t o : exchanges) {
+          *span = {times.start[at(o)], times.end[at(o)]};
+          span += span->second > span->first ? 1 : 0;
+        }
+        spans.erase(span, spans.end());
+      }
+      const bool inside = !spans.empty() && spans.front().first + later >= until &&
+                          spans.back().second + later <= to_s;
+      if (!inside) {
+        for (const auto& [start, end] : spans) {
+          add(start + later, end + later);
+        }
+        continue;
+      }
+      double sum = busy; // in a register: every addition waits for the one before it
+      for (const auto& [start, end] : spans) {
+        sum += (end + later) - (start + later);
+      }
+      busy = sum;
+      until = spans.back().second + later;
+    }
+    return busy;
+  }
+  for (std::uint32_t s = 0; s < program.streams.size(); ++s) {
+    const auto before = std::ssize(spans);
+    for (std::int64_t t = first; t < times.iterations; ++t) {
+      const double later = times.later_s(t);
+      for (const std::uint32_t o : exchanges) {
+        const std::size_t at = times.at(times.row(t), o, 0);
+        for (std::size_t each = at; stream_of(o) == s && each < at + ranks; ++each) {
+          spans.emplace_back(times.start[each] + later, times.end[each] + later);
+        }
+      }
+    }
+    const auto middle = spans.begin() + before;
+    const auto is_before = [](const auto& a, const auto& b) { // by more than rounding
+      return a.first < b.first * (1 - 1e-12);
+    };
+    if (!std::is_sorted(middle, spans.end(), is_before)) { // those of a rank on a fifo stream are
+      std::sort(middle, spans.end());
+    }
+    std::inplace_merge(spans.begin(), middle, spans.end(), is_before);
+  }
+  for (const auto& [start, end] : spans) {
+    add(start, end);
+  }
+  return busy;
+}
+
 double bytes_sent(const ScenarioProgram& made) {
   double sum = 0;
   for_each_exchange(made, [&](const UnitExchange& exchange) { sum += exchange.bytes_sent; });
@@ -151,8 +218,8 @@ double bytes_sent(const ScenarioProgram& made) {
 }
 
 void fill_computing(const Scenario& scenario, const ScenarioProgram& made, const WorkSums& sums,
-                    double alone_s, double unselected_s, Summary& summary) {
-  const Program& program = made.program;
+                    const AloneTimes& alone, double alone_s, double unselected_s,
+                    Summary& summary) {
   fill_compression(scenario, made.units, summary);
   const Training& training = scenario.training;
   const bool rounds = trains_in_rounds(training);
@@ -164,15 +231,16 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, const
   };
   const double forward = sums.forward_s;
   const double backward = sums.backward_s;
-  const auto by_kind = seconds_by_kind(program);
-  const auto seconds_of = [&](Kind kind) { return by_kind[static_cast<std::size_t>(kind)]; };
+  const auto seconds_of = [&](Kind kind) {
+    return alone.computing[static_cast<std::size_t>(kind)];
+  };
   summary.forward_s = rounds ? forward : named(seconds_of(Kind::forward), batches * forward);
   summary.backward_s = rounds ? backward : named(seconds_of(Kind::backward), batches * backward);
   const double select = seconds_of(Kind::select);
   const double encode = seconds_of(Kind::encode);
   double decode = 0; // done where the update happens
-  for (const ProgramUnit& unit : made.units) {
-    decode += unit.cost.decode_s;
+  for (std::size_t u = 0; is_compressed(scenario) && u < made.units.size(); ++u) {
+    decode += made.units[u].cost.decode_s;
   }
   const bool each = training.accumulation_exchange == AccumulationExchange::each;
   const double exchanges = each ? static_cast<double>(training.micro_batches) : 1;
@@ -320,7 +388,8 @@ std::string program_bottleneck(const Scenario& scenario, const ScenarioProgram& 
       [&] {
         const bool groups = scenario.training.sharding.strategy != ShardingStrategy::none ||
                             trains_in_rounds(scenario.training);
-        return groups ? largest_of(parts_of(made)) : largest_part(scenario, made.plan, made.units);
+        return groups ? largest_of(parts_of(made))
+                      : largest_part(scenario, made.plan, made.units, &made.problem.cost);
       });
 }
 

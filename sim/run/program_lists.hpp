@@ -35,14 +35,6 @@ void add_spans(const programs::Program& program, const programs::OperationTimes&
                                                       const ScenarioProgram& made,
                                                       const programs::OperationTimes& times);
 
-// Seconds between `from_s` and `to_s` during which one of the first `ranks` ranks has an exchange
-// of iteration `first` or a later one in flight on the stream of this name, or on any stream if the
-// name is empty.
-[[nodiscard]] double exchange_seconds(const programs::Program& program,
-                                      const programs::OperationTimes& times, std::int64_t first,
-                                      double from_s, double to_s, std::string_view stream,
-                                      std::size_t ranks = 1);
-
 // Makes the lists of a result: buckets, layers, iterations and links.
 
 // The buckets of a plan, without times.

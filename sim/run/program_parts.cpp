@@ -284,9 +284,11 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made) {
         exchange = taken(all.times(bytes), made.simulated);
         return;
       }
-      const GroupExchange& of_group = all(bytes);
+      const GroupExchange of_group = all(bytes);
       exchange = taken(of_group, made.simulated);
-      unit.cost.algorithm = shown ? of_group.algorithm : unit.cost.algorithm;
+      if (shown) {
+        unit.cost.algorithm = of_group.algorithm;
+      }
     };
     if (!unit.owner) {
       take(reduces, sharding.reduce_bytes * parameters, !made.sharded,

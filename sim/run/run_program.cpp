@@ -200,7 +200,7 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
   if (!known.sums) {
     known.sums.emplace(scenario);
   }
-  fill_computing(scenario, made, *known.sums, computing / steps,
+  fill_computing(scenario, made, *known.sums, found.alone, computing / steps,
                  std::min(computing, found.unselected) / steps, summary);
   fill_communication(found.communication_s / steps, exposed / steps, summary);
   summary.input_wait_s = input_wait / steps;

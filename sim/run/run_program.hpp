@@ -91,12 +91,19 @@ void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
 // Figures of a run that was evaluated as a program, which follow from its operations and from the
 // scenario. All times are seconds per step of the optimizer.
 
+// Seconds between `from_s` and `to_s` during which one of the first `ranks` ranks has an exchange
+// of iteration `first` or a later one in flight on the stream of this name, or on any stream if the
+// name is empty.
+[[nodiscard]] double exchange_seconds(const programs::Program& program,
+                                      const programs::OperationTimes& times, std::int64_t first,
+                                      double from_s, double to_s, std::string_view stream,
+                                      std::size_t ranks = 1);
 // What a rank sends in a step.
 [[nodiscard]] double bytes_sent(const ScenarioProgram& made);
 // Sets the parts of the period that computing takes, `alone_s` together: as much longer as the
 // slowest ranks are. Without selections on a stream of their own it takes `unselected_s`.
 void fill_computing(const Scenario& scenario, const ScenarioProgram& made, const WorkSums& sums,
-                    double alone_s, double unselected_s, Summary& summary);
+                    const AloneTimes& alone, double alone_s, double unselected_s, Summary& summary);
 // [rank]: seconds of computing per step, the mean over the iterations of the window.
 [[nodiscard]] std::vector<double> mean_compute_s(const programs::Program& made,
                                                  const programs::Factors& factors,

@@ -5,6 +5,7 @@
 #include "programs/builders/step_programs.hpp"
 #include "programs/program_draft.hpp"
 #include "run/group_exchange.hpp"
+#include "run/memory_figures.hpp"
 #include "run/network_figures.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_program.hpp"
@@ -294,11 +295,18 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeF
   out.layout = programs::layout_of(out.program);
   if (out.sharded) {
     out.live = programs::live_spans(out.program);
+    out.live_bytes = unit_bytes(scenario, out.units);
+    std::erase_if(out.live, [&](const programs::LiveSpan& span) {
+      return made_for != MadeFor::lists &&
+             !(out.live_bytes[static_cast<std::size_t>(span.kind)][span.unit] > 0);
+    });
   }
   for (std::uint32_t o = 0; o < out.program.operations.size(); ++o) {
     const programs::Operation& each = out.program.operations[o];
-    if (const ExchangeMember member = exchange_member(out, each)) {
-      out.timed.push_back({o, out.like(static_cast<std::uint32_t>(each.unit)), member});
+    const ExchangeMember member = exchange_member(out, each);
+    const auto unit = static_cast<std::uint32_t>(each.unit);
+    if (member && !(out.sharded && out.units[unit].parameters == 0)) { // nothing takes no time
+      out.timed.push_back({o, out.like(unit), member});
     }
   }
   return out;

@@ -66,7 +66,8 @@ struct ScenarioProgram {
   // behind the list have their own.
   std::vector<std::uint32_t> alike{};
   std::vector<TimedExchange> timed{};     // what time_exchanges() times
-  std::vector<programs::LiveSpan> live{}; // of sharding units
+  std::vector<programs::LiveSpan> live{}; // of sharding units; of figures, those with bytes
+  programs::LiveBytes live_bytes{};       // [kind][unit]
   buckets::Problem problem;               // what was planned; empty if sharded
   bool sharded = false;                   // the units are sharding units
   bool simulated = false;                 // every message is simulated

@@ -127,7 +127,7 @@ namespace {
 // Wire time without latency and without bytes tells the parts of a compressed exchange; the rest is
 // the work of compressing.
 ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& plan,
-                                std::span<const ProgramUnit> units) {
+                                std::span<const ProgramUnit> units, const buckets::Cost* planned) {
   // Latency and bandwidth of a topology or of a measured cost are no two numbers.
   if (scenario.cluster.fabric || scenario.cluster.network.curve) {
     double wire = 0;
@@ -141,18 +141,20 @@ ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& p
   }
   const collectives::Collective whole = exchange_of(scenario);
   const double value_bytes = scenario.workload.bytes_per_value();
-  const auto total = [&](double latency, double per_byte) {
-    collectives::Collective part = whole;
-    part.links.all.scale(latency, per_byte);
-    const buckets::Cost cost = compressed_cost(scenario, part, value_bytes);
+  const auto of_groups = [&](const buckets::Cost& cost) {
     double sum = 0;
     for (const buckets::Group& group : plan.groups) {
       sum += cost.seconds(static_cast<double>(group.bytes.value), 1);
     }
     return sum;
   };
+  const auto total = [&](double latency, double per_byte) {
+    collectives::Collective part = whole;
+    part.links.all.scale(latency, per_byte);
+    return of_groups(compressed_cost(scenario, part, value_bytes));
+  };
   constexpr double kNothing = 1e-12; // of the time of a byte
-  const double all = total(1, 1);
+  const double all = planned != nullptr ? of_groups(*planned) : total(1, 1);
   const double latency = all - total(0, 1);
   const double bandwidth = all - total(1, kNothing);
   double work = all - latency - bandwidth;
@@ -211,9 +213,9 @@ ExchangeShares library_parts(const nccl::LibraryQuestion& asked, const buckets::
 
 // The algorithm and the block are those of the first message.
 ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& plan,
-                              std::span<const ProgramUnit> units) {
+                              std::span<const ProgramUnit> units, const buckets::Cost* planned) {
   if (is_compressed(scenario)) {
-    return compressed_parts(scenario, plan, units);
+    return compressed_parts(scenario, plan, units, planned);
   }
   if (const auto& question = scenario.communication.question) {
     return library_parts(*question, plan);
@@ -265,11 +267,11 @@ ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& pla
 } // namespace
 
 std::string largest_part(const Scenario& scenario, const buckets::Plan& plan,
-                         std::span<const ProgramUnit> units) {
+                         std::span<const ProgramUnit> units, const buckets::Cost* planned) {
   if (is_star(scenario)) {
     return largest_part(on_alpha_beta(scenario), plan, units);
   }
-  ExchangeShares parts = exchange_parts(scenario, plan, units);
+  ExchangeShares parts = exchange_parts(scenario, plan, units, planned);
   // What every message and its copies through the host take beside the network. Times of compressed
   // exchanges and those of a fabric hold it.
   const buckets::LinearCost extra = extra_cost(scenario);

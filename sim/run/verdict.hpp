@@ -80,9 +80,11 @@ struct ExchangeShares {
 // and transfer itself. A measured curve has no parts; its bottleneck is "bandwidth".
 
 // "latency", "bandwidth", "reduction" or, for compressed exchanges only, "compression". `plan` must
-// have a message; units[g] belongs to group g of `plan`.
+// have a message; units[g] belongs to group g of `plan`. `planned`, if not null, is merge_cost() of
+// the scenario, where a message is compressed.
 [[nodiscard]] std::string largest_part(const Scenario& scenario, const buckets::Plan& plan,
-                                       std::span<const ProgramUnit> units);
+                                       std::span<const ProgramUnit> units,
+                                       const buckets::Cost* planned = nullptr);
 
 // Lower bounds of the iteration time that hold for every schedule on this network. They follow from
 // the bytes that a link must carry and the work that a worker must compute, never from a formula

@@ -69,9 +69,7 @@ struct ExchangeBuilder {
     collective.reduction_s_per_byte_rank.clear();
     return collective;
   }
-  void add(Collective collective) const {
-    exchange.stages.push_back({.collective = std::move(collective)});
-  }
+  void add(Collective&& collective) const { exchange.stages.emplace_back(std::move(collective)); }
 };
 
 // The stages of methods that send every value, in fewer bits or as factors (SPA 11; PIP 6), and of

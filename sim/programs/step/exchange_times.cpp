@@ -164,7 +164,11 @@ buckets::Cost sampled_cost(std::function<double(double bytes)> seconds) {
                              double bytes) { return bytes > 0 ? (*times)(bytes) : 0.0; }}};
 }
 
-buckets::Cost planner_cost(const collectives::Collective& collective) {
+namespace {
+
+// planner_cost(); `bound` becomes whether it is a line that is an upper bound.
+buckets::Cost planned_cost(const collectives::Collective& collective, bool& bound) {
+  bound = false;
   if (collective.ranks == 1 && !works_alone(collective)) {
     return {.base = buckets::LinearCost{}};
   }
@@ -181,6 +185,7 @@ buckets::Cost planner_cost(const collectives::Collective& collective) {
   if (collective.algorithm != collectives::AlgorithmId::automatic && probe.homogeneous()) {
     const auto form = collectives::closed_form(probe);
     if (form && form->startup_s && form->per_byte_s) {
+      bound = form->upper_bound;
       return {.base = buckets::LinearCost{*form->startup_s, *form->per_byte_s}};
     }
   }
@@ -212,19 +217,25 @@ buckets::Cost planner_cost(const collectives::Collective& collective) {
               .seconds = [seconds](double bytes) { return bytes > 0 ? seconds(bytes) : 0.0; }}};
 }
 
+} // namespace
+
+buckets::Cost planner_cost(const collectives::Collective& collective) {
+  bool bound{};
+  return planned_cost(collective, bound);
+}
+
 buckets::Cost merge_cost(const collectives::Collective& collective,
                          std::optional<collectives::Method> method) {
   constexpr std::uint32_t kMostRanks = 1 << 14; // more take too long to evaluate often
-  buckets::Cost cost = planner_cost(collective);
-  const bool linear = std::holds_alternative<buckets::LinearCost>(cost.base);
-  if (!linear || collective.ranks == 1 || collective.ranks > kMostRanks ||
-      method == collectives::Method::closed_form) {
+  bool bound{};
+  buckets::Cost cost = planned_cost(collective, bound);
+  if (!bound || collective.ranks > kMostRanks || method == collectives::Method::closed_form) {
     return cost;
   }
   collectives::Collective probe = collective;
   probe.options.chunking = collectives::Chunking::real;
   probe.bytes = 1;
-  if (!collectives::closed_form(probe)->upper_bound || !collectives::max_plus_defined(probe)) {
+  if (!collectives::max_plus_defined(probe)) {
     return cost;
   }
   const auto seconds = [probe](double bytes) {
@@ -249,10 +260,11 @@ void ExchangeTimes::prepare_formula() {
     return;
   }
   form_ = collectives::prepare(collective_);
-  if (form_) {
-    collectives::Collective probe = collective_;
-    probe.bytes = 1;
-    bound_ = collectives::lower_bound(collectives::with_chosen_algorithm(std::move(probe)));
+  collective_.bytes = 1;
+  if (form_ && collective_.algorithm == collectives::AlgorithmId::automatic) {
+    bound_ = collectives::lower_bound(collectives::with_chosen_algorithm(collective_));
+  } else if (form_) {
+    bound_ = collectives::lower_bound(collective_);
   }
 }
 
@@ -313,20 +325,28 @@ Exchange ExchangeTimes::evaluate(Bytes bytes) {
   return exchange;
 }
 
-const Exchange& ExchangeTimes::operator()(Bytes bytes) {
+void ExchangeTimes::count(Bytes bytes, Exchange& exchange) {
+  const bool sends = collective_.ranks > 1 || // also the one worker of servers
+                     collective_.algorithm == collectives::AlgorithmId::parameter_server;
+  if (sends && bytes.value > 0) {
+    collective_.bytes = static_cast<double>(bytes.value);
+    const collectives::AlgorithmId asked = std::exchange(collective_.algorithm, exchange.algorithm);
+    exchange.max_bytes_sent = sent_ != nullptr && collectives::SentBytes::keeps(collective_)
+                                  ? sent_->most(collective_)
+                                  : collectives::most_sent(collective_);
+    collective_.algorithm = asked;
+  }
+}
+
+Exchange ExchangeTimes::operator()(Bytes bytes) {
+  Exchange exchange;
+  if (sent_ != nullptr && evaluate_by_formula(static_cast<double>(bytes.value), exchange)) {
+    count(bytes, exchange);
+    return exchange;
+  }
   Known& known = evaluated(bytes);
   if (!known.counted) {
-    const bool sends = collective_.ranks > 1 || // also the one worker of servers
-                       collective_.algorithm == collectives::AlgorithmId::parameter_server;
-    if (sends && bytes.value > 0) {
-      collective_.bytes = static_cast<double>(bytes.value);
-      const collectives::AlgorithmId asked =
-          std::exchange(collective_.algorithm, known.exchange.algorithm);
-      known.exchange.max_bytes_sent = sent_ != nullptr && collectives::SentBytes::keeps(collective_)
-                                          ? sent_->most(collective_)
-                                          : collectives::most_sent(collective_);
-      collective_.algorithm = asked;
-    }
+    count(bytes, known.exchange);
     known.counted = true;
   }
   return known.exchange;

@@ -55,9 +55,9 @@ public:
   // must outlive the object.
   void share(collectives::SentBytes& sent) { sent_ = &sent; }
 
-  // The exchange of a message of `bytes`; 0 bytes take 0 s. The reference remains valid. This and
-  // seconds() throw SimulationError if the evaluator does.
-  [[nodiscard]] const Exchange& operator()(Bytes bytes);
+  // The exchange of a message of `bytes`; 0 bytes take 0 s. This and seconds() throw
+  // SimulationError if the evaluator does.
+  [[nodiscard]] Exchange operator()(Bytes bytes);
   // The seconds of the exchange alone, without the cost of counting sent bytes.
   [[nodiscard]] double seconds(Bytes bytes);
   // The most detailed evaluator that was used so far; closed_form if none was.
@@ -71,6 +71,8 @@ private:
   };
   [[nodiscard]] Known& evaluated(Bytes bytes);
   [[nodiscard]] Exchange evaluate(Bytes bytes);
+  // Sets max_bytes_sent.
+  void count(Bytes bytes, Exchange& exchange);
   [[nodiscard]] bool evaluate_by_formula(double bytes, Exchange& exchange);
   void prepare_formula();
 
