@@ -234,19 +234,21 @@ std::vector<double> mean_compute_s(const Program& made, const programs::Factors&
   return means;
 }
 
-void fill_workers(std::span<const double> compute_s, double alone_s, Detail detail,
-                  Result& result) {
+void fill_workers(std::span<const double> compute_s, double alone_s, bool lists, Result& result) {
+  constexpr double kRounding = 1e-12;
   double waits = 0;
-  for (const double each : compute_s) {
-    waits += std::max(0.0, alone_s - each);
+  for (std::uint32_t rank = 0; rank < compute_s.size(); ++rank) {
+    const double wait = alone_s - compute_s[rank];
+    const double waited = wait > kRounding * alone_s ? wait : 0;
+    waits += waited;
+    if (lists) {
+      result.workers.push_back({.worker = rank,
+                                .compute_s = compute_s[rank],
+                                .straggler_wait_s = waited,
+                                .transfer_s = *result.summary.communication_s});
+    }
   }
   result.summary.straggler_wait_s = waits / static_cast<double>(compute_s.size());
-  for (std::uint32_t rank = 0; detail == Detail::all && rank < compute_s.size(); ++rank) {
-    result.workers.push_back({.worker = rank,
-                              .compute_s = compute_s[rank],
-                              .straggler_wait_s = std::max(0.0, alone_s - compute_s[rank]),
-                              .transfer_s = *result.summary.communication_s});
-  }
 }
 
 void fill_delays(const Program& made, std::int64_t iterations, Result& result) {
@@ -286,8 +288,14 @@ void fill_bound(const Scenario& scenario, const ScenarioProgram& made, const Wor
   Summary& summary = result.summary;
   std::optional<double> least;
   if (!scenario.variability.random()) {
-    least = bound(scenario.variability.varies() ? jitter_of(scenario).slowest() : 1);
-  } else if (bounds && !made.simulated) {
+    const layers::Jitter jitter = jitter_of(scenario);
+    least = bound(scenario.variability.varies() ? jitter.slowest() : 1);
+    if (least && made.each) { // which the first worker may enter so much before the last one
+      const double computing = sums.forward_s + sums.backward_s;
+      least = std::max(jitter.slowest() * computing,
+                       *least - (jitter.slowest() - jitter.fastest()) * computing);
+    }
+  } else if (bounds && !made.simulated && !made.each) {
     least = bounds->with_factors(found.times, factors, window);
   }
   if (least && made.simulated && scenario.training.algorithm == TrainingAlgorithm::od_sgd) {

@@ -30,22 +30,18 @@ void check_limit(const Scenario& scenario, double makespan) {
   }
 }
 
-// Servers that take the pushes of workers one by one as they come have a way of their own; all else
-// is a program.
+// Asynchronous servers have a way of their own; all else is a program.
 bool has_own_way(const Scenario& scenario) {
-  return needs_server_rounds(scenario) ||
-         (scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
-          scenario.training.async());
+  return scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
+         scenario.training.async();
 }
 
 Result run_at_once(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
-  return !has_own_way(scenario)      ? run_program(scenario, detail, memory)
-         : scenario.training.async() ? run_async_server(scenario)
-                                     : run_server_rounds(scenario);
+  return has_own_way(scenario) ? run_async_server(scenario) : run_program(scenario, detail, memory);
 }
 
 double period_at_once(const Scenario& scenario, ProgramMemory* memory, const ProgramMemory* like) {
-  return has_own_way(scenario) ? step_of(run_at_once(scenario, Detail::summary, nullptr).summary)
+  return has_own_way(scenario) ? step_of(run_async_server(scenario).summary)
                                : program_period(scenario, memory, like);
 }
 
@@ -286,7 +282,7 @@ Result run(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
   }
   const bool sparse = collectives::row(scenario.communication.compression.method).kind ==
                       collectives::CompressionKind::sparse;
-  Result result = run_algorithm(scenario, sparse ? Detail::all : detail, memory);
+  Result result = run_algorithm(scenario, sparse ? std::max(detail, Detail::all) : detail, memory);
   if (sparse) {
     apply_warmup(scenario, result);
   }
