@@ -76,16 +76,6 @@ FastestMerge fastest_merge(const Scenario& scenario, ProgramMemory* memory) {
   return best;
 }
 
-Result run_with_fastest_merge(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
-  Scenario chosen = scenario;
-  chosen.communication.merge_of = fastest_merge(scenario, memory).merge;
-  Result result = run_program(chosen, detail, memory);
-  if (result.scenario) {
-    result.scenario->communication.merge_of.reset();
-  }
-  return result;
-}
-
 namespace {
 
 // Every message is asked, as with `auto` the algorithm depends on its size, and a closed form may

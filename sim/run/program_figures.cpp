@@ -7,6 +7,7 @@
 #include "run/run_figures.hpp"
 #include "run/summary_fields.hpp"
 #include "run/verdict.hpp"
+#include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
 
@@ -144,6 +145,35 @@ ExchangeShares parts_of(const ScenarioProgram& made) {
 
 } // namespace
 
+// Against an update of all parameters, sharding would look like a gain in computing that
+// hides exposed communication.
+double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last) {
+  const Training& training = scenario.training;
+  const bool shards = training.sharding.strategy != ShardingStrategy::none;
+  const auto batches = static_cast<double>(training.micro_batches);
+  const double computing = batches * scenario.conditions.alone;
+  const double forward = computing * scenario.workload.forward().value;
+  const double backward = computing * scenario.workload.backward().value;
+  const double update = training.update.value / (shards ? shard_count(scenario) : 1);
+  const double input = batches * training.input.value;
+  const auto step_s = [&](double factor) {
+    const double busy = factor * backward + factor * forward;
+    return (training.input_pipelined ? std::max(busy, input) : busy + input) + factor * update;
+  };
+  const layers::Jitter jitter = jitter_of(scenario);
+  if (scenario.variability.compute_cv <= 0) {
+    return step_s(jitter.fastest());
+  }
+  double sum = 0;
+  for (std::uint32_t w = 0; w < jitter.workers(); ++w) {
+    const double pace = jitter.fastest() / jitter.straggler(w);
+    for (std::int64_t t = first + 1; t <= last + 1; ++t) {
+      sum += step_s(pace * jitter.compute(w, t));
+    }
+  }
+  return sum / (static_cast<double>(jitter.workers()) * static_cast<double>(last - first + 1));
+}
+
 double bytes_sent(const ScenarioProgram& made) {
   double sum = 0;
   for_each_exchange(made, [&](const UnitExchange& exchange) { sum += exchange.bytes_sent; });
@@ -194,15 +224,7 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, const
   const double computing = side ? nominal : nominal + select;
   const double slowest = computing > 0 ? unselected_s / computing : 1;
   summary.compute_s = nominal;
-  if (std::abs(slowest - 1) > kRounding) {
-    for (const SummaryNumber part :
-         {&Summary::forward_s, &Summary::backward_s, &Summary::update_s, &Summary::codec_compute_s,
-          &Summary::compute_s, &Summary::select_s, &Summary::residual_s, &Summary::compress_s}) {
-      if (summary.*part) {
-        *(summary.*part) *= slowest;
-      }
-    }
-  }
+  stretch_computing(slowest, summary);
   if (side) { // what lasts longer than computing
     const double beyond = alone_s - *summary.compute_s;
     summary.compress_s = beyond > kRounding * alone_s ? beyond : 0;

@@ -132,6 +132,12 @@ void renew(const Scenario& scenario, bool simulated, MadeFor made_for, const Pro
   }
 }
 
+// Whether workers wait for nobody, or only for those that are far behind, and so have no program.
+bool is_async(const Scenario& scenario) {
+  return scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
+         scenario.training.async();
+}
+
 std::optional<Scenario> first_of_jobs(const Scenario& whole) {
   return whole.other_jobs.empty() ? std::nullopt : std::optional(scenario_of_job(whole, 0));
 }
@@ -147,6 +153,9 @@ double computing_period(const Scenario& scenario) {
 } // namespace
 
 double program_period(const Scenario& whole, ProgramMemory* memory, const ProgramMemory* like) {
+  if (is_async(whole)) {
+    return step_of(run_async_server(whole).summary);
+  }
   if (searches_width(whole)) {
     return program_period(with_best_width(whole));
   }
@@ -304,11 +313,26 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
 } // namespace
 
 Result run_program(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
-  if (searches_width(scenario)) {
-    return run_with_best_width(scenario, detail);
+  if (is_async(scenario)) {
+    return run_async_server(scenario);
   }
-  if (searches_merge(scenario)) {
-    return run_with_fastest_merge(scenario, detail, memory);
+  const bool by_width = searches_width(scenario);
+  if (by_width || searches_merge(scenario)) {
+    Scenario chosen = by_width ? with_best_width(scenario) : scenario;
+    if (!by_width) {
+      chosen.communication.merge_of = fastest_merge(scenario, memory).merge;
+    }
+    Result result = run_program(chosen, detail, by_width ? nullptr : memory);
+    if (by_width) {
+      const std::int64_t width = *chosen.training.pipeline_width;
+      result.warnings.insert(result.warnings.begin(),
+                             "pipeline_width optimal: " + std::to_string(width) + ", staleness " +
+                                 std::to_string(width - 1) + "; accuracy is not modelled");
+    }
+    if (result.scenario) {
+      result.scenario = scenario;
+    }
+    return result;
   }
   if (memory != nullptr && detail == Detail::summary) {
     return run_once(scenario, detail, *memory);

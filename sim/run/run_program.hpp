@@ -58,12 +58,6 @@ namespace stepsim::study {
 
 // The scenario with the best width (PIP 10).
 [[nodiscard]] Scenario with_best_width(const Scenario& scenario);
-// Runs the program of that scenario, whose width a warning names.
-[[nodiscard]] Result run_with_best_width(const Scenario& scenario, Detail detail);
-
-// Runs the program of a scenario of searches_merge() with its fastest merge, which a warning names.
-[[nodiscard]] Result run_with_fastest_merge(const Scenario& scenario, Detail detail,
-                                            ProgramMemory* memory);
 
 // Sets pipeline_width, the figures of staleness, in_flight_gradients and, with /training/drain,
 // makespan_drained_s, the formulas of the period unless messages are simulated, and the gradient
@@ -93,6 +87,12 @@ void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
 // Figures of a run that was evaluated as a program, which follow from its operations and from the
 // scenario. All times are seconds per step of the optimizer.
 
+// Mean seconds per step of one worker alone, the baseline of speed-up and efficiency. It trains
+// with all micro-batches, and updates what a rank of the run updates (TRN 4.4, 4.5). Its factors
+// are those of the steps first..last (from 0) of all workers, so that lucky ones do not look like a
+// speed-up, at the pace of the fastest worker, so that stragglers slow the run but not the
+// baseline.
+[[nodiscard]] double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last);
 // What a rank sends in a step.
 [[nodiscard]] double bytes_sent(const ScenarioProgram& made);
 // Sets the parts of the period that computing takes, `alone_s` together: as much longer as the

@@ -8,17 +8,6 @@ namespace stepsim::study {
 
 namespace {
 
-// Jitter of an exchange is one factor on all of it: latencies, bytes and additions.
-double end_of(collectives::Collective collective, double factor, std::vector<double> enter_s) {
-  collective.links.all.scale(factor, factor);
-  if (collective.links.two_level) {
-    collective.links.two_level->intra.scale(factor, factor);
-  }
-  collective.reduction_s_per_byte *= factor;
-  collective.enter_s = std::move(enter_s);
-  return collectives::events(collective).seconds;
-}
-
 // Pushes to one server over one kind of link queue at a single port in the order in which they
 // come, so that one pass over the sorted times gives the end.
 bool by_formula(const ServerExchange& exchange) {
@@ -26,22 +15,24 @@ bool by_formula(const ServerExchange& exchange) {
 }
 
 // The end of the last pull, from the same origin as the times at which workers are ready.
-double end_of(const ServerExchange& exchange, double factor, std::vector<double> ready_s) {
+double end_of(ServerExchange exchange, std::vector<double> ready_s) {
   // Workers agree on scales before they push; that ends for all of them at once.
-  for (const collectives::Collective& each : exchange.before) {
-    ready_s.assign(ready_s.size(), end_of(each, factor, ready_s));
+  for (collectives::Collective& each : exchange.before) {
+    each.enter_s = std::move(ready_s);
+    ready_s.assign(each.enter_s.size(), collectives::events(each).seconds);
   }
-  const collectives::Collective& server = exchange.server;
-  const double rest = factor * (exchange.encode_s / exchange.servers + exchange.extra_s);
+  collectives::Collective& server = exchange.server;
+  const double rest = exchange.encode_s / exchange.servers + exchange.extra_s;
   if (by_formula(exchange)) {
-    const programs::ServerLink link{.latency_s = server.links.all.startup_s() * factor,
-                                    .push_s = exchange.push_s() * factor,
-                                    .pull_s = exchange.push_s() * factor,
-                                    .add_s = exchange.add_s() * factor};
+    const programs::ServerLink link{.latency_s = server.links.all.startup_s(),
+                                    .push_s = exchange.push_s(),
+                                    .pull_s = exchange.push_s(),
+                                    .add_s = exchange.add_s()};
     const bool colocated = server.options.placement != collectives::Placement::dedicated;
     return programs::server_round_end(std::move(ready_s), link, colocated) + rest;
   }
-  return end_of(server, factor, std::move(ready_s)) + rest;
+  server.enter_s = std::move(ready_s);
+  return collectives::events(server).seconds + rest;
 }
 
 } // namespace
@@ -67,15 +58,19 @@ programs::EachRule server_rule(const Scenario& scenario) {
   if (!needs_server_rounds(scenario)) {
     return {};
   }
+  // The factor is one on latencies, bytes and additions, so that workers which come 1 s apart at a
+  // server that is twice as slow are as if they came 0.5 s apart.
   return [exchange = server_exchange(scenario)](const programs::Operation&, double factor,
                                                 std::span<const double> enter_s,
                                                 std::span<double> leave_s) {
+    constexpr double kNoTime = 1e-30;
+    const double slower = std::max(factor, kNoTime);
     const double origin = *std::ranges::min_element(enter_s); // keeps times small, and their digits
     std::vector<double> ready_s(enter_s.begin(), enter_s.end());
     for (double& each : ready_s) {
-      each -= origin;
+      each = (each - origin) / slower;
     }
-    std::ranges::fill(leave_s, origin + end_of(exchange, factor, std::move(ready_s)));
+    std::ranges::fill(leave_s, origin + slower * end_of(exchange, std::move(ready_s)));
   };
 }
 

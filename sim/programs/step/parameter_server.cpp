@@ -87,29 +87,25 @@ AsyncTimes times_of(const AsyncInput& input, const layers::Jitter& jitter,
   for (std::uint32_t w = 0; w < input.workers; ++w) {
     const std::vector<const AsyncUpdate*>& own = of_workers[w];
     if (own.empty()) { // what is under way
-      times.worker_compute_s.push_back(jitter.compute(w, 1) * input.compute_s);
-      times.worker_wait_s.push_back(0);
-      times.worker_held_s.push_back(0);
+      times.workers.push_back({.compute_s = jitter.compute(w, 1) * input.compute_s});
       continue;
     }
     const std::size_t half = own.size() / 2;
     const auto counted = static_cast<double>(own.size() - half);
-    double computed = 0;
-    double held_up = 0;
+    AsyncTimes::Worker& worker = times.workers.emplace_back();
     for (std::size_t i = half; i < own.size(); ++i) {
-      computed += jitter.compute(w, static_cast<std::int64_t>(i) + 1) * input.compute_s;
-      held_up += own[i]->held_s;
+      worker.compute_s += jitter.compute(w, static_cast<std::int64_t>(i) + 1) * input.compute_s;
+      worker.held_s += own[i]->held_s;
     }
-    computed /= counted;
+    worker.compute_s /= counted;
+    worker.held_s /= counted;
     const double begin = half > 0 ? own[half - 1]->received_s : 0;
-    const double cycle = std::max(computed, (own.back()->received_s - begin) / counted);
-    times.worker_compute_s.push_back(computed);
-    times.worker_wait_s.push_back(cycle - computed);
-    times.worker_held_s.push_back(held_up / counted);
+    const double cycle = std::max(worker.compute_s, (own.back()->received_s - begin) / counted);
+    worker.wait_s = cycle - worker.compute_s;
     per_s += 1 / cycle;
-    share += cycle > 0 ? computed / cycle : 0;
-    held += cycle > 0 ? times.worker_held_s.back() / cycle : 0;
-    alone_per_s += jitter.straggler(w) / (jitter.fastest() * computed);
+    share += cycle > 0 ? worker.compute_s / cycle : 0;
+    held += cycle > 0 ? worker.held_s / cycle : 0;
+    alone_per_s += jitter.straggler(w) / (jitter.fastest() * worker.compute_s);
     ++complete;
   }
   times.period_s = input.workers / per_s;
@@ -202,11 +198,7 @@ AsyncTimes async_times(const AsyncInput& input, std::vector<AsyncUpdate> updates
 }
 
 double async_period(const AsyncInput& input) {
-  const ServerLink& link = input.link;
-  const auto servers = static_cast<double>(input.servers);
-  const double alone =
-      input.compute_s + 2 * link.latency_s + link.push_s + link.pull_s + link.add_s / servers;
-  return std::max(alone, input.workers * link.station_s(input.serial) / servers);
+  return std::max(input.compute_s + input.round_trip_s(), input.station_s());
 }
 
 } // namespace stepsim::programs
