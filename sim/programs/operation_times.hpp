@@ -29,18 +29,22 @@ struct OperationTimes {
   // than `repeats_from` iterations.
   std::optional<double> period_s;
   std::int64_t repeats_from{};
+  std::int64_t recorded_from{};   // the first iteration in `start` and `end`
   std::vector<double> marker_end; // [iteration * ranks + rank]
   // Ranks whose starts and ends are recorded: 1, or 0 for all.
   std::uint32_t columns{};
-  // [(iteration * operations + operation) * width() + rank]; empty for Record::marker. An exchange
-  // starts when the last rank of the same part of its group enters (programs::Group).
+  // [((iteration - recorded_from) * operations + operation) * width() + rank]; empty for
+  // Record::marker. An exchange starts when the last rank of the same part of its group enters
+  // (programs::Group) or, with entry `each`, when the rank itself does.
   std::vector<double> start;
   std::vector<double> end;
   double makespan_s{}; // latest end of any operation, including the tail
 
   [[nodiscard]] std::size_t at(std::int64_t iteration, std::size_t operation,
                                std::size_t rank) const {
-    return (static_cast<std::size_t>(iteration) * operations + operation) * width() + rank;
+    return (static_cast<std::size_t>(iteration - recorded_from) * operations + operation) *
+               width() +
+           rank;
   }
   [[nodiscard]] std::uint32_t width() const { return columns == 0 ? ranks : columns; }
 

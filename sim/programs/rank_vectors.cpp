@@ -19,10 +19,10 @@ struct EndLine {
 class RankPass {
 public:
   RankPass(const Program& program, const OperationLayout& layout, std::int64_t iterations,
-           const Factors& factors, const EachRule& each, Record record)
+           const Factors& factors, const EachRule& each, Record record, std::int64_t recorded_from)
       : program_(program), layout_(layout), seconds_(durations_of(program)), factors_(factors),
         each_(each), ranks_(program.ranks), recorded_(record != Record::marker), enter_(ranks_),
-        ones_(ranks_, 1), latest_(layout_.slots, 0),
+        ones_(ranks_, 1), latest_(layout_.slots, 0), common_(layout_.slots),
         stream_end_(program.streams.size() * ranks_, 0), stream_line_(program.streams.size()),
         stream_latest_(program.streams.size(), 0), differs_(program.operations.size()),
         own_waits_(program.operations.size()), by_rank_(program.operations.size()) {
@@ -54,6 +54,7 @@ public:
     ends_.resize(rows * ranks_);
     times_.columns = record == Record::first_rank ? 1 : 0;
     times_.iterations = iterations;
+    times_.recorded_from = recorded_from;
     times_.ranks = program.ranks;
     times_.operations = program.iteration_size();
     times_.marker_end.reserve(static_cast<std::size_t>(iterations) * ranks_);
@@ -101,6 +102,18 @@ private:
   // Whether each rank of `operation` waits for its own end of another one, which ranks end apart.
   [[nodiscard]] bool waits_by_rank(std::uint32_t operation, const Wait& wait) const {
     return wait.scope == Scope::own && differs_[wait.operation] && differs_[operation];
+  }
+
+  // Whether a rank of `operation` may start before another because of what it waits for.
+  [[nodiscard]] bool starts_by_rank(std::uint32_t operation, std::int64_t iteration) const {
+    const std::span<const Wait> waits = program_.waits_of(operation);
+    const std::span<const OperationLayout::WaitSlot> slots = layout_.waits_of(program_, operation);
+    bool any = false;
+    for (std::size_t i = 0; own_waits_[operation] && i < waits.size(); ++i) {
+      any = any || (slots[i].holds(iteration) && waits_by_rank(operation, waits[i]) &&
+                    !common_[OperationLayout::slot(slots[i], iteration)]);
+    }
+    return any;
   }
 
   // The last rank of all that the operation waits for, but for the one before it on the stream.
@@ -186,6 +199,10 @@ private:
                       : std::span(factors_.compute).subspan((place - 1) * ranks_, ranks_);
   }
 
+  [[nodiscard]] bool records(std::int64_t iteration) const {
+    return recorded_ && times_.recorded_from <= iteration && iteration < times_.iterations;
+  }
+
   void fill(const EndLine& line, std::span<double> ends) const {
     const std::span<const double> factors = factors_of(line.factors);
     for (std::size_t r = 0; r < ends.size(); ++r) {
@@ -211,14 +228,14 @@ private:
     const std::uint32_t stream = layout_.stream[o];
     EndLine& line = stream_line_[stream];
     if (earliest >= stream_latest_[stream]) {
-      line = {.common = earliest, .scaled = 0, .factors = 0, .written_out = false};
+      line = {.common = earliest};
     } else if (line.written_out || earliest > line.common + line.scaled * least_[line.factors]) {
       return false;
     }
     if (factors != 0 && line.factors != 0 && line.factors != factors) {
       return false;
     }
-    const bool recorded = recorded_ && iteration < times_.iterations;
+    const bool recorded = records(iteration);
     const std::size_t place = recorded ? times_.at(iteration, o, 0) : 0;
     if (recorded) {
       fill(line, std::span(times_.start).subspan(place, times_.width()));
@@ -256,17 +273,23 @@ private:
       const double factor =
           exchange_factor(program_, factors_, operation, iteration, times_.iterations);
       exchange(operation, seconds, factor, ends);
-      finish(o, iteration, least_and_largest(ends).second);
+      const auto [first, last] = least_and_largest(ends);
+      if (first == last) {
+        stream_line_[layout_.stream[o]] = {.common = last};
+      }
+      common_[layout_.slot(o, iteration)] = first == last;
+      finish(o, iteration, last);
       return;
     }
     const std::uint32_t factors =
         operation.type == OperationType::compute ? factors_at(operation, iteration) : 0;
-    const double earliest = own_waits_[o] ? 0 : latest_wait(o, iteration);
-    if (!own_waits_[o] && advance_line(o, iteration, earliest, factors, seconds)) {
+    const bool by_rank = starts_by_rank(o, iteration);
+    const double earliest = by_rank ? 0 : latest_wait(o, iteration);
+    if (!by_rank && advance_line(o, iteration, earliest, factors, seconds)) {
       return;
     }
     const std::span<double> ends = on_stream(o);
-    if (own_waits_[o]) {
+    if (by_rank) {
       wait_for_all(o, iteration, ends);
       std::ranges::copy(enter_, ends.begin());
     } else {
@@ -285,7 +308,7 @@ private:
     if (by_rank_[o]) {
       std::ranges::copy(ends, ends_at(o, slot).begin());
     }
-    if (recorded_ && iteration < times_.iterations) {
+    if (records(iteration)) {
       const auto place = static_cast<std::ptrdiff_t>(times_.at(iteration, o, 0));
       std::copy_n(enter_.begin(), times_.width(), times_.start.begin() + place);
       std::copy_n(ends.begin(), times_.width(), times_.end.begin() + place);
@@ -294,9 +317,8 @@ private:
 
   void finish_together(std::uint32_t o, std::int64_t iteration, double start, double end) {
     latest_[layout_.slot(o, iteration)] = stream_latest_[layout_.stream[o]] = end;
-    stream_line_[layout_.stream[o]] = {
-        .common = end, .scaled = 0, .factors = 0, .written_out = false};
-    if (recorded_ && iteration < times_.iterations) {
+    stream_line_[layout_.stream[o]] = {.common = end};
+    if (records(iteration)) {
       const auto place = static_cast<std::ptrdiff_t>(times_.at(iteration, o, 0));
       std::fill_n(times_.start.begin() + place, times_.width(), start);
       std::fill_n(times_.end.begin() + place, times_.width(), end);
@@ -315,6 +337,7 @@ private:
   std::vector<double> ends_;           // [row * ranks + rank], a row per slot where by_rank_
   std::vector<std::size_t> first_row_; // [operation]: that of its first slot
   std::vector<double> latest_;         // [slot]: the largest of its ends
+  std::vector<bool> common_;           // [slot] of an exchange: all ranks end it together
   std::vector<double> stream_end_;     // [stream * ranks + rank], where they are written out
   std::vector<EndLine> stream_line_;   // [stream]
   std::vector<double> stream_latest_;  // [stream]: the largest of its ends
@@ -332,9 +355,9 @@ private:
 
 OperationTimes rank_vectors(const Program& program, const OperationLayout& layout,
                             std::int64_t iterations, const Factors& factors, const EachRule& each,
-                            Record record) {
+                            Record record, std::int64_t recorded_from) {
   assert(recurrence_applies(program) && "fifo streams without interference");
-  return RankPass(program, layout, iterations, factors, each, record).run();
+  return RankPass(program, layout, iterations, factors, each, record, recorded_from).run();
 }
 
 OperationTimes rank_vectors(const Program& program, std::int64_t iterations, const Factors& factors,

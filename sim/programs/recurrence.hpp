@@ -43,9 +43,11 @@ using EachRule = std::function<void(const Operation& exchange, double factor,
 [[nodiscard]] OperationTimes rank_vectors(const Program& program, std::int64_t iterations,
                                           const Factors& factors = {}, const EachRule& each = {},
                                           Record record = Record::marker);
-// The same with the layout of the program, for callers that know it.
+// The same with the layout of the program, for callers that know it. Operations are recorded from
+// iteration `recorded_from` on.
 [[nodiscard]] OperationTimes rank_vectors(const Program& program, const OperationLayout& layout,
                                           std::int64_t iterations, const Factors& factors,
-                                          const EachRule& each, Record record);
+                                          const EachRule& each, Record record,
+                                          std::int64_t recorded_from = 0);
 
 } // namespace stepsim::programs

@@ -272,6 +272,7 @@ Program without_exchanges(Program program) {
   for (Operation& operation : program.operations) {
     operation.startup = {};
     operation.data = {};
+    operation.entry = Entry::together;
     if (operation.type == OperationType::delay && !counts[operation.stream]) {
       operation.seconds = {};
     }

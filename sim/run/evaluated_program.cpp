@@ -15,6 +15,7 @@ namespace {
 using programs::Operation;
 using programs::OperationTimes;
 using programs::Program;
+using programs::Record;
 
 // Instances that are recorded for the lists of a result, as doubles of 8 bytes, twice.
 constexpr std::uint64_t kMostInstances = std::uint64_t{1} << 26;
@@ -28,33 +29,6 @@ void refuse_many_instances(const Program& made, std::uint64_t ranks, std::int64_
                           std::to_string(iterations) + " iterations: more than " +
                           std::to_string(kMostInstances) + "; lower iterations");
   }
-}
-
-// Of equal ranks on fifo streams iterations are recorded until they repeat, unless all are asked
-// for.
-OperationTimes evaluate(const Scenario& scenario, const Program& made,
-                        const programs::OperationLayout& layout, const programs::Factors& factors,
-                        std::int64_t iterations, programs::Record record) {
-  using programs::Record;
-  const bool varies = scenario.variability.varies();
-  refuse_many_instances(made, varies ? made.ranks : 1, iterations);
-  if (!varies && programs::recurrence_applies(made)) {
-    return programs::recurrence(made, layout, iterations,
-                                record == Record::all ? Record::all : Record::steady);
-  }
-  if (programs::recurrence_applies(made)) {
-    return programs::rank_vectors(made, layout, iterations, factors, {}, record);
-  }
-  if (!varies && iterations > 1 && record == Record::first_rank) {
-    if (auto times = programs::times_from_idle(made, layout, iterations)) {
-      return *std::move(times);
-    }
-  }
-  if (!varies && programs::fifo_pass_applies(made)) {
-    return programs::fifo_pass(made, iterations, record);
-  }
-  return programs::event_pass(varies ? made : programs::one_rank(made), iterations, factors,
-                              record == Record::marker ? Record::marker : Record::all);
 }
 
 bool is_pipelined(const Scenario& scenario) {
@@ -115,6 +89,20 @@ void set_communication(const Program& made, const OperationTimes& times, const W
   result.outer_communication_s = seconds("outer");
 }
 
+// The same of exchanges that workers enter one by one, without waiting for the last worker.
+double own_exchange_seconds(const Program& made, const programs::Factors& factors,
+                            const Window& window) {
+  double seconds = 0;
+  for (const Operation& each : std::span(made.operations).first(made.iteration_size())) {
+    seconds += each.type == programs::OperationType::exchange ? each.duration_s() : 0;
+  }
+  double sum = 0;
+  for (std::int64_t t = window.from; t < window.to; ++t) {
+    sum += factors.exchange[static_cast<std::size_t>(t)];
+  }
+  return seconds * sum / static_cast<double>(window.to - window.from);
+}
+
 std::vector<double> marker_ends(const OperationTimes& times, std::int64_t iterations) {
   std::vector<double> ends;
   for (std::int64_t t = 0; t < iterations; ++t) {
@@ -126,42 +114,6 @@ std::vector<double> marker_ends(const OperationTimes& times, std::int64_t iterat
 // Iterations behind the window run, too, where they slow those of the window.
 std::int64_t iterations_of(const Program& made, const Window& window) {
   return window.to + 1 + (window.from < 0 ? 0 : programs::iterations_after(made));
-}
-
-OperationTimes window_times(const Scenario& scenario, const Program& made,
-                            const programs::OperationLayout& layout,
-                            const programs::Factors& factors, const Window& window,
-                            programs::Record record) {
-  return evaluate(scenario, made, layout, factors, iterations_of(made, window), record);
-}
-
-// Whether the period is a mean over the iterations that were evaluated, not that of a steady state.
-bool averages(const Scenario& scenario) {
-  return scenario.variability.random() || is_pipelined(scenario) ||
-         scenario.training.warmup_iterations > discarded_iterations(scenario);
-}
-
-// `exact`: the cycle ratio of equal ranks on fifo streams.
-double period_of_equal(const Program& made, const programs::OperationLayout& layout, bool exact) {
-  return exact ? programs::steady_period(made, layout).value
-               : programs::event_period(made, layout).period.value;
-}
-
-// Of workers whose factors are constant every exchange waits for the slowest one, which ends no
-// operation before another does, so that its period is that of all.
-double steady_period(const Scenario& scenario, const Program& made,
-                     const programs::OperationLayout& layout, bool exact) {
-  if (!scenario.variability.varies()) {
-    return period_of_equal(made, layout, exact);
-  }
-  const double factor = layers::Jitter(scenario.variability, made.ranks).slowest();
-  Program slowed = made;
-  for (programs::Operation& operation : slowed.operations) {
-    if (operation.type == programs::OperationType::compute) {
-      operation.seconds = operation.seconds * factor;
-    }
-  }
-  return period_of_equal(slowed, layout, exact);
 }
 
 // [Kind]: seconds that operations compute, per optimizer step.
@@ -179,121 +131,174 @@ std::array<double, programs::kKindCount> seconds_by_kind(const Program& made) {
   return seconds;
 }
 
-// Without exchanges, in the same number of iterations as with them. `exact` as in steady_period().
-AloneTimes alone_times(const Scenario& scenario, const Program& no_exchanges,
-                       const programs::OperationLayout& layout, const programs::Factors& factors,
-                       const Window& window, std::int64_t iterations, bool exact) {
-  const OperationTimes times =
-      evaluate(scenario, no_exchanges, layout, factors, iterations, programs::Record::marker);
-  return {.ends = marker_ends(times, std::min(iterations, window.to + 1)),
-          .period = averages(scenario) ? mean_period(times, window)
-                    : times.period_s   ? *times.period_s
-                                       : steady_period(scenario, no_exchanges, layout, exact),
-          .computing = seconds_by_kind(no_exchanges)};
-}
+// Plays the program of a scenario, or a form of it with other times, without messages.
+class Player {
+public:
+  Player(const Scenario& scenario, const ScenarioProgram& made, const programs::Factors& factors,
+         const Window& window)
+      : scenario_(scenario), made_(made), factors_(factors), window_(window) {}
 
-// The period of `alone` without what runs on the copy stream, where gradients are selected beside
-// computing.
-double unselected_period(const Scenario& scenario, const Program& program,
-                         const programs::OperationLayout& layout, const programs::Factors& factors,
-                         const Window& window, bool exact, const AloneTimes& alone) {
-  const auto copies =
-      std::ranges::find(program.streams, programs::kCopyStream, &programs::Stream::name);
-  if (copies == program.streams.end()) {
-    return alone.period;
-  }
-  const auto selects = [&](const Operation& each) {
-    return program.streams.begin() + each.stream == copies;
-  };
-  Program bare = programs::without_exchanges(program);
-  for (programs::Operation& each : bare.operations) {
-    each.seconds = selects(each) ? Seconds{} : each.seconds;
-  }
-  return alone_times(scenario, bare, layout, factors, window, iterations_of(bare, window), exact)
-      .period;
-}
-
-// Seconds per iteration of a program whose exchanges have given times.
-double period_by_times(const Scenario& scenario, const Program& program,
-                       const programs::OperationLayout& layout, const programs::Factors& factors,
-                       const Window& window) {
-  return averages(scenario)
-             ? mean_period(window_times(scenario, program, layout, factors, window,
-                                        programs::Record::marker),
-                           window)
-             : steady_period(scenario, program, layout, programs::recurrence_applies(program));
-}
-
-// Seconds per iteration if exchanges slowed no computing and computing no exchanges.
-double unslowed_period(const Scenario& scenario, const Program& program,
-                       const programs::OperationLayout& layout, const programs::Factors& factors,
-                       const Window& window) {
-  if (!averages(scenario) && !scenario.variability.varies()) {
-    if (const auto period = programs::period_from_idle(program, layout, {})) {
-      return *period;
+  // Of equal ranks on fifo streams iterations are recorded until they repeat, unless all are asked
+  // for.
+  [[nodiscard]] OperationTimes times(const Program& program, std::int64_t iterations, Record record,
+                                     std::int64_t recorded_from = 0) const {
+    const bool varies = scenario_.variability.varies();
+    const bool fifo = programs::recurrence_applies(program);
+    refuse_many_instances(program, varies ? program.ranks : 1,
+                          iterations - (varies && fifo ? recorded_from : 0));
+    if (fifo) {
+      return varies ? programs::rank_vectors(program, made_.layout, iterations, factors_,
+                                             made_.each, record, recorded_from)
+                    : programs::recurrence(program, made_.layout, iterations,
+                                           record == Record::all ? Record::all : Record::steady);
     }
-  }
-  Program free = program;
-  free.interference = {};
-  return period_by_times(scenario, free, layout, factors, window);
-}
-
-EvaluatedProgram evaluated_by_times(const Scenario& scenario, const ScenarioProgram& made,
-                                    const programs::Factors& factors, const Window& window,
-                                    programs::Record record, std::optional<AloneTimes>* known) {
-  const Program& program = made.program;
-  const bool varies = scenario.variability.varies();
-  const std::int64_t iterations = scenario.training.iterations;
-  EvaluatedProgram result;
-  const bool by_recurrence = programs::recurrence_applies(program);
-  const programs::OperationLayout& layout = made.layout;
-  OperationTimes times = window_times(scenario, program, layout, factors, window,
-                                      varies ? record : programs::Record::first_rank);
-  result.ends = marker_ends(times, window.to + 1);
-  if (averages(scenario)) {
-    result.period = mean_period(times, window);
-    set_communication(program, times, window, result);
-    result.steady = scenario.variability.random() ? result.period
-                    : times.period_s              ? *times.period_s
-                                     : steady_period(scenario, program, layout, by_recurrence);
-    result.times = first_iterations(std::move(times), iterations);
-  } else {
-    std::optional<double> period = times.period_s;
-    if (!period && !varies && !by_recurrence) {
-      const auto found = programs::repetition(program, times);
-      period = found ? std::optional(found->period.value) : std::nullopt;
+    if (!varies && iterations > 1 && record == Record::first_rank) {
+      if (auto times = programs::times_from_idle(program, made_.layout, iterations)) {
+        return *std::move(times);
+      }
     }
-    const Window settled{window.to - (window.to - window.from + 1) / 2, window.to};
-    set_communication(program, times, settled, result);
-    result.times = first_iterations(std::move(times), iterations);
-    result.period = period ? *period : period_by_times(scenario, program, layout, factors, window);
-    result.steady = result.period;
+    if (!varies && programs::fifo_pass_applies(program)) {
+      return programs::fifo_pass(program, iterations, record);
+    }
+    return programs::event_pass(varies ? program : programs::one_rank(program), iterations,
+                                factors_, record == Record::marker ? Record::marker : Record::all);
   }
-  const auto alone = [&] {
-    const Program no_exchanges = programs::without_exchanges(program);
-    return alone_times(scenario, no_exchanges, layout, factors, window,
-                       iterations_of(no_exchanges, window), by_recurrence);
-  };
-  std::optional<AloneTimes> own;
-  std::optional<AloneTimes>& kept = known == nullptr ? own : *known;
-  if (!kept) {
-    kept = alone();
+
+  // Without exchanges, in the same number of iterations as with them.
+  [[nodiscard]] AloneTimes alone(const Program& no_exchanges, std::int64_t iterations) const {
+    const OperationTimes played = times(no_exchanges, iterations, Record::marker);
+    return {.ends = marker_ends(played, std::min(iterations, window_.to + 1)),
+            .period = averages(no_exchanges) ? mean_period(played, window_)
+                      : played.period_s      ? *played.period_s
+                                             : steady_period(no_exchanges)};
   }
-  result.alone = *kept;
-  result.unselected =
-      unselected_period(scenario, program, layout, factors, window, by_recurrence, result.alone);
-  // A method that the scenario asks for says how exchanges are timed, whatever plays the program.
-  result.method = collectives::name(
-      scenario.method ? made.method
-                      : std::max(made.method, !by_recurrence ? collectives::Method::events
-                                              : varies       ? collectives::Method::max_plus
-                                                             : made.method));
-  if (program.interference.any()) {
-    result.interference =
-        std::max(0.0, result.period - unslowed_period(scenario, program, layout, factors, window));
+  [[nodiscard]] AloneTimes alone(const Program& no_exchanges) const {
+    return alone(no_exchanges, iterations_of(no_exchanges, window_));
   }
-  return result;
-}
+
+  // The period of `alone` without what runs on the copy stream, where gradients are selected beside
+  // computing.
+  [[nodiscard]] double unselected_period(const AloneTimes& alone_times) const {
+    const Program& program = made_.program;
+    const auto copies =
+        std::ranges::find(program.streams, programs::kCopyStream, &programs::Stream::name);
+    if (copies == program.streams.end()) {
+      return alone_times.period;
+    }
+    Program bare = programs::without_exchanges(program);
+    for (Operation& each : bare.operations) {
+      each.seconds = program.streams.begin() + each.stream == copies ? Seconds{} : each.seconds;
+    }
+    return alone(bare).period;
+  }
+
+  // Seconds per iteration of a program whose exchanges have given times.
+  [[nodiscard]] double period(const Program& program) const {
+    return averages(program)
+               ? mean_period(times(program, iterations_of(program, window_), Record::marker),
+                             window_)
+               : steady_period(program);
+  }
+
+  [[nodiscard]] EvaluatedProgram evaluated(Record record, std::optional<AloneTimes>* known) const {
+    const Program& program = made_.program;
+    const bool varies = scenario_.variability.varies();
+    const bool fifo = programs::recurrence_applies(program);
+    EvaluatedProgram result;
+    OperationTimes played =
+        times(program, iterations_of(program, window_), varies ? record : Record::first_rank);
+    result.ends = marker_ends(played, window_.to + 1);
+    if (averages(program)) {
+      result.period = mean_period(played, window_);
+      set_communication(program, played, window_, result);
+      if (made_.each) {
+        result.communication_s = own_exchange_seconds(program, factors_, window_);
+      }
+      result.steady = wanders(program)  ? result.period
+                      : played.period_s ? *played.period_s
+                                        : steady_period(program);
+      result.times = first_iterations(std::move(played), scenario_.training.iterations);
+    } else {
+      std::optional<double> found = played.period_s;
+      if (!found && !varies && !fifo) {
+        const auto repeated = programs::repetition(program, played);
+        found = repeated ? std::optional(repeated->period.value) : std::nullopt;
+      }
+      const Window settled{window_.to - (window_.to - window_.from + 1) / 2, window_.to};
+      set_communication(program, played, settled, result);
+      result.times = first_iterations(std::move(played), scenario_.training.iterations);
+      result.period = result.steady = found ? *found : period(program);
+    }
+    std::optional<AloneTimes> own;
+    std::optional<AloneTimes>& kept = known == nullptr ? own : *known;
+    if (!kept) {
+      kept = alone(programs::without_exchanges(program));
+    }
+    result.alone = *kept;
+    result.unselected = unselected_period(result.alone);
+    // A method that the scenario asks for says how exchanges are timed, whatever plays the program.
+    using collectives::Method;
+    const Method played_by = !fifo || made_.each ? Method::events
+                             : varies            ? Method::max_plus
+                                                 : made_.method;
+    result.method =
+        collectives::name(scenario_.method ? made_.method : std::max(made_.method, played_by));
+    if (program.interference.any()) {
+      result.interference = std::max(0.0, result.period - unslowed_period());
+    }
+    return result;
+  }
+
+private:
+  // Whether workers differ in more than who is the slowest, so that the period has no steady state.
+  [[nodiscard]] bool wanders(const Program& program) const {
+    return scenario_.variability.random() ||
+           (scenario_.variability.varies() && !program.enters_together());
+  }
+
+  // Whether the period is a mean over the iterations that were played, not that of a steady state.
+  [[nodiscard]] bool averages(const Program& program) const {
+    return wanders(program) || is_pipelined(scenario_) ||
+           scenario_.training.warmup_iterations > discarded_iterations(scenario_);
+  }
+
+  // Of workers whose factors are constant every exchange waits for the slowest one, which ends no
+  // operation before another does, so that its period is that of all.
+  [[nodiscard]] double steady_period(const Program& program) const {
+    if (scenario_.variability.varies()) {
+      const double factor = layers::Jitter(scenario_.variability, program.ranks).slowest();
+      Program slowed = program;
+      for (Operation& each : slowed.operations) {
+        each.seconds =
+            each.type == programs::OperationType::compute ? each.seconds * factor : each.seconds;
+      }
+      return period_of_equal(slowed);
+    }
+    return period_of_equal(program);
+  }
+  [[nodiscard]] double period_of_equal(const Program& program) const {
+    return programs::recurrence_applies(program)
+               ? programs::steady_period(program, made_.layout).value
+               : programs::event_period(program, made_.layout).period.value;
+  }
+
+  // Seconds per iteration if exchanges slowed no computing and computing no exchanges.
+  [[nodiscard]] double unslowed_period() const {
+    if (!averages(made_.program) && !scenario_.variability.varies()) {
+      if (const auto found = programs::period_from_idle(made_.program, made_.layout, {})) {
+        return *found;
+      }
+    }
+    Program free = made_.program;
+    free.interference = {};
+    return period(free);
+  }
+
+  const Scenario& scenario_;
+  const ScenarioProgram& made_;
+  const programs::Factors& factors_;
+  const Window window_;
+};
 
 // The network may remember what was sent, so that the mean is over simulated iterations.
 EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& own,
@@ -323,14 +328,12 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
     result.communication_s = seconds("");
     result.outer_communication_s = seconds("outer");
   }
-  const Program no_exchanges = programs::without_exchanges(made.program);
-  const bool exact = programs::recurrence_applies(no_exchanges);
-  result.alone = alone_times(own, no_exchanges, made.layout, factors, window, window.to + 1, exact);
+  const Player player(own, made, factors, window);
+  result.alone = player.alone(programs::without_exchanges(made.program), window.to + 1);
   if (is_pipelined(own) && !own.variability.random()) { // the second half may catch up
     result.steady = std::max(result.period, result.alone.period);
   }
-  result.unselected =
-      unselected_period(own, made.program, made.layout, factors, window, exact, result.alone);
+  result.unselected = player.unselected_period(result.alone);
   result.method = collectives::name(collectives::Method::events);
   if (made.program.interference.any()) {
     result.interference = std::max(
@@ -355,32 +358,28 @@ Window window_of(const Scenario& scenario, const Program& made) {
 
 EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
                            const ScenarioProgram& made, const programs::Factors& factors,
-                           const Window& window, programs::Record record,
-                           std::optional<AloneTimes>* known) {
+                           const Window& window, Record record, std::optional<AloneTimes>* known) {
   return made.simulated ? evaluated_on_network(scenario, own, made, factors, window)
-                        : evaluated_by_times(own, made, factors, window, record, known);
+                        : Player(own, made, factors, window).evaluated(record, known);
 }
 
 double evaluated_period(const Scenario& scenario, const Scenario& own, const ScenarioProgram& made,
                         const programs::Factors& factors, const Window& window) {
-  return made.simulated
-             ? evaluated(scenario, own, made, factors, window, programs::Record::all).period
-             : period_by_times(own, made.program, made.layout, factors, window);
+  return made.simulated ? evaluated(scenario, own, made, factors, window, Record::all).period
+                        : Player(own, made, factors, window).period(made.program);
 }
 
 double period_alone(const Scenario& scenario, const ScenarioProgram& made,
                     const programs::Factors& factors, const Window& window) {
-  const Program no_exchanges = programs::without_exchanges(made.program);
-  return alone_times(scenario, no_exchanges, made.layout, factors, window,
-                     iterations_of(no_exchanges, window),
-                     programs::recurrence_applies(made.program))
+  return Player(scenario, made, factors, window)
+      .alone(programs::without_exchanges(made.program))
       .period;
 }
 
 OperationTimes recorded_times(const Scenario& scenario, const ScenarioProgram& made,
-                              const programs::Factors& factors) {
-  return evaluate(scenario, made.program, made.layout, factors, scenario.training.iterations,
-                  programs::Record::all);
+                              const programs::Factors& factors, std::int64_t from) {
+  return Player(scenario, made, factors, {})
+      .times(made.program, scenario.training.iterations, Record::all, from);
 }
 
 } // namespace stepsim::study

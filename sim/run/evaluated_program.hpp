@@ -102,9 +102,11 @@ struct EvaluatedProgram {
   return times.end[at] - times.start[at];
 }
 
-// The times of all operations of the scenario's program whose exchanges have given times.
+// The times of all operations of the scenario's program whose exchanges have given times; of
+// workers that differ on fifo streams, from iteration `from` on.
 [[nodiscard]] programs::OperationTimes recorded_times(const Scenario& scenario,
                                                       const ScenarioProgram& made,
-                                                      const programs::Factors& factors);
+                                                      const programs::Factors& factors,
+                                                      std::int64_t from = 0);
 
 } // namespace stepsim::study

@@ -76,16 +76,6 @@ FastestMerge fastest_merge(const Scenario& scenario, ProgramMemory* memory) {
   return best;
 }
 
-Result run_with_fastest_merge(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
-  Scenario chosen = scenario;
-  chosen.communication.merge_of = fastest_merge(scenario, memory).merge;
-  Result result = run_program(chosen, detail, memory);
-  if (result.scenario) {
-    result.scenario->communication.merge_of.reset();
-  }
-  return result;
-}
-
 namespace {
 
 // Every message is asked, as with `auto` the algorithm depends on its size, and a closed form may
@@ -169,18 +159,20 @@ void fill_closed_form(const Scenario& scenario, const buckets::Plan& plan, Resul
     return;
   }
   const bool by_formula = *result.exchange_method == collectives::Method::closed_form;
-  if (by_formula && (!scenario.method || is_compressed(scenario))) {
+  const bool exact = by_formula && (!scenario.method || is_compressed(scenario));
+  const bool rounds = needs_server_rounds(scenario); // whose formula begins with the last worker
+  if (exact && !rounds) {
     summary.closed_form_s = step_of(summary);
     return;
   }
-  if (is_compressed(scenario) || training.sharding.strategy != ShardingStrategy::none ||
-      trains_in_rounds(training) || !has_formula(scenario, plan)) {
+  if (!exact && (is_compressed(scenario) || training.sharding.strategy != ShardingStrategy::none ||
+                 trains_in_rounds(training) || !has_formula(scenario, plan))) {
     return;
   }
   Scenario formula = scenario;
   formula.method = collectives::Method::closed_form;
-  summary.closed_form_s = by_formula ? step_of(summary) : period_of(formula);
-  summary.closed_form_is_bound = formula_is_bound(scenario, plan);
+  summary.closed_form_s = by_formula && !rounds ? step_of(summary) : period_of(formula);
+  summary.closed_form_is_bound = rounds || formula_is_bound(scenario, plan);
 }
 
 } // namespace stepsim::study

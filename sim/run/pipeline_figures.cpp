@@ -79,12 +79,6 @@ void fill_forms(const Scenario& scenario, const Program& program, std::int64_t w
   }
 }
 
-// The warning that names the width which was chosen.
-std::string width_warning(std::int64_t width) {
-  return "pipeline_width optimal: " + std::to_string(width) + ", staleness " +
-         std::to_string(width - 1) + "; accuracy is not modelled";
-}
-
 } // namespace
 
 bool searches_width(const Scenario& scenario) {
@@ -103,14 +97,6 @@ Scenario with_best_width(const Scenario& scenario) {
       });
   tried.training.warmup_iterations = scenario.training.warmup_iterations;
   return tried;
-}
-
-Result run_with_best_width(const Scenario& scenario, Detail detail) {
-  const Scenario best = with_best_width(scenario);
-  Result result = run_program(best, detail);
-  result.scenario = scenario;
-  result.warnings.insert(result.warnings.begin(), width_warning(*best.training.pipeline_width));
-  return result;
 }
 
 // The width of the program is 1 if one worker has nothing to exchange.

@@ -7,6 +7,7 @@
 #include "run/run_figures.hpp"
 #include "run/summary_fields.hpp"
 #include "run/verdict.hpp"
+#include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
 
@@ -211,6 +212,35 @@ double exchange_seconds(const Program& program, const programs::OperationTimes& 
   return busy;
 }
 
+// Against an update of all parameters, sharding would look like a gain in computing that
+// hides exposed communication.
+double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last) {
+  const Training& training = scenario.training;
+  const bool shards = training.sharding.strategy != ShardingStrategy::none;
+  const auto batches = static_cast<double>(training.micro_batches);
+  const double computing = batches * scenario.conditions.alone;
+  const double forward = computing * scenario.workload.forward().value;
+  const double backward = computing * scenario.workload.backward().value;
+  const double update = training.update.value / (shards ? shard_count(scenario) : 1);
+  const double input = batches * training.input.value;
+  const auto step_s = [&](double factor) {
+    const double busy = factor * backward + factor * forward;
+    return (training.input_pipelined ? std::max(busy, input) : busy + input) + factor * update;
+  };
+  const layers::Jitter jitter = jitter_of(scenario);
+  if (scenario.variability.compute_cv <= 0) {
+    return step_s(jitter.fastest());
+  }
+  double sum = 0;
+  for (std::uint32_t w = 0; w < jitter.workers(); ++w) {
+    const double pace = jitter.fastest() / jitter.straggler(w);
+    for (std::int64_t t = first + 1; t <= last + 1; ++t) {
+      sum += step_s(pace * jitter.compute(w, t));
+    }
+  }
+  return sum / (static_cast<double>(jitter.workers()) * static_cast<double>(last - first + 1));
+}
+
 double bytes_sent(const ScenarioProgram& made) {
   double sum = 0;
   for_each_exchange(made, [&](const UnitExchange& exchange) { sum += exchange.bytes_sent; });
@@ -262,15 +292,7 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, const
   const double computing = side ? nominal : nominal + select;
   const double slowest = computing > 0 ? unselected_s / computing : 1;
   summary.compute_s = nominal;
-  if (std::abs(slowest - 1) > kRounding) {
-    for (const SummaryNumber part :
-         {&Summary::forward_s, &Summary::backward_s, &Summary::update_s, &Summary::codec_compute_s,
-          &Summary::compute_s, &Summary::select_s, &Summary::residual_s, &Summary::compress_s}) {
-      if (summary.*part) {
-        *(summary.*part) *= slowest;
-      }
-    }
-  }
+  stretch_computing(slowest, summary);
   if (side) { // what lasts longer than computing
     const double beyond = alone_s - *summary.compute_s;
     summary.compress_s = beyond > kRounding * alone_s ? beyond : 0;
@@ -302,19 +324,21 @@ std::vector<double> mean_compute_s(const Program& made, const programs::Factors&
   return means;
 }
 
-void fill_workers(std::span<const double> compute_s, double alone_s, Detail detail,
-                  Result& result) {
+void fill_workers(std::span<const double> compute_s, double alone_s, bool lists, Result& result) {
+  constexpr double kRounding = 1e-12;
   double waits = 0;
-  for (const double each : compute_s) {
-    waits += std::max(0.0, alone_s - each);
+  for (std::uint32_t rank = 0; rank < compute_s.size(); ++rank) {
+    const double wait = alone_s - compute_s[rank];
+    const double waited = wait > kRounding * alone_s ? wait : 0;
+    waits += waited;
+    if (lists) {
+      result.workers.push_back({.worker = rank,
+                                .compute_s = compute_s[rank],
+                                .straggler_wait_s = waited,
+                                .transfer_s = *result.summary.communication_s});
+    }
   }
   result.summary.straggler_wait_s = waits / static_cast<double>(compute_s.size());
-  for (std::uint32_t rank = 0; detail == Detail::all && rank < compute_s.size(); ++rank) {
-    result.workers.push_back({.worker = rank,
-                              .compute_s = compute_s[rank],
-                              .straggler_wait_s = std::max(0.0, alone_s - compute_s[rank]),
-                              .transfer_s = *result.summary.communication_s});
-  }
 }
 
 void fill_delays(const Program& made, std::int64_t iterations, Result& result) {
@@ -354,8 +378,14 @@ void fill_bound(const Scenario& scenario, const ScenarioProgram& made, const Wor
   Summary& summary = result.summary;
   std::optional<double> least;
   if (!scenario.variability.random()) {
-    least = bound(scenario.variability.varies() ? jitter_of(scenario).slowest() : 1);
-  } else if (bounds && !made.simulated) {
+    const layers::Jitter jitter = jitter_of(scenario);
+    least = bound(scenario.variability.varies() ? jitter.slowest() : 1);
+    if (least && made.each) { // which the first worker may enter so much before the last one
+      const double computing = sums.forward_s + sums.backward_s;
+      least = std::max(jitter.slowest() * computing,
+                       *least - (jitter.slowest() - jitter.fastest()) * computing);
+    }
+  } else if (bounds && !made.simulated && !made.each) {
     least = bounds->with_factors(found.times, factors, window);
   }
   if (least && made.simulated && scenario.training.algorithm == TrainingAlgorithm::od_sgd) {

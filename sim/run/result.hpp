@@ -112,9 +112,12 @@ struct MeasuredExchange {
 };
 
 // What of a result is made: the summary, method and warnings, bit for bit those of the whole
-// result; or everything. Lists that these need are made, too, and a run that has no cheaper way may
-// make more than is asked for.
-enum class Detail { summary, all };
+// result; everything, of which the program may have the times of the last iterations alone; or
+// everything with the times of every iteration. Lists that these need are made, too, and a run that
+// has no cheaper way may make more than is asked for.
+enum class Detail { summary, all, every_iteration };
+// The last iterations that a program has the times of, at least.
+inline constexpr std::int64_t kTimedIterations = 3;
 
 // A measured step of the same series, and the iteration time that it corrects.
 struct MeasuredTotal {
@@ -130,7 +133,7 @@ struct MeasuredTotal {
 };
 
 struct Result {
-  std::optional<Scenario> scenario; // set with Detail::all
+  std::optional<Scenario> scenario; // set with lists
   std::string method;               // closed_form, max_plus, events
   // How exchanges were timed, whatever played the step or program.
   std::optional<collectives::Method> exchange_method;

@@ -146,8 +146,9 @@ bool retime(const Scenario& scenario, MadeFor made_for, const ProgramMemory* lik
   const buckets::Planner& planner = buckets::planner(scenario.communication.schedule);
   const bool by_cost =
       has_buckets && (planner.reads_cost || planner.needs == buckets::Needs::selection_costs);
-  const bool takes = like != nullptr && like->made && !by_cost && !is_compressed(scenario) &&
-                     like->made->program.ranks == ranks && like->made->gates == made.gates &&
+  const bool takes = like != nullptr && like->made && !made.each && !by_cost &&
+                     !is_compressed(scenario) && like->made->program.ranks == ranks &&
+                     like->made->gates == made.gates &&
                      like->made->program.operations.size() == made.program.operations.size();
   const bool takes_computing = takes && !as_fast && like->computing == conditions.computing;
   const bool takes_exchanges = takes && like->links == conditions.links;

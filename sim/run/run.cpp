@@ -30,25 +30,6 @@ void check_limit(const Scenario& scenario, double makespan) {
   }
 }
 
-// Servers that take the pushes of workers one by one as they come have a way of their own; all else
-// is a program.
-bool has_own_way(const Scenario& scenario) {
-  return needs_server_rounds(scenario) ||
-         (scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
-          scenario.training.async());
-}
-
-Result run_at_once(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
-  return !has_own_way(scenario)      ? run_program(scenario, detail, memory)
-         : scenario.training.async() ? run_async_server(scenario)
-                                     : run_server_rounds(scenario);
-}
-
-double period_at_once(const Scenario& scenario, ProgramMemory* memory, const ProgramMemory* like) {
-  return has_own_way(scenario) ? step_of(run_at_once(scenario, Detail::summary, nullptr).summary)
-                               : program_period(scenario, memory, like);
-}
-
 // What is kept of the run without starts of messages (0), and of the one without transfers (1).
 ProgramMemory* part_of(ProgramMemory* memory, std::size_t part) {
   if (memory == nullptr) {
@@ -65,10 +46,10 @@ const ProgramMemory* part_of(const ProgramMemory* memory, std::size_t part) {
 // remains (CON 2); its lists and bottleneck are those of the result.
 Result run_algorithm(const Scenario& scenario, Detail detail, ProgramMemory* memory = nullptr) {
   if (!scenario.conditions.hides_transfers) {
-    return run_at_once(scenario, detail, memory);
+    return run_program(scenario, detail, memory);
   }
-  Result transfers = run_at_once(without_starts(scenario), detail, part_of(memory, 0));
-  Result starts = run_at_once(without_transfers(scenario), detail, part_of(memory, 1));
+  Result transfers = run_program(without_starts(scenario), detail, part_of(memory, 0));
+  Result starts = run_program(without_transfers(scenario), detail, part_of(memory, 1));
   const bool start_decides = step_of(starts.summary) > step_of(transfers.summary);
   Result result = std::move(start_decides ? starts : transfers);
   if (result.scenario) {
@@ -246,10 +227,10 @@ void finish(const Scenario& scenario, Result& result, ProgramMemory* memory) {
 double period_of(const Scenario& scenario, ProgramMemory* memory, const ProgramMemory* like) {
   return scenario.conditions.hides_transfers
              ? std::max(
-                   period_at_once(without_starts(scenario), part_of(memory, 0), part_of(like, 0)),
-                   period_at_once(without_transfers(scenario), part_of(memory, 1),
+                   program_period(without_starts(scenario), part_of(memory, 0), part_of(like, 0)),
+                   program_period(without_transfers(scenario), part_of(memory, 1),
                                   part_of(like, 1)))
-             : period_at_once(scenario, memory, like);
+             : program_period(scenario, memory, like);
 }
 
 Scenario deciding(const Scenario& scenario) {
@@ -286,7 +267,7 @@ Result run(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
   }
   const bool sparse = collectives::row(scenario.communication.compression.method).kind ==
                       collectives::CompressionKind::sparse;
-  Result result = run_algorithm(scenario, sparse ? Detail::all : detail, memory);
+  Result result = run_algorithm(scenario, sparse ? std::max(detail, Detail::all) : detail, memory);
   if (sparse) {
     apply_warmup(scenario, result);
   }

@@ -1,18 +1,13 @@
 #pragma once
-// Runs a scenario: its program gives the result (run_program.hpp), or for servers that take pushes
-// one by one run_async_server.hpp and run_server_rounds.hpp. run() checks the limit of simulated
-// time, and compares a compressed run with the same run uncompressed.
+// Runs a scenario: its program or, for asynchronous servers, their queues give the result
+// (run_program.hpp). run() checks the limit of simulated time, and compares a compressed run with
+// the same run uncompressed.
 
 #include "run/result.hpp"
 
 namespace stepsim::study {
 
 struct ProgramMemory; // program_memory.hpp
-
-// Warning of a synchronous run whose workers differ; `stepsim run` prints it below the table of
-// buckets.
-inline constexpr std::string_view kEqualWorkers =
-    "buckets, layers and the timeline are those of equal workers";
 
 // Throws SimulationError if the run lasts longer than /limits/simulated_s in simulated time, if its
 // collective algorithm does not work on these ranks, or if a message never completes.

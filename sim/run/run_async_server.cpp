@@ -50,17 +50,18 @@ std::vector<Iteration> iterations_of_first_worker(const programs::AsyncTimes& ti
     }
     // A push leaves when its gradient is ready and reaches the server's port a latency later.
     const double computed = update.arrive_s - latency_s;
-    Iteration iteration;
-    iteration.index = static_cast<std::int64_t>(iterations.size());
-    iteration.start_s = start;
-    iteration.compute_end_s = computed;
-    iteration.exchange_start_s = computed;
-    iteration.exchange_end_s = update.received_s;
-    iteration.iteration_time_s = update.received_s - start;
-    iteration.exposed_communication_s = update.received_s - computed;
-    iteration.applied_gradient = iteration.index;
+    const auto index = static_cast<std::int64_t>(iterations.size());
+    iterations.push_back({.index = index,
+                          .start_s = start,
+                          .compute_end_s = computed,
+                          .exchange_start_s = computed,
+                          .exchange_end_s = update.received_s,
+                          .iteration_time_s = update.received_s - start,
+                          .exposed_communication_s = update.received_s - computed,
+                          .applied_gradient = index,
+                          .density = {},
+                          .k = {}});
     start = update.received_s;
-    iterations.push_back(iteration);
   }
   return iterations;
 }
@@ -153,21 +154,28 @@ Result run_async_server(const Scenario& scenario) {
   Summary& summary = result.summary;
   summary.iteration_time_s = times.period_s;
   const bool varies = scenario.variability.varies();
-  fill_work(scenario, exchange.codec_s, varies ? times.compute_s : input.compute_s, summary);
-  // Of an idle server; a worker that waits behind others is in its exchange, too (TRN 2.6).
-  const double idle = 2 * input.link.latency_s + input.link.push_s + input.link.pull_s +
-                      input.link.add_s / input.servers;
-  const double round_trip = simulated ? mean_round_trip(times) : idle;
+  const double layers = (scenario.workload.forward() + scenario.workload.backward()).value;
+  summary.forward_s = scenario.workload.forward().value;
+  summary.backward_s = scenario.workload.backward().value;
+  summary.update_s = scenario.training.update.value;
+  summary.codec_compute_s = exchange.codec_s;
+  summary.compute_s = layers + *summary.update_s + exchange.codec_s;
+  const double computing = varies ? times.compute_s : input.compute_s;
+  if (*summary.compute_s > 0) {
+    stretch_computing(computing / *summary.compute_s, summary);
+  }
+  summary.compute_s = computing; // to the last digit
+  // A worker that waits behind others at the server is in its exchange, too (TRN 2.6).
+  const double round_trip = simulated ? mean_round_trip(times) : input.round_trip_s();
   const double exposed = std::max(0.0, times.period_s - *summary.compute_s);
   fill_communication(std::max(round_trip, exposed), exposed, summary);
   summary.straggler_wait_s = times.held_s;
   summary.makespan_s = times.makespan_s;
-  if (!scenario.variability.varies() && !input.staleness_bound && !simulated) {
+  if (!varies && !input.staleness_bound && !simulated) {
     summary.closed_form_s = programs::async_period(input);
   }
   summary.wire_bytes = exchange.server.bytes;
   // One worker alone encodes nothing, and its layers are as fast as those of one.
-  const double layers = (scenario.workload.forward() + scenario.workload.backward()).value;
   const double single =
       input.compute_s - exchange.codec_s - (1 - scenario.conditions.alone) * layers;
   const double varied = input.compute_s > 0 ? times.alone_compute_s / input.compute_s : 1;
@@ -178,14 +186,13 @@ Result run_async_server(const Scenario& scenario) {
   summary.in_flight_gradients = 0;
   // The server is the bottleneck if the slowest of its three stations, or the one that they are, is
   // busy all the time. A per cent is left for the start of the run, where it is not.
-  const double server_busy = input.link.station_s(input.serial) * input.workers / input.servers;
-  const bool saturated = server_busy >= 0.99 * times.period_s;
+  const bool saturated = input.station_s() >= 0.99 * times.period_s;
   const std::string largest = largest_of({.latency_s = 2 * input.link.latency_s,
                                           .bandwidth_s = input.link.push_s + input.link.pull_s,
                                           .reduction_s = input.link.add_s / input.servers});
   const bool adds = input.link.add_s > std::max(input.link.push_s, input.link.pull_s);
   const bool routed = simulated && !star; // over links that have no single latency and bandwidth
-  const bool computes = *summary.compute_s >= (routed ? round_trip : idle);
+  const bool computes = *summary.compute_s >= (routed ? round_trip : input.round_trip_s());
   const bool serves = routed ? !computes && server_is_busiest(scenario, result.links) : saturated;
   summary.bottleneck = serves ? (adds ? "reduction" : "server") : computes ? "compute" : largest;
   add_common_warnings(scenario, {}, result);
@@ -194,14 +201,12 @@ Result run_async_server(const Scenario& scenario) {
       ": an iteration of one worker; gradients are applied to later weights than they were "
       "computed on, accuracy is not modelled");
   result.iterations = iterations_of_first_worker(times, simulated ? 0 : input.link.latency_s);
-  for (std::size_t w = 0; w < times.worker_compute_s.size(); ++w) {
-    if (scenario.variability.varies()) {
-      result.workers.push_back(
-          {.worker = static_cast<std::int64_t>(w),
-           .compute_s = times.worker_compute_s[w],
-           .straggler_wait_s = times.worker_held_s[w],
-           .transfer_s = std::max(0.0, times.worker_wait_s[w] - times.worker_held_s[w])});
-    }
+  for (std::uint32_t w = 0; varies && w < times.workers.size(); ++w) {
+    const programs::AsyncTimes::Worker& worker = times.workers[w];
+    result.workers.push_back({.worker = w,
+                              .compute_s = worker.compute_s,
+                              .straggler_wait_s = worker.held_s,
+                              .transfer_s = std::max(0.0, worker.wait_s - worker.held_s)});
   }
   fill_interval(scenario, result);
   // The closed form with mean times is the bound that random times may undercut.

@@ -4,11 +4,10 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
-#include "programs/step/alone.hpp"
 #include "run/planned_messages.hpp"
+#include "run/summary_fields.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_library.hpp"
-#include "scenario/scenario_sharding.hpp"
 
 #include <set>
 
@@ -176,21 +175,13 @@ void add_common_warnings(const Scenario& scenario, const buckets::Plan& plan, Re
   }
 }
 
-void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summary& summary) {
-  summary.forward_s = scenario.workload.forward().value;
-  summary.backward_s = scenario.workload.backward().value;
-  summary.update_s = scenario.training.update.value;
-  summary.codec_compute_s = codec_s;
-  summary.compute_s = compute_s;
-  const double nominal =
-      *summary.forward_s + *summary.backward_s + *summary.update_s + *summary.codec_compute_s;
-  // Without variation the parts add up to `compute_s` but for rounding, and are left as they are,
-  // so that forward_s is the number that the workload gives.
+void stretch_computing(double factor, Summary& summary) {
   constexpr double kRounding = 1e-12;
-  if (nominal > 0 && std::abs(compute_s - nominal) > kRounding * nominal) {
-    for (std::optional<double>* part :
-         {&summary.forward_s, &summary.backward_s, &summary.update_s, &summary.codec_compute_s}) {
-      **part *= compute_s / nominal;
+  for (const SummaryNumber part :
+       {&Summary::forward_s, &Summary::backward_s, &Summary::update_s, &Summary::codec_compute_s,
+        &Summary::compute_s, &Summary::select_s, &Summary::residual_s, &Summary::compress_s}) {
+    if (summary.*part && std::abs(factor - 1) > kRounding) {
+      *(summary.*part) *= factor;
     }
   }
 }
@@ -222,22 +213,6 @@ layers::Jitter jitter_of(const Scenario& scenario) {
   const bool alike = !scenario.variability.varies() && scenario.variability.stragglers.empty();
   const std::int64_t ranks = alike ? 1 : scenario.cluster.ranks();
   return {scenario.variability, static_cast<std::uint32_t>(ranks)};
-}
-
-// Against an update of all parameters, sharding would look like a gain in computing that
-// hides exposed communication.
-double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last) {
-  const Training& training = scenario.training;
-  const bool shards = training.sharding.strategy != ShardingStrategy::none;
-  const auto batches = static_cast<double>(training.micro_batches);
-  const double computing = batches * scenario.conditions.alone;
-  return programs::alone_seconds(
-      {.forward_s = computing * scenario.workload.forward().value,
-       .backward_s = computing * scenario.workload.backward().value,
-       .update_s = training.update.value / (shards ? shard_count(scenario) : 1),
-       .input_s = batches * training.input.value,
-       .input_pipelined = training.input_pipelined},
-      jitter_of(scenario), first + 1, last + 1);
 }
 
 // Exposed communication may exceed the time on the wire, by waiting for a tick or for other

@@ -27,9 +27,9 @@ void fill_compute_interval(const Scenario& scenario, Summary& summary);
 // where the next batch is read during the step, reading is the slowest part if, besides, nearly no
 // communication is exposed; else it must be longer than computing and than exposed communication.
 void find_input_bound(const Scenario& scenario, Summary& summary);
-// Sets forward_s, backward_s and update_s from the workload, codec_compute_s from `codec_s`, and
-// compute_s. The four parts are scaled so that they add up to `compute_s`, the run's compute time.
-void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summary& summary);
+// Multiplies compute_s and its parts. A factor that is 1 but for rounding leaves their digits as
+// they are, so that forward_s is the number that the workload gives.
+void stretch_computing(double factor, Summary& summary);
 
 // The number of first iterations that means leave out if the periods of a run differ: half of all
 // iterations where gradients are applied late, as in a pipeline, which fills during the first ones
@@ -38,11 +38,6 @@ void fill_work(const Scenario& scenario, double codec_s, double compute_s, Summa
 
 // The factors of the workers of the scenario, or of one that stands for all where they are equal.
 [[nodiscard]] layers::Jitter jitter_of(const Scenario& scenario);
-
-// Mean seconds per step of one worker alone, over the factors of all workers in the steps
-// first..last (from 0) at the pace of the fastest worker (programs/step/alone.hpp): it trains with
-// all micro-batches, and updates what a rank of the run updates (TRN 4.4, 4.5).
-[[nodiscard]] double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last);
 
 // Sets communication_s, exposed_communication_s and overlap_fraction, which is 1 if nothing is
 // sent, and 0 if more is exposed than sent, as by waiting.

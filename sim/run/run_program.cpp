@@ -51,7 +51,7 @@ void add_warnings(const Scenario& scenario, const ScenarioProgram& made,
   if (!found.network) {
     warn_of_shared_links(scenario, made, found.period, result);
   }
-  if (has_server_rounds(scenario)) {
+  if (has_server_rounds(scenario) && !made.each) {
     result.warnings.push_back(
         "method " + std::string(collectives::name(*scenario.method)) +
         ": every exchange starts when the last worker is ready; method auto times each push as it "
@@ -78,6 +78,18 @@ void measure_exchanges(ScenarioProgram& made, const OperationTimes& times) {
 ScenarioProgram summary_program(const Scenario& scenario, bool simulated,
                                 MadeFor made_for = MadeFor::figures) {
   return scenario_program(scenario, simulated, simulated ? MadeFor::lists : made_for);
+}
+
+// The rule of a program that has one exchange, which ends when that of `made` did in its times.
+programs::EachRule same_ends(const ScenarioProgram& made, const OperationTimes& times) {
+  std::vector<double> ends; // [iteration]
+  for (std::int64_t t = 0; t < times.iterations; ++t) {
+    ends.push_back(times.end[times.at(t, made.timed.front().operation, 0)]);
+  }
+  return [ends = std::move(ends), t = std::size_t{0}](
+             const Operation&, double, std::span<const double>, std::span<double> leave_s) mutable {
+    std::ranges::fill(leave_s, ends[t++]);
+  };
 }
 
 // One iteration more than the run has may take the place of the first one in means.
@@ -120,6 +132,12 @@ void renew(const Scenario& scenario, bool simulated, MadeFor made_for, const Pro
   }
 }
 
+// Whether workers wait for nobody, or only for those that are far behind, and so have no program.
+bool is_async(const Scenario& scenario) {
+  return scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
+         scenario.training.async();
+}
+
 std::optional<Scenario> first_of_jobs(const Scenario& whole) {
   return whole.other_jobs.empty() ? std::nullopt : std::optional(scenario_of_job(whole, 0));
 }
@@ -135,6 +153,9 @@ double computing_period(const Scenario& scenario) {
 } // namespace
 
 double program_period(const Scenario& whole, ProgramMemory* memory, const ProgramMemory* like) {
+  if (is_async(whole)) {
+    return step_of(run_async_server(whole).summary);
+  }
   if (searches_width(whole)) {
     return program_period(with_best_width(whole));
   }
@@ -164,7 +185,8 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
   const bool varies = scenario.variability.varies();
   const std::int64_t discard = discarded_iterations(scenario);
   const Window& window = known.window;
-  const bool of_all = detail == Detail::all || applies_late(scenario.training.algorithm) ||
+  const bool lists = detail != Detail::summary;
+  const bool of_all = lists || made.each || applies_late(scenario.training.algorithm) ||
                       trains_in_rounds(scenario.training) ||
                       scenario.training.sharding.strategy != ShardingStrategy::none;
   EvaluatedProgram found =
@@ -174,7 +196,7 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
   const double period = found.period;
 
   Result result;
-  if (detail == Detail::all || found.network) {
+  if (lists || found.network) {
     result.scenario = whole;
   }
   result.method = found.method;
@@ -202,7 +224,9 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
   }
   fill_computing(scenario, made, *known.sums, found.alone, computing / steps,
                  std::min(computing, found.unselected) / steps, summary);
-  fill_communication(found.communication_s / steps, exposed / steps, summary);
+  // Pulls from a server on a worker's host may slow the last push, which takes longer than alone.
+  const double communication = std::max(found.communication_s, made.each ? exposed : 0);
+  fill_communication(communication / steps, exposed / steps, summary);
   summary.input_wait_s = input_wait / steps;
   summary.straggler_wait_s = 0;
   summary.makespan_s = times.makespan_s;
@@ -211,7 +235,7 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
     if (!known.compute_s) {
       known.compute_s = mean_compute_s(program, factors, window);
     }
-    fill_workers(*known.compute_s, computing / steps, detail, result);
+    fill_workers(*known.compute_s, computing / steps, lists, result);
   }
   if (!known.single_s) {
     known.single_s = alone_seconds(scenario, (window.from + 1) * program.steps,
@@ -232,21 +256,23 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
   fill_bound(scenario, made, *known.sums, found, factors, window, result);
   if (has_merge_figures(scenario)) {
     fill_greedy(scenario, made.problem, made.plan, summary);
-    if (detail == Detail::all) {
+    if (lists) {
       fill_optimum(scenario, summary);
     }
   }
   summary.bottleneck = program_bottleneck(scenario, made, found, factors, summary);
-  result.events = made.events;
+  result.events = made.each && lists
+                      ? static_cast<std::uint64_t>(times.iterations) * round_events(scenario)
+                      : made.events;
   if (found.network) {
     measure_exchanges(made, times);
   }
   // Iterations begin with their update or merge, the first one too: with that of the tail there
   // would be one more than iterations. Nor does a run wait for a batch that it does not use.
   const bool ends_before_tail = program.tail_operations > 0 || scenario.training.input.value > 0;
-  if (detail == Detail::all || scenario.variability.random() || found.network) {
+  if (lists || scenario.variability.random() || found.network) {
     result.iterations = program_iterations(times.iterations, found.ends, found.alone.ends);
-    if (detail == Detail::all || found.network) {
+    if (lists || found.network) {
       add_spans(program, times, result.iterations);
     }
   }
@@ -264,12 +290,15 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
   fill_closed_form(scenario, made.plan, result);
   fill_interval(scenario, result);
   add_warnings(scenario, made, found, result);
-  if (detail != Detail::all) {
+  if (!lists) {
     return result;
   }
   if (made.made_for != MadeFor::lists) {
-    made = scenario_program(scenario);
-    times = recorded_times(scenario, made, factors);
+    const std::int64_t untimed = std::max<std::int64_t>(0, times.iterations - kTimedIterations);
+    ScenarioProgram listed = scenario_program(scenario);
+    listed.each = made.each ? same_ends(made, times) : programs::EachRule();
+    made = std::move(listed);
+    times = recorded_times(scenario, made, factors, detail == Detail::all ? untimed : 0);
   }
   result.buckets = program_buckets(scenario, made, times);
   if (!found.network && !accumulates_or_shards(scenario) && !trains_in_rounds(scenario.training)) {
@@ -284,13 +313,28 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
 } // namespace
 
 Result run_program(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
-  if (searches_width(scenario)) {
-    return run_with_best_width(scenario, detail);
+  if (is_async(scenario)) {
+    return run_async_server(scenario);
   }
-  if (searches_merge(scenario)) {
-    return run_with_fastest_merge(scenario, detail, memory);
+  const bool by_width = searches_width(scenario);
+  if (by_width || searches_merge(scenario)) {
+    Scenario chosen = by_width ? with_best_width(scenario) : scenario;
+    if (!by_width) {
+      chosen.communication.merge_of = fastest_merge(scenario, memory).merge;
+    }
+    Result result = run_program(chosen, detail, by_width ? nullptr : memory);
+    if (by_width) {
+      const std::int64_t width = *chosen.training.pipeline_width;
+      result.warnings.insert(result.warnings.begin(),
+                             "pipeline_width optimal: " + std::to_string(width) + ", staleness " +
+                                 std::to_string(width - 1) + "; accuracy is not modelled");
+    }
+    if (result.scenario) {
+      result.scenario = scenario;
+    }
+    return result;
   }
-  if (memory != nullptr && detail != Detail::all) {
+  if (memory != nullptr && detail == Detail::summary) {
     return run_once(scenario, detail, *memory);
   }
   ProgramMemory fresh;

@@ -11,7 +11,7 @@ namespace stepsim::study {
 
 // Throws SimulationError where scenario_program() or evaluated() throws it, for example if there
 // are more operations times ranks times iterations than can be recorded.
-// `memory`, if not null, holds what earlier runs kept; with Detail::all it is not used.
+// `memory`, if not null, holds what earlier runs kept; for lists it is not used.
 [[nodiscard]] Result run_program(const Scenario& scenario, Detail detail = Detail::all,
                                  ProgramMemory* memory = nullptr);
 
@@ -33,8 +33,8 @@ namespace stepsim::study {
 // single updates.
 [[nodiscard]] programs::AsyncInput async_input(const Scenario& scenario);
 
-// Runs training with a synchronous parameter server whose workers differ. Every push is timed
-// separately, because a late worker finds the server idle.
+// The exchange of synchronous servers whose workers differ. Every push is timed separately, because
+// a late worker finds the server idle.
 
 // Whether pushes can be timed separately and it matters. All of these must hold:
 //   - a synchronous parameter server with schedule single
@@ -42,11 +42,13 @@ namespace stepsim::study {
 //   - more than one worker, and bytes to send
 //   - /communication/cost_form exact and no measured curve
 [[nodiscard]] bool has_server_rounds(const Scenario& scenario);
-// Whether this kind of run applies: has_server_rounds(), and `method` is `events` or not given.
+// Whether they are: has_server_rounds(), and `method` is `events` or not given.
 [[nodiscard]] bool needs_server_rounds(const Scenario& scenario);
-// Needs has_server_rounds(). The method of the result is closed_form if one pass over the pushes
-// gives their end (one server, no two levels), else events.
-[[nodiscard]] Result run_server_rounds(const Scenario& scenario);
+// The rule that gives the end of the last pull, for all workers; empty where pushes are not timed
+// separately.
+[[nodiscard]] programs::EachRule server_rule(const Scenario& scenario);
+// The events that the rule simulates in one round, whoever comes first.
+[[nodiscard]] std::uint64_t round_events(const Scenario& scenario);
 
 // What a result says of pipelined training that runs as a program (PIP 8, 10, 11): the pipeline
 // width, the gradients that iterations apply, and the gradients that are left at the end.
@@ -56,12 +58,6 @@ namespace stepsim::study {
 
 // The scenario with the best width (PIP 10).
 [[nodiscard]] Scenario with_best_width(const Scenario& scenario);
-// Runs the program of that scenario, whose width a warning names.
-[[nodiscard]] Result run_with_best_width(const Scenario& scenario, Detail detail);
-
-// Runs the program of a scenario of searches_merge() with its fastest merge, which a warning names.
-[[nodiscard]] Result run_with_fastest_merge(const Scenario& scenario, Detail detail,
-                                            ProgramMemory* memory);
 
 // Sets pipeline_width, the figures of staleness, in_flight_gradients and, with /training/drain,
 // makespan_drained_s, the formulas of the period unless messages are simulated, and the gradient
@@ -98,6 +94,12 @@ void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
                                       const programs::OperationTimes& times, std::int64_t first,
                                       double from_s, double to_s, std::string_view stream,
                                       std::size_t ranks = 1);
+// Mean seconds per step of one worker alone, the baseline of speed-up and efficiency. It trains
+// with all micro-batches, and updates what a rank of the run updates (TRN 4.4, 4.5). Its factors
+// are those of the steps first..last (from 0) of all workers, so that lucky ones do not look like a
+// speed-up, at the pace of the fastest worker, so that stragglers slow the run but not the
+// baseline.
+[[nodiscard]] double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last);
 // What a rank sends in a step.
 [[nodiscard]] double bytes_sent(const ScenarioProgram& made);
 // Sets the parts of the period that computing takes, `alone_s` together: as much longer as the
@@ -109,7 +111,7 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, const
                                                  const programs::Factors& factors,
                                                  const Window& window);
 // Sets straggler_wait_s and, for lists, result.workers.
-void fill_workers(std::span<const double> compute_s, double alone_s, Detail detail, Result& result);
+void fill_workers(std::span<const double> compute_s, double alone_s, bool lists, Result& result);
 // Sets staleness and the gradients that iterations apply, of updates that all apply the gradients
 // of the same number of iterations ago, in a run of `iterations`.
 void fill_delays(const programs::Program& made, std::int64_t iterations, Result& result);

@@ -1,6 +1,6 @@
-// A program is drawn operation by operation. Of servers that take pushes one by one only iterations
-// are known, as one span of computing in lane 0 of every node and one of exchanges in lane 1; one
-// row of lanes stands for all workers of a node.
+// A program is drawn operation by operation. Of asynchronous servers only iterations are known, as
+// one span of computing in lane 0 of every node and one of exchanges in lane 1; one row of lanes
+// stands for all workers of a node.
 
 #include "run/run_timeline.hpp"
 
@@ -15,7 +15,6 @@ namespace {
 constexpr std::uint32_t kComputeLane = 0;
 constexpr std::uint32_t kCommunicationLane = 1;
 constexpr std::int64_t kDefaultNodes = 8;
-constexpr std::int64_t kDefaultIterations = 3;
 
 void add_span(events::Track track, double start, double end, const std::string& name,
               std::string_view category, events::Timeline& timeline) {
@@ -80,7 +79,7 @@ Shown shown_of(const TimelineFilter& filter, std::int64_t nodes, std::int64_t it
   Shown shown{.nodes = filter.nodes,
               .first = filter.first_iteration >= 0
                            ? filter.first_iteration
-                           : std::max<std::int64_t>(0, iterations - kDefaultIterations),
+                           : std::max<std::int64_t>(0, iterations - kTimedIterations),
               .last = filter.last_iteration >= 0 ? std::min(filter.last_iteration, iterations - 1)
                                                  : iterations - 1};
   for (std::int64_t n = 0; filter.nodes.empty() && n < std::min(nodes, kDefaultNodes); ++n) {
@@ -180,6 +179,9 @@ events::Timeline timeline(const Result& result, const TimelineFilter& filter) {
       filter, scenario.cluster.nodes,
       std::min(scenario.training.iterations, static_cast<std::int64_t>(result.iterations.size())));
   const std::int64_t first = shown.first;
+  if (result.program && first < result.program->times.recorded_from) {
+    return study::timeline(run(scenario, Detail::every_iteration), filter);
+  }
   for (const std::int64_t number : shown.nodes) {
     const std::uint32_t node = add_node("node", number, timeline);
     if (result.program) {

@@ -175,10 +175,7 @@ std::string no_server_program(const Scenario& scenario) {
   if (scenario.training.async()) {
     return "asynchronous servers have no program; --set /training/mode=sync has one";
   }
-  return needs_server_rounds(scenario) ? "servers that take the pushes of workers one by one have "
-                                         "no program; --method max_plus "
-                                         "estimates them with one"
-                                       : no_sync_program(scenario);
+  return no_sync_program(scenario);
 }
 
 bool is_none(const Scenario& scenario) {
@@ -232,6 +229,9 @@ std::string why_no_program(const Scenario& scenario) {
   return simulates_messages(scenario)
              ? "a program has no messages that go through a simulated network one by one; --set "
                "/cluster/network/model=alpha_beta gives it one"
+         : needs_server_rounds(scenario)
+             ? "servers that take the pushes of workers one by one have no program; --method "
+               "max_plus estimates them with one"
              : row_of(scenario).refusal(scenario);
 }
 
@@ -291,6 +291,16 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeF
   if (made_for == MadeFor::lists) {
     label_layers(out.units, out.program);
   }
+  out.each = server_rule(scenario);
+  for (std::uint32_t o = 0; o < out.program.operations.size(); ++o) {
+    programs::Operation& each = out.program.operations[o];
+    const ExchangeMember member = exchange_member(out, each);
+    const auto unit = static_cast<std::uint32_t>(each.unit);
+    if (member && !(out.sharded && out.units[unit].parameters == 0)) { // nothing takes no time
+      each.entry = out.each ? programs::Entry::each : programs::Entry::together;
+      out.timed.push_back({o, out.like(unit), member});
+    }
+  }
   programs::check(out.program, scenario.name);
   out.layout = programs::layout_of(out.program);
   if (out.sharded) {
@@ -301,19 +311,12 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeF
              !(out.live_bytes[static_cast<std::size_t>(span.kind)][span.unit] > 0);
     });
   }
-  for (std::uint32_t o = 0; o < out.program.operations.size(); ++o) {
-    const programs::Operation& each = out.program.operations[o];
-    const ExchangeMember member = exchange_member(out, each);
-    const auto unit = static_cast<std::uint32_t>(each.unit);
-    if (member && !(out.sharded && out.units[unit].parameters == 0)) { // nothing takes no time
-      out.timed.push_back({o, out.like(unit), member});
-    }
-  }
   return out;
 }
 
 void time_exchanges(const Scenario& scenario, ScenarioProgram& made) {
   row_of(scenario).time(scenario, made);
+  made.each = server_rule(scenario);
   for (const TimedExchange& each : made.timed) {
     const programs::ExchangeTime& time = (made.units[each.unit].*each.member).time;
     made.program.operations[each.operation].startup = time.startup;

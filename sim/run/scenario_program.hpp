@@ -9,7 +9,7 @@
 
 #include "collectives/method.hpp"
 #include "programs/live_bytes.hpp"
-#include "programs/operation_layout.hpp"
+#include "programs/recurrence.hpp"
 #include "programs/step/exchange_times.hpp"
 #include "run/bucket_cost.hpp"
 
@@ -59,6 +59,7 @@ struct TimedExchange {
 struct ScenarioProgram {
   programs::Program program;        // layers of operations are numbered as in the workload
   programs::OperationLayout layout; // of the program
+  programs::EachRule each;          // of exchanges that workers enter one by one; else empty
   std::vector<ProgramUnit> units;
   buckets::Plan plan; // groups of buckets, which are the first units; empty if sharded
   // [unit]: the first one with exchanges of the same times: a bucket of as many bytes that is

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <random>
 
-using namespace stepsim::layers;
 using namespace stepsim::programs;
 using stepsim::testing::plus_minus;
 using stepsim::testing::within;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -138,6 +139,20 @@ TEST_CASE("ranks: the vectors equal the definition on random programs with group
     const Factors factors = random_factors(random, ranks, 5);
     const OperationTimes times = rank_vectors(program, 5, factors, {}, Record::all);
     CHECK(times.end == ends_by_definition(program, 5, factors));
+    const OperationTimes last =
+        rank_vectors(program, layout_of(program), 5, factors, {}, Record::all, 3);
+    const auto from = static_cast<std::ptrdiff_t>(times.at(3, 0, 0));
+    CHECK(last.end == std::vector<double>(times.end.begin() + from, times.end.end()));
+    // Ranks that enter one by one and all leave behind the last one.
+    Program apart = program;
+    for (Operation& each : apart.operations) {
+      each.entry = each.type == OperationType::exchange ? Entry::each : Entry::together;
+    }
+    const EachRule rule = [](const Operation& exchange, double factor,
+                             std::span<const double> enter, std::span<double> leave) {
+      std::ranges::fill(leave, std::ranges::max(enter) + factor * exchange.duration_s());
+    };
+    CHECK(rank_vectors(apart, 5, factors, rule, Record::all).end == times.end);
     CHECK(times.makespan_s == *std::ranges::max_element(times.end));
   }
 }

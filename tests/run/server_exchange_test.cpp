@@ -3,11 +3,16 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
+#include "base/random.hpp"
+#include "layers/variability.hpp"
+#include "programs/step/parameter_server.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
+using stepsim::testing::plus_minus;
 using stepsim::testing::within;
 
 namespace {
@@ -157,4 +162,83 @@ TEST_CASE("parameter server: all forwards wait for the pull, with workers that d
   const std::string barrier = R"("next_forward": "barrier", "overlap_backward": false)";
   CHECK(run(barrier, "{}") == within(2 * (0.01 + 0.02) + exchange, 1e-9));
   CHECK(run(barrier, straggler) == within(2 * (0.01 + 0.02) + exchange, 1e-9));
+}
+
+namespace {
+
+// Synchronous rounds with one server, written down from the text (PIP 3.2): the mean time of the
+// iterations after the first one, from the end of the last backward to that of the next one. The
+// first of the two layers has no bytes. `free`: exchanges take no time.
+double mean_round(const layers::Variability& variability, std::uint32_t workers, bool per_layer,
+                  const programs::ServerLink& link, bool colocated, std::int64_t iterations,
+                  bool free) {
+  const layers::Jitter jitter(variability, workers);
+  std::vector<double> end(workers); // of the backward of the first layer
+  std::vector<double> ready(workers);
+  double pulled = 0;
+  double first_end = 0;
+  for (std::int64_t t = 0;; ++t) {
+    for (std::uint32_t w = 0; w < workers; ++w) {
+      const double factor = jitter.compute(w, t + 1);
+      const double forward = (per_layer ? end[w] : std::max(end[w], pulled)) + 0.01 * factor;
+      ready[w] = std::max(forward, pulled) + (0.01 + 0.02) * factor;
+      end[w] = ready[w] + 0.02 * factor;
+    }
+    const double last_end = std::ranges::max(end);
+    first_end = t == 1 ? last_end : first_end;
+    if (t == iterations) {
+      return (last_end - first_end) / static_cast<double>(iterations - 1);
+    }
+    const double factor = jitter.exchange(t + 1);
+    const programs::ServerLink slowed{.latency_s = factor * link.latency_s,
+                                      .push_s = factor * link.push_s,
+                                      .pull_s = factor * link.pull_s,
+                                      .add_s = factor * link.add_s};
+    pulled = free ? std::ranges::max(ready) : programs::server_round_end(ready, slowed, colocated);
+  }
+}
+
+} // namespace
+
+TEST_CASE("parameter server: rounds of workers that differ are those of their recurrence") {
+  base::RandomStream random(base::RandomKey{.seed = 20261129});
+  for (int trial = 0; trial < 40; ++trial) {
+    const auto workers = static_cast<std::uint32_t>(random.integer(2, 6));
+    const bool per_layer = random.integer(0, 1) == 0;
+    const bool colocated = random.integer(0, 1) == 0;
+    const std::int64_t iterations = random.integer(2, 12);
+    layers::Variability variability{.compute_cv = trial % 3 == 0 ? 0 : 0.3,
+                                    .exchange_cv = trial % 4 == 0 ? 0.2 : 0};
+    variability.stragglers = {{.worker = workers - 1, .factor = 0.5 + trial % 4}};
+    const std::string text =
+        R"({"workload": {"layers": [
+              {"name": "in", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 0},
+              {"name": "a", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 10000000}]},
+            "cluster": {"nodes": )" +
+        std::to_string(workers) + R"(, "network": {"latency_s": 1e-3, "bandwidth_Bps": 1e9,
+              "reduction_Bps": 2e9}}, "training": {"algorithm": "parameter_server", "iterations": )" +
+        std::to_string(iterations) + R"(, "placement": ")" +
+        (colocated ? "colocated" : "dedicated") + R"("}, "communication": {"next_forward": ")" +
+        (per_layer ? "per_layer" : "barrier") + R"("}, "variability": {"compute_cv": )" +
+        std::to_string(variability.compute_cv) + R"(, "exchange_cv": )" +
+        std::to_string(variability.exchange_cv) + R"(, "stragglers": [{"worker": )" +
+        std::to_string(workers - 1) + R"(, "factor": )" +
+        std::to_string(variability.stragglers.front().factor) + "}]}}";
+    CAPTURE(text);
+    const study::Result result = study::testing::run_text(text);
+    const programs::ServerLink link{
+        .latency_s = 1e-3, .push_s = 0.01, .pull_s = 0.01, .add_s = 0.005};
+    const auto mean = [&](bool free) {
+      return mean_round(variability, workers, per_layer, link, colocated, iterations, free);
+    };
+    const double exposed = mean(false) - mean(true);
+    CHECK(result.method == "events");
+    CHECK(*result.summary.iteration_time_s == within(mean(false), 1e-9));
+    CHECK(*result.summary.exposed_communication_s == plus_minus(exposed, 1e-10));
+    CHECK(*result.summary.compute_s + exposed == within(mean(false), 1e-9));
+    CHECK(result.program.has_value()); // lists and the timeline are those of the run
+    for (std::size_t t = 1; t < result.iterations.size(); ++t) {
+      CHECK(result.iterations[t].start_s < result.iterations[t].exchange_end_s);
+    }
+  }
 }

@@ -339,9 +339,6 @@ int run(const Invocation& invocation) {
     io::require_finite(study::flat_summary(result.summary));
     write_output(common,
                  run_text(result, to_measure(tree, scenario, result.summary, files, estimate)));
-    if (!result.buckets.empty()) {
-      std::erase(result.warnings, study::kEqualWorkers); // the text says it
-    }
   }
   print_warnings(result.warnings, common);
   const study::Summary& summary = result.summary;

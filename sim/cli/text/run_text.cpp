@@ -317,8 +317,6 @@ std::string buckets_text(const study::Result& result) {
   if (pipelined) {
     out += "times of the last iteration, from its start" +
            std::string(result.workers.empty() ? "" : ", by mean times") + "\n";
-  } else if (std::ranges::find(result.warnings, study::kEqualWorkers) != result.warnings.end()) {
-    out += std::string(study::kEqualWorkers) + "\n";
   }
   return out;
 }

@@ -1,6 +1,5 @@
 #include "programs/step/parameter_server.hpp"
 
-#include <numeric>
 #include <queue>
 
 namespace stepsim::programs {
@@ -69,75 +68,47 @@ Served serve(Server& server, const AsyncInput& input, double arrive) {
   return {applied, out + link.pull_s};
 }
 
-struct ServerClient {
-  std::int64_t iterations{}; // updates whose weights are back
-  std::int64_t read_version{};
-  std::vector<double> computed_s{}; // [iteration]
-  std::vector<double> held_s{};     // [iteration] that the staleness bound holds it up
-  bool held{};                      // the next iteration is not under way
-  double held_up_s{};               // before the iteration under way
-  double under_way_s{};             // that it computes
-  double received{};
-  double half_received{}; // after half of its iterations
-
-  // Of the second half of the iterations whose weights are back.
-  [[nodiscard]] double mean_of(const std::vector<double>& seconds) const {
-    const auto begin = seconds.begin() + iterations / 2;
-    return std::accumulate(begin, seconds.begin() + iterations, 0.0) /
-           static_cast<double>(iterations - iterations / 2);
-  }
-};
-
-// `computed_s`: what each of the updates was computed for.
+// Means are of the second half of every worker's own updates.
 AsyncTimes times_of(const AsyncInput& input, const layers::Jitter& jitter,
-                    std::vector<AsyncUpdate> updates, std::span<const double> computed_s) {
+                    std::vector<AsyncUpdate> updates) {
   AsyncTimes times;
   times.updates = std::move(updates);
-  std::vector<ServerClient> workers(input.workers);
-  for (std::size_t i = 0; i < times.updates.size(); ++i) {
-    const AsyncUpdate& update = times.updates[i];
-    ServerClient& worker = workers[update.worker];
-    worker.computed_s.push_back(computed_s[i]);
-    worker.held_s.push_back(update.held_s);
-    worker.received = update.received_s;
-    ++worker.iterations;
+  std::vector<std::vector<const AsyncUpdate*>> of_workers(input.workers);
+  for (const AsyncUpdate& update : times.updates) {
+    of_workers[update.worker].push_back(&update);
     times.staleness.add(update.staleness);
     times.makespan_s = std::max(times.makespan_s, update.received_s);
-  }
-  // Second half of every worker's own run.
-  std::vector<std::int64_t> seen(input.workers);
-  for (const AsyncUpdate& update : times.updates) {
-    ServerClient& worker = workers[update.worker];
-    if (++seen[update.worker] == worker.iterations / 2) {
-      worker.half_received = update.received_s;
-    }
   }
   double complete = 0;    // workers with an iteration
   double share = 0;       // of computing in the cycles of all workers
   double held = 0;        // the same of what the bound holds up
   double alone_per_s = 0; // iterations without communication, all as fast as the fastest worker
+  double per_s = 0;       // updates
   for (std::uint32_t w = 0; w < input.workers; ++w) {
-    const ServerClient& worker = workers[w];
-    if (worker.iterations == 0) { // none is complete: what is under way
-      times.worker_compute_s.push_back(jitter.compute(w, 1) * input.compute_s);
-      times.worker_wait_s.push_back(0);
-      times.worker_held_s.push_back(0);
+    const std::vector<const AsyncUpdate*>& own = of_workers[w];
+    if (own.empty()) { // what is under way
+      times.workers.push_back({.compute_s = jitter.compute(w, 1) * input.compute_s});
       continue;
     }
-    const std::int64_t counted = worker.iterations - worker.iterations / 2;
-    const double computed = worker.mean_of(worker.computed_s);
-    const double cycle =
-        std::max(computed, (worker.received - worker.half_received) / static_cast<double>(counted));
-    times.worker_compute_s.push_back(computed);
-    times.worker_wait_s.push_back(cycle - computed);
-    times.worker_held_s.push_back(worker.mean_of(worker.held_s));
-    times.throughput_per_s += 1 / cycle;
-    share += cycle > 0 ? computed / cycle : 0;
-    held += cycle > 0 ? times.worker_held_s.back() / cycle : 0;
-    alone_per_s += jitter.straggler(w) / (jitter.fastest() * computed);
+    const std::size_t half = own.size() / 2;
+    const auto counted = static_cast<double>(own.size() - half);
+    AsyncTimes::Worker& worker = times.workers.emplace_back();
+    for (std::size_t i = half; i < own.size(); ++i) {
+      worker.compute_s += jitter.compute(w, static_cast<std::int64_t>(i) + 1) * input.compute_s;
+      worker.held_s += own[i]->held_s;
+    }
+    worker.compute_s /= counted;
+    worker.held_s /= counted;
+    const double begin = half > 0 ? own[half - 1]->received_s : 0;
+    const double cycle = std::max(worker.compute_s, (own.back()->received_s - begin) / counted);
+    worker.wait_s = cycle - worker.compute_s;
+    per_s += 1 / cycle;
+    share += cycle > 0 ? worker.compute_s / cycle : 0;
+    held += cycle > 0 ? worker.held_s / cycle : 0;
+    alone_per_s += jitter.straggler(w) / (jitter.fastest() * worker.compute_s);
     ++complete;
   }
-  times.period_s = input.workers / times.throughput_per_s;
+  times.period_s = input.workers / per_s;
   times.compute_s = times.period_s * share / complete;
   times.held_s = times.period_s * held / complete;
   times.alone_compute_s = complete / alone_per_s;
@@ -171,16 +142,23 @@ double server_round_end(std::vector<double> ready_s, const ServerLink& link, boo
 
 AsyncTimes run_async(const AsyncInput& input) {
   assert(input.workers >= 1 && input.servers >= 1 && input.iterations >= 1 && "counts from 1");
-  const std::int64_t total = input.iterations * input.workers;
+  struct Worker {
+    std::int64_t iterations{}; // updates whose weights are back
+    std::int64_t read_version{};
+    bool held{};        // the next iteration is not under way
+    double held_up_s{}; // before the iteration under way
+    double received{};
+  };
+  const auto total = static_cast<std::size_t>(input.iterations * input.workers);
   const layers::Jitter jitter(input.variability, input.workers);
-  std::vector<ServerClient> workers(input.workers);
+  std::vector<Worker> workers(input.workers);
   Arrivals arrivals;
   const auto compute = [&](std::uint32_t w, double start) {
-    ServerClient& worker = workers[w];
-    worker.under_way_s = jitter.compute(w, worker.iterations + 1) * input.compute_s;
+    Worker& worker = workers[w];
     worker.held = false;
     worker.held_up_s = start - worker.received;
-    arrivals.push(start + worker.under_way_s + input.link.latency_s, w);
+    const double seconds = jitter.compute(w, worker.iterations + 1) * input.compute_s;
+    arrivals.push(start + seconds + input.link.latency_s, w);
   };
   for (std::uint32_t w = 0; w < input.workers; ++w) {
     compute(w, 0);
@@ -188,21 +166,18 @@ AsyncTimes run_async(const AsyncInput& input) {
   StalenessBound bound(input.workers, input.staleness_bound);
 
   std::vector<AsyncUpdate> updates;
-  updates.reserve(static_cast<std::size_t>(total));
-  std::vector<double> computed_s; // [update]
-  computed_s.reserve(static_cast<std::size_t>(total));
+  updates.reserve(total);
   Server server;
-  while (static_cast<std::int64_t>(updates.size()) < total) {
+  while (updates.size() < total) {
     const Arrival next = arrivals.pop();
     const Served served = serve(server, input, next.time);
-    ServerClient& worker = workers[next.worker];
+    Worker& worker = workers[next.worker];
     const std::int64_t staleness = server.version - worker.read_version;
     worker.read_version = ++server.version;
     worker.received = served.received;
     ++worker.iterations;
     updates.push_back(
         {next.worker, next.time, served.applied, served.received, staleness, worker.held_up_s});
-    computed_s.push_back(worker.under_way_s);
     if (bound.complete(next.worker)) { // its push is what held workers wait for
       for (std::uint32_t w = 0; w < input.workers; ++w) {
         if (workers[w].held && bound.may_start(workers[w].iterations)) {
@@ -215,27 +190,15 @@ AsyncTimes run_async(const AsyncInput& input) {
       compute(next.worker, worker.received);
     }
   }
-  return times_of(input, jitter, std::move(updates), computed_s);
+  return times_of(input, jitter, std::move(updates));
 }
 
 AsyncTimes async_times(const AsyncInput& input, std::vector<AsyncUpdate> updates) {
-  const layers::Jitter jitter(input.variability, input.workers);
-  std::vector<std::int64_t> iterations(input.workers);
-  std::vector<double> computed_s;
-  computed_s.reserve(updates.size());
-  for (const AsyncUpdate& update : updates) {
-    computed_s.push_back(jitter.compute(update.worker, ++iterations[update.worker]) *
-                         input.compute_s);
-  }
-  return times_of(input, jitter, std::move(updates), computed_s);
+  return times_of(input, layers::Jitter(input.variability, input.workers), std::move(updates));
 }
 
 double async_period(const AsyncInput& input) {
-  const ServerLink& link = input.link;
-  const auto servers = static_cast<double>(input.servers);
-  const double alone =
-      input.compute_s + 2 * link.latency_s + link.push_s + link.pull_s + link.add_s / servers;
-  return std::max(alone, input.workers * link.station_s(input.serial) / servers);
+  return std::max(input.compute_s + input.round_trip_s(), input.station_s());
 }
 
 } // namespace stepsim::programs

@@ -28,10 +28,6 @@ struct ServerLink {
   double push_s{};    // time of a push at the server's inbound port
   double pull_s{};    // time of a pull at the server's outbound port
   double add_s{};     // time to add (and decode) one push
-  // What one worker takes of the busiest station, or of the one that all are in serial mode.
-  [[nodiscard]] double station_s(bool serial) const {
-    return serial ? push_s + pull_s + add_s : std::max({push_s, pull_s, add_s});
-  }
 };
 
 // The end of the last pull of a synchronous round with one server, if worker w is ready at
@@ -52,6 +48,18 @@ struct AsyncInput {
   bool serial = false;                           // the stations are a single one (serial mode)
   std::optional<std::int64_t> staleness_bound{}; // s of stale synchronous training; else empty
   layers::Variability variability{};             // applied to compute only, not to exchanges
+
+  // From a push to new weights, of an idle server.
+  [[nodiscard]] double round_trip_s() const {
+    return 2 * link.latency_s + link.push_s + link.pull_s + link.add_s / servers;
+  }
+  // Time of the busiest station, or of the one that all are in serial mode, per push of each
+  // worker.
+  [[nodiscard]] double station_s() const {
+    return (serial ? link.push_s + link.pull_s + link.add_s
+                   : std::max({link.push_s, link.pull_s, link.add_s})) *
+           workers / servers;
+  }
 };
 
 struct AsyncUpdate { // in the order of application
@@ -64,9 +72,8 @@ struct AsyncUpdate { // in the order of application
 
 struct AsyncTimes {
   std::vector<AsyncUpdate> updates;
-  double period_s{}; // of a worker: harmonic mean over all, second half of each one's updates
-  double throughput_per_s{}; // updates per second: workers / period
-  double makespan_s{};       // when all weights are back
+  double period_s{};   // of a worker: harmonic mean over all, second half of each one's updates
+  double makespan_s{}; // when all weights are back
   // Parts of period_s: computing, and waiting for the staleness bound. Their shares are means over
   // the workers, of the same updates as period_s. The rest of period_s is the exchange.
   double compute_s{};
@@ -74,11 +81,12 @@ struct AsyncTimes {
   // Iteration time of one worker alone with the same random factors, as fast as the fastest worker.
   double alone_compute_s{};
   layers::StalenessCounts staleness;
-  std::vector<double> worker_compute_s; // [worker]: mean compute time per iteration
-  std::vector<double> worker_wait_s;    // [worker]: from the end of compute to the next start
-  // [worker]: mean wait per iteration for `staleness_bound` after the weights are back; included in
-  // worker_wait_s.
-  std::vector<double> worker_held_s;
+  struct Worker { // means per iteration
+    double compute_s{};
+    double wait_s{}; // from the end of compute to the next start
+    double held_s{}; // part of it: wait for `staleness_bound` after the weights are back
+  };
+  std::vector<Worker> workers;
 };
 
 // Computes AsyncTimes from the updates of a run, from whichever simulation they are. Only workers,
