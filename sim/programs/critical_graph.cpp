@@ -14,6 +14,9 @@ constexpr std::uint64_t kLargestCyclicity = std::uint64_t{1} << 62;
 // The arcs of `graph` for which `keep(node, arc)` holds.
 template <class Keep> CycleGraph filtered(const CycleGraph& graph, Keep keep) {
   CycleGraph result;
+  result.first.reserve(graph.first.size());
+  result.from.reserve(graph.from.size());
+  result.distance.reserve(graph.from.size());
   for (std::uint32_t node = 0; node < graph.nodes(); ++node) {
     for (std::uint32_t arc = graph.first[node]; arc < graph.first[node + 1]; ++arc) {
       if (keep(node, arc)) {

@@ -33,6 +33,9 @@ ConstraintGraph constraint_graph(const Program& program) {
   }
   const std::vector<Wait> on_streams = waits_on_streams(program);
   CycleGraph& graph = result.graph;
+  graph.first.reserve(count + 1);
+  graph.from.reserve(program.waits.size() + count);
+  graph.distance.reserve(program.waits.size() + count);
   const auto add_arc = [&](const Wait& wait) {
     if (wait.until == kAlways) {
       graph.from.push_back(result.node_of[wait.operation]);

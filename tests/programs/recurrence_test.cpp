@@ -102,6 +102,9 @@ TEST_CASE("recurrence: times until iterations repeat are those of all iterations
     const Program program = with_ending_waits(random_program(random, 1), random);
     const OperationTimes all = recurrence(program, kIterations, Record::all);
     const OperationTimes found = recurrence(program, kIterations, Record::steady);
+    CHECK(recurrence(program, kIterations).marker_end == all.marker_end);
+    const OperationTimes one = recurrence(program, 1, Record::all); // waits may look further back
+    CHECK(std::ranges::equal(one.end, std::span(all.end).first(one.end.size())));
     CHECK(found.makespan_s == within(all.makespan_s, 1e-12));
     for (std::int64_t t = 0; t < kIterations; ++t) {
       CHECK(latest_marker_end(found, t) == within(latest_marker_end(all, t), 1e-12));
