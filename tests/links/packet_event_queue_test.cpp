@@ -45,7 +45,7 @@ TEST_CASE("packet events: any mix of near, far and simultaneous ones leaves sort
     std::uint32_t id = 0;
     for (int step = 0; step < 4000; ++step) {
       if (pending.empty() || random.uniform(0, 1) < (step < 2500 ? 0.6 : 0.3)) {
-        // now, within a bucket, some steps ahead, far timers
+        // now, soon, some steps ahead, far timers
         const double reach[] = {0, 1000, 5e6, 1e10};
         const double most = reach[static_cast<std::size_t>(random.uniform(0, 3.999))];
         const PacketEvent event{now + static_cast<Picoseconds>(random.uniform(0, most)),
