@@ -16,7 +16,7 @@ auto rank(const PacketEvent& event) {
 }
 
 TEST_CASE("packet events leave by (time, class, key, seq, id)") {
-  PacketEventQueue queue(2'200'000);
+  PacketEventQueue queue;
   const std::uint64_t end = event_key(EventClass::end) | 7;
   const std::uint64_t data = event_key(EventClass::arrival, 3, 0, 1);
   const std::uint64_t ack = event_key(EventClass::arrival, 3, 0, 2);
@@ -39,13 +39,13 @@ TEST_CASE("packet events: any mix of near, far and simultaneous ones leaves sort
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     base::RandomStream random({.seed = seed});
-    PacketEventQueue queue(2'200'000);
+    PacketEventQueue queue;
     std::vector<std::tuple<Picoseconds, std::uint64_t, std::uint32_t, std::uint32_t>> pending;
     Picoseconds now = 0;
     std::uint32_t id = 0;
     for (int step = 0; step < 4000; ++step) {
       if (pending.empty() || random.uniform(0, 1) < (step < 2500 ? 0.6 : 0.3)) {
-        // now, within a bucket, some steps ahead, far timers
+        // now, soon, some steps ahead, far timers
         const double reach[] = {0, 1000, 5e6, 1e10};
         const double most = reach[static_cast<std::size_t>(random.uniform(0, 3.999))];
         const PacketEvent event{now + static_cast<Picoseconds>(random.uniform(0, most)),

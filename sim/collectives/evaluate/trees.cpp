@@ -12,7 +12,6 @@
 #include "collectives/schedule/double_tree.hpp"
 
 namespace stepsim::collectives {
-
 namespace {
 
 // Edges that begin in the same slot stand at the places [begin, end) of their pass.
@@ -104,6 +103,7 @@ struct Passes {
   std::uint32_t ranks{};
   Pass up, down;
 };
+
 // The passes for a number of ranks: the last answer is kept, as double_tree() keeps its own.
 const Passes& passes_for(std::uint32_t ranks) {
   thread_local Passes known;
@@ -117,9 +117,8 @@ const Passes& passes_for(std::uint32_t ranks) {
 // The edges of a pass by place, with what they cost.
 struct EdgeCosts {
   static constexpr std::uint32_t kInside = ~std::uint32_t{0};
-
-  std::vector<double> latency, block_latency, own_per_byte, delay, gamma;
-  std::vector<double> per_byte;    // with the share of the interface
+  std::vector<LinkCost> links;             // per_byte_s with the share of the interface
+  std::vector<double> gamma, own_per_byte; // the latter without that share
   std::vector<std::uint32_t> node; // whose interfaces it leaves by, or kInside; empty: all inside
 };
 
@@ -134,14 +133,18 @@ public:
         tx_(entry_times(collective)), rx_(tx_), finish_(tx_) {
     const auto& rule = std::get<TreePair>(phase_.rule);
     blocks_ = {rule.blocks(0), rule.blocks(1)};
+    for (Index local = 0; local < phase_.layout.size; ++local) {
+      ranks_.push_back(static_cast<std::uint32_t>(phase_.layout.rank(0, local)));
+    }
   }
 
   Evaluation run() {
     const DoubleTree& trees = double_tree(passes_.ranks);
     Evaluation result;
     for (const Pass* pass : {&passes_.up, &passes_.down}) {
-      const EdgeCosts costs = costs_of(*pass);
-      const bool later = std::ranges::max(costs.delay) > 0 || std::ranges::max(costs.gamma) > 0;
+      EdgeCosts costs = costs_of(*pass);
+      const bool later = std::ranges::max(costs.gamma) > 0 ||
+                         std::ranges::max(costs.links, {}, &LinkCost::delay_s).delay_s > 0;
       later ? play<true>(*pass, costs) : play<false>(*pass, costs);
       for (std::size_t i = 0; i < trees.edges.size(); ++i) {
         const auto [src, dst] = ends_of(*pass, trees.edges[i]);
@@ -164,39 +167,35 @@ private:
   // The ranks that send and receive on the edge.
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> ends_of(const Pass& pass,
                                                                 const DoubleTreeEdge& edge) const {
-    const auto child = static_cast<std::uint32_t>(phase_.layout.rank(0, edge.child));
-    const auto parent = static_cast<std::uint32_t>(phase_.layout.rank(0, edge.parent));
-    return pass.up ? std::pair(child, parent) : std::pair(parent, child);
+    return pass.up ? std::pair(ranks_[edge.child], ranks_[edge.parent])
+                   : std::pair(ranks_[edge.parent], ranks_[edge.child]);
   }
 
   // Also sets when the ports of each edge are free in its first slot.
   [[nodiscard]] EdgeCosts costs_of(const Pass& pass) {
     const DoubleTree& trees = double_tree(passes_.ranks);
     EdgeCosts costs;
-    for (std::vector<double>* each : {&costs.latency, &costs.block_latency, &costs.own_per_byte,
-                                      &costs.delay, &costs.gamma, &start_}) {
-      each->resize(trees.edges.size());
-    }
+    costs.links.resize(pass.never());
+    costs.gamma.resize(pass.never());
+    start_.resize(pass.never());
     std::visit(
         [&](const auto& links) {
           for (std::size_t i = 0; i < trees.edges.size(); ++i) {
             const auto [src, dst] = ends_of(pass, trees.edges[i]);
             const std::uint32_t place = pass.places[i];
-            const LinkCost& cost = links.cost(src, dst);
-            costs.latency[place] = cost.latency_s;
-            costs.block_latency[place] = cost.block_latency_s;
-            costs.own_per_byte[place] = cost.per_byte_s;
-            costs.delay[place] = cost.delay_s;
+            costs.links[place] = links.cost(src, dst);
             costs.gamma[place] = pass.up ? gamma_[dst] : 0;
             start_[place] = std::max(tx_[src], rx_[dst]);
             if constexpr (std::same_as<std::decay_t<decltype(links)>, TwoLevelLinks>) {
-              costs.node.resize(trees.edges.size());
+              costs.node.resize(pass.never());
               costs.node[place] = links.shared(src, dst) ? links.node(src) : EdgeCosts::kInside;
             }
           }
         },
         links_);
-    costs.per_byte = costs.own_per_byte;
+    for (std::size_t i = 0; i < costs.node.size(); ++i) {
+      costs.own_per_byte.push_back(costs.links[i].per_byte_s);
+    }
     return costs;
   }
 
@@ -204,9 +203,8 @@ private:
   [[nodiscard]] std::vector<double>& free() { return ready_.empty() ? end_ : free_; }
   [[nodiscard]] std::vector<double>& ready() { return ready_.empty() ? end_ : ready_; }
 
-  // With kLater, blocks are delayed or added. Times are compared with those of the period before
-  // only where skip() asks for it.
-  template <bool kLater> void play(const Pass& pass, EdgeCosts costs) {
+  // With kLater, blocks are delayed or added.
+  template <bool kLater> void play(const Pass& pass, EdgeCosts& costs) {
     end_.assign(pass.never() + std::size_t{3}, 0);
     free_ = ready_ = kLater ? end_ : std::vector<double>();
     const Index slots = pass.slots + 2 * (blocks_[0] - 1);
@@ -220,7 +218,7 @@ private:
       if (!costs.node.empty()) {
         share_interfaces(pass, costs, slot);
       }
-      const bool compares = slot > pass.slots && periods_left(slot) > 0;
+      const bool compares = slot > pass.slots && periods_left(slot) > 0; // where skip() asks for it
       for (const EdgeRow& row : pass.rows) {
         if (const Index block = block_in(slot, row.offset, row.tree); block >= 0) {
           compares ? carry<kLater, true>(pass, costs, row, block)
@@ -253,8 +251,7 @@ private:
       return;
     }
     const TwoLevelLinks& links = std::get<TwoLevelLinks>(links_);
-    std::vector<std::uint32_t> sends(links.nodes());
-    std::vector<std::uint32_t> edges;
+    std::vector<std::uint32_t> sends(links.nodes()), edges;
     for (const EdgeRow& row : pass.rows) {
       const bool carries = block_in(slot, row.offset, row.tree) >= 0;
       for (std::uint32_t i = row.begin; carries && i < row.end; ++i) {
@@ -265,7 +262,8 @@ private:
       }
     }
     for (const std::uint32_t nics = links.nics_per_node(); const std::uint32_t edge : edges) {
-      costs.per_byte[edge] = (sends[costs.node[edge]] + nics - 1) / nics * costs.own_per_byte[edge];
+      costs.links[edge].per_byte_s =
+          (sends[costs.node[edge]] + nics - 1) / nics * costs.own_per_byte[edge];
     }
   }
 
@@ -273,13 +271,13 @@ private:
   template <bool kLater, bool kCompares>
   void carry(const Pass& pass, const EdgeCosts& costs, const EdgeRow& row, Index block) {
     const double bytes = phase_.partition.bytes((row.tree == 0 ? 0 : blocks_[0]) + block, 1);
-    const double* const latency = (block > 0 ? costs.block_latency : costs.latency).data();
+    const auto latency = block > 0 ? &LinkCost::block_latency_s : &LinkCost::latency_s;
     double* const end = end_.data();
     double* const rx = free().data();
     double* const ready = this->ready().data();
     const double* const before = block == 0 ? start_.data() : rx;
-    // The two edges to the parents of a rank share its send port if they go up, else its receive
-    // port; the two edges to its children share the other one.
+    // The two edges to the parents of a rank share its send port upwards, else its receive port;
+    // the two edges to its children share the other one.
     const double* const at_child = pass.up ? end : rx;
     const double* const at_parent = pass.up ? rx : end;
     double low = low_;
@@ -288,8 +286,9 @@ private:
       const std::uint32_t sibling = pass.siblings[i];
       const double port =
           std::max(std::max(before[i], at_child[pass.twins[i]]), at_parent[sibling]);
+      const LinkCost& link = costs.links[i];
       const double sent =
-          std::max(port, ready[pass.brings[i]]) + (latency[i] + bytes * costs.per_byte[i]);
+          std::max(port, ready[pass.brings[i]]) + (link.*latency + bytes * link.per_byte_s);
       if constexpr (kCompares) {
         low = std::min(low, sent - end[i]);
         high = std::max(high, sent - end[i]);
@@ -299,7 +298,7 @@ private:
         const double addition = bytes * costs.gamma[i];
         rx[i] = serial_ ? sent + addition : sent;
         const double engine = pass.up ? std::max(ready[i], ready[sibling]) : 0;
-        const double there = std::max(engine, sent + costs.delay[i]) + addition;
+        const double there = std::max(engine, sent + link.delay_s) + addition;
         if constexpr (kCompares) {
           low = std::min(low, there - ready[i]);
           high = std::max(high, there - ready[i]);
@@ -379,6 +378,7 @@ private:
   const AnyLinks& links_;
   std::array<Index, 2> blocks_{};
   const Passes& passes_;
+  std::vector<std::uint32_t> ranks_; // [local rank]
   std::vector<double> gamma_;
   bool serial_;
   std::vector<double> tx_, rx_, finish_; // [rank] as in SweepState
