@@ -170,7 +170,8 @@ public:
     return {.ends = marker_ends(played, std::min(iterations, window_.to + 1)),
             .period = averages(no_exchanges) ? mean_period(played, window_)
                       : played.period_s      ? *played.period_s
-                                             : steady_period(no_exchanges)};
+                                             : steady_period(no_exchanges),
+            .computing = seconds_by_kind(no_exchanges)};
   }
   [[nodiscard]] AloneTimes alone(const Program& no_exchanges) const {
     return alone(no_exchanges, iterations_of(no_exchanges, window_));

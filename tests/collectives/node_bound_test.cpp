@@ -157,8 +157,6 @@ Collective random_cluster(base::RandomStream& random, const AlgorithmRow& row) {
     collective.ranks = std::max(1U, collective.ranks - integer(0, gpus - 1));
   }
   collective.ranks *= takes_ranks(row.algorithm, collective.ranks) ? 1 : 2;
-  collective.root = integer(0, collective.ranks - 1);
-  collective.bytes = static_cast<double>(random.integer(1, integer(0, 1) == 0 ? 60 : 100'000));
   const auto link = [&](double slowest) {
     const double latency = random.uniform(0, 1e-5);
     return LinkCost{latency, latency * random.uniform(), random.uniform(slowest / 100, slowest),
@@ -166,6 +164,16 @@ Collective random_cluster(base::RandomStream& random, const AlgorithmRow& row) {
   };
   collective.links.all = link(1e-8);
   collective.links.two_level = TwoLevel{gpus, integer(1, gpus), link(1e-8)};
+  std::vector<std::uint32_t> counts(integer(1, 6));
+  std::ranges::generate(counts, [&] { return integer(1, gpus); });
+  const std::uint32_t sum = std::accumulate(counts.begin(), counts.end(), 0U);
+  if (!algorithm(row.algorithm).needs_equal_nodes && takes_ranks(row.algorithm, sum)) {
+    collective.ranks = sum;
+    collective.links.two_level->gpus_per_node = std::ranges::max(counts);
+    collective.links.two_level->ranks_per_node = std::move(counts);
+  }
+  collective.root = integer(0, collective.ranks - 1);
+  collective.bytes = static_cast<double>(random.integer(1, integer(0, 1) == 0 ? 60 : 100'000));
   if (collective.links.two_level->intra.block_latency_s >
       collective.links.two_level->intra.latency_s) {
     collective.links.two_level->intra.block_latency_s = 0;

@@ -204,6 +204,15 @@ Volume volume(const Collective& collective, const BoundEnd& end) {
   return {};
 }
 
+// Every rank of a node that knows a value may tell another node at once.
+std::uint32_t steps_with_fanout(std::uint32_t fanout, std::uint32_t nodes) {
+  std::uint32_t steps = 0;
+  for (std::uint64_t know = 1; know < nodes; know *= 1 + std::uint64_t{fanout}) {
+    ++steps;
+  }
+  return steps;
+}
+
 } // namespace
 
 // Without delays the number of ranks that know a value doubles with every latency. With them a rank
@@ -302,11 +311,13 @@ LowerBound lower_bound(const Collective& collective) {
   if (has_nodes(collective)) {
     const TwoLevel& two = *collective.links.two_level;
     const LinkCost& inter = collective.links.all;
+    const NodeRanks nodes(collective);
     const nccl::NodeBound bytes = node_level_bound(collective);
     const double latency_s =
         collective.op == Op::alltoall
             ? std::max(inter.startup_s(), two.intra.startup_s()) // messages of both kinds
-            : spread_seconds(NodeRanks(collective).nodes(), inter.latency_s, inter.startup_s());
+        : nodes.equal() ? spread_seconds(nodes.nodes(), inter.latency_s, inter.startup_s())
+                        : steps_with_fanout(nodes.largest(), nodes.nodes()) * inter.latency_s;
     return {latency_s, bytes.seconds, reduction_bound(collective), bytes.kind};
   }
   const BestLinks best = best_links(collective);
