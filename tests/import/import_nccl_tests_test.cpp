@@ -148,10 +148,9 @@ TEST_CASE("nccl-tests: what is missing is named") {
   const std::string row = "8 2 float sum -1 10 1 1 0 20 1 1 0\n";
   CHECK(failure(kBegin) == ": no result rows found");
   CHECK(failure(kBegin + row) == ": the log does not say how many ranks: give --ranks");
-  CHECK(
-      failure("# nThread 1\n" + row, with({}, 4)) ==
-      ": the log does not say which operation: give --op to import nccl-tests, or the file a name "
-      "that does (allreduce.log)");
+  CHECK(failure("# nThread 1\n" + row, with({}, 4)) ==
+        ": the log does not say which operation: give --op, or the file a name that does "
+        "(allreduce.log)");
   CHECK(failure(kBegin + "8 2 float sum -1 0 1 1 0 20 1 1 0\n", with({}, 4)) ==
         ":3: time must be in (0, 1e+09] s, got 0");
   CHECK(failure(kBegin + "8 2 float sum -1 10 1 1 1 20 1 1 1\n", with({}, 4)) ==

@@ -234,8 +234,9 @@ TEST_CASE("config: Gemma shares its embedding; what has no gated MLP is refused"
   CHECK(problems(R"({"model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24,
       "num_attention_heads": 16, "hidden_act": "gelu", "intermediate_size": 4096,
       "vocab_size": 30522, "layer_norm_eps": 1e-12})") ==
-        "/hidden_act: gelu without rms_norm_eps is no decoder with gated MLP and RMS norms; give a "
-        "model table (stepsim models list)");
+        "f.json: /hidden_act: gelu without rms_norm_eps is no decoder with gated MLP and RMS "
+        "norms; give a "
+        "model table (stepsim models list)\n");
 }
 
 TEST_CASE("config: biases, gates and norms by model_type") {
