@@ -75,9 +75,11 @@ io::Samples read_input(const std::string& path, const InputOptions& options) {
     io::OsuOptions osu;
     osu.common = common;
     osu.ranks = options.ranks;
-    // The title of a log names its operation. Passing --op on would relabel the log of another
-    // operation; without it that log keeps its own, and `select` drops it like those of nccl-tests.
-    if (text.find("OSU MPI") == std::string::npos) { // else its title says the operation
+    // A log with one title keeps the operation of that title: if it is another one, `select` drops
+    // the log like those of nccl-tests.
+    constexpr std::string_view kTitle = "# OSU ";
+    const std::size_t title = text.find(kTitle);
+    if (title == std::string::npos || title != text.rfind(kTitle)) {
       osu.op = options.op;
     }
     return io::samples_of(io::import_osu(path, osu));

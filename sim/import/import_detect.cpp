@@ -52,10 +52,7 @@ constexpr DetectionRule kTextRules[] = {
     {"# nThread", "", ImportFormat::nccl_tests},
     {"# OSU ", "", ImportFormat::osu},
     {"Layer (type", "", {}, "torchinfo tables are not supported; export a layer table (CSV)"},
-    {"\tGPU0",
-     "CPU Affinity",
-     {},
-     "nvidia-smi topo -m is not supported; export NCCL_TOPO_DUMP_FILE"},
+    {"GPU0", "CPU Affinity", {}, "nvidia-smi topo -m is not supported; export NCCL_TOPO_DUMP_FILE"},
 };
 constexpr DetectionRule kXmlRules[] = {
     {"<graphs", "", {}, "NCCL graphs are not supported; export NCCL_TOPO_DUMP_FILE"},

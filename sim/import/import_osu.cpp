@@ -1,10 +1,10 @@
 // Logs of the OSU micro-benchmarks: a title that names the operation, then rows of a size and times
-// in microseconds. Output of the job between the rows is passed over once a title was seen; without
-// one, every line has to be a row.
+// in microseconds, perhaps several times. Output of the job is passed over where there is a title.
 #include "import/import_osu.hpp"
 
 #include <fmt/core.h>
 
+#include "base/collected.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
@@ -22,39 +22,61 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTitledOp
     {"Exchange", "alltoall"}, // "All-to-All Personalized Exchange"
 }};
 
-// The operation of the title "# OSU MPI-CUDA Allreduce Latency Test v7.5", "" if it is unknown. The
-// word before "Latency" is the operation; of point-to-point tests it is "MPI" or "MPI-CUDA".
-// A bandwidth test prints rows of the same shape whose numbers are rates; taken for times they
-// would give a cost curve that falls with the size.
-std::string read_title(std::string_view line, const std::string& file) {
-  if (line.find("Bandwidth") != std::string_view::npos) {
-    throw InputError(file, "", "osu_bw reports bandwidth, not times; use osu_latency");
-  }
-  const std::vector<std::string_view> words = words_of(line);
+// The rows below one title; rows below equal titles are one table.
+struct Table {
+  std::string name;      // "MPI-CUDA Allreduce"; "" without a title
+  std::string op;        // "" = unknown
+  std::string refusal;   // why its rows are no times of an operation; "" = they are
+  bool overlaps = false; // non-blocking: its first time contains computing
+  std::vector<OsuPoint> points;
+};
+
+bool is_title(std::string_view line) {
+  return line.starts_with("# OSU ") && line.find(" Test") != std::string_view::npos;
+}
+
+// "# OSU MPI-CUDA Allreduce Latency Test v7.5". The word before "Latency" is the operation; of
+// point-to-point tests it is that of the library. A bandwidth test prints rows of the same shape
+// whose numbers are rates; taken for times they would give a cost curve that falls with the size.
+Table read_title(std::string_view line) {
+  Table table;
   std::string_view subject;
-  for (const std::string_view word : words) {
-    if (word == "Latency") {
-      subject = subject.starts_with("MPI") ? "Latency" : subject;
+  for (const std::string_view word : words_of(line.substr(line.find("OSU ") + 4))) {
+    if (word == "Latency" || word == "Test") {
       break;
     }
     subject = word;
-  }
-  if (subject == "Latency") {
-    return "pingpong";
-  }
-  for (const auto& [name, op] : kTitledOperations) {
-    if (name == subject) {
-      return std::string(op);
+    table.name.append(table.name.empty() ? "" : " ").append(word);
+    table.overlaps |= word == "Non-blocking";
+    if (word.starts_with("MPI_")) {
+      table.refusal = std::string(word) + " is one-sided: use osu_latency";
     }
   }
-  return "";
+  if (line.find("Bandwidth") != std::string_view::npos) {
+    table.refusal = "osu_bw reports bandwidth, not times; use osu_latency";
+  }
+  if (table.name == subject) {
+    table.name += " Latency";
+    table.op = "pingpong";
+  }
+  for (const auto& [name, op] : kTitledOperations) {
+    table.op = name == subject ? op : table.op;
+  }
+  return table;
 }
 
-// A point, with the ranks where the row names them.
-struct OsuRow {
-  OsuPoint point;
-  std::optional<std::int64_t> ranks;
-};
+// Names of the columns behind the size: "# Size  Avg Latency(us)  Min Latency(us)" has two. Blanks
+// stand between words as between columns; what ends a name is its unit.
+std::vector<std::string> read_columns(std::span<const std::string_view> header) {
+  std::vector<std::string> names(1);
+  for (const std::string_view word : header) {
+    names.back().append(names.back().empty() ? "" : " ").append(word);
+    if (word.ends_with(')')) {
+      names.emplace_back();
+    }
+  }
+  return names;
+}
 
 // The bytes as samples and costs have them. All-gathers and all-to-alls are logged with the bytes
 // that a rank contributes, or sends to each other one.
@@ -65,105 +87,187 @@ double whole_bytes(const OsuLog& log, const OsuPoint& point) {
 
 constexpr const char* kExpected = "expected size and microseconds";
 
-// Empty if the line does not start with a size.
-std::optional<OsuRow> read_row(const TextLine& line, OsuValue value, const LineReader& input) {
-  const std::vector<std::string_view> words = words_of(line.text);
-  std::string_view size = words.front();
-  OsuRow row;
-  row.point.line = line.number;
-  if (const std::size_t comma = size.find(','); comma != std::string_view::npos) {
-    row.ranks = parse_whole(size.substr(0, comma));
-    size.remove_prefix(comma + 1);
-    if (!row.ranks) {
-      return std::nullopt;
+// Lines come one by one. Without a title every line has to be a row; with one, lines of another
+// shape, and all above it, are output of the job.
+class LogReader {
+public:
+  LogReader(const std::string& file, const OsuOptions& options, bool titled)
+      : file_(file), value_(options.value), titled_(titled), ranks_(options.ranks) {
+    if (!titled) {
+      tables_.emplace_back();
     }
   }
-  const auto bytes = parse_whole(size);
-  if (!bytes && parse_real(size) && words.size() > 1 && parse_real(words[1])) {
-    input.fail(fmt::format("size must be a whole number of at most 2^53 bytes, got {}", size));
+
+  void line(const TextLine& line) {
+    const std::string_view text = trimmed(line.text);
+    const std::vector<std::string_view> words = words_of(text);
+    line_ = line.number;
+    if (is_title(text)) {
+      Table table = read_title(text);
+      const auto same = std::ranges::find(tables_, table.name, &Table::name);
+      table_ = static_cast<std::size_t>(same - tables_.begin());
+      columns_.clear();
+      if (same == tables_.end()) {
+        tables_.push_back(std::move(table));
+      }
+    } else if (words.size() > 2 && words[0] == "#" && words[1] == "Size") {
+      columns_ = read_columns(std::span(words).subspan(2));
+    } else if (!text.empty() && text.front() != '#' && table_ < tables_.size() &&
+               tables_[table_].refusal.empty()) {
+      row(words);
+    }
   }
-  if (!bytes) {
-    return std::nullopt;
+
+  [[nodiscard]] const std::vector<Table>& tables() const { return tables_; }
+  [[nodiscard]] std::optional<std::int64_t> ranks() const { return ranks_; }
+
+private:
+  [[noreturn]] void fail(const std::string& message) const {
+    throw InputError(file_, std::to_string(line_), message);
   }
-  if (*bytes < 0 || *bytes > base::kMaxExactBytes || (row.ranks && *row.ranks < 1)) {
-    input.fail(kExpected);
+
+  // Place of the time in a row. Tests without the option for full output print only the average.
+  [[nodiscard]] std::size_t column() const {
+    const bool overlaps = tables_[table_].overlaps;
+    if (columns_.empty() && !overlaps) {
+      return value_ == OsuValue::average ? 1 : value_ == OsuValue::min ? 2 : 3;
+    }
+    if (value_ == OsuValue::average && !overlaps) {
+      return 1;
+    }
+    const std::string_view wanted = value_ == OsuValue::average ? "Pure Comm."
+                                    : value_ == OsuValue::min   ? "Min "
+                                                                : "Max ";
+    const auto at = std::ranges::find_if(
+        columns_, [&](const std::string& name) { return name.starts_with(wanted); });
+    if (at == columns_.end()) {
+      fail(value_ == OsuValue::average
+               ? "no column Pure Comm.(us), the time of a non-blocking operation"
+               : kNoExtremes);
+    }
+    return static_cast<std::size_t>(at - columns_.begin()) + 1;
   }
-  // Columns stand in the order size, average, minimum, maximum; tests without the option for full
-  // output print only the average.
-  const std::size_t column = value == OsuValue::average ? 1 : value == OsuValue::min ? 2 : 3;
-  if (words.size() <= column) {
-    input.fail(words.size() < 2 ? kExpected : "no minimum and maximum columns: --value avg");
+
+  // The size may follow the ranks: "8,4096 12.5".
+  void row(const std::vector<std::string_view>& words) {
+    const std::size_t comma = words[0].find(',');
+    const bool with_ranks = comma != std::string_view::npos;
+    const std::string_view size = with_ranks ? words[0].substr(comma + 1) : words[0];
+    const auto named = with_ranks ? parse_whole(words[0].substr(0, comma)) : std::nullopt;
+    const auto bytes = parse_whole(size);
+    const bool numbers = words.size() > 1 && parse_real(words[1]);
+    if (numbers && !bytes && parse_real(size)) {
+      fail(fmt::format("size must be a whole number of at most 2^53 bytes, got {}", size));
+    }
+    if (titled_ && (!numbers || !bytes)) {
+      return;
+    }
+    if (!numbers || !bytes || *bytes < 0 || *bytes > base::kMaxExactBytes ||
+        (with_ranks && named.value_or(0) < 1)) {
+      fail(kExpected);
+    }
+    const std::size_t place = column();
+    if (words.size() <= place) {
+      fail(kNoExtremes);
+    }
+    const auto time = parse_scaled(words[place], -6);
+    if (!time) {
+      fail(kExpected);
+    }
+    if (!measured_times().contains(*time)) {
+      fail(fmt::format("time {} s, got {}", measured_times().text(), words[place]));
+    }
+    // Ranks of rows have to agree with each other and with the option.
+    if (named && ranks_ && *named != *ranks_) {
+      fail(fmt::format("{} ranks, expected {}", *named, *ranks_));
+    }
+    ranks_ = named ? named : ranks_;
+    tables_[table_].points.push_back({Bytes{*bytes}, Seconds{*time}, line_});
   }
-  const auto time = parse_scaled(words[column], -6);
-  if (!time) {
-    input.fail(kExpected);
+
+  static constexpr const char* kNoExtremes = "no minimum and maximum columns: --value avg";
+  const std::string& file_;
+  OsuValue value_;
+  bool titled_;
+  std::optional<std::int64_t> ranks_;
+  std::vector<Table> tables_;
+  std::size_t table_ = 0; // that of the rows to come; none before the first title
+  std::vector<std::string> columns_;
+  std::int64_t line_{};
+};
+
+std::string names_of(const std::vector<const Table*>& tables) {
+  return base::listed(tables, [](const Table* table) { return table->name; });
+}
+
+// The table to import: that of `op`, or the only one whose operation is known.
+const Table& choose(const std::vector<Table>& tables, const std::optional<std::string>& op,
+                    const std::string& file, std::vector<std::string>& warnings) {
+  std::vector<const Table*> known, unknown;
+  std::string refusal = "no result rows found";
+  for (const Table& table : tables) {
+    if (!table.refusal.empty()) {
+      warnings.push_back(table.name + " left out: " + table.refusal);
+      refusal = table.refusal;
+    } else if (!table.points.empty()) {
+      (table.op.empty() ? unknown : known).push_back(&table);
+    }
   }
-  if (!measured_times().contains(*time)) {
-    input.fail(fmt::format("time {} s, got {}", measured_times().text(), words[column]));
+  if (known.empty() && unknown.empty()) {
+    throw InputError(file, "", refusal);
   }
-  row.point.bytes = Bytes{*bytes};
-  row.point.time = Seconds{*time};
-  return row;
+  std::vector<const Table*> chosen = known;
+  if (op) {
+    std::erase_if(chosen, [&](const Table* table) { return table->op != *op; });
+  }
+  if (chosen.empty()) { // an operation of ours, perhaps, below a title that does not say so
+    chosen = unknown;
+  } else if (!unknown.empty()) {
+    warnings.push_back(names_of(unknown) + " left out: no operation of ours");
+  }
+  if (chosen.empty()) {
+    throw InputError(file, "", "no table of " + *op + " (" + names_of(known) + ")");
+  }
+  if (chosen.size() > 1) {
+    throw InputError(file, "",
+                     "several tests (" + names_of(chosen) +
+                         "): give --op, or a file with one of them");
+  }
+  if (chosen.front()->op.empty() && !op) {
+    throw InputError(file, "", "the file does not say which operation: give --op");
+  }
+  return *chosen.front();
 }
 
 } // namespace
 
 OsuLog import_osu(const std::string& file, const OsuOptions& options) {
-  LineReader input(file, options.common.max_bytes);
+  const ImportedText input = read_import(file, options.common.max_bytes);
+  const std::vector<TextLine> lines = lines_of(input.text);
+  LogReader reader(input.name, options, std::ranges::any_of(lines, [](const TextLine& line) {
+                     return is_title(trimmed(line.text));
+                   }));
+  std::ranges::for_each(lines, [&](const TextLine& line) { reader.line(line); });
   OsuLog log;
-  log.file = input.name();
+  log.file = input.name;
   log.name = result_name(options.common, file);
-  std::optional<std::string> title; // empty if there is none
-  std::optional<std::int64_t> ranks = options.ranks;
-  for (TextLine line; input.next(line);) {
-    const std::string_view text = trimmed(line.text);
-    if (text.starts_with('#')) {
-      if (text.find("OSU MPI") != std::string_view::npos) {
-        title = read_title(text, input.name());
-      }
-      continue;
-    }
-    if (text.empty()) {
-      continue;
-    }
-    const auto row = read_row(line, options.value, input);
-    if (!row && !title) {
-      input.fail(kExpected);
-    }
-    if (!row) {
-      continue; // output of the job between the rows
-    }
-    if (row->ranks && ranks && *row->ranks != *ranks) {
-      input.fail(fmt::format("{} ranks, expected {}", *row->ranks, *ranks));
-    }
-    // Rows "8,4096 12.5" name the ranks; they have to agree with each other and with the option.
-    ranks = row->ranks ? row->ranks : ranks;
-    log.points.push_back(row->point);
-  }
-  if (log.points.empty()) {
-    throw InputError(input.name(), "", "no result rows found");
-  }
-  // What the user says goes before the title.
-  log.op = options.op.value_or(title.value_or(""));
-  if (log.op.empty()) {
-    throw InputError(input.name(), "", "the file does not say which operation: give --op");
-  }
+  const Table& table = choose(reader.tables(), options.op, input.name, log.warnings);
+  log.points = table.points;
+  log.op = table.op.empty() ? *options.op : table.op;
+  log.library = table.name.starts_with("NCCL") ? "nccl" : "mpi";
   // A ping-pong test has two ranks by its nature.
-  if (!ranks && log.op == "pingpong") {
-    ranks = 2;
-  }
+  const auto ranks = log.op == "pingpong" && !reader.ranks() ? 2 : reader.ranks();
   if (!ranks) {
-    throw InputError(input.name(), "", "the file does not say how many ranks: give --ranks");
+    throw InputError(input.name, "", "the file does not say how many ranks: give --ranks");
   }
   log.ranks = *ranks;
   for (const OsuPoint& point : log.points) {
     if (whole_bytes(log, point) > static_cast<double>(base::kMaxExactBytes)) {
-      throw InputError(input.name(), std::to_string(point.line),
-                       "more than 2^53 bytes on all ranks");
+      throw InputError(input.name, std::to_string(point.line), "more than 2^53 bytes on all ranks");
     }
   }
   log.source = make_source("osu", options.common);
-  log.source.files.push_back(input.file(file));
+  log.source.files.push_back(input.file);
   if (options.op) {
     log.source.options.emplace_back("op", *options.op);
   }
@@ -203,10 +307,11 @@ Samples samples_of(const OsuLog& log) {
   samples.file = log.file;
   samples.name = log.name;
   samples.source = log.source;
+  samples.warnings = log.warnings;
   SampleSet& set = samples.sets.emplace_back();
   set.op = log.op;
   // Which algorithm the library chose for a size is not in the log.
-  set.algorithm = "mpi";
+  set.algorithm = log.library;
   set.ranks = log.ranks;
   for (const OsuPoint& point : log.points) {
     set.samples.push_back({whole_bytes(log, point), point.time.value, std::nullopt});

@@ -1,8 +1,9 @@
 #pragma once
 // Imports logs of the OSU micro-benchmarks (IO 7, MER 9): rows
 // `bytes  average_us [min_us max_us ...]` below `# OSU MPI Allreduce Latency Test v7.5`, or two
-// columns without a title. The size may include the ranks ("8,4096"). Other lines between the rows
-// are skipped if there is a title, else they are errors.
+// columns without a title. The time of a non-blocking test is that of its column `Pure Comm.(us)`.
+// The size may include the ranks ("8,4096"). Other lines are skipped if there is a title, else they
+// are errors.
 
 #include "scenario/files/cost_file.hpp"
 #include "scenario/files/import_source.hpp"
@@ -12,10 +13,11 @@ namespace stepsim::io {
 
 enum class OsuValue { average, min, max };
 
-// Options that complete the log; `op` goes before its title.
+// Options that complete the log.
 struct OsuOptions {
   ImportOptions common;
-  std::optional<std::string> op; // one of kSampleOps; default: from the title
+  // One of kSampleOps: which of several tables, or what a title does not say. Default: the title's.
+  std::optional<std::string> op;
   // Number of ranks if the rows do not give it; rows with another number are an error. Default: 2
   // for a ping-pong test.
   std::optional<std::int64_t> ranks;
@@ -29,19 +31,23 @@ struct OsuPoint {
 };
 
 struct OsuLog {
-  std::string file; // path or "<stdin>", for error messages
-  std::string name; // name for results
-  std::string op;   // "allreduce"
+  std::string file;    // path or "<stdin>", for error messages
+  std::string name;    // name for results
+  std::string op;      // "allreduce"
+  std::string library; // "mpi", "nccl"
   std::int64_t ranks{};
-  std::vector<OsuPoint> points; // at least one, in the order of the log
+  std::vector<OsuPoint> points;      // at least one, in the order of the log
+  std::vector<std::string> warnings; // what was left out
   layers::Source source;
 };
 
-// Throws InputError for a log without rows, a row without the requested time or with a time out of
-// range, an unknown operation, an unknown or varying number of ranks, and a bandwidth test.
+// Throws InputError for a log without rows, with rows of several tests that `op` does not tell
+// apart, or of bandwidth or one-sided tests only, for a row without the requested time or with a
+// time out of range, for an unknown operation, and for an unknown or varying number of ranks.
 [[nodiscard]] OsuLog import_osu(const std::string& file, const OsuOptions& options);
 
-// The points as samples of the algorithm `mpi`, one per row, with the bytes of the whole buffer.
+// The points as samples of the library's choice of algorithm, one per row, with the bytes of the
+// whole buffer.
 [[nodiscard]] Samples samples_of(const OsuLog& log);
 
 // The points with bytes > 0 as a cost table named like the log, bytes of the whole buffer

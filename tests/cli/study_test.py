@@ -125,6 +125,13 @@ class Study(unittest.TestCase):
         other = json.loads(self.stepsim("study", "gpt2.h100", "--cluster", "dgx1v", "--gpus", "8", "--json").stdout)
         self.assertIn("the times of layers are those of NVIDIA H100 80GB HBM3, but dgx1v has NVIDIA V100 SXM2", other["warnings"])
         self.assertIn("fewer launches of kernels (CUDA graphs, torch.compile, larger batches) save up to 15.07 ms", text)
+        waits = json.loads((ROOT / "traces" / "gpt2.h100.json").read_text())
+        for step in waits["steps"]:  # as if all late launches came late for want of input
+            step["step_input_s"], step["step_host_s"] = step["step_host_s"], 0
+        (self.folder / "waits.json").write_text(json.dumps(waits))
+        advice = self.stepsim("study", "waits.json", "-o", "waits").stdout
+        self.assertIn("a faster input pipeline (more loader workers, pinned memory, prefetching) saves up to 15.07 ms", advice)
+        self.assertNotIn("fewer launches", advice)
         names = text.splitlines()[-1].removeprefix("Written: out/").split(", ")
         self.assertEqual(names[0], "report.html")
         self.assertEqual(sorted(names), sorted(each.name for each in (self.folder / "out").iterdir()))

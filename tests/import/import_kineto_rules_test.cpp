@@ -250,6 +250,10 @@ TEST_CASE("kineto: every moment of a step on the device counts once, for the fir
   copy(40, 1390, 1560, 77);  // the last 50 alone
   copy(41, 1400, 1687, 13);  // launched in time: the device waited for something else before
   copy(42, 1890, 1990, 100); // around the next step's first kernel, [2025, 2035]
+  // Input that the host waits for: before the first kernel, and in 200 of the 290 behind copy 41.
+  const std::string loader = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+  events.add(x("user_annotation", loader, at(1000, 20)));
+  events.add(x("cpu_op", loader, at(1650, 250)));
   KinetoOptions options;
   options.skip_steps = 0;
   const std::vector<layers::MeasuredStep> steps = import_events(events, options).steps;
@@ -259,14 +263,15 @@ TEST_CASE("kineto: every moment of a step on the device counts once, for the fir
   CHECK(us(steps[0].step) == within(900, 1e-9));
   CHECK(us(steps[0].step_compute) == within(100, 1e-9));
   CHECK(us(steps[0].step_exchange) == within(100, 1e-9));
-  CHECK(us(steps[0].step_host) == within(80 + 80 + 60 + 25 + 455, 1e-9));
+  CHECK(us(steps[0].step_input) == within(20, 1e-9));
+  CHECK(us(steps[0].step_host) == within(80 + 80 + 60 + 25 + 455 - 20, 1e-9));
   // The second one lasts from 1470 to 2345.
   CHECK(us(steps[1].step) == within(875, 1e-9));
   CHECK(us(steps[1].step_compute) == within(100, 1e-9));
   CHECK(us(steps[1].step_exchange) == within(0, 1e-9));
   CHECK(us(steps[1].step_other_collectives) == within(117, 1e-9));
-  CHECK(us(steps[1].step_input) == within(50 + 13 + 35 + 55, 1e-9));
-  CHECK(us(steps[1].step_host) == within(290 + 25 + 80 + 60, 1e-9));
+  CHECK(us(steps[1].step_input) == within(50 + 13 + 35 + 55 + 200, 1e-9));
+  CHECK(us(steps[1].step_host) == within(90 + 25 + 80 + 60, 1e-9));
   CHECK(us(steps[1].step_idle) == within(50, 1e-9));
 }
 
@@ -432,7 +437,8 @@ TEST_CASE("kineto: the source names the file, its bytes and digest, and the opti
 
 TEST_CASE("kineto: a sampled trace is refused with the nodes that neither way matches") {
   // Of 144 backward nodes 30 have the number of an operator of another name, 16 the name of one
-  // without a number, and 98 neither.
+  // without a number, and 98 neither: half of these have the name of an operator by chance, but a
+  // number that none has.
   constexpr int kNumbered = 30;
   constexpr int kNamed = 16;
   constexpr int kNeither = 98;
@@ -454,7 +460,7 @@ TEST_CASE("kineto: a sampled trace is refused with the nodes that neither way ma
     i < kNumbered ? node("AddmmBackward0", number(i + 1)) : node("ReluBackward0", "");
   }
   for (int i = 0; i < kNeither; ++i) {
-    node("SampledBackward0", number(1'000'000 + i));
+    node(i % 2 == 0 ? "SampledBackward0" : "MmBackward0", number(1'000'000 + i));
   }
   CHECK(failure(events.text()) ==
         ": " + std::to_string(kNeither) + " of " + std::to_string(kNumbered + kNamed + kNeither) +

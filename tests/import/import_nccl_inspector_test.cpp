@@ -84,6 +84,23 @@ std::vector<double> times_us(const SampleSet& set) {
 
 } // namespace
 
+TEST_CASE("nccl-inspector: from version 4.3 on a header holds for the lines below it") {
+  const auto marked = [](const Logged& logged) {
+    const Json json = parse_json(line(logged), "line");
+    return compact(Object{{"header", *json.find("header")}, {"dump_stats", Object{}}}) + "\n" +
+           compact(Object{{"coll_perf", *json.find("coll_perf")}}) + "\n";
+  };
+  const Samples samples =
+      import_texts({marked({.number = 1, .time_us = 9}) + marked({.ranks = 4, .time_us = 8}),
+                    marked({.rank = 1, .number = 1, .time_us = 7})});
+  REQUIRE(samples.sets.size() == 2);
+  CHECK(times_us(samples.sets[0]) == std::vector<double>{7});
+  CHECK(samples.sets[1].ranks == 4);
+  CHECK(std::ranges::none_of(samples.warnings, [](const std::string& warning) {
+    return warning.find("no collective") != std::string::npos;
+  }));
+}
+
 TEST_CASE("nccl-inspector: the shortest time of the ranks is that of the collective") {
   const std::vector<std::string> ranks{line({.number = 1, .time_us = 900}) +
                                            line({.number = 2, .time_us = 120}),

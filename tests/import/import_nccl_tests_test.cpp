@@ -111,16 +111,25 @@ TEST_CASE("nccl-tests: tags, time stamps, columns without root or redop, a lone 
               "8 2 float none -1 10 1 1 0 9 11 11 2 20 1 1 0 19 21 21 2\n") == "10 ");
   CHECK(failure(begin + kHeader + "8 2 float none -1 10 1 1 0 20 1\n", with("allgather", 8)) ==
         ":3: 11 columns do not fit the header");
+  // Before `#wrong` the column was the largest deviation, and redop was blank without one.
+  const std::string deviations = begin +
+                                 "# size count type redop time algbw busbw error time algbw "
+                                 "busbw error\n";
+  CHECK(times(deviations +
+              "8 2 float sum 10 1 1 4e-07 20 1 1 2\n16 4 float 11 1 1 3 20 1 1 N/A\n") == "10 11 ");
+  CHECK(failure(deviations + "8 2 float 10 1 1 0 20 1\n", with("allgather", 8)) ==
+        ":3: 9 columns do not fit the header");
 }
 
 TEST_CASE("nccl-tests: several tables; wrong rows are left out, rounded times are said") {
-  const std::string log = kBegin + kRanks + kHeader + "8 2 float sum -1 10 1 1 0 20 1 1 0\n" +
-                          "16 4 float sum -1 11 1 1 2 20 1 1 0\n" +
-                          "32 8 float sum -1 1.2e+07 1 1 0 20 1 1 0\n" +
-                          "# Collective test starting: sendrecv_perf\n# nThread 1 nGpus 1\n" +
-                          kRanks + kHeader + "8 2 float sum -1 30 1 1 0 20 1 1 N/A\n" +
-                          "# Collective test starting: hypercube_perf\n# nThread 1 nGpus 1\n" +
-                          kRanks + kHeader + "8 2 float sum -1 40 1 1 0 20 1 1 0\n";
+  const std::string log =
+      kBegin + kRanks + kHeader + "8 2 float sum -1 10 1 1 0 20 1 1 0\n" +
+      "16 4 float sum -1 11 1 1 2 20 1 1 0\n" +
+      "24 6 float sum -1 11 1 1 1 20 1 1 0\n32 8 float sum -1 1.2e+07 1 1 0 20 1 1 0\n" +
+      "# Collective test starting: sendrecv_perf\n# nThread 1 nGpus 1\n" + kRanks + kHeader +
+      "8 2 float sum -1 30 1 1 0 20 1 1 N/A\n" +
+      "# Collective test starting: hypercube_perf\n# nThread 1 nGpus 1\n" + kRanks + kHeader +
+      "8 2 float sum -1 40 1 1 0 20 1 1 0\n";
   const Samples samples = import_text(log);
   REQUIRE(samples.sets.size() == 2);
   CHECK(samples.sets[0].samples.size() == 2);
@@ -128,8 +137,8 @@ TEST_CASE("nccl-tests: several tables; wrong rows are left out, rounded times ar
   CHECK(samples.sets[1].op == "sendrecv");
   CHECK(samples.sets[1].ranks == 4);
   CHECK(samples.warnings ==
-        std::vector<std::string>{"allreduce: 2 wrong results at 16 B, row left out",
-                                 "allreduce: time of 32 B has two digits only",
+        std::vector<std::string>{"allreduce: 2 rows with wrong results left out",
+                                 "allreduce: 1 row with times of two digits only",
                                  "hypercube_perf: no operation of ours, left out"});
   CHECK(import_text(log, with("sendrecv", {})).sets.size() == 1);
   CHECK(failure(log, with("broadcast", {})) == ": no table of broadcast");
@@ -140,7 +149,8 @@ TEST_CASE("nccl-tests: what is missing is named") {
   CHECK(failure(kBegin) == ": no result rows found");
   CHECK(failure(kBegin + row) == ": the log does not say how many ranks: give --ranks");
   CHECK(failure("# nThread 1\n" + row, with({}, 4)) ==
-        ": the log does not say which operation: give --op");
+        ": the log does not say which operation: give --op, or the file a name that does "
+        "(allreduce.log)");
   CHECK(failure(kBegin + "8 2 float sum -1 0 1 1 0 20 1 1 0\n", with({}, 4)) ==
         ":3: time must be in (0, 1e+09] s, got 0");
   CHECK(failure(kBegin + "8 2 float sum -1 10 1 1 1 20 1 1 1\n", with({}, 4)) ==
@@ -152,6 +162,22 @@ TEST_CASE("nccl-tests: what is missing is named") {
   mixed.replace(mixed.rfind("A100-SXM4-40GB"), 14, "H100-SXM5-80GB");
   CHECK(failure(kBegin + mixed + row) ==
         ": two devices in one set: NVIDIA A100-SXM4-40GB, NVIDIA H100-SXM5-80GB; split the file");
+}
+
+TEST_CASE("nccl-tests: the operation from the command line of the program or the file's name") {
+  const TemporaryFolder folder;
+  const auto op = [&](const std::string& name, const std::string& head = "") {
+    const std::string log =
+        folder.put(name, head + "# nThread 1\n8 2 float sum -1 10 1 1 0 20 1 1 0\n");
+    const Samples samples = import_nccl_tests(log, with({}, 4));
+    CHECK(samples.warnings.size() == (head.empty() ? 1 : 0)); // a name is a guess
+    return samples.sets.at(0).op;
+  };
+  CHECK(op("x.log", "+ mpirun -np 4 ./build/all_gather_perf -b 8\n") == "allgather");
+  CHECK(op("lc_nccl_all_reduce0.txt") == "allreduce");
+  CHECK(op("bcast_job02.nccl") == "broadcast");
+  CHECK(op("Reduce-Scatter.dat.2") == "reduce_scatter");
+  CHECK_THROWS_AS((void)op("allreduce_alltoall.log"), InputError);
 }
 
 TEST_CASE("nccl-tests as JSON: the same rows; times per iteration are one sample each") {

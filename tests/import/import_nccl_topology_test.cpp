@@ -323,6 +323,29 @@ TEST_CASE("nccl-topology: options take the place of what is assumed") {
   CHECK(link_of(given, "1:0-2:0").latency_s == 3e-6);
 }
 
+TEST_CASE("nccl-topology: an id in several places") {
+  const auto nic = [](const std::string& name, int mbps) {
+    return "<nic><net name='" + name + "' dev='1' speed='" + std::to_string(mbps) + "'/></nic>";
+  };
+  // A bridge twice and a card with its id; the net of the card shares its number with a virtual
+  // one, which is listed below every CPU.
+  const NcclTopology result = import_text(
+      machine(cpu(pci("b:0", "0x060400", gpu("1:0", "rank='0'")) +
+                  pci("b:0", "0x060400", gpu("2:0", "rank='1'")) +
+                  pci("b:0", "0x020700", nic("mlx5_0", 200000)) + nic("cali1", 10000)) +
+              cpu(nic("cali1", 10000), "numaid='1'") + cpu(nic("cali1", 10000), "numaid='2'")));
+  CHECK(result.topology.hosts == std::vector<std::string>{"1:0", "2:0", "net1", "net1#2"});
+  CHECK(result.topology.switches ==
+        std::vector<std::string>{"cpu0", "b:0", "b:0#2", "b:0#3", "cpu1", "cpu2"});
+  CHECK(link_of(result, "net1-b:0#3").bandwidth_Bps == 200e9 / 8);
+  CHECK(link_of(result, "net1#2-cpu0").bandwidth_Bps == 10e9 / 8);
+  CHECK(distance(result, 0, 1) == 4); // not by one bridge
+  const std::vector<std::string>& warnings = result.topology.warnings;
+  CHECK(std::ranges::count(warnings, "3 devices with the id of another one are taken as devices of "
+                                     "their own: #2 and so on is added") == 1);
+  CHECK(std::ranges::count(warnings, "elements not read: net (2)") == 1);
+}
+
 TEST_CASE("nccl-topology: what bad files get") {
   CHECK(failure(machine(cpu("<pci busid='1:0'>\n<gpu>\n</pci>\n</gpu>\n"))) ==
         ":5: </pci> closes <gpu> of line 4\n");

@@ -71,7 +71,54 @@ TEST_CASE("osu: operations by title") {
   CHECK(op("-CUDA Alltoall Latency Test") == "alltoall");
   CHECK(op(" All-to-All Personalized Exchange Latency Test") == "alltoall");
   CHECK(op(" Latency Test") == "pingpong");
+  const auto failed = [](const std::string& title) {
+    return failure("# OSU " + title + " v5.8\n# Size Latency (us)\n4 1.5\n8 2\n", with({}, 2));
+  };
+  CHECK(failed("MPI_Put Latency Test") == ": MPI_Put is one-sided: use osu_latency");
+  CHECK(failed("MPI_Get latency Test") == ": MPI_Get is one-sided: use osu_latency");
+  CHECK(failed("MPI Barrier Latency Test") == ": the file does not say which operation: give --op");
   CHECK(import_text("# OSU MPI-CUDA Latency Test v7\n4 1.5\n").ranks == 2); // always two
+}
+
+TEST_CASE("osu: what stands before the title is output of the job; NCCL has titles of its own") {
+  const std::string rows = "# Size  Avg Latency(us)\n4 1.5\n8 2.5\n";
+  const std::string job = "[inst:227754] SET UCX_NET_DEVICES=mlx5_2:1\n16 ranks\n\n";
+  CHECK(import_text(job + "# OSU MPI Allreduce Latency Test v7.5\n" + rows, with({}, 4))
+            .points.size() == 2);
+  const OsuLog log = import_text("#Using NCCL\n# OSU NCCL-CUDA All-to-All Personalized Exchange "
+                                 "Latency Test v7.5\n" +
+                                     rows,
+                                 with({}, 4));
+  CHECK(log.op == "alltoall");
+  CHECK(samples_of(log).sets.at(0).algorithm == "nccl");
+}
+
+TEST_CASE("osu: of several tests in one log --op takes one") {
+  const std::string rows = "# Size  Avg Latency(us)\n4 1.5\n8 2.5\n";
+  const std::string two = "# OSU MPI Allreduce Latency Test v5.7\n" + rows +
+                          "openmpi osu_bcast\n# OSU MPI Bandwidth Test v5.7\n4 90\n"
+                          "    # OSU MPI Broadcast Latency Test v5.7\n" +
+                          rows + "16 4\n";
+  CHECK(failure(two, with({}, 4)) ==
+        ": several tests (MPI Allreduce, MPI Broadcast): give --op, or a file with one of them");
+  CHECK(import_text(two, with("allreduce", 4)).points.size() == 2);
+  CHECK(import_text(two, with("broadcast", 4)).points.size() == 3);
+  CHECK(failure(two, with("reduce", 4)) == ": no table of reduce (MPI Allreduce, MPI Broadcast)");
+  CHECK(failure(two + "# OSU NCCL-CUDA Allreduce Latency Test v7\n" + rows, with("allreduce", 4)) ==
+        ": several tests (MPI Allreduce, NCCL-CUDA Allreduce): give --op, or a file with one of "
+        "them");
+}
+
+TEST_CASE("osu: the time of a non-blocking test is that of its communication alone") {
+  const std::string title = "# OSU MPI-CUDA Non-blocking Allreduce Latency Test v5.9\n";
+  const std::string log = title + "# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait\n\n"
+                                  "# Size  Overall(us)  Compute(us)  Pure Comm.(us)  Overlap(%)\n"
+                                  "64 227.77 121.10 116.74 8.63\n";
+  const OsuLog twice = import_text(log + log, with({}, 4)); // a title per size is usual
+  REQUIRE(twice.points.size() == 2);
+  CHECK(twice.points[1].time.value == 116.74e-6);
+  CHECK(failure(title + "64 227.77 121.10 116.74 8.63\n", with({}, 4)) ==
+        ":2: no column Pure Comm.(us), the time of a non-blocking operation");
 }
 
 TEST_CASE("osu: bare two columns, ranks in the size field") {
@@ -178,6 +225,7 @@ TEST_CASE("import auto: the format from the first bytes") {
   CHECK_FALSE(format("").has_value());
   CHECK(detect_format(std::string_view("SQLite format 3\0", 16)).advice.find("Nsight") == 0);
   CHECK(detect_format("\tGPU0\tGPU1\tCPU Affinity\n").advice.find("nvidia-smi") == 0);
+  CHECK(detect_format("        GPU0    NIC0    CPU Affinity\n").advice.find("nvidia-smi") == 0);
   CHECK(format("{\"schema\": \"1.1.0-chakra.0.0.4\", \"nodes\": [") == ImportFormat::pytorch_et);
   const auto advice = [](std::string_view head) { return detect_format(head).advice; };
   CHECK(format("DATA\n2\n") == ImportFormat::astra_text);

@@ -171,7 +171,8 @@ void refuse_other_format(const std::string& file, std::string_view format) {
   // Formats whose readers know more: XML, and protocol buffers, which are binary.
   const bool is_xml = begin != std::string::npos && head[begin] == '<';
   const bool reader_knows = is_xml || format == io::kImportFormats[io::ImportFormat::chakra];
-  if (!detected.format && !is_json && !detected.advice.empty() && (wants_trace || !reader_knows)) {
+  if (!detected.format && !detected.advice.empty() &&
+      (wants_trace || (!is_json && !reader_knows))) {
     throw InputError(file, "", detected.advice);
   }
   const std::string kind = content_kind(head); // "kind study"

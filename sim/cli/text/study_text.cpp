@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kShown = 0.005; // of a step; what is smaller joins the rest
 constexpr double kShownRest = 0.0005;
-constexpr double kManyLaunches = 0.1;
+constexpr double kMuch = 0.1;
 constexpr std::size_t kMostPoints = 7;
 
 std::string number(double seconds) { return base::significant(seconds * 1e3, 4); }
@@ -53,14 +53,17 @@ std::string bucket_sentence(const study::DdpBuckets& buckets) {
                                                   : ", less than the error of such predictions"));
 }
 
-// No row of the changes: no key of a scenario makes the host faster.
-std::string launches_text(const study::TraceGap& gap) {
-  const double host_s = gap.times.host_s;
-  return host_s < kManyLaunches * gap.times.step_s
-             ? ""
-             : "; fewer launches of kernels (CUDA graphs, torch.compile, larger batches) save up "
-               "to " +
-                   number(host_s) + " ms of the recorded step";
+// No rows of the changes: no key of a scenario makes the host or its input faster.
+std::string host_text(const study::DeviceTimes& times) {
+  const auto saves = [&](std::string_view what, double seconds) {
+    return seconds < kMuch * times.step_s ? ""
+                                          : "; " + std::string(what) + " up to " + number(seconds) +
+                                                " ms of the recorded step";
+  };
+  return saves("a faster input pipeline (more loader workers, pinned memory, prefetching) saves",
+               times.input_s) +
+         saves("fewer launches of kernels (CUDA graphs, torch.compile, larger batches) save",
+               times.host_s);
 }
 
 } // namespace
@@ -147,7 +150,7 @@ std::vector<std::string> help_sentences(const study::TraceStudy& study) {
     const study::Effort effort = *study::kEfforts.find(word);
     out.push_back(help_sentence(study, effort));
     if (effort == study::Effort::software && study.answer) {
-      out.back() += launches_text(study.answer->gap);
+      out.back() += host_text(study.answer->gap.times);
     }
   }
   if (study.buckets) {

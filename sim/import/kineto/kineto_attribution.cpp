@@ -135,16 +135,11 @@ void find_nodes(const KinetoRecording& recording, std::span<const KinetoStep> st
 
 } // namespace
 
-std::vector<HostInterval> annotated(const KinetoRecording& recording, std::string_view prefix) {
-  std::vector<HostInterval> found;
-  for (const KinetoEvent& event : recording.events) {
-    if (event.category == KinetoCategory::annotation && recording.name(event).starts_with(prefix)) {
-      found.push_back({event.thread, event.begin, event.end()});
-    }
-  }
-  std::ranges::sort(found, {}, [](const HostInterval& i) { return std::tuple(i.thread, i.begin); });
+std::vector<HostInterval> joined_intervals(std::vector<HostInterval> intervals) {
+  std::ranges::sort(intervals, {},
+                    [](const HostInterval& i) { return std::tuple(i.thread, i.begin); });
   std::vector<HostInterval> joined;
-  for (const HostInterval& interval : found) {
+  for (const HostInterval& interval : intervals) {
     if (!joined.empty() && joined.back().thread == interval.thread &&
         interval.begin < joined.back().end) {
       joined.back().end = std::max(joined.back().end, interval.end);
@@ -153,6 +148,16 @@ std::vector<HostInterval> annotated(const KinetoRecording& recording, std::strin
     }
   }
   return joined;
+}
+
+std::vector<HostInterval> annotated(const KinetoRecording& recording, std::string_view prefix) {
+  std::vector<HostInterval> found;
+  for (const KinetoEvent& event : recording.events) {
+    if (event.category == KinetoCategory::annotation && recording.name(event).starts_with(prefix)) {
+      found.push_back({event.thread, event.begin, event.end()});
+    }
+  }
+  return joined_intervals(std::move(found));
 }
 
 bool is_backward_name(std::string_view name) {

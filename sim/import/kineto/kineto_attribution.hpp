@@ -137,8 +137,10 @@ template <class Intervals>
   return IntervalSearch(intervals).at(thread, moment);
 }
 
-// The intervals of the annotations whose name starts with `prefix`, by (thread, begin); overlapping
-// ones of a thread are merged.
+// The intervals by (thread, begin); overlapping ones of a thread are merged.
+[[nodiscard]] std::vector<HostInterval> joined_intervals(std::vector<HostInterval> intervals);
+
+// The intervals of the annotations whose name starts with `prefix`, joined.
 [[nodiscard]] std::vector<HostInterval> annotated(const KinetoRecording& recording,
                                                   std::string_view prefix);
 

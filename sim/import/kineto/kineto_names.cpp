@@ -102,7 +102,8 @@ struct ForwardOperators {
 // thread has worked between two nodes, since another forward pass has then begun. A node that has a
 // layer by its number keeps it, and moves the pointer to that operator.
 void match_names(const KinetoRecording& recording, const Attribution& attribution,
-                 const ForwardOperators& operators, std::vector<NodeMatch>& matches) {
+                 const ForwardOperators& operators, bool numbered,
+                 std::vector<NodeMatch>& matches) {
   std::size_t pointer = 0;
   std::size_t known = 0; // operators that began before the node
   for (NodeMatch& match : matches) {
@@ -117,6 +118,9 @@ void match_names(const KinetoRecording& recording, const Attribution& attributio
           std::ranges::lower_bound(operators.list, match.layer, {}, &ForwardOperator::top);
       pointer = static_cast<std::size_t>(own - operators.list.begin());
       continue;
+    }
+    if (numbered && recording.event(node.event).sequence >= 0) {
+      continue; // its operator is missing; one of that name would be another one
     }
     const std::string operation = node_operation(recording.name(recording.event(node.event)));
     const std::size_t found = operators.last_named(operation, pointer);
@@ -324,7 +328,7 @@ std::vector<NodeMatch> match_nodes(const KinetoRecording& recording, const Attri
       operators.by_name[plain_name(recording.name(event))].push_back(operators.list.size());
       operators.list.push_back({event.begin, op.top});
     }
-    match_names(recording, attribution, operators, matches);
+    match_names(recording, attribution, operators, matched > 0, matches);
   }
   return matches;
 }

@@ -83,7 +83,8 @@ private:
 //   numbers   the node has the sequence number of its operator
 //   names     used if fewer than half of the nodes have the number of an operator: nodes run in
 //             the reverse order of their operators, so XBackward belongs to the last operator X
-//             before the operator of the previous node
+//             before the operator of the previous node; a node with a number has no other
+//             operator than that with its number where some nodes have one
 struct NodeMatch {
   std::int32_t node{};     // the backward node, a top-level operator
   std::int32_t layer = -1; // top-level operator of the forward thread; -1: no match

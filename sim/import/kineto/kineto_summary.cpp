@@ -159,7 +159,7 @@ std::vector<layers::MeasuredStep> measured_steps(std::span<const KinetoRank> ran
       step.step_compute = seconds(device.of(DeviceUse::compute));
       step.step_exchange = seconds(device.of(DeviceUse::exchange));
       step.step_other_collectives = seconds(device.of(DeviceUse::other_collectives));
-      step.step_input = seconds(device.of(DeviceUse::input));
+      step.step_input = seconds(device.of(DeviceUse::input) + device.of(DeviceUse::loader));
       step.step_host = seconds(device.of(DeviceUse::host));
       step.step_idle = seconds(device.of(DeviceUse::idle));
       steps.push_back(std::move(step));

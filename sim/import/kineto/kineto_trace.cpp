@@ -290,20 +290,29 @@ void scale_times(layers::Trace& trace, double factor) {
 
 // An idle GPU waits for the host, or for something else: kernel times then say less about the step.
 // It is also idle between the items of two steps, where the share of the whole step is larger.
-void warn_if_idle(layers::Trace& trace, bool wall) {
+void warn_if_idle(std::span<const KinetoRank> ranks, layers::Trace& trace, bool wall) {
   double idle = trace.checks->idle_fraction.value_or(0);
   double launches = trace.checks->launch_idle_fraction.value_or(0);
-  double all = 0, late = 0, waits = 0;
-  for (const layers::MeasuredStep& step : trace.steps) {
-    all += step.used ? step.step.value : 0;
-    late += step.used ? step.step_host.value : 0;
-    waits += step.used ? step.step_host.value + step.step_idle.value : 0;
+  double all = 0, late = 0, waits = 0, loader = 0;
+  for (const KinetoRank& rank : ranks) {
+    for (const std::size_t i : rank.used) {
+      const DeviceStep& step = rank.device_use[i];
+      const auto part = [&](DeviceUse use) { return static_cast<double>(step.of(use)); };
+      all += static_cast<double>(step.length());
+      late += part(DeviceUse::host);
+      loader += part(DeviceUse::loader);
+      waits += part(DeviceUse::host) + part(DeviceUse::loader) + part(DeviceUse::idle);
+    }
   }
   if (waits > idle * all) {
     idle = waits / all;
     launches = late / waits;
   }
-  if (idle >= 0.2 && launches >= 0.5) {
+  if (loader > 0 && loader >= std::max(0.2 * all, 0.5 * waits)) {
+    trace.warnings.push_back("input-bound: the GPU idles " + base::percent(idle) + ", " +
+                             base::percent(loader / waits) +
+                             " of it while the host waits for input; more loader workers help");
+  } else if (idle >= 0.2 && launches >= 0.5) {
     trace.warnings.push_back("host-bound: the GPU idles " + base::percent(idle) + ", " +
                              base::percent(launches) + " of it waiting for launches" +
                              (wall ? ""
@@ -383,7 +392,7 @@ KinetoImport trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
   trace.collectives = measured_collectives(ranks, waiting);
   trace.steps = measured_steps(ranks);
   trace.checks = measured_checks(ranks, waiting);
-  warn_if_idle(trace, wall);
+  warn_if_idle(ranks, trace, wall);
   return result;
 }
 

@@ -108,7 +108,15 @@ void DeviceClock::add(const KinetoRecording& recording, std::span<const KinetoSt
   }
   const std::size_t first = marks_.size();
   for (const KinetoStep& step : steps) {
-    marks_.push_back({kNone, 0, step.end - step.begin});
+    marks_.push_back({kNone, 0, step.begin, step.end - step.begin});
+  }
+  // Profilers until 2021 record it as an operator.
+  for (const KinetoEvent& event : recording.events) {
+    if ((event.category == KinetoCategory::annotation ||
+         event.category == KinetoCategory::cpu_operator) &&
+        recording.name(event).starts_with("enumerate(DataLoader)")) {
+      loader_.push_back({0, event.begin, event.end()});
+    }
   }
   for (const DeviceItem& item : attribution.items) {
     const DeviceUse use = use_of(item, others);
@@ -124,6 +132,7 @@ void DeviceClock::add(const KinetoRecording& recording, std::span<const KinetoSt
 
 std::vector<DeviceStep> DeviceClock::finish() {
   std::ranges::sort(spans_, {}, [](const Span& span) { return std::tuple(span.begin, span.due); });
+  loader_ = joined_intervals(std::move(loader_));
   std::vector<DeviceStep> steps;
   std::size_t first = 0;
   for (std::size_t i = 0; i < marks_.size(); ++i) {
@@ -136,11 +145,22 @@ std::vector<DeviceStep> DeviceClock::finish() {
     }
     step = split(first, begin, end);
     if (!follows) {
-      step.uses[static_cast<std::size_t>(DeviceUse::host)] +=
-          std::max<Nanoseconds>(marks_[i].wall - step.length(), 0);
+      const Nanoseconds before = std::max<Nanoseconds>(marks_[i].wall - step.length(), 0);
+      const Nanoseconds input = std::min(before, in_loader(marks_[i].host_begin, begin));
+      step.uses[static_cast<std::size_t>(DeviceUse::loader)] += input;
+      step.uses[static_cast<std::size_t>(DeviceUse::host)] += before - input;
     }
   }
   return steps;
+}
+
+Nanoseconds DeviceClock::in_loader(Nanoseconds begin, Nanoseconds end) const {
+  Nanoseconds sum = 0;
+  for (auto at = std::ranges::upper_bound(loader_, begin, {}, &HostInterval::end);
+       at != loader_.end() && at->begin < end; ++at) {
+    sum += std::min(end, at->end) - std::max(begin, at->begin);
+  }
+  return sum;
 }
 
 // From `begin` to `end`; the spans are sorted by begin, and those before `first` end before.
@@ -149,15 +169,17 @@ DeviceStep DeviceClock::split(std::size_t& first, Nanoseconds begin, Nanoseconds
     ++first;
   }
   DeviceStep step;
-  constexpr auto kWorking = static_cast<std::size_t>(DeviceUse::host);
+  constexpr auto kWorking = static_cast<std::size_t>(DeviceUse::loader);
   std::array<Nanoseconds, kWorking> covered{};
   std::array<Nanoseconds, kWorking> until{}; // [use] end of all work so far of it or an earlier one
   until.fill(begin);
   for (std::size_t s = first; s < spans_.size(); ++s) {
     const Span& span = spans_[s];
     if (const Nanoseconds gap = std::min(span.begin, end) - until.back(); gap > 0) {
-      const DeviceUse use = span.due > until.back() ? DeviceUse::host : DeviceUse::idle;
-      step.uses[static_cast<std::size_t>(use)] += gap;
+      const bool late = span.due > until.back();
+      const Nanoseconds input = late ? in_loader(until.back(), until.back() + gap) : 0;
+      step.uses[static_cast<std::size_t>(DeviceUse::loader)] += input;
+      step.uses[static_cast<std::size_t>(late ? DeviceUse::host : DeviceUse::idle)] += gap - input;
     }
     if (span.begin >= end) {
       break;

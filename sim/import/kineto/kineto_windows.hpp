@@ -18,10 +18,11 @@ enum class DeviceUse : std::uint8_t {
   exchange,          // of gradients or of shards of parameters
   other_collectives, // all others
   input,             // copies to the device
-  host,              // nothing: the next work was launched late
+  loader,            // nothing: the host waited for input (DataLoader), so the next launch was late
+  host,              // nothing: the next work was launched late for another reason
   idle               // nothing: the next work waited for something else
 };
-inline constexpr std::size_t kDeviceUses = 6;
+inline constexpr std::size_t kDeviceUses = 7;
 
 struct DeviceStep {
   std::array<Nanoseconds, kDeviceUses> uses{};
@@ -45,12 +46,14 @@ private:
   };
   struct Mark {
     Nanoseconds begin{}, end{}; // of the step's own computing and exchanges; end 0: none
-    Nanoseconds wall{};
+    Nanoseconds host_begin{}, wall{};
   };
   [[nodiscard]] DeviceStep split(std::size_t& first, Nanoseconds begin, Nanoseconds end) const;
+  [[nodiscard]] Nanoseconds in_loader(Nanoseconds begin, Nanoseconds end) const;
 
-  std::vector<Span> spans_; // of all windows
-  std::vector<Mark> marks_; // [step]
+  std::vector<Span> spans_;          // of all windows
+  std::vector<Mark> marks_;          // [step]
+  std::vector<HostInterval> loader_; // in which the host waits for input
 };
 
 // The steps of a recording, one sample each. A recording whose events are in a file is looked at in

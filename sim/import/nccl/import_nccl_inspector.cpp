@@ -76,6 +76,7 @@ public:
     LineReader lines(path, options_.max_bytes);
     file_ = lines.name();
     TextLine line;
+    header_.reset();
     while (lines.next(line)) {
       line_ = line.number;
       if (!trimmed(line.text).empty()) {
@@ -169,13 +170,17 @@ private:
       if (header == nullptr) {
         fail("neither header nor coll_perf: not a line of the NCCL Inspector");
       }
-      ++without_collective_;
+      if (object(tree, "dump_stats") == nullptr) {
+        ++without_collective_;
+      } else { // from version 4.3 on: for the lines to come
+        header_ = *header;
+      }
       return;
     }
-    if (header == nullptr) {
+    if (header == nullptr && !header_) {
       fail("/header: required");
     }
-    add(line_of(*header, *measured));
+    add(line_of(header != nullptr ? *header : *header_, *measured));
   }
 
   CollectiveLine line_of(const Json& header_tree, const Json& measured_tree) const {
@@ -301,6 +306,7 @@ private:
   const ImportOptions& options_;
   std::string file_; // for messages
   std::int64_t line_ = 0;
+  std::optional<Json> header_; // of lines without one
   // By communicator, operation and sequence number, which NCCL counts for each operation.
   std::map<std::tuple<std::string, std::string, std::int64_t>, Repetitions> collectives_;
   std::set<std::int64_t> ranks_;

@@ -15,21 +15,39 @@ namespace {
 
 constexpr double kBusTolerance = 1e-3;
 
-// Programs of nccl-tests and the operations that they measure.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kTitles{{
+// Programs of nccl-tests and the operations that they measure. A name that is a part of others
+// comes last.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kPrograms{{
     {"all_reduce_perf", "allreduce"},
     {"all_gather_perf", "allgather"},
     {"reduce_scatter_perf", "reduce_scatter"},
     {"broadcast_perf", "broadcast"},
-    {"reduce_perf", "reduce"},
+    {"bcast_perf", "broadcast"},
     {"alltoall_perf", "alltoall"},
     {"sendrecv_perf", "sendrecv"},
+    {"reduce_perf", "reduce"},
 }};
 
-// "" for a program whose operation stepsim does not have.
-std::string_view op_of_title(std::string_view title) {
-  const auto* found = std::ranges::find(kTitles, title, [](const auto& row) { return row.first; });
-  return found == kTitles.end() ? std::string_view() : found->second;
+// "allreduce_job02.sh.nccl" -> "allreduce"; "" for a name with no operation or with several.
+std::string_view op_of_file_name(std::string_view path) {
+  const auto letters = [](std::string_view text) {
+    std::string kept = lower_case(text);
+    std::erase_if(kept, [](char c) { return c < 'a' || c > 'z'; });
+    return kept;
+  };
+  std::string name = letters(path.substr(path.find_last_of('/') + 1));
+  std::string_view found;
+  for (const auto& [program, op] : kPrograms) {
+    const std::string word = letters(program.substr(0, program.find("_perf")));
+    for (std::size_t at = 0; (at = name.find(word)) != std::string::npos;) {
+      if (!found.empty() && found != op) {
+        return "";
+      }
+      found = op;
+      name.replace(at, word.size(), "-");
+    }
+  }
+  return found;
 }
 
 // The logged average against the mean over all rows and both halves.
@@ -67,6 +85,7 @@ void append_rows(const NcclTable& table, NcclColumn column, const std::string& f
   }
   set.column = kNcclColumns[static_cast<NcclColumn>(use)];
   std::size_t wrong = 0;
+  std::size_t rounded = 0;
   for (const NcclRow& row : table.rows) {
     const NcclHalf& half = row.halves[use];
     if (!half.present) {
@@ -74,13 +93,9 @@ void append_rows(const NcclTable& table, NcclColumn column, const std::string& f
     }
     if (half.wrong > 0) {
       ++wrong;
-      warnings.push_back(
-          fmt::format("{}: {} wrong results at {} B, row left out", set.op, half.wrong, row.bytes));
       continue;
     }
-    if (half.rounded) {
-      warnings.push_back(fmt::format("{}: time of {} B has two digits only", set.op, row.bytes));
-    }
+    rounded += half.rounded ? 1 : 0;
     for (std::size_t i = 0; i < half.times_s.size(); ++i) {
       Sample& sample = set.samples.emplace_back();
       sample.bytes = static_cast<double>(row.bytes);
@@ -93,6 +108,14 @@ void append_rows(const NcclTable& table, NcclColumn column, const std::string& f
   if (set.samples.empty() && wrong > 0) {
     throw InputError(file, "", fmt::format("all {} rows report wrong results", wrong));
   }
+  const auto warn = [&](std::size_t rows, std::string_view what) {
+    if (rows > 0) {
+      warnings.push_back(fmt::format("{}: {} {}", set.op,
+                                     base::counted(static_cast<std::int64_t>(rows), "row"), what));
+    }
+  };
+  warn(wrong, "with wrong results left out");
+  warn(rounded, "with times of two digits only");
 }
 
 // The JSON form, written with -J (IO 6.2). Operation from the program in `args`, ranks by the list
@@ -162,6 +185,11 @@ void read_devices(const Json& tree, NcclTable& table) {
 
 } // namespace
 
+std::string_view op_of_program(std::string_view name) {
+  const auto* found = std::ranges::find(kPrograms, name, [](const auto& row) { return row.first; });
+  return found == kPrograms.end() ? std::string_view() : found->second;
+}
+
 double bus_factor(std::string_view op, std::int64_t ranks) {
   const auto operation = nccl::kOperations.find(op);
   return operation ? nccl::bus_share(*operation, static_cast<double>(ranks)) : 1.0;
@@ -187,13 +215,20 @@ Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& optio
     if (!table.warning.empty()) {
       samples.warnings.push_back(table.warning);
     }
-    const std::string_view known = op_of_title(table.title);
+    std::string_view known = op_of_program(table.title);
     if (!table.title.empty() && known.empty()) {
       samples.warnings.push_back(table.title + ": no operation of ours, left out");
       continue;
     }
     if (known.empty() && !options.op) {
-      throw InputError(input.name, "", "the log does not say which operation: give --op");
+      known = op_of_file_name(file);
+      if (known.empty()) {
+        throw InputError(
+            input.name, "",
+            "the log does not say which operation: give --op, or the file a name that does "
+            "(allreduce.log)");
+      }
+      samples.warnings.push_back(std::string(known) + ": the operation is from the file's name");
     }
     if (!known.empty() && options.op && *options.op != known) {
       continue;

@@ -16,8 +16,9 @@ inline constexpr auto kNcclColumns = base::words<NcclColumn>(
 
 struct NcclTestsOptions {
   ImportOptions common;
-  // One of kSampleOps: only tables of this operation are read. Tables without a title are taken for
-  // it, and are an error without it.
+  // One of kSampleOps: only tables of this operation are read. Tables without a title, and without
+  // a command line of the program above them, are taken for it; without it the name of the file
+  // says the operation, with a warning, or they are an error.
   std::optional<std::string> op;
   std::optional<std::int64_t> ranks;            // number of ranks if the log does not list them
   NcclColumn column = NcclColumn::out_of_place; // a table without this column gives the other one
@@ -31,6 +32,9 @@ struct NcclTestsOptions {
 // table is left.
 [[nodiscard]] Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& options);
 
+// "all_reduce_perf" -> "allreduce"; "" for a program whose operation stepsim does not have.
+[[nodiscard]] std::string_view op_of_program(std::string_view name);
+
 // busbw / algbw as in nccl-tests: 2(P-1)/P for an all-reduce on P ranks, (P-1)/P for all-gather,
 // reduce-scatter and all-to-all, else 1.
 [[nodiscard]] double bus_factor(std::string_view op, std::int64_t ranks);
@@ -41,7 +45,7 @@ struct NcclTestsOptions {
 struct NcclHalf {
   bool present = false;
   std::vector<double> times_s; // one, or one per iteration
-  double wrong{};              // results, as printed; 0 also if they were not checked
+  double wrong{};              // count of results; 0 also if they were not counted
   bool rounded = false;        // the time was printed with two digits
 };
 

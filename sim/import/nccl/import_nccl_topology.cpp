@@ -249,6 +249,10 @@ private:
     if (std::ranges::any_of(system_.nodes, &NcclNode::rate_in_kbps)) {
       warn("networks of more than 10000000 Mbit/s are taken as kbit/s, as Slingshot writes them");
     }
+    if (system_.renamed > 0) {
+      warn(counted(system_.renamed, "device") + " with the id of another one are taken as devices "
+                                                "of their own: #2 and so on is added");
+    }
     if (!system_.ignored.empty()) {
       warn("elements not read: " + base::listed(system_.ignored, [](const auto& element) {
              return fmt::format("{} ({})", element.first, element.second);

@@ -106,11 +106,17 @@ private:
     return std::nullopt;
   }
 
-  // Nodes refer to their parents by index: references end with the next one added.
+  // Nodes refer to their parents by index: references end with the next one added. CPUs and GPUs
+  // are named elsewhere by their ids; of other devices RCCL's files have several with one id, and
+  // the later ones become "0000:c5:00.0#2", "#3".
   NcclNode& add(const XmlElement& element, NcclKind kind, std::string id,
                 std::optional<std::size_t> parent) {
-    if (!id.empty() && !ids_.insert(bus_key(id)).second) {
+    const int seen = id.empty() ? 1 : ++ids_[bus_key(id)];
+    if (seen > 1 && (kind == NcclKind::cpu || kind == NcclKind::gpu)) {
       problem(element, '"' + base::shown_value(id) + "\" appears twice");
+    } else if (seen > 1) {
+      ++system_.renamed;
+      id += "#" + std::to_string(seen);
     }
     NcclNode& node = system_.nodes.emplace_back();
     node.kind = kind;
@@ -232,6 +238,13 @@ private:
         ignore(child);
         continue;
       }
+      // What hangs on no PCI device, such as a bridge of the operating system, is listed below
+      // every CPU.
+      if (system_.nodes[parent].kind == NcclKind::cpu &&
+          !virtual_.insert(child.attributes).second) {
+        ignore(child);
+        continue;
+      }
       const auto dev = integer(child, "dev", between(0, 1e6));
       auto rate = number(child, "speed", between(-1e12, 1e12));
       const bool in_kbps = rate && *rate > kMostMbps;
@@ -250,8 +263,9 @@ private:
 
   const std::string& file_;
   NcclSystem system_;
-  std::set<std::string> ids_;
-  std::set<std::size_t> gpu_of_; // nodes whose <gpu> has been read
+  std::map<std::string, int> ids_;                     // key -> devices
+  std::set<decltype(XmlElement::attributes)> virtual_; // networks below CPUs
+  std::set<std::size_t> gpu_of_;                       // nodes whose <gpu> has been read
   std::string host_;
   std::int64_t cpus_ = 0, nets_ = 0;
   std::vector<base::Problem> problems_;

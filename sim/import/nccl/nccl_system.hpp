@@ -54,6 +54,7 @@ struct NcclNode {
 struct NcclSystem {
   std::vector<NcclNode> nodes;                 // parents first
   bool any_class = false;                      // whether any PCI element has a class
+  std::int64_t renamed = 0;                    // devices whose id another one has: "5:0#2"
   std::map<std::string, std::int64_t> ignored; // elements that are not read: name -> number
 };
 
@@ -62,8 +63,8 @@ struct NcclSystem {
 [[nodiscard]] std::string bus_key(std::string_view bus_id);
 
 // Throws InputError with up to 20 problems, such as `topo.xml:14: link_width: must be an integer in
-// [0, 255], got "x"`, a missing <system>, another version, a missing or repeated bus id, and
-// several machines.
+// [0, 255], got "x"`, a missing <system>, another version, a missing bus id, a repeated one of
+// GPUs or CPUs, and several machines. A network that is listed below several CPUs is read once.
 [[nodiscard]] NcclSystem read_nccl_system(const XmlElement& root, const std::string& file);
 
 // Bytes per second and direction of the links of a machine, from the attributes of their ends in

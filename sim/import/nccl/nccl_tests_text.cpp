@@ -68,7 +68,13 @@ std::string_view untagged(std::string_view line) {
 struct Layout {
   std::size_t prefix{}; // columns before the first time
   std::size_t per_half = 4;
+  bool counts_wrong = true; // `error` of older versions is the largest deviation instead
 };
+
+bool fits(std::size_t words, const Layout& layout) {
+  const std::size_t halves = words < layout.prefix ? 0 : (words - layout.prefix) / layout.per_half;
+  return (halves == 1 || halves == 2) && words == layout.prefix + halves * layout.per_half;
+}
 
 // Of the header with the names of columns; empty if the line is none.
 std::optional<Layout> read_layout(const std::vector<std::string_view>& words) {
@@ -80,6 +86,7 @@ std::optional<Layout> read_layout(const std::vector<std::string_view>& words) {
   layout.prefix = 3 + (has("redop") ? 1 : 0) + (has("root") ? 1 : 0);
   layout.per_half =
       std::ranges::any_of(words, [](auto word) { return word.starts_with("i_"); }) ? 8 : 4;
+  layout.counts_wrong = !has("error");
   return layout;
 }
 
@@ -112,6 +119,10 @@ public:
       return;
     }
     std::vector<std::string_view> words = words_of(text);
+    for (const std::string_view word : words) { // of the command that a script echoes
+      const std::string_view program = word.substr(word.find_last_of('/') + 1);
+      program_ = op_of_program(program).empty() ? program_ : program;
+    }
     while (words.size() > 2 && (is_time(words.back()) || is_date(words.back()))) {
       words.pop_back();
     }
@@ -128,11 +139,13 @@ private:
     constexpr std::string_view kStarting = "Collective test starting:";
     if (const std::size_t at = text.find(kStarting); at != std::string_view::npos) {
       begin(trimmed(text.substr(at + kStarting.size())));
+      titled_ = true;
       // Older versions print no title: this line then begins a table.
     } else if (!words.empty() && words[0] == "nThread") {
       if (!titled_) {
-        begin("");
+        begin(program_);
       }
+      program_.clear();
       titled_ = false;
     } else if (words.size() > 4 && words[0] == "Rank" && parse_whole(words[1])) {
       rank(words);
@@ -165,10 +178,12 @@ private:
   }
 
   void row(const std::vector<std::string_view>& words, std::int64_t number) {
-    const auto layout = layout_ ? layout_ : guessed_layout(words.size());
-    if (!layout || words.size() < layout->prefix + layout->per_half ||
-        (words.size() - layout->prefix) % layout->per_half != 0 ||
-        (words.size() - layout->prefix) / layout->per_half > 2) {
+    auto layout = layout_ ? layout_ : guessed_layout(words.size());
+    // Older versions leave redop and root blank where the operation has none.
+    while (layout && !fits(words.size(), *layout) && layout->prefix > 3 && parse_real(words[3])) {
+      --layout->prefix;
+    }
+    if (!layout || !fits(words.size(), *layout)) {
       fail(number, fmt::format("{} columns do not fit the header", words.size()));
     }
     NcclRow row;
@@ -183,7 +198,8 @@ private:
     }
     for (std::size_t i = 0; i < halves; ++i) { // a lone half is in-place
       const std::size_t first = layout->prefix + i * layout->per_half;
-      row.halves[halves == 1 ? 1 : i] = half(words[first], words[first + 3], number);
+      row.halves[halves == 1 ? 1 : i] =
+          half(words[first], layout->counts_wrong ? words[first + 3] : "", number);
     }
     if (table().dtype.empty()) {
       table().dtype = words[2];
@@ -215,7 +231,6 @@ private:
   // A log may hold several programs, each with a header of its own.
   void begin(std::string_view title) {
     tables_.emplace_back().title = title;
-    titled_ = !title.empty();
     layout_.reset();
   }
   NcclTable& table() { return tables_.empty() ? tables_.emplace_back() : tables_.back(); }
@@ -227,6 +242,7 @@ private:
   bool skip_bad_times_;
   std::vector<NcclTable> tables_;
   std::optional<Layout> layout_;
+  std::string program_; // named by a line above the table; "" = none
   bool titled_ = false; // the next "# nThread" line belongs to the table begun by its title
 };
 

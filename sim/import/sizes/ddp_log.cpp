@@ -72,9 +72,13 @@ std::vector<std::vector<std::int64_t>> lists_of(const ImportedText& input, std::
       break;
     }
   }
-  // A list without brackets ends with its line, its quotes or the dictionary.
-  const bool ends = i >= input.text.size() ||
-                    std::string_view("]\"'})\r\n").find(input.text[i]) != std::string_view::npos;
+  // A list without brackets ends with its line, its quotes, the dictionary or a comma and the next
+  // key.
+  const std::string_view rest = std::string_view(input.text).substr(std::min(i, input.text.size()));
+  const auto* const colon = std::ranges::find_if_not(rest, is_word);
+  const bool ends = rest.empty() ||
+                    std::string_view("]\"'})\r\n").find(rest.front()) != std::string_view::npos ||
+                    (next && colon != rest.begin() && colon != rest.end() && *colon == ':');
   const bool has_begun = !lists.empty() || !digits.empty();
   if (depth > 0 || (has_begun && !ends)) {
     throw InputError(input.name, "",

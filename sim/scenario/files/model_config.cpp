@@ -249,7 +249,10 @@ public:
     config.output_bias = bias && !qwen2;
     config.mlp_bias = fields_.boolean("mlp_bias", false);
     config.qk_norm = config.type.starts_with("qwen3");
-    config.tied = fields_.boolean("tie_word_embeddings", false);
+    // Files leave out what their type has by default.
+    const bool ties = config.type.starts_with("gemma") || config.type.starts_with("cohere");
+    config.tied = fields_.boolean("tie_word_embeddings", ties);
+    refuse_other_mlp();
     return config;
   }
 
@@ -257,6 +260,15 @@ private:
   std::int64_t size(std::string_view key) { return fields_.integer(key, between(1, kMostWidth)); }
   std::int64_t size(std::string_view key, std::int64_t fallback) {
     return fields_.optional_integer(key, between(1, kMostWidth)).value_or(fallback);
+  }
+  // Encoders (BERT) and older decoders have two matrices in their MLP, and norms with biases.
+  void refuse_other_mlp() {
+    const Json* act = fields_.any("hidden_act");
+    const std::string word = act != nullptr && act->is_string() ? act->as_string() : "";
+    if ((word.starts_with("gelu") || word.starts_with("relu")) && !fields_.has("rms_norm_eps")) {
+      fields_.refuse("hidden_act", word + " without rms_norm_eps is no decoder with gated MLP and "
+                                          "RMS norms; give a model table (stepsim models list)");
+    }
   }
   // The first of several names that is given; 0 without any.
   std::int64_t first_of(std::initializer_list<std::string_view> keys) {

@@ -224,6 +224,21 @@ TEST_CASE("config: blocks without experts") {
   CHECK(dense(R"(, "first_k_dense_replace": 5)") == "5 6 7 ");
 }
 
+TEST_CASE("config: Gemma shares its embedding; what has no gated MLP is refused") {
+  const std::string gemma = R"({"model_type": "gemma", "hidden_size": 2048, "num_hidden_layers": 18,
+      "num_attention_heads": 8, "num_key_value_heads": 1, "head_dim": 256, "hidden_act": "gelu",
+      "intermediate_size": 16384, "vocab_size": 256000, "rms_norm_eps": 1e-06)";
+  CHECK(of(gemma + "}").elements() == 2'506'172'416);
+  CHECK(of(gemma + R"(, "tie_word_embeddings": false})").elements() ==
+        2'506'172'416 + 256'000 * 2048);
+  CHECK(problems(R"({"model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24,
+      "num_attention_heads": 16, "hidden_act": "gelu", "intermediate_size": 4096,
+      "vocab_size": 30522, "layer_norm_eps": 1e-12})") ==
+        "f.json: /hidden_act: gelu without rms_norm_eps is no decoder with gated MLP and RMS "
+        "norms; give a "
+        "model table (stepsim models list)\n");
+}
+
 TEST_CASE("config: biases, gates and norms by model_type") {
   const layers::ModelTable qwen = table("qwen2_5_7b");
   CHECK(layer(qwen, "model.layers.0.self_attn.q_proj").tensors.size() == 2);

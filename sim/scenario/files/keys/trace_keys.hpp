@@ -182,7 +182,8 @@ inline constexpr std::array kStepTimes{
         step_time("Of it, the device only exchanges gradients or shards, s.")),
     of<&layers::MeasuredStep::step_other_collectives>(
         step_time("Of it, the device only runs other collectives, s.")),
-    of<&layers::MeasuredStep::step_input>(step_time("Of it, the device only copies input, s.")),
+    of<&layers::MeasuredStep::step_input>(
+        step_time("Of it, the device only copies input, or waits for the loader of it, s.")),
     of<&layers::MeasuredStep::step_host>(
         step_time("Of it, the device waits for a launch of the host, s.")),
     of<&layers::MeasuredStep::step_idle>(
