@@ -237,7 +237,7 @@ void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint3
   if (topology && nics != 1) {
     context.problems.add(fields.json(),
                          "/nics_per_node and /topology exclude each other: its cables are there");
-  } else if (!intra && !topology && !system.node && context.problems.empty() &&
+  } else if (!intra && !topology && !system.node && !system.question && context.problems.empty() &&
              (gpus != 1 || nics != 1 || fields.has("nvlink_domain_nodes"))) {
     context.problems.add(fields.json(), "/gpus_per_node needs " + both_of_intra());
   }
@@ -247,6 +247,9 @@ void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint3
   if ((!intra && gpus * domain == 1 && (nics == 1 || system.node) && !switches) ||
       !context.problems.empty()) {
     return;
+  }
+  if (nics > gpus && !system.question) {
+    file.warnings.push_back(unused_interfaces(nics, gpus));
   }
   collectives::TwoLevel& out = file.collective.links.two_level.emplace();
   out.gpus_per_node = gpus * domain;

@@ -156,13 +156,22 @@ TEST_CASE("collective library: the cards of a node count once, also in an NVLink
             .system.question->node.nics == 2);
   // Domains of machines with one GPU have links inside as other nodes have; without a domain there
   // are none.
-  const auto seconds = [](std::string_view changes) { return number(record(changes), "seconds"); };
+  const auto seconds = [](std::string_view changes) {
+    return number(record(changes), "closed_form_s");
+  };
   CHECK(seconds(R"({"preset": "gb200_nvl72", "shape": "18x1", "algorithm": "two_level",
                     "bytes": 18000000})") == within(2 * 17 * (2e-6 + 1e6 / 721.8e9), 1e-9));
   for (const char* key : {"nvlink_domain_nodes", "nics_per_node"}) {
     CHECK(seconds(R"({"shape": "4x1", "algorithm": "ring", "bytes": 4000000, ")" +
                   std::string(key) + R"(": 1})") == within(6 * (8e-6 + 1e6 / 48e9), 1e-9));
   }
+}
+
+TEST_CASE("collective: more network cards than GPUs are a warning") {
+  const io::Json tree = record(R"({"algorithm": "two_level", "nics_per_node": 9})");
+  CHECK(tree.find("warnings")->as_array().back() ==
+        io::Json("unused_nics: nics_per_node is 9, but a node has 8 GPUs, each of which uses one "
+                 "interface"));
 }
 
 TEST_CASE("collective library: where nothing is sent no time passes") {
