@@ -55,14 +55,12 @@ Collective resized(const Collective& collective, double bytes) {
   return result;
 }
 
-AlgorithmId winner(const Collective& collective, std::span<const AlgorithmId> algorithms,
-                   double bytes) {
-  const Collective point = resized(collective, bytes);
-  AlgorithmId best = algorithms.front();
-  double least = candidate_cost(point, best);
-  for (const AlgorithmId algorithm : algorithms.subspan(1)) {
-    if (const double cost = candidate_cost(point, algorithm); cost < least * (1 - kSameCost)) {
-      best = algorithm;
+std::size_t winner(std::span<const CostByBytes> costs, double bytes) {
+  std::size_t best = 0;
+  double least = costs[0](bytes);
+  for (std::size_t i = 1; i < costs.size(); ++i) {
+    if (const double cost = costs[i](bytes); cost < least * (1 - kSameCost)) {
+      best = i;
       least = cost;
     }
   }
@@ -346,24 +344,27 @@ Collective with_chosen_algorithm(Collective collective) {
   return collective;
 }
 
-std::vector<Crossover> find_crossovers(const Collective& collective,
-                                       std::span<const AlgorithmId> algorithms, double low_bytes,
+CostByBytes cost_by_bytes(const Collective& collective, AlgorithmId algorithm) {
+  return [=](double bytes) { return candidate_cost(resized(collective, bytes), algorithm); };
+}
+
+std::vector<Crossover> find_crossovers(std::span<const CostByBytes> costs, double low_bytes,
                                        double high_bytes) {
-  assert(!algorithms.empty() && low_bytes > 0 && low_bytes <= high_bytes);
+  assert(!costs.empty() && low_bytes > 0 && low_bytes <= high_bytes);
   std::vector<Crossover> found;
   double at = low_bytes;
-  AlgorithmId here = winner(collective, algorithms, at);
+  std::size_t here = winner(costs, at);
   while (at < high_bytes) {
     const double next = std::min(at * kGridStep, high_bytes);
-    const AlgorithmId there = winner(collective, algorithms, next);
+    const std::size_t there = winner(costs, next);
     // A pair of neighbours may hide several changes: take the first, go on from it.
     while (here != there) {
       double low = at;
       double high = next;
-      AlgorithmId above = there;
+      std::size_t above = there;
       while (high - low > kTolerance * high) {
         const double middle = std::sqrt(low * high);
-        const AlgorithmId between = winner(collective, algorithms, middle);
+        const std::size_t between = winner(costs, middle);
         (between == here ? low : high) = middle;
         above = between == here ? above : between;
       }

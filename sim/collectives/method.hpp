@@ -8,6 +8,7 @@
 
 #include "collectives/collective.hpp"
 
+#include <functional>
 #include <string>
 
 namespace stepsim::collectives {
@@ -101,20 +102,22 @@ struct Choice {
 
 // Finds the message sizes at which the cheapest of several algorithms changes (COL 8), from their
 // exact costs: the cheapest algorithm on a grid of four sizes per octave, then bisection between
-// neighbours with different results. Parts are n/P bytes, without rounding, so that curves have no
-// steps.
+// neighbours with different results.
+
+using CostByBytes = std::function<double(double bytes)>; // seconds
+// candidate_cost() of `algorithm` by bytes; parts are n/P bytes, without rounding, so that the
+// curve has no steps. Bytes, algorithm and entry times of `collective` are ignored.
+[[nodiscard]] CostByBytes cost_by_bytes(const Collective& collective, AlgorithmId algorithm);
 
 struct Crossover {
-  AlgorithmId below{}; // cheapest just below `bytes`
-  AlgorithmId above{}; // cheapest just above
+  std::size_t below{}; // place of the cost that is least just below `bytes`
+  std::size_t above{}; // place of the one that is least just above
   double bytes{};      // within a relative error of 1e-9
 };
 
 // Returns the changes between `low_bytes` and `high_bytes` (0 < low <= high), ascending. At equal
-// cost the first of `algorithms`, at least one, wins. Bytes, algorithm and entry times of
-// `collective` are ignored. Throws SimulationError as candidate_cost() does (method.hpp).
-[[nodiscard]] std::vector<Crossover> find_crossovers(const Collective& collective,
-                                                     std::span<const AlgorithmId> algorithms,
+// cost the first of `costs`, at least one, wins. Throws SimulationError as the costs do.
+[[nodiscard]] std::vector<Crossover> find_crossovers(std::span<const CostByBytes> costs,
                                                      double low_bytes, double high_bytes);
 
 // Estimates the CPU time of an evaluation before it runs, from the number of transfers in its

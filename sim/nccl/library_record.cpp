@@ -148,18 +148,27 @@ LibraryRecord predict(const LibraryQuestion& question) {
   check_lone_algorithm(question, layout);
   const LibraryModel model = library_model(question);
   const PairChoice choice = choose_pair(model, layout, question.operation, question.bytes);
-  const OperationTime time =
-      operation_time(layout, question.operation, question.bytes, choice.chosen, model.multipliers);
   LibraryRecord record;
   record.operation = question.operation;
   record.shape = question.shape;
   record.ranks = layout.ranks;
   record.bytes = question.bytes;
-  record.physical_s = time.seconds;
-  record.seconds = time.seconds;
   record.chosen = choice.chosen;
   record.channels = channels(layout, choice.chosen, model.multipliers);
   record.choice = model.choice;
+  record.preset = question.node.name;
+  record.limited_by = Limit::latency;
+  record.bound_kind = BoundKind::latency;
+  if (question.calibration != nullptr) {
+    record.calibration = question.calibration->fitted.name;
+  }
+  if (layout.ranks == 1 || question.bytes == 0) { // nothing is sent, which takes no time (COL 2.7)
+    return record;
+  }
+  const OperationTime time =
+      operation_time(layout, question.operation, question.bytes, choice.chosen, model.multipliers);
+  record.physical_s = time.seconds;
+  record.seconds = time.seconds;
   record.published_s = published_seconds(layout, question.operation, question.bytes, choice.chosen);
   record.latency_part_s = time.latency_s;
   record.transfer_part_s = time.transfer_s;
@@ -167,9 +176,7 @@ LibraryRecord predict(const LibraryQuestion& question) {
   record.limited_by = time.limited_by;
   record.bound_s = time.bound.seconds;
   record.bound_kind = time.bound.kind;
-  record.preset = question.node.name;
   if (question.calibration != nullptr) {
-    record.calibration = question.calibration->fitted.name;
     record.seconds *= correction(question, question.bytes);
   }
   if (record.bound_s > record.seconds) {

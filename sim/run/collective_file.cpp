@@ -217,6 +217,10 @@ void parse_exchange(io::Fields& fields, CompressionMethod method, Leftovers left
   out.k = inner.optional_integer("k");
   const int dense_bytes = nccl::element_bytes(fields.word("element_type", nccl::kElementTypes));
   out.value_bytes = inner.integer_or("value_bytes", dense_bytes);
+  const bool typed = fields.has("elements") || fields.has("element_type");
+  file.element_bytes = typed ? dense_bytes : out.value_bytes;
+  file.gradient.bytes = file.collective.bytes;
+  file.gradient.elements = static_cast<std::int64_t>(file.collective.bytes) / file.element_bytes;
   out.ratio = inner.number_or("ratio", collectives::codec_ratio(method, dense_bytes));
   file.gradient.shapes = parse_shapes(inner);
   inner.no_more();
@@ -230,6 +234,22 @@ void parse_exchange(io::Fields& fields, CompressionMethod method, Leftovers left
       check_custom(inner, out, std::nullopt, std::nullopt);
     }
     file.compression = out;
+  }
+}
+
+// The switch of a node adds no elements of one byte (CLU 5.1): `auto` does without it.
+void refuse_switch(io::Fields& fields, CollectiveFile& file) {
+  const auto type = fields.word("element_type", nccl::kElementTypes);
+  const collectives::Collective& collective = file.collective;
+  if (nccl::switch_adds(type) || collective.op == collectives::Op::allgather ||
+      !file.collective.links.two_level) {
+    return;
+  }
+  file.collective.links.two_level->nvls.reset();
+  if (collectives::algorithm(collective.algorithm).in_switch &&
+      (collective.algorithm != collectives::kCollnet ||
+       collective.options.intra_algorithm == collectives::kNvls)) {
+    fields.refuse("algorithm", "the switch does not add " + std::string(nccl::kElementTypes[type]));
   }
 }
 
@@ -260,8 +280,9 @@ std::vector<collectives::Finding> findings_of(const CollectiveFile& file) {
              std::string(collectives::row(file.compression->method).name) + " is not defined for " +
                  std::string(collectives::name(file.collective.op)) + ", only for allreduce"}};
   }
-  return collectives::validate(*file.compression, file.gradient.shapes, file.collective,
-                               file.method);
+  collectives::Compression dense = *file.compression; // whose bytes are checked
+  dense.value_bytes = file.element_bytes;
+  return collectives::validate(dense, file.gradient.shapes, file.collective, file.method);
 }
 
 // Findings about links are of the file that lists them.
@@ -341,16 +362,13 @@ CollectiveFile parse_collective(const io::Json& tree, Files& files, Leftovers le
   parse_options(fields, out);
   parse_exchange(fields, method, leftovers, file);
   parse_collective_network(fields, context, file);
+  refuse_switch(fields, file);
   parse_entry(fields, context, out);
   fields.no_more();
   if (leftovers == Leftovers::refuse) {
     refuse_unused_keys(file, tree, problems);
   }
   problems.throw_if_any();
-  if (file.compression) {
-    const auto value = static_cast<double>(file.compression->value_bytes);
-    file.gradient.elements = static_cast<std::int64_t>(out.bytes / value);
-  }
   if (file.system.question) {
     ask_library(tree, file);
   } else {

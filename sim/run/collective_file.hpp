@@ -3,6 +3,7 @@
 // checked and ready for the evaluators. The keys are in collective_keys.hpp.
 
 #include "collectives/compress/compressed_exchange.hpp"
+#include "collectives/method.hpp"
 #include "collectives/record.hpp"
 #include "scenario/scenario_library.hpp"
 
@@ -26,6 +27,7 @@ struct CollectiveFile {
   collectives::Collective collective;
   std::optional<collectives::Compression> compression; // empty if nothing is compressed
   collectives::GradientPart gradient; // what is compressed; unused without `compression`
+  std::int64_t element_bytes{};       // of `gradient`: those of element_type, else value_bytes
   CollectiveSystem system;
   collectives::AskedMethod method{};
   // Rates as given in the file, else by the node type. They are kept because 1 / (1 / rate) may
@@ -103,5 +105,9 @@ void note_override(CollectiveFile& file, io::Fields& object, std::string_view ke
 // Completes the question of the algorithm `library`. Throws InputError if the model of the library
 // has no answer (CLU 13).
 void ask_library(const io::Json& tree, CollectiveFile& file);
+
+// Seconds by bytes, for the search of crossovers; `library` has those of its model. Nothing is
+// compressed.
+[[nodiscard]] collectives::CostByBytes cost_by_bytes(const CollectiveFile& file);
 
 } // namespace stepsim::study

@@ -231,21 +231,25 @@ void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint3
   const CollectiveSystem& system = file.system;
   const std::uint32_t gpus = gpus_per_node(fields, machine_gpus, file);
   const std::uint32_t nics = nics_per_node(fields, gpus, file);
-  const bool filled = system.node && gpus > 1;
-  const bool intra = fields.given("intra_network") != nullptr || filled;
   const std::uint32_t domain = topology ? 1 : domain_nodes(fields, gpus, file);
+  const bool filled = system.node && gpus * domain > 1;
+  const bool intra = fields.given("intra_network") != nullptr || filled;
   if (topology && nics != 1) {
     context.problems.add(fields.json(),
                          "/nics_per_node and /topology exclude each other: its cables are there");
-  } else if (!intra && !topology && !system.question && context.problems.empty() &&
+  } else if (!intra && !topology && !system.node && !system.question && context.problems.empty() &&
              (gpus != 1 || nics != 1 || fields.has("nvlink_domain_nodes"))) {
     context.problems.add(fields.json(), "/gpus_per_node needs " + both_of_intra());
   }
   const std::optional<collectives::NvlsCost> nvls = read_nvls(fields, system.node);
   const std::optional<double> switch_latency_s = read_switch_latency(fields);
   const bool switches = fields.has("nvls_Bps") || switch_latency_s;
-  if ((!intra && gpus * domain == 1 && nics == 1 && !switches) || !context.problems.empty()) {
+  if ((!intra && gpus * domain == 1 && (nics == 1 || system.node) && !switches) ||
+      !context.problems.empty()) {
     return;
+  }
+  if (nics > gpus && !system.question) {
+    file.warnings.push_back(unused_interfaces(nics, gpus));
   }
   collectives::TwoLevel& out = file.collective.links.two_level.emplace();
   out.gpus_per_node = gpus * domain;

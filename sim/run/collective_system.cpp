@@ -220,18 +220,17 @@ void ask_library(const io::Json& tree, CollectiveFile& file) {
     return std::ranges::find(system.overrides, tree.pointer() + std::string(key)) !=
            system.overrides.end();
   };
-  if (overridden("/nics_per_node")) {
-    question.node.nics = links.two_level->nics_per_node;
+  for (const auto& [key, count] : {std::pair("nics_per_node", &question.node.nics),
+                                   std::pair("nvlink_domain_nodes", &question.node.domain_nodes)}) {
+    if (const io::Json* written = tree.find(key); written != nullptr && written->is_number()) {
+      *count = static_cast<std::uint32_t>(written->as_double()); // of one node, as the model counts
+    }
   }
   if (overridden(io::pointer_to<&CollectiveFile::bandwidth_Bps, "/network/">())) {
     question.node.nic_Bps = *file.bandwidth_Bps;
   }
   if (overridden(io::pointer_to<&CollectiveFile::bandwidth_Bps, "/intra_network/">())) {
     question.node.ring_Bps = 1 / links.two_level->intra.per_byte_s;
-  }
-  if (const io::Json* domain = tree.find("nvlink_domain_nodes");
-      domain != nullptr && domain->is_number()) {
-    question.node.domain_nodes = static_cast<std::uint32_t>(domain->as_double());
   }
   if (const io::Json* type = tree.find("element_type"); type != nullptr && type->is_string()) {
     question.options.element_type = nccl::kElementTypes.find(type->as_string());
@@ -250,6 +249,16 @@ void ask_library(const io::Json& tree, CollectiveFile& file) {
     }
   }
   problems.throw_if_any();
+}
+
+collectives::CostByBytes cost_by_bytes(const CollectiveFile& file) {
+  if (!file.system.question) {
+    return collectives::cost_by_bytes(file.collective, file.collective.algorithm);
+  }
+  const auto calibration = file.system.settings.calibration; // which the question refers to
+  return [calibration, cost = nccl::LibraryCost(*file.system.question)](double bytes) {
+    return cost.seconds(bytes);
+  };
 }
 
 } // namespace stepsim::study

@@ -1,5 +1,6 @@
 #include "scenario/node_counts.hpp"
 
+#include "base/quantity.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/scenario_library.hpp"
 
@@ -79,6 +80,11 @@ std::vector<std::uint32_t> domain_ranks(std::span<const std::int64_t> ranks_per_
   }
   const bool equal = std::ranges::adjacent_find(all, std::not_equal_to<>()) == all.end();
   return equal ? std::vector<std::uint32_t>() : all;
+}
+
+std::string unused_interfaces(std::int64_t nics, std::int64_t gpus) {
+  return "unused_nics: nics_per_node is " + std::to_string(nics) + ", but a node has " +
+         base::counted(gpus, "GPU") + ", each of which uses one interface";
 }
 
 JoinedNodes joined_nodes(const Cluster& cluster) {

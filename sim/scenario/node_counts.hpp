@@ -24,6 +24,9 @@ struct JoinedNodes {
 // Nodes must be equal.
 [[nodiscard]] JoinedNodes joined_nodes(const Cluster& cluster);
 
+// The warning about interfaces that no GPU uses (CLU 13).
+[[nodiscard]] std::string unused_interfaces(std::int64_t nics, std::int64_t gpus);
+
 // The hosts of all ranks. `places` has `per_node` places for each node, of which node k uses the
 // first ranks_per_node[k].
 [[nodiscard]] std::vector<links::NodeId>

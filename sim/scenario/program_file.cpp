@@ -201,10 +201,7 @@ private:
                     "cluster; give startup_s and data_s for others");
       return;
     }
-    const bool tree = op == programs::Kind::reduce || op == programs::Kind::broadcast;
-    const collectives::AlgorithmId id = algorithm ? *collectives::find_algorithm(*algorithm)
-                                        : tree    ? collectives::AlgorithmId::mst
-                                                  : collectives::AlgorithmId::ring;
+    const auto id = algorithm ? collectives::find_algorithm(*algorithm) : std::nullopt;
     const ProgramSpan span =
         operation.group == programs::kAllRanks ? ProgramSpan::all : of_cluster_.at(group);
     const CollectiveTime time =

@@ -70,14 +70,21 @@ public:
   // network, or if a curve or a fabric replaces them.
   [[nodiscard]] programs::LinkConstants constants() const;
 
-  // The time of a collective of `bytes` bytes; 0 over one rank. Adds a problem at `place`, and
-  // returns 0, if the algorithm cannot run on these ranks, or if `span` is node or replica and the
-  // cluster has a fabric, a cost curve, no intra_network, or nodes that differ.
-  [[nodiscard]] CollectiveTime time(programs::Kind collective, collectives::AlgorithmId algorithm,
-                                    double bytes, ProgramSpan span, const io::Json& place,
+  // The time of a collective of `bytes` bytes; 0 over one rank. Without an algorithm it is that of
+  // the library of a preset, of a measured curve, else of ring, and of mst for reduce and
+  // broadcast. Adds a problem at `place`, and returns 0, if the algorithm cannot run on these
+  // ranks, or if `span` is node or replica and the cluster has a fabric, a measured curve, no
+  // intra_network, or nodes that differ.
+  [[nodiscard]] CollectiveTime time(programs::Kind collective,
+                                    std::optional<collectives::AlgorithmId> algorithm, double bytes,
+                                    ProgramSpan span, const io::Json& place,
                                     io::Problems& problems) const;
 
 private:
+  [[nodiscard]] buckets::Cost library_cost(collectives::Op op, ProgramSpan span) const;
+  // The measured curve, whose all-reduces count in part for other operations.
+  [[nodiscard]] buckets::Cost measured_cost(collectives::Op op) const;
+
   Scenario scenario_;
 };
 

@@ -77,7 +77,8 @@ inline constexpr std::array kProgramOperationKeys{
          "The exchange is this collective of so many bytes on the cluster of the file, which gives "
          "its time."),
     word("algorithm", collectives::algorithm_names,
-         "Algorithm of the collective. The default is ring, mst for reduce and broadcast."),
+         "Algorithm of the collective. The default is that of the library of a preset or of a "
+         "measured curve, else ring, and mst for reduce and broadcast."),
     integer(
         "bytes",
         "Bytes of the whole buffer of the collective (alltoall: of the send buffer of one rank), "

@@ -8,6 +8,7 @@
 #include "scenario/node_counts.hpp"
 #include "scenario/program_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
+#include "scenario/scenario_library.hpp"
 
 namespace stepsim::study {
 
@@ -60,6 +61,7 @@ collectives::Collective without_bytes(collectives::Collective collective) {
   drop(collective.links.all);
   if (collective.links.two_level) {
     drop(collective.links.two_level->intra);
+    collective.links.two_level->nics_per_node = collective.links.two_level->gpus_per_node;
   }
   collective.reduction_s_per_byte = 0;
   return collective;
@@ -227,15 +229,51 @@ programs::LinkConstants ProgramLinks::constants() const {
   return {.latency_s = link.startup_s(), .seconds_per_byte = link.per_byte_s};
 }
 
-CollectiveTime ProgramLinks::time(programs::Kind kind, collectives::AlgorithmId algorithm,
-                                  double bytes, ProgramSpan span, const io::Json& place,
+// The cards of a node are shared by the groups of its ranks.
+buckets::Cost ProgramLinks::library_cost(collectives::Op op, ProgramSpan span) const {
+  nccl::LibraryQuestion question = *scenario_.communication.question;
+  question.operation = collectives::operation_of(op);
+  if (span == ProgramSpan::node) {
+    question.shape = {question.shape.nodes / nodes(), question.shape.gpus};
+  } else if (span == ProgramSpan::replica) {
+    question.shape = {nodes(), 1};
+    question.node.domain_nodes = 1;
+    question.node.nic_Bps /= static_cast<double>(joined_nodes(scenario_.cluster).gpus_per_nic());
+  }
+  return {.base = buckets::CurveCost{
+              [cost = nccl::LibraryCost(question)](double bytes) { return cost.seconds(bytes); }}};
+}
+
+buckets::Cost ProgramLinks::measured_cost(collectives::Op op) const {
+  const Network& network = scenario_.cluster.network;
+  const bool tree = op == collectives::Op::broadcast || op == collectives::Op::reduce;
+  if (op == collectives::Op::broadcast && network.broadcast_curve) {
+    return *network.broadcast_curve;
+  }
+  const double part = op == collectives::Op::allreduce ? 1
+                      : tree                           ? ranks() / (2 * (ranks() - 1.0))
+                                                       : 0.5;
+  return {.base = buckets::CurveCost{[part, whole = *network.curve](double bytes) {
+            return part * whole.seconds(bytes, 1);
+          }}};
+}
+
+CollectiveTime ProgramLinks::time(programs::Kind kind,
+                                  std::optional<collectives::AlgorithmId> algorithm, double bytes,
+                                  ProgramSpan span, const io::Json& place,
                                   io::Problems& problems) const {
   const Cluster& cluster = scenario_.cluster;
+  const bool library = scenario_.communication.question && !algorithm;
+  const bool measured = cluster.network.curve && !scenario_.communication.question &&
+                        (!algorithm || cluster.network.bandwidth_Bps <= 0 ||
+                         *algorithm == scenario_.communication.collective);
   collectives::Collective collective = exchange_of(scenario_);
   collective.op = op_of(kind);
-  collective.algorithm = algorithm;
+  const bool tree = kind == programs::Kind::reduce || kind == programs::Kind::broadcast;
+  collective.algorithm =
+      algorithm.value_or(tree ? collectives::AlgorithmId::mst : collectives::AlgorithmId::ring);
   if (span != ProgramSpan::all) {
-    if (cluster.fabric || cluster.network.curve || !cluster.intra) {
+    if (cluster.fabric || measured || !cluster.intra) {
       problems.add(place, "group",
                    "the groups node and replica need a cluster of latencies and bandwidths, with "
                    "an intra_network");
@@ -250,19 +288,27 @@ CollectiveTime ProgramLinks::time(programs::Kind kind, collectives::AlgorithmId 
     if (span == ProgramSpan::node) {
       collective.links.all = *cluster.intra;
     } else {
-      bytes *= static_cast<double>(joined_nodes(cluster).gpus_per_nic());
+      bytes *= library ? 1 : static_cast<double>(joined_nodes(cluster).gpus_per_nic());
     }
   }
   collective.bytes = bytes;
   if (collective.ranks < 2) {
     return {};
   }
+  if (library || measured) { // the links count for nothing
+    collective.links = {.all = {.per_byte_s = 1}};
+  }
   const std::vector<collectives::Finding> findings = collectives::validate(collective);
   if (!findings.empty()) {
     problems.add(place, "algorithm", findings.front().message);
     return {};
   }
-  const std::optional<buckets::Cost>& curve = cluster.network.curve;
+  std::optional<buckets::Cost> curve;
+  if (library) {
+    curve = library_cost(collective.op, span);
+  } else if (measured) {
+    curve = measured_cost(collective.op);
+  }
   const Bytes size{static_cast<std::int64_t>(bytes)};
   programs::ExchangeTimes all(collective, scenario_.method, curve);
   const double seconds = all(size).seconds;

@@ -77,10 +77,7 @@ void warn_of_link(const io::Json& tree, Scenario& scenario) {
 void warn_of_interfaces(Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
   if (cluster.nics_per_node > cluster.gpus_per_node) {
-    scenario.warnings.push_back(
-        "unused_nics: nics_per_node is " + std::to_string(cluster.nics_per_node) +
-        ", but a node has " + std::to_string(cluster.gpus_per_node) +
-        (cluster.gpus_per_node == 1 ? " GPU" : " GPUs") + ", each of which uses one interface");
+    scenario.warnings.push_back(unused_interfaces(cluster.nics_per_node, cluster.gpus_per_node));
   } else if (cluster.nics_per_node > 1 &&
              scenario.communication.collective == AlgorithmId::hierarchical_leader) {
     scenario.warnings.push_back("unused_nics: nics_per_node is " +

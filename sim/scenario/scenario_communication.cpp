@@ -263,7 +263,7 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
     fields.refuse("intra_algorithm", "hierarchical_leader has no nvls inside a node; collnet has");
   }
   if (collectives::is_two_level(out.collective) && !scenario.cluster.intra &&
-      scenario.cluster.gpus_of_domain() > 1) {
+      scenario.cluster.topology.is_null() && scenario.cluster.gpus_of_domain() > 1) {
     fields.refuse("collective",
                   std::string(collectives::name(out.collective)) + " needs /cluster/intra_network");
   }

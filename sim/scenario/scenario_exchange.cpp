@@ -291,8 +291,8 @@ std::string_view usual_collective(const Scenario& scenario) {
                                                      communication.reduce_broadcast);
 }
 
-// Two-level algorithms need a network inside the node; auto would repeat one of the others. collnet
-// needs switches that add, which nobody has who does not ask for it.
+// Two-level algorithms need a network inside the node, or a topology; auto would repeat one of the
+// others. collnet needs switches that add, which nobody has who does not ask for it.
 std::vector<std::string_view> collectives_of(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   const collectives::Op op =
@@ -306,8 +306,8 @@ std::vector<std::string_view> collectives_of(const Scenario& scenario) {
         (algorithm == collectives::kCollnet && communication.collective != algorithm);
     collectives::Collective exchange = exchange_of(scenario);
     exchange.algorithm = algorithm;
-    if (!other &&
-        (!two_level || (scenario.cluster.intra && collectives::validate_nodes(exchange).empty()))) {
+    if (!other && (!two_level || ((scenario.cluster.intra || scenario.cluster.fabric) &&
+                                  collectives::validate_nodes(exchange).empty()))) {
       words.push_back(collectives::name(algorithm));
     }
   }

@@ -175,16 +175,18 @@ void note_profile(const io::Fields& fields, const std::string& name, Cluster& cl
   }
 }
 
-// Where something else gives the times of exchanges, or messages are simulated, neither the library
-// nor a choice among algorithms has a say. The library's model knows no compressed messages.
+// Where something else gives the times of exchanges, neither the library nor a choice among
+// algorithms has a say; of simulated messages the library knows nothing. The library's model knows
+// no compressed messages.
 std::string_view default_collective(const Scenario& scenario, bool compressed,
                                     bool reduce_broadcast) {
   const Cluster& cluster = scenario.cluster;
   const Network& network = cluster.network;
-  const bool by_links = network.model == NetworkModel::alpha_beta && cluster.topology.is_null() &&
-                        !network.curve && !scenario.training.exchange && !reduce_broadcast &&
-                        !has_ring_curve(scenario);
-  if (by_links && cluster.node && !compressed) {
+  const bool simulated = network.model != NetworkModel::alpha_beta || !cluster.topology.is_null();
+  const bool by_links =
+      !reduce_broadcast &&
+      (simulated || (!network.curve && !scenario.training.exchange && !has_ring_curve(scenario)));
+  if (by_links && !simulated && cluster.node && !compressed) {
     return keys::kLibrary;
   }
   return collectives::name(by_links && cluster.gpus_of_domain() > 1

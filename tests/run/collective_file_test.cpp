@@ -108,6 +108,15 @@ TEST_CASE("collective file: a method of compression is an algorithm, its values 
   CHECK(file.compression->density == 0.1);
   CHECK(file.compression->allgather == collectives::SparseAllgather::ring);
   CHECK(file.gradient.elements == 8000 / 2);
+  // Where their own size is given, values are as many, whatever size they are sent with.
+  for (const char* own : {"/elements", "/element_type"}) {
+    const bool counted = own == std::string_view("/elements");
+    const CollectiveFile typed = read(kTopk, {{counted ? "/bytes" : "/name", ""},
+                                              {own, counted ? "2000" : R"("fp32")"},
+                                              {"/compression/value_bytes", "2"}});
+    CHECK(typed.gradient.elements == 2000);
+    CHECK(typed.gradient.bytes == 8000);
+  }
   // Codecs shrink values by the size that they have.
   const auto sent = [](const char* method, const char* type) {
     const CollectiveFile codec = read(kTopk, {{"/algorithm", '"' + std::string(method) + '"'},

@@ -149,6 +149,52 @@ TEST_CASE("collective library: links of a node type are assumed, or the hops of 
   CHECK(fitted.network_Bps == within(1.1 * 5e10, 1e-12));
 }
 
+TEST_CASE("collective library: the cards of a node count once, also in an NVLink domain") {
+  // 3/4 of the bytes enter each of 4 domains of two nodes with one card (CLU 3.7).
+  const std::string joined = R"({"op": "allgather", "shape": "8x8", "nvlink_domain_nodes": 2,)";
+  CHECK(number(record(joined + R"("nics_per_node": 1})"), "seconds") >=
+        0.75 * 1073741824 / (2 * 48e9));
+  CHECK(read(R"({"preset": "gb200_nvl72", "shape": "36x4", "nics_per_node": 2})")
+            .system.question->node.nics == 2);
+  // Domains of machines with one GPU have links inside as other nodes have; without a domain there
+  // are none.
+  const auto seconds = [](std::string_view changes) {
+    return number(record(changes), "closed_form_s");
+  };
+  CHECK(seconds(R"({"preset": "gb200_nvl72", "shape": "18x1", "algorithm": "two_level",
+                    "bytes": 18000000})") == within(2 * 17 * (2e-6 + 1e6 / 721.8e9), 1e-9));
+  for (const char* key : {"nvlink_domain_nodes", "nics_per_node"}) {
+    CHECK(seconds(R"({"shape": "4x1", "algorithm": "ring", "bytes": 4000000, ")" +
+                  std::string(key) + R"(": 1})") == within(6 * (8e-6 + 1e6 / 48e9), 1e-9));
+  }
+}
+
+TEST_CASE("collective: more network cards than GPUs are a warning") {
+  const io::Json tree = record(R"({"algorithm": "two_level", "nics_per_node": 9})");
+  CHECK(tree.find("warnings")->as_array().back() ==
+        io::Json("unused_nics: nics_per_node is 9, but a node has 8 GPUs, each of which uses one "
+                 "interface"));
+}
+
+TEST_CASE("collective library: where nothing is sent no time passes") {
+  for (const char* nothing : {R"({"bytes": 0})", R"({"shape": "1x1"})"}) {
+    CHECK(number(record(nothing), "seconds") == 0);
+    CHECK(record(nothing).find("algbw_Bps")->is_null());
+  }
+}
+
+TEST_CASE("collective: the switch of a node does not add elements of one byte") {
+  const std::string inside = R"({"shape": "1x8", "element_type": "fp8_e4m3", "algorithm": )";
+  CHECK_THROWS_WITH_AS((void)read(inside + R"("nvls"})"),
+                       "c.json: /algorithm: the switch does not add fp8_e4m3", InputError);
+  CHECK_NOTHROW((void)read(inside + R"("nvls", "op": "allgather"})"));
+  for (const char* type : {"fp8_e5m2", "int8", "bf16"}) {
+    const std::string asked = R"({"algorithm": "auto", "element_type": ")" + std::string(type);
+    CHECK((record(asked + "\"}").find("chosen")->as_string() == "nvls_tree") ==
+          (type == std::string_view("bf16")));
+  }
+}
+
 TEST_CASE("collective library: records of one output have the same keys") {
   const io::Json asked = record();
   const io::Json ring = study::evaluate_collective(read(R"({"algorithm": "ring"})"),

@@ -293,6 +293,21 @@ TEST_CASE("a flat ring on nodes of several GPUs says that it uses one network ca
                        InputError);
 }
 
+TEST_CASE("nodes of several GPUs on a topology take auto, which may have levels") {
+  const std::string cluster = R"({"nodes": 2, "gpus_per_node": 4, "network": {"model": "flow"},
+      "topology": {"preset": "gpu_node", "gpus": 4, "nodes": 2, "nics_per_node": 1,
+        "bandwidth_Bps": 1e9, "latency_s": 1e-6, "nvlink_bandwidth_Bps": 1e10,
+        "nvlink_latency_s": 1e-6, "pcie_bandwidth_Bps": 2e9, "pcie_latency_s": 1e-6}})";
+  const auto seconds = [&](const std::string& collective) {
+    return seconds_of(text(cluster, collective.empty() ? ""
+                                                       : R"(, "communication": {"collective": ")" +
+                                                             collective + "\"}"));
+  };
+  CHECK(seconds("") == seconds("auto"));
+  CHECK(seconds("") == seconds("hierarchical"));
+  CHECK(seconds("two_level") < seconds("ring"));
+}
+
 TEST_CASE("more interfaces and faster links never make a training step slower") {
   const auto seconds = [](int interfaces, double outer, double inner, const std::string& more) {
     return seconds_of(

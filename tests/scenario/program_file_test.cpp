@@ -14,6 +14,7 @@
 #include "programs/program_draft.hpp"
 #include "programs/random_programs.hpp"
 #include "programs/steady_state.hpp"
+#include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
@@ -154,6 +155,47 @@ TEST_CASE("program file: groups of the cluster run inside nodes and between them
   CHECK(file.program.operations[1].data.value == within(6 * 2 * 1e6 / 1e10, 1e-12));
   CHECK(file.program.groups[0].parts[1] == std::vector<std::uint32_t>{4, 5, 6, 7});
   CHECK(file.program.groups[1].parts[1] == std::vector<std::uint32_t>{1, 5, 9, 13});
+}
+
+TEST_CASE("program file: flat algorithms share the card of a node") {
+  const auto program = [](const char* op, const char* cluster) {
+    return read(R"({"kind": "program", "streams": [{"name": "r"}], "operations": [
+      {"id": "X", "stream": "r", "type": "exchange", "bytes": 64000000, )" +
+                std::string(op) + R"(}], "marker": "X", "cluster": )" + cluster + "}")
+        .program.operations[0];
+  };
+  constexpr auto kShared = R"({"nodes": 2, "gpus_per_node": 2, "nics_per_node": 1,
+    "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9},
+    "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e11}})";
+  // Recursive halving sends half to the other node first, by both ranks at once; be, COL 5.3.
+  CHECK(program(R"("collective": "broadcast")", kShared).startup.value == within(1.1e-5, 1e-9));
+  CHECK(program(R"("collective": "allreduce", "algorithm": "be")", kShared).duration_s() >=
+        64e6 / 1e9);
+
+  // A preset asks its library for the operation; an algorithm runs on its links.
+  constexpr auto kPreset = R"({"preset": "dgx_h100", "nodes": 4})";
+  const auto library = [](nccl::Operation operation, nccl::Shape shape) {
+    nccl::LibraryQuestion question = *study::testing::scenario(R"({"workload": {"layers": [
+        {"name": "a", "forward_s": 1, "backward_s": 1, "gradient_bytes": 4}]}, "cluster":
+        {"preset": "dgx_h100", "nodes": 4}})")
+                                          .communication.question;
+    question.operation = operation;
+    question.shape = shape;
+    return nccl::LibraryCost(question).seconds(64e6);
+  };
+  CHECK(program(R"("collective": "reduce_scatter")", kPreset).duration_s() ==
+        library(nccl::Operation::reduce_scatter, {4, 8}));
+  CHECK(program(R"("collective": "allgather", "group": "node")", kPreset).duration_s() ==
+        library(nccl::Operation::allgather, {1, 8}));
+  CHECK(program(R"("collective": "allreduce", "group": "replica")", kPreset).duration_s() ==
+        library(nccl::Operation::allreduce, {4, 1}));
+  CHECK(program(R"("collective": "allreduce", "algorithm": "ring", "group": "node")", kPreset)
+            .duration_s() == within(14 * (2e-6 + 8e6 / 370.8e9), 1e-9));
+
+  // A measured all-reduce counts as its two halves.
+  constexpr auto kCost = R"({"nodes": 4, "network": {"cost": {"startup_s": 1, "per_byte_s": 0}}})";
+  CHECK(program(R"("collective": "allgather")", kCost).duration_s() == 0.5);
+  CHECK(program(R"("collective": "reduce")", kCost).duration_s() == within(4 / 6.0, 1e-12));
 }
 
 TEST_CASE("program file: wrong files are told what and where") {

@@ -205,13 +205,15 @@ void add_crossovers(const study::Sweep& sweep, study::Files& files,
   const study::Grid& grid = sweep.grid;
   const auto by_algorithm = grid.axis_of("/algorithm");
   const auto by_bytes = grid.axis_of("/bytes");
-  std::vector<collectives::AlgorithmId> algorithms;
+  std::vector<std::string> algorithms;
+  std::vector<std::size_t> places; // of the algorithms on their axis
   for (std::size_t i = 0; by_algorithm && i < grid.axes[*by_algorithm].values.size(); ++i) {
-    const auto algorithm =
-        collectives::parse_algorithm(grid.axes[*by_algorithm].values[i].as_string());
-    if (algorithm && *algorithm != collectives::AlgorithmId::automatic &&
-        std::ranges::find(algorithms, *algorithm) == algorithms.end()) {
-      algorithms.push_back(*algorithm);
+    const std::string& word = grid.axes[*by_algorithm].values[i].as_string();
+    if (word != collectives::name(collectives::AlgorithmId::automatic) &&
+        !study::exchange_method(io::Json(word)) &&
+        std::ranges::find(algorithms, word) == algorithms.end()) {
+      algorithms.push_back(word);
+      places.push_back(i);
     }
   }
   std::vector<double> bytes;
@@ -227,13 +229,18 @@ void add_crossovers(const study::Sweep& sweep, study::Files& files,
         grid.along(*by_bytes, point).front() != point) {
       continue;
     }
-    const study::CollectiveFile file = collective_at(sweep, files, point);
+    const std::vector<std::int64_t> points = grid.along(*by_algorithm, point);
+    std::vector<collectives::CostByBytes> costs;
+    for (const std::size_t place : places) {
+      costs.push_back(study::cost_by_bytes(collective_at(sweep, files, points[place])));
+    }
+    const study::CollectiveFile file = collective_at(sweep, files, points[places.front()]);
     for (const collectives::Crossover& crossover :
-         collectives::find_crossovers(file.collective, algorithms, std::max(1.0, *low), *high)) {
+         collectives::find_crossovers(costs, std::max(1.0, *low), *high)) {
       io::Json tree = inputs_tree("crossover", file);
       tree.set("op", collectives::name(file.collective.op));
-      tree.set("below", collectives::name(crossover.below));
-      tree.set("above", collectives::name(crossover.above));
+      tree.set("below", algorithms[crossover.below]);
+      tree.set("above", algorithms[crossover.above]);
       tree.set("bytes", crossover.bytes);
       records.push_back(std::move(tree));
     }
