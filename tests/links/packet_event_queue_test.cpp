@@ -16,7 +16,7 @@ auto rank(const PacketEvent& event) {
 }
 
 TEST_CASE("packet events leave by (time, class, key, seq, id)") {
-  PacketEventQueue queue;
+  PacketEventQueue queue(2'200'000);
   const std::uint64_t end = event_key(EventClass::end) | 7;
   const std::uint64_t data = event_key(EventClass::arrival, 3, 0, 1);
   const std::uint64_t ack = event_key(EventClass::arrival, 3, 0, 2);
@@ -39,7 +39,7 @@ TEST_CASE("packet events: any mix of near, far and simultaneous ones leaves sort
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     base::RandomStream random({.seed = seed});
-    PacketEventQueue queue;
+    PacketEventQueue queue(2'200'000);
     std::vector<std::tuple<Picoseconds, std::uint64_t, std::uint32_t, std::uint32_t>> pending;
     Picoseconds now = 0;
     std::uint32_t id = 0;

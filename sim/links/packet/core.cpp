@@ -13,12 +13,23 @@ constexpr std::uint64_t kLossStream = 5;
 // Events from one look at all ports to the next, in debug builds.
 [[maybe_unused]] constexpr std::uint64_t kChecksEvery = 512;
 
+// The time from an event to the one it usually causes: a transmission and a propagation.
+Picoseconds usual_step(const Fabric& fabric, const PacketOptions& options) {
+  Picoseconds step = 1;
+  for (const FabricLink& link : fabric.links) {
+    step =
+        std::max(step, to_picoseconds(link.latency_s) +
+                           transmission(options.mtu_wire_bytes, std::llround(link.bandwidth_Bps)));
+  }
+  return step;
+}
+
 } // namespace
 
 PacketCore::PacketCore(const Fabric& the_fabric, const Routes& the_routes,
                        const PacketOptions& the_options)
     : fabric(the_fabric), routes(the_routes), options(the_options),
-      ports(the_fabric, options, pool, shapes) {
+      ports(the_fabric, options, pool, shapes), events(usual_step(the_fabric, the_options)) {
   if (!options.link_loss.empty()) {
     loss_.assign(fabric.links.size(), 0);
   }
