@@ -212,35 +212,6 @@ double exchange_seconds(const Program& program, const programs::OperationTimes& 
   return busy;
 }
 
-// Against an update of all parameters, sharding would look like a gain in computing that
-// hides exposed communication.
-double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last) {
-  const Training& training = scenario.training;
-  const bool shards = training.sharding.strategy != ShardingStrategy::none;
-  const auto batches = static_cast<double>(training.micro_batches);
-  const double computing = batches * scenario.conditions.alone;
-  const double forward = computing * scenario.workload.forward().value;
-  const double backward = computing * scenario.workload.backward().value;
-  const double update = training.update.value / (shards ? shard_count(scenario) : 1);
-  const double input = batches * training.input.value;
-  const auto step_s = [&](double factor) {
-    const double busy = factor * backward + factor * forward;
-    return (training.input_pipelined ? std::max(busy, input) : busy + input) + factor * update;
-  };
-  const layers::Jitter jitter = jitter_of(scenario);
-  if (scenario.variability.compute_cv <= 0) {
-    return step_s(jitter.fastest());
-  }
-  double sum = 0;
-  for (std::uint32_t w = 0; w < jitter.workers(); ++w) {
-    const double pace = jitter.fastest() / jitter.straggler(w);
-    for (std::int64_t t = first + 1; t <= last + 1; ++t) {
-      sum += step_s(pace * jitter.compute(w, t));
-    }
-  }
-  return sum / (static_cast<double>(jitter.workers()) * static_cast<double>(last - first + 1));
-}
-
 double bytes_sent(const ScenarioProgram& made) {
   double sum = 0;
   for_each_exchange(made, [&](const UnitExchange& exchange) { sum += exchange.bytes_sent; });

@@ -58,6 +58,13 @@ void add_conditions(const Scenario& scenario, io::Json& tree);
 
 // Returns the rate of all links out of the first machine together, bytes/s.
 [[nodiscard]] double rate_out_of_machine(const Cluster& cluster);
+// Returns the rate of a GPU inside its machine, bytes/s; where no link is known any rate will do on
+// a fabric, since its share alone counts.
+[[nodiscard]] double inner_rate(const Cluster& cluster);
+// Returns the GPUs of the run that the times of computing are from. Those of an estimate are of the
+// runs to which its shares of peak rates were fitted: they had 8 GPUs or more.
+[[nodiscard]] std::int64_t measured_gpus(const layers::Workload& workload,
+                                         const WorkloadSource& source);
 // Multiplies the rates of links into machines and of links inside them; others and all latencies
 // stay.
 void scale_links(double into_machine, double inside, Cluster& cluster);
