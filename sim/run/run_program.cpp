@@ -15,40 +15,6 @@ namespace stepsim::study {
 
 namespace {
 
-// Mean seconds per step of one worker alone, the baseline of speed-up and efficiency. It trains
-// with all micro-batches, and updates what a rank of the run updates (TRN 4.4, 4.5). Its factors
-// are those of the steps first..last (from 0) of all workers, so that lucky ones do not look like a
-// speed-up, at the pace of the fastest worker, so that stragglers slow the run but not the
-// baseline.
-// Against an update of all parameters, sharding would look like a gain in computing that
-// hides exposed communication.
-double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last) {
-  const Training& training = scenario.training;
-  const bool shards = training.sharding.strategy != ShardingStrategy::none;
-  const auto batches = static_cast<double>(training.micro_batches);
-  const double computing = batches * scenario.conditions.alone;
-  const double forward = computing * scenario.workload.forward().value;
-  const double backward = computing * scenario.workload.backward().value;
-  const double update = training.update.value / (shards ? shard_count(scenario) : 1);
-  const double input = batches * training.input.value;
-  const auto step_s = [&](double factor) {
-    const double busy = factor * backward + factor * forward;
-    return (training.input_pipelined ? std::max(busy, input) : busy + input) + factor * update;
-  };
-  const layers::Jitter jitter = jitter_of(scenario);
-  if (scenario.variability.compute_cv <= 0) {
-    return step_s(jitter.fastest());
-  }
-  double sum = 0;
-  for (std::uint32_t w = 0; w < jitter.workers(); ++w) {
-    const double pace = jitter.fastest() / jitter.straggler(w);
-    for (std::int64_t t = first + 1; t <= last + 1; ++t) {
-      sum += step_s(pace * jitter.compute(w, t));
-    }
-  }
-  return sum / (static_cast<double>(jitter.workers()) * static_cast<double>(last - first + 1));
-}
-
 using programs::Kind;
 using programs::Operation;
 using programs::OperationTimes;
@@ -185,6 +151,35 @@ double computing_period(const Scenario& scenario) {
 }
 
 } // namespace
+
+// Against an update of all parameters, sharding would look like a gain in computing that
+// hides exposed communication.
+double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last) {
+  const Training& training = scenario.training;
+  const bool shards = training.sharding.strategy != ShardingStrategy::none;
+  const auto batches = static_cast<double>(training.micro_batches);
+  const double computing = batches * scenario.conditions.alone;
+  const double forward = computing * scenario.workload.forward().value;
+  const double backward = computing * scenario.workload.backward().value;
+  const double update = training.update.value / (shards ? shard_count(scenario) : 1);
+  const double input = batches * training.input.value;
+  const auto step_s = [&](double factor) {
+    const double busy = factor * backward + factor * forward;
+    return (training.input_pipelined ? std::max(busy, input) : busy + input) + factor * update;
+  };
+  const layers::Jitter jitter = jitter_of(scenario);
+  if (scenario.variability.compute_cv <= 0) {
+    return step_s(jitter.fastest());
+  }
+  double sum = 0;
+  for (std::uint32_t w = 0; w < jitter.workers(); ++w) {
+    const double pace = jitter.fastest() / jitter.straggler(w);
+    for (std::int64_t t = first + 1; t <= last + 1; ++t) {
+      sum += step_s(pace * jitter.compute(w, t));
+    }
+  }
+  return sum / (static_cast<double>(jitter.workers()) * static_cast<double>(last - first + 1));
+}
 
 double program_period(const Scenario& whole, ProgramMemory* memory, const ProgramMemory* like) {
   if (is_async(whole)) {

@@ -94,6 +94,12 @@ void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
                                       const programs::OperationTimes& times, std::int64_t first,
                                       double from_s, double to_s, std::string_view stream,
                                       std::size_t ranks = 1);
+// Mean seconds per step of one worker alone, the baseline of speed-up and efficiency. It trains
+// with all micro-batches, and updates what a rank of the run updates (TRN 4.4, 4.5). Its factors
+// are those of the steps first..last (from 0) of all workers, so that lucky ones do not look like a
+// speed-up, at the pace of the fastest worker, so that stragglers slow the run but not the
+// baseline.
+[[nodiscard]] double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last);
 // What a rank sends in a step.
 [[nodiscard]] double bytes_sent(const ScenarioProgram& made);
 // Sets the parts of the period that computing takes, `alone_s` together: as much longer as the

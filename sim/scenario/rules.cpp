@@ -6,6 +6,7 @@
 #include "collectives/validate.hpp"
 #include "document/json_text.hpp"
 #include "scenario/compression/compression_words.hpp"
+#include "scenario/node_counts.hpp"
 
 namespace stepsim::study {
 
