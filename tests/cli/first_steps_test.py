@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 """First steps that led users astray, each as what must be said or done instead: imports, units,
-flags, tables and progress. Wrong answers are in regressions_test.py.
+flags and tables. Wrong answers are in regressions_test.py.
 
 usage: first_steps_test.py STEPSIM [WORD]
 """
-import gzip
 import io
 import json
 import os
@@ -58,40 +57,6 @@ def an_absurd_bandwidth_is_asked_about(place):
                   says=["25 bytes/s: did you mean", "25Gbps", "allow_unusual"])
 
 
-def raw_recordings_are_imported_first(place):
-    """a recording of a profiler given to run is one line that names the command for it"""
-    place.path("raw.pt.trace.json.gz").write_bytes(gzip.compress(samples.kineto()))
-    place.refused("run", "raw.pt.trace.json.gz", code=3, says="stepsim import kineto")
-
-
-def results_are_run_again(place):
-    """run takes a result and a record of a sweep, and check reads every line of records"""
-    place.run("run", "s.json", "-o", "r.json", "--quiet", code=0)
-    first = json.loads(place.path("r.json").read_text())["summary"]
-    check(json.loads(place.run("run", "r.json", "--json", code=0).stdout)["summary"] == first)
-    place.sweep("o.jsonl", nodes="2,4")
-    check("ok, sweep output, 2 of 2 points" in text(place.run("check", "o.jsonl", code=0)))
-    again = json.loads(place.run("run", "o.jsonl", "--point", 1, "--json", code=0).stdout)
-    check(again["summary"] == first, again["summary"], first)
-
-
-def keys_given_as_flags_are_named(place):
-    """--nodes is answered by --set /cluster/nodes, and the target efficiency by its key"""
-    place.refused("run", "s.json", "--nodes", 4, code=2, says="use --set /cluster/nodes=4")
-    place.refused("solve", "s.json", "--for", "/cluster/network/bandwidth_Bps", "--between",
-                  "1Gbps,400Gbps", "--target", "efficiency=0.8", code=2,
-                  says='did you mean "scaling_efficiency"?')
-
-
-def tables_are_written_as_their_file_name_says(place):
-    """compare writes HTML into .html and Markdown into .md"""
-    for ending, start in (("html", "<!doctype html>"), ("md", "| ")):
-        place.run("compare", "s.json", "--over", "/cluster/nodes=2,3", "-o", f"t.{ending}",
-                  "--quiet", code=0)
-        shown = place.path(f"t.{ending}").read_text()
-        check(shown.startswith(start), ending, repr(shown[:60]))
-
-
 def tables_speak_in_words(place):
     """no overlap of 1e-13 %, and heads of columns are words, not pointers"""
     for nodes in range(2, 14):
@@ -116,15 +81,6 @@ def machines_of_amd_are_read(place):
     place.run("import", "nccl-topology", "m.xml", "-o", "m.json", "--quiet", code=0)
 
 
-def progress_shows_progress(place):
-    """--progress plain tells of a run and a comparison, and of a sweep before its first point"""
-    over = ["--over", "/cluster/nodes=2,3"]
-    for words in (["run"], ["compare", *over], ["sweep", *over, "-o", "o.jsonl"]):
-        done = place.run(words[0], "s.json", *words[1:], "--progress", "plain", code=0)
-        check(re.search(rf"(?m)^(stepsim {words[0]}: (running|\d)|\[ *\] 0/2)", done.stderr.decode()), words,
-              done.stderr)
-
-
 def layers_of_buckets_count_layers(place):
     """buckets name their layers by their place in the model, layers without gradients included"""
     sizes = (1000, 0, 1000)
@@ -147,12 +103,6 @@ def a_fit_at_its_bound_says_so(place):
     fitted = text(place.run("fit", "o.json", "--force", "--json", code=0))
     check('"startup_s": 0' in fitted, "no startup at its bound:", fitted)
     check("at_bound" in fitted, "a startup at its bound is not marked")
-
-
-def a_list_is_no_scenario(place):
-    """a file that holds a list is refused in one line"""
-    place.write("list.json", "[]")
-    place.refused("run", "list.json", code=3, says="list.json: must be an object, got a list")
 
 
 def a_table_of_ones_own_gives_sizes(place):

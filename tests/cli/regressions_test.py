@@ -69,11 +69,6 @@ def near(a, b, relative=EVEN):
     return abs(a - b) <= relative * max(abs(a), abs(b))
 
 
-def collective(place, op, algorithm, *flags):
-    done = place.run("collective", "--op", op, "--algorithm", algorithm, "--json", *flags, code=0)
-    return json.loads(done.stdout), done.stderr.decode()
-
-
 def nodes_of_many_gpus_name_their_inner_network(place):
     """several GPUs of a node never talk over the network between nodes for want of a key"""
     for nodes, nics in ((8, 1), (8, 4), (1, 1)):
@@ -83,44 +78,6 @@ def nodes_of_many_gpus_name_their_inner_network(place):
         tree["cluster"]["intra_network"] = {"latency_s": 3e-6, "bandwidth_Bps": 2.4e11}
         inner = summary(place, tree)["iteration_time_s"]
         check(nodes > 1 or inner < 0.0032, "the inner network of one node is not used:", inner)
-
-
-def a_flat_ring_says_that_it_uses_one_interface(place):
-    """a flat ring over nodes of several GPUs says that it uses one network card of a node"""
-    for op in ("allreduce", "allgather", "reduce_scatter"):
-        _, warned = collective(
-            place, op, "ring", "--ranks", 80, "--bytes", "1GiB", "--latency", "8us",
-            "--bandwidth", "50GB/s", "--gpus-per-node", 8,
-            "--intra-latency", "4us", "--intra-bandwidth", "400GB/s")
-        check("flat_on_two_levels: ring is flat and uses one network card" in warned, op, repr(warned))
-
-
-def no_run_is_faster_than_its_bound(place):
-    """iteration times are not below lower_bound_s, which is what interfaces must carry at least"""
-    for algorithm in ("recursive_doubling", "mst", "be", "bruck", "ring", "lp",
-                      "double_binary_tree"):
-        for nodes in (2, 3, 5, 6, 7, 12):
-            tree = scenario(layer(gradient_bytes=100_000_000), nodes=nodes,
-                            communication={"collective": algorithm, "schedule": "wfbp"})
-            tree["cluster"]["network"]["reduction_Bps"] = 2e9
-            numbers = summary(place, tree)
-            bound = numbers["lower_bound_s"]
-            carried = 3e-3 + 2 * (nodes - 1) / nodes * 100e6 / 1.25e9
-            what = (algorithm, nodes, "iteration", numbers["iteration_time_s"], "bound", bound)
-            check(bound <= numbers["iteration_time_s"] * (1 + EVEN), *what)
-            check(bound >= carried * (1 - EVEN), *what, "interfaces carry", carried)
-
-
-def values_of_two_bytes_stay_as_they_are(place):
-    """fp16 does not halve gradients of two bytes again: asynchronous servers and all-reduces"""
-    for training in (ASYNC, SERVER, {"algorithm": "sync_sgd"}):
-        numbers = [summary(place, scenario(layer(1e-2, 2e-2, 10_000_000, dtype="float16"),
-                                           training=training,
-                                           communication={"compression": {"method": method}}))
-                   for method in ("none", "fp16")]
-        for key in ("iteration_time_s", "wire_bytes"):
-            check(near(numbers[0][key], numbers[1][key]), training, key, numbers[0][key],
-                  numbers[1][key])
 
 
 def a_drawn_time_below_bytes_per_bandwidth_is_explained(place):
@@ -141,15 +98,6 @@ def a_drawn_time_below_bytes_per_bandwidth_is_explained(place):
     check(below > 0, "no seed drew factors below 1")
 
 
-def an_interval_of_times_is_not_negative(place):
-    """the interval of few varying iterations holds their mean and no negative time"""
-    for seed in range(1, 9):
-        numbers = summary(place, scenario(training={"iterations": 3}, variability={"compute_cv": 3}),
-                          "--seed", seed)
-        low, mean, high = (numbers[f"iteration_time_{key}s"] for key in ("low_", "", "high_"))
-        check(0 <= low <= mean <= high, "seed", seed, low, mean, high)
-
-
 def one_worker_exchanges_nothing(place):
     """one worker with horovod's cycles has speed-up 1 and nothing exposed, however short its step"""
     for forward_s, backward_s in ((1e-3, 2.5e-3), (0, 1e-282)):
@@ -168,23 +116,6 @@ def a_density_needs_a_method(place):
     check(dense["wire_bytes"] == summary(place, with_compression({}))["wire_bytes"], dense)
     for compression in ({"density": 0.001}, {"density": 7}, {"method": "none", "density": 7}):
         refused(place, with_compression(compression), "/communication/compression/density")
-
-
-def a_sweep_tells_convergence_as_run_does(place):
-    """a record of a sweep has every number of run's summary, whether training converges included"""
-    tree = scenario(
-        nodes=4, cluster={"topology": "star_16"},
-        network={"model": "packet", "packet": {"transport": "dlcp"}},
-        training={"iterations": 3, **SERVER,
-                  "convergence": {"epochs_lossless": 10, "iterations_per_epoch": 100, "x1": 0.1,
-                                  "x2": 0.3, "beta": 2}})
-    numbers = summary(place, tree)
-    place.sweep("o.jsonl", nodes="4", scenario="case.json")
-    record = json.loads(place.path("o.jsonl").read_text().splitlines()[1])
-    check(isinstance(numbers["converges"], bool), numbers["converges"])
-    for key, value in numbers.items():
-        if not isinstance(value, (dict, list)):
-            check(key in record and record[key] == value, key, value, record.get(key, "absent"))
 
 
 def studies_send_what_the_trace_sent(place):

@@ -15,6 +15,7 @@
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/lower_bound.hpp"
 #include "collectives/method.hpp"
+#include "collectives/nodes.hpp"
 #include "collectives/on_fabric.hpp"
 #include "collectives/record.hpp"
 #include "collectives/schedule/alltoall.hpp"
@@ -25,31 +26,13 @@ namespace stepsim::collectives {
 namespace {
 
 using stepsim::testing::within;
+using test::Shape;
 
 constexpr double kExact = 1e-9;
 constexpr std::array kBoth{kPairwise, kPairwisePxn};
 
-struct Shape {
-  std::uint32_t nodes{}, gpus{}, cards{};
-};
-
-// The links of CLU 16.3: 2 us and 300 GB/s inside nodes, 8 us and 25 GB/s per card between them.
-constexpr double kInnerLatency = 2e-6;
-constexpr double kInnerRate = 300e9;
-constexpr double kOuterLatency = 8e-6;
-constexpr double kOuterRate = 25e9;
-
 Collective alltoall(AlgorithmId algorithm, const Shape& shape, double bytes) {
-  Collective collective;
-  collective.op = Op::alltoall;
-  collective.algorithm = algorithm;
-  collective.ranks = shape.nodes * shape.gpus;
-  collective.bytes = bytes;
-  collective.links.all = {kOuterLatency, kOuterLatency, 1 / kOuterRate};
-  collective.links.two_level =
-      TwoLevel{shape.gpus, shape.cards, {kInnerLatency, kInnerLatency, 1 / kInnerRate}};
-  collective.options.chunking = Chunking::real;
-  return collective;
+  return test::on_nodes(Op::alltoall, algorithm, shape, bytes);
 }
 
 TEST_CASE("alltoall: times of CLU 16.3") {
@@ -138,8 +121,8 @@ TEST_CASE("alltoall: where cards do not divide the GPUs, the sweep gives the tim
       // The busiest card has c (P-G) messages, whatever the order.
       const std::uint32_t c = (shape.gpus + shape.cards - 1) / shape.cards;
       const double P = pairwise.ranks;
-      const double busiest =
-          c * (P - shape.gpus) * (kOuterLatency + bytes / P / kOuterRate) * (1 - kExact);
+      const double busiest = c * (P - shape.gpus) *
+                             (test::kAlphaAcross + bytes / P * test::kBetaAcross) * (1 - kExact);
       CHECK(max_plus(pairwise).seconds >= busiest);
       CHECK(max_plus(pairwise).seconds <= 2 * busiest);
 
@@ -281,7 +264,8 @@ TEST_CASE("alltoall: one rank a node is P-1 messages of n/P, with and without tw
   for (const AlgorithmId algorithm : kBoth) {
     for (const std::uint32_t ranks : {1U, 2U, 3U, 4U, 5U, 7U, 8U, 13U, 16U}) {
       Collective collective = alltoall(algorithm, {ranks, 1, 1}, 1e6);
-      const double expected = (ranks - 1.0) * (kOuterLatency + 1e6 / ranks / kOuterRate);
+      const double expected =
+          (ranks - 1.0) * (test::kAlphaAcross + 1e6 / ranks * test::kBetaAcross);
       for (int levels = 2; levels > 0; --levels) {
         CHECK(closed_form(collective)->seconds == within(expected, kExact));
         CHECK(max_plus(collective).seconds == within(expected, kExact));
@@ -354,7 +338,7 @@ TEST_CASE("alltoall: the cables of a fabric are what ranks share") {
   CHECK(events(shared).seconds == within(2 * (2e-6 + 2 * 1e6 / 2.5e10), 1e-8));
   shared.algorithm = kPairwisePxn; // G x = 2 MB per rank after 2 MB inside the host
   CHECK(events(shared).seconds ==
-        within(kInnerLatency + 2e6 / kInnerRate + 2e-6 + 2 * 2e6 / 2.5e10, 1e-8));
+        within(test::kAlphaInside + 2e6 * test::kBetaInside + 2e-6 + 2 * 2e6 / 2.5e10, 1e-8));
 }
 
 TEST_CASE("alltoall: what does not fit is refused in words") {

@@ -1,12 +1,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/random.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/evaluation.hpp"
-#include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/lower_bound.hpp"
 #include "collectives/point.hpp"
 #include "testing/tolerance.hpp"
@@ -96,45 +94,9 @@ TEST_CASE("lower bound: all ranks share the traffic of an all-reduce") {
   CHECK(lower_bound(c).reduction_s == 0);
 }
 
-TEST_CASE("lower bound: a node's interfaces carry 2 (N-1)/N n") {
-  Collective c = point(Op::allreduce, Id::ring, 32, 1e8, {20e-6, 8e-11, 0});
-  c.links.two_level = TwoLevel{8, 2, {5e-6, 5e-6, 1e-11}};
-  CHECK(lower_bound(c).bandwidth_s == near(2 * 3.0 / 4 * 1e8 * 8e-11 / 2));
-  CHECK(lower_bound(c).latency_s == near(2 * 20e-6)); // 4 nodes
-}
-
 TEST_CASE("lower bound: nothing to do, no bound") {
   CHECK(lower_bound(point(Op::allreduce, Id::ring, 1, 1e6, kRates)).seconds() == 0);
   CHECK(lower_bound(point(Op::allreduce, Id::ring, 8, 0, kRates)).seconds() == 0);
-}
-
-TEST_CASE("lower bound: no closed form is below it (random instances)") {
-  constexpr std::uint64_t kSeed = 5;
-  CAPTURE(kSeed);
-  stepsim::base::RandomStream random({kSeed, 0, 0, 0, 0});
-  for (int i = 0; i < 200; ++i) {
-    for (const AlgorithmRow& row : algorithm_table()) {
-      if (stepsim::collectives::test::in_switch(row.algorithm)) {
-        continue;
-      }
-      const auto ranks = stepsim::collectives::test::fitting(
-          row.algorithm, static_cast<std::uint32_t>(random.integer(1, 33)));
-      Collective c =
-          point(row.op, row.algorithm, ranks, static_cast<double>(random.integer(0, 5000000)),
-                {random.uniform(0, 1e-4), random.uniform(1e-11, 1e-8), random.uniform(0, 1e-8)});
-      c.links.all.block_latency_s *= random.uniform();
-      c.options.reduction_mode = i % 2 == 0 ? ReductionMode::serial : ReductionMode::overlapped;
-      c.options.servers = static_cast<std::uint32_t>(random.integer(1, 40));
-      if (const std::optional<ClosedForm> form = closed_form(c)) {
-        CAPTURE(i);
-        CAPTURE(name(row.op));
-        CAPTURE(name(row.algorithm));
-        CAPTURE(ranks);
-        CAPTURE(c.bytes);
-        CHECK(form->seconds >= lower_bound(c).seconds() * (1 - 1e-9));
-      }
-    }
-  }
 }
 
 TEST_CASE("lower bound: no schedule is below it, any links, rates and entry times") {

@@ -16,6 +16,7 @@
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/lower_bound.hpp"
 #include "collectives/method.hpp"
+#include "collectives/nodes.hpp"
 #include "collectives/record.hpp"
 #include "nccl/node_links.hpp"
 #include "testing/tolerance.hpp"
@@ -25,23 +26,12 @@ namespace {
 
 using nccl::BoundKind;
 using stepsim::testing::within;
+using test::Shape;
 
 constexpr double kSlack = 1e-9;
 
-struct Shape {
-  std::uint32_t nodes{}, gpus{}, cards{};
-};
-
-// The links of CLU 16.3.
 Collective on_nodes(Op op, const Shape& shape, double bytes) {
-  Collective collective;
-  collective.op = op;
-  collective.algorithm = AlgorithmId::automatic;
-  collective.ranks = shape.nodes * shape.gpus;
-  collective.bytes = bytes;
-  collective.links.all = {8e-6, 8e-6, 1 / 25e9};
-  collective.links.two_level = TwoLevel{shape.gpus, shape.cards, {2e-6, 2e-6, 1 / 300e9}};
-  return collective;
+  return test::on_nodes(op, AlgorithmId::automatic, shape, bytes);
 }
 
 TEST_CASE("node bound: values of CLU 16.3") {

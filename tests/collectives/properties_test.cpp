@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <vector>
 
 #include "base/random.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/closed_form.hpp"
-#include "collectives/formula/lower_bound.hpp"
 #include "collectives/point.hpp"
 #include "testing/tolerance.hpp"
 
@@ -23,11 +21,6 @@ using test::point;
 using Id = AlgorithmId;
 
 constexpr double kSlack = 1e-9;
-
-struct Instance {
-  Collective collective;
-  std::uint64_t seed;
-};
 
 // A flat collective with everything drawn at random; blocks are given.
 Collective random_collective(base::RandomStream& random, bool alike) {
@@ -75,12 +68,6 @@ template <class Check> void for_random_collectives(bool alike, std::uint64_t see
 }
 
 double time_of(const Collective& collective) { return max_plus(collective).seconds; }
-
-TEST_CASE("property: no time is below its lower bound") {
-  for_random_collectives(true, 1, [](const Collective& collective, base::RandomStream&) {
-    CHECK(time_of(collective) >= lower_bound(collective).seconds() * (1 - kSlack));
-  });
-}
 
 TEST_CASE("property: more bytes, latency, seconds per byte or later entry never end earlier") {
   for_random_collectives(false, 2, [](const Collective& collective, base::RandomStream& random) {
@@ -178,27 +165,6 @@ TEST_CASE("property: whole bytes lie between the real times of the multiples of 
   });
 }
 
-TEST_CASE(
-    "property: each rank added to a pipeline costs one hop, the paper's form P hops too many") {
-  constexpr double kBytes = 4096;
-  constexpr double kHop = 1e-5 + 128 * 1e-9;
-  for (std::uint32_t ranks = 2; ranks <= 32; ++ranks) {
-    CAPTURE(ranks);
-    Collective collective = point(Op::allreduce, Id::lp, ranks, kBytes, {1e-5, 1e-9, 0});
-    collective.options.block = Bytes{128}; // m = 32 >= P
-    const double now = time_of(collective);
-    Collective next = collective;
-    next.ranks = ranks + 1;
-    if (ranks < 32) { // from m < P on, the return waits for the fill
-      CHECK(time_of(next) - now == within(kHop, 1e-6));
-    }
-    collective.options.cost_form = CostForm::paper;
-    const auto paper = closed_form(collective);
-    REQUIRE(paper.has_value());
-    CHECK(paper->seconds - now == within(ranks * kHop, 1e-6));
-  }
-}
-
 TEST_CASE("property: the double tree lies between its ideal and its bound, and reaches the ideal") {
   constexpr std::uint64_t kSeed = 6;
   CAPTURE(kSeed);
@@ -225,35 +191,6 @@ TEST_CASE("property: the double tree lies between its ideal and its bound, and r
     collective.options.block = Bytes{100}; // m = 5000
     if (ranks >= 3) {
       CHECK(time_of(collective) == within(ideal_of(collective), 0.01));
-    }
-  }
-}
-
-TEST_CASE("property: two levels with one node or one rank per node are the flat algorithm") {
-  for (const Id inter : {Id::ring, Id::be, Id::mst, Id::bruck, Id::recursive_doubling, Id::lp,
-                         Id::double_binary_tree}) {
-    for (std::uint32_t ranks = 2; ranks <= 17; ++ranks) {
-      CAPTURE(name(inter));
-      CAPTURE(ranks);
-      Collective two = point(Op::allreduce, Id::hierarchical, ranks, 1000, {2, 1, 0.5});
-      two.options.inter_algorithm = inter;
-      two.options.block = Bytes{60};
-      two.links.two_level = TwoLevel{1, 1, {1, 1, 0.25}};
-      Collective flat = two;
-      flat.links.two_level.reset();
-      flat.algorithm = inter;
-      const double expected = time_of(flat);
-      CHECK(time_of(two) == within(expected, kSlack)); // G = 1
-      two.algorithm = Id::hierarchical_leader;
-      CHECK(time_of(two) == within(expected, kSlack));
-      // N = 1: the ring of the node; reduce and broadcast of the node.
-      two.links.two_level->gpus_per_node = ranks;
-      flat.links.all = two.links.two_level->intra;
-      flat.algorithm = Id::mst;
-      CHECK(time_of(two) == within(time_of(flat), kSlack));
-      two.algorithm = Id::hierarchical;
-      flat.algorithm = Id::ring;
-      CHECK(time_of(two) == within(time_of(flat), kSlack));
     }
   }
 }

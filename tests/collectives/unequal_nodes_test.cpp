@@ -11,7 +11,6 @@
 #include "base/random.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/evaluation.hpp"
-#include "collectives/evaluate/server_flows.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/lower_bound.hpp"
 #include "collectives/method.hpp"
@@ -142,39 +141,6 @@ TEST_CASE("unequal nodes: max_plus and events agree for hierarchical_leader") {
     }
     CAPTURE(i);
     CHECK(events(collective).seconds == within(max_plus(collective).seconds, kSlack));
-  }
-}
-
-TEST_CASE("unequal nodes: no evaluator of any operation and algorithm is below the bound") {
-  constexpr std::uint64_t kSeed = 57;
-  CAPTURE(kSeed);
-  base::RandomStream random({.seed = kSeed});
-  for (const AlgorithmRow& row : algorithm_table()) {
-    if (algorithm(row.algorithm).needs_equal_nodes) {
-      continue;
-    }
-    for (int i = 0; i < 60; ++i) {
-      Counts counts = random_counts(random);
-      if (!takes_ranks(row.algorithm, std::accumulate(counts.begin(), counts.end(), 0U))) {
-        ++counts.front();
-      }
-      Collective collective =
-          on_counts(row.op, row.algorithm, counts, static_cast<std::uint32_t>(random.integer(1, 4)),
-                    static_cast<double>(random.integer(1, 3'000'000)));
-      collective.root = static_cast<std::uint32_t>(random.integer(0, collective.ranks - 1));
-      collective.options.placement = static_cast<Placement>(random.integer(0, 2));
-      for (std::uint32_t rank = 0; row.op == Op::allgatherv && rank < collective.ranks; ++rank) {
-        collective.sizes.push_back(static_cast<double>(random.integer(0, 200'000)));
-      }
-      CAPTURE(name(row.op));
-      CAPTURE(name(row.algorithm));
-      CAPTURE(i);
-      // `seconds` throws where a time is below the bound.
-      CHECK(seconds(collective, Method::events) > 0);
-      if (row.algorithm != AlgorithmId::parameter_server || max_plus_defined(collective)) {
-        CHECK(seconds(collective, Method::max_plus) > 0);
-      }
-    }
   }
 }
 

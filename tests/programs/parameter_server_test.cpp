@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -54,68 +53,7 @@ collectives::Collective exchange(std::uint32_t ranks, double bytes) {
   return collective;
 }
 
-// PS-sync of equal workers, `servers` equal servers: push, sum and pull (PIP 5.2, COL 5.10).
-double server_round(std::uint32_t workers, std::uint32_t servers, bool colocated,
-                    const ServerLink& link) {
-  if (colocated && workers == 1) {
-    return 0;
-  }
-  const double share = (colocated ? workers - 1.0 : workers) / servers;
-  // A worker's own port limits it too; colocated with S <= p it sends at most (p-1)/S n.
-  const double transfers = colocated ? share : std::max(share, 1.0);
-  return 2 * link.latency_s + transfers * (link.push_s + link.pull_s) + share * link.add_s;
-}
-
 } // namespace
-
-TEST_CASE("parameter server: synchronous push, sum and pull of AlexNet") {
-  struct Row {
-    std::uint32_t workers, servers;
-    bool colocated;
-    double milliseconds;
-  };
-  for (const Row row :
-       {Row{2, 1, false, 829.227046}, Row{4, 1, false, 1658.354093}, Row{2, 1, true, 414.663523},
-        Row{4, 1, true, 1243.790570}, Row{2, 2, true, 207.381762}, Row{4, 4, true, 311.022642},
-        Row{4, 4, false, 414.663523}}) {
-    CAPTURE(row.workers);
-    CAPTURE(row.servers);
-    CAPTURE(row.colocated);
-    CHECK(1e3 * server_round(row.workers, row.servers, row.colocated, alexnet_link()) ==
-          within(row.milliseconds, 1e-6));
-    collectives::Collective collective = exchange(row.workers, kAlexNet);
-    collective.options.servers = row.servers;
-    collective.options.placement =
-        row.colocated ? collectives::Placement::colocated : collectives::Placement::dedicated;
-    CHECK(1e3 * collectives::seconds(collective, collectives::Method::closed_form) ==
-          within(row.milliseconds, 1e-6));
-  }
-  // More servers than workers: the worker's own port is the limit, 2 alpha + 2 n beta + n gamma
-  // / 2.
-  const ServerLink link = alexnet_link();
-  CHECK(server_round(2, 4, false, link) ==
-        within(2 * link.latency_s + 2 * link.push_s + link.add_s / 2, 1e-12));
-  // Iteration of PS-sync: c + T_ps; over Pipe-SGD with truncation, compute-bound at c = 200.
-  const double sync = 200 + 1e3 * server_round(4, 1, false, alexnet_link());
-  CHECK(sync == within(1858.354093, 1e-6));
-  CHECK(sync / 200 == within(9.291770, 1e-6));
-  // The published gain of 5.4 lies inside the model's range: c = 300 ms, alpha = gamma = 0.
-  const ServerLink free{.push_s = kAlexNet / 1.25e9, .pull_s = kAlexNet / 1.25e9};
-  CHECK((0.3 + server_round(4, 1, false, free)) / 0.3 == within(6.202, 1e-3));
-}
-
-TEST_CASE("parameter server: a round of workers ready together is the formula") {
-  const ServerLink link{.latency_s = 2, .push_s = 10, .pull_s = 12, .add_s = 3};
-  for (const std::uint32_t workers : {1U, 2U, 5U, 8U}) {
-    CAPTURE(workers);
-    for (const bool colocated : {false, true}) {
-      CHECK(server_round_end(std::vector<double>(workers, 100.0), link, colocated) ==
-            within(100 + server_round(workers, 1, colocated, link), 1e-12));
-    }
-  }
-  CHECK(server_round(1, 1, true, link) == 0);
-  CHECK(server_round(1, 1, false, link) == 2 + 10 + 3 + 2 + 12); // it still crosses the network
-}
 
 TEST_CASE("parameter server: pushes queue in the order in which workers get ready") {
   const ServerLink link{.latency_s = 1, .push_s = 10, .pull_s = 10, .add_s = 2};
@@ -437,21 +375,4 @@ TEST_CASE(
       CHECK(times.workers[w].held_s <= times.workers[w].wait_s + 1e-9);
     }
   }
-}
-
-TEST_CASE("stale synchronous: with s = 0 the slowest worker sets the pace") {
-  AsyncInput input{.workers = 4,
-                   .iterations = 40,
-                   .compute_s = 1,
-                   .link = {.latency_s = 0.1, .push_s = 0.2, .pull_s = 0.3, .add_s = 0},
-                   .servers = 1U << 31,
-                   .staleness_bound = 0};
-  input.variability.stragglers = {{.worker = 3, .factor = 2}};
-  const AsyncTimes times = run_async(input);
-  // The slowest waits for nobody, and its weights are back 0.1 + 0.2 + 0.1 + 0.3 s after computing.
-  const double period = 2 + 0.7;
-  CHECK(times.period_s == within(period, 1e-6));
-  // The others start when it has pushed, 0.4 s before its weights are back.
-  CHECK(times.workers[0].held_s == within(period - 1 - 0.7, 1e-6));
-  CHECK(times.workers[3].held_s == plus_minus(0, 1e-6));
 }

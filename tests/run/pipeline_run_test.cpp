@@ -128,6 +128,7 @@ TEST_CASE("pipelined training: a codec that takes time, in the ring and on the c
   CHECK(*quarter.iteration_time_s / kMs == within(377.099150, 1e-6));
 }
 
+// Push, sum and pull of equal workers and equal servers (PIP 5.2, COL 5.10).
 TEST_CASE("parameter server: synchronous exchanges of table D") {
   const auto exchange = [](const std::string& training, int workers) {
     const study::Summary summary = summary_of({.workers = workers, .training = kServer + training});

@@ -73,34 +73,6 @@ TEST_CASE("parameter server: a straggler of factor 1.0000000001 changes neither 
   }
 }
 
-TEST_CASE("parameter server: rounds of workers that differ are events, between bound and formula") {
-  for (const char* placement : {"dedicated", "colocated"}) {
-    for (const char* factor : {"0.5", "1.3", "4"}) {
-      const auto run = [&](const std::string& method) {
-        return study::testing::run_text(
-            R"({"workload": {"layers": [{"name": "a", "forward_s": 0.01, "backward_s": 0.02,
-                  "gradient_bytes": 40000000}]},
-                "cluster": {"nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9}},
-                "training": {"algorithm": "parameter_server", "placement": ")" +
-            std::string(placement) + R"("},
-                "variability": {"stragglers": [{"worker": 0, "factor": )" +
-            factor + "}]}" + method + "}");
-      };
-      CAPTURE(placement);
-      CAPTURE(factor);
-      const study::Result rounds = run("");
-      const study::Result formula = run(R"(, "method": "closed_form")");
-      CHECK(rounds.method == "events");
-      CHECK(formula.method == "closed_form");
-      CHECK(*rounds.summary.closed_form_s == *formula.summary.iteration_time_s);
-      CHECK(*rounds.summary.closed_form_is_bound);
-      CHECK(*rounds.summary.iteration_time_s <= *rounds.summary.closed_form_s * (1 + 1e-9));
-      CHECK(*rounds.summary.lower_bound_s <= *rounds.summary.iteration_time_s);
-      CHECK(*rounds.summary.lower_bound_s > 0);
-    }
-  }
-}
-
 TEST_CASE("parameter server: the server adds what it receives, in every mode") {
   // P pushes, P sums and P pulls of the bytes as sent: M / 2 of fp16, M / 4 of quantize8, whose sum
   // is of all M bytes as it is decoded first.
@@ -208,7 +180,7 @@ TEST_CASE("parameter server: rounds of workers that differ are those of their re
     const bool colocated = random.integer(0, 1) == 0;
     const std::int64_t iterations = random.integer(2, 12);
     layers::Variability variability{.compute_cv = trial % 3 == 0 ? 0 : 0.3,
-                                    .exchange_cv = trial % 4 == 0 ? 0.2 : 0};
+                                    .exchange_cv = trial % 5 == 0 ? 0.2 : 0};
     variability.stragglers = {{.worker = workers - 1, .factor = 0.5 + trial % 4}};
     const std::string text =
         R"({"workload": {"layers": [
@@ -236,6 +208,16 @@ TEST_CASE("parameter server: rounds of workers that differ are those of their re
     CHECK(*result.summary.iteration_time_s == within(mean(false), 1e-9));
     CHECK(*result.summary.exposed_communication_s == plus_minus(exposed, 1e-10));
     CHECK(*result.summary.compute_s + exposed == within(mean(false), 1e-9));
+    CHECK(*result.summary.lower_bound_s <= *result.summary.iteration_time_s * (1 + 1e-9));
+    if (variability.compute_cv == 0 && variability.exchange_cv == 0) {
+      const study::Result formula = study::testing::run_text(text.substr(0, text.size() - 1) +
+                                                             R"(, "method": "closed_form"})");
+      CHECK(formula.method == "closed_form");
+      CHECK(*result.summary.closed_form_s == *formula.summary.iteration_time_s);
+      CHECK(*result.summary.closed_form_is_bound);
+      CHECK(*result.summary.iteration_time_s <= *result.summary.closed_form_s * (1 + 1e-9));
+      CHECK(*result.summary.lower_bound_s > 0);
+    }
     CHECK(result.program.has_value()); // lists and the timeline are those of the run
     for (std::size_t t = 1; t < result.iterations.size(); ++t) {
       CHECK(result.iterations[t].start_s < result.iterations[t].exchange_end_s);

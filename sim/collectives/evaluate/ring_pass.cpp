@@ -212,11 +212,10 @@ void run_pass(RingState& state, const Partition& partition, std::size_t ranks, b
 
 } // namespace
 
-void run_ring_pass(RingState& state, const Partition& partition, bool reduce, ReductionMode mode,
-                   bool shortcuts) {
+void run_ring_pass(RingState& state, const Partition& partition, bool reduce, ReductionMode mode) {
   const std::size_t size = state.tx.size();
   assert(size >= 2 && "a ring has two ranks");
-  const std::size_t part = shortcuts && partition.uniform() ? repeated_ranks(state) : size;
+  const std::size_t part = partition.uniform() ? repeated_ranks(state) : size;
   for (std::vector<double>* values : vectors_of(state)) {
     values->resize(part);
   }

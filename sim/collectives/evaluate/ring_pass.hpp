@@ -25,11 +25,9 @@ struct RingState {
   friend bool operator==(const RingState&, const RingState&) = default;
 };
 
-// Runs the pass for at least two ranks (asserted). With `shortcuts`, a ring in which the same
-// sequence of ranks repeats, such as the GPUs of equal nodes, is computed for one such sequence
-// only, if all parts have the same size. The result is the same to the bit; tests switch
-// `shortcuts` off to compare.
-void run_ring_pass(RingState& state, const Partition& partition, bool reduce, ReductionMode mode,
-                   bool shortcuts = true);
+// Runs the pass for at least two ranks (asserted). A ring in which the same sequence of ranks
+// repeats, such as the GPUs of equal nodes, is computed for one such sequence only, if all parts
+// have the same size. The result is the same to the bit.
+void run_ring_pass(RingState& state, const Partition& partition, bool reduce, ReductionMode mode);
 
 } // namespace stepsim::collectives
