@@ -30,7 +30,7 @@ struct NodeType {
   bool ll128 = true;
   std::uint32_t domain_nodes = 1; // D
   bool approximate = false;       // its library is modelled by another one (RCCL by NCCL)
-  RateOrigin ring_origin, nic_origin;
+  RateOrigin ring_origin{}, nic_origin{};
 };
 
 struct Shape {

@@ -17,9 +17,7 @@ inline NodeType system_of(std::string_view name, std::uint32_t gpus, double ring
           .generation = generation,
           .host = host,
           .in_switch_reduction = in_switch,
-          .domain_nodes = domain,
-          .ring_origin = {},
-          .nic_origin = {}};
+          .domain_nodes = domain};
 }
 
 // The node types of CLU 9 on which CLU 16.1 has values.

@@ -127,9 +127,7 @@ TEST_CASE("collective library: elements times the bytes of their type are the by
 }
 
 TEST_CASE("collective library: links of a node type are assumed, or the hops of a calibration") {
-  nccl::NodeType node;
-  node.ring_Bps = 3e11;
-  node.nic_Bps = 5e10;
+  const nccl::NodeType node{.name = "n", .gpus = 8, .ring_Bps = 3e11, .nics = 8, .nic_Bps = 5e10};
   const nccl::NodeLinks plain = nccl::node_links(node);
   CHECK(plain.inner_latency_s == 2e-6);
   CHECK(plain.network_latency_s == 8e-6);
