@@ -14,6 +14,8 @@
 #include "collectives/formula/lower_bound.hpp"
 
 #include <cassert>
+#include <cmath>
+#include <limits>
 
 namespace stepsim::collectives {
 
@@ -290,7 +292,12 @@ double candidate_cost(const Collective& collective, AlgorithmId algorithm) {
   candidate.enter_s.clear();
   candidate.options.cost_form = CostForm::exact;
   if (candidate.links.fabric) {
-    return events(candidate).seconds;
+    // A pipeline of so many blocks that playing them takes minutes is no candidate.
+    constexpr double kMostMessages = 1e6;
+    const std::optional<Blocks> blocks = resolve_blocks(candidate);
+    const bool too_many =
+        blocks && static_cast<double>(blocks->blocks) * candidate.ranks > kMostMessages;
+    return too_many ? std::numeric_limits<double>::infinity() : events(candidate).seconds;
   }
   if (candidate.homogeneous()) {
     if (const std::optional<ClosedForm> form = closed_form(candidate)) {
@@ -319,14 +326,14 @@ Choice choose_algorithm(const Collective& collective) {
   const auto cheapest = [&](std::size_t except) {
     std::size_t best = candidates.size();
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      if (i != except && (best == candidates.size() || costs[i] < costs[best] * (1 - kFirstWins))) {
+      if (i != except && std::isfinite(costs[i]) &&
+          (best == candidates.size() || costs[i] < costs[best] * (1 - kFirstWins))) {
         best = i;
       }
     }
     return best;
   };
-  const std::size_t first = cheapest(candidates.size());
-  assert(first < candidates.size() && "at least one candidate");
+  const std::size_t first = cheapest(candidates.size()) % candidates.size(); // if none is finite
   Choice choice;
   choice.chosen = candidates[first];
   choice.chosen_s = costs[first];

@@ -88,21 +88,22 @@ double whole_bytes(const OsuLog& log, const OsuPoint& point) {
 constexpr const char* kExpected = "expected size and microseconds";
 
 // Lines come one by one. Without a title every line has to be a row; with one, lines of another
-// shape, and all above it, are output of the job.
+// shape, and all above it, are output of the job: a wrong line counts only if no title follows.
 class LogReader {
 public:
-  LogReader(const std::string& file, const OsuOptions& options, bool titled)
-      : file_(file), value_(options.value), titled_(titled), ranks_(options.ranks) {
-    if (!titled) {
-      tables_.emplace_back();
-    }
-  }
+  LogReader(const std::string& file, const OsuOptions& options)
+      : file_(file), value_(options.value), given_ranks_(options.ranks), ranks_(options.ranks) {}
 
   void line(const TextLine& line) {
     const std::string_view text = trimmed(line.text);
     const std::vector<std::string_view> words = words_of(text);
     line_ = line.number;
     if (is_title(text)) {
+      if (!std::exchange(titled_, true)) {
+        tables_.clear();
+        ranks_ = given_ranks_;
+        wrong_.reset();
+      }
       Table table = read_title(text);
       const auto same = std::ranges::find(tables_, table.name, &Table::name);
       table_ = static_cast<std::size_t>(same - tables_.begin());
@@ -113,12 +114,24 @@ public:
     } else if (words.size() > 2 && words[0] == "#" && words[1] == "Size") {
       columns_ = read_columns(std::span(words).subspan(2));
     } else if (!text.empty() && text.front() != '#' && table_ < tables_.size() &&
-               tables_[table_].refusal.empty()) {
-      row(words);
+               tables_[table_].refusal.empty() && !wrong_) {
+      try {
+        row(words);
+      } catch (const InputError& error) {
+        if (titled_) {
+          throw;
+        }
+        wrong_ = error;
+      }
     }
   }
 
-  [[nodiscard]] const std::vector<Table>& tables() const { return tables_; }
+  [[nodiscard]] const std::vector<Table>& tables() const {
+    if (wrong_) {
+      throw InputError(*wrong_);
+    }
+    return tables_;
+  }
   [[nodiscard]] std::optional<std::int64_t> ranks() const { return ranks_; }
 
 private:
@@ -188,10 +201,11 @@ private:
   static constexpr const char* kNoExtremes = "no minimum and maximum columns: --value avg";
   const std::string& file_;
   OsuValue value_;
-  bool titled_;
-  std::optional<std::int64_t> ranks_;
-  std::vector<Table> tables_;
-  std::size_t table_ = 0; // that of the rows to come; none before the first title
+  bool titled_ = false;
+  std::optional<std::int64_t> given_ranks_, ranks_;
+  std::vector<Table> tables_{Table{}}; // one without a name where there is no title
+  std::size_t table_ = 0;              // that of the rows to come
+  std::optional<InputError> wrong_;    // the first wrong line, as long as no title has come
   std::vector<std::string> columns_;
   std::int64_t line_{};
 };
@@ -242,32 +256,32 @@ const Table& choose(const std::vector<Table>& tables, const std::optional<std::s
 } // namespace
 
 OsuLog import_osu(const std::string& file, const OsuOptions& options) {
-  const ImportedText input = read_import(file, options.common.max_bytes);
-  const std::vector<TextLine> lines = lines_of(input.text);
-  LogReader reader(input.name, options, std::ranges::any_of(lines, [](const TextLine& line) {
-                     return is_title(trimmed(line.text));
-                   }));
-  std::ranges::for_each(lines, [&](const TextLine& line) { reader.line(line); });
+  LineReader input(file, options.common.max_bytes);
+  LogReader reader(input.name(), options);
+  for (TextLine line; input.next(line);) {
+    reader.line(line);
+  }
   OsuLog log;
-  log.file = input.name;
+  log.file = input.name();
   log.name = result_name(options.common, file);
-  const Table& table = choose(reader.tables(), options.op, input.name, log.warnings);
+  const Table& table = choose(reader.tables(), options.op, input.name(), log.warnings);
   log.points = table.points;
   log.op = table.op.empty() ? *options.op : table.op;
   log.library = table.name.starts_with("NCCL") ? "nccl" : "mpi";
   // A ping-pong test has two ranks by its nature.
   const auto ranks = log.op == "pingpong" && !reader.ranks() ? 2 : reader.ranks();
   if (!ranks) {
-    throw InputError(input.name, "", "the file does not say how many ranks: give --ranks");
+    throw InputError(input.name(), "", "the file does not say how many ranks: give --ranks");
   }
   log.ranks = *ranks;
   for (const OsuPoint& point : log.points) {
     if (whole_bytes(log, point) > static_cast<double>(base::kMaxExactBytes)) {
-      throw InputError(input.name, std::to_string(point.line), "more than 2^53 bytes on all ranks");
+      throw InputError(input.name(), std::to_string(point.line),
+                       "more than 2^53 bytes on all ranks");
     }
   }
   log.source = make_source("osu", options.common);
-  log.source.files.push_back(input.file);
+  log.source.files.push_back(input.file(file));
   if (options.op) {
     log.source.options.emplace_back("op", *options.op);
   }

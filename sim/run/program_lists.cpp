@@ -183,7 +183,9 @@ std::vector<Bucket> program_buckets(const Scenario& scenario, const ScenarioProg
         bucket.ready_s =
             std::max(bucket.ready_s, span_of(times, last, wait.operation).second - origin);
       }
-      if (each.group != programs::kAllRanks) { // parts of a group start on their own
+      // Parts of a group start on their own, and where each rank enters by itself the first one
+      // does.
+      if (each.group != programs::kAllRanks || each.entry == programs::Entry::each) {
         bucket.ready_s = std::min(bucket.ready_s, bucket.start_s);
       }
     }

@@ -219,6 +219,10 @@ TEST_CASE("parameter server: rounds of workers that differ are those of their re
       CHECK(*result.summary.lower_bound_s > 0);
     }
     CHECK(result.program.has_value()); // lists and the timeline are those of the run
+    for (const study::Bucket& bucket : result.buckets) {
+      CHECK(bucket.ready_s <= bucket.start_s);
+      CHECK(bucket.start_s <= bucket.end_s);
+    }
     for (std::size_t t = 1; t < result.iterations.size(); ++t) {
       CHECK(result.iterations[t].start_s < result.iterations[t].exchange_end_s);
     }

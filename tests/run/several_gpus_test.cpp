@@ -6,9 +6,11 @@
 #include <string>
 
 #include "base/quantity.hpp"
+#include "collectives/method.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "document/temporary_folder.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_text.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "study/sweep/grid.hpp"
@@ -306,6 +308,11 @@ TEST_CASE("nodes of several GPUs on a topology take auto, which may have levels"
   CHECK(seconds("") == seconds("auto"));
   CHECK(seconds("") == seconds("hierarchical"));
   CHECK(seconds("two_level") < seconds("ring"));
+  // Pipelines of more blocks than can be played are no candidates.
+  collectives::Collective huge = exchange_of(scenario(text(cluster, "")));
+  huge.bytes = 9e15;
+  huge.algorithm = collectives::AlgorithmId::automatic;
+  CHECK(collectives::with_chosen_algorithm(huge).algorithm != collectives::AlgorithmId::lp);
 }
 
 TEST_CASE("more interfaces and faster links never make a training step slower") {

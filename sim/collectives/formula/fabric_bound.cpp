@@ -9,6 +9,7 @@
 #include "collectives/node_ranks.hpp"
 
 #include <map>
+#include <numeric>
 
 namespace stepsim::collectives {
 
@@ -166,14 +167,15 @@ nccl::NodeBound node_level_bound(const Collective& collective) {
   for (std::uint32_t node = 0; node < (alike ? 1 : nodes.nodes()); ++node) {
     const std::uint32_t ranks = nodes.size(node);
     const double card_s = collective.links.all.per_byte_s / std::min(two.nics_per_node, ranks);
-    const BoundEnd& end = ends.emplace_back(
-        BoundEnd{.count = alike ? nodes.nodes() : 1.0,
-                 .ranks = static_cast<double>(ranks),
-                 .own = own_bytes(collective,
-                                  std::views::iota(nodes.first(node), nodes.first(node) + ranks)),
-                 .root = !alike && node == nodes.node(collective.root),
-                 .out_s_per_byte = card_s,
-                 .in_s_per_byte = card_s});
+    std::vector<std::uint32_t> here(ranks);
+    std::iota(here.begin(), here.end(), nodes.first(node));
+    const BoundEnd& end =
+        ends.emplace_back(BoundEnd{.count = alike ? nodes.nodes() : 1.0,
+                                   .ranks = static_cast<double>(ranks),
+                                   .own = own_bytes(collective, here),
+                                   .root = !alike && node == nodes.node(collective.root),
+                                   .out_s_per_byte = card_s,
+                                   .in_s_per_byte = card_s});
     const double ports = 1 / card_s + (ranks > 1 ? ranks / two.intra.per_byte_s : 0);
     gpu_s = std::max(gpu_s, over_ports(collective, end) / ports);
     ports_Bps += end.count * ports;

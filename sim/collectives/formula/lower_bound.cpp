@@ -2,6 +2,7 @@
 // have the bounds of node_links.hpp, everything else those of COL 6.
 #include "collectives/formula/lower_bound.hpp"
 
+#include <array>
 #include <cmath>
 
 #include "collectives/algorithms.hpp"
@@ -85,7 +86,7 @@ std::vector<BoundEnd> rank_ends(const Collective& collective, const BestLinks& b
   const auto add = [&](std::uint32_t rank, double count) {
     const std::size_t link = best.out_s_per_byte.size() > 1 ? rank : 0;
     BoundEnd end{.count = count,
-                 .own = own_bytes(collective, std::views::single(rank)),
+                 .own = own_bytes(collective, std::array{rank}),
                  .root = rank == collective.root,
                  .out_s_per_byte = best.out_s_per_byte[link],
                  .in_s_per_byte = best.in_s_per_byte[link]};

@@ -10,7 +10,6 @@
 #include "collectives/schedule/partition.hpp"
 #include "nccl/node_links.hpp"
 
-#include <ranges>
 #include <span>
 
 namespace stepsim::collectives {
@@ -55,7 +54,7 @@ template <class Ranks> OwnBytes own_bytes(const Collective& collective, const Ra
   }
   const Partition parts =
       Partition::equal(total_bytes(collective), collective.ranks, collective.options);
-  const auto count = static_cast<double>(std::ranges::size(ranks));
+  const auto count = static_cast<double>(std::size(ranks));
   return {count * parts.bytes(collective.ranks - 1, 1), count * parts.bytes(0, 1)};
 }
 
