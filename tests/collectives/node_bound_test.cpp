@@ -183,6 +183,20 @@ Collective random_cluster(base::RandomStream& random, const AlgorithmRow& row) {
   return collective;
 }
 
+TEST_CASE("node bound: the GPUs of a node tell several other nodes at once") {
+  Collective collective;
+  collective.op = Op::broadcast;
+  collective.algorithm = AlgorithmId::mst;
+  collective.ranks = 4;
+  collective.bytes = 1;
+  collective.links.all = {.latency_s = 8e-6, .per_byte_s = 1e-10};
+  collective.links.two_level = TwoLevel{.gpus_per_node = 2,
+                                        .intra = {.latency_s = 2e-6, .per_byte_s = 1e-11},
+                                        .ranks_per_node = {2, 1, 1}};
+  CHECK(lower_bound(collective).latency_s == 8e-6);
+  CHECK(lower_bound(collective).seconds() <= events(collective).seconds);
+}
+
 TEST_CASE("node bound: no evaluator of any operation and algorithm is below it") {
   constexpr std::uint64_t kSeed = 164;
   CAPTURE(kSeed);
