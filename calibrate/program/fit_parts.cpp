@@ -75,8 +75,8 @@ io::Samples read_input(const std::string& path, const InputOptions& options) {
     io::OsuOptions osu;
     osu.common = common;
     osu.ranks = options.ranks;
-    // A log with one title keeps the operation of that title: if it is another one, `select` drops
-    // the log like those of nccl-tests.
+    // A log with one title keeps the operation of that title. If that is not the one asked for,
+    // `select` drops the log, as it drops such logs of nccl-tests.
     constexpr std::string_view kTitle = "# OSU ";
     const std::size_t title = text.find(kTitle);
     if (title == std::string::npos || title != text.rfind(kTitle)) {
