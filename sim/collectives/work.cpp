@@ -218,15 +218,15 @@ double evaluation_seconds(const Collective& asked, std::optional<Method> method,
     return seconds + longest;
   }
   const double formula = kFormula + formula_seconds(asked);
-  if (!method && !with_transfer_times && seconds_of_largest_messages(asked)) {
-    return formula;
-  }
   Method by = method ? *method : searches_ranks(asked) ? Method::max_plus : automatic_method(asked);
   if (with_transfer_times) { // no formula knows them
     by = std::max(by, Method::max_plus);
   }
   if (by == Method::closed_form) {
     return formula + (times_blocks(asked) ? of_search(asked, 0) : 0);
+  }
+  if (!method && !with_transfer_times && seconds_of_largest_messages(asked)) {
+    return formula;
   }
   return formula + of_schedule(asked, by, with_transfer_times);
 }

@@ -50,7 +50,7 @@ public:
       repeating = until_steady && t > warmup_ && repeats() ? repeating + 1 : 0;
       if (repeating >= longest_) {
         times_.repeats_from = t + 1;
-        times_.period_s = cycle_period();
+        set_period();
         break;
       }
     }
@@ -161,7 +161,7 @@ private:
 
   // Of an iteration whose operations all wait for the same as in the iterations before it. The sum
   // begins with the first operation of the list and goes on in the direction of time.
-  [[nodiscard]] double cycle_period() const {
+  void set_period() {
     std::vector<std::uint32_t> place(times_.operations); // on the path, from 1
     using Step = std::pair<std::uint32_t, std::int32_t>; // operation, distance of what it waits for
     std::vector<Step> path;                              // against the direction of time
@@ -176,13 +176,17 @@ private:
     const auto cycle = std::span(path).subspan(place[at] - 1);
     auto each = std::ranges::min_element(cycle, {}, &Step::first);
     double sum = 0;
+    double exchanges = 0;
     std::int64_t distance = 0;
     for (std::size_t i = 0; i < cycle.size(); ++i) {
-      sum += seconds_[each->first];
+      const double seconds = seconds_[each->first];
+      sum += seconds;
+      exchanges += program_.operations[each->first].type == OperationType::exchange ? seconds : 0;
       distance += each->second;
       each = (each == cycle.begin() ? cycle.end() : each) - 1;
     }
-    return sum / static_cast<double>(distance);
+    times_.period_s = sum / static_cast<double>(distance);
+    times_.period_exchange_s = exchanges / static_cast<double>(distance);
   }
 
   const Program& program_;

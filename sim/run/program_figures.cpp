@@ -84,8 +84,11 @@ double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
   }
   const bool varies = scenario.variability.varies();
   const Program& program = made.program;
+  if (!varies && found.times.period_exchange_s) {
+    return *found.times.period_exchange_s / program.steps;
+  }
   programs::BindingPath path;
-  if (!varies && programs::recurrence_applies(program)) {
+  if (!varies && programs::recurrence_applies(program)) { // which has not settled yet
     path = programs::critical_cycle(program, programs::critical_state(program));
   } else {
     std::optional<programs::OperationTimes> own;

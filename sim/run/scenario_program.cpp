@@ -59,7 +59,9 @@ programs::Stream stream_of(const Scenario& scenario) {
 bool waits_for_all(const Scenario& scenario, const ProgramParts& parts) {
   const Training& training = scenario.training;
   const bool in_line = training.algorithm == TrainingAlgorithm::sync_sgd &&
-                       training.micro_batches == 1 && !scenario.communication.reduce_broadcast &&
+                       (training.micro_batches == 1 ||
+                        training.accumulation_exchange == AccumulationExchange::last) &&
+                       !scenario.communication.reduce_broadcast &&
                        !planner_of(scenario).gathers_back() &&
                        stream_of(scenario).discipline == programs::Discipline::fifo;
   return parts.next_forward == programs::NextForward::barrier ||

@@ -96,6 +96,7 @@ TEST_CASE("recurrence: equals the definition and the vector over ranks on random
 TEST_CASE("recurrence: times until iterations repeat are those of all iterations") {
   constexpr std::int64_t kIterations = 60;
   int repeated = 0;
+  int single = 0; // critical cycle
   for (std::uint64_t seed = 0; seed < 600; ++seed) {
     CAPTURE(seed);
     RandomStream random({.seed = 46, .point = seed});
@@ -117,7 +118,18 @@ TEST_CASE("recurrence: times until iterations repeat are those of all iterations
     if (found.period_s) {
       ++repeated;
       CHECK(found.repeats_from < kIterations);
-      CHECK(*found.period_s == within(steady_state(program).period.value, 1e-12));
+      const SteadyState state = steady_state(program);
+      CHECK(*found.period_s == within(state.period.value, 1e-12));
+      if (!state.other_cycles) {
+        ++single;
+        double exchanges = 0;
+        for (const std::uint32_t o : state.cycle) {
+          const Operation& each = program.operations[o];
+          exchanges += each.type == OperationType::exchange ? each.duration_s() : 0;
+        }
+        exchanges /= static_cast<double>(state.cycle_iterations);
+        CHECK(found.period_exchange_s.value() == within(exchanges, 1e-12));
+      }
       const OperationTimes cut = first_iterations(found, 5);
       CHECK(cut.marker_end.size() <= 5);
       CHECK(latest_marker_end(cut, 4) == within(latest_marker_end(all, 4), 1e-12));
@@ -125,6 +137,7 @@ TEST_CASE("recurrence: times until iterations repeat are those of all iterations
     }
   }
   CHECK(repeated > 300);
+  CHECK(single > 200);
 }
 
 TEST_CASE("recurrence: the tail follows the last iteration, not the last one recorded") {
