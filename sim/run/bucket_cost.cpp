@@ -119,6 +119,20 @@ ChannelSeconds BucketCosts::times(Bytes bytes) {
   return times(bytes, exchange_.seconds(bytes), broadcast_ ? broadcast_->seconds(bytes) : 0);
 }
 
+std::pair<double, double> BucketCosts::startups(Bytes bytes) {
+  if (!parts_) {
+    parts_.emplace(first_of(scenario_, splits_), scenario_.method);
+    back_parts_.emplace(second_of(scenario_, splits_), scenario_.method);
+  }
+  const auto of = [&](programs::ExchangeTimes& times, programs::ExchangeSplits& parts) {
+    return parts.of(times(bytes).algorithm).startup(bytes);
+  };
+  const double first = of(exchange_, *parts_);
+  const double half = halves_ ? (first + extra_.startup_s) / 2 : 0;
+  return {halves_ ? half : first + extra_.startup_s,
+          broadcast_ ? of(*broadcast_, *back_parts_) : half};
+}
+
 BucketCost BucketCosts::dense(const buckets::Group& group) {
   const auto bytes = static_cast<double>(group.bytes.value);
   const programs::Exchange message = exchange_(group.bytes);

@@ -50,6 +50,9 @@ public:
   [[nodiscard]] BucketCost operator()(const buckets::Group& group, std::int64_t elements = 0);
   // Of a bucket that is not compressed: its times alone.
   [[nodiscard]] ChannelSeconds times(Bytes bytes);
+  // Seconds before the first byte of a bucket that is not compressed moves: of its exchange and of
+  // its second half. Of a collective that counts as two halves each has half of it.
+  [[nodiscard]] std::pair<double, double> startups(Bytes bytes);
   // Keeps the bytes that exchanges send in `sent`, as ExchangeTimes::share() does.
   void share(collectives::SentBytes& sent);
   // Returns the most faithful evaluator used so far.
@@ -71,7 +74,8 @@ private:
   bool splits_, halves_;
   buckets::LinearCost extra_; // on top of the exchange
   programs::ExchangeTimes exchange_;
-  std::optional<programs::ExchangeTimes> broadcast_; // of a second half
+  std::optional<programs::ExchangeTimes> broadcast_;           // of a second half
+  std::optional<programs::ExchangeSplits> parts_, back_parts_; // where start-ups were asked for
   collectives::SentBytes* sent_ = nullptr;
   // Costs of compressed buckets by (bytes, elements).
   std::map<std::pair<std::int64_t, std::int64_t>, BucketCost> known_;

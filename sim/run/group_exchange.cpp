@@ -172,9 +172,8 @@ GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collec
     collective_.op = halved || !offered ? collectives::Op::allreduce : op;
   }
   times_.emplace(collective_, scenario.method, curve());
-  const bool slowed = scenario.training.overlap.any(); // a start-up is told apart
-  const bool one_line = !collective_.links.fabric || is_star(scenario);
-  if (collective_.ranks > 1 && !has_curve(scenario) && (slowed || one_line)) {
+  if (collective_.ranks > 1 && !has_curve(scenario) &&
+      (!collective_.links.fabric || is_star(scenario))) {
     line_ = startup_line();
   } else if (measured) {
     line_ = curve();
@@ -189,9 +188,7 @@ buckets::Cost GroupExchanges::startup_line() const {
     flat.options = collective_.options;
     return programs::planner_cost(flat);
   }
-  const buckets::Cost cost = programs::planner_cost(collective_);
-  return collective_.links.fabric ? buckets::Cost{.base = tangent(cost, mean_message(scenario_))}
-                                  : cost;
+  return programs::planner_cost(collective_);
 }
 
 std::optional<buckets::Cost> GroupExchanges::curve() const {
@@ -216,10 +213,23 @@ std::optional<buckets::Cost> GroupExchanges::curve() const {
                                                                         : network.curve;
 }
 
-// Latency of an exchange, known where its cost is a line.
-double GroupExchanges::startup(double seconds) {
-  const auto* line = line_ ? std::get_if<buckets::LinearCost>(&line_->base) : nullptr;
-  return line != nullptr ? std::min(line->startup_s * part_, seconds) : 0;
+programs::ExchangeSplit& GroupExchanges::parts(collectives::AlgorithmId algorithm) {
+  if (!splits_) {
+    splits_.emplace(collective_, scenario_.method);
+  }
+  return splits_->of(algorithm);
+}
+
+// Where the cost is no line, start-ups are told apart only if computing slows what follows them.
+double GroupExchanges::startup(double bytes, double seconds) {
+  if (const auto* line = line_ ? std::get_if<buckets::LinearCost>(&line_->base) : nullptr) {
+    return std::min(line->startup_s * part_, seconds);
+  }
+  if (!scenario_.training.overlap.any() || scenario_.communication.question || curve()) {
+    return 0;
+  }
+  const programs::Exchange exchange = (*times_)(size(bytes));
+  return std::min(part_ * parts(exchange.algorithm).startup(size(bytes)), seconds);
 }
 
 // Ranks of one host talk over the inner link, whatever the levels of the algorithm.
@@ -249,7 +259,7 @@ GroupExchange GroupExchanges::of_seconds(double bytes, double whole_s) {
   GroupExchange result;
   const double seconds = part_ * whole_s;
   const bool sends = seconds > 0;
-  const double start = startup(seconds);
+  const double start = startup(bytes, seconds);
   const buckets::LinearCost extra = extra_cost(scenario_);
   const double copies = scenario_.communication.copy_bandwidth_Bps;
   // An exchange of a single rank has no synchronisation and nothing to copy.
@@ -281,13 +291,13 @@ GroupExchange GroupExchanges::operator()(double bytes) {
         estimates_.insert(*std::move(warning));
       }
     }
-    const bool linear = line_ && line_->is_linear();
-    if (!parts_ && (collective_.reduction_s_per_byte > 0 || !linear)) {
-      parts_.emplace(asked(), scenario_.method);
+    if (collective_.reduction_s_per_byte > 0) {
+      result.reduction_s =
+          part_ * parts(exchange.algorithm).reduction(size(bytes), exchange.seconds);
     }
-    result.reduction_s = parts_ ? part_ * parts_->reduction(size(bytes), exchange.seconds) : 0;
-    if (!linear) {
-      result.startup_s += part_ * parts_->startup(size(bytes));
+    if (!line_ || !line_->is_linear()) {
+      result.startup_s =
+          result.beside.startup.value + part_ * parts(exchange.algorithm).startup(size(bytes));
     }
   }
   if (is_simulated(scenario_) && collective_.ranks > 1) {

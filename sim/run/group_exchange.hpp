@@ -66,7 +66,9 @@ private:
   [[nodiscard]] GroupExchange of_seconds(double bytes, double whole_s);
   [[nodiscard]] buckets::Cost startup_line() const;
   [[nodiscard]] std::optional<buckets::Cost> curve() const;
-  [[nodiscard]] double startup(double seconds);
+  // Of a message that takes so many seconds.
+  [[nodiscard]] double startup(double bytes, double seconds);
+  [[nodiscard]] programs::ExchangeSplit& parts(collectives::AlgorithmId algorithm);
   [[nodiscard]] Bytes size(double bytes) const;
   [[nodiscard]] collectives::Collective sent(double bytes,
                                              collectives::AlgorithmId algorithm) const;
@@ -80,7 +82,7 @@ private:
   double part_ = 1; // of the times of `times_` that is used: below 1 they are those of all-reduces
   double sharing_ = 1; // number of parts that share a network card
   std::optional<programs::ExchangeTimes> times_;
-  std::optional<programs::ExchangeSplit> parts_; // by the algorithm of the first exchange
+  std::optional<programs::ExchangeSplits> splits_;
   std::optional<buckets::Cost>
       line_; // cost that gives the start-up if it is linear; empty = unknown
   std::set<std::string> estimates_;

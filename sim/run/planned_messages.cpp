@@ -154,10 +154,20 @@ bool splits_exchange(const Scenario& scenario) {
          !communication.options.ring_startup_2p;
 }
 
-// Never more than the whole message, which may be cheaper than a + b m where it has no bytes.
-double startup_seconds(const buckets::Problem& problem, double seconds) {
-  const auto* linear = std::get_if<buckets::LinearCost>(&problem.cost.base);
-  return linear != nullptr ? std::min(linear->startup_s, seconds) : 0.0;
+// Never more than the whole message, which may be cheaper than a + b m where it has no bytes. A
+// broadcast behind a reduce starts as the reduce does; a reduce-scatter and an all-gather have the
+// hops of an all-reduce in common.
+std::pair<double, double> line_startups(const Scenario& scenario, const buckets::Cost& cost,
+                                        double seconds) {
+  const auto* linear = std::get_if<buckets::LinearCost>(&cost.base);
+  const double startup = linear != nullptr ? std::min(linear->startup_s, seconds) : 0;
+  const double extra = extra_cost(scenario).startup_s;
+  if (scenario.communication.reduce_broadcast) {
+    return {startup, startup - extra};
+  }
+  const double apart = splits_exchange(scenario) ? extra : 0;
+  const double half = has_all_gathers(scenario) ? (startup - apart) / 2 : 0;
+  return {startup - half, half};
 }
 
 std::vector<std::uint32_t> waiting_layers(const Scenario& scenario, const buckets::Group& group) {

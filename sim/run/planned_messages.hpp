@@ -41,9 +41,10 @@ void check_range(const buckets::Problem& problem);
 // dense ring. Otherwise each counts as half the time of the all-reduce.
 [[nodiscard]] bool splits_exchange(const Scenario& scenario);
 
-// The start-up in seconds of a message that takes `seconds`, at most `seconds`; 0 if the cost of
-// `problem` is not linear.
-[[nodiscard]] double startup_seconds(const buckets::Problem& problem, double seconds);
+// The start-ups of a message that takes `seconds` in all and of its second half, if it has one; 0
+// where `cost` is not linear.
+[[nodiscard]] std::pair<double, double> line_startups(const Scenario& scenario,
+                                                      const buckets::Cost& cost, double seconds);
 
 // The layers of the next forward that wait for a bucket, in the order of its gradients: nothing
 // waits for an empty one.

@@ -207,14 +207,15 @@ std::vector<UnitResult> program_units(const ScenarioProgram& made, const Operati
   const std::int64_t last = times.iterations - 1;
   const double origin = iteration_start_s(made.program, times, last);
   for (const ProgramUnit& unit : made.units) {
-    units.push_back({.index = static_cast<std::int64_t>(units.size()),
-                     .first = unit.layers.front() + 1,
-                     .last = unit.layers.back() + 1,
-                     .parameters = unit.parameters,
-                     .gather_s = unit.gather.seconds,
-                     .reduce_s = unit.reduce.seconds,
-                     .live_from_s = std::numeric_limits<double>::infinity(),
-                     .live_to_s = 0});
+    units.push_back(
+        {.index = static_cast<std::int64_t>(units.size()),
+         .first = unit.layers.front() + 1,
+         .last = unit.layers.back() + 1,
+         .parameters = unit.parameters,
+         .gather_s = unit.gather.seconds,
+         .reduce_s = unit.reduce.seconds,
+         .live_from_s = unit.parameters > 0 ? std::numeric_limits<double>::infinity() : 0,
+         .live_to_s = 0});
   }
   for (const programs::LiveSpan& span : made.live) {
     if (span.kind == programs::LiveKind::parameters) {

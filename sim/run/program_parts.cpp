@@ -32,14 +32,11 @@ programs::NextForward next_forward(const Communication& communication) {
              : communication.next_forward;
 }
 
-// A broadcast behind a reduce has a start-up of its own, `again_s`. Of the start-up of an
-// all-reduce each half has its share, at most all of its time: the shares are rounded.
-std::pair<ExchangeTime, ExchangeTime> halves(const MessageSeconds& message, double startup_s,
-                                             std::optional<double> again_s) {
-  const double whole = message.exchange + message.broadcast;
-  const double share = again_s ? 1 : whole > 0 ? message.exchange / whole : 0;
-  const double first = std::min(startup_s * share, message.exchange);
-  const double second = std::clamp(again_s.value_or(startup_s - first), 0.0, message.broadcast);
+// Start-ups are at most all of a half: they are rounded.
+std::pair<ExchangeTime, ExchangeTime> halves(const MessageSeconds& message, double first_s,
+                                             double second_s) {
+  const double first = std::min(first_s, message.exchange);
+  const double second = std::clamp(second_s, 0.0, message.broadcast);
   return {{.startup = {first}, .data = {message.exchange - first}},
           {.startup = {second}, .data = {message.broadcast - second}}};
 }
@@ -194,11 +191,15 @@ UnitExchange taken(const GroupExchange& exchange, bool simulated) {
 void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   BucketCosts costs(scenario, measured_curve(scenario));
   costs.share(made.sent);
-  buckets::Problem phases;
-  const bool told_apart = scenario.training.overlap.any() || is_star(scenario) ||
+  const bool overlaps = scenario.training.overlap.any();
+  const bool told_apart = overlaps || is_star(scenario) ||
                           buckets::planner(scenario.communication.schedule).needs_linear_cost();
-  phases.cost = is_simulated(scenario) && told_apart ? startup_cost(scenario, merge_cost(scenario))
-                                                     : made.problem.cost;
+  const buckets::Cost phases = is_simulated(scenario) && told_apart
+                                   ? startup_cost(scenario, merge_cost(scenario))
+                                   : made.problem.cost;
+  const bool is_line = phases.is_linear() && (!is_simulated(scenario) || is_star(scenario));
+  const bool by_message = overlaps && !is_line && !made.simulated && exchanges(scenario) &&
+                          !is_compressed(scenario) && !has_curve(scenario);
   const bool in_two = has_halves(scenario);
   const bool all_gathers = has_all_gathers(scenario);
   const bool rooted = scenario.communication.reduce_broadcast;
@@ -227,13 +228,14 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
     }
     const ChannelSeconds times = times_alone ? costs.times(group.bytes) : unit.cost;
     const double timed = times.exchange_s() + (rooted ? 0 : times.broadcast_s);
-    const double startup = made.simulated ? 0 : startup_seconds(phases, timed);
     const MessageSeconds seconds = made.simulated ? beside_messages(times)
                                                   : MessageSeconds{.exchange = times.exchange_s(),
                                                                    .broadcast = times.broadcast_s};
+    const auto [first_s, second_s] = made.simulated ? std::pair(0.0, 0.0)
+                                     : by_message   ? costs.startups(group.bytes)
+                                                    : line_startups(scenario, phases, timed);
     const auto [first, second] =
-        halves(with_copies(scenario, group, seconds, all_gathers), startup,
-               rooted ? std::optional(startup - extra_cost(scenario).startup_s) : std::nullopt);
+        halves(with_copies(scenario, group, seconds, all_gathers), first_s, second_s);
     (in_two ? unit.reduce : unit.exchange).time = first;
     unit.gather.time = second;
   }

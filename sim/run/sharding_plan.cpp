@@ -62,7 +62,8 @@ double program_period(const buckets::UnitProblem& problem, const UnitProgram& of
       unit.backward += problem.layers[layer].backward;
       parameters += problem.layers[layer].parameters;
     }
-    if (parameters > 0) {
+    unit.parameters = parameters > 0;
+    if (unit.parameters) {
       unit.gather = of.gather(parameters);
       unit.reduce = of.reduce(parameters);
       unit.replicate = of.replicate ? of.replicate(parameters) : programs::ExchangeTime{};
@@ -363,6 +364,7 @@ programs::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& 
                                                .reduce = unit.reduce.time,
                                                .replicate = unit.replicate.time});
     each.decode = {sharding.parameter_compression.decode_s(gathered)};
+    each.parameters = unit.parameters > 0;
     for (const std::uint32_t layer : out.units[u].layers) {
       each.forward += scenario.workload.layers[layer].forward;
       each.backward += scenario.workload.layers[layer].backward;

@@ -88,7 +88,7 @@ std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario
   // An interval takes a dozen runs or more, which are long where messages are simulated.
   const bool is_long = simulates_messages(scenario) || estimated_seconds(scenario) > kMostInterval;
   const std::span<const IntervalPart> parts =
-      is_long ? std::span<const IntervalPart>() : options.parts;
+      is_long || !is_typical(scenario) ? std::span<const IntervalPart>() : options.parts;
   const auto total = std::ssize(changes);
   std::int64_t done = 0;
   std::string slow;

@@ -46,10 +46,17 @@ struct Search {
     }
     return low;
   }
+
+  // What a run for k entries selects: every bucket takes the floor of its own.
+  std::int64_t selected(std::int64_t k) {
+    return k > 0 ? static_cast<std::int64_t>(
+                       number_in(run(k).record, "k").value_or(static_cast<double>(k)))
+                 : 0;
+  }
 };
 
-// Dense training, as the runs compared themselves with it.
-// Dense times follow from the speed-ups that the sparse run reports; no dense run is needed.
+// Dense training, as the runs compared themselves with it. Dense times follow from the speed-ups
+// that the sparse run reports; no dense run is needed.
 TuneReference dense_reference(const std::string& name, const TunePoint& sparse,
                               std::string_view speedup, std::int64_t largest_k) {
   const std::optional<double> by = number_in(sparse.record, speedup);
@@ -105,8 +112,10 @@ Tuning tune_density(const TuneProblem& problem, const TuneValues& values, Files&
                                  {},
                                  {}});
   }
-  tuning.references.push_back(dense_reference("dense_sequential", any, kSequential, sequential));
-  tuning.references.push_back(dense_reference("dense_overlapped", any, kOverlapped, overlapped));
+  tuning.references.push_back(
+      dense_reference("dense_sequential", any, kSequential, search.selected(sequential)));
+  tuning.references.push_back(
+      dense_reference("dense_overlapped", any, kOverlapped, search.selected(overlapped)));
   tuning.warnings.emplace_back(
       "accuracy is not modelled: only times are compared with dense training");
   return tuning;

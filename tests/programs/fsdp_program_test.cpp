@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -90,6 +91,21 @@ TEST_CASE("fsdp: one unit overlaps nothing (row F18)") {
   CHECK(figures(fsdp_program(units, options)).period == 14); // the gather hides behind forward
   options.prefetch = BackwardPrefetch::post;
   CHECK(figures(fsdp_program(units, options)) == PeriodAndExposed{14 + 2, 6.5});
+}
+
+TEST_CASE("fsdp: a unit without parameters gathers nothing and waits for nothing") {
+  std::vector<UnitTimes> units{unit(3, 1, 0, 0), unit(1, 2, 4, 5)};
+  FsdpOptions options = base();
+  options.communicators = 1;
+  options.prefetch = BackwardPrefetch::none;
+  // Its gather of no time would queue behind the reduce-scatter of the other unit.
+  CHECK(figures(fsdp_program(units, options)).period == 4 + 1 + 2 + 5 + 1);
+  units.front().parameters = false;
+  const Program program = fsdp_program(units, options);
+  CHECK(figures(program).period == 4 + 1 + 2 + 5);
+  CHECK(std::ranges::none_of(program.operations, [](const Operation& each) {
+    return each.type == OperationType::exchange && each.unit == 0;
+  }));
 }
 
 TEST_CASE("fsdp: starts and ends of one iteration (row F19)") {

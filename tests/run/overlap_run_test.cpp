@@ -52,6 +52,44 @@ TEST_CASE("overlap: rows I6 to I10 as scenarios") {
   CHECK(period(R"("compute": 1.5, "exchange": 2)", schedule("wfbp")) == within(23, 1e-9));
 }
 
+// A start-up is not stretched: that of a ring's half has its own hops, whatever its additions take
+// (MER 6.3), and that of other costs than lines is what a message of one byte takes.
+TEST_CASE("overlap: start-ups are those of the exchange that is sent") {
+  const Result halves = run_text(R"({"workload": {"layers": [
+      {"name": "l1", "forward_s": 0.2, "backward_s": 1, "gradient_bytes": 4000},
+      {"name": "l2", "forward_s": 0.2, "backward_s": 2, "gradient_bytes": 8000}]},
+    "cluster": {"nodes": 4, "network": {"latency_s": 0.1, "bandwidth_Bps": 1e4,
+                                        "reduction_Bps": 5000}},
+    "training": {"iterations": 3, "overlap": {"exchange": 2}},
+    "communication": {"collective": "ring", "schedule": "dear", "dear_layers": 1}})");
+  CHECK(*halves.summary.iteration_time_s == within(7.35, 1e-12));
+  // The one message is sent while the first layer, which has no gradients, computes.
+  const auto message = [](const std::string& bytes, const std::string& cluster,
+                          const std::string& collective) {
+    const Result result = run_text(R"({"workload": {"layers": [
+        {"name": "l0", "forward_s": 0.002, "backward_s": 0.01, "gradient_bytes": 0},
+        {"name": "l1", "forward_s": 0, "backward_s": 1e-4, "gradient_bytes": )" +
+                                   bytes + R"(}]}, "cluster": {)" + cluster +
+                                   R"(}, "training": {"overlap": {"exchange": 1.5}},
+        "communication": {"schedule": "wfbp", "collective": ")" +
+                                   collective + "\"}}");
+    return result.buckets.front().end_s - result.buckets.front().start_s;
+  };
+  for (const char* model : {"flow", "alpha_beta"}) {
+    const std::string star = R"("nodes": 6, "network": {"model": ")" + std::string(model) +
+                             R"(", "latency_s": 1e-5, "bandwidth_Bps": 1e8})";
+    CHECK(message("840", star, "auto") == within(4e-5 + 1.5 * 3.36e-5, 1e-9));
+    CHECK(message("840", star, "recursive_doubling") == within(4e-5 + 1.5 * 3.36e-5, 1e-9));
+  }
+  const auto leaf = [](const std::string& latency) {
+    return R"("nodes": 7, "network": {"model": "flow"}, "topology": {"preset": "star", "hosts": 7,
+              "bandwidth_Bps": 1.25e9, "latency_s": )" +
+           latency + "}";
+  };
+  CHECK(message("200000", leaf("0"), "lp") == within(1.5 * 3.3666666666666666e-4, 1e-2));
+  CHECK(message("8000", leaf("0"), "double_binary_tree") > 1.5e-5);
+}
+
 // Five iterations have five updates, whichever way evaluates them.
 TEST_CASE("overlap: the makespan counts one update per iteration") {
   const auto makespan = [](const std::string& training, const std::string& variability) {

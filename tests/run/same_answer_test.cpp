@@ -117,6 +117,28 @@ TEST_CASE("same answer: optimal takes the merge that is the fastest in the run")
   CHECK(*plain.summary.merge_certified_optimal);
 }
 
+TEST_CASE("same answer: the greedy merge is certified for the times that are run alone") {
+  const std::string text = R"({"workload": {"layers": [
+      {"name": "l1", "forward_s": 1, "backward_s": 2, "gradient_bytes": 12000},
+      {"name": "l2", "forward_s": 1, "backward_s": 2, "gradient_bytes": 24000},
+      {"name": "l3", "forward_s": 1, "backward_s": 1, "gradient_bytes": 24000}]},
+    "cluster": {"nodes": 4, "network": {"latency_s": 0.1, "bandwidth_Bps": 1e4}},
+    "training": {"iterations": 3}, "communication": {"collective": "ring"}})";
+  const std::string slow = R"("/variability": {"stragglers": [{"worker": 0, "factor": 2}]})";
+  const std::string slowed = R"("/training/overlap": {"compute": 1.5})";
+  for (const std::string& more : {std::string(), slow, slowed}) {
+    const auto by = [&](const std::string& schedule) {
+      return run_text(with(text, R"({"/communication/schedule": ")" + schedule + "\"" +
+                                     (more.empty() ? "" : ", " + more) + "}"))
+          .summary;
+    };
+    const Summary greedy = by("mg_wfbp");
+    CHECK(*greedy.merge_certified_optimal == more.empty());
+    const bool worse = *greedy.iteration_time_s > *by("wfbp").iteration_time_s * (1 + kSame);
+    CHECK(worse == !more.empty());
+  }
+}
+
 TEST_CASE("same answer: a blocking message starts when the last one has ended") {
   const std::string text = R"({"workload": {"layers": [
       {"name": "a", "forward_s": 1e-2, "backward_s": 1e-3, "gradient_bytes": 4000000},

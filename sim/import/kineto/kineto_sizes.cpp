@@ -150,7 +150,7 @@ std::string remedy_of(const StepSample& step, const SizeSources& sources) {
   }
   const std::string count = counted(std::ssize(step.gradients), "gradient");
   if (fits == 1) {
-    return count + ": --model " + fitting + " fits";
+    return count + ": --model " + fitting + " of import fits";
   }
   constexpr std::string_view kTotal =
       "--parameters N (the model's parameter count; assumed spread)";

@@ -4,6 +4,7 @@
 // `pre` and ahead_backward 0 a gather waits for the next one that is added.
 #include "programs/builders/fsdp_program.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace stepsim::programs {
@@ -15,7 +16,7 @@ public:
       : units_(units), options_(options), compute_(draft_.stream("compute")),
         gather_(draft_.stream("gather")),
         reduce_(options.communicators == 1 ? gather_ : draft_.stream("reduce")),
-        replica_(options.hybrid ? draft_.stream("replica") : kAllRanks), reduces_(units.size()) {}
+        replica_(options.hybrid ? draft_.stream("replica") : kAllRanks) {}
 
   Program build() {
     for (std::size_t j = 0; j < options_.micro_batches; ++j) {
@@ -24,6 +25,7 @@ public:
     }
     const std::uint32_t update =
         draft_.compute("U", compute_, Kind::update, options_.update / options_.shards);
+    std::ranges::reverse(reduces_); // in forward order
     for (const std::uint32_t last : options_.hybrid ? replicates_ : reduces_) {
       draft_.wait(update, last, 0);
     }
@@ -41,7 +43,8 @@ public:
 
 private:
   [[nodiscard]] bool regathered(std::size_t unit) const {
-    return options_.reshard_after_forward && !(options_.keep_last && unit + 1 == units_.size());
+    return options_.reshard_after_forward && units_[unit].parameters &&
+           !(options_.keep_last && unit + 1 == units_.size());
   }
   [[nodiscard]] bool synchronised(std::size_t j) const {
     return options_.exchange_each || j + 1 == options_.micro_batches;
@@ -90,22 +93,25 @@ private:
   void add_forward(std::size_t j) {
     for (std::size_t u = 0; u < units_.size(); ++u) {
       std::uint32_t gather = kAllRanks;
-      if (j == 0 || options_.reshard_after_backward || regathered(u)) {
+      if (units_[u].parameters && (j == 0 || options_.reshard_after_backward || regathered(u))) {
         gather = add_gather("GF", j, u, computes_.size(), options_.ahead_forward);
       }
       add_decode("DF", gather, j, u);
       const std::uint32_t forward = add_compute("F", Kind::forward, units_[u].forward, j, u);
       if (gather != kAllRanks) {
         draft_.wait(forward, gather, 0);
-      }
-      if (j == 0) {
-        first_gathers_.push_back(gather);
+        if (j == 0) {
+          first_gathers_.push_back(gather);
+        }
       }
     }
   }
 
   void add_backward(std::size_t j) {
     std::vector<std::uint32_t> gathers(units_.size(), kAllRanks);
+    if (synchronised(j)) {
+      reduces_.clear();
+    }
     const std::optional<std::uint32_t> ahead = options_.prefetch == BackwardPrefetch::pre
                                                    ? options_.ahead_backward
                                                    : std::optional<std::uint32_t>(0);
@@ -125,26 +131,26 @@ private:
         draft_.wait(backward, gathers[u], 0);
       }
       if (options_.reduces_in_flight && synchronised(j) &&
-          u + 1 + *options_.reduces_in_flight < units_.size()) {
-        draft_.wait(backward, reduces_[u + 1 + *options_.reduces_in_flight], 0);
+          reduces_.size() > *options_.reduces_in_flight) {
+        draft_.wait(backward, reduces_.end()[-1 - std::ptrdiff_t{*options_.reduces_in_flight}], 0);
       }
       if (options_.prefetch == BackwardPrefetch::post && u > 0) {
         gather_once(u - 1, computes_.size());
       }
-      if (synchronised(j)) {
+      if (synchronised(j) && units_[u].parameters) {
         add_reduce(j, u, backward);
       }
     }
   }
 
   void add_reduce(std::size_t j, std::size_t unit, std::uint32_t backward) {
-    reduces_[unit] = add_exchange(draft_, operation_name("R", j, unit), reduce_,
-                                  Kind::reduce_scatter, units_[unit].reduce, unit);
-    draft_.wait(reduces_[unit], backward, 0);
+    reduces_.push_back(add_exchange(draft_, operation_name("R", j, unit), reduce_,
+                                    Kind::reduce_scatter, units_[unit].reduce, unit));
+    draft_.wait(reduces_.back(), backward, 0);
     if (options_.hybrid && j + 1 == options_.micro_batches) {
       replicates_.push_back(add_exchange(draft_, operation_name("X", unit), replica_,
                                          Kind::allreduce, units_[unit].replicate, unit));
-      draft_.wait(replicates_.back(), reduces_[unit], 0);
+      draft_.wait(replicates_.back(), reduces_.back(), 0);
     }
   }
 
@@ -158,7 +164,7 @@ private:
   std::vector<std::uint32_t> computes_;
   std::uint32_t waits_for_next_ = kAllRanks; // gather
   std::vector<std::uint32_t> first_gathers_; // of the first micro-batch
-  std::vector<std::uint32_t> reduces_;       // per unit, of the last micro-batch that has them
+  std::vector<std::uint32_t> reduces_;       // of the last micro-batch that has them
   std::vector<std::uint32_t> replicates_;
 };
 

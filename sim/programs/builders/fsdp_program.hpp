@@ -22,6 +22,7 @@ struct UnitTimes { // for one micro-batch
   ExchangeTime reduce;    // reduce-scatter
   ExchangeTime replicate; // all-reduce of the shard between replicas; used with `hybrid`
   Seconds decode{};       // decoding gathered parameters, before the compute that needs them
+  bool parameters = true; // without them nothing is gathered, reduced or waited for
 };
 
 // When the gather for the backward of unit u - 1 is issued:

@@ -378,7 +378,12 @@ ExchangeSplit::ExchangeSplit(collectives::Collective collective,
                              std::optional<collectives::Method> method)
     : adds_(collective.reduction_s_per_byte > 0 && collective.op != collectives::Op::broadcast),
       free_(without_additions(collective), method, std::nullopt),
-      one_byte_(cut_finely(std::move(collective)), method, std::nullopt) {}
+      few_bytes_(cut_finely(std::move(collective)), method, std::nullopt) {}
+
+ExchangeSplit& ExchangeSplits::of(collectives::AlgorithmId algorithm) {
+  collective_.algorithm = algorithm;
+  return known_.try_emplace(algorithm, collective_, method_).first->second;
+}
 
 MessageGate message_gate(std::span<const Seconds> ends, double ready_s) {
   constexpr double kRounding = 1e-12;

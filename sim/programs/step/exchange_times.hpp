@@ -95,8 +95,10 @@ class ExchangeSplit {
 public:
   // As for ExchangeTimes.
   ExchangeSplit(collectives::Collective collective, std::optional<collectives::Method> method);
-  // Seconds of a message of one byte, which may be part of an element; 0 if `bytes` is 0.
-  [[nodiscard]] double startup(Bytes bytes) { return one_byte_.seconds(std::min(bytes, Bytes{1})); }
+  // Seconds until the first byte moves; 0 if `bytes` is 0. A byte may be part of an element.
+  [[nodiscard]] double startup(Bytes bytes) {
+    return bytes.value > 0 ? 2 * few_bytes_.seconds(Bytes{1}) - few_bytes_.seconds(Bytes{2}) : 0;
+  }
   // Seconds by which the exchange would be shorter than `seconds` if additions took no time.
   [[nodiscard]] double reduction(Bytes bytes, double seconds) {
     return adds_ ? std::max(0.0, seconds - free_.seconds(bytes)) : 0;
@@ -104,7 +106,21 @@ public:
 
 private:
   bool adds_;
-  ExchangeTimes free_, one_byte_;
+  ExchangeTimes free_, few_bytes_;
+};
+
+// The parts of messages by the algorithms that they take.
+class ExchangeSplits {
+public:
+  // As for ExchangeTimes.
+  ExchangeSplits(collectives::Collective collective, std::optional<collectives::Method> method)
+      : collective_(std::move(collective)), method_(method) {}
+  [[nodiscard]] ExchangeSplit& of(collectives::AlgorithmId algorithm);
+
+private:
+  collectives::Collective collective_;
+  std::optional<collectives::Method> method_;
+  std::map<collectives::AlgorithmId, ExchangeSplit> known_;
 };
 
 // Finds the condition for the start of a message in a step: the end of the backward of a layer, and
