@@ -261,6 +261,7 @@ int reproduce(const Invocation& invocation) {
       common.output == "-" ? fs::path("results/reproduce") : fs::path(common.output);
   common.output = "-";
   const std::vector<std::string> names = papers_of(flags.paper);
+  (void)optional_count("--jobs", flags.jobs, io::between(1, 4096));
   if (own_place) {
     require_parent(folder);
   }
