@@ -334,6 +334,9 @@ def a_calibration_tells_run_what_it_tells_collective(place):
                   found["summary"]["iteration_time_s"], asked["max_plus_s"])
             check(asked["chosen"] != "double_binary_tree", "it loses the times of both ways")
             check(found["buckets"][0]["algorithm"] == (asked["chosen"] or algorithm), algorithm)
+    place.write("case.json", scenario(network={"calibration": "testbed-8x100mbps"}, nodes=7))
+    done = place.run("tune", "case.json", "--knob", "collective", "--json", code=0)
+    check(json.loads(done.stdout)["best"]["value"] == "bruck", done.stdout)
 
 
 def synchronous_servers_start_all_layers_behind_the_last_pull(place):
