@@ -8,6 +8,7 @@
 
 #include "cli/commands/reproduced_runs.hpp"
 #include "cli/shell/document.hpp"
+#include "cli/shell/flag_values.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "plot/svg.hpp"
