@@ -263,7 +263,8 @@ constexpr std::array<std::string_view, 1> kExamples{R"({
   "schema_version": 1, "kind": "result", "scenario": {}, "method": "closed_form",
   "provenance": "measured", "label": "default", "calibration": null,
   "network": {"model": "alpha_beta", "transport": null, "queue_discipline": null},
-  "summary": {"makespan_s": 0.1}, "iterations": [], "workers": [], "buckets": [],
+  "summary": {"makespan_s": 0.1}, "estimate": null, "measured_total": null, "units": [],
+  "program": null, "overrides": [], "iterations": [], "workers": [], "buckets": [],
   "layers": [], "links": [], "tensors": [], "jobs": [], "events": 0, "packet_hops": null,
   "defaults": [], "files": [], "measured_buckets": [], "warnings": []})"};
 
