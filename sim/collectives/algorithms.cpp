@@ -2,6 +2,7 @@
 // the first one wins, so that the order is part of the results and not a matter of taste.
 #include "collectives/algorithms.hpp"
 
+#include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/formula/blocks.hpp"
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/schedule/alltoall.hpp"
@@ -294,13 +295,22 @@ bool fits_nodes(AlgorithmId id, const Collective& collective) {
 }
 } // namespace
 
+// Where messages have times of both directions, algorithms that lose them would look faster than
+// they are.
 std::vector<AlgorithmId> default_candidates(const Collective& collective) {
+  const auto takes_times = [&](AlgorithmId id) {
+    Collective candidate = collective;
+    candidate.algorithm = id;
+    return takes_measured_steps(candidate);
+  };
+  const bool measured = collective.links.measured && takes_times(AlgorithmId::ring);
   std::vector<AlgorithmId> candidates;
   for (const AlgorithmRow& row : kTable) {
     const bool taken =
         row.candidate == kAlways || (row.candidate == kWithLevels && collective.links.two_level &&
                                      fits_nodes(row.algorithm, collective));
-    if (row.op == collective.op && taken && takes_ranks(row.algorithm, collective.ranks)) {
+    if (row.op == collective.op && taken && takes_ranks(row.algorithm, collective.ranks) &&
+        (!measured || takes_times(row.algorithm))) {
       candidates.push_back(row.algorithm);
     }
   }

@@ -117,6 +117,7 @@ struct TwoLevel {
   // [nodes] ranks per node, if nodes differ (node_ranks.hpp); gpus_per_node is then the maximum.
   // Empty: gpus_per_node in every node.
   std::vector<std::uint32_t> ranks_per_node{};
+  bool adds_type = true; // false: elements of one byte, which the switch of a node does not add
 };
 
 struct Links {

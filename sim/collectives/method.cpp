@@ -292,12 +292,8 @@ double candidate_cost(const Collective& collective, AlgorithmId algorithm) {
   candidate.enter_s.clear();
   candidate.options.cost_form = CostForm::exact;
   if (candidate.links.fabric) {
-    // A pipeline of so many blocks that playing them takes minutes is no candidate.
-    constexpr double kMostMessages = 1e6;
-    const std::optional<Blocks> blocks = resolve_blocks(candidate);
-    const bool too_many =
-        blocks && static_cast<double>(blocks->blocks) * candidate.ranks > kMostMessages;
-    return too_many ? std::numeric_limits<double>::infinity() : events(candidate).seconds;
+    return plays_for_minutes(candidate) ? std::numeric_limits<double>::infinity()
+                                        : events(candidate).seconds;
   }
   if (candidate.homogeneous()) {
     if (const std::optional<ClosedForm> form = closed_form(candidate)) {
@@ -308,6 +304,13 @@ double candidate_cost(const Collective& collective, AlgorithmId algorithm) {
     return *resolve_blocks(candidate)->seconds;
   }
   return max_plus(candidate).seconds;
+}
+
+bool plays_for_minutes(const Collective& candidate) {
+  constexpr double kMostMessages = 1e6;
+  const std::optional<Blocks> blocks =
+      candidate.links.fabric ? resolve_blocks(candidate) : std::nullopt;
+  return blocks && static_cast<double>(blocks->blocks) * candidate.ranks > kMostMessages;
 }
 
 std::vector<AlgorithmId> candidates_of(const Collective& collective) {

@@ -83,6 +83,10 @@ inline constexpr double kFirstWins = 1e-12;
 // Throws SimulationError if the evaluator throws it.
 [[nodiscard]] double candidate_cost(const Collective& collective, AlgorithmId algorithm);
 
+// Whether the candidate is a pipeline on a fabric of so many blocks that playing it takes minutes:
+// its cost is infinite, and it is not played.
+[[nodiscard]] bool plays_for_minutes(const Collective& candidate);
+
 // options.candidates, or default_candidates if that list is empty.
 [[nodiscard]] std::vector<AlgorithmId> candidates_of(const Collective& collective);
 

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
+#include "collectives/evaluate/server_flows.hpp"
 #include "collectives/method.hpp"
 #include "collectives/schedule/two_level.hpp"
 
@@ -79,9 +80,7 @@ void add_warnings(CollectiveRecord& record, const Collective& collective) {
     warnings.push_back(std::move(*estimate));
   }
   if (collective.links.measured && !takes_measured_steps(collective)) {
-    warnings.push_back(std::string(name(collective.algorithm)) +
-                       " takes latency and bandwidth of the calibration, not its times of messages "
-                       "in both directions");
+    warnings.push_back(std::string(name(collective.algorithm)).append(kLosesSteps));
   }
   const std::optional<TwoLevel>& two = collective.links.two_level;
   if (collective.algorithm == kCollnet && !(two && two->switch_latency_s)) {
@@ -235,9 +234,12 @@ CollectiveRecord make_record(const Collective& asked_for, AskedMethod asked, boo
   if (asked == AskedMethod::closed_form && !record.closed_form_s) {
     (void)seconds(collective, Method::closed_form); // throws: there is none
   }
-  const bool run_events = wants(asked, Method::events, automatic);
+  const bool all = asked == AskedMethod::all; // that are defined (COL 14)
+  const bool run_events =
+      wants(asked, Method::events, automatic) && !(all && takes_measured_steps(collective));
   const bool run_max_plus =
-      wants(asked, Method::max_plus, automatic) || (with_ranks && !run_events);
+      (wants(asked, Method::max_plus, automatic) && (!all || max_plus_defined(collective))) ||
+      (with_ranks && !run_events);
   std::optional<Evaluation> last;
   record.method = Method::closed_form;
   if (run_max_plus && !with_ranks && asked == AskedMethod::automatic) {
@@ -286,8 +288,9 @@ CollectiveRecord make_record(const Compression& compression, const GradientPart&
   record.seconds = cheapest.seconds;
   record.method = cheapest.method;
   const auto run = [&](Method by) -> std::optional<double> {
-    const bool all_of_it = asked == AskedMethod::all && !method.simulated;
-    if (all_of_it || !wants(asked, by, cheapest.method)) {
+    const bool undefined =
+        !method.simulated || (by == Method::max_plus && base.links.fabric != nullptr);
+    if ((asked == AskedMethod::all && undefined) || !wants(asked, by, cheapest.method)) {
       return std::nullopt;
     }
     record.method = by;

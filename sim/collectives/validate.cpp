@@ -355,17 +355,16 @@ std::vector<Finding> validate(const Collective& collective) {
 
 std::vector<Finding> validate(const Collective& collective, AskedMethod asked) {
   Findings findings = validate(collective);
-  if (findings.empty() && collective.links.fabric && asked != AskedMethod::automatic &&
-      asked != AskedMethod::events) {
+  if (findings.empty() && collective.links.fabric &&
+      (asked == AskedMethod::closed_form || asked == AskedMethod::max_plus)) {
     findings.push_back({"method", "only events knows a topology; use --method events"});
   }
-  if (findings.empty() && takes_measured_steps(collective) && asked != AskedMethod::automatic &&
-      asked != AskedMethod::max_plus) {
+  if (findings.empty() && takes_measured_steps(collective) &&
+      (asked == AskedMethod::closed_form || asked == AskedMethod::events)) {
     findings.push_back({"method", "only max_plus knows the duplex factors of a calibration; use "
                                   "--method max_plus"});
   }
-  if (findings.empty() && (asked == AskedMethod::max_plus || asked == AskedMethod::all) &&
-      !max_plus_defined(collective)) {
+  if (findings.empty() && asked == AskedMethod::max_plus && !max_plus_defined(collective)) {
     findings.push_back({"method", no_max_plus(collective)});
   }
   if (!findings.empty() || asked != AskedMethod::closed_form) {

@@ -204,7 +204,8 @@ std::vector<Finding> validate(const Compression& compression,
   // Whether the asked method can answer, with what to ask instead.
   if (base.links.fabric && !simulated) {
     findings.push_back({"method", name + " is a formula, which knows no topology"});
-  } else if (base.links.fabric && asked != AskedMethod::automatic && asked != AskedMethod::events) {
+  } else if (base.links.fabric &&
+             (asked == AskedMethod::closed_form || asked == AskedMethod::max_plus)) {
     findings.push_back({"method", "only events knows a topology; use --method events"});
   } else if (!simulated && !formula_cost(base)) {
     findings.push_back({"method", name + " has no closed form at these values"});

@@ -203,11 +203,18 @@ double evaluation_seconds(const Collective& asked, std::optional<Method> method,
     double longest = 0;
     for (const AlgorithmId candidate : candidates_of(asked)) {
       collective.algorithm = candidate;
+      if (plays_for_minutes(collective)) {
+        continue;
+      }
       const Method tried = asked.links.fabric         ? Method::events
                            : collective.homogeneous() ? Method::closed_form
                                                       : Method::max_plus;
       seconds += evaluation_seconds(collective, tried);
       longest = std::max(longest, evaluation_seconds(collective, method, with_transfer_times));
+    }
+    if (longest == 0) { // none is left, and the first one is played
+      collective.algorithm = candidates_of(asked).front();
+      longest = evaluation_seconds(collective, method, with_transfer_times);
     }
     if (longest > kWorthChoosing) {
       if (const std::optional<AlgorithmId> chosen = chosen_by_formula(asked)) {

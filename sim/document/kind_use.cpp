@@ -27,7 +27,7 @@ constexpr std::array kUses{
             "name it at /cluster/network/calibration of a scenario"},
     KindUse{"samples", "sets", "stepsim-calibrate fit makes a calibration of it"},
     KindUse{"comparison", "best_by",
-            "stepsim compare and plan-training write it; plot reads it, and report as a file"},
+            "stepsim compare and plan-training write it; plot and report read it"},
     KindUse{"measured_steps", "rows", "stepsim fit-overlap and fit-conditions read it"},
     KindUse{"conditions", "factors", "name it at /conditions/file of a scenario"},
     KindUse{"overlap", "compute", "name it at /training/overlap/file of a scenario"},

@@ -237,22 +237,6 @@ void parse_exchange(io::Fields& fields, CompressionMethod method, Leftovers left
   }
 }
 
-// The switch of a node adds no elements of one byte (CLU 5.1): `auto` does without it.
-void refuse_switch(io::Fields& fields, CollectiveFile& file) {
-  const auto type = fields.word("element_type", nccl::kElementTypes);
-  const collectives::Collective& collective = file.collective;
-  if (nccl::switch_adds(type) || collective.op == collectives::Op::allgather ||
-      !file.collective.links.two_level) {
-    return;
-  }
-  file.collective.links.two_level->nvls.reset();
-  if (collectives::algorithm(collective.algorithm).in_switch &&
-      (collective.algorithm != collectives::kCollnet ||
-       collective.options.intra_algorithm == collectives::kNvls)) {
-    fields.refuse("algorithm", "the switch does not add " + std::string(nccl::kElementTypes[type]));
-  }
-}
-
 // The pointer of the value that a finding names: at the root, or in one of the objects below it.
 // Names of the network inside a node have a prefix of their own.
 std::string pointer_of(std::string_view what) {
@@ -362,7 +346,9 @@ CollectiveFile parse_collective(const io::Json& tree, Files& files, Leftovers le
   parse_options(fields, out);
   parse_exchange(fields, method, leftovers, file);
   parse_collective_network(fields, context, file);
-  refuse_switch(fields, file);
+  if (auto& levels = out.links.two_level) {
+    levels->adds_type = nccl::switch_adds(fields.word("element_type", nccl::kElementTypes));
+  }
   parse_entry(fields, context, out);
   fields.no_more();
   if (leftovers == Leftovers::refuse) {

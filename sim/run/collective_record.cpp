@@ -5,6 +5,7 @@
 #include "run/collective_record.hpp"
 
 #include "collectives/algorithms.hpp"
+#include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/method.hpp"
 #include "collectives/record.hpp"
 #include "document/fields/members.hpp"
@@ -81,17 +82,19 @@ io::Json transfer_tree(const TransferRecord& transfer) {
 }
 
 // A compressed exchange is a sequence of collectives, whose messages follow each other.
-std::vector<TransferRecord> transfers_of(const CollectiveFile& file) {
+std::vector<TransferRecord> transfers_of(const CollectiveFile& file, bool by_events) {
   return file.compression ? collectives::exchange_transfers(
                                 collectives::compressed_exchange(*file.compression, file.gradient,
                                                                  file.collective),
-                                kMaxTransfers)
-                          : collectives::list_transfers(file.collective, kMaxTransfers);
+                                kMaxTransfers, by_events)
+                          : collectives::timed_transfers(with_chosen_algorithm(file.collective),
+                                                         kMaxTransfers, by_events);
 }
 
 // The list of transfers is cut: a ring all-reduce of 1000 ranks sends two million messages.
 void set_transfers(const CollectiveFile& file, const CollectiveRecord& record, io::Json& tree) {
-  io::Array transfers = io::write_each(transfers_of(file), transfer_tree);
+  io::Array transfers = io::write_each(
+      transfers_of(file, record.method == collectives::Method::events), transfer_tree);
   if (record.traffic.messages > transfers.size()) {
     tree.find("warnings")
         ->as_array()
@@ -268,11 +271,14 @@ io::Json evaluate_collective(const CollectiveFile& file, const RecordOptions& op
     return tree;
   }
   const collectives::AlgorithmId algorithm = with_chosen_algorithm(file.collective).algorithm;
-  if (options.transfers && !file.compression && !collectives::has_transfers(algorithm)) {
+  const bool formula = file.collective.links.measured && algorithm == collectives::AlgorithmId::lp;
+  if (options.transfers && !file.compression &&
+      (formula || !collectives::has_transfers(algorithm))) {
     throw UsageError("--transfers: " + std::string(collectives::name(algorithm)) +
                      " has no list of transfers in program order");
   }
-  refuse_long_work(estimated_seconds(file, options.per_rank), options.max_seconds);
+  refuse_long_work(estimated_seconds(file, options.per_rank || options.transfers),
+                   options.max_seconds);
   CollectiveRecord record = record_of(file, options.per_rank);
   record.warnings.insert(record.warnings.begin(), file.warnings.begin(), file.warnings.end());
   io::Json tree = record_tree(record);

@@ -47,14 +47,11 @@ bool one_iteration_at_a_time(const Scenario& scenario) {
   const Training& training = scenario.training;
   const bool merges_late = trains_in_rounds(training) &&
                            (training.local.overlap_steps > 0 || training.local.fragments > 1);
-  const bool waits_inside = training.micro_batches > 1 &&
-                            training.accumulation_exchange == AccumulationExchange::each &&
-                            scenario.communication.next_forward == programs::NextForward::barrier;
   // Their gathers run in the iteration that follows.
   const bool gathers_ahead =
       scenario.communication.schedule == buckets::Schedule::dear &&
       scenario.communication.schedule_options.prefetch == buckets::Prefetch::one;
-  return !applies_late(training.algorithm) && !merges_late && !waits_inside && !gathers_ahead &&
+  return !applies_late(training.algorithm) && !merges_late && !gathers_ahead &&
          training.sharding.strategy == ShardingStrategy::none && !training.overlap.any();
 }
 

@@ -185,8 +185,9 @@ constexpr auto kResult = std::to_array<Written<Result>>({
     {word("method", evaluators_used, "Evaluator used.").required(), io::value_of<&Result::method>},
     {word("provenance", layers::kProvenances, "Origin of the layer times.").required(),
      [](const Result& r) -> Json { return layers::kProvenances[r.scenario->workload.provenance]; }},
-    {object("estimate", io::kKeysOf<kEstimate>,
-            "The estimate of the layer times; left out without one."),
+    {object("estimate", io::kKeysOf<kEstimate>, "The estimate of the layer times.")
+         .nullable()
+         .required(),
      [](const Result& r) {
        return r.scenario->workload.interval ? io::write(kEstimate, *r.scenario) : Json();
      }},
@@ -203,7 +204,9 @@ constexpr auto kResult = std::to_array<Written<Result>>({
     {object("summary", kSummaryKeys, "The figures of the run.").required(),
      [](const Result& r) { return summary_tree(r.summary); }},
     {object("measured_total", io::kKeysOf<kMeasuredTotal>,
-            "A measured step of the same series, and what it corrects; left out without one."),
+            "A measured step of the same series, and what it corrects.")
+         .nullable()
+         .required(),
      [](const Result& r) { return io::write(kMeasuredTotal, r.measured_total); }},
     {list("iterations", kOneIteration,
           "Iterations from 0; of asynchronous training those of worker 0.")
@@ -213,10 +216,11 @@ constexpr auto kResult = std::to_array<Written<Result>>({
      [](const Result& r) { return io::write_all(kWorker, r.workers); }},
     {list("buckets", kOneBucket, "Messages of a step in launch order.").required(),
      [](const Result& r) { return io::write_all(kBucket, r.buckets); }},
-    {list("units", kOneUnit, "Sharding units; left out without any."),
-     [](const Result& r) { return r.units.empty() ? Json() : io::write_all(kUnit, r.units); }},
-    {object("program", io::kKeysOf<kProgramSize>,
-            "The program of an iteration; left out without one."),
+    {list("units", kOneUnit, "Sharding units.").required(),
+     [](const Result& r) { return io::write_all(kUnit, r.units); }},
+    {object("program", io::kKeysOf<kProgramSize>, "The program of an iteration.")
+         .nullable()
+         .required(),
      [](const Result& r) {
        return r.program ? io::write(kProgramSize, r.program->program) : Json();
      }},
@@ -237,12 +241,9 @@ constexpr auto kResult = std::to_array<Written<Result>>({
     {list("files", keys::kOneNamedFile, "Files that the scenario names, as they were for this run.")
          .required(),
      [](const Result& r) { return io::write_all(keys::kNamedFile, r.files); }},
-    {list("overrides", kOneOverride,
-          "Values of the scenario that replace others of its node type; left out without any."),
-     [](const Result& r) {
-       const std::vector<Override>& all = r.scenario->cluster.overrides;
-       return all.empty() ? Json() : io::write_all(kOverride, all);
-     }},
+    {list("overrides", kOneOverride, "Values of the scenario that replace others of its node type.")
+         .required(),
+     [](const Result& r) { return io::write_all(kOverride, r.scenario->cluster.overrides); }},
     {list("measured_buckets", kOneMeasured,
           "Exchanges of the trace next to simulated ones of as many ranks; empty without timed "
           "buckets.")
@@ -262,7 +263,8 @@ constexpr std::array<std::string_view, 1> kExamples{R"({
   "schema_version": 1, "kind": "result", "scenario": {}, "method": "closed_form",
   "provenance": "measured", "label": "default", "calibration": null,
   "network": {"model": "alpha_beta", "transport": null, "queue_discipline": null},
-  "summary": {"makespan_s": 0.1}, "iterations": [], "workers": [], "buckets": [],
+  "summary": {"makespan_s": 0.1}, "estimate": null, "measured_total": null, "units": [],
+  "program": null, "overrides": [], "iterations": [], "workers": [], "buckets": [],
   "layers": [], "links": [], "tensors": [], "jobs": [], "events": 0, "packet_hops": null,
   "defaults": [], "files": [], "measured_buckets": [], "warnings": []})"};
 

@@ -70,7 +70,9 @@ struct Network {
   std::optional<buckets::Cost> broadcast_curve; // the same of a broadcast, given by broadcast_cost
   // Takes the place of `curve` for planners; Communication::plan_cost wins over both.
   std::optional<buckets::Cost> planned_curve;
-  std::string curve_source;                     // origin of `curve` in words, printed by `run`
+  std::string curve_source; // origin of `curve` in words, printed by `run`
+  // Set where `curve` comes from the measured times of single messages.
+  std::shared_ptr<const collectives::MeasuredSteps> steps;
   std::optional<links::NetworkProfile> profile; // the calibration, whose values may depend on ranks
   bool count_headers = false;                   // flow: messages have the bytes on the wire
   PacketSettings packet;                        // flow: only sizes, paths and the loss bound

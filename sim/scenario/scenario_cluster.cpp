@@ -3,7 +3,9 @@
 
 #include "scenario/scenario_parts.hpp"
 
-#include "collectives/algorithms.hpp"
+#include "base/shared_value.hpp"
+#include "collectives/evaluate/measured_steps.hpp"
+#include "collectives/method.hpp"
 #include "document/json_text.hpp"
 #include "links/profile/profile_curve.hpp"
 #include "scenario/files.hpp"
@@ -173,7 +175,8 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   note_network(part, cluster);
   network.reduction_Bps = part.number_or("reduction_Bps", network.reduction_Bps);
   network.latency_given =
-      part.has("latency_s") && !(network.profile && network.latency_s == of_profile.latency_s);
+      part.has("latency_s") && !((network.profile || cluster.node) &&
+                                 network.latency_s == of_profile.latency_s); // as in a result
   if (network.profile) {
     network.measured =
         measured_by(*network.profile, of_profile, network.latency_s, network.bandwidth_Bps);
@@ -226,6 +229,39 @@ std::string measured_ranks(const links::NetworkProfile& profile, std::string_vie
     }
   }
   return list;
+}
+
+// An algorithm that was not measured takes the times of messages by what their ranks do at the same
+// time (CAL 8.4, D9), where the calibration has them; so does a choice among algorithms.
+void take_steps(const links::NetworkProfile& profile, Scenario& scenario) {
+  Network& network = scenario.cluster.network;
+  std::optional<collectives::MeasuredSteps> steps = collectives::measured_steps(profile);
+  if (!steps || !exchanges(scenario)) {
+    return;
+  }
+  network.steps = std::make_shared<const collectives::MeasuredSteps>(*std::move(steps));
+  collectives::Collective exchange = exchange_of(scenario);
+  exchange.reduction_s_per_byte = profile.reduction_Bps ? 1 / *profile.reduction_Bps : 0;
+  collectives::Collective one = exchange; // of those that auto chooses from
+  one.algorithm = exchange.algorithm == collectives::AlgorithmId::automatic
+                      ? collectives::AlgorithmId::ring
+                      : exchange.algorithm;
+  const buckets::Planner& planner = buckets::planner(scenario.communication.schedule);
+  if (const bool line = planner.needs_linear_cost(); line || !takes_measured_steps(one)) {
+    network.steps.reset();
+    const std::string_view loses = line ? planner.name : collectives::name(exchange.algorithm);
+    scenario.warnings.push_back(std::string(loses).append(collectives::kLosesSteps));
+    return;
+  }
+  const auto known = std::make_shared<std::map<double, double>>(); // planners ask again and again
+  network.curve = buckets::Cost{buckets::CurveCost{[exchange, known](double bytes) {
+    return base::remembered(*known, bytes, [&] {
+      collectives::Collective asked = exchange;
+      asked.bytes = bytes;
+      return collectives::seconds(asked, collectives::Method::max_plus);
+    });
+  }}};
+  network.curve_source = "calibration " + network.calibration + ", messages one and both ways";
 }
 
 } // namespace
@@ -300,6 +336,8 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
   } else if (network.bandwidth_Bps <= 0 && !profile.collectives.empty()) {
     context.problems.add(*place, "gives measured curves but no latency and bandwidth; use "
                                  "collective calibrated");
+  } else {
+    take_steps(profile, scenario);
   }
 }
 

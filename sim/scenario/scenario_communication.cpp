@@ -227,7 +227,7 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   // Workers start again together when the last pull has ended (PIP 3.2, TRN 4.7). On simulated
   // networks, and with priorities, a layer waits for its own parts (PKT 7.2).
   const bool in_line = scenario.cluster.network.model == NetworkModel::alpha_beta &&
-                       buckets::planner(out.schedule).one_channel(out.schedule_options);
+                       out.schedule != buckets::Schedule::priority;
   const bool pulls_once = algorithm == TrainingAlgorithm::parameter_server &&
                           !scenario.training.async() &&
                           (in_line || out.schedule == buckets::Schedule::single);

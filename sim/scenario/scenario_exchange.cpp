@@ -242,6 +242,18 @@ bool may_send_blocks(const Communication& communication) {
          may_send_blocks(communication, communication.options.intra_algorithm);
 }
 
+bool adds_bytes(const Scenario& scenario) {
+  const Sharding& sharding = scenario.training.sharding;
+  if (sharding.strategy != ShardingStrategy::none) {
+    return sharding.reduce_bytes < 2;
+  }
+  const double ratio = std::max(1.0, scenario.communication.compression.ratio);
+  return std::ranges::any_of(scenario.workload.gradients, [&](const layers::Gradient& gradient) {
+    return gradient.bytes.value > 0 && static_cast<double>(gradient.bytes.value) <
+                                           2 * ratio * static_cast<double>(gradient.values());
+  });
+}
+
 collectives::Op exchange_op(const Communication& communication) {
   return communication.reduce_broadcast ? collectives::Op::reduce : collectives::Op::allreduce;
 }
@@ -263,6 +275,7 @@ collectives::Collective exchange_of(const Scenario& scenario) {
                             .block_latency_s = network.block_latency_s,
                             .per_byte_s = rate > 0 ? 1 / rate : 0,
                             .delay_s = network.delay_s};
+    collective.links.measured = network.steps;
   }
   const double gamma = inflation(scenario);
   collective.links.all.scale(gamma, gamma);
@@ -277,7 +290,8 @@ collectives::Collective exchange_of(const Scenario& scenario) {
                               .intra = cluster.intra.value_or(collectives::LinkCost{}),
                               .nvls = cluster.nvls,
                               .switch_latency_s = cluster.switch_latency_s,
-                              .ranks_per_node = counts};
+                              .ranks_per_node = counts,
+                              .adds_type = !adds_bytes(scenario)};
   }
   collective.reduction_s_per_byte = network.reduction_Bps > 0 ? 1 / network.reduction_Bps : 0;
   collective.options = scenario.communication.options;

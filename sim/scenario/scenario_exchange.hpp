@@ -52,6 +52,10 @@ struct CodecTimes {
                                    collectives::AlgorithmId of_level);
 [[nodiscard]] bool may_send_blocks(const Communication& communication);
 
+// Whether elements of less than two bytes are added, which the switch of a node does not do (CLU
+// 5.1): gradients of fp8 or int8, what a codec makes of others, or the reduced parts of shards.
+[[nodiscard]] bool adds_bytes(const Scenario& scenario);
+
 // The operation of the first exchange: allreduce, or reduce with reduce_broadcast.
 [[nodiscard]] collectives::Op exchange_op(const Communication& communication);
 // The collective of the scenario without its bytes.

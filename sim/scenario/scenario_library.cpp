@@ -48,6 +48,8 @@ nccl::LibraryQuestion question_of(const Scenario& scenario) {
                                  .node = cluster.node->type,
                                  .calibration = settings.calibration.get(),
                                  .options = settings.options};
+  using Type = nccl::ElementType; // int8 stands for all that are not added
+  question.options.element_type = adds_bytes(scenario) ? std::optional(Type::int8) : std::nullopt;
   for (const Override& each : cluster.overrides) {
     if (each.pointer == "/cluster/nics_per_node") {
       question.node.nics = static_cast<std::uint32_t>(cluster.nics_per_node);
@@ -289,8 +291,7 @@ buckets::LinearCost tangent(const buckets::Cost& cost, double bytes) {
 }
 
 double mean_message(const Scenario& scenario) {
-  double bytes = 0;
-  double count = 0;
+  double bytes = 0, count = 0;
   for (const layers::Gradient& gradient : scenario.workload.gradients) {
     bytes += static_cast<double>(gradient.bytes.value);
     count += gradient.bytes.value > 0 ? 1 : 0;

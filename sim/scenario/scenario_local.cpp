@@ -76,6 +76,7 @@ void make_flat(Cluster& cluster, std::int64_t ranks) {
 // Exchanges are timed by latency and bandwidth instead of a curve, a topology or a library.
 void use_links(Scenario& scenario) {
   scenario.cluster.network.curve.reset();
+  scenario.cluster.network.steps.reset();
   scenario.cluster.network.model = NetworkModel::alpha_beta;
   scenario.cluster.fabric.reset();
   scenario.communication.question.reset();

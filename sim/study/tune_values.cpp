@@ -319,7 +319,8 @@ static_assert(std::ranges::is_sorted(kKnobs, {}, &KnobRow::knob) &&
 // Units of sharded parameters take the place of buckets, and servers and measured times that of a
 // collective.
 void refuse_without_meaning(const Scenario& scenario, Knob knob) {
-  if ((knob == Knob::collective || knob == Knob::block_bytes) && has_curve(scenario) &&
+  const bool each = knob == Knob::collective && scenario.cluster.network.steps; // has its own times
+  if ((knob == Knob::collective || knob == Knob::block_bytes) && has_curve(scenario) && !each &&
       !scenario.communication.library) {
     throw UsageError("--knob " + std::string(row(knob).name) +
                      ": has no meaning for exchanges whose times are given");

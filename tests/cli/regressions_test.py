@@ -318,6 +318,52 @@ def where_tcp_decides_the_break_even_says_so(place):
     check("c_tcp" not in warnings("rdma")[1], "RDMA has no cap")
 
 
+def a_calibration_tells_run_what_it_tells_collective(place):
+    """times of traffic both ways count for algorithms that were not measured, and for auto (CAL D9)"""
+    for nodes, algorithms in ((2, ("auto",)), (7, ("ring", "mst", "auto")), (8, ("auto", "swing"))):
+        for algorithm in algorithms:
+            tree = scenario(layer(0, 0, 8_000_000), nodes=nodes,
+                            network={"calibration": "testbed-8x100mbps"},
+                            communication={"collective": algorithm, "schedule": "single"})
+            found = result(place, tree)
+            done = place.run("collective", "--op", "allreduce", "--algorithm", algorithm, "--ranks",
+                             nodes, "--bytes", "8MB", "--calibration", "testbed-8x100mbps",
+                             "--param", "chunking=real", "--json", code=0)
+            asked = json.loads(done.stdout)
+            check(near(found["summary"]["iteration_time_s"], asked["max_plus_s"]), nodes, algorithm,
+                  found["summary"]["iteration_time_s"], asked["max_plus_s"])
+            check(asked["chosen"] != "double_binary_tree", "it loses the times of both ways")
+            check(found["buckets"][0]["algorithm"] == (asked["chosen"] or algorithm), algorithm)
+    place.write("case.json", scenario(network={"calibration": "testbed-8x100mbps"}, nodes=7))
+    done = place.run("tune", "case.json", "--knob", "collective", "--json", code=0)
+    check(json.loads(done.stdout)["best"]["value"] == "bruck", done.stdout)
+
+
+def synchronous_servers_start_all_layers_behind_the_last_pull(place):
+    """no layer of the next iteration goes ahead of the pull, with gradients or without (PIP 3.2)"""
+    free, sent = layer(10e-3, 0, 0), layer(1e-3, 2e-3, 8_000_000)
+    for schedule in ("single", "wfbp", "ddp", "asc_wfbp"):
+        two, one = (summary(place, scenario(*layers, training=SERVER,
+                                            communication={"schedule": schedule}))["iteration_time_s"]
+                    for layers in ((free, sent), (layer(11e-3, 2e-3, 8_000_000),)))
+        check(near(two, one), schedule, two, one)
+
+
+def the_switch_of_a_node_adds_no_bytes(place):
+    """gradients of one byte, and what codecs make of others, take no sums in a switch (CLU 5.1)"""
+    def tree(dtype, collective, **communication):
+        return {"kind": "scenario", "cluster": {"nodes": 4, "preset": "dgx_h100"},
+                "workload": {"layers": [layer(gradient_bytes=100_000_000, dtype=dtype)]},
+                "communication": {"schedule": "single", "collective": collective, **communication}}
+    for collective in ("auto", "library"):
+        for dtype, adds in (("bfloat16", True), ("int8", False), ("float8", False)):
+            chosen = result(place, tree(dtype, collective))["buckets"][0]["algorithm"]
+            check(("nvls" in chosen) == adds, collective, dtype, chosen)
+    for dtype, more in (("int8", {}), ("float32", {"compression": "quantize8"})):
+        refused(place, tree(dtype, "nvls_tree", **more),
+                ["/communication/collective", "does not add elements of one byte"])
+
+
 def commands_agree_about_an_answer(place):
     """what one command says of an answer is what the next one says"""
     quick, trace = ROOT / "examples/quickstart.scenario.json", ROOT / "traces/resnet50.ddp.2xa100.json"

@@ -207,6 +207,16 @@ class Report(unittest.TestCase):
         _, page = self.page(collective)
         self.assertIn("busbw", page.text())
 
+    def test_a_pipe_gives_the_page_of_a_file(self):
+        over = (TWO, "--over", "/cluster/nodes=2,4", "--json", "--quiet")
+        for words in (("compare", *over), ("sweep", *over), ("run", TWO, "--json", "--quiet")):
+            text = stepsim(*words)
+            (self.folder / "asked.json").write_text(text)
+            done = subprocess.run([STEPSIM, "report", "-", "--json"], input=text, cwd=ROOT, text=True,
+                                  capture_output=True, check=True)
+            piped, kept = json.loads(done.stdout), json.loads(stepsim("report", str(self.folder / "asked.json"), "--json"))
+            self.assertEqual(piped["answer"], kept["answer"])
+
     def test_a_record_without_an_axis_of_its_sweep_is_refused(self):
         whole = self.folder / "whole.jsonl"
         stepsim("sweep", TWO, "--over", "/cluster/nodes=2,4", "--over",

@@ -276,6 +276,14 @@ class RunAgain(unittest.TestCase):
                     else:
                         self.assertEqual(conditions, "typical", done.stderr)
 
+    def test_a_node_type_gives_a_latency_that_nobody_gave(self):
+        self.write("p.json", self.scenario(workload={"model": "gpt2", "gpu": "h100", "batch_size": 4},
+                                           cluster={"nodes": 4, "preset": "dgx_h100"}, conditions="typical",
+                                           communication={"collective": "ring"}))
+        self.stepsim("run", "p.json", "-o", "r.json")
+        first = json.loads((self.folder / "r.json").read_text())["warnings"]
+        self.assertEqual(json.loads(self.stepsim("run", "r.json", "--json").stdout)["warnings"], first)
+
     def test_check_reads_every_line(self):
         self.stepsim("sweep", TWO, "--over", "/cluster/nodes=2,3,4", "-o", "s.jsonl")
         self.assertEqual(self.stepsim("check", "s.jsonl").stdout,

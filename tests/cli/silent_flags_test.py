@@ -136,5 +136,32 @@ def whether_it_fits_is_not_told_of_an_unknown_gpu(place):
             check(("warning: --must-fit" in error) == warns, words, known, error)
 
 
+def a_flag_with_a_wrong_value_is_refused_by_its_name(place):
+    """what a flag set is the flag's fault in every command, with exit code 2"""
+    nodes = ("s.json", "--over", "/cluster/nodes=2,4")
+    speed = ("s.json", "--for", "/cluster/network/bandwidth_Bps", "--between", "1Gbps,9Gbps",
+             "--target", "speedup=2")
+    for words in (("run", "s.json"), ("compare", *nodes), ("sweep", *nodes), ("solve", *speed),
+                  ("compare", "s.json", "--algorithms", "ddp,wfbp")):
+        place.refused(*words, "--samples", "0", code=2, says="--samples 0: must be an integer")
+        place.refused(*words, "--set", "/training/iterations=0", code=2,
+                      says="--set /training/iterations=0: must be")
+    place.refused("reproduce", "lp", "--jobs", "0", code=2, says="--jobs 0: must be an integer")
+
+
+def every_result_has_the_same_keys(place):
+    """what a run does not have is null or empty, and never left out"""
+    def keys(*flags):
+        tree = json.loads(place.run("run", "s.json", "--json", *flags, code=0).stdout)
+        return {(part, key) for part in ("summary", "network", "meta") for key in tree[part]} | set(tree)
+    usual = keys()
+    check({"units", "program", "overrides", "estimate", "measured_total"} <= usual, usual)
+    for words in (("/training/sharding/strategy=full_shard",), ("/training/algorithm=pipe_sgd",),
+                  ("/training/algorithm=parameter_server", "/training/mode=async"),
+                  ("/cluster/network/model=flow",)):
+        flags = [word for each in words for word in ("--set", each)]
+        check(keys(*flags) == usual, flags, keys(*flags) ^ usual)
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))

@@ -45,6 +45,28 @@ TEST_CASE("events: a schedule that cannot go on names what is blocked") {
                        SimulationError);
 }
 
+TEST_CASE("events: listed transfers have the times of the events") {
+  for (const Id algorithm : {Id::ring, Id::recursive_doubling, Id::lp, Id::hierarchical}) {
+    Collective collective = point(Op::allreduce, algorithm, 8, 1e6 + 3, {1e-5, 1e-9, 0});
+    collective.links.two_level =
+        TwoLevel{.gpus_per_node = 4, .nics_per_node = 1, .intra = {1e-6, 1e-6, 1e-11}};
+    collective.enter_s = {0, 1e-4, 0, 2e-4, 0, 0, 3e-4, 0};
+    const std::vector<TransferRecord> timed = list_transfers(collective, 1'000'000, true);
+    const std::vector<TransferRecord> swept = list_transfers(collective, 1'000'000);
+    REQUIRE(timed.size() == swept.size());
+    double last = 0;
+    std::vector<double> free(8); // of the send port
+    for (std::size_t i = 0; i < timed.size(); ++i) {
+      CHECK(std::tuple(timed[i].step, timed[i].src, timed[i].dst, timed[i].bytes) ==
+            std::tuple(swept[i].step, swept[i].src, swept[i].dst, swept[i].bytes));
+      CHECK(timed[i].start_s >= free[timed[i].src]);
+      free[timed[i].src] = timed[i].end_s;
+      last = std::max(last, timed[i].end_s);
+    }
+    CHECK(last == within(events(collective).seconds, kExact));
+  }
+}
+
 TEST_CASE("events: one event per transfer, entry and addition") {
   Collective collective = point(Op::allreduce, Id::ring, 8, 800, {1, 1, 0});
   Evaluation run = events(collective);

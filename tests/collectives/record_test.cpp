@@ -122,6 +122,16 @@ TEST_CASE("record: a ring by all three methods") {
   CHECK(record.warnings.empty());
 }
 
+TEST_CASE("record: all methods are those that are defined") {
+  Collective servers = point(Op::allreduce, Id::parameter_server, 4, 8e6, kRates);
+  servers.options.servers = 2;
+  CHECK(validate(servers, AskedMethod::all).empty());
+  const CollectiveRecord record = make_record(servers, AskedMethod::all);
+  CHECK_FALSE(record.max_plus_s.has_value());
+  CHECK(record.closed_form_s.has_value());
+  CHECK(record.method == Method::events);
+}
+
 TEST_CASE("record: by default only the cheapest exact method runs beside the closed form") {
   Collective c = point(Op::allreduce, Id::ring, 8, 8e6, kRates);
   const CollectiveRecord equal = make_record(c, AskedMethod::automatic);

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "collectives/algorithms.hpp"
 #include "collectives/on_fabric.hpp"
 #include "testing/tolerance.hpp"
 
@@ -88,6 +89,19 @@ TEST_CASE("work: a ring whose connections share no link of a fabric is a sweep, 
   const double transfers = 2.0 * hosts * (hosts - 1);
   CHECK(seconds(1) < 1e-8 * transfers);
   CHECK(seconds(16) > 1e-6 * transfers);
+}
+
+TEST_CASE("work: of auto on a fabric pipelines that are no candidates count for nothing") {
+  Collective few = collectives::test::on_fabric(exchange(AlgorithmId::automatic, 8, 1e9),
+                                                links::star(8, {1e-6, 1e10}),
+                                                collectives::test::hosts_in_order(8));
+  few.options.block = Bytes{100};
+  Collective none = few;
+  none.options.candidates = collectives::candidates_of(few);
+  std::erase_if(none.options.candidates,
+                [](AlgorithmId id) { return collectives::algorithm(id).block_streams > 0; });
+  REQUIRE(none.options.candidates.size() < collectives::candidates_of(few).size());
+  CHECK(collectives::evaluation_seconds(few, {}) == collectives::evaluation_seconds(none, {}));
 }
 
 TEST_CASE("work: with the times of ranks every rank of a ring is played") {

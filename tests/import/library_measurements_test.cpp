@@ -100,6 +100,15 @@ TEST_CASE("measurements: hosts with different numbers of ranks are left out with
   CHECK(read_measurements({file, good}, {}).warnings.size() == 2); // the block, and its rows
 }
 
+TEST_CASE("measurements: what the importer of a log doubts is said") {
+  const Folder folder("doubted");
+  const std::string file =
+      folder.write("n.log", log_of("", row("", "1048576", "10.0") + "# Avg bus bandwidth : 5\n"));
+  const std::vector<std::string> warnings = read_measurements({file}, {}).warnings;
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings.front().starts_with(file + ": allreduce: average bus bandwidth"));
+}
+
 TEST_CASE("measurements: equal sizes of several files are one point, the median") {
   const Folder folder("stepsim_measurements_folder");
   folder.write("a.log", log_of("", row("", "1024", "10")));

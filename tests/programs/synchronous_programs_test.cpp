@@ -51,21 +51,6 @@ TEST_CASE("sync_sgd: exchanges in every micro-batch pile up when they are slow (
   }
 }
 
-TEST_CASE("sync_sgd: behind a barrier the next micro-batch waits for the exchanges of the last") {
-  for (const double exchange : {1.0, 3.0}) {
-    const auto one = figures(g3_sync(g3_per_layer(exchange),
-                                     {.update = Seconds{4}, .next_forward = NextForward::barrier}));
-    for (const std::uint32_t m : {2U, 3U, 5U}) {
-      // Every micro-batch is a step without its update.
-      CHECK(figures(g3_sync(g3_per_layer(exchange), {.update = Seconds{4},
-                                                     .next_forward = NextForward::barrier,
-                                                     .micro_batches = m,
-                                                     .exchange_each = true})) ==
-            PeriodAndExposed{m * (one.period - 4) + 4, m * one.exposed});
-    }
-  }
-}
-
 TEST_CASE("sync_sgd: an update per layer or behind a barrier (row S4)") {
   CHECK(figures(g3_sync(g3_per_layer(), {.update = Seconds{4}})) == PeriodAndExposed{23, 6});
   CHECK(figures(g3_sync(g3_per_layer(),

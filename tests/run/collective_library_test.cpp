@@ -183,8 +183,11 @@ TEST_CASE("collective library: where nothing is sent no time passes") {
 
 TEST_CASE("collective: the switch of a node does not add elements of one byte") {
   const std::string inside = R"({"shape": "1x8", "element_type": "fp8_e4m3", "algorithm": )";
-  CHECK_THROWS_WITH_AS((void)read(inside + R"("nvls"})"),
-                       "c.json: /algorithm: the switch does not add fp8_e4m3", InputError);
+  CHECK_THROWS_WITH_AS(
+      (void)read(inside + R"("nvls"})"),
+      "c.json: /algorithm: nvls: the switch of a node does not add elements of one "
+      "byte, such as fp8 and int8",
+      InputError);
   CHECK_NOTHROW((void)read(inside + R"("nvls", "op": "allgather"})"));
   for (const char* type : {"fp8_e5m2", "int8", "bf16"}) {
     const std::string asked = R"({"algorithm": "auto", "element_type": ")" + std::string(type);

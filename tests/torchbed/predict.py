@@ -87,8 +87,7 @@ def scenario(shape, condition, calibration, queued, together=True, at_once=True)
     if at_once and shares_links(job):
         communication.update(concurrency=2, channel_shares="by_size")
     if job.get("micro_batches"):
-        training = {"micro_batches": job["micro_batches"],
-                    "accumulation_exchange": "each" if job.get("exchange_each") else "last"}
+        training = {"micro_batches": job["micro_batches"]}
     if "zero" in job:
         training = {"sharding": {"strategy": "zero1", "gather_by": conditions.GATHER_BY[job["zero"]],
                                  "parameter_bytes": 4, "reduce_bytes": 4}}
@@ -128,10 +127,13 @@ def queues_up(answer):
 
 
 def parts(condition):
-    """[(condition of a step or of a round, how many of them)]: what a measured span consists of. An epoch with Join has the
+    """[(condition of a step or of a round, how many of them)]: what a measured span consists of. A step that exchanges
+    every micro-batch is a step for each. An epoch with Join has the
     steps of the ranks that still have inputs, and a rank without inputs keeps nobody waiting; an epoch of post-local SGD has
     its global steps, then rounds."""
     settings = dict(condition["settings"])
+    if settings.pop("exchange_each", False):  # a backward pass of DDP ends when its buckets have been reduced
+        return [(dict(condition, settings=settings), settings.pop("micro_batches"))]
     inputs = settings.pop("inputs", None)
     if not inputs:
         return [(condition, 1)]

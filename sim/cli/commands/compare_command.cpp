@@ -203,7 +203,7 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
                                             flags.break_even),
                 common, true, scenario_flags.must_fit);
   } catch (const InputError& error) {
-    rethrow_for_flags(error, scenario, over);
+    rethrow_for_flags(error, scenario, over, scenario_flags);
   }
 }
 
@@ -267,7 +267,7 @@ int compare(const Invocation& invocation) {
       study::require_effect(sweep, files);
       return study::compare(sweep, files, options, best_by);
     } catch (const InputError& error) {
-      rethrow_for_flags(error, sweep.base, over);
+      rethrow_for_flags(error, sweep.base, over, flags);
     }
   }();
   const int code = show(comparison, common, false, flags.must_fit);

@@ -196,7 +196,7 @@ Curves run_curves(const ConvergeFlags& flags, const study::CurveOptions& options
       named.curve = study::loss_curve(scenario, options);
     } catch (const InputError& error) {
       if (++failed == sweep.grid.points()) { // none is possible: it is the file or the flags
-        rethrow_for_flags(error, sweep.base, flags.over);
+        rethrow_for_flags(error, sweep.base, flags.over, flags.scenario);
       }
       named.error = error.what();
     } catch (const SimulationError& error) {

@@ -55,13 +55,15 @@ std::pair<std::string, Pair> forced_log(std::string_view text) {
 }
 
 // The times of all logs. They are of the ranks of the scenario.
-std::vector<nccl::ForcedTime> forced_times(std::string_view list, double ranks) {
+std::vector<nccl::ForcedTime> forced_times(std::string_view list, double ranks,
+                                           const Common& common) {
   std::vector<nccl::ForcedTime> times;
   for (const std::string_view each : split(list)) {
     const auto [file, pair] = forced_log(each);
     io::NcclTestsOptions options;
     options.skip_bad_times = true;
     const io::Samples samples = io::import_nccl_tests(file, options);
+    print_warnings(samples.warnings, common);
     for (const io::SampleSet& set : samples.sets) {
       const auto operation = nccl::kOperations.find(set.op);
       if (!operation || *operation == Operation::alltoall) {
@@ -206,7 +208,7 @@ int emit_nccl_tuner(const study::Scenario& scenario, const TunerFlags& flags,
   const nccl::Layout layout = nccl::layout_of(question.node, question.shape);
   const bool measured = !flags.from.empty() && flags.from != kModel;
   const std::vector<nccl::ForcedTime> times =
-      measured ? forced_times(flags.from, layout.ranks) : std::vector<nccl::ForcedTime>{};
+      measured ? forced_times(flags.from, layout.ranks, common) : std::vector<nccl::ForcedTime>{};
   const std::vector<double> sizes = grid(last_byte);
   std::vector<TunerLine> lines;
   for (const Operation operation : nccl::kTunerOperations) {

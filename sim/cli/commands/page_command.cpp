@@ -39,6 +39,8 @@ constexpr CommandText kReportText{
     kReportFormats,
 };
 
+constexpr const char* kInput = "<stdin>";
+
 std::string footer_of(const std::string& file, const ScenarioFlags& flags,
                       const std::string& date) {
   std::string out = "stepsim " + std::string(version()) + " (git " + std::string(git_hash()) +
@@ -64,18 +66,20 @@ std::string title_of(const std::string& file, const study::Scenario& scenario,
 }
 
 // Records of a sweep without --point, lists of records, and the object that `compare` writes.
-bool holds_records(const std::string& file, const std::string& point) {
-  if (!point.empty() || file == "-") {
+// `text` is what standard input holds, which can be read once, else empty.
+bool holds_records(const std::string& file, const std::string& text, const std::string& point) {
+  if (!point.empty()) {
     return false;
   }
-  const std::string head = io::head_of(file);
-  if (study::is_sweep_output(head) || file.ends_with(".csv") || file.ends_with(".jsonl")) {
+  const bool lines = text.find("}\n{") != std::string::npos;
+  if (study::is_sweep_output(file == "-" ? text : io::head_of(file)) || lines ||
+      file.ends_with(".csv") || file.ends_with(".jsonl")) {
     return true;
   }
-  if (!file.ends_with(".json")) {
+  if (file != "-" && !file.ends_with(".json")) {
     return false;
   }
-  const io::Json tree = io::read_json(file);
+  const io::Json tree = file == "-" ? io::parse_json(text, kInput) : io::read_json(file);
   return tree.is_array() || (tree.find("kind") == nullptr && tree.find("rows") != nullptr);
 }
 
@@ -98,7 +102,7 @@ Recorded recorded_in(const std::string& file) {
   if (step != nullptr && step->is_number()) {
     out.step_s = step->as_double();
   }
-  if (const io::Json* total = tree.find("measured_total")) {
+  if (const io::Json* total = tree.find("measured_total"); total != nullptr && total->is_object()) {
     out.corrected_s = study::number_in(*total, study::kIterationTime);
   }
   const io::Json* defaults = tree.find("defaults");
@@ -122,9 +126,11 @@ Recorded recorded_in(const std::string& file) {
   return out;
 }
 
-ReportedRun reported_run(const std::string& file, const ScenarioFlags& flags, const Common& common,
-                         study::Files& files) {
-  const ScenarioSource source = read_scenario_source(file, flags.point, files.data_folder());
+ReportedRun reported_run(const std::string& file, const std::string& text,
+                         const ScenarioFlags& flags, const Common& common, study::Files& files) {
+  const ScenarioSource source = file == "-" && flags.point.empty()
+                                    ? scenario_in(io::parse_json(text, kInput), files.data_folder())
+                                    : read_scenario_source(file, flags.point, files.data_folder());
   io::Json tree = source.tree;
   apply_flags(tree, flags, files, common);
   const study::Scenario scenario = study::replicated(
@@ -185,15 +191,18 @@ int report_page(const Invocation& invocation) {
   add_scenario_flags(app, flags);
   Common common(app, kReportText, invocation);
   const std::string footer = footer_of(file, flags, date);
-  if (holds_records(file, flags.point)) {
+  const std::string text = file == "-" && flags.point.empty() ? io::read_text(file) : "";
+  if (holds_records(file, text, flags.point)) {
     refuse_others(common, {"FILE", "--date"}, file + " holds records, which are shown as they are");
-    const RecordsPage page = records_page(read_plot_rows(file), file, common.output, footer);
+    const RecordsPage page =
+        records_page(read_plot_rows(text.empty() ? io::read_text(file) : text, file), file,
+                     common.output, footer);
     write_document(common, {.text = [&] { return page.html; }, .tree = [&] { return page.facts; }},
                    Format::html);
     return kOk;
   }
   study::Files files(invocation.data_folder, {common.output});
-  const ReportedRun run = reported_run(file, flags, common, files);
+  const ReportedRun run = reported_run(file, text, flags, common, files);
   write_document(common,
                  {.text = [&] { return result_page(run, footer); },
                   .tree = [&] { return report_facts(run); },

@@ -97,7 +97,7 @@ int plot_records(const Invocation& invocation) {
     request.band = key_value("--band", flags.band);
     request.band_label = request.band_label.empty() ? "5th to 95th percentile" : request.band_label;
   }
-  const PlotRows rows = read_plot_rows(flags.file);
+  const PlotRows rows = read_plot_rows(io::read_text(flags.file), flags.file);
   const RowsFigure drawn = rows_figure(rows, request, flags.file);
   const std::string picture = plot::svg(drawn.figure); // also refuses what cannot be drawn
   write_document(common,

@@ -8,6 +8,7 @@
 
 #include "cli/commands/reproduced_runs.hpp"
 #include "cli/shell/document.hpp"
+#include "cli/shell/flag_values.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "plot/svg.hpp"
@@ -261,6 +262,7 @@ int reproduce(const Invocation& invocation) {
       common.output == "-" ? fs::path("results/reproduce") : fs::path(common.output);
   common.output = "-";
   const std::vector<std::string> names = papers_of(flags.paper);
+  (void)optional_count("--jobs", flags.jobs, io::between(1, 4096));
   if (own_place) {
     require_parent(folder);
   }

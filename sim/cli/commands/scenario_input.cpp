@@ -347,7 +347,7 @@ std::vector<study::Axis> parse_over_flags(const std::vector<std::string>& over) 
 // parsed. The first problem is the flag's if it lies at or below the pointer of an axis, in the
 // scenario itself: a file that the scenario names has pointers of its own.
 void rethrow_for_flags(const InputError& error, const io::Json& scenario,
-                       const std::vector<std::string>& over) {
+                       const std::vector<std::string>& over, const ScenarioFlags& flags) {
   const base::Problem& problem = error.problems().front();
   for (const std::string& text : over) {
     const std::string pointer = text.substr(0, text.find('='));
@@ -356,6 +356,7 @@ void rethrow_for_flags(const InputError& error, const io::Json& scenario,
       throw UsageError("--over " + base::shown_value(text, 80) + ": " + problem.message);
     }
   }
+  blame_flag(error, scenario, flags);
   throw InputError(error);
 }
 

@@ -99,9 +99,10 @@ CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over);
 [[nodiscard]] std::vector<study::Axis> parse_over_flags(const std::vector<std::string>& over);
 
 // Throws UsageError that names the flag if the first problem lies at, or inside, a field that
-// --over varies; else throws `error` again.
+// --over varies, and as blame_flag() does; else throws `error` again.
 [[noreturn]] void rethrow_for_flags(const InputError& error, const io::Json& scenario,
-                                    const std::vector<std::string>& over);
+                                    const std::vector<std::string>& over,
+                                    const ScenarioFlags& flags);
 
 // Reads the program on which a command works, from a file of kind program or made from a scenario.
 
@@ -147,5 +148,7 @@ struct ScenarioSource {
 // T.json`. Files that a result or a point names are found again (find_named_files()).
 [[nodiscard]] ScenarioSource read_scenario_source(const std::string& file, const std::string& point,
                                                   const std::string& data_folder);
+// The scenario of a tree that is one, or a result.
+[[nodiscard]] ScenarioSource scenario_in(io::Json tree, const std::string& data_folder);
 
 } // namespace stepsim::cli

@@ -121,7 +121,10 @@ ScenarioSource read_scenario_source(const std::string& file, const std::string& 
   if (!point.empty()) {
     throw UsageError("--point: " + file + " is not the output of a sweep");
   }
-  io::Json tree = io::read_json(file);
+  return scenario_in(io::read_json(file), data_folder);
+}
+
+ScenarioSource scenario_in(io::Json tree, const std::string& data_folder) {
   const io::Json* kind = tree.find("kind");
   const io::Json* inside = tree.find("scenario");
   if (kind != nullptr && *kind == io::Json("result") && inside != nullptr) {

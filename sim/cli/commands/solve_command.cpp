@@ -282,6 +282,7 @@ int solve(const Invocation& invocation) {
     try {
       return study::solve(problem, files, options);
     } catch (const InputError& error) {
+      blame_flag(error, problem.scenario, flags.scenario);
       rethrow(error, problem);
     }
   }();

@@ -332,7 +332,7 @@ int sweep(const Invocation& invocation) {
     print_notes(study::notes_of(sweep, files), common);
     return code;
   } catch (const InputError& error) {
-    rethrow_for_flags(error, sweep.base, flags.over);
+    rethrow_for_flags(error, sweep.base, flags.over, flags.scenario);
   }
 }
 

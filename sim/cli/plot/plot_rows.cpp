@@ -143,8 +143,7 @@ void read_table(std::string_view text, const std::string& path, PlotRows& out) {
 
 } // namespace
 
-PlotRows read_plot_rows(const std::string& path) {
-  const std::string text = io::read_text(path);
+PlotRows read_plot_rows(const std::string& text, const std::string& path) {
   PlotRows out;
   const std::size_t start = text.find_first_not_of(" \t\r\n");
   const char first = start == std::string::npos ? '\0' : text[start];

@@ -27,10 +27,10 @@ struct PlotRows {
   std::string best_by;             // criterion of a comparison; "" where the file has none
 };
 
-// Reads the file ("-" = standard input). JSON may be a list of records, an object with one of the
-// lists rows, curve and points, or one record. Throws InputError for anything else, and for a
-// record of a sweep that lacks the value of an axis.
-[[nodiscard]] PlotRows read_plot_rows(const std::string& path);
+// Reads the text of the file `path`, which is named in errors. JSON may be a list of records, an
+// object with one of the lists rows, curve and points, or one record. Throws InputError for
+// anything else, and for a record of a sweep that lacks the value of an axis.
+[[nodiscard]] PlotRows read_plot_rows(const std::string& text, const std::string& path);
 
 // The cell of a row; null if the row has no such cell.
 [[nodiscard]] io::Json cell_of(const PlotRow& row, std::string_view key);

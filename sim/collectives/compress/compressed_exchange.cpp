@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/compress/exchange_builder.hpp"
+#include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/formula/uniform.hpp"
 #include "collectives/method.hpp"
 #include "collectives/schedule/schedule.hpp"
@@ -213,12 +214,12 @@ double most_sent(const CompressedExchange& exchange, SentBytes& sent) {
 }
 
 std::vector<TransferRecord> exchange_transfers(const CompressedExchange& exchange,
-                                               std::size_t limit) {
+                                               std::size_t limit, bool by_events) {
   std::vector<TransferRecord> transfers;
   std::int64_t first_step = 0;
   double start = 0;
   for (const ExchangeStage& stage : exchange.stages) {
-    const std::vector<TransferRecord> locals = list_transfers(stage.collective, limit);
+    const std::vector<TransferRecord> locals = timed_transfers(stage.collective, limit, by_events);
     const std::int64_t steps = make_schedule(stage.collective).steps();
     const std::int64_t first_round = (steps - stage.rounds) / 2;
     const auto begin = static_cast<std::ptrdiff_t>(transfers.size());
@@ -241,7 +242,8 @@ std::vector<TransferRecord> exchange_transfers(const CompressedExchange& exchang
       break;
     }
     first_step += steps;
-    start += max_plus(stage.collective).seconds + stage.rounds * stage.barrier_s;
+    start += (by_events ? events(stage.collective) : max_plus(stage.collective)).seconds +
+             stage.rounds * stage.barrier_s;
   }
   return transfers;
 }

@@ -101,11 +101,10 @@ struct ExchangeTime {
 // Returns exchange_traffic(exchange).max_per_rank. The bytes of exchanges in one stage are kept in
 // `sent`.
 [[nodiscard]] double most_sent(const CompressedExchange& exchange, SentBytes& sent);
-// Returns at most `limit` messages of all stages, timed by max_plus, each stage after the previous
-// one; none for a formula. Throws SimulationError on a fabric and for a stage without a list of
-// transfers (has_transfers).
-[[nodiscard]] std::vector<TransferRecord> exchange_transfers(const CompressedExchange& exchange,
-                                                             std::size_t limit);
+// Returns at most `limit` messages of all stages, timed by max_plus or `by_events`, each stage
+// after the previous one; none for a formula. Throws SimulationError as timed_transfers() does.
+[[nodiscard]] std::vector<TransferRecord>
+exchange_transfers(const CompressedExchange& exchange, std::size_t limit, bool by_events = false);
 
 // Seconds of local work per exchange (SPA 5, 8.2). One rank alone still selects and updates its
 // residual, but staging, merge and scatter are then 0 (SPA 13, decision 13). All values are 0 for a

@@ -55,10 +55,11 @@ struct TransferRecord {
   double start_s{}; // s from time 0
   double end_s{};   // s from time 0; the ports are then free, and the data arrives a delay later
 };
-// Returns at most `limit` transfers in program order, timed by max_plus. Throws SimulationError on
-// a fabric, and for a parameter server and sums in switches, which have no list of transfers.
+// Returns at most `limit` transfers in program order, timed by max_plus or `by_events`, by the
+// links where there are measured steps, too. Throws SimulationError by max_plus on a fabric, and
+// for a parameter server and sums in switches, which have no list of transfers.
 [[nodiscard]] std::vector<TransferRecord> list_transfers(const Collective& collective,
-                                                         std::size_t limit);
+                                                         std::size_t limit, bool by_events = false);
 
 // The evaluator of collectives that models contention: it sends the transfers of the schedule
 // through a network model one by one (event_run.hpp).
@@ -76,6 +77,11 @@ struct TransferRecord {
 // (takes_measured_steps), which only max_plus supports.
 [[nodiscard]] Evaluation events(const Collective& collective, bool with_transfer_times = false,
                                 bool shortcuts = true);
+
+// [port] starts and ends of the sends of a port, in program order.
+using SendTimes = std::vector<std::vector<std::pair<double, double>>>;
+// Plays the collective as events() does; throws as it does.
+[[nodiscard]] SendTimes event_sends(const Collective& collective);
 
 // Counts the bytes and messages of a collective on the wire. They depend on link costs only if the
 // best size of blocks or number of chunks is searched (Options::block or Options::pipeline_chunks

@@ -38,6 +38,12 @@ public:
         written_(walk_.streams(), 0), data_(schedule),
         busy_(with_transfer_times ? collective.ranks : 0) {}
 
+  // Puts the times of all sends into `sends`, which is empty; needs `with_transfer_times`.
+  void list_sends(SendTimes& sends) {
+    sends.resize(ports_.size());
+    sends_ = &sends;
+  }
+
   // Throws SimulationError if the schedule is blocked: some transfers never start.
   Evaluation run() requires links::NetworkModel<Network> {
     begin();
@@ -266,6 +272,9 @@ private:
     const bool holds_port = serial_ && addition > 0;
     finish_[src] = finish_[dst] = now_;
     if (watches_) {
+      if (sends_ != nullptr) {
+        (*sends_)[from].emplace_back(sender.send_begin_s, now_);
+      }
       busy_.add(src, sender.send_begin_s, now_);
       busy_.add(dst, sender.send_begin_s, holds_port ? now_ + addition : now_);
       busy_.add(dst, begin, begin + addition);
@@ -365,7 +374,8 @@ private:
   std::uint32_t free_ = kNone; // first free entry of `arrivals_`
   events::EventQueue<double> timers_;
   BusyTime busy_;
-  std::uint64_t open_ = 0; // cursors that are not at their end, and arrivals that are not ready
+  SendTimes* sends_ = nullptr; // null: not listed
+  std::uint64_t open_ = 0;     // cursors that are not at their end, and arrivals that are not ready
   double now_ = 0;
   Evaluation result_;
 };

@@ -33,11 +33,19 @@ struct Runner {
   const Collective& collective;
   const Schedule& schedule;
   bool with_transfer_times;
+  SendTimes* sends; // null: not listed
 
+  template <class Run> Evaluation played(Run run) const {
+    if (sends != nullptr) {
+      run.list_sends(*sends);
+    }
+    return run.run();
+  }
   template <class Links> Evaluation operator()(const Links& links) const {
     if constexpr (std::same_as<Links, TwoLevelLinks>) {
       if (links.gpus_per_node() > 1) {
-        return EventRun(collective, schedule, links, interfaces(links), with_transfer_times).run();
+        return played(
+            EventRun(collective, schedule, links, interfaces(links), with_transfer_times));
       }
     }
     if constexpr (std::same_as<Links, EqualLinks>) {
@@ -47,20 +55,25 @@ struct Runner {
             .run();
       }
     }
-    return EventRun(collective, schedule, links, links::AlphaBeta(), with_transfer_times).run();
+    return played(EventRun(collective, schedule, links, links::AlphaBeta(), with_transfer_times));
   }
 };
 
-Evaluation play(const Collective& collective, const Schedule& schedule, bool with_transfer_times) {
+Evaluation play(const Collective& collective, const Schedule& schedule, bool with_transfer_times,
+                SendTimes* sends = nullptr) {
   const AnyLinks links = make_links(collective.links, collective.ranks);
-  return std::visit(Runner{collective, schedule, with_transfer_times}, links);
+  return std::visit(Runner{collective, schedule, with_transfer_times, sends}, links);
 }
 
-Evaluation fabric_events(const Collective& collective, bool with_transfer_times) {
+Evaluation fabric_events(const Collective& collective, bool with_transfer_times,
+                         SendTimes* sends = nullptr) {
   const Schedule schedule = make_schedule(collective);
   const FabricLinks links(collective.links);
   EventRun run(collective, schedule, links, links::FlowNetwork(*collective.links.fabric),
                with_transfer_times);
+  if (sends != nullptr) {
+    run.list_sends(*sends);
+  }
   Evaluation result = run.run();
   result.links = run.network().level().link_use(result.seconds);
   return result;
@@ -96,6 +109,13 @@ Evaluation events(const Collective& collective, bool with_transfer_times, bool s
     return *streams(collective, schedule);
   }
   return play(collective, schedule, with_transfer_times);
+}
+
+SendTimes event_sends(const Collective& collective) {
+  SendTimes sends;
+  (void)(collective.links.fabric ? fabric_events(collective, true, &sends)
+                                 : play(collective, make_schedule(collective), true, &sends));
+  return sends;
 }
 
 } // namespace stepsim::collectives

@@ -39,12 +39,14 @@ struct Recorder {
     if (!done()) {
       records.push_back({operation.step, operation.src, operation.dst, operation.offset,
                          operation.bytes, operation.reduce, operation.start_s, operation.end_s});
+      ports.push_back(operation.port);
     }
   }
   [[nodiscard]] bool done() const { return records.size() >= limit; }
 
   std::size_t limit;
   std::vector<TransferRecord> records;
+  std::vector<std::uint32_t> ports; // of the records
 };
 
 template <class Observer>
@@ -113,11 +115,24 @@ Evaluation max_plus(const Collective& collective, bool with_transfer_times, bool
   return result;
 }
 
-std::vector<TransferRecord> list_transfers(const Collective& collective, std::size_t limit) {
-  refuse_fabric(collective);
-  Recorder recorder{limit, {}};
+// A port sends in program order, whatever plays the schedule.
+std::vector<TransferRecord> list_transfers(const Collective& collective, std::size_t limit,
+                                           bool by_events) {
+  Recorder recorder{limit, {}, {}};
+  if (!by_events) {
+    refuse_fabric(collective);
+  }
   sweep(collective, make_schedule(collective), recorder);
-  return std::move(recorder.records);
+  std::vector<TransferRecord>& records = recorder.records;
+  if (by_events) {
+    const SendTimes sends = event_sends(collective);
+    std::vector<std::size_t> next(sends.size());
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const std::uint32_t port = recorder.ports[i];
+      std::tie(records[i].start_s, records[i].end_s) = sends[port][next[port]++];
+    }
+  }
+  return std::move(records);
 }
 
 } // namespace stepsim::collectives

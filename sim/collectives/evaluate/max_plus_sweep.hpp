@@ -17,6 +17,7 @@ struct Operation {
   Index step{};
   std::uint32_t src{};
   std::uint32_t dst{};
+  std::uint32_t port{}; // from which it is sent
   double offset{};
   double bytes{};
   bool reduce{};
@@ -254,6 +255,7 @@ private:
     double& received = state_.finish[operation.dst];
     received = std::max({received, operation.port_free_s, operation.ready_s});
     ++state_.messages;
+    operation.port = pending.from;
     observer_.seen(operation);
   }
 

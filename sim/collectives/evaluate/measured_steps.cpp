@@ -44,16 +44,21 @@ std::vector<Role> roles_of(std::span<const StepMessage> step, std::size_t ranks)
 }
 
 // The messages of one step, from the times at which the ranks are ready for it.
-void advance(std::span<const StepMessage> step, const MeasuredSteps& steps, RankTimes& ranks) {
+void advance(std::span<const StepMessage> step, const MeasuredSteps& steps, RankTimes& ranks,
+             std::span<TransferRecord> timed) {
   std::vector<double>& ready = ranks.finish_s;
   const std::vector<Role> roles = roles_of(step, ready.size());
   const std::vector<double> before = ready;
   std::vector<double> added(ready.size());
   std::vector<double> begun(ready.size(), std::numeric_limits<double>::infinity());
-  for (const StepMessage& message : step) {
+  for (std::size_t i = 0; i < step.size(); ++i) {
+    const StepMessage& message = step[i];
     const double start = std::max(before[message.src], before[message.dst]);
     const double end = start + std::max(message_seconds(roles[message.src], message.bytes, steps),
                                         message_seconds(roles[message.dst], message.bytes, steps));
+    if (!timed.empty()) {
+      std::tie(timed[i].start_s, timed[i].end_s) = std::pair(start, end);
+    }
     const double reply = message.answered ? steps.reply_s.value_or(0) : 0;
     ready[message.src] = std::max(ready[message.src], end + reply);
     ready[message.dst] = std::max(ready[message.dst], end);
@@ -67,11 +72,15 @@ void advance(std::span<const StepMessage> step, const MeasuredSteps& steps, Rank
   }
 }
 
-std::vector<StepMessage> messages_of(const Collective& collective) {
+std::vector<TransferRecord> all_transfers(const Collective& collective) {
+  return list_transfers(collective, std::numeric_limits<std::size_t>::max());
+}
+
+std::vector<StepMessage> messages_of(const Collective& collective,
+                                     std::span<const TransferRecord> transfers) {
   const std::vector<double> gamma = reduction_costs(collective);
   std::vector<StepMessage> messages;
-  for (const TransferRecord& transfer :
-       list_transfers(collective, std::numeric_limits<std::size_t>::max())) {
+  for (const TransferRecord& transfer : transfers) {
     messages.push_back({.step = transfer.step,
                         .src = transfer.src,
                         .dst = transfer.dst,
@@ -153,7 +162,7 @@ bool is_answered(const Collective& collective, std::int64_t step, bool added) {
 
 // Steps are groups of messages with one number.
 RankTimes step_times(std::span<const StepMessage> messages, const MeasuredSteps& steps,
-                     std::vector<double> ready) {
+                     std::vector<double> ready, std::span<TransferRecord> timed) {
   RankTimes ranks{std::move(ready), {}};
   ranks.transfer_s.resize(ranks.finish_s.size());
   for (std::size_t begin = 0; begin < messages.size();) {
@@ -161,7 +170,8 @@ RankTimes step_times(std::span<const StepMessage> messages, const MeasuredSteps&
     while (end < messages.size() && messages[end].step == messages[begin].step) {
       ++end;
     }
-    advance(messages.subspan(begin, end - begin), steps, ranks);
+    advance(messages.subspan(begin, end - begin), steps, ranks,
+            timed.empty() ? timed : timed.subspan(begin, end - begin));
     begin = end;
   }
   return ranks;
@@ -180,12 +190,33 @@ double measured_pipeline(Op op, double ranks, double bytes, double block, double
   return (ranks - 1) * hop + (blocks - 1) * tau + (op == Op::reduce ? adding : 0);
 }
 
+namespace {
+
+std::vector<double> entries(const Collective& collective) {
+  std::vector<double> ready = collective.enter_s;
+  ready.resize(collective.ranks, 0);
+  return ready;
+}
+
+} // namespace
+
+std::vector<TransferRecord> timed_transfers(const Collective& collective, std::size_t limit,
+                                            bool by_events) {
+  if (by_events || !takes_measured_steps(collective)) {
+    return list_transfers(collective, limit, by_events);
+  }
+  std::vector<TransferRecord> transfers = all_transfers(collective);
+  (void)step_times(messages_of(collective, transfers), *collective.links.measured,
+                   entries(collective), transfers);
+  transfers.resize(std::min(transfers.size(), limit));
+  return transfers;
+}
+
 Evaluation measured_evaluation(const Collective& collective) {
   assert(takes_measured_steps(collective) && "times of steps were measured");
   const MeasuredSteps& steps = *collective.links.measured;
   Evaluation result;
-  std::vector<double> ready = collective.enter_s;
-  ready.resize(collective.ranks, 0);
+  std::vector<double> ready = entries(collective);
   if (is_empty(collective)) {
     result.ranks = {ready, std::vector<double>(ready.size())};
   } else if (collective.algorithm == AlgorithmId::lp) {
@@ -199,7 +230,7 @@ Evaluation measured_evaluation(const Collective& collective) {
                     std::vector<double>(ready.size(), seconds)};
     result.messages = traffic(collective).messages;
   } else {
-    const std::vector<StepMessage> messages = messages_of(collective);
+    const std::vector<StepMessage> messages = messages_of(collective, all_transfers(collective));
     result.messages = messages.size();
     result.ranks = step_times(messages, steps, std::move(ready));
   }

@@ -44,6 +44,10 @@ struct MeasuredSteps {
 // `automatic`, a parameter server nor two-level.
 [[nodiscard]] bool takes_measured_steps(const Collective& collective);
 
+// Ends the warning about an exchange that is not timed by them.
+inline constexpr std::string_view kLosesSteps =
+    " takes latency and bandwidth of the calibration, not its times of messages in both directions";
+
 struct StepMessage {
   std::int64_t step{};
   std::uint32_t src{}, dst{};
@@ -59,8 +63,16 @@ struct StepMessage {
 // Returns when each rank has finished. `ready` has the entry time of every rank. `messages` are in
 // program order, with the messages of a step together. Throws SimulationError if a rank sends or
 // receives twice in a step.
+// Start and end of every message go into `timed`, if it is not empty.
 [[nodiscard]] RankTimes step_times(std::span<const StepMessage> messages,
-                                   const MeasuredSteps& steps, std::vector<double> ready);
+                                   const MeasuredSteps& steps, std::vector<double> ready,
+                                   std::span<TransferRecord> timed = {});
+
+// Returns at most `limit` transfers in program order with the times that the evaluation of the
+// collective has: by measured steps where takes_measured_steps() is true, else as list_transfers()
+// does. `lp` by measured steps has none (not checked).
+[[nodiscard]] std::vector<TransferRecord> timed_transfers(const Collective& collective,
+                                                          std::size_t limit, bool by_events);
 
 // Evaluates a collective for which takes_measured_steps() is true (asserted). `lp` uses the
 // formulas above, as if all ranks entered with the last one and added as slowly as the slowest;

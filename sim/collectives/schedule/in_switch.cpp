@@ -104,6 +104,9 @@ std::optional<std::string> in_switch_problem(const Collective& collective) {
   if (shape.gpus < nccl::kLeastNvlsGpus) {
     return nvls + " needs at least 3 GPUs per node, got " + std::to_string(shape.gpus);
   }
+  if (!levels_of(collective).adds_type && collective.op != Op::allgather) {
+    return nvls + ": the switch of a node does not add elements of one byte, such as fp8 and int8";
+  }
   if (!levels_of(collective).nvls) {
     return nvls + " needs the rate at which the node's switch adds: give nvls_Bps (and "
                   "nvls_startup_s)";

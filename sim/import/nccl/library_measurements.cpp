@@ -136,6 +136,9 @@ std::optional<Shape> shape_of(const SampleSet& set, const MeasurementOptions& op
 }
 
 void add_samples(const Samples& samples, Reading& reading) {
+  for (const std::string& warning : samples.warnings) {
+    reading.result.warnings.push_back(samples.file + ": " + warning);
+  }
   for (const SampleSet& set : samples.sets) {
     const auto operation = nccl::kOperations.find(set.op);
     const auto shape = shape_of(set, reading.options);

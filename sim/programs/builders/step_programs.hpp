@@ -6,8 +6,7 @@
 //     reduce                          =X3==X2==X1===|
 //
 // The update of a layer waits for the exchanges of its buckets in the iteration before. Behind a
-// barrier that of all layers waits for all of them, and so does the forward of the next micro-batch
-// where every micro-batch exchanges, as in PyTorch's DistributedDataParallel.
+// barrier that of all layers waits for all of them. Micro-batches wait for no exchange.
 
 #include "programs/builders/step_parts.hpp"
 

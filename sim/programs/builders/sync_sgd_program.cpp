@@ -24,11 +24,7 @@ Program sync_sgd_program(const std::vector<LayerTimes>& layers,
     if (j == 0 && !barrier) {
       updates = add_updated_forward(draft, streams.compute, layers, shares);
     } else {
-      const std::uint32_t first = add_forward(draft, streams.compute, layers, j).front();
-      for (std::size_t g = 0; j > 0 && barrier && options.exchange_each && g < buckets.size();
-           ++g) {
-        draft.wait(first, exchanges[g], 0); // those of the micro-batch before
-      }
+      add_forward(draft, streams.compute, layers, j);
     }
     const bool exchanged = j + 1 == options.micro_batches || options.exchange_each;
     backward = add_backward(draft, streams, layers, buckets, j, exchanged);
