@@ -168,8 +168,10 @@ struct Collective {
   Links links;
   double reduction_s_per_byte = 0;               // gamma of all ranks
   std::vector<double> reduction_s_per_byte_rank; // [P] gamma per rank; empty = all equal
-  std::vector<double> enter_s;                   // [P] entry times from time 0, or empty = all 0
-  std::vector<std::uint32_t> chain;              // [P] lp: position -> rank; empty = rank order
+  // parameter_server: what a server does with its sum before it sends it, such as coding, per byte.
+  double sum_s_per_byte = 0;
+  std::vector<double> enter_s;      // [P] entry times from time 0, or empty = all 0
+  std::vector<std::uint32_t> chain; // [P] lp: position -> rank; empty = rank order
   // [P] bytes of every rank in an allgatherv, whose sum counts instead of `bytes`; empty = equal
   // parts of `bytes`.
   std::vector<double> sizes;

@@ -194,10 +194,7 @@ BucketCost BucketCosts::compressed(const buckets::Group& group, std::int64_t ele
   cost.wire_s = times.wire_s;
   cost.merge_s = times.merge_s;
   cost.scatter_s = times.scatter_s;
-  // Servers of a simulated network encode their sums between its messages.
-  const bool beside = !is_simulated(scenario_) || scenario_.communication.collective !=
-                                                      collectives::AlgorithmId::parameter_server;
-  cost.on_wire_s = wire.seconds - (beside ? exchange.fixed_s : 0);
+  cost.on_wire_s = wire.seconds - exchange.fixed_s;
   if (is_simulated(scenario_)) {
     for (const collectives::ExchangeStage& stage : exchange.stages) {
       cost.stages.push_back(collectives::with_chosen_algorithm(stage.collective));

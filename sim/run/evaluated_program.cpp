@@ -213,7 +213,9 @@ public:
       result.period = mean_period(played, window_);
       set_communication(program, played, window_, result);
       if (made_.each) {
+        const bool outer = result.outer_communication_s > 0;
         result.communication_s = own_exchange_seconds(program, factors_, window_);
+        result.outer_communication_s = outer ? result.communication_s : 0;
       }
       result.steady = wanders(program)  ? result.period
                       : played.period_s ? *played.period_s

@@ -143,7 +143,7 @@ programs::Group rank_group(const Scenario& scenario, RankGroup group) {
 }
 
 GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collectives::Op op,
-                               std::uint32_t root)
+                               std::uint32_t root, const ValueCodec& codec)
     : scenario_(scenario), group_(group),
       inside_(group != RankGroup::all && part_shape(scenario, group).nodes == 1), op_(op),
       collective_(collective_of(scenario, group)) {
@@ -159,6 +159,11 @@ GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collec
   const bool offered = collective_.algorithm == collectives::AlgorithmId::automatic ||
                        collectives::find_algorithm(op, collective_.algorithm) != nullptr;
   collective_.op = op;
+  if (codec.method != CodecMethod::none) {
+    collective_.options.element_bytes = 1;
+    collective_.reduction_s_per_byte =
+        codec.ratio * (collective_.reduction_s_per_byte + codec.hop_s(1));
+  }
   if (op == collectives::Op::broadcast) {
     collective_.root = root;
     collective_.algorithm = offered ? collective_.algorithm : chains(collective_);

@@ -45,11 +45,11 @@ struct GroupExchange {
 // SimulationError if the model of a library does not have the operation.
 class GroupExchanges {
 public:
-  // `op` is allreduce, reduce_scatter, allgather or broadcast, from rank `root`. The scenario must
-  // outlive the object.
+  // `op` is allreduce, reduce_scatter, allgather or broadcast, from rank `root`. Ranks that add
+  // decode and encode by `codec`. The scenario must outlive the object.
   GroupExchanges(const Scenario& scenario, RankGroup group, collectives::Op op,
-                 std::uint32_t root = 0);
-  // The exchange of a vector or buffer of `bytes` in total, rounded up. 0 bytes take no time.
+                 std::uint32_t root = 0, const ValueCodec& codec = {});
+  // The exchange of a vector or buffer of `bytes` on the wire, rounded up. 0 bytes take no time.
   [[nodiscard]] GroupExchange operator()(double bytes);
   // Its times alone.
   [[nodiscard]] GroupExchange times(double bytes);

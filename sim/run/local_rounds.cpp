@@ -2,6 +2,7 @@
 
 #include "run/group_exchange.hpp"
 #include "run/planned_messages.hpp"
+#include "run/run_program.hpp"
 
 namespace stepsim::study {
 
@@ -17,24 +18,33 @@ double outer_bytes(const LocalTraining& local, const ProgramUnit& unit) {
 // Sets the exchanges of the outer messages, which are the units from `first` on.
 void time_outer(const Scenario& scenario, std::size_t first, ScenarioProgram& made) {
   const LocalTraining& local = scenario.training.local;
-  const Scenario cluster = outer_cluster_of(scenario);
+  const ValueCodec& codec = local.outer_compression;
+  Scenario cluster = outer_cluster_of(scenario);
+  const bool coded = exchanges(cluster);
+  cluster.communication.copy_bandwidth_Bps = 0; // copies are those of a bucket (MER 4.4)
   const bool replicas = has_replicas(scenario.training);
-  GroupExchanges exchanges(cluster, replicas ? RankGroup::replica : RankGroup::all,
-                           collectives::Op::allreduce);
+  GroupExchanges outer(cluster, replicas ? RankGroup::replica : RankGroup::all,
+                       collectives::Op::allreduce, 0, codec);
   // Without a link for islands every rank of a node exchanges its share with its replicas.
   const double shares = replicas ? static_cast<double>(cluster.cluster.gpus_per_node) : 1;
   // Outer messages over a link of their own do not meet those of the cluster's network.
   const bool simulated = made.simulated && is_simulated(cluster);
-  for (ProgramUnit& unit : std::span(made.units).subspan(first)) {
-    const GroupExchange exchange =
-        exchanges(outer_bytes(local, unit) / local.outer_compression.ratio / shares);
+  for (std::size_t u = first; u < made.units.size(); ++u) {
+    ProgramUnit& unit = made.units[u];
+    const double bytes = outer_bytes(local, unit);
+    GroupExchange exchange = outer(bytes / codec.ratio / shares);
+    const double copies = coded ? copy_seconds(scenario, made.plan.groups[u]) / shares : 0;
+    exchange.time.data += Seconds{copies};
+    exchange.beside.data += Seconds{copies};
     unit.exchange = taken(exchange, simulated);
+    unit.cost.encode_s = coded ? codec.encode_s(bytes) : 0;
+    unit.cost.decode_s = coded ? codec.decode_s(bytes) : 0;
     unit.cost.wire_s = exchange.seconds();
     unit.cost.bytes_sent = exchange.bytes_sent;
     unit.cost.algorithm = exchange.algorithm;
   }
   made.estimates.clear();
-  add_evaluation(exchanges, made);
+  add_evaluation(outer, made);
 }
 
 // The part of the outer update that each layer has: an equal part for every fragment (TRN 4.8), in
@@ -57,7 +67,7 @@ std::vector<double> update_shares(const std::vector<std::vector<std::uint32_t>>&
 }
 
 // Times of the outer messages, one for each set of layers: a fragment or a layer. Adds a unit and a
-// group of the plan for each message.
+// group of the plan for each message that has bytes (MER 11, D8).
 std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
                                           const std::vector<std::vector<std::uint32_t>>& fragments,
                                           const std::vector<std::vector<std::uint32_t>>& layers,
@@ -66,8 +76,11 @@ std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
   const std::vector<std::int64_t> parameters = layers::layer_parameters(scenario.workload);
   const std::vector<double> shares = update_shares(fragments, parameters);
   const std::size_t first = out.units.size();
-  std::vector<std::size_t> unit_of(parameters.size()); // [layer]
+  std::vector<std::optional<std::size_t>> unit_of(parameters.size()); // [layer]
   for (const std::vector<std::uint32_t>& each : layers) {
+    if (std::ranges::all_of(each, [&](std::uint32_t l) { return parameters[l] == 0; })) {
+      continue;
+    }
     ProgramUnit unit;
     for (const std::uint32_t layer : each) {
       unit.layers.push_back(layer);
@@ -80,19 +93,24 @@ std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
     out.units.push_back(std::move(unit));
   }
   for (std::uint32_t item = 0; item < scenario.workload.gradients.size(); ++item) {
-    out.plan.groups[unit_of[scenario.workload.gradients[item].layer]].items.push_back(item);
+    if (const auto unit = unit_of[scenario.workload.gradients[item].layer]) {
+      out.plan.groups[*unit].items.push_back(item);
+    }
   }
   time_outer(scenario, first, out);
   std::vector<FragmentTimes> messages;
-  for (const ProgramUnit& unit : std::span(out.units).subspan(first)) {
-    const double bytes = outer_bytes(local, unit);
-    const double share =
-        std::accumulate(unit.layers.begin(), unit.layers.end(), 0.0,
-                        [&](double sum, std::uint32_t layer) { return sum + shares[layer]; });
-    messages.push_back({.exchange = unit.exchange.time,
-                        .merge = local.outer_update * share,
-                        .encode = {local.outer_compression.encode_s(bytes)},
-                        .decode = {local.outer_compression.decode_s(bytes)}});
+  for (const std::vector<std::uint32_t>& each : layers) {
+    FragmentTimes& message = messages.emplace_back();
+    for (const std::uint32_t layer : each) {
+      message.merge += local.outer_update * shares[layer];
+    }
+    const auto unit = unit_of[each.front()];
+    message.sent = unit.has_value();
+    if (unit) {
+      message.exchange = out.units[*unit].exchange.time;
+      message.encode = {out.units[*unit].cost.encode_s};
+      message.decode = {out.units[*unit].cost.decode_s};
+    }
   }
   return messages;
 }
@@ -144,6 +162,20 @@ void time_rounds(const Scenario& scenario, ScenarioProgram& made) {
   made.method = collectives::Method::closed_form;
   made.events = 0;
   time_outer(scenario, 0, made);
+}
+
+void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summary& summary) {
+  const LocalTraining& local = scenario.training.local;
+  summary.outer_communication_s = found.outer_communication_s;
+  summary.local_steps = static_cast<double>(local.local_steps);
+  summary.overlap_steps = static_cast<double>(local.overlap_steps);
+  summary.outer_staleness_steps = summary.overlap_steps;
+  if (local.outer_compression.method != CodecMethod::none) {
+    const std::int64_t ranks = has_replicas(scenario.training)
+                                   ? scenario.cluster.nodes
+                                   : outer_cluster_of(scenario).cluster.ranks();
+    summary.codec_hops = static_cast<double>(ranks - 1);
+  }
 }
 
 programs::Program make_rounds(const Scenario& scenario, ScenarioProgram& out) {

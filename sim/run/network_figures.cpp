@@ -192,7 +192,7 @@ programs::JobServers servers_of(const Scenario& scenario) {
   if (is_compressed(scenario)) {
     const ServerExchange coded = server_exchange(scenario);
     servers.add_s_per_byte = coded.server.reduction_s_per_byte;
-    servers.encode_s_per_byte = coded.server.bytes > 0 ? coded.encode_s / coded.server.bytes : 0;
+    servers.encode_s_per_byte = coded.server.sum_s_per_byte;
   }
   if (const auto& levels = exchange_of(scenario).links.two_level) {
     servers.inner = levels->intra;
@@ -284,11 +284,13 @@ programs::JobNetwork network_of(const Scenario& scenario) {
 // of every other run.
 
 ServerExchange server_exchange(const Scenario& scenario) {
-  const collectives::Compression& compression = scenario.communication.compression;
-  const buckets::Group all = all_gradients(scenario);
-  const auto bytes = static_cast<double>(all.bytes.value);
+  return server_exchange(scenario, all_gradients(scenario));
+}
+
+ServerExchange server_exchange(const Scenario& scenario, const buckets::Group& group) {
+  const auto bytes = static_cast<double>(group.bytes.value);
   collectives::CompressedExchange exchange = collectives::compressed_exchange(
-      compression, gradient_part(scenario, all), exchange_of(scenario));
+      scenario.communication.compression, gradient_part(scenario, group), exchange_of(scenario));
   ServerExchange result;
   // Nothing is exchanged, as with one worker.
   if (exchange.stages.empty()) {
@@ -299,15 +301,10 @@ ServerExchange server_exchange(const Scenario& scenario) {
   for (collectives::ExchangeStage& stage : exchange.stages) {
     result.before.push_back(std::move(stage.collective));
   }
-  const collectives::Options& options = result.server.options;
-  // Sharded servers are one on every worker, whatever the number in the options.
-  const bool sharded = options.placement == collectives::Placement::sharded;
-  result.servers = sharded ? result.server.ranks : options.servers;
-  result.encode_s = exchange.fixed_s * result.servers;
   const CodecTimes codec = codec_times(scenario, bytes);
   result.codec_s = codec.encode_s + codec.decode_s;
   const buckets::LinearCost extra = extra_cost(scenario);
-  result.extra_s = extra.startup_s + extra.per_byte_s * bytes + copy_seconds(scenario, all);
+  result.extra_s = extra.startup_s + extra.per_byte_s * bytes + copy_seconds(scenario, group);
   return result;
 }
 

@@ -57,25 +57,26 @@ void warn_of_idle_servers(const Scenario& scenario, std::size_t pieces, Result& 
 // The network on which all jobs of the scenario run, at the flow or packet level.
 [[nodiscard]] programs::JobNetwork network_of(const Scenario& scenario);
 
-// One exchange of all gradients with parameter servers, for runs that time every push separately
-// (workers that differ, asynchronous workers). Bytes and the costs of adding and coding are from
+// One exchange with parameter servers, for runs that time every push separately (workers that
+// differ, asynchronous workers). Bytes and the costs of adding and coding are from
 // compressed_exchange(), so that a codec costs the same in all kinds of runs.
 
 struct ServerExchange {
   std::vector<collectives::Collective>
       before;                     // earlier exchanges among workers, to agree on scales
   collectives::Collective server; // sizes as sent; its reduction includes decoding
-  double encode_s{};              // time to encode the whole sum on one server
-  double servers = 1;             // number of servers, which hold equal shares of the sum
-  double codec_s{};               // time on a worker's compute thread per iteration
-  double extra_s{};               // time of synchronisation and copies in one exchange
-  // Seconds to send the push of one worker without latency, and to add it, all on one server.
+  double codec_s{};               // time on a worker's compute thread
+  double extra_s{};               // time of synchronisation and copies
+  // Seconds to send the push of one worker without latency, to add it, and to encode the sum, all
+  // on one server.
   [[nodiscard]] double push_s() const { return server.bytes * server.links.all.per_byte_s; }
   [[nodiscard]] double add_s() const { return server.bytes * server.reduction_s_per_byte; }
+  [[nodiscard]] double encode_s() const { return server.bytes * server.sum_s_per_byte; }
 };
 
-// The exchange of all gradients in one message. All times are 0 if nothing is exchanged, as with
-// one worker.
+// The exchange of a message, and of all gradients in one. All times are 0 if nothing is exchanged,
+// as with one worker.
+[[nodiscard]] ServerExchange server_exchange(const Scenario& scenario, const buckets::Group& group);
 [[nodiscard]] ServerExchange server_exchange(const Scenario& scenario);
 
 } // namespace stepsim::study

@@ -109,8 +109,9 @@ double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
   return seconds / path.iterations / program.steps;
 }
 
-// The parts of all exchanges of shards and outer messages.
-ExchangeShares parts_of(const ScenarioProgram& made) {
+// The parts of all exchanges of shards and outer messages. Those that are coded are decoded, added
+// and encoded on every hop.
+ExchangeShares parts_of(const Scenario& scenario, const ScenarioProgram& made) {
   ExchangeShares parts;
   for_each_exchange(made, [&](const UnitExchange& exchange) {
     parts.latency_s += exchange.startup_s;
@@ -118,6 +119,12 @@ ExchangeShares parts_of(const ScenarioProgram& made) {
     parts.bandwidth_s +=
         std::max(0.0, exchange.seconds - exchange.startup_s - exchange.reduction_s);
   });
+  if (scenario.training.local.outer_compression.method != CodecMethod::none) {
+    parts.compression_s = std::exchange(parts.reduction_s, 0);
+    for (const ProgramUnit& unit : made.units) {
+      parts.compression_s += unit.cost.encode_s + unit.cost.decode_s;
+    }
+  }
   return parts;
 }
 
@@ -331,14 +338,6 @@ void fill_delays(const Program& made, std::int64_t iterations, Result& result) {
   fill_staleness(counts, result.summary);
 }
 
-void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summary& summary) {
-  const LocalTraining& local = scenario.training.local;
-  summary.outer_communication_s = found.outer_communication_s;
-  summary.local_steps = static_cast<double>(local.local_steps);
-  summary.overlap_steps = static_cast<double>(local.overlap_steps);
-  summary.outer_staleness_steps = summary.overlap_steps;
-}
-
 void fill_bound(const Scenario& scenario, const ScenarioProgram& made, const WorkSums& sums,
                 const EvaluatedProgram& found, const programs::Factors& factors,
                 const Window& window, Result& result) {
@@ -392,7 +391,7 @@ std::string program_bottleneck(const Scenario& scenario, const ScenarioProgram& 
       [&] {
         const bool groups = scenario.training.sharding.strategy != ShardingStrategy::none ||
                             trains_in_rounds(scenario.training);
-        return groups ? largest_of(parts_of(made))
+        return groups ? largest_of(parts_of(scenario, made))
                       : largest_part(scenario, made.plan, made.units, &made.problem.cost);
       });
 }

@@ -172,13 +172,6 @@ std::vector<Bucket> program_buckets(const Scenario& scenario, const ScenarioProg
     if (each.kind != Kind::allgather) {
       bucket.start_s = start - origin;
       bucket.ready_s = 0;
-      if (bucket.items == 0 && !made.units[static_cast<std::size_t>(each.unit)].layers.empty()) {
-        // Layers without gradients; from 1 in backward order.
-        const auto layers = static_cast<std::int64_t>(scenario.workload.layers.size());
-        const auto& unit = made.units[static_cast<std::size_t>(each.unit)].layers;
-        bucket.first = layers - unit.back();
-        bucket.last = layers - unit.front();
-      }
       for (const programs::Wait& wait : made.program.waits_of(o)) {
         bucket.ready_s =
             std::max(bucket.ready_s, span_of(times, last, wait.operation).second - origin);

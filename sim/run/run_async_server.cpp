@@ -31,7 +31,7 @@ programs::AsyncInput input_of(const Scenario& scenario, const ServerExchange& ex
   input.link = {.latency_s = exchange.server.links.all.startup_s(),
                 .push_s = wire_s,
                 .pull_s = wire_s,
-                .add_s = exchange.add_s() + exchange.encode_s};
+                .add_s = exchange.add_s() + exchange.encode_s()};
   input.servers = scenario.communication.options.servers;
   input.serial = scenario.training.serial_server;
   input.staleness_bound = scenario.training.staleness_bound;

@@ -80,15 +80,17 @@ ScenarioProgram summary_program(const Scenario& scenario, bool simulated,
   return scenario_program(scenario, simulated, simulated ? MadeFor::lists : made_for);
 }
 
-// The rule of a program that has one exchange, which ends when that of `made` did in its times.
+// The rule of a program with the exchanges of `made`, which end when those did in its times.
 programs::EachRule same_ends(const ScenarioProgram& made, const OperationTimes& times) {
-  std::vector<double> ends; // [iteration]
+  std::vector<double> ends; // in the order of their stream
   for (std::int64_t t = 0; t < times.iterations; ++t) {
-    ends.push_back(times.end[times.at(t, made.timed.front().operation, 0)]);
+    for (const TimedExchange& each : made.timed) {
+      ends.push_back(times.end[times.at(t, each.operation, 0)]);
+    }
   }
-  return [ends = std::move(ends), t = std::size_t{0}](
+  return [ends = std::move(ends), next = std::size_t{0}](
              const Operation&, double, std::span<const double>, std::span<double> leave_s) mutable {
-    std::ranges::fill(leave_s, ends[t++]);
+    std::ranges::fill(leave_s, ends[next++]);
   };
 }
 
@@ -291,7 +293,7 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
   }
   summary.bottleneck = program_bottleneck(scenario, made, found, factors, summary);
   result.events = made.each && lists
-                      ? static_cast<std::uint64_t>(times.iterations) * round_events(scenario)
+                      ? static_cast<std::uint64_t>(times.iterations) * round_events(scenario, made)
                       : made.events;
   if (found.network) {
     measure_exchanges(made, times);

@@ -33,22 +33,23 @@ namespace stepsim::study {
 // single updates.
 [[nodiscard]] programs::AsyncInput async_input(const Scenario& scenario);
 
-// The exchange of synchronous servers whose workers differ. Every push is timed separately, because
-// a late worker finds the server idle.
+// The exchanges of synchronous servers whose workers differ. Every push is timed separately,
+// because a late worker finds the server idle (PIP 3.2): it begins when its worker is ready and
+// the message before it is back.
 
 // Whether pushes can be timed separately and it matters. All of these must hold:
-//   - a synchronous parameter server with schedule single
+//   - a synchronous parameter server whose messages follow each other, or elastic averaging
 //   - /variability changes some time
 //   - more than one worker, and bytes to send
 //   - /communication/cost_form exact and no measured curve
 [[nodiscard]] bool has_server_rounds(const Scenario& scenario);
 // Whether they are: has_server_rounds(), and `method` is `events` or not given.
 [[nodiscard]] bool needs_server_rounds(const Scenario& scenario);
-// The rule that gives the end of the last pull, for all workers; empty where pushes are not timed
-// separately.
-[[nodiscard]] programs::EachRule server_rule(const Scenario& scenario);
-// The events that the rule simulates in one round, whoever comes first.
-[[nodiscard]] std::uint64_t round_events(const Scenario& scenario);
+// The rule that gives the end of the last pull of a message, for all workers; empty where pushes
+// are not timed separately. The plan of `made` must be set.
+[[nodiscard]] programs::EachRule server_rule(const Scenario& scenario, const ScenarioProgram& made);
+// The events that the rule simulates in one iteration, whoever comes first.
+[[nodiscard]] std::uint64_t round_events(const Scenario& scenario, const ScenarioProgram& made);
 
 // What a result says of pipelined training that runs as a program (PIP 8, 10, 11): the pipeline
 // width, the gradients that iterations apply, and the gradients that are left at the end.

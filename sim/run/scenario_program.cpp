@@ -293,7 +293,7 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeF
   if (made_for == MadeFor::lists) {
     label_layers(out.units, out.program);
   }
-  out.each = server_rule(scenario);
+  out.each = server_rule(scenario, out);
   for (std::uint32_t o = 0; o < out.program.operations.size(); ++o) {
     programs::Operation& each = out.program.operations[o];
     const ExchangeMember member = exchange_member(out, each);
@@ -318,7 +318,7 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeF
 
 void time_exchanges(const Scenario& scenario, ScenarioProgram& made) {
   row_of(scenario).time(scenario, made);
-  made.each = server_rule(scenario);
+  made.each = server_rule(scenario, made);
   for (const TimedExchange& each : made.timed) {
     const programs::ExchangeTime& time = (made.units[each.unit].*each.member).time;
     made.program.operations[each.operation].startup = time.startup;

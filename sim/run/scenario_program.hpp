@@ -36,7 +36,7 @@ struct ProgramUnit {
   Bytes bytes{};                       // bytes of all its gradients
   std::int64_t parameters{};           // sharding units: rounded up to a multiple of the shards
   // The cost of a bucket of training without sharding. With sharding, only `algorithm` is set; for
-  // outer exchanges of local steps, also wire_s and bytes_sent.
+  // outer exchanges of local steps, also encode_s, decode_s, wire_s and bytes_sent.
   BucketCost cost{};
   UnitExchange exchange{}; // the all-reduce, if the bucket has one
   // The all-gather or broadcast; the reduce-scatter or reduce; the all-reduce of replicas.

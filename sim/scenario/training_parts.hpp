@@ -15,7 +15,8 @@ namespace stepsim::study {
 
 // A codec for values other than gradients of a step or sparse entries: outer gradients
 // (outer_compression, TRN 8.1) and gathered parameters (parameter_compression). It reduces the
-// bytes on the wire; encoding and decoding take time on the compute stream (PIP 6).
+// bytes on the wire; encoding and decoding take time on the compute stream, and in sums wherever
+// values are added on their way (PIP 6).
 
 enum class CodecMethod { none, truncate16, quantize8, int8, fp4, custom_codec };
 inline constexpr auto kCodecMethods = base::words<CodecMethod>();
@@ -30,6 +31,7 @@ struct ValueCodec {
   [[nodiscard]] double decode_s(double bytes) const {
     return decode_Bps > 0 ? bytes / decode_Bps : 0;
   }
+  [[nodiscard]] double hop_s(double bytes) const { return encode_s(bytes) + decode_s(bytes); }
 };
 
 // zero1 shards the optimizer state, zero2 also the gradients, full_shard also the parameters

@@ -86,15 +86,15 @@ programs::ProgramLabels labels_of(const Scenario& scenario, const ScenarioProgra
 programs::LinkConstants links_of(const Scenario& given, const ScenarioProgram& made) {
   const Scenario scenario = outer_cluster_of(given);
   const Cluster& cluster = scenario.cluster;
-  const bool plain = exchanges(scenario) && cluster.has_network && !cluster.fabric &&
-                     !cluster.network.curve && !scenario.communication.question &&
-                     !scenario.training.exchange && !is_compressed(scenario) &&
-                     (cluster.gpus_of_domain() == 1 || cluster.nodes == 1) &&
-                     !has_islands(given.training) && cluster.network.reduction_Bps == 0 &&
-                     scenario.training.sync.value == 0 && scenario.training.host_copy_Bps == 0 &&
-                     std::ranges::none_of(made.units, [](const ProgramUnit& unit) {
-                       return unit.owner && unit.gather.time.startup.value == 0;
-                     });
+  const bool plain =
+      exchanges(scenario) && cluster.has_network && !cluster.fabric && !cluster.network.curve &&
+      !scenario.communication.question && !scenario.training.exchange && !is_compressed(scenario) &&
+      (cluster.gpus_of_domain() == 1 || cluster.nodes == 1) && !has_islands(given.training) &&
+      cluster.network.reduction_Bps == 0 && given.training.local.outer_compression.hop_s(1) == 0 &&
+      scenario.training.sync.value == 0 && scenario.training.host_copy_Bps == 0 &&
+      std::ranges::none_of(made.units, [](const ProgramUnit& unit) {
+        return unit.owner && unit.gather.time.startup.value == 0;
+      });
   if (!plain) {
     return {};
   }

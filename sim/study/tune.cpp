@@ -128,7 +128,8 @@ std::size_t find_best(const std::string& pointer, const TuneValues& values, cons
 // One at least could.
 std::size_t smallest_width(const std::vector<TunePoint>& curve, double tolerance) {
   const auto widest = std::ranges::find_if(curve.rbegin(), curve.rend(), &TunePoint::ran);
-  const double most_s = widest->step_s() * (1 + tolerance);
+  constexpr double kRounding = 1e-12;
+  const double most_s = widest->step_s() * (1 + tolerance) * (1 + kRounding);
   const auto first =
       std::ranges::find_if(curve, [&](const TunePoint& point) { return point.step_s() <= most_s; });
   return static_cast<std::size_t>(first - curve.begin());

@@ -508,6 +508,8 @@ TEST_CASE("pipeline: deterministic times need width 2, random ones more") {
   CHECK(best(fused(100, 0, 2, 100), 16, 0.01) == 1);
   CHECK(best(warmed(100, 60, 2, 100, 100, WarmupSwitch::block), 4, 0.01) == 2);
   CHECK(best(fused(100, 0.5, 2, 100), 16, 0.01) == 1); // within 1 %
+  // Periods that rounding tells apart are equal.
+  CHECK(best_width(3, 0, [](std::int64_t width) { return width < 3 ? 1 + 1e-15 : 1.0; }) == 1);
   Input alone = fused(100, 0, 2, 100);
   alone.workers = 1;
   CHECK(best(alone, 4, 0) == 1);

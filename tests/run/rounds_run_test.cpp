@@ -158,6 +158,24 @@ TEST_CASE("rounds: layers that wait for their own messages, rows L16 and L17") {
                  "fragment_pattern": "sequential")") == Figures{39, 0});
 }
 
+TEST_CASE("rounds: a layer without bytes has no message to wait for") {
+  const std::string layers =
+      R"({"name": "a", "forward_s": 1, "backward_s": 2, "gradient_bytes": 0},
+         {"name": "b", "forward_s": 1, "backward_s": 2, "gradient_bytes": 40})";
+  // Backward and forward of a pass beside the 6 s of the message of b.
+  const Result result =
+      run_text(scenario_of(layers, kPlain, R"("algorithm": "local_sgd", "outer_gate": "layer",
+                                               "exchange_s": 6)"));
+  CHECK(*result.summary.period_s == within(2 + 6 + 1, 1e-12));
+  CHECK(result.buckets.size() == 1);
+  // A fragment of it is merged without a message, too.
+  const Result fragments =
+      run_text(scenario_of(layers, kPlain, diloco(R"("fragments": 2, "local_steps": 2,
+                                                     "exchange_s": 6, "outer_update_s": 1)")));
+  CHECK(*fragments.summary.period_s == within(2 * 6 + 6 + 0.5 + 0.5, 1e-12));
+  CHECK(fragments.buckets.size() == 1);
+}
+
 TEST_CASE("rounds: figures of a run") {
   const Result result = run_text(
       scenario_of(kG3, kLine, diloco(R"("local_steps": 4, "overlap_steps": 2, "exchange_s": 60)")));
@@ -299,6 +317,47 @@ TEST_CASE("rounds: H = 1 without overlap is a single message behind a barrier") 
          {&Summary::iteration_time_s, &Summary::exposed_communication_s, &Summary::communication_s,
           &Summary::speedup, &Summary::makespan_s, &Summary::wire_bytes, &Summary::update_s}) {
       CHECK(*(local.*figure) == within(*(synchronous.*figure), 1e-12));
+    }
+  }
+}
+
+TEST_CASE("rounds: outer messages are decoded, added and coded again on every hop, as gradients") {
+  const std::string layers =
+      R"({"name": "a", "forward_s": 1, "backward_s": 2, "gradient_bytes": 40000},
+         {"name": "b", "forward_s": 1, "backward_s": 2, "gradient_bytes": 80000})";
+  for (const std::string model : {"alpha_beta", "flow"}) {
+    for (const std::string collective : {"ring", "bruck"}) {
+      CAPTURE(model);
+      CAPTURE(collective);
+      const auto run = [&](const std::string& training, const std::string& communication) {
+        return run_text(
+                   scenario_of(layers,
+                               R"("network": {"model": ")" + model +
+                                   R"(", "latency_s": 0.01, "bandwidth_Bps": 1e4,
+                                                    "reduction_Bps": 3e4})",
+                               training,
+                               R"(, "allow_unusual": true, "communication": {"collective": ")" +
+                                   collective + "\"" + communication + "}"))
+            .summary;
+      };
+      const std::string codec = R"({"method": "truncate16", "encode_Bps": 1e4, "decode_Bps": 2e4})";
+      const Summary synchronous = run("", R"(, "schedule": "single", "next_forward": "barrier",
+                                             "compression": )" +
+                                              codec);
+      const Summary local = run(diloco(R"("outer_compression": )" + codec), "");
+      for (const auto figure :
+           {&Summary::iteration_time_s, &Summary::exposed_communication_s,
+            &Summary::communication_s, &Summary::makespan_s, &Summary::wire_bytes,
+            &Summary::compute_s, &Summary::codec_hops, &Summary::codec_compute_s}) {
+        REQUIRE((local.*figure).has_value());
+        CHECK(*(local.*figure) == within(*(synchronous.*figure), 1e-9));
+      }
+      CHECK(local.bottleneck == synchronous.bottleneck);
+      // c + n (kc + kd) + 2 (p-1) alpha + 2 (p-1)/p n/r beta + (p-1)/p n (gamma + kc + kd)
+      if (collective == "ring") {
+        CHECK(*local.iteration_time_s ==
+              within(6 + 12 + 6 + 6 * 0.01 + 1.5 * 6 + 0.75 * (4 + 12 + 6), 1e-9));
+      }
     }
   }
 }

@@ -228,3 +228,121 @@ TEST_CASE("parameter server: rounds of workers that differ are those of their re
     }
   }
 }
+
+TEST_CASE("parameter server: equal messages take equal times, whatever the schedule is called") {
+  const auto run = [](const std::string& training, const std::string& communication,
+                      const std::string& more = "") {
+    return study::testing::run_text(
+        R"({"workload": {"layers": [
+              {"name": "a", "forward_s": 1, "backward_s": 2, "gradient_bytes": 4000}]},
+            "cluster": {"nodes": 4, "network": {"latency_s": 0.01, "bandwidth_Bps": 1e4,
+              "reduction_Bps": 1e5}}, "allow_unusual": true,
+            "training": {"iterations": 3, "update_s": 0.6)" +
+        training + R"(}, "communication": {)" + communication +
+        R"(}, "variability": {"stragglers": [{"worker": 1, "factor": 2},
+                                             {"worker": 2, "factor": 1.5}]})" +
+        more + "}");
+  };
+  // Workers are ready at 3.6, 3.6, 5.4 and 7.2 s: the last push finds the server idle.
+  const double round = 2 * 3.6 + 0.01 + 0.4 + 4 * 0.04 + 0.01 + 4 * 0.4;
+  const std::string servers = R"(, "algorithm": "parameter_server")";
+  for (const std::string schedule : {"single", "wfbp", "ddp", "mg_wfbp", "optimal", "horovod"}) {
+    CAPTURE(schedule);
+    const std::string key = R"("schedule": ")" + schedule + "\"";
+    for (const std::string more : {"", R"(, "method": "events")"}) {
+      const study::Result result = run(servers, key, more);
+      CHECK(*result.summary.iteration_time_s == within(round, 1e-9));
+      CHECK(result.method == "events");
+    }
+  }
+  const study::Result elastic = run(R"(, "algorithm": "easgd", "local_steps": 1)", "");
+  CHECK(*elastic.summary.iteration_time_s == within(round, 1e-9));
+  CHECK(elastic.method == "events");
+}
+
+TEST_CASE("parameter server: a server encodes its sum before it sends it") {
+  // Servers on both workers. Worker 1 is ready at 2 (3 + 0.8) s, when worker 0 has sent its half;
+  // its own half arrives 0.2 s later, is encoded in 0.4 s and is back after 0.2 s. The sum of the
+  // other server leaves worker 1 after that push.
+  const study::Summary summary = study::testing::run_text(
+                                     R"({"workload": {"layers": [
+                {"name": "a", "forward_s": 1, "backward_s": 2, "gradient_bytes": 8000}]},
+              "cluster": {"nodes": 2, "network": {"latency_s": 0, "bandwidth_Bps": 1e4}},
+              "allow_unusual": true,
+              "training": {"algorithm": "parameter_server", "placement": "sharded"},
+              "communication": {"schedule": "single",
+                "compression": {"method": "truncate16", "encode_Bps": 1e4}},
+              "variability": {"stragglers": [{"worker": 1, "factor": 2}]}})")
+                                     .summary;
+  CHECK(*summary.iteration_time_s == within(7.6 + 0.2 + 0.4 + 0.2, 1e-9));
+}
+
+TEST_CASE("parameter server: pushes of several messages start when their worker is ready") {
+  base::RandomStream random(base::RandomKey{.seed = 20261130});
+  for (int trial = 0; trial < 40; ++trial) {
+    const auto workers = static_cast<std::uint32_t>(random.integer(2, 6));
+    const bool colocated = random.integer(0, 1) == 0;
+    const std::int64_t iterations = random.integer(2, 8);
+    layers::Variability variability{.compute_cv = trial % 3 == 0 ? 0 : 0.3,
+                                    .exchange_cv = trial % 5 == 0 ? 0.2 : 0};
+    variability.stragglers = {{.worker = workers - 1, .factor = 0.5 + trial % 4}};
+    const auto text = [&](const std::string& schedule) {
+      return R"({"workload": {"layers": [
+              {"name": "a", "forward_s": 0.01, "backward_s": 0.03, "gradient_bytes": 10000000},
+              {"name": "b", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 5000000},
+              {"name": "c", "forward_s": 0.01, "backward_s": 0.01, "gradient_bytes": 20000000}]},
+            "cluster": {"nodes": )" +
+             std::to_string(workers) + R"(, "network": {"latency_s": 1e-3, "bandwidth_Bps": 1e9,
+              "reduction_Bps": 2e9}}, "training": {"algorithm": "parameter_server", "iterations": )" +
+             std::to_string(iterations) + R"(, "placement": ")" +
+             (colocated ? "colocated" : "dedicated") + R"("}, "communication": {"schedule": ")" +
+             schedule + R"("}, "variability": {"compute_cv": )" +
+             std::to_string(variability.compute_cv) + R"(, "exchange_cv": )" +
+             std::to_string(variability.exchange_cv) + R"(, "stragglers": [{"worker": )" +
+             std::to_string(workers - 1) + R"(, "factor": )" +
+             std::to_string(variability.stragglers.front().factor) + "}]}}";
+    };
+    CAPTURE(text("wfbp"));
+    // All wait for the last pull; from the end of a backward to that of the next one.
+    const layers::Jitter jitter(variability, workers);
+    double pulled = 0;
+    double first_end = 0;
+    double last_end = 0;
+    std::vector<double> ready(workers);
+    for (std::int64_t t = 0; t <= iterations; ++t) {
+      std::ranges::fill(ready, pulled);
+      const double factor = jitter.exchange(t + 1);
+      for (const auto& [compute, seconds] :
+           {std::pair(0.03 + 0.01, 0.02), std::pair(0.02, 0.005), std::pair(0.03, 0.01)}) {
+        std::vector<double> enter(workers);
+        for (std::uint32_t w = 0; w < workers; ++w) {
+          ready[w] += compute * jitter.compute(w, t + 1);
+          enter[w] = std::max(ready[w], pulled); // messages follow each other
+        }
+        last_end = std::ranges::max(ready);
+        pulled = programs::server_round_end(enter,
+                                            {.latency_s = factor * 1e-3,
+                                             .push_s = factor * seconds,
+                                             .pull_s = factor * seconds,
+                                             .add_s = factor * seconds / 2},
+                                            colocated);
+      }
+      first_end = t == 1 ? last_end : first_end;
+    }
+    const study::Result result = study::testing::run_text(text("wfbp"));
+    CHECK(*result.summary.iteration_time_s ==
+          within((last_end - first_end) / static_cast<double>(iterations - 1), 1e-9));
+    CHECK(result.method == "events");
+    CHECK(*result.summary.lower_bound_s <= *result.summary.iteration_time_s * (1 + 1e-9));
+    for (const study::Bucket& bucket : result.buckets) {
+      CHECK(bucket.ready_s <= bucket.start_s);
+      CHECK(bucket.start_s <= bucket.end_s);
+    }
+    const double best = *study::testing::run_text(text("optimal")).summary.iteration_time_s;
+    for (const std::string schedule : {"single", "wfbp", "ddp", "mg_wfbp"}) {
+      CAPTURE(schedule);
+      CHECK(best <=
+            *study::testing::run_text(text(schedule)).summary.iteration_time_s * (1 + 1e-9));
+    }
+  }
+}

@@ -46,8 +46,8 @@ struct ExchangeStage {
 
 struct CompressedExchange {
   std::vector<ExchangeStage> stages; // run one after the other; empty: formula only, or no message
-  double fixed_s{};                // time of barriers, or of encoding the sum at a parameter server
-  std::optional<double> formula_s; // time from 0 of methods without a schedule; else empty
+  double fixed_s{};                  // time of barriers
+  std::optional<double> formula_s;   // time from 0 of methods without a schedule; else empty
   // Lowest and highest time, for topk_dsa only.
   std::optional<std::pair<double, double>> formula_range_s;
   std::uint32_t ranks{};

@@ -144,7 +144,7 @@ void add_codec(const ExchangeBuilder& build) {
   if (build.base.options.chunking == Chunking::integer) {
     bytes = std::ceil(bytes);
   }
-  Collective collective = with_chosen_algorithm(build.dense(bytes));
+  Collective collective = build.dense(bytes);
   collective.options.element_bytes = 1;
   const bool server = collective.algorithm == AlgorithmId::parameter_server;
   const double hop = server ? decode : decode + encode; // a server encodes the sum once
@@ -153,13 +153,8 @@ void add_codec(const ExchangeBuilder& build) {
   for (double& gamma : collective.reduction_s_per_byte_rank) {
     gamma = ratio * (gamma + hop);
   }
-  if (server) {
-    const double servers = collective.options.placement == Placement::sharded
-                               ? build.base.ranks
-                               : collective.options.servers;
-    build.exchange.fixed_s += build.dense_bytes() * encode / servers;
-  }
-  ExchangeStage stage{.collective = std::move(collective)};
+  collective.sum_s_per_byte = server ? ratio * encode : 0;
+  ExchangeStage stage{.collective = with_chosen_algorithm(std::move(collective))};
   if (build.compression.count_scale_bytes) {
     stage.header_bytes = kScaleBytes;
     const auto lengthen = [](LinkCost& link) {

@@ -163,8 +163,9 @@ private:
 
   void arrived(std::uint32_t server) {
     if (--missing_[server] == 0) {
-      const double seconds =
-          servers_.pushes() * parts_.bytes(server, 1) * reduction_at(collective_, servers_, server);
+      const double seconds = parts_.bytes(server, 1) *
+                             (servers_.pushes() * reduction_at(collective_, servers_, server) +
+                              collective_.sum_s_per_byte);
       timers_.push(now_ + seconds, servers_.workers + server);
       if (!servers_.dedicated && watches_) {
         busy_.add(server, now_, now_ + seconds);
@@ -265,8 +266,8 @@ Evaluation parameter_server_max_plus(const Collective& collective, bool with_tra
   // All pushes are through, the server adds them one after the other, and all pulls leave its port
   // together: the last of them ends after all bytes have left.
   const double all = servers.pushes() * collective.bytes;
-  time = std::max(time, pushed) + all * reduction_at(collective, servers, 0) + link.startup_s() +
-         all * link.per_byte_s;
+  time = std::max(time, pushed) + all * reduction_at(collective, servers, 0) +
+         collective.bytes * collective.sum_s_per_byte + link.startup_s() + all * link.per_byte_s;
   Evaluation result;
   result.seconds = time;
   result.messages = std::uint64_t{2} * servers.pushes();

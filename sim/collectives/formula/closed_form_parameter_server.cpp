@@ -15,6 +15,7 @@ std::optional<ClosedForm> parameter_server_allreduce(const Collective& collectiv
   const double servers = collective.options.servers;
   double wire = 0;  // bytes through the busiest port each way, in units of n
   double added = 0; // bytes added by a server, in units of n
+  double held = 1 / servers;
   switch (collective.options.placement) {
   case Placement::dedicated:
     wire = std::max<double>(s.P / servers, ranks_per_interface(collective));
@@ -27,9 +28,11 @@ std::optional<ClosedForm> parameter_server_allreduce(const Collective& collectiv
   case Placement::sharded:
     wire = s.f;
     added = s.f;
+    held = 1 / s.P;
     break;
   }
-  return linear_form(2 * s.alpha, 2 * wire * s.beta + added * s.gamma, s.n);
+  return linear_form(2 * s.alpha,
+                     2 * wire * s.beta + added * s.gamma + held * collective.sum_s_per_byte, s.n);
 }
 
 } // namespace stepsim::collectives

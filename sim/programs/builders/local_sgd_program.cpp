@@ -30,15 +30,19 @@ std::vector<FragmentSteps> fragment_steps(std::size_t fragments, const RoundOpti
   return result;
 }
 
-// Adds the operations of outer messages: encode, exchange, decode, merge. Message m has the label
-// unit = first_unit + m.
+// Adds the operations of outer messages: encode, exchange, decode, merge. Messages with bytes have
+// the labels unit = first_unit, first_unit + 1, ..; without bytes there is nothing but the merge.
 class OuterMessages {
 public:
   OuterMessages(ProgramDraft& draft, std::uint32_t compute, std::uint32_t stream,
                 const std::vector<FragmentTimes>& times, std::vector<FragmentSteps> when,
                 std::size_t first_unit)
       : draft_(draft), compute_(compute), stream_(stream), times_(times), when_(std::move(when)),
-        first_unit_(first_unit), exchanges_(times.size()), waiting_(times.size()) {}
+        exchanges_(times.size()), waiting_(times.size()) {
+    for (const FragmentTimes& message : times) {
+      units_.push_back(message.sent ? static_cast<std::int32_t>(first_unit++) : -1);
+    }
+  }
 
   [[nodiscard]] std::size_t count() const { return times_.size(); }
   [[nodiscard]] bool sent_in(std::size_t m, std::uint32_t step) const {
@@ -50,6 +54,9 @@ public:
 
   // Message m leaves after the operations `ready`.
   void send(std::size_t m, const std::vector<std::uint32_t>& ready) {
+    if (!times_[m].sent) {
+      return;
+    }
     std::vector<std::uint32_t> before = ready;
     if (times_[m].encode.value > 0) {
       const std::uint32_t encode =
@@ -59,7 +66,7 @@ public:
       before = {encode};
     }
     exchanges_[m] = add_exchange(draft_, operation_name("X", m), stream_, Kind::allreduce,
-                                 times_[m].exchange, first_unit_ + m);
+                                 times_[m].exchange, static_cast<std::size_t>(units_[m]));
     wait_for(exchanges_[m], before);
   }
 
@@ -82,7 +89,9 @@ public:
   void add_waits() {
     for (std::size_t m = 0; m < count(); ++m) {
       assert(waiting_[m]);
-      draft_.wait(*waiting_[m], exchanges_[m], when_[m].rounds);
+      if (times_[m].sent) {
+        draft_.wait(*waiting_[m], exchanges_[m], when_[m].rounds);
+      }
     }
   }
 
@@ -93,7 +102,7 @@ public:
       if (when_[m].rounds > 0) {
         const std::uint32_t first = draft_.size();
         merge(m, always, "_last");
-        if (draft_.size() > first) {
+        if (times_[m].sent && draft_.size() > first) {
           draft_.wait(first, exchanges_[m], 1);
         }
       }
@@ -101,7 +110,7 @@ public:
   }
 
 private:
-  void label(std::size_t m) { draft_.last().unit = static_cast<std::int32_t>(first_unit_ + m); }
+  void label(std::size_t m) { draft_.last().unit = units_[m]; }
 
   void add(std::string_view name, std::size_t m, Kind kind, Seconds seconds,
            std::string_view suffix) {
@@ -124,7 +133,7 @@ private:
   std::uint32_t stream_;
   const std::vector<FragmentTimes>& times_;
   std::vector<FragmentSteps> when_;
-  std::size_t first_unit_;
+  std::vector<std::int32_t> units_; // [message]: -1 without bytes
   std::vector<std::uint32_t> exchanges_;
   std::vector<std::optional<std::uint32_t>> waiting_; // what waits for the exchange
 };

@@ -19,6 +19,7 @@ struct FragmentTimes {
   Seconds merge;    // the outer update of the parameters in the message
   Seconds encode{}; // before the exchange
   Seconds decode{}; // before the merge
+  bool sent = true; // false without bytes: there is no exchange, and the merge waits for none
 };
 
 struct RoundOptions {

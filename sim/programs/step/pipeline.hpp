@@ -42,7 +42,8 @@ struct PipelineSteps {
 // period_s(K) gives the period with width K, with the same random factors and without warm-up.
 template <class Period>
 [[nodiscard]] std::int64_t best_width(std::int64_t max_width, double tolerance, Period period_s) {
-  const double limit = (1 + tolerance) * period_s(max_width);
+  constexpr double kRounding = 1e-12;
+  const double limit = (1 + tolerance) * (1 + kRounding) * period_s(max_width);
   std::int64_t width = 1;
   while (width < max_width && period_s(width) > limit) {
     ++width;
