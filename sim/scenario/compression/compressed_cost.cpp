@@ -3,6 +3,7 @@
 
 #include "scenario/compression/scenario_compression.hpp"
 
+#include "collectives/evaluate/server_flows.hpp"
 #include "collectives/method.hpp"
 #include "layers/gpu_table.hpp"
 #include "programs/step/exchange_times.hpp"
@@ -14,17 +15,20 @@ namespace stepsim::study {
 
 namespace {
 
-// Seconds on the wire, by formula where there is one.
-double wire_seconds(const Scenario& scenario, const collectives::CompressedExchange& exchange,
-                    const collectives::Collective& base) {
+// Seconds on the wire, by formula where there is one, else by the cheapest evaluator that has all
+// stages: max_plus has no fabrics and, of servers, only single ones.
+double wire_seconds(const Scenario& scenario, const collectives::CompressedExchange& exchange) {
   if (const auto measured = measured_seconds(scenario, exchange)) {
     return *measured;
   }
   if (const auto form = collectives::closed_form_seconds(exchange)) {
     return *form;
   }
-  const collectives::Method method =
-      base.links.fabric ? collectives::Method::events : collectives::Method::max_plus;
+  const bool swept =
+      std::ranges::all_of(exchange.stages, [](const collectives::ExchangeStage& stage) {
+        return collectives::max_plus_defined(stage.collective);
+      });
+  const auto method = swept ? collectives::Method::max_plus : collectives::Method::events;
   return collectives::exchange_time(exchange, scenario.communication.compression, method).seconds;
 }
 
@@ -37,7 +41,7 @@ double planned_seconds(const Scenario& scenario, const collectives::Collective& 
                        double value_bytes, double bytes) {
   const collectives::CompressedExchange exchange = collectives::compressed_exchange(
       scenario.communication.compression, part_of_bytes(bytes, value_bytes), base);
-  return sum(channel_times(scenario, exchange, wire_seconds(scenario, exchange, base), bytes));
+  return sum(channel_times(scenario, exchange, wire_seconds(scenario, exchange), bytes));
 }
 
 // powersgd sends the factors of whole tensors: the time of all of them, shared by bytes. What has
@@ -55,12 +59,11 @@ buckets::Cost low_rank_cost(const Scenario& scenario, const collectives::Collect
     latency.links.two_level->intra.per_byte_s = 0;
   }
   latency.reduction_s_per_byte = 0;
-  const double startup =
-      (base.links.fabric ? 0 : wire_seconds(scenario, exchange(latency), latency)) +
-      extra_cost(scenario).startup_s;
+  const double startup = (base.links.fabric ? 0 : wire_seconds(scenario, exchange(latency))) +
+                         extra_cost(scenario).startup_s;
   const auto bytes = static_cast<double>(all.bytes.value);
-  const double seconds = sum(
-      channel_times(scenario, exchange(base), wire_seconds(scenario, exchange(base), base), bytes));
+  const double seconds =
+      sum(channel_times(scenario, exchange(base), wire_seconds(scenario, exchange(base)), bytes));
   return {.base = buckets::LinearCost{startup,
                                       bytes > 0 ? std::max(0.0, seconds - startup) / bytes : 0}};
 }
