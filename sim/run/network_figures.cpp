@@ -2,6 +2,9 @@
 
 #include "run/network_figures.hpp"
 
+#include <fmt/core.h>
+
+#include "base/error.hpp"
 #include "run/evaluated_program.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
@@ -30,7 +33,35 @@ void fill_messages(const programs::JobResult& job, std::size_t first, Summary& s
   }
 }
 
-void fill_loss(const Scenario& scenario, std::span<const programs::JobIteration> steady,
+// Operations and bytes are those that are sent: compressed, and once per micro-batch or round that
+// sends them.
+double contributed_bytes(const Scenario& scenario, const programs::NetworkJob& job) {
+  // A lost packet of a ring takes the contributions of all ranks that were added to it before; with
+  // servers it takes one. Other algorithms, and sums of sums of shards, are not traced.
+  const bool ring = scenario.communication.collective == collectives::AlgorithmId::ring;
+  if ((!ring && !job.servers) || scenario.training.sharding.strategy != ShardingStrategy::none) {
+    return 0;
+  }
+  double bytes = 0;
+  const programs::JobProgram& program = *job.program;
+  for (std::size_t o = 0; o < program.exchange_of.size(); ++o) {
+    const std::uint32_t exchange = program.exchange_of[o];
+    if (exchange == programs::JobProgram::kToServers) {
+      const auto unit = static_cast<std::size_t>(program.program.operations[o].unit);
+      bytes += static_cast<double>(job.pieces[unit].bytes);
+    } else if (exchange != programs::JobProgram::kNotSent) {
+      for (const collectives::Collective& stage : program.exchanges[exchange].stages) {
+        const bool adds = stage.op == collectives::Op::allreduce ||
+                          stage.op == collectives::Op::reduce ||
+                          stage.op == collectives::Op::reduce_scatter;
+        bytes += adds ? stage.bytes : 0;
+      }
+    }
+  }
+  return bytes * job.workers;
+}
+
+void fill_loss(std::span<const programs::JobIteration> steady, double contributed_bytes,
                Summary& summary) {
   const auto total = [&](auto member) {
     double sum = 0;
@@ -43,17 +74,45 @@ void fill_loss(const Scenario& scenario, std::span<const programs::JobIteration>
   summary.loss_fraction = lost_part(total(&Run::gradient_lost_bytes), total(&Run::gradient_bytes));
   summary.stale_fraction =
       lost_part(total(&Run::parameter_lost_bytes), total(&Run::parameter_bytes));
-  if (scenario.training.sharding.strategy != ShardingStrategy::none) {
-    return; // gradients of other sizes than the workload's
+  summary.effective_loss = lost_part(total(&Run::lost_contributions),
+                                     contributed_bytes * static_cast<double>(steady.size()));
+}
+
+// reno and dctcp number the packets of a connection, the others those of each message.
+void check_faults(const Scenario& scenario, std::span<const programs::NetworkJob> jobs,
+                  const programs::JobsResult& run) {
+  const PacketSettings& packet = scenario.cluster.network.packet;
+  const links::TransportKind kind = packet.options.transport.kind;
+  const bool over = kind == links::TransportKind::reno || kind == links::TransportKind::dctcp;
+  const std::vector<links::DropOnce>& drops = packet.options.drop_once;
+  const std::vector<std::uint64_t> first = programs::first_connections(jobs);
+  std::map<std::uint64_t, std::uint64_t> packets; // by connection
+  for (std::size_t j = 0; j < jobs.size() && !drops.empty(); ++j) {
+    for (const programs::JobMessage& message : run.jobs[j].messages) {
+      auto& count = packets[programs::connection_number(jobs[j].hosts.size(), first[j], message)];
+      count = over ? count + message.packets : std::max<std::uint64_t>(count, message.packets);
+    }
   }
-  // A lost packet of a ring takes the contributions of all ranks that were added to it before; with
-  // servers it takes one. Other algorithms are not traced.
-  const bool ring = scenario.communication.collective == collectives::AlgorithmId::ring;
-  if (ring || has_servers(scenario)) {
-    const double contributions = static_cast<double>(scenario.workload.bytes().value) *
-                                 static_cast<double>(scenario.cluster.ranks()) *
-                                 static_cast<double>(steady.size());
-    summary.effective_loss = lost_part(total(&Run::lost_contributions), contributions);
+  for (std::size_t i = 0; i < drops.size(); ++i) {
+    const auto& [link, flow, seq, nth] = drops[i];
+    const std::string at = "/cluster/network/packet/faults/drop_packets_once/" + std::to_string(i);
+    const auto found = packets.find(flow);
+    if (found == packets.end() && packet.background.load > 0 && flow >= first.back()) {
+      continue; // a flow of the background
+    }
+    if (found == packets.end()) {
+      const std::string known = packets.empty()
+                                    ? ""
+                                    : fmt::format(", messages are sent by flows {} to {}",
+                                                  packets.begin()->first, packets.rbegin()->first);
+      throw InputError(packet.faults_file, at + "/flow",
+                       fmt::format("unknown flow {}{}", flow, known));
+    }
+    if (seq >= found->second) {
+      throw InputError(
+          packet.faults_file, at + "/seq",
+          fmt::format("unknown packet {}, flow {} has {} packets", seq, flow, found->second));
+    }
   }
 }
 

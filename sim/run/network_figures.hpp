@@ -13,10 +13,17 @@ namespace stepsim::study {
 // Sets fct_* of the summary, the completion times of messages, from the messages of the iterations
 // from `first` on.
 void fill_messages(const programs::JobResult& job, std::size_t first, Summary& summary);
+// Bytes of gradients that the workers contribute to the sums of an iteration: N M of PKT 7.3. 0
+// where lost contributions are not traced: without a ring and servers, and with sharding.
+[[nodiscard]] double contributed_bytes(const Scenario& scenario, const programs::NetworkJob& job);
 // Sets loss_fraction, stale_fraction and effective_loss of the summary from the iterations
-// `steady`. effective_loss is only known for a ring and for servers, without sharding.
-void fill_loss(const Scenario& scenario, std::span<const programs::JobIteration> steady,
+// `steady`. Without contributed_bytes, effective_loss is empty.
+void fill_loss(std::span<const programs::JobIteration> steady, double contributed_bytes,
                Summary& summary);
+// Throws InputError for a fault of a packet that the jobs do not send: of an unknown connection, or
+// with a number that no packet of it has (PKT 13).
+void check_faults(const Scenario& scenario, std::span<const programs::NetworkJob> jobs,
+                  const programs::JobsResult& run);
 // Sets result.tensors: the messages of the last of result.iterations, by bucket. `pieces` is the
 // number of buckets.
 void fill_tensors(const programs::JobResult& job, std::size_t pieces, Result& result);

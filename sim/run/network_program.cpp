@@ -1,6 +1,6 @@
 // A program becomes a job: its operations keep their numbers, the stages of its units' exchanges
 // become the collectives of operations or what is sent to servers, and a unit has the message class
-// of its first layer.
+// of its layers.
 #include "run/evaluated_program.hpp"
 
 #include "run/network_figures.hpp"
@@ -33,8 +33,10 @@ std::vector<programs::JobPiece> pieces_of(const Scenario& scenario, const Scenar
     }
     if (!unit.exchange.stages.empty()) {
       piece.bytes = std::llround(unit.exchange.stages.back().bytes);
+    } else if (has_servers(scenario)) { // a worker alone has no stage, but what it pushes
+      piece.bytes = std::llround(unit.cost.bytes_sent);
     }
-    piece.message_class = classes.of_layer(piece.first_layer);
+    piece.message_class = classes.of_layers(unit.layers);
     // No earlier values stand in for lost ones (PKT 5.6).
     piece.message_class.keep_parameters = has_units(scenario.training.sharding);
   }
@@ -75,12 +77,13 @@ programs::NetworkJob job_of(const Scenario& scenario, const ScenarioProgram& mad
   std::map<const UnitExchange*, std::uint32_t> known;
   for (const programs::Operation& operation : made.program.operations) {
     const UnitExchange* exchange = exchange_of(made, operation);
-    if (exchange == nullptr || exchange->stages.empty()) {
-      program.exchange_of.push_back(programs::JobProgram::kNotSent);
+    const bool served = job.servers && exchange != nullptr;
+    if (served && job.pieces[static_cast<std::size_t>(operation.unit)].bytes > 0) {
+      program.exchange_of.push_back(programs::JobProgram::kToServers);
       continue;
     }
-    if (job.servers) {
-      program.exchange_of.push_back(programs::JobProgram::kToServers);
+    if (exchange == nullptr || exchange->stages.empty()) {
+      program.exchange_of.push_back(programs::JobProgram::kNotSent);
       continue;
     }
     const auto [place, is_new] =
@@ -105,6 +108,7 @@ NetworkProgram network_program(const Scenario& scenario, const ScenarioProgram& 
     result.jobs.push_back(job_of(other, scenario_program(other, true), iterations));
   }
   result.run = programs::run_network_jobs(network_of(scenario), result.jobs);
+  check_faults(scenario, result.jobs, result.run);
   return result;
 }
 
@@ -124,8 +128,8 @@ void fill_network(const Scenario& scenario, const Scenario& first, NetworkProgra
   result.links = links_of(scenario.cluster.fabric->fabric(), run);
   fill_messages(job, steady, result.summary);
   const std::size_t sent = result.iterations.size();
-  fill_loss(first, std::span(job.iterations).first(sent).subspan(std::min(steady, sent)),
-            result.summary);
+  fill_loss(std::span(job.iterations).first(sent).subspan(std::min(steady, sent)),
+            contributed_bytes(first, program.jobs.front()), result.summary);
   for (std::size_t t = 0; t < result.iterations.size(); ++t) {
     const programs::JobIteration& each = job.iterations[t];
     result.iterations[t].loss_fraction = lost_part(static_cast<double>(each.gradient_lost_bytes),

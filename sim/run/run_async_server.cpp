@@ -94,19 +94,19 @@ programs::NetworkJob job_of(const Scenario& scenario, const programs::AsyncInput
   const bool tensors = job.servers->whole && !is_compressed(scenario);
   const buckets::Plan plan = tensors ? buckets::make_plan(problem, buckets::Schedule::wfbp, {})
                                      : plan_of(scenario, problem);
+  std::vector<std::uint32_t> layers;
   for (const buckets::Group& group : plan.groups) {
-    std::uint32_t layer = UINT32_MAX;
     for (const std::uint32_t item : group.items) {
-      layer = std::min(layer, scenario.workload.gradients[item].layer);
+      layers.push_back(scenario.workload.gradients[item].layer);
     }
-    layer = layer == UINT32_MAX ? 0 : layer;
-    job.pieces.push_back({.first_layer = layer,
-                          .bytes = group.bytes.value,
-                          .message_class = classes.of_layer(layer)});
+    job.pieces.emplace_back().bytes = group.bytes.value;
   }
   if (is_compressed(scenario)) {
     job.pieces.resize(1);
     job.pieces.front().bytes = std::llround(exchange.server.bytes);
+  }
+  for (programs::JobPiece& piece : job.pieces) { // a push has all of them
+    piece.message_class = classes.of_layers(layers);
   }
   return job;
 }
@@ -116,6 +116,7 @@ programs::AsyncTimes on_network(const Scenario& scenario, const programs::AsyncI
                                 const ServerExchange& exchange, Result& result) {
   const programs::NetworkJob made = job_of(scenario, input, exchange);
   programs::JobsResult run = programs::run_network_jobs(network_of(scenario), {&made, 1});
+  check_faults(scenario, {&made, 1}, run);
   programs::JobResult& job = run.jobs.front();
   result.events = run.events;
   if (scenario.cluster.network.model == NetworkModel::packet) {
@@ -124,7 +125,7 @@ programs::AsyncTimes on_network(const Scenario& scenario, const programs::AsyncI
   result.links = links_of(scenario.cluster.fabric->fabric(), run);
   warn_of_idle_servers(scenario, made.pieces.size(), result);
   fill_messages(job, 0, result.summary);
-  fill_loss(scenario, job.iterations, result.summary);
+  fill_loss(job.iterations, 0, result.summary);
   result.summary.effective_loss = result.summary.loss_fraction; // a message is of one worker
   result.messages = std::move(job.messages);
   return programs::async_times(input, std::move(run.jobs.front().updates));

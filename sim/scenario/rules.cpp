@@ -122,6 +122,12 @@ bool is_given(const io::Json& tree, std::string_view pointer) {
   return found != nullptr && !found->is_null();
 }
 
+// As is_given(), but null is a value of a threshold: there is none.
+static bool is_set(const io::Json& tree, std::string_view pointer) {
+  return is_given(tree, pointer) ||
+         (pointer.ends_with("/mark_packets") && io::resolve(tree, pointer) != nullptr);
+}
+
 // All conditions of a key must hold; the first that fails is the reason.
 std::vector<MeaninglessKey> meaningless_keys(const io::Json& tree, const Scenario& scenario) {
   std::vector<MeaninglessKey> keys;
@@ -137,7 +143,7 @@ std::vector<MeaninglessKey> meaningless_keys(const io::Json& tree, const Scenari
       return each.pointer == rule.pointer && each.reason.find(" has no ") != std::string::npos;
     });
     if (!known && !rule.meaningful(scenario) && !waits(scenario, rule.pointer) &&
-        is_given(tree, rule.pointer)) {
+        is_set(tree, rule.pointer)) {
       const std::string_view key = rule.pointer.substr(rule.pointer.rfind('/') + 1);
       keys.push_back({std::string(rule.pointer),
                       std::string(key) + " has no meaning for " + rule.where(scenario)});

@@ -58,9 +58,11 @@ struct KeyRule {
 
 // The rules of the keys for training in rounds of several steps (TRN 8.1, 8.4), for nodes with
 // several GPUs and network cards and switches that add, for parameter servers (PIP 2, TRN 4.7), for
-// micro-batches and sharding, and of the keys that give the layer times of a model table.
+// micro-batches and sharding, of packets and transports (PKT 3.8), and of the keys that give the
+// layer times of a model table.
 [[nodiscard]] std::span<const KeyRule> local_rules();
 [[nodiscard]] std::span<const KeyRule> node_rules();
+[[nodiscard]] std::span<const KeyRule> packet_rules();
 [[nodiscard]] std::span<const KeyRule> server_rules();
 [[nodiscard]] std::span<const KeyRule> sharding_rules();
 [[nodiscard]] std::span<const KeyRule> workload_rules();

@@ -22,7 +22,6 @@ bool applies_at_once(const Scenario& s) {
   return !applies_late(s.training.algorithm) && !is_async(s);
 }
 bool is_pipe(const Scenario& s) { return s.training.algorithm == TrainingAlgorithm::pipe_sgd; }
-bool is_no_flow(const Scenario& s) { return s.cluster.network.model != NetworkModel::flow; }
 // alpha_beta takes from a topology only what nothing else gives.
 bool topology_counts(const Scenario& s) {
   return s.cluster.topology_gives_latency || s.cluster.topology_gives_bandwidth;
@@ -34,20 +33,6 @@ bool is_hierarchical(const Scenario& s) {
 bool is_automatic(const Scenario& s) {
   return s.communication.collective == AlgorithmId::automatic;
 }
-links::TransportKind transport_of(const Scenario& s) {
-  return s.cluster.network.packet.options.transport.kind;
-}
-
-// Transports without acknowledgements send no packets of that size.
-bool acknowledges(links::TransportKind kind) {
-  return kind != links::TransportKind::raw && kind != links::TransportKind::dlcp;
-}
-bool has_background(const Scenario& s) { return s.cluster.network.packet.background.load > 0; }
-// Only dlcp sends packets that may be lost.
-bool drops_by_class(const Scenario& s) {
-  return transport_of(s) == links::TransportKind::dlcp || has_background(s);
-}
-
 // Buckets that are sent whole in the steps of sync_sgd: neither sharded, nor to servers, nor in two
 // halves. asc_wfbp has the key wherever it is defined.
 bool may_share_channel(const Scenario& s) {
@@ -74,9 +59,6 @@ std::string method_word(const Scenario& s) {
 }
 std::string collective_word(const Scenario& s) {
   return "collective " + std::string(collectives::name(s.communication.collective));
-}
-std::string transport_word(const Scenario& s) {
-  return "transport " + std::string(links::kTransportKinds[transport_of(s)]);
 }
 std::string curve_word(const Scenario& s) {
   return s.training.exchange       ? "exchanges of a given exchange_s"
@@ -119,9 +101,15 @@ constexpr std::string_view kNotAsync = "training is not asynchronous";
 // converts to both.
 constexpr std::array kRules{
     KeyRule{"/cluster/network/count_headers", "the network model is flow",
-            [](const Scenario& s) { return !is_no_flow(s); }, model_word},
+            [](const Scenario& s) { return s.cluster.network.model == NetworkModel::flow; },
+            model_word},
     KeyRule{"/cluster/network/packet", "the network model is flow or packet", is_simulated,
             model_word},
+    KeyRule{
+        "/cluster/network/latency_s /cluster/network/bandwidth_Bps /cluster/network/efficiency",
+        "the network model is alpha_beta, or no topology is given",
+        [](const Scenario& s) { return !is_simulated(s) || s.cluster.topology.is_null(); },
+        [](const Scenario& s) { return model_word(s) + " with a topology, whose links count"; }},
     KeyRule{"/training/exchange_s /training/sync_s /training/host_copy_Bps", kNotAsync, is_in_step,
             algorithm_word},
     KeyRule{"/training/input_s /training/input_pipelined", "the algorithm is sync_sgd", is_sync,
@@ -257,36 +245,20 @@ constexpr std::array kRules{
     KeyRule{"/training/warmup_switch", "warmup_iterations is above 0",
             [](const Scenario& s) { return !is_pipe(s) || s.training.warmup_iterations > 0; },
             [](const Scenario&) { return std::string("training without warmup_iterations"); }},
-    KeyRule{"/cluster/network/packet/ack_bytes",
-            "the transport or the background acknowledges packets",
-            [](const Scenario& s) { return acknowledges(transport_of(s)) || has_background(s); },
-            transport_word},
-    KeyRule{"/cluster/network/packet/drop_packets/droppable "
-            "/cluster/network/packet/drop_packets/middle",
-            "the transport is dlcp, or there is background load", drops_by_class, transport_word},
-    KeyRule{"/cluster/network/packet/queues", "the transport is dlcp",
-            [](const Scenario& s) { return transport_of(s) == links::TransportKind::dlcp; },
-            transport_word},
-    KeyRule{"/cluster/network/packet/spray_offset", "load_balancing is spray_round_robin",
-            [](const Scenario& s) {
-              return s.cluster.network.packet.options.load_balancing ==
-                     links::LoadBalancing::spray_round_robin;
-            },
-            [](const Scenario& s) {
-              return "load_balancing " +
-                     std::string(
-                         links::kLoadBalancings[s.cluster.network.packet.options.load_balancing]);
-            }},
-    KeyRule{"/cluster/network/packet/wire_overhead_bytes",
-            "the network model is packet, or flow with count_headers",
-            [](const Scenario& s) { return is_no_flow(s) || s.cluster.network.count_headers; },
-            model_word},
     KeyRule{"/communication/next_forward", kAppliesAtOnce, applies_at_once, algorithm_word},
     KeyRule{"/communication/overlap_backward /communication/copy_bandwidth_Bps", kNotAsync,
             is_in_step, algorithm_word},
     KeyRule{"/communication/candidates /communication/block_bytes /communication/reduction_mode "
             "/communication/chunking /communication/cost_form",
             kEvaluated, is_evaluated, curve_word},
+    KeyRule{"/communication/reduction_mode",
+            "it is overlapped, or ranks add what they receive: there are no servers",
+            [](const Scenario& s) {
+              return s.communication.options.reduction_mode ==
+                         collectives::ReductionMode::overlapped ||
+                     s.communication.collective != AlgorithmId::parameter_server;
+            },
+            [](const Scenario&) { return std::string("servers, which add after the last push"); }},
     KeyRule{"/communication/cost_form", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/communication/cost_form",
             "it is exact, the collective has two levels or a node has one GPU",
@@ -326,27 +298,6 @@ constexpr std::array kRules{
             algorithm_word},
 };
 
-// What packets alone have; flows take sizes, paths and the loss bound of dlcp from the block.
-constexpr std::array kPacketRules{
-    KeyRule{"/cluster/network/packet/control_bytes /cluster/network/packet/ack_bytes "
-            "/cluster/network/packet/queues /cluster/network/packet/switch_latency_s "
-            "/cluster/network/packet/buffer /cluster/network/packet/mark_packets "
-            "/cluster/network/packet/drop_packets /cluster/network/packet/spray_offset "
-            "/cluster/network/packet/queue_discipline /cluster/network/packet/faults "
-            "/cluster/network/packet/background /cluster/network/packet/transport/priority "
-            "/cluster/network/packet/transport/priority_map "
-            "/cluster/network/packet/transport/selective_drop "
-            "/cluster/network/packet/transport/front_fraction "
-            "/cluster/network/packet/transport/large_fraction "
-            "/cluster/network/packet/transport/protect_large "
-            "/cluster/network/packet/transport/rate_control "
-            "/cluster/network/packet/transport/feedback_packets "
-            "/cluster/network/packet/transport/rate_floor "
-            "/cluster/network/packet/transport/loss_fill "
-            "/cluster/network/packet/transport/rescale "
-            "/cluster/network/packet/transport/control_lossy",
-            "the network model is packet", is_no_flow, model_word}};
-
 } // namespace
 
 const std::vector<KeyRule>& key_rules() {
@@ -354,8 +305,7 @@ const std::vector<KeyRule>& key_rules() {
     std::vector<KeyRule> all;
     for (const std::span<const KeyRule> rules :
          {std::span<const KeyRule>(kRules), node_rules(), sharding_rules(), local_rules(),
-          server_rules(), workload_rules(), conditions_rules(), job_rules(),
-          std::span<const KeyRule>(kPacketRules)}) {
+          server_rules(), workload_rules(), conditions_rules(), job_rules(), packet_rules()}) {
       for (const KeyRule& rule : rules) {
         for (const std::string_view pointer : io::words_of(rule.pointer)) {
           all.push_back({pointer, rule.when, rule.meaningful, rule.where});

@@ -250,17 +250,6 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
                        .header_bytes =
                            static_cast<double>(options.header_bytes + options.wire_overhead_bytes)};
   }
-  if (!cluster.topology.is_null()) {
-    const io::Json* given = io::resolve(tree, "/cluster/network");
-    for (const std::string_view key :
-         {io::key_of<&Network::latency_s>(), io::key_of<&Network::bandwidth_Bps>(),
-          io::key_of<&Network::efficiency>()}) {
-      if (given->find(key) != nullptr) {
-        scenario.warnings.push_back("/cluster/network/" + std::string(key) +
-                                    " has no effect: the topology counts");
-      }
-    }
-  }
   cluster.fabric = std::move(fabric);
   check_network_use(tree, context, scenario);
 }

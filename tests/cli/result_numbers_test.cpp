@@ -129,7 +129,7 @@ TEST_CASE("message classes: the first front_fraction x layers are front layers")
   const study::MessageClasses classes(settings, {100, 100, 100, 100});
   for (const std::uint32_t layer : {0U, 1U, 2U, 3U}) {
     CAPTURE(layer);
-    CHECK(classes.of_layer(layer).small ==
+    CHECK(classes.of_layers({&layer, 1}).small ==
           (layer < 0.5 * 4 ? links::DropClass::droppable : links::DropClass::middle));
   }
 }

@@ -161,7 +161,7 @@ VALUES = {
     "/cluster/network/packet/drop_packets/middle": [2],
     "/cluster/network/packet/drop_packets/protected": [2],
     "/cluster/network/packet/faults/link_loss": [[{"link": 0, "probability": 0.3}]],
-    "/cluster/network/packet/faults/drop_packets_once": [[{"link": 0, "flow": 0, "seq": 1}]],
+    "/cluster/network/packet/faults/drop_packets_once": [[{"link": 0, "flow": 1, "seq": 1}]],
     "/cluster/network/packet/background/load": [0.4],
     "/cluster/network/packet/background/size_bytes": [40000],
     "/cluster/network/packet/background/cdf": [[[100, 0.5], [50000, 1]]],

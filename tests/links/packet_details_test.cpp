@@ -43,6 +43,45 @@ TEST_CASE("packet level: an ECN-capable packet is marked when the queue holds K_
   CHECK(result.links[link_between(fabric, 3, 2)].marks == (100 - 30) + (100 - 29));
 }
 
+// Host 0 has two equal cables of 10 Gbit/s to the switch, host 1 one of 100 Gbit/s.
+Fabric two_cables() {
+  Fabric fabric;
+  fabric.hosts = 2;
+  fabric.switches = 1;
+  fabric.node_names = {"a", "b", "s"};
+  for (const auto& [host, rate] : {std::pair{0U, 1.25e9}, {0U, 1.25e9}, {1U, 1.25e10}}) {
+    fabric.links.push_back({host, 2, 1e-6, rate});
+    fabric.links.push_back({2, host, 1e-6, rate});
+  }
+  return fabric;
+}
+
+// The last two of 2 n packets reach the switch together: n tau + 2 (tau / 10) + 2 d (PKT 3.6).
+TEST_CASE(
+    "packet level: sprayed packets leave a host on all its equal cables, in every transport") {
+  const Fabric fabric = two_cables();
+  const auto check = [&](PacketOptions options, std::int64_t packets, Picoseconds late) {
+    CAPTURE(static_cast<int>(options.transport.kind));
+    CAPTURE(static_cast<int>(options.transport.dlcp.rate_control));
+    options.load_balancing = LoadBalancing::spray_round_robin;
+    const auto result = run(
+        fabric, options, {{.src = 0, .dst = 1, .size_bytes = 1000 * kPayload, .loss_bound = 0.1}});
+    const Picoseconds least = packets / 2 * kTau + 2 * (kTau / 10) + 2 * kDelay;
+    CHECK(result.flows[0].fct() >= least);
+    CHECK(result.flows[0].fct() <= least + late);
+    CHECK(result.links[0].bytes == result.links[2].bytes);
+  };
+  for (const TransportKind kind : {TransportKind::raw, TransportKind::window, TransportKind::reno,
+                                   TransportKind::dctcp, TransportKind::pfabric}) {
+    check(unlimited(kind), 1000, 0);
+  }
+  for (const RateControl control : {RateControl::none, RateControl::dctcp, RateControl::timely}) {
+    PacketOptions options = unlimited(TransportKind::dlcp);
+    options.transport.dlcp.rate_control = control;
+    check(options, 900, control == RateControl::none ? 0 : kTau / 2); // half a packet between two
+  }
+}
+
 TEST_CASE("packet level: a packet sprayed at random goes where the hash says") {
   const Fabric fabric = leaf_spine(
       {.leaves = 2, .hosts_per_leaf = 4, .spines = 4, .host = kLink10G, .uplink = kLink10G});

@@ -49,6 +49,26 @@ std::string sparse(const std::string& method, double density, const std::string&
 
 } // namespace
 
+// Each of 4 servers on 2 nodes of 2 GPUs has a quarter of the bytes: half the bytes over a card
+// each way, of values that are half as wide (COL 5.10).
+TEST_CASE("compression: servers on GPUs of nodes receive compressed gradients") {
+  const auto period = [](const std::string& model, const std::string& compression) {
+    return study::testing::run_text(R"({"workload": {"layers": [{"name": "a", "forward_s": 0.001,
+        "backward_s": 0.001, "gradient_bytes": 750000}]}, "cluster": {"nodes": 2,
+        "gpus_per_node": 2, "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e10},
+        "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9, "model": ")" +
+                                    model + R"("}}, "training": {"algorithm": "parameter_server",
+        "placement": "sharded"}, "communication": {"schedule": "single", "compression": )" +
+                                    compression + "}}")
+        .summary.iteration_time_s.value();
+  };
+  for (const std::string model : {"alpha_beta", "flow"}) {
+    const double dense = period(model, R"("none")") - 0.002 - 2e-5;
+    CHECK(period(model, R"("fp16")") == within(0.002 + 2e-5 + dense / 2, 1e-9));
+    CHECK(period(model, R"("quantize8")") == within(0.002 + 2e-5 + dense / 4, 1e-9));
+  }
+}
+
 TEST_CASE("compression: the phases of a sequential iteration add up to it") {
   for (const char* method :
        {"topk", "gtopk_tree", "gtopk_butterfly", "gtopk_exact", "sparcml_rd"}) {

@@ -325,16 +325,10 @@ TEST_CASE("network run: bounded loss is reported, never above its bound, and pri
           tensor.delivered_bytes + tensor.lost_network_bytes + tensor.lost_stopped_bytes);
   }
   // Gathered parameters have no earlier values that could stand in for lost ones (PKT 5.6).
-  const auto sharded = [](const std::string& pull) {
-    const std::string loss = R"(, "packet": {"transport": {"kind": "dlcp", "loss_bound_push": 0,
-        "loss_bound_pull": )" +
-                             pull + "}}";
-    return run_case(
-               {.network = with_links("flow", loss), .training = R"("sharding": "full_shard", )"})
-        .summary;
-  };
-  CHECK(*sharded("0.2").stale_fraction == 0);
-  CHECK(*sharded("0.2").iteration_time_s == within(*sharded("0").iteration_time_s, 1e-9));
+  const std::string loss = R"(, "packet": {"transport": {"kind": "dlcp", "loss_bound_push": 0.1}})";
+  CHECK(
+      *run_case({.network = with_links("flow", loss), .training = R"("sharding": "full_shard", )"})
+           .summary.stale_fraction == 0);
 }
 
 TEST_CASE(

@@ -171,6 +171,87 @@ TEST_CASE("meaning: keys that one algorithm, network or value of another key lea
         "test.json: /variability/exchange_cv: exchange_cv has no meaning for mode async");
 }
 
+TEST_CASE("meaning: keys of simulated networks that nothing reads beside the others") {
+  const auto on = [](const std::string& network, const std::string& training = "",
+                     const std::string& communication = R"("schedule": "single")") {
+    return problem({.cluster = R"("nodes": 4, "network": {)" + network + "}",
+                    .training = training,
+                    .communication = communication});
+  };
+  const std::string link = R"("latency_s": 1e-5, "bandwidth_Bps": 1e9, )";
+  const auto packets = [&](const std::string& keys, const std::string& training = "",
+                           const std::string& communication = R"("schedule": "single")") {
+    return on(link + R"("model": "packet", "packet": {)" + keys + "}", training, communication);
+  };
+  for (const auto& [key, value] : {std::pair<std::string, std::string>{"latency_s", "1e-5"},
+                                   {"bandwidth_Bps", "1e9"},
+                                   {"efficiency", "0.5"}}) {
+    CHECK(problem({.cluster = R"("nodes": 4, "network": {"model": "flow", ")" + key +
+                              "\": " + value + "}, " + kStar}) ==
+          "test.json: /cluster/network/" + key + ": " + key +
+              " has no meaning for network model flow with a topology, whose links count");
+  }
+  const std::string servers = R"("algorithm": "parameter_server")";
+  for (const std::string& training : {servers, std::string(R"("algorithm": "easgd")")}) {
+    CHECK(problem({.training = training, .communication = R"("reduction_mode": "serial")"}) ==
+          "test.json: /communication/reduction_mode: reduction_mode has no meaning for servers, "
+          "which add after the last push");
+    CHECK(problem({.training = training, .communication = R"("reduction_mode": "overlapped")"}) ==
+          "");
+  }
+  const std::string at = "test.json: /cluster/network/packet/";
+  CHECK(packets(R"("control_bytes": 80, "transport": "dctcp")") ==
+        at + "control_bytes: control_bytes has no meaning for transport dctcp");
+  CHECK(packets(R"("control_bytes": 80, "transport": "dlcp")") == "");
+  CHECK(packets(R"("control_bytes": 80, "transport": "pfabric")") == "");
+  CHECK(packets(R"("drop_packets": {"protected": 9}, "transport": "dctcp")") ==
+        at + "drop_packets/protected: protected has no meaning for transport dctcp");
+  CHECK(packets(R"("drop_packets": {"protected": 9}, "transport": "reno")") == "");
+  CHECK(packets(R"("drop_packets": {"protected": null}, "transport": "dlcp")") == "");
+  CHECK(packets(R"("drop_packets": {"protected": 9}, "transport": "dlcp",
+                   "background": {"load": 0.1, "size_bytes": 9000, "transport": "reno"})") == "");
+  const std::string pull = R"("transport": {"kind": "dlcp", "loss_bound_pull": 0.1})";
+  for (const std::string sharding : {"full_shard", "shard_grad_op"}) {
+    CHECK(packets(pull, R"("sharding": ")" + sharding + "\"", "") ==
+          at + "transport/loss_bound_pull: loss_bound_pull has no meaning for sharding " +
+              sharding + ", where no earlier values stand in for lost ones");
+  }
+  CHECK(packets(pull, R"("sharding": "zero1")") == "");
+  CHECK(packets(pull, "", R"("schedule": "single", "collective": "recursive_doubling")") ==
+        at + "transport/loss_bound_pull: loss_bound_pull has no meaning for collective "
+             "recursive_doubling, which only adds");
+  CHECK(on(link + R"("model": "flow", "packet": {"mark_packets": null, "transport": "dctcp"})") ==
+        at + "mark_packets: mark_packets has no meaning for network model flow");
+  CHECK(packets(R"("mark_packets": null, "transport": "dctcp")") == "");
+}
+
+TEST_CASE("meaning: a fault of a packet that is never sent is refused (PKT 13)") {
+  const auto fault = [](int flow, int seq, const std::string& transport,
+                        const std::string& training = "") {
+    try {
+      (void)study::testing::run_text(text_of(
+          {.cluster = R"("nodes": 4, "network": {"latency_s": 1e-6, "bandwidth_Bps": 1e9,
+             "model": "packet", "packet": {"transport": ")" +
+                      transport + R"(", "faults": {"drop_packets_once": [{"link": 0, "flow": )" +
+                      std::to_string(flow) + R"(, "seq": )" + std::to_string(seq) + "}]}}}",
+           .training = training}));
+      return std::string();
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+  };
+  const std::string at = "test.json: /cluster/network/packet/faults/drop_packets_once/0/";
+  // Rank 0 sends to rank 1 only, 6 chunks of 1 MB an iteration in packets of 1460 bytes.
+  CHECK(fault(1, 100, "reno") == "");
+  CHECK(fault(2, 0, "reno") == at + "flow: unknown flow 2, messages are sent by flows 1 to 12");
+  CHECK(fault(1, 41099, "reno") == "");
+  CHECK(fault(1, 41100, "reno") == at + "seq: unknown packet 41100, flow 1 has 41100 packets");
+  CHECK(fault(1, 684, "dlcp") == "");
+  CHECK(fault(1, 685, "dlcp") == at + "seq: unknown packet 685, flow 1 has 685 packets");
+  CHECK(fault(1, 0, "reno", kAsync) ==
+        at + "flow: unknown flow 1, messages are sent by flows 4 to 23");
+}
+
 TEST_CASE("meaning: leftovers of a base file are ignored, and the resolved scenario drops them") {
   const Parts parts{.training = R"("algorithm": "parameter_server", "server_split": "whole")",
                     .communication = R"("ring_startup": "2P")"};

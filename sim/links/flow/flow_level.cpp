@@ -112,7 +112,7 @@ void FlowLevel::begin_all() {
     if (place >= flows_.size()) {
       flows_.resize(place + 1);
     }
-    flows_[place] = {start, now_, start.bytes, 0, true};
+    flows_[place] = {start, now_, start.bytes * start.stretch, 0, true};
     if (start.bytes <= 0) {
       finishes_.set(place, now_, now_);
     }
@@ -135,7 +135,7 @@ void FlowLevel::solve() {
     }
     flow.since = now_;
     flow.rate = rate;
-    const double bytes = flow.start.bytes;
+    const double bytes = flow.start.bytes * flow.start.stretch;
     const double end = flow.remaining > 0 ? now_ + flow.remaining / rate : now_;
     // Flows that are equal by symmetry differ by rounding only; within the crumb they end together,
     // with one event and one solve.
@@ -172,7 +172,8 @@ std::vector<LinkUse> FlowLevel::link_use(double now) const {
       const double left = std::max(0.0, flow.remaining - flow.rate * (now - flow.since));
       const auto links = rates_.paths.links(flow.start.path);
       for (std::size_t i = 0; i < links.size(); ++i) {
-        use[links[i]].bytes += rates_.paths.part(flow.start.path, i) * (flow.start.bytes - left);
+        use[links[i]].bytes +=
+            rates_.paths.part(flow.start.path, i) * (flow.start.bytes - left / flow.start.stretch);
       }
     }
   }

@@ -32,6 +32,7 @@ public:
     std::uint32_t priority{}; // below `classes`; 0 is served first
     double weight = 1;
     double cap_Bps = std::numeric_limits<double>::infinity();
+    double stretch = 1; // its bytes keep the links this many times as long; above 0
   };
 
   // `crumb_of_flow` is the share of a flow's size within which it ends together with another one.

@@ -61,6 +61,8 @@ ConnectionId open_connection(PacketCore& core, const ConnectionSpec& spec) {
     connection.data = given ? add_way(core, forward) : connection.control;
     if (sprayed) {
       connection.data.path = kNone;
+      connection.lanes =
+          static_cast<std::uint32_t>(core.routes.next_links(spec.src, spec.dst).size());
     }
     connection.back =
         add_way(core, core.routes.ecmp_path(spec.dst, spec.src, spec.number, core.options.seed));
@@ -79,7 +81,10 @@ ConnectionId open_connection(PacketCore& core, const ConnectionSpec& spec) {
 MessageId add_message(PacketCore& core, const MessageSpec& spec) {
   assert(spec.start >= core.now && "messages are handed over in the order of time");
   assert(spec.queue >= 1 && spec.queue < core.options.queues && "queue 0 is control");
-  const TransportKind kind = core.connections[spec.connection].kind;
+  Connection& connection = core.connections[spec.connection];
+  connection.stretch = spec.stretch;
+  core.stretches = core.stretches || spec.stretch != 1;
+  const TransportKind kind = connection.kind;
   const std::int64_t full = core.options.full_payload();
   const auto packets = static_cast<std::uint32_t>((spec.size_bytes + full - 1) / full);
   MessageShape shape{.packets = packets};
@@ -106,19 +111,17 @@ MessageId add_message(PacketCore& core, const MessageSpec& spec) {
 
 // No path is faster: `need` packets one after the other through the slowest link, the last of them
 // alone over the others (packets as short as the shortest). 0 where the first link of a
-// sprayed packet is not known.
+// sprayed packet is not known, or how long links take.
 Picoseconds lower_bound(const PacketCore& core, MessageId message) {
   const Connection& connection = core.connections[core.specs[message].connection];
-  if (core.results[message].need == 0 || connection.data.hops == 0) {
+  if (core.results[message].need == 0 || connection.data.hops == 0 || connection.lanes > 1 ||
+      core.stretches) {
     return 0;
   }
   const MessageShape& shape = core.shapes[message];
   const auto full = static_cast<std::uint16_t>(shape.full_payload + shape.extra_bytes);
   const auto last = static_cast<std::uint16_t>(shape.last_payload + shape.extra_bytes);
   const bool sprayed = connection.data.path == kNone;
-  if (sprayed && core.routes.next_links(connection.src, connection.dst).size() > 1) {
-    return 0;
-  }
   // Of sprayed packets only the way out of the host is known.
   const std::uint32_t hops = sprayed ? 1 : connection.data.hops;
   Picoseconds sum = 0;

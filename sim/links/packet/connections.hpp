@@ -22,7 +22,8 @@ MessageId add_message(PacketCore& core, const MessageSpec& spec);
 
 // Returns the least time from the start of the message to its completion: `need` packets one after
 // the other on the slowest link of the path, and the last packet alone on the other links. For
-// sprayed packets only the link out of the host is included; 0 if several links lead out.
+// sprayed packets only the link out of the host is included; 0 if several links lead out, or
+// links are stretched.
 [[nodiscard]] Picoseconds lower_bound(const PacketCore& core, MessageId message);
 
 } // namespace stepsim::links

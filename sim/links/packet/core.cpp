@@ -106,15 +106,20 @@ std::uint32_t PacketCore::purge(MessageId message) {
 }
 
 // One entry of the queue stands for all packets of the message (a train): the port takes them off
-// one by one, so that a message of a million packets takes no more memory than one.
+// one by one, so that a message of a million packets takes no more memory than one. Packets that
+// are sprayed over several links out of the host wait one by one.
 void PacketCore::send_all(MessageId message, bool notify) {
   const std::uint32_t count = shapes[message].packets;
-  Packet first = next_data(message, 0);
-  connections[first.connection].sent += count - 1;
-  first.notify = notify;
-  first.train = count > 1;
-  first.count = count > 1 ? count : 0;
-  send(first);
+  Connection& connection = connections[specs[message].connection];
+  const bool train = count > 1 && connection.lanes == 1;
+  for (std::uint32_t seq = 0; seq < (train ? 1 : count); ++seq) {
+    Packet next = next_data(message, seq);
+    next.notify = notify;
+    next.train = train;
+    next.count = train ? count : 0;
+    connection.sent += train ? count - 1 : 0;
+    send(next);
+  }
 }
 
 void PacketCore::mark_to_start(LinkId link) {
@@ -182,7 +187,13 @@ void PacketCore::start(LinkId link) {
   Port& port = ports[link];
   const std::uint32_t index = ports.take(link);
   Packet& packet = pool[index];
-  const Picoseconds time = ports.time_of(port, packet.wire);
+  Picoseconds time = ports.time_of(port, packet.wire);
+  Picoseconds latency = port.latency;
+  if (stretches) {
+    const Connection& connection = connections[packet.connection];
+    time = std::max<Picoseconds>(1, connection.stretched(time));
+    latency = connection.stretched(latency);
+  }
   port.in_service = packet.notify && packet.hop == 0 ? index : kNone;
   port.busy = true;
   port.busy_until = now + time;
@@ -203,7 +214,7 @@ void PacketCore::start(LinkId link) {
       ++results[packet.message].sent_packets;
     }
   }
-  events.push({port.busy_until + port.latency, packet.order, packet.seq, index});
+  events.push({port.busy_until + latency, packet.order, packet.seq, index});
   if (port.waiting != 0 || port.always_ends || port.in_service != kNone) {
     port.end_pending = true;
     events.push({port.busy_until, event_key(EventClass::end) | link, 0, link});

@@ -34,12 +34,19 @@ struct Connection {
   Way control{};              // control packets to the receiver: always ECMP
   Way back{};                 // ACKs and control packets from the receiver
   LinkId first_link{};        // link out of the source
+  std::uint32_t lanes = 1;    // links out of the source that data packets take, more if sprayed
   std::uint32_t state{};      // index in the arrays of its transport
   std::uint32_t sent = 0;     // number of data packets sent
   std::uint32_t last_seq = 0; // seq of the last data packet that arrived
   // Sum over the links of the path: twice the latency, and the transmission of a full and a control
   // packet.
   Picoseconds base_rtt{};
+  double stretch = 1; // MessageSpec::stretch of the newest message
+
+  [[nodiscard]] Picoseconds stretched(Picoseconds time) const {
+    return std::llround(stretch * static_cast<double>(time));
+  }
+  [[nodiscard]] Picoseconds stretched_rtt() const { return stretched(base_rtt); }
 };
 
 // A timer of a connection or message. Only its event at `event_at` counts, which is not after the
@@ -135,6 +142,7 @@ public:
   std::uint64_t unfinished = 0; // number of messages that have not ended
   std::uint64_t packet_hops = 0, event_count = 0;
   std::uint64_t last_delivery = 0; // the event that last delivered data for the first time
+  bool stretches = false;          // whether a message had a stretch other than 1
 
 private:
   [[nodiscard]] std::uint32_t enqueue(LinkId link, std::uint32_t packet);

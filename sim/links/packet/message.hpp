@@ -39,6 +39,9 @@ struct MessageSpec {
   double loss_bound = 0;  // p in [0, 1), used by dlcp
   DropRule drop_rule{};
   Picoseconds start{}; // not before now
+  // Links take this many times as long, in transmission and latency, for the packets of the
+  // connection from this message to the next.
+  double stretch = 1;
 };
 
 // The outcome of a message. Times count from the start of the run.

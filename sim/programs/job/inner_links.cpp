@@ -9,7 +9,7 @@ InnerLinks::InnerLinks(std::uint32_t ranks, const collectives::LinkCost& link)
       ranks_(ranks), startup_s_(link.startup_s()) {}
 
 void InnerLinks::send(double now, const Part& part, std::uint32_t src, std::uint32_t dst,
-                      double bytes) {
+                      double bytes, double stretch) {
   const auto [path, is_new] = paths_.try_emplace({src, dst}, 0);
   if (is_new) {
     path->second =
@@ -22,7 +22,11 @@ void InnerLinks::send(double now, const Part& part, std::uint32_t src, std::uint
   const std::uint32_t id = free_.back();
   free_.pop_back();
   parts_[id] = part;
-  level_.submit(now, {.id = id, .path = path->second, .bytes = bytes});
+  level_.submit(now, {.id = id,
+                      .path = path->second,
+                      .bytes = bytes,
+                      .latency_s = (stretch - 1) * startup_s_,
+                      .stretch = stretch});
 }
 
 } // namespace stepsim::programs

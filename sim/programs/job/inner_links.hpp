@@ -16,7 +16,9 @@ public:
   };
   InnerLinks(std::uint32_t ranks, const collectives::LinkCost& link);
 
-  void send(double now, const Part& part, std::uint32_t src, std::uint32_t dst, double bytes);
+  // The link takes `stretch` times as long.
+  void send(double now, const Part& part, std::uint32_t src, std::uint32_t dst, double bytes,
+            double stretch = 1);
   // The next time at which a transfer begins or ends to flow; infinity without one.
   [[nodiscard]] double next_time() { return level_.next_time(); }
   // Calls `take` with every part that has arrived until `now`; it may send others.

@@ -143,6 +143,7 @@ struct JobMessage {
                                    // its exchange with servers among those of an iteration
   std::uint32_t contributions = 1; // gradient: number of workers whose gradients it sums
   double start_s{}, end_s{};       // passed to the network; complete at the receiver
+  double stretch = 1; // its path takes this many times as long: the factor of its exchange
   std::int64_t size_bytes{}, delivered_bytes{};
   // Bytes that the network lost, that are missing because the receiver ended the message early, and
   // that arrived after completion (links/packet/message.hpp).

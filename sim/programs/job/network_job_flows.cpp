@@ -93,7 +93,7 @@ std::uint32_t FlowMessages::hand_over(double now, std::uint32_t job, const JobMe
   const auto id = static_cast<std::uint32_t>(messages_.size());
   const std::uint32_t on = channel(job, message);
   const double wire = network_.flow.headers.wire(static_cast<double>(message.size_bytes));
-  messages_.push_back({wire * carried_part(job, message), now, on});
+  messages_.push_back({wire * carried_part(job, message), message.stretch, now, on});
   const std::uint32_t before = std::exchange(channels_[on].last, id);
   if (before == kNone) {
     start(now, id);
@@ -107,12 +107,14 @@ std::uint32_t FlowMessages::hand_over(double now, std::uint32_t job, const JobMe
 void FlowMessages::start(double now, std::uint32_t id) {
   const Underway& message = messages_[id];
   const Channel& channel = channels_[message.channel];
-  const double passed = std::min(now - message.handed_over_s, channel.latency_s);
+  const double latency_s = message.stretch * channel.latency_s;
+  const double passed = std::min(now - message.handed_over_s, latency_s);
   level_.submit(now, {.id = id,
                       .path = channel.path,
                       .bytes = message.bytes,
-                      .latency_s = -passed,
-                      .priority = channel.priority});
+                      .latency_s = latency_s - channel.latency_s - passed,
+                      .priority = channel.priority,
+                      .stretch = message.stretch});
 }
 
 // Whatever ends makes room for the next message of its channel.
@@ -178,7 +180,8 @@ std::uint32_t PacketMessages::hand_over(double now, std::uint32_t job, const Job
                              .queue = of.queue,
                              .loss_bound = loss_bound(jobs_[job], message),
                              .drop_rule = drop_rule(message, of),
-                             .start = std::max(links::to_picoseconds(now), packets_.now())});
+                             .start = std::max(links::to_picoseconds(now), packets_.now()),
+                             .stretch = message.stretch});
 }
 
 // The background ends with the jobs' limit, and when a message can never complete: it would go on

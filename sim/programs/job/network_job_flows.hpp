@@ -42,7 +42,7 @@ private:
     std::uint32_t last = kNone; // the newest message that is not complete
   };
   struct Underway { // [message]
-    double bytes{}, handed_over_s{};
+    double bytes{}, stretch{}, handed_over_s{};
     std::uint32_t channel{}, next = kNone; // next: the following message on the channel
   };
   [[nodiscard]] std::uint32_t channel(std::uint32_t job, const JobMessage& message);

@@ -128,8 +128,10 @@ JobCollective& ProgramJob::collective(std::uint32_t operation, std::size_t stage
 }
 
 double ProgramJob::factor(std::uint32_t operation, std::int64_t iteration) const {
-  return programs::exchange_factor(spec_.program, spec_.factors,
-                                   spec_.program.operations[operation], iteration, job_.iterations);
+  constexpr double kNoTime = 1e-30; // of a factor 0: links still need a rate
+  return std::max(kNoTime, programs::exchange_factor(spec_.program, spec_.factors,
+                                                     spec_.program.operations[operation], iteration,
+                                                     job_.iterations));
 }
 
 void ProgramJob::take_entered(double now) {
@@ -145,9 +147,10 @@ void ProgramJob::take_entered(double now) {
     const auto found = place_of_.find({each.operation, each.iteration, ranks.front()});
     const std::uint32_t place =
         found != place_of_.end() ? found->second : start(each, ranks.front());
-    Running& running = running_[place];
-    running.messages->enter(now, running.collective->place_of(each.rank));
-    end_stage_if_done(now, place);
+    if (++running_[place].entered == ranks.size()) {
+      begin_stage(now, place);
+      end_stage_if_done(now, place);
+    }
   }
   if (servers_) {
     take_received(now);
@@ -193,7 +196,6 @@ std::uint32_t ProgramJob::start(const programs::ProgramEvents::Entered& entered,
                      .first_rank = first_rank,
                      .communicator = free_communicator(stream)};
   busy_[running_[place].communicator] = true;
-  begin_stage(place);
   return place;
 }
 
@@ -208,26 +210,23 @@ std::uint32_t ProgramJob::free_communicator(std::uint32_t stream) const {
   return first;
 }
 
-// What the tail sends counts in the last iteration.
-void ProgramJob::begin_stage(std::uint32_t place) {
+// All ranks enter a stage together. What the tail sends counts in the last iteration.
+void ProgramJob::begin_stage(double now, std::uint32_t place) {
   Running& running = running_[place];
   const programs::Operation& operation = spec_.program.operations[running.operation];
-  const collectives::Collective& stage =
-      spec_.exchanges[spec_.exchange_of[running.operation]].stages[running.stage];
   JobMessage label;
   label.iteration = std::min(running.iteration, job_.iterations - 1);
   label.piece = static_cast<std::uint32_t>(std::max(operation.unit, 0));
   label.communicator = running.communicator;
   label.run = place;
+  label.stretch = factor(running.operation, running.iteration);
   running.collective = &collective(running.operation, running.stage,
                                    program_.part_of(running.operation, running.first_rank));
-  running.messages = std::make_unique<CollectiveMessages>(
-      *running.collective, std::llround(stage.bytes * factor(running.operation, running.iteration)),
-      label, outbox_, inner_free_s_[operation.stream]);
+  running.messages = std::make_unique<CollectiveMessages>(now, *running.collective, label, outbox_,
+                                                          inner_free_s_[operation.stream]);
   active_.push_back(place);
 }
 
-// All ranks leave a stage together and enter the next.
 void ProgramJob::end_stage_if_done(double now, std::uint32_t place) {
   while (running_[place].messages && running_[place].messages->finished()) {
     Running& running = running_[place];
@@ -236,10 +235,7 @@ void ProgramJob::end_stage_if_done(double now, std::uint32_t place) {
     std::erase(active_, place);
     const std::uint32_t exchange = spec_.exchange_of[running.operation];
     if (++running.stage < spec_.exchanges[exchange].stages.size()) {
-      begin_stage(place);
-      for (std::uint32_t each = 0; each < running.collective->ranks().size(); ++each) {
-        running.messages->enter(now, each);
-      }
+      begin_stage(now, place);
       continue;
     }
     const double seconds = factor(running.operation, running.iteration) *

@@ -3,13 +3,13 @@
 // pushes its gradients when it reaches the exchange, which ends for every rank when the sum is back
 // there. Otherwise the exchanges are collectives on the network, each among the ranks of its part.
 // The discipline of the stream decides when an exchange runs:
-//   fifo       a rank enters when it reaches the exchange, so that transfers among early ranks may
-//              begin; the exchange as a whole begins when its last rank enters
+//   fifo       as soon as its last rank has reached it
 //   priority   the most urgent one that is ready at all ranks, while credit is left
-//   at_once    as many as the stream has slots; all ranks enter at once
+//   at_once    as many as the stream has slots
 // A collective ends for all ranks of its part when all of them have finished the schedule and the
 // seconds of the operation, which are added to the messages, have passed. A factor x of an exchange
-// (TRN 2.7) multiplies the bytes and these seconds by x.
+// (TRN 2.7) multiplies all these times by x: links take x times as long for its messages, which
+// leaves their bytes as they are.
 
 #include "programs/job/job_collective.hpp"
 #include "programs/job/server_traffic.hpp"
@@ -51,14 +51,15 @@ public:
   }
 
 private:
-  struct Running { // an exchange, from the moment at which its first rank enters
+  struct Running { // an exchange, from the moment at which its first rank reaches it
     std::uint32_t operation{};
     std::int64_t iteration{};
     std::uint32_t first_rank{}; // first rank of its part
     std::uint32_t communicator{};
+    std::size_t entered = 0; // number of ranks that have reached it
     std::size_t stage = 0;
     JobCollective* collective = nullptr;            // collective of the current stage
-    std::unique_ptr<CollectiveMessages> messages{}; // none while the operation's seconds pass
+    std::unique_ptr<CollectiveMessages> messages{}; // none before, and while seconds pass
   };
   using Key = std::tuple<std::uint32_t, std::int64_t, std::uint32_t>; // as in Running
 
@@ -71,7 +72,7 @@ private:
   [[nodiscard]] std::uint32_t start(const programs::ProgramEvents::Entered& entered,
                                     std::uint32_t first_rank);
   [[nodiscard]] std::uint32_t free_communicator(std::uint32_t stream) const;
-  void begin_stage(std::uint32_t place);
+  void begin_stage(double now, std::uint32_t place);
   void end_stage_if_done(double now, std::uint32_t place);
   void end(double now, std::uint32_t place);
 

@@ -7,7 +7,7 @@
 namespace stepsim::programs {
 
 ServerTraffic::ServerTraffic(const NetworkJob& job, std::vector<std::uint32_t> piece_of)
-    : job_(job), spec_(*job.servers), piece_of_(std::move(piece_of)), bytes_(piece_of_.size()),
+    : job_(job), spec_(*job.servers), piece_of_(std::move(piece_of)), stretch_(piece_of_.size()),
       servers_(spec_.placement == collectives::Placement::sharded ? job.workers : spec_.count),
       dedicated_(spec_.placement == collectives::Placement::dedicated),
       lists_(std::size_t{2} * job.workers), arrivals_(piece_of_.size() * servers_),
@@ -30,7 +30,7 @@ double ServerTraffic::next_time() const {
 
 // Even parts in whole values, the first ones a value longer; or the whole piece on one server.
 std::int64_t ServerTraffic::part_bytes(std::uint32_t exchange, std::uint32_t server) const {
-  const std::int64_t bytes = bytes_[exchange];
+  const std::int64_t bytes = job_.pieces[piece_of_[exchange]].bytes;
   if (spec_.whole) {
     return piece_of_[exchange] % servers_ == server ? bytes : 0;
   }
@@ -68,7 +68,8 @@ void ServerTraffic::send_near(double now, const InnerLinks::Part& part) {
     return;
   }
   inner_->send(now, part, part.push ? part.worker : server, part.push ? server : part.worker,
-               static_cast<double>(part_bytes(part.exchange, part.server)));
+               static_cast<double>(part_bytes(part.exchange, part.server)),
+               stretch_[part.exchange]);
 }
 
 void ServerTraffic::take_near(double now, const InnerLinks::Part& part) {
@@ -77,10 +78,9 @@ void ServerTraffic::take_near(double now, const InnerLinks::Part& part) {
 }
 
 void ServerTraffic::push(double now, std::uint32_t worker, std::uint32_t exchange,
-                         std::int64_t iteration, double factor) {
+                         std::int64_t iteration, double stretch) {
   ++events_;
-  bytes_[exchange] =
-      std::llround(factor * static_cast<double>(job_.pieces[piece_of_[exchange]].bytes));
+  stretch_[exchange] = stretch;
   Progress& progress = progress_[worker * piece_of_.size() + exchange];
   progress.iteration = iteration;
   for (std::uint32_t server = 0; server < servers_; ++server) {
@@ -94,7 +94,7 @@ void ServerTraffic::push(double now, std::uint32_t worker, std::uint32_t exchang
     if (on_one_host(worker, server)) {
       send_near(now, {.push = true, .worker = worker, .server = server, .exchange = exchange});
     } else {
-      wait(worker, {0, now, exchange, server, iteration, part_bytes(exchange, server)});
+      wait(worker, {0, now, exchange, server, iteration, part_bytes(exchange, server), stretch});
     }
   }
 }
@@ -132,6 +132,7 @@ void ServerTraffic::send(double now, std::vector<JobMessage>& messages) {
       message.dst = pushes ? rank_of(next.server) : worker;
       message.start_s = now;
       message.size_bytes = next.bytes;
+      message.stretch = next.stretch;
       list.outstanding += static_cast<double>(message.size_bytes);
     }
   }
@@ -160,7 +161,7 @@ void ServerTraffic::arrived(double now, std::uint32_t exchange, std::uint32_t se
   }
   arrivals_[part] = 0;
   const double pushes = job_.workers - (dedicated_ ? 0 : 1);
-  const double seconds = static_cast<double>(part_bytes(exchange, server)) *
+  const double seconds = stretch_[exchange] * static_cast<double>(part_bytes(exchange, server)) *
                          (pushes * spec_.add_s_per_byte + spec_.encode_s_per_byte);
   if (seconds > 0) {
     adder_free_s_[server] = std::max(adder_free_s_[server], now) + seconds;
@@ -177,7 +178,7 @@ void ServerTraffic::pull(double now, std::uint32_t exchange, std::uint32_t serve
       send_near(now, {.push = false, .worker = worker, .server = server, .exchange = exchange});
     } else {
       wait(std::size_t{job_.workers} + worker,
-           {0, now, exchange, server, iteration, part_bytes(exchange, server)});
+           {0, now, exchange, server, iteration, part_bytes(exchange, server), stretch_[exchange]});
     }
   }
 }

@@ -31,10 +31,10 @@ public:
   [[nodiscard]] double next_time() const;
   // Processes all ends of additions until `now`.
   void advance(double now);
-  // A worker has the gradients of the exchange, and its sum of the iteration before. `factor` is
-  // that of the bytes, the same for all workers.
+  // A worker has the gradients of the exchange, and its sum of the iteration before. Transfers and
+  // additions take `stretch` times as long, the same for all workers.
   void push(double now, std::uint32_t worker, std::uint32_t exchange, std::int64_t iteration,
-            double factor);
+            double stretch);
   // Tells the job that a message of send() has arrived.
   void delivered(double now, const JobMessage& message);
   // Appends the messages that are passed to the network now.
@@ -49,6 +49,7 @@ private:
     double ready_s{};
     std::uint32_t exchange{}, server{};
     std::int64_t iteration{}, bytes{};
+    double stretch{};
     [[nodiscard]] auto operator<=>(const Waiting&) const = default;
   };
   struct List {
@@ -79,7 +80,7 @@ private:
   const NetworkJob& job_;
   const JobServers& spec_;
   std::vector<std::uint32_t> piece_of_; // [exchange]
-  std::vector<std::int64_t> bytes_;     // [exchange], in the iteration of its last push
+  std::vector<double> stretch_;         // [exchange], in the iteration of its last push
   std::uint32_t servers_;
   bool dedicated_;
   std::vector<List> lists_;              // [worker]: its pushes; [W + worker]: the pulls to it

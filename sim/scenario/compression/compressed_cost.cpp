@@ -15,7 +15,8 @@ namespace stepsim::study {
 
 namespace {
 
-// Seconds on the wire, by formula where there is one.
+// Seconds on the wire, by formula where there is one, else by the cheapest evaluator that has all
+// stages: max_plus has no fabrics and, of servers, only single ones.
 double wire_seconds(const Scenario& scenario, const collectives::CompressedExchange& exchange) {
   if (const auto measured = measured_seconds(scenario, exchange)) {
     return *measured;

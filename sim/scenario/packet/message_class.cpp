@@ -29,14 +29,18 @@ std::uint8_t MessageClasses::queue(std::uint32_t layer) const {
 }
 
 // Other transports have one class for all packets.
-programs::MessageClass MessageClasses::of_layer(std::uint32_t layer) const {
+programs::MessageClass MessageClasses::of_layers(std::span<const std::uint32_t> layers) const {
   programs::MessageClass result;
   if (!settings_.has_transport || settings_.options.transport.kind != links::TransportKind::dlcp) {
     return result;
   }
   const BoundedLoss& bounded = settings_.bounded_loss;
+  const std::uint32_t layer = layers.empty() ? 0 : *std::ranges::min_element(layers);
   result.queue = queue(layer);
   result.loss_bound_push = bounded.bound_push_of(layer);
+  for (const std::uint32_t each : layers) {
+    result.loss_bound_push = std::min(result.loss_bound_push, bounded.bound_push_of(each));
+  }
   result.loss_bound_pull = bounded.bound_pull;
   result.large_fraction = bounded.large_fraction;
   if (bounded.selective_drop) {

@@ -18,9 +18,10 @@ public:
   // `bytes` has the bytes of the gradients of every layer, in forward order. `settings` must
   // outlive this object.
   MessageClasses(const PacketSettings& settings, std::vector<double> bytes);
-  // `layer` is numbered from 0 in forward order and must be less than the number of layers. Other
-  // transports than dlcp give the default class.
-  [[nodiscard]] programs::MessageClass of_layer(std::uint32_t layer) const;
+  // The class of a message with gradients of these layers: that of the first of them, with the
+  // smallest of their loss bounds (PKT A2). Layers are numbered from 0 in forward order and must be
+  // less than the number of layers. Other transports than dlcp give the default class.
+  [[nodiscard]] programs::MessageClass of_layers(std::span<const std::uint32_t> layers) const;
 
 private:
   [[nodiscard]] std::uint8_t queue(std::uint32_t layer) const;

@@ -118,7 +118,8 @@ void parse_thresholds(io::Fields& fields, links::PacketOptions& options) {
 // Losses by probability depend on the seed, losses by number do not: a test can lose one certain
 // packet and follow what the transport does.
 void parse_faults(io::Fields& fields, const ParseContext& context, const links::Fabric& fabric,
-                  links::PacketOptions& options) {
+                  PacketSettings& settings) {
+  links::PacketOptions& options = settings.options;
   fields.object("faults", [&](io::Fields& faults) {
     const auto link_of = [&](io::Fields& fault) -> links::LinkId {
       const io::Json* link = fault.any("link");
@@ -134,6 +135,7 @@ void parse_faults(io::Fields& fields, const ParseContext& context, const links::
       const links::LinkId link = link_of(fault);
       return links::LinkLoss{link, fault.number("probability")};
     });
+    settings.faults_file = std::string(faults.json().file());
     options.drop_once = faults.each("drop_packets_once", [&](io::Fields& fault) {
       links::DropOnce drop{.link = link_of(fault)};
       drop.connection = whole(fault, "flow");
@@ -320,7 +322,7 @@ PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
   }
   parse_buffer(fields, context, fabric, options);
   parse_thresholds(fields, options);
-  parse_faults(fields, context, fabric, options);
+  parse_faults(fields, context, fabric, settings);
   parse_transport(fields, context, settings);
   parse_background(fields, context, fabric, settings);
   if (settings.has_transport && options.transport.kind == links::TransportKind::window &&

@@ -41,6 +41,7 @@ struct PacketSettings {
   bool has_transport = false;
   BoundedLoss bounded_loss;
   links::BackgroundOptions background;
+  std::string faults_file;           // the file that has `faults`, for errors
   std::vector<std::string> warnings; // about thresholds that cannot work
 };
 

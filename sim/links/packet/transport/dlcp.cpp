@@ -12,7 +12,8 @@ void DlcpTransport::open(PacketCore& core, ConnectionId id) {
   const Picoseconds tau =
       connection.data.hops == 0
           ? 0
-          : transmission(core.options.mtu_wire_bytes, core.ports[connection.first_link].rate_Bps);
+          : transmission(core.options.mtu_wire_bytes, core.ports[connection.first_link].rate_Bps) /
+                connection.lanes;
   states_.push_back({.rate = DlcpRate(core.options.transport.dlcp, connection.base_rtt, tau)});
 }
 
@@ -68,16 +69,18 @@ void DlcpTransport::pace(PacketCore& core, ConnectionId id) {
 }
 
 // The next packet of the most urgent message: lost ones first, then new ones. The gap to the packet
-// after it is its transmission time over the rate, a fraction of the line.
+// after it is its transmission time over the rate, a fraction of the line, which is all links out
+// of the host that the packets take.
 void DlcpTransport::emit(PacketCore& core, ConnectionId id, State& state) {
   const MessageId message = state.to_send.front();
   Transfer& own = transfer(message);
   const bool again = own.again_next < own.again.size();
   const std::uint16_t wire = again ? send(core, message, own.again[own.again_next++], true)
                                    : send(core, message, own.next_seq++, false);
-  const Port& port = core.ports[core.connections[id].first_link];
-  state.next_send = core.now + std::llround(static_cast<double>(core.ports.time_of(port, wire)) /
-                                            state.rate.of_line());
+  const Connection& connection = core.connections[id];
+  const Picoseconds time = core.ports.time_of(core.ports[connection.first_link], wire);
+  state.next_send = core.now + std::llround(connection.stretch * static_cast<double>(time) /
+                                            (state.rate.of_line() * connection.lanes));
   if (own.again_next == own.again.size() && own.next_seq == core.shapes[message].packets) {
     state.to_send.erase(state.to_send.begin());
   }
@@ -122,7 +125,7 @@ void DlcpTransport::probe(PacketCore& core, MessageId message) {
   own.answered = false;
   if (core.options.transport.dlcp.control_lossy) {
     core.set_timer(own.probe, TimerKind::probe, id, message,
-                   core.now + 3 * core.connections[id].base_rtt);
+                   core.now + 3 * core.connections[id].stretched_rtt());
   }
 }
 
@@ -198,8 +201,9 @@ void DlcpTransport::delivered(PacketCore& core, const Packet& packet) {
     break;
   case PacketKind::feedback: {
     const Connection& connection = core.connections[packet.connection];
+    const auto rtt = static_cast<double>(core.now - packet.sent_at) / connection.stretch;
     states_[connection.state].rate.feedback(
-        {packet.tx_index, packet.count, packet.marked, core.now - packet.sent_at}, connection.sent);
+        {packet.tx_index, packet.count, packet.marked, std::llround(rtt)}, connection.sent);
     break;
   }
   case PacketKind::ack:
@@ -289,7 +293,7 @@ void DlcpTransport::feedback(PacketCore& core, const Packet& packet, State& stat
   ++state.arrivals;
   state.marked += packet.ce ? 1 : 0;
   ++state.since_feedback;
-  const Picoseconds base_rtt = core.connections[packet.connection].base_rtt;
+  const Picoseconds base_rtt = core.connections[packet.connection].stretched_rtt();
   const bool late = state.last_feedback != kNeverPs && core.now - state.last_feedback >= base_rtt;
   if (state.since_feedback < options.feedback_packets && !late) {
     return;

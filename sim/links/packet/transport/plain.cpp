@@ -106,7 +106,9 @@ void PfabricTransport::ready(PacketCore& core, MessageId message) {
   own.sent.assign(packets, false);
   own.received.assign(packets, false);
   own.left = packets;
-  own.window = static_cast<std::uint32_t>((connection.base_rtt + tau - 1) / tau) + kExtraWindow;
+  own.window =
+      static_cast<std::uint32_t>((connection.lanes * connection.base_rtt + tau - 1) / tau) +
+      kExtraWindow;
   pump(core, message);
   restart_timer(core, message);
 }
@@ -134,7 +136,7 @@ void PfabricTransport::pump(PacketCore& core, MessageId message) {
 void PfabricTransport::restart_timer(PacketCore& core, MessageId message) {
   const ConnectionId id = core.specs[message].connection;
   core.set_timer(transfers_[message].timer, TimerKind::expiry, id, message,
-                 core.now + 3 * core.connections[id].base_rtt);
+                 core.now + 3 * core.connections[id].stretched_rtt());
 }
 
 // No ACK for three round trips: all that is outstanding is to be sent again.
