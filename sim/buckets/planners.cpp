@@ -204,7 +204,10 @@ ScheduleOptions default_options(const Planner& planner) {
   return options;
 }
 
-Plan make_plan(const Problem& problem, Schedule schedule, const ScheduleOptions& options) {
+namespace {
+
+Plan plan_of(const Problem& problem, Schedule schedule, const ScheduleOptions& options,
+             bool timed) {
   assert(is_valid(problem) && "items in order of ready time, bytes >= 0");
   const Planner& row = planner(schedule);
   if (row.run == nullptr) {
@@ -225,7 +228,7 @@ Plan make_plan(const Problem& problem, Schedule schedule, const ScheduleOptions&
   } else {
     plan = row.run(planned, options);
     count_bytes(planned, plan);
-    if (!row.needs_forward()) {
+    if (timed && !row.needs_forward()) {
       replay_groups(planned, row, options, plan);
     }
     if (kept) {
@@ -237,6 +240,16 @@ Plan make_plan(const Problem& problem, Schedule schedule, const ScheduleOptions&
     plan.finish = std::max(plan.finish, problem.items.back().ready);
   }
   return plan;
+}
+
+} // namespace
+
+Plan make_plan(const Problem& problem, Schedule schedule, const ScheduleOptions& options) {
+  return plan_of(problem, schedule, options, true);
+}
+
+Plan make_groups(const Problem& problem, Schedule schedule, const ScheduleOptions& options) {
+  return plan_of(problem, schedule, options, false);
 }
 
 } // namespace stepsim::buckets

@@ -42,6 +42,31 @@ namespace stepsim::programs {
 fifo_pass(const Program& program, std::int64_t iterations, Record record = Record::marker,
           std::int64_t needed = std::numeric_limits<std::int64_t>::max());
 
+// An iteration that begins on idle streams: computing and exchanges, each of both in its order, and
+// every exchange told behind the computing that it waits for. Times have the bits of fifo_pass().
+//
+//     compute  |--3--|-----2 slowed-----|--1--|        compute(3, s), exchange(3 + delay, 4),
+//     reduce         ..delay..|====4====|              compute(2, s), compute(1, s)
+class IdlePass {
+public:
+  // Computes for `seconds`, `slowdown` times as long while an exchange is under way.
+  void compute(double seconds, double slowdown);
+  // An exchange that is ready at `ready_s`; returns when it starts. No earlier than computing has
+  // ended that was told.
+  double exchange(double ready_s, double seconds);
+  [[nodiscard]] double now_s() const { return now_; }         // computing has ended
+  [[nodiscard]] double channel_s() const { return channel_; } // the last exchange has
+  [[nodiscard]] double end_s() const { return std::max(now_, channel_); }
+
+private:
+  struct Busy {
+    double from{}, until{}; // with exchanges under way, without a gap
+  };
+  std::vector<Busy> busy_;
+  std::size_t next_ = 0; // the first that may slow what computes next
+  double now_ = 0, channel_ = 0;
+};
+
 // Of a valid program whose iterations begin on idle streams, because its first operation waits for
 // all of the iteration before, the first one tells the times of all; empty where they do not, and
 // where fifo_pass_applies() is false. O(operations) where the layout has a single pass; results

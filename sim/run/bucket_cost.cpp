@@ -119,6 +119,12 @@ ChannelSeconds BucketCosts::times(Bytes bytes) {
   return times(bytes, exchange_.seconds(bytes), broadcast_ ? broadcast_->seconds(bytes) : 0);
 }
 
+std::optional<collectives::Line> BucketCosts::line() {
+  const std::optional<collectives::Line> wire = exchange_.line();
+  return wire ? std::optional(*wire + collectives::Line{extra_.startup_s, extra_.per_byte_s})
+              : std::nullopt;
+}
+
 BucketCost BucketCosts::dense(const buckets::Group& group) {
   const auto bytes = static_cast<double>(group.bytes.value);
   const programs::Exchange message = exchange_(group.bytes);

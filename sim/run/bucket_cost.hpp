@@ -50,6 +50,9 @@ public:
   [[nodiscard]] BucketCost operator()(const buckets::Group& group, std::int64_t elements = 0);
   // Of a bucket that is not compressed: its times alone.
   [[nodiscard]] ChannelSeconds times(Bytes bytes);
+  // The line that gives the times of exchanges that are not compressed and have no second half, but
+  // for rounding; empty where there is none.
+  [[nodiscard]] std::optional<collectives::Line> line();
   // Keeps the bytes that exchanges send in `sent`, as ExchangeTimes::share() does.
   void share(collectives::SentBytes& sent);
   // Returns the most faithful evaluator used so far.

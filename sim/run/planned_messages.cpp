@@ -162,14 +162,15 @@ double startup_seconds(const buckets::Problem& problem, double seconds) {
 
 std::vector<std::uint32_t> waiting_layers(const Scenario& scenario, const buckets::Group& group) {
   std::vector<std::uint32_t> waiting;
-  for (const std::uint32_t item : group.items) {
-    const layers::Gradient& gradient = scenario.workload.gradients[item];
-    const bool is_new = waiting.empty() || waiting.back() != gradient.layer;
-    if (gradient.bytes.value > 0 && is_new) {
-      waiting.push_back(gradient.layer);
-    }
-  }
+  for_waiting_layers(scenario, group, [&](std::uint32_t layer) { waiting.push_back(layer); });
   return waiting;
+}
+
+void move_items(const Scenario& scenario, std::span<const Seconds> ends,
+                std::vector<buckets::Item>& items) {
+  for (buckets::Item& item : items) {
+    item.ready = ends[scenario.communication.overlap_backward ? item.layer : 0];
+  }
 }
 
 MessageSeconds with_copies(const Scenario& scenario, const buckets::Group& group,

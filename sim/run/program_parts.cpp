@@ -45,19 +45,23 @@ std::pair<ExchangeTime, ExchangeTime> halves(const MessageSeconds& message, doub
 }
 
 ProgramUnit unit_of(const Scenario& scenario, const buckets::Group& group) {
-  std::map<std::uint32_t, double> bytes;
+  std::vector<std::pair<std::uint32_t, double>> bytes; // of layers, as gradients come
   ProgramUnit unit;
   unit.bytes = group.bytes;
   for (const std::uint32_t item : group.items) {
     if (item < scenario.workload.gradients.size()) {
       const layers::Gradient& gradient = scenario.workload.gradients[item];
-      bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
+      bytes.emplace_back(gradient.layer, static_cast<double>(gradient.bytes.value));
       unit.parameters += gradient.bytes.value > 0 ? gradient.values() : 0;
     }
   }
+  std::ranges::sort(bytes); // sums of bytes are exact in any order
   for (const auto& [layer, count] : bytes) {
-    unit.layers.push_back(layer);
-    unit.layer_bytes.push_back(count);
+    if (unit.layers.empty() || unit.layers.back() != layer) {
+      unit.layers.push_back(layer);
+      unit.layer_bytes.push_back(0);
+    }
+    unit.layer_bytes.back() += count;
   }
   return unit;
 }
@@ -126,8 +130,10 @@ bool has_halves(const Scenario& scenario) {
 
 // Plans the buckets, which become the units.
 void plan_units(const Scenario& scenario, ScenarioProgram& out) {
-  out.problem = planned_problem(scenario);
-  out.plan = plan_of(scenario, out.problem);
+  if (!std::exchange(out.is_planned, false)) {
+    out.problem = planned_problem(scenario);
+    out.plan = plan_of(scenario, out.problem);
+  }
   for (const buckets::Group& group : out.plan.groups) {
     out.units.push_back(unit_of(scenario, group));
   }
@@ -191,6 +197,19 @@ UnitExchange taken(const GroupExchange& exchange, bool simulated) {
   return unit;
 }
 
+std::pair<ExchangeTime, ExchangeTime>
+message_times(const Scenario& scenario, const buckets::Group& group, const ChannelSeconds& times,
+              const buckets::Problem& phases, bool simulated) {
+  const bool rooted = scenario.communication.reduce_broadcast;
+  const double timed = times.exchange_s() + (rooted ? 0 : times.broadcast_s);
+  const double startup = simulated ? 0 : startup_seconds(phases, timed);
+  const MessageSeconds seconds =
+      simulated ? beside_messages(times)
+                : MessageSeconds{.exchange = times.exchange_s(), .broadcast = times.broadcast_s};
+  return halves(with_copies(scenario, group, seconds, has_all_gathers(scenario)), startup,
+                rooted ? std::optional(startup - extra_cost(scenario).startup_s) : std::nullopt);
+}
+
 void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   BucketCosts costs(scenario, measured_curve(scenario));
   costs.share(made.sent);
@@ -200,15 +219,16 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   phases.cost = is_simulated(scenario) && told_apart ? startup_cost(scenario, merge_cost(scenario))
                                                      : made.problem.cost;
   const bool in_two = has_halves(scenario);
-  const bool all_gathers = has_all_gathers(scenario);
-  const bool rooted = scenario.communication.reduce_broadcast;
   const bool for_period = made.made_for == MadeFor::period;
   const bool times_alone = for_period && !is_compressed(scenario);
+  // Figures of exchanges by formula ask for the first one of as many bytes alone.
+  const bool copies = made.made_for == MadeFor::lists || is_simulated(scenario) ||
+                      has_curve(scenario) || scenario.communication.question;
   for (std::size_t g = 0; g < made.units.size(); ++g) {
     const buckets::Group& group = made.plan.groups[g];
     ProgramUnit& unit = made.units[g];
     if (made.alike[g] != g) {
-      if (!for_period) {
+      if (copies) {
         const ProgramUnit& like = made.units[made.alike[g]];
         unit.exchange = like.exchange;
         if (in_two) {
@@ -225,15 +245,9 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
     if (!for_period) {
       set_exchanges(scenario, made.simulated && exchanges(scenario), unit);
     }
-    const ChannelSeconds times = times_alone ? costs.times(group.bytes) : unit.cost;
-    const double timed = times.exchange_s() + (rooted ? 0 : times.broadcast_s);
-    const double startup = made.simulated ? 0 : startup_seconds(phases, timed);
-    const MessageSeconds seconds = made.simulated ? beside_messages(times)
-                                                  : MessageSeconds{.exchange = times.exchange_s(),
-                                                                   .broadcast = times.broadcast_s};
     const auto [first, second] =
-        halves(with_copies(scenario, group, seconds, all_gathers), startup,
-               rooted ? std::optional(startup - extra_cost(scenario).startup_s) : std::nullopt);
+        message_times(scenario, group, times_alone ? costs.times(group.bytes) : unit.cost, phases,
+                      made.simulated);
     (in_two ? unit.reduce : unit.exchange).time = first;
     unit.gather.time = second;
   }
@@ -366,11 +380,15 @@ ProgramParts with_merged_layers(ProgramParts parts, bool slowed_alike, bool one_
     return parts;
   }
   std::vector<bool> begins(parts.layers.size(), false);
-  for (const BucketTimes& bucket : parts.buckets) {
+  std::vector<programs::Awaited> awaited;
+  for (std::uint32_t g = 0; g < parts.buckets.size(); ++g) {
+    const BucketTimes& bucket = parts.buckets[g];
     begins[bucket.ready_after.value_or(programs::lowest_layer(bucket))] = true;
+    for (const std::uint32_t layer : bucket.layers) {
+      awaited.push_back({.layer = layer, .bucket = g});
+    }
   }
-  const std::vector<std::uint32_t> merged = programs::merged_layers(
-      begins, programs::buckets_of_layers(parts.buckets, parts.layers.size()));
+  const std::vector<std::uint32_t> merged = programs::merged_layers(begins, awaited);
   std::vector<LayerTimes> all(merged.back() + std::size_t{1});
   for (std::size_t l = 0; l < merged.size(); ++l) {
     LayerTimes& layer = all[merged[l]];

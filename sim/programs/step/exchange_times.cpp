@@ -360,6 +360,13 @@ double ExchangeTimes::seconds(Bytes bytes) {
              : evaluated(bytes).exchange.seconds;
 }
 
+std::optional<collectives::Line> ExchangeTimes::line() {
+  if (!prepared_) {
+    prepare_formula();
+  }
+  return form_ ? form_->line() : std::nullopt;
+}
+
 namespace {
 
 collectives::Collective without_additions(collectives::Collective collective) {

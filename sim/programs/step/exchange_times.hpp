@@ -60,6 +60,8 @@ public:
   [[nodiscard]] Exchange operator()(Bytes bytes);
   // The seconds of the exchange alone, without the cost of counting sent bytes.
   [[nodiscard]] double seconds(Bytes bytes);
+  // The line that gives seconds(), but for rounding; empty where there is none.
+  [[nodiscard]] std::optional<collectives::Line> line();
   // The most detailed evaluator that was used so far; closed_form if none was.
   [[nodiscard]] collectives::Method method() const { return used_; }
   [[nodiscard]] std::uint64_t events() const { return events_; }

@@ -1,0 +1,215 @@
+#include "run/step_period.hpp"
+
+#include <numeric>
+
+#include "programs/event_pass.hpp"
+#include "run/group_exchange.hpp"
+#include "run/planned_messages.hpp"
+#include "scenario/scenario_sharding.hpp"
+
+namespace stepsim::study {
+
+namespace {
+
+double slowdown_of(const Scenario& scenario, programs::Kind kind) {
+  return scenario.training.overlap.compute[static_cast<std::size_t>(kind)];
+}
+
+// When the gradients of each group and of those before it are ready.
+std::vector<Seconds> ready_in_line(const buckets::Problem& problem, const buckets::Plan& plan) {
+  std::vector<Seconds> ready;
+  Seconds last;
+  for (const buckets::Group& group : plan.groups) {
+    for (const std::uint32_t item : group.items) {
+      last = std::max(last, problem.items[item].bytes.value > 0 ? problem.items[item].ready : last);
+    }
+    ready.push_back(last);
+  }
+  return ready;
+}
+
+} // namespace
+
+bool StepPeriod::is_for(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  const Communication& communication = scenario.communication;
+  const buckets::Planner& planner = buckets::planner(communication.schedule);
+  return training.algorithm == TrainingAlgorithm::sync_sgd && training.overlap.any() &&
+         training.overlap.exchange == 1 && training.input.value == 0 &&
+         training.warmup_iterations == 0 && !accumulates_or_shards(scenario) &&
+         !has_islands(training) && scenario.other_jobs.empty() && exchanges(scenario) &&
+         !is_simulated(scenario) && !simulates_messages(scenario) && !is_compressed(scenario) &&
+         !scenario.variability.varies() && !scenario.workload.gradients.empty() &&
+         !communication.reduce_broadcast && !communication.plan_cost &&
+         planner.one_channel(communication.schedule_options);
+}
+
+StepPeriod::StepPeriod(const Scenario& scenario, StepMemory& memory)
+    : scenario_(scenario), memory_(memory), costs_(scenario, measured_curve(scenario)),
+      line_(costs_.line()) {
+  buckets::Problem& problem = memory.problem;
+  const bool fresh = problem.items.empty();
+  if (fresh) {
+    problem.items = merge_items(scenario);
+  }
+  if (fresh || memory.computing != scenario.conditions.computing) {
+    memory.ends = scenario.workload.backward_ends();
+    if (!fresh) {
+      move_items(scenario, memory.ends, problem.items);
+    }
+    memory.forward_s = 0;
+    for (const layers::WorkLayer& layer : scenario.workload.layers) {
+      memory.forward_s += layer.forward.value;
+    }
+    memory.computing = scenario.conditions.computing;
+    for (auto& [merge, groups] : memory.groups) {
+      groups.laid = false;
+    }
+  }
+  problem.cost = planned_cost(scenario);
+  check_range(problem);
+}
+
+// The end if nothing slowed computing, which is no later; 0 where exchanges have no line.
+double StepPeriod::least(const buckets::Plan& plan) const {
+  const double begin = scenario_.training.update.value + memory_.forward_s;
+  double end = 0;
+  for (const buckets::Group& group : plan.groups) {
+    end = std::max(end, begin + group.ready.value) +
+          (line_ ? line_->at(static_cast<double>(group.bytes.value)) : 0);
+  }
+  return line_ ? end : 0;
+}
+
+// Whether the merge that `optimal` plans is the best one by the times of exchanges. Without a
+// start-up ties of rounding would count.
+bool StepPeriod::is_best() const {
+  constexpr std::size_t kFew = 1000; // gradients: the rounding of sums is below 1e-13
+  constexpr double kSame = 1e-14;
+  const auto* cost = std::get_if<buckets::LinearCost>(&memory_.problem.cost.base);
+  const auto same = [](double one, double other) { return std::abs(one - other) <= kSame * one; };
+  return line_ && cost != nullptr && memory_.problem.cost.is_linear() && line_->startup_s > 0 &&
+         same(line_->startup_s, cost->startup_s) && same(line_->per_byte_s, cost->per_byte_s) &&
+         memory_.problem.items.size() < kFew && memory_.ends.size() < kFew &&
+         std::ranges::all_of(memory_.problem.items,
+                             [](const buckets::Item& item) { return item.dtype == 0; });
+}
+
+void StepPeriod::plan(buckets::Schedule merge, StepMemory::Groups& groups) const {
+  const bool known = groups.in_line && !groups.plan.groups.empty();
+  if (!known) {
+    groups.plan =
+        buckets::make_groups(memory_.problem, merge, scenario_.communication.schedule_options);
+    groups.laid = false;
+    if (buckets::planner(merge).reads_cost) {
+      return;
+    }
+  }
+  if (groups.laid) {
+    return;
+  }
+  const std::vector<Seconds> ready = ready_in_line(memory_.problem, groups.plan);
+  groups.in_line =
+      known || std::ranges::equal(ready, groups.plan.groups, {}, {}, &buckets::Group::ready);
+  for (std::size_t g = 0; groups.in_line && g < ready.size(); ++g) {
+    groups.plan.groups[g].ready = ready[g];
+  }
+}
+
+// False where a layer waits for buckets that do not follow each other.
+bool StepPeriod::lay(StepMemory::Groups& groups) const {
+  const std::vector<layers::WorkLayer>& layers = scenario_.workload.layers;
+  struct Layer {
+    bool begins = false;               // its backward ends a run of merged ones
+    std::uint32_t first = 1, last = 0; // its buckets, if any
+  };
+  std::vector<Layer> all(layers.size());
+  groups.gates.clear();
+  for (const buckets::Group& group : groups.plan.groups) {
+    const auto g = static_cast<std::uint32_t>(groups.gates.size());
+    groups.gates.push_back(programs::message_gate(memory_.ends, group.ready.value));
+    all[groups.gates.back().layer].begins = true;
+    for (const std::uint32_t item : group.items) {
+      const buckets::Item& gradient = memory_.problem.items[item];
+      Layer& layer = all[gradient.layer];
+      if (gradient.bytes.value > 0) {
+        const bool is_first = layer.first > layer.last;
+        if (!is_first && layer.last + 1 < g) {
+          return false;
+        }
+        layer.first = is_first ? g : layer.first;
+        layer.last = g;
+      }
+    }
+  }
+  groups.backward_s.assign(1, 0);
+  const Layer* run = all.data(); // its first layer
+  std::vector<std::uint32_t> merged(layers.size());
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    const Layer& layer = all[l];
+    const bool waits = layer.first <= layer.last;
+    if (l > 0 &&
+        (layer.begins || (waits && (layer.first < run->first || layer.last > run->last)))) {
+      groups.backward_s.push_back(0);
+      run = &layer;
+    }
+    merged[l] = static_cast<std::uint32_t>(groups.backward_s.size() - 1);
+    groups.backward_s.back() += layers[l].backward.value;
+  }
+  for (programs::MessageGate& gate : groups.gates) {
+    gate.layer = merged[gate.layer];
+  }
+  groups.laid = true;
+  return true;
+}
+
+std::optional<double> StepPeriod::operator()(buckets::Schedule merge, double limit) {
+  using programs::Kind;
+  constexpr double kRounding = 1e-9, kLeastRounding = 3e-13;
+  if (limit <= least_of_all_) {
+    return limit;
+  }
+  StepMemory::Groups& groups = memory_.groups[merge];
+  plan(merge, groups);
+  const std::size_t count = groups.plan.groups.size();
+  const double bound = least(groups.plan);
+  if (bound * (1 - kRounding) >= limit) {
+    return limit;
+  }
+  const auto of_first_layer = [&](std::uint32_t item) {
+    return memory_.problem.items[item].layer == 0 && memory_.problem.items[item].bytes.value > 0;
+  };
+  if (count == 0 || (scenario_.communication.next_forward != programs::NextForward::barrier &&
+                     std::ranges::none_of(groups.plan.groups.back().items, of_first_layer))) {
+    return std::nullopt;
+  }
+  if (!groups.laid && !lay(groups)) {
+    return std::nullopt;
+  }
+  if (merge == buckets::Schedule::optimal && is_best()) {
+    least_of_all_ = bound * (1 - kLeastRounding);
+  }
+  programs::IdlePass pass;
+  pass.compute(scenario_.training.update.value, slowdown_of(scenario_, Kind::update));
+  pass.compute(memory_.forward_s, slowdown_of(scenario_, Kind::forward));
+  const double slowdown = slowdown_of(scenario_, Kind::backward);
+  std::vector<double> ends(groups.backward_s.size());
+  std::size_t next = 0;
+  for (std::size_t layer = ends.size(); layer-- > 0;) {
+    pass.compute(groups.backward_s[layer], slowdown);
+    ends[layer] = pass.now_s();
+    for (; next < count && groups.gates[next].layer >= layer; ++next) {
+      const programs::MessageGate& gate = groups.gates[next];
+      const buckets::Group& group = groups.plan.groups[next];
+      const programs::ExchangeTime time =
+          message_times(scenario_, group, costs_.times(group.bytes), memory_.problem, false).first;
+      pass.exchange(ends[gate.layer] + gate.delay_s, time.startup.value + time.data.value);
+      if (pass.channel_s() >= limit) {
+        return pass.channel_s();
+      }
+    }
+  }
+  return pass.end_s();
+}
+
+} // namespace stepsim::study

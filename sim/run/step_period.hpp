@@ -1,0 +1,58 @@
+#pragma once
+// The period of a plain step without its program: dense synchronous training of equal workers,
+// whose buckets follow each other on one channel and slow the computing beside them, and whose next
+// forward waits for all of them. With the backward of layers merged as in with_merged_layers(),
+//
+//     period = end of: update, forward, backward, and each bucket behind its gate (IdlePass)
+//
+// which has the bits of the period of the program that scenario_program() makes.
+
+#include <map>
+
+#include "buckets/planners.hpp"
+#include "run/bucket_cost.hpp"
+
+namespace stepsim::study {
+
+// What is kept of the steps of scenarios that differ as ProgramMemory says.
+struct StepMemory {
+  struct Groups {
+    buckets::Plan plan{};
+    bool in_line = false; // groups wait for their gradients and for those before them alone
+    bool laid = false;    // what follows is that of the plan
+    std::vector<double> backward_s{};           // of merged layers
+    std::vector<programs::MessageGate> gates{}; // [group]; the layer is a merged one
+  };
+  std::vector<double> computing{}; // the conditions of what follows
+  buckets::Problem problem{};      // without items: not made yet
+  std::vector<Seconds> ends{};     // [layer]: of its backward
+  double forward_s{};              // of all layers
+  std::map<buckets::Schedule, Groups> groups{};
+};
+
+class StepPeriod {
+public:
+  // Whether the step of a scenario is plain, if its last bucket has a gradient of the first layer,
+  // and the gradients of a layer are in buckets that follow each other.
+  [[nodiscard]] static bool is_for(const Scenario& scenario);
+  // Both must outlive the object. Throws as check_range() does.
+  StepPeriod(const Scenario& scenario, StepMemory& memory);
+  // The period with the buckets of a schedule, or some number that is not below `limit` where it is
+  // not below either; empty if the step is not plain.
+  [[nodiscard]] std::optional<double>
+  operator()(buckets::Schedule merge, double limit = std::numeric_limits<double>::infinity());
+
+private:
+  [[nodiscard]] double least(const buckets::Plan& plan) const;
+  [[nodiscard]] bool is_best() const;
+  void plan(buckets::Schedule merge, StepMemory::Groups& groups) const;
+  [[nodiscard]] bool lay(StepMemory::Groups& groups) const;
+
+  const Scenario& scenario_;
+  StepMemory& memory_;
+  BucketCosts costs_;
+  std::optional<collectives::Line> line_; // of an exchange
+  double least_of_all_ = 0;               // no merge into messages of neighbours ends before
+};
+
+} // namespace stepsim::study
