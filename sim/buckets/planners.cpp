@@ -204,10 +204,7 @@ ScheduleOptions default_options(const Planner& planner) {
   return options;
 }
 
-namespace {
-
-Plan plan_of(const Problem& problem, Schedule schedule, const ScheduleOptions& options,
-             bool timed) {
+Plan make_plan(const Problem& problem, Schedule schedule, const ScheduleOptions& options) {
   assert(is_valid(problem) && "items in order of ready time, bytes >= 0");
   const Planner& row = planner(schedule);
   if (row.run == nullptr) {
@@ -228,7 +225,7 @@ Plan plan_of(const Problem& problem, Schedule schedule, const ScheduleOptions& o
   } else {
     plan = row.run(planned, options);
     count_bytes(planned, plan);
-    if (timed && !row.needs_forward()) {
+    if (!row.needs_forward()) {
       replay_groups(planned, row, options, plan);
     }
     if (kept) {
@@ -240,16 +237,6 @@ Plan plan_of(const Problem& problem, Schedule schedule, const ScheduleOptions& o
     plan.finish = std::max(plan.finish, problem.items.back().ready);
   }
   return plan;
-}
-
-} // namespace
-
-Plan make_plan(const Problem& problem, Schedule schedule, const ScheduleOptions& options) {
-  return plan_of(problem, schedule, options, true);
-}
-
-Plan make_groups(const Problem& problem, Schedule schedule, const ScheduleOptions& options) {
-  return plan_of(problem, schedule, options, false);
 }
 
 } // namespace stepsim::buckets

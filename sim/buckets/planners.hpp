@@ -114,8 +114,5 @@ struct Planner {
 // linear if the schedule needs a linear one, for `priority` with too many chunks, and for `omgs`.
 [[nodiscard]] Plan make_plan(const Problem& problem, Schedule schedule,
                              const ScheduleOptions& options = {});
-// The same without start and end of groups.
-[[nodiscard]] Plan make_groups(const Problem& problem, Schedule schedule,
-                               const ScheduleOptions& options);
 
 } // namespace stepsim::buckets

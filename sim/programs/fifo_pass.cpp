@@ -297,42 +297,29 @@ OperationTimes repeated(OperationTimes times, std::int64_t iterations) {
 
 } // namespace
 
-double IdlePass::exchange(double ready_s, double seconds) {
-  const double start = std::max(channel_, ready_s);
-  const double end = start + seconds;
-  if (next_ == busy_.size()) {
-    busy_.clear();
-    next_ = 0;
-  }
-  if (!busy_.empty() && busy_.back().until == start) {
-    busy_.back().until = end;
-  } else if (end > start) {
-    busy_.push_back({start, end});
-  }
-  channel_ = end;
-  return start;
-}
-
-void IdlePass::compute(double seconds, double slowdown) {
-  const auto ends = [&](double since, double left, bool slowed) {
-    return since + left * (slowed ? slowdown : 1);
-  };
-  for (; next_ < busy_.size() && busy_[next_].until <= now_; ++next_) {}
+void IdlePass::compute_in_gaps(double seconds, double slowdown) {
+  earlier_.push_back(last_);
+  auto next = std::ranges::find_if(earlier_, [&](const Busy& each) { return each.until > now_; });
   double left = seconds;
-  bool slowed = next_ < busy_.size() && busy_[next_].from <= now_;
-  double end = ends(now_, left, slowed);
-  while (slowdown != 1 && next_ < busy_.size()) {
-    const double change = slowed ? busy_[next_].until : busy_[next_].from;
+  double rate = next->from <= now_ ? slowdown : 1;
+  double end = now_ + left * rate;
+  while (next != earlier_.end()) {
+    const bool slowed = next->from <= now_;
+    const double change = slowed ? next->until : next->from;
     if (end <= change) {
       break;
     }
-    left = std::max(0.0, left - (change - now_) / (slowed ? slowdown : 1));
+    left = std::max(0.0, left - (change - now_) / rate);
     now_ = change;
-    next_ += slowed ? 1 : 0;
-    slowed = !slowed;
-    end = ends(now_, left, slowed);
+    next += slowed ? 1 : 0;
+    rate = slowed ? 1 : slowdown;
+    end = now_ + left * rate;
   }
   now_ = end;
+  earlier_.erase(earlier_.begin(), next);
+  if (!earlier_.empty()) {
+    earlier_.pop_back();
+  }
 }
 
 std::optional<double> period_from_idle(const Program& program, const OperationLayout& layout,

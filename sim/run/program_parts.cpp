@@ -51,11 +51,17 @@ ProgramUnit unit_of(const Scenario& scenario, const buckets::Group& group) {
   for (const std::uint32_t item : group.items) {
     if (item < scenario.workload.gradients.size()) {
       const layers::Gradient& gradient = scenario.workload.gradients[item];
-      bytes.emplace_back(gradient.layer, static_cast<double>(gradient.bytes.value));
+      if (bytes.empty() || bytes.back().first != gradient.layer) {
+        bytes.emplace_back(gradient.layer, 0);
+      }
+      bytes.back().second += static_cast<double>(gradient.bytes.value);
       unit.parameters += gradient.bytes.value > 0 ? gradient.values() : 0;
     }
   }
-  std::ranges::sort(bytes); // sums of bytes are exact in any order
+  std::ranges::reverse(bytes); // most of them are in backward order
+  if (!std::ranges::is_sorted(bytes)) {
+    std::ranges::sort(bytes); // sums of bytes are exact in any order
+  }
   for (const auto& [layer, count] : bytes) {
     if (unit.layers.empty() || unit.layers.back() != layer) {
       unit.layers.push_back(layer);
@@ -139,6 +145,8 @@ void plan_units(const Scenario& scenario, ScenarioProgram& out) {
   }
 }
 
+} // namespace
+
 std::vector<std::uint32_t> alike(const Scenario& scenario, const buckets::Plan& plan) {
   std::vector<std::uint32_t> result(plan.groups.size());
   std::iota(result.begin(), result.end(), 0U);
@@ -150,6 +158,8 @@ std::vector<std::uint32_t> alike(const Scenario& scenario, const buckets::Plan& 
   }
   return result;
 }
+
+namespace {
 
 // What the exchanges of a bucket are: one, or two halves.
 void set_exchanges(const Scenario& scenario, bool simulated, ProgramUnit& unit) {
@@ -197,19 +207,6 @@ UnitExchange taken(const GroupExchange& exchange, bool simulated) {
   return unit;
 }
 
-std::pair<ExchangeTime, ExchangeTime>
-message_times(const Scenario& scenario, const buckets::Group& group, const ChannelSeconds& times,
-              const buckets::Problem& phases, bool simulated) {
-  const bool rooted = scenario.communication.reduce_broadcast;
-  const double timed = times.exchange_s() + (rooted ? 0 : times.broadcast_s);
-  const double startup = simulated ? 0 : startup_seconds(phases, timed);
-  const MessageSeconds seconds =
-      simulated ? beside_messages(times)
-                : MessageSeconds{.exchange = times.exchange_s(), .broadcast = times.broadcast_s};
-  return halves(with_copies(scenario, group, seconds, has_all_gathers(scenario)), startup,
-                rooted ? std::optional(startup - extra_cost(scenario).startup_s) : std::nullopt);
-}
-
 void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   BucketCosts costs(scenario, measured_curve(scenario));
   costs.share(made.sent);
@@ -219,6 +216,8 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   phases.cost = is_simulated(scenario) && told_apart ? startup_cost(scenario, merge_cost(scenario))
                                                      : made.problem.cost;
   const bool in_two = has_halves(scenario);
+  const bool all_gathers = has_all_gathers(scenario);
+  const bool rooted = scenario.communication.reduce_broadcast;
   const bool for_period = made.made_for == MadeFor::period;
   const bool times_alone = for_period && !is_compressed(scenario);
   // Figures of exchanges by formula ask for the first one of as many bytes alone.
@@ -245,9 +244,15 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
     if (!for_period) {
       set_exchanges(scenario, made.simulated && exchanges(scenario), unit);
     }
+    const ChannelSeconds times = times_alone ? costs.times(group.bytes) : unit.cost;
+    const double timed = times.exchange_s() + (rooted ? 0 : times.broadcast_s);
+    const double startup = made.simulated ? 0 : startup_seconds(phases, timed);
+    const MessageSeconds seconds = made.simulated ? beside_messages(times)
+                                                  : MessageSeconds{.exchange = times.exchange_s(),
+                                                                   .broadcast = times.broadcast_s};
     const auto [first, second] =
-        message_times(scenario, group, times_alone ? costs.times(group.bytes) : unit.cost, phases,
-                      made.simulated);
+        halves(with_copies(scenario, group, seconds, all_gathers), startup,
+               rooted ? std::optional(startup - extra_cost(scenario).startup_s) : std::nullopt);
     (in_two ? unit.reduce : unit.exchange).time = first;
     unit.gather.time = second;
   }

@@ -201,8 +201,12 @@ double program_period(const Scenario& whole, ProgramMemory* memory, const Progra
   }
   const Communication& communication = whole.communication;
   const buckets::Schedule merge = communication.merge_of.value_or(communication.schedule);
-  if (buckets::planner(merge).reads_cost && StepPeriod::is_for(whole)) { // else buckets are kept
-    if (const auto period = StepPeriod(whole, memory->step)(merge)) {
+  if (StepPeriod::is_for(whole)) {
+    const bool timed = like != nullptr && like->made && like->links == whole.conditions.links &&
+                       like->made->program.ranks == whole.cluster.ranks() &&
+                       !buckets::planner(merge).reads_cost;
+    if (const auto period =
+            StepPeriod(whole, memory->step, timed ? &*like->made : nullptr)(merge)) {
       return *period;
     }
   }

@@ -15,19 +15,6 @@ double slowdown_of(const Scenario& scenario, programs::Kind kind) {
   return scenario.training.overlap.compute[static_cast<std::size_t>(kind)];
 }
 
-// When the gradients of each group and of those before it are ready.
-std::vector<Seconds> ready_in_line(const buckets::Problem& problem, const buckets::Plan& plan) {
-  std::vector<Seconds> ready;
-  Seconds last;
-  for (const buckets::Group& group : plan.groups) {
-    for (const std::uint32_t item : group.items) {
-      last = std::max(last, problem.items[item].bytes.value > 0 ? problem.items[item].ready : last);
-    }
-    ready.push_back(last);
-  }
-  return ready;
-}
-
 } // namespace
 
 bool StepPeriod::is_for(const Scenario& scenario) {
@@ -44,13 +31,14 @@ bool StepPeriod::is_for(const Scenario& scenario) {
          planner.one_channel(communication.schedule_options);
 }
 
-StepPeriod::StepPeriod(const Scenario& scenario, StepMemory& memory)
-    : scenario_(scenario), memory_(memory), costs_(scenario, measured_curve(scenario)),
-      line_(costs_.line()) {
+StepPeriod::StepPeriod(const Scenario& scenario, StepMemory& memory, const ScenarioProgram* timed)
+    : scenario_(scenario), memory_(memory), timed_(timed) {
   buckets::Problem& problem = memory.problem;
   const bool fresh = problem.items.empty();
   if (fresh) {
     problem.items = merge_items(scenario);
+    memory.has_empty = std::ranges::any_of(
+        problem.items, [](const buckets::Item& item) { return item.bytes.value == 0; });
   }
   if (fresh || memory.computing != scenario.conditions.computing) {
     memory.ends = scenario.workload.backward_ends();
@@ -66,8 +54,12 @@ StepPeriod::StepPeriod(const Scenario& scenario, StepMemory& memory)
       groups.laid = false;
     }
   }
-  problem.cost = planned_cost(scenario);
-  check_range(problem);
+  if (timed == nullptr) {
+    costs_.emplace(scenario, measured_curve(scenario));
+    line_ = costs_->line();
+    problem.cost = planned_cost(scenario);
+    check_range(problem);
+  }
 }
 
 // The end if nothing slowed computing, which is no later; 0 where exchanges have no line.
@@ -95,24 +87,25 @@ bool StepPeriod::is_best() const {
                              [](const buckets::Item& item) { return item.dtype == 0; });
 }
 
+// A planner that reads no costs lets groups wait for their gradients and those before them, or its
+// plan is not kept.
 void StepPeriod::plan(buckets::Schedule merge, StepMemory::Groups& groups) const {
-  const bool known = groups.in_line && !groups.plan.groups.empty();
-  if (!known) {
-    groups.plan =
-        buckets::make_groups(memory_.problem, merge, scenario_.communication.schedule_options);
+  const bool kept = groups.in_line;
+  if (!kept) {
+    const buckets::Planner& planner = buckets::planner(merge);
+    groups.plan = planner.run(memory_.problem, scenario_.communication.schedule_options);
+    buckets::count_bytes(memory_.problem, groups.plan);
+    groups.in_line = !planner.reads_cost;
     groups.laid = false;
-    if (buckets::planner(merge).reads_cost) {
-      return;
+  }
+  Seconds ready;
+  for (std::size_t g = 0; groups.in_line && !groups.laid && g < groups.plan.groups.size(); ++g) {
+    buckets::Group& group = groups.plan.groups[g];
+    for (const std::uint32_t item : group.items) {
+      ready = std::max(ready, memory_.problem.items[item].ready);
     }
-  }
-  if (groups.laid) {
-    return;
-  }
-  const std::vector<Seconds> ready = ready_in_line(memory_.problem, groups.plan);
-  groups.in_line =
-      known || std::ranges::equal(ready, groups.plan.groups, {}, {}, &buckets::Group::ready);
-  for (std::size_t g = 0; groups.in_line && g < ready.size(); ++g) {
-    groups.plan.groups[g].ready = ready[g];
+    groups.in_line = kept || group.ready == ready;
+    group.ready = groups.in_line ? ready : group.ready;
   }
 }
 
@@ -130,54 +123,74 @@ bool StepPeriod::lay(StepMemory::Groups& groups) const {
     groups.gates.push_back(programs::message_gate(memory_.ends, group.ready.value));
     all[groups.gates.back().layer].begins = true;
     for (const std::uint32_t item : group.items) {
-      const buckets::Item& gradient = memory_.problem.items[item];
-      Layer& layer = all[gradient.layer];
-      if (gradient.bytes.value > 0) {
-        const bool is_first = layer.first > layer.last;
-        if (!is_first && layer.last + 1 < g) {
-          return false;
-        }
-        layer.first = is_first ? g : layer.first;
-        layer.last = g;
+      Layer& layer = all[memory_.problem.items[item].layer];
+      const bool is_first = layer.first > layer.last;
+      if (!is_first && layer.last + 1 < g) {
+        return false;
       }
+      layer.first = is_first ? g : layer.first;
+      layer.last = g;
     }
   }
-  groups.backward_s.assign(1, 0);
+  groups.backward_s.clear();
   const Layer* run = all.data(); // its first layer
+  double backward_s = 0;         // of its layers
   std::vector<std::uint32_t> merged(layers.size());
+  std::uint32_t count = 0;
   for (std::size_t l = 0; l < layers.size(); ++l) {
     const Layer& layer = all[l];
     const bool waits = layer.first <= layer.last;
     if (l > 0 &&
         (layer.begins || (waits && (layer.first < run->first || layer.last > run->last)))) {
-      groups.backward_s.push_back(0);
+      groups.backward_s.push_back(backward_s);
+      backward_s = 0;
       run = &layer;
+      ++count;
     }
-    merged[l] = static_cast<std::uint32_t>(groups.backward_s.size() - 1);
-    groups.backward_s.back() += layers[l].backward.value;
+    merged[l] = count;
+    backward_s += layers[l].backward.value;
   }
+  groups.backward_s.push_back(backward_s);
   for (programs::MessageGate& gate : groups.gates) {
     gate.layer = merged[gate.layer];
   }
   groups.laid = true;
+  groups.alike = !groups.in_line        ? std::vector<std::uint32_t>()
+                 : groups.alike.empty() ? alike(scenario_, groups.plan)
+                                        : std::move(groups.alike);
   return true;
+}
+
+// Start-up and data are added as those of the operation in a program.
+double StepPeriod::seconds(const StepMemory::Groups& groups, std::size_t place) {
+  if (timed_ != nullptr) {
+    const programs::ExchangeTime& time = timed_->units[place].exchange.time;
+    return time.startup.value + time.data.value;
+  }
+  const buckets::Group& group = groups.plan.groups[place];
+  const double timed = costs_->times(group.bytes).exchange_s();
+  const double whole = timed + copy_seconds(scenario_, group);
+  const double startup = std::min(startup_seconds(memory_.problem, timed), whole);
+  return startup + (whole - startup);
 }
 
 std::optional<double> StepPeriod::operator()(buckets::Schedule merge, double limit) {
   using programs::Kind;
   constexpr double kRounding = 1e-9, kLeastRounding = 3e-13;
-  if (limit <= least_of_all_) {
-    return limit;
+  if (memory_.has_empty || limit <= least_of_all_) {
+    return memory_.has_empty ? std::nullopt : std::optional(limit);
   }
   StepMemory::Groups& groups = memory_.groups[merge];
   plan(merge, groups);
   const std::size_t count = groups.plan.groups.size();
-  const double bound = least(groups.plan);
+  const bool bounded = limit < std::numeric_limits<double>::infinity();
+  const bool optimal = merge == buckets::Schedule::optimal;
+  const double bound = bounded || optimal ? least(groups.plan) : 0;
   if (bound * (1 - kRounding) >= limit) {
     return limit;
   }
   const auto of_first_layer = [&](std::uint32_t item) {
-    return memory_.problem.items[item].layer == 0 && memory_.problem.items[item].bytes.value > 0;
+    return memory_.problem.items[item].layer == 0;
   };
   if (count == 0 || (scenario_.communication.next_forward != programs::NextForward::barrier &&
                      std::ranges::none_of(groups.plan.groups.back().items, of_first_layer))) {
@@ -186,7 +199,7 @@ std::optional<double> StepPeriod::operator()(buckets::Schedule merge, double lim
   if (!groups.laid && !lay(groups)) {
     return std::nullopt;
   }
-  if (merge == buckets::Schedule::optimal && is_best()) {
+  if (optimal && is_best()) {
     least_of_all_ = bound * (1 - kLeastRounding);
   }
   programs::IdlePass pass;
@@ -194,16 +207,16 @@ std::optional<double> StepPeriod::operator()(buckets::Schedule merge, double lim
   pass.compute(memory_.forward_s, slowdown_of(scenario_, Kind::forward));
   const double slowdown = slowdown_of(scenario_, Kind::backward);
   std::vector<double> ends(groups.backward_s.size());
+  std::vector<double> lasts(count); // [group]: its exchange
   std::size_t next = 0;
   for (std::size_t layer = ends.size(); layer-- > 0;) {
     pass.compute(groups.backward_s[layer], slowdown);
     ends[layer] = pass.now_s();
     for (; next < count && groups.gates[next].layer >= layer; ++next) {
       const programs::MessageGate& gate = groups.gates[next];
-      const buckets::Group& group = groups.plan.groups[next];
-      const programs::ExchangeTime time =
-          message_times(scenario_, group, costs_.times(group.bytes), memory_.problem, false).first;
-      pass.exchange(ends[gate.layer] + gate.delay_s, time.startup.value + time.data.value);
+      const std::size_t like = groups.alike.empty() ? next : groups.alike[next];
+      lasts[next] = like == next ? seconds(groups, next) : lasts[like];
+      pass.exchange(ends[gate.layer] + gate.delay_s, lasts[next]);
       if (pass.channel_s() >= limit) {
         return pass.channel_s();
       }

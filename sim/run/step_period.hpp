@@ -10,7 +10,7 @@
 #include <map>
 
 #include "buckets/planners.hpp"
-#include "run/bucket_cost.hpp"
+#include "run/scenario_program.hpp"
 
 namespace stepsim::study {
 
@@ -18,7 +18,8 @@ namespace stepsim::study {
 struct StepMemory {
   struct Groups {
     buckets::Plan plan{};
-    bool in_line = false; // groups wait for their gradients and for those before them alone
+    std::vector<std::uint32_t> alike{}; // of a plan that is kept, else empty: alike()
+    bool in_line = false; // kept: groups wait for their gradients and for those before them alone
     bool laid = false;    // what follows is that of the plan
     std::vector<double> backward_s{};           // of merged layers
     std::vector<programs::MessageGate> gates{}; // [group]; the layer is a merged one
@@ -27,16 +28,18 @@ struct StepMemory {
   buckets::Problem problem{};      // without items: not made yet
   std::vector<Seconds> ends{};     // [layer]: of its backward
   double forward_s{};              // of all layers
+  bool has_empty = false;          // a gradient without bytes
   std::map<buckets::Schedule, Groups> groups{};
 };
 
 class StepPeriod {
 public:
-  // Whether the step of a scenario is plain, if its last bucket has a gradient of the first layer,
-  // and the gradients of a layer are in buckets that follow each other.
+  // Whether the step of a scenario is plain, if all gradients have bytes, the last bucket has one
+  // of the first layer, and those of a layer are in buckets that follow each other.
   [[nodiscard]] static bool is_for(const Scenario& scenario);
-  // Both must outlive the object. Throws as check_range() does.
-  StepPeriod(const Scenario& scenario, StepMemory& memory);
+  // All must outlive the object. `timed`, if not null, has the buckets of a planner that reads no
+  // cost, whose exchanges take as long. Throws as check_range() does.
+  StepPeriod(const Scenario& scenario, StepMemory& memory, const ScenarioProgram* timed = nullptr);
   // The period with the buckets of a schedule, or some number that is not below `limit` where it is
   // not below either; empty if the step is not plain.
   [[nodiscard]] std::optional<double>
@@ -47,10 +50,12 @@ private:
   [[nodiscard]] bool is_best() const;
   void plan(buckets::Schedule merge, StepMemory::Groups& groups) const;
   [[nodiscard]] bool lay(StepMemory::Groups& groups) const;
+  [[nodiscard]] double seconds(const StepMemory::Groups& groups, std::size_t group);
 
   const Scenario& scenario_;
   StepMemory& memory_;
-  BucketCosts costs_;
+  const ScenarioProgram* timed_;
+  std::optional<BucketCosts> costs_;      // where nothing is timed yet
   std::optional<collectives::Line> line_; // of an exchange
   double least_of_all_ = 0;               // no merge into messages of neighbours ends before
 };
