@@ -108,10 +108,6 @@ struct ProgramParts {
 // before.
 [[nodiscard]] ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out);
 
-// [group]: the first one whose message takes as long: of as many bytes, and copied or not, either.
-// A compressed one has its own.
-[[nodiscard]] std::vector<std::uint32_t> alike(const Scenario& scenario, const buckets::Plan& plan);
-
 // These time the exchanges of all units by the network of the scenario, and set method and events:
 // those of buckets, which also get their costs, and those of sharding units or of the buckets of
 // ZeRO-1 and ZeRO-2.

@@ -16,6 +16,10 @@ struct MessageSeconds {
 
 // Whether more than one gradient of the group has bytes.
 [[nodiscard]] bool is_merged(const Scenario& scenario, const buckets::Group& group);
+// [group]: the first one whose message takes as long: of as many bytes, and copied or not, either.
+// A compressed one has its own.
+[[nodiscard]] std::vector<std::uint32_t> alike(const Scenario& scenario, const buckets::Plan& plan);
+
 // Seconds to copy the gradients of a group into a merged buffer and out of it again (MER 4.4). 0 if
 // fewer than two gradients of the group have bytes, or without /communication/copy_bandwidth_Bps.
 [[nodiscard]] double copy_seconds(const Scenario& scenario, const buckets::Group& group);

@@ -51,17 +51,12 @@ ProgramUnit unit_of(const Scenario& scenario, const buckets::Group& group) {
   for (const std::uint32_t item : group.items) {
     if (item < scenario.workload.gradients.size()) {
       const layers::Gradient& gradient = scenario.workload.gradients[item];
-      if (bytes.empty() || bytes.back().first != gradient.layer) {
-        bytes.emplace_back(gradient.layer, 0);
-      }
-      bytes.back().second += static_cast<double>(gradient.bytes.value);
+      bytes.emplace_back(gradient.layer, static_cast<double>(gradient.bytes.value));
       unit.parameters += gradient.bytes.value > 0 ? gradient.values() : 0;
     }
   }
-  std::ranges::reverse(bytes); // most of them are in backward order
-  if (!std::ranges::is_sorted(bytes)) {
-    std::ranges::sort(bytes); // sums of bytes are exact in any order
-  }
+  std::ranges::reverse(bytes); // most of them come in backward order
+  std::ranges::sort(bytes);    // sums of bytes are exact in any
   for (const auto& [layer, count] : bytes) {
     if (unit.layers.empty() || unit.layers.back() != layer) {
       unit.layers.push_back(layer);
@@ -145,22 +140,6 @@ void plan_units(const Scenario& scenario, ScenarioProgram& out) {
   }
 }
 
-} // namespace
-
-std::vector<std::uint32_t> alike(const Scenario& scenario, const buckets::Plan& plan) {
-  std::vector<std::uint32_t> result(plan.groups.size());
-  std::iota(result.begin(), result.end(), 0U);
-  std::map<std::pair<std::int64_t, bool>, std::uint32_t> firsts;
-  for (std::uint32_t g = 0; !is_compressed(scenario) && g < result.size(); ++g) {
-    const buckets::Group& group = plan.groups[g];
-    const std::pair key(group.bytes.value, is_merged(scenario, group));
-    result[g] = firsts.try_emplace(key, g).first->second;
-  }
-  return result;
-}
-
-namespace {
-
 // What the exchanges of a bucket are: one, or two halves.
 void set_exchanges(const Scenario& scenario, bool simulated, ProgramUnit& unit) {
   const BucketCost& cost = unit.cost;
@@ -220,7 +199,7 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   const bool rooted = scenario.communication.reduce_broadcast;
   const bool for_period = made.made_for == MadeFor::period;
   const bool times_alone = for_period && !is_compressed(scenario);
-  // Figures of exchanges by formula ask for the first one of as many bytes alone.
+  // Else figures ask for the first bucket of as many bytes alone.
   const bool copies = made.made_for == MadeFor::lists || is_simulated(scenario) ||
                       has_curve(scenario) || scenario.communication.question;
   for (std::size_t g = 0; g < made.units.size(); ++g) {

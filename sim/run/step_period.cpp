@@ -1,3 +1,5 @@
+// A plan is laid out once: which layers are computed as one, and behind which of them each bucket
+// begins. A pass over both then gives the period, unless a bound says that it is too long anyway.
 #include "run/step_period.hpp"
 
 #include <numeric>
@@ -115,15 +117,25 @@ bool StepPeriod::lay(StepMemory::Groups& groups) const {
   struct Layer {
     bool begins = false;               // its backward ends a run of merged ones
     std::uint32_t first = 1, last = 0; // its buckets, if any
+    std::uint32_t merged = 0;
   };
   std::vector<Layer> all(layers.size());
+  Layer* const of = all.data();
+  const buckets::Item* const items = memory_.problem.items.data();
+  const std::vector<Seconds>& ends = memory_.ends;
+  const auto last = static_cast<std::uint32_t>(ends.size() - 1);
+  std::uint32_t gate = last; // as message_gate() finds it, from that of the group before
+  Seconds before;
   groups.gates.clear();
   for (const buckets::Group& group : groups.plan.groups) {
     const auto g = static_cast<std::uint32_t>(groups.gates.size());
-    groups.gates.push_back(programs::message_gate(memory_.ends, group.ready.value));
-    all[groups.gates.back().layer].begins = true;
+    gate = group.ready < before ? last : gate;
+    before = group.ready;
+    for (; gate > 0 && programs::ends_by(ends[gate - 1], before.value); --gate) {}
+    groups.gates.push_back({gate, std::max(0.0, before.value - ends[gate].value)});
+    of[gate].begins = true;
     for (const std::uint32_t item : group.items) {
-      Layer& layer = all[memory_.problem.items[item].layer];
+      Layer& layer = of[items[item].layer];
       const bool is_first = layer.first > layer.last;
       if (!is_first && layer.last + 1 < g) {
         return false;
@@ -133,12 +145,12 @@ bool StepPeriod::lay(StepMemory::Groups& groups) const {
     }
   }
   groups.backward_s.clear();
-  const Layer* run = all.data(); // its first layer
-  double backward_s = 0;         // of its layers
-  std::vector<std::uint32_t> merged(layers.size());
+  const Layer* run = of; // its first layer
+  double backward_s = 0; // of its layers
   std::uint32_t count = 0;
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    const Layer& layer = all[l];
+  const layers::WorkLayer* const times = layers.data();
+  for (std::size_t l = 0; l < all.size(); ++l) {
+    Layer& layer = of[l];
     const bool waits = layer.first <= layer.last;
     if (l > 0 &&
         (layer.begins || (waits && (layer.first < run->first || layer.last > run->last)))) {
@@ -147,12 +159,12 @@ bool StepPeriod::lay(StepMemory::Groups& groups) const {
       run = &layer;
       ++count;
     }
-    merged[l] = count;
-    backward_s += layers[l].backward.value;
+    layer.merged = count;
+    backward_s += times[l].backward.value;
   }
   groups.backward_s.push_back(backward_s);
-  for (programs::MessageGate& gate : groups.gates) {
-    gate.layer = merged[gate.layer];
+  for (programs::MessageGate& each : groups.gates) {
+    each.layer = of[each.layer].merged;
   }
   groups.laid = true;
   groups.alike = !groups.in_line        ? std::vector<std::uint32_t>()
@@ -206,8 +218,10 @@ std::optional<double> StepPeriod::operator()(buckets::Schedule merge, double lim
   pass.compute(scenario_.training.update.value, slowdown_of(scenario_, Kind::update));
   pass.compute(memory_.forward_s, slowdown_of(scenario_, Kind::forward));
   const double slowdown = slowdown_of(scenario_, Kind::backward);
-  std::vector<double> ends(groups.backward_s.size());
-  std::vector<double> lasts(count); // [group]: its exchange
+  std::vector<double>& ends = groups.ends_s;
+  std::vector<double>& lasts = groups.lasts_s;
+  ends.resize(groups.backward_s.size());
+  lasts.resize(count);
   std::size_t next = 0;
   for (std::size_t layer = ends.size(); layer-- > 0;) {
     pass.compute(groups.backward_s[layer], slowdown);

@@ -23,6 +23,7 @@ struct StepMemory {
     bool laid = false;    // what follows is that of the plan
     std::vector<double> backward_s{};           // of merged layers
     std::vector<programs::MessageGate> gates{}; // [group]; the layer is a merged one
+    std::vector<double> ends_s{}, lasts_s{};    // working memory: [merged layer], [group]
   };
   std::vector<double> computing{}; // the conditions of what follows
   buckets::Problem problem{};      // without items: not made yet

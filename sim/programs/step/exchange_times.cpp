@@ -388,10 +388,8 @@ ExchangeSplit::ExchangeSplit(collectives::Collective collective,
       one_byte_(cut_finely(std::move(collective)), method, std::nullopt) {}
 
 MessageGate message_gate(std::span<const Seconds> ends, double ready_s) {
-  constexpr double kRounding = 1e-12;
-  const double limit = ready_s * (1 + kRounding);
   const auto first = std::partition_point(ends.begin(), ends.end() - 1,
-                                          [limit](Seconds end) { return end.value > limit; });
+                                          [&](Seconds end) { return !ends_by(end, ready_s); });
   return {static_cast<std::uint32_t>(first - ends.begin()), std::max(0.0, ready_s - first->value)};
 }
 

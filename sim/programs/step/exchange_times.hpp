@@ -120,6 +120,11 @@ struct MessageGate {
   friend bool operator==(const MessageGate&, const MessageGate&) = default;
 };
 
+// Whether a backward that ends at `end` has ended at `ready_s`, but for rounding.
+[[nodiscard]] inline bool ends_by(Seconds end, double ready_s) {
+  constexpr double kRounding = 1e-12;
+  return end.value <= ready_s * (1 + kRounding);
+}
 // The gate of a message that is ready at `ready_s`; ends[layer] is when its backward ends.
 [[nodiscard]] MessageGate message_gate(std::span<const Seconds> ends, double ready_s);
 
