@@ -112,6 +112,9 @@ BatchItems batch_items(const Problem& problem) {
   items.channel_free_s = problem.channel_free.value;
   items.last_ready_s = problem.items.back().ready.value;
   std::int64_t sum = 0;
+  for (std::vector<double>* each : {&items.ready_s, &items.bytes, &items.prefix_bytes}) {
+    each->reserve(problem.items.size() + 1);
+  }
   items.prefix_bytes.push_back(0);
   for (const Item& item : problem.items) {
     if (item.bytes.value > 0) {

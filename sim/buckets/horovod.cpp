@@ -83,6 +83,7 @@ Plan plan_horovod(const Problem& problem, const ScheduleOptions& options) {
   const std::vector<Item>& items = problem.items;
   const double cycle = options.cycle.value;
   Plan plan;
+  plan.groups.reserve(items.size());
   ReadyQueue queue(items);
   double tick = options.phase.value;
   double end = problem.channel_free.value;

@@ -42,6 +42,55 @@ namespace stepsim::programs {
 fifo_pass(const Program& program, std::int64_t iterations, Record record = Record::marker,
           std::int64_t needed = std::numeric_limits<std::int64_t>::max());
 
+// An iteration that begins on idle streams: computing and exchanges, each of both in its order, and
+// every exchange told behind the computing that it waits for. Times have the bits of fifo_pass().
+//
+//     compute  |--3--|-----2 slowed-----|--1--|        compute(3, s), exchange(3 + delay, 4),
+//     reduce         ..delay..|====4====|              compute(2, s), compute(1, s)
+class IdlePass {
+public:
+  // Computes for `seconds`, `slowdown` times as long while an exchange is under way.
+  void compute(double seconds, double slowdown) {
+    if (slowdown == 1 || last_.until <= now_) {
+      now_ += seconds;
+    } else if (earlier_.empty() && last_.from <= now_) {
+      const double end = now_ + seconds * slowdown;
+      now_ = end <= last_.until
+                 ? end
+                 : last_.until + std::max(0.0, seconds - (last_.until - now_) / slowdown);
+    } else {
+      compute_in_gaps(seconds, slowdown);
+    }
+  }
+  // An exchange that is ready at `ready_s`, no earlier than now; returns when it starts.
+  double exchange(double ready_s, double seconds) {
+    const double start = std::max(channel_, ready_s);
+    channel_ = start + seconds;
+    if (start == last_.until) {
+      last_.until = channel_;
+    } else if (channel_ > start) {
+      if (last_.until > now_) {
+        earlier_.push_back(last_);
+      }
+      last_ = {start, channel_};
+    }
+    return start;
+  }
+  [[nodiscard]] double now_s() const { return now_; }         // computing has ended
+  [[nodiscard]] double channel_s() const { return channel_; } // the last exchange has
+  [[nodiscard]] double end_s() const { return std::max(now_, channel_); }
+
+private:
+  struct Busy {
+    double from{}, until{}; // with exchanges under way, without a gap
+  };
+  void compute_in_gaps(double seconds, double slowdown);
+
+  std::vector<Busy> earlier_; // than the last: those that may slow what computes next
+  Busy last_;
+  double now_ = 0, channel_ = 0;
+};
+
 // Of a valid program whose iterations begin on idle streams, because its first operation waits for
 // all of the iteration before, the first one tells the times of all; empty where they do not, and
 // where fifo_pass_applies() is false. O(operations) where the layout has a single pass; results

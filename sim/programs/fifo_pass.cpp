@@ -204,31 +204,30 @@ private:
 };
 
 // One iteration in the order of OperationLayout::single_pass. `note` takes every operation with its
-// start and its end. Exchanges in line when a computation starts are under way without a gap until
-// the last of them ends, and no other one starts before the computation has ended.
+// start and its end.
 double single_pass(const Program& program, const Interference& interference,
                    const OperationLayout& layout, auto note) {
-  double now = 0;     // the computation before has ended
-  double channel = 0; // the exchange before has
-  for (const std::uint32_t o : layout.single_pass) {
-    const Operation& operation = program.operations[o];
+  IdlePass pass;
+  std::vector<double> delayed; // [operation]: when the delay ends
+  double latest = 0;
+  for (const OperationLayout::PassStep& step : layout.single_pass) {
+    const Operation& operation = program.operations[step.operation];
     const double seconds = operation.duration_s();
+    const double now = pass.now_s();
     if (operation.type == OperationType::exchange) {
-      const double start = std::max(channel, now);
-      channel = start + seconds;
-      note(o, start, channel);
-      continue;
+      const double start = pass.exchange(
+          step.delay == kAllRanks ? now : std::max(now, delayed[step.delay]), seconds);
+      note(step.operation, start, pass.channel_s());
+    } else if (operation.type == OperationType::delay) {
+      delayed.resize(layout.single_pass.size());
+      latest = std::max(latest, delayed[step.operation] = now + seconds);
+      note(step.operation, now, now + seconds);
+    } else {
+      pass.compute(seconds, interference.compute[static_cast<std::size_t>(operation.kind)]);
+      note(step.operation, now, pass.now_s());
     }
-    const double start = now;
-    const double slowdown =
-        channel > now ? interference.compute[static_cast<std::size_t>(operation.kind)] : 1;
-    const double slowed_end = now + seconds * slowdown;
-    now = slowdown == 1 || slowed_end <= channel
-              ? slowed_end
-              : channel + std::max(0.0, seconds - (channel - now) / slowdown);
-    note(o, start, now);
   }
-  return std::max(now, channel);
+  return std::max(latest, pass.end_s());
 }
 
 // Whether the tail computes behind all operations of the last iteration, as the next one would
@@ -278,19 +277,50 @@ OperationTimes repeated(OperationTimes times, std::int64_t iterations) {
   times.iterations = iterations;
   times.period_s = period;
   times.repeats_from = std::min(iterations, kRecorded);
-  for (std::int64_t t = 1; t < times.repeats_from; ++t) {
-    const double later = static_cast<double>(t) * period;
-    times.marker_end.push_back(times.marker_end.front() + later);
-    for (std::uint32_t o = 0; o < times.operations; ++o) {
-      times.start.push_back(times.start[o] + later);
-      times.end.push_back(times.end[o] + later);
+  const auto repeat = [&](std::vector<double>& row) {
+    const std::size_t size = row.size();
+    row.resize(size * static_cast<std::size_t>(times.repeats_from));
+    for (std::int64_t t = 1; t < times.repeats_from; ++t) {
+      const double later = static_cast<double>(t) * period;
+      double* const to = row.data() + static_cast<std::size_t>(t) * size;
+      for (std::size_t o = 0; o < size; ++o) {
+        to[o] = row[o] + later;
+      }
     }
-  }
+  };
+  repeat(times.marker_end);
+  repeat(times.start);
+  repeat(times.end);
   times.makespan_s += static_cast<double>(iterations - 1) * period;
   return times;
 }
 
 } // namespace
+
+void IdlePass::compute_in_gaps(double seconds, double slowdown) {
+  earlier_.push_back(last_);
+  auto next = std::ranges::find_if(earlier_, [&](const Busy& each) { return each.until > now_; });
+  double left = seconds;
+  double rate = next->from <= now_ ? slowdown : 1;
+  double end = now_ + left * rate;
+  while (next != earlier_.end()) {
+    const bool slowed = next->from <= now_;
+    const double change = slowed ? next->until : next->from;
+    if (end <= change) {
+      break;
+    }
+    left = std::max(0.0, left - (change - now_) / rate);
+    now_ = change;
+    next += slowed ? 1 : 0;
+    rate = slowed ? 1 : slowdown;
+    end = now_ + left * rate;
+  }
+  now_ = end;
+  earlier_.erase(earlier_.begin(), next);
+  if (!earlier_.empty()) {
+    earlier_.pop_back();
+  }
+}
 
 std::optional<double> period_from_idle(const Program& program, const OperationLayout& layout,
                                        const Interference& interference) {

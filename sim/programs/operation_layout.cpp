@@ -7,8 +7,8 @@ namespace stepsim::programs {
 
 namespace {
 
-// The order of OperationLayout::single_pass; empty where there is none.
-std::vector<std::uint32_t> single_pass_of(const Program& program) {
+// OperationLayout::single_pass; empty where there is none.
+std::vector<OperationLayout::PassStep> single_pass_of(const Program& program) {
   const auto of_type = [&](OperationType type) {
     return std::ranges::find(program.operations, type, &Operation::type);
   };
@@ -18,43 +18,67 @@ std::vector<std::uint32_t> single_pass_of(const Program& program) {
       computing->stream == exchange->stream) {
     return {};
   }
-  std::vector<std::uint32_t> computed;                      // in order
-  std::vector<std::size_t> place(program.iteration_size()); // behind so many of them
-  std::vector<std::uint32_t> exchanges;                     // in order
-  for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
+  const std::uint32_t count = program.iteration_size();
+  std::vector<std::uint32_t> computed;                     // in order
+  std::vector<std::size_t> place(count);                   // behind so many of them
+  std::vector<OperationLayout::PassStep> exchanges;        // in order
+  std::vector<std::pair<std::size_t, std::uint32_t>> late; // delays behind their place
+  std::vector<char> on_stream(program.streams.size());
+  on_stream[computing->stream] = on_stream[exchange->stream] = 1;
+  for (std::uint32_t o = 0; o < count; ++o) {
     const Operation& each = program.operations[o];
     const bool computes = each.type == OperationType::compute && each.stream == computing->stream;
-    if (!computes && (each.type != OperationType::exchange || each.stream != exchange->stream)) {
+    const bool sends = each.type == OperationType::exchange && each.stream == exchange->stream;
+    const bool delays = each.type == OperationType::delay && on_stream[each.stream] == 0;
+    if (!computes && !sends && !delays) {
       return {};
     }
-    (computes ? computed : exchanges).push_back(o);
-    place[o] = computed.size();
-  }
-  std::vector<std::uint32_t> order;
-  std::size_t done = 0;
-  const auto compute_until = [&](std::size_t end) {
-    for (; done < end; ++done) {
-      order.push_back(computed[done]);
-    }
-  };
-  for (const std::uint32_t o : computed) {
+    on_stream[each.stream] = 1;
+    OperationLayout::PassStep step{.operation = o};
+    place[o] = computes ? computed.size() + 1 : 0;
     for (const Wait& wait : program.waits_of(o)) {
-      if (wait.distance == 0 &&
-          program.operations[wait.operation].type == OperationType::exchange) {
+      const OperationType awaited = program.operations[wait.operation].type;
+      const bool delayed = awaited == OperationType::delay;
+      if (wait.distance != 0 || (sends && awaited == OperationType::exchange)) {
+        continue;
+      }
+      if (wait.operation > o || (awaited != OperationType::compute && !(sends && delayed)) ||
+          (delayed && step.delay != kAllRanks)) {
         return {};
       }
+      step.delay = delayed ? wait.operation : step.delay;
+      place[o] = std::max(place[o], place[wait.operation]);
+    }
+    if (computes) {
+      computed.push_back(o);
+    } else if (sends) {
+      exchanges.push_back(step);
+    } else {
+      late.emplace_back(place[o], o);
     }
   }
-  for (const std::uint32_t o : exchanges) {
-    for (const Wait& wait : program.waits_of(o)) {
-      if (wait.distance == 0 && program.operations[wait.operation].type == OperationType::compute) {
-        compute_until(std::max(done, place[wait.operation]));
+  std::ranges::stable_sort(late, {}, &std::pair<std::size_t, std::uint32_t>::first);
+  if (!late.empty() && late.front().first == 0) {
+    return {};
+  }
+  std::vector<OperationLayout::PassStep> steps;
+  steps.reserve(count);
+  std::size_t done = 0;
+  auto next = late.begin();
+  const auto compute_until = [&](std::size_t end) {
+    while (done < end) {
+      steps.push_back({.operation = computed[done++]});
+      for (; next != late.end() && next->first == done; ++next) {
+        steps.push_back({.operation = next->second});
       }
     }
-    order.push_back(o);
+  };
+  for (const OperationLayout::PassStep& each : exchanges) {
+    compute_until(place[each.operation]);
+    steps.push_back(each);
   }
   compute_until(computed.size());
-  return order;
+  return steps;
 }
 
 StreamLists lists_of(const Program& program, std::uint32_t begin, std::uint32_t end) {

@@ -39,10 +39,14 @@ struct OperationLayout {
   std::vector<std::uint32_t> arcs_until;
   // Every iteration begins as the first does, and streams and exchanges are those of fifo_pass().
   bool begins_idle{};
-  // The operations of an iteration, each exchange behind the computing that it waits for. Empty
-  // unless the program begins idle, computes on one stream, exchanges on another one, and computing
-  // waits for no exchange of its own iteration.
-  std::vector<std::uint32_t> single_pass;
+  // The operations of an iteration, each delay and exchange behind the computing that it waits for.
+  // Empty unless the program begins idle, computes on one stream, exchanges on another one, and
+  // computing waits for nothing else of its own iteration. A delay has a stream of its own.
+  struct PassStep {
+    std::uint32_t operation{};
+    std::uint32_t delay = kAllRanks; // of an exchange: the delay that it waits for, if any
+  };
+  std::vector<PassStep> single_pass;
 
   // The slot for the end of `operation` in `iteration`.
   [[nodiscard]] std::size_t slot(std::size_t operation, std::int64_t iteration) const {

@@ -133,6 +133,12 @@ std::pair<double, double> BucketCosts::startups(Bytes bytes) {
           broadcast_ ? of(*broadcast_, *back_parts_) : half};
 }
 
+std::optional<collectives::Line> BucketCosts::line() {
+  const std::optional<collectives::Line> wire = exchange_.line();
+  return wire ? std::optional(*wire + collectives::Line{extra_.startup_s, extra_.per_byte_s})
+              : std::nullopt;
+}
+
 BucketCost BucketCosts::dense(const buckets::Group& group) {
   const auto bytes = static_cast<double>(group.bytes.value);
   const programs::Exchange message = exchange_(group.bytes);

@@ -53,6 +53,9 @@ public:
   // Seconds before the first byte of a bucket that is not compressed moves: of its exchange and of
   // its second half. Of a collective that counts as two halves each has half of it.
   [[nodiscard]] std::pair<double, double> startups(Bytes bytes);
+  // The line that gives the times of exchanges that are not compressed and have no second half, but
+  // for rounding; empty where there is none.
+  [[nodiscard]] std::optional<collectives::Line> line();
   // Keeps the bytes that exchanges send in `sent`, as ExchangeTimes::share() does.
   void share(collectives::SentBytes& sent);
   // Returns the most faithful evaluator used so far.

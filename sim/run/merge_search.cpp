@@ -52,28 +52,54 @@ bool searches_merge(const Scenario& scenario) {
          !merge_is_certified(scenario);
 }
 
+namespace {
+
+// The fastest of `tried` by the period that `find` gives to each, if that is below the limit; empty
+// where it gives none.
+template <class Find>
+std::optional<FastestMerge> fastest_of(std::span<const buckets::Schedule> tried, Find find) {
+  constexpr double kEqual = 1 - 1e-12;
+  FastestMerge best{.period_s = std::numeric_limits<double>::infinity()};
+  for (const buckets::Schedule merge : tried) {
+    const double limit = best.period_s * kEqual;
+    const std::optional<double> period_s = find(merge, limit);
+    if (!period_s) {
+      return std::nullopt;
+    }
+    if (merge == tried.front() || *period_s < limit) {
+      best = {.merge = merge, .period_s = *period_s};
+    }
+  }
+  return best;
+}
+
+} // namespace
+
 FastestMerge fastest_merge(const Scenario& scenario, ProgramMemory* memory) {
   const auto sent =
       std::ranges::count_if(scenario.workload.gradients, [](const layers::Gradient& gradient) {
         return gradient.bytes.value > 0;
       });
-  if (memory != nullptr) {
-    memory->merges.resize(kTried.size());
+  std::vector<buckets::Schedule> merges(kTried.begin(), kTried.end());
+  if (sent > kMostTriedExhaustively) {
+    std::erase(merges, buckets::Schedule::exhaustive);
+  }
+  if (StepPeriod::is_for(scenario)) {
+    StepMemory own;
+    StepPeriod step(scenario, memory != nullptr ? memory->step : own);
+    if (const auto fastest = fastest_of(merges, std::ref(step))) {
+      return *fastest;
+    }
   }
   Scenario tried = scenario;
-  constexpr double kEqual = 1 - 1e-12;
-  FastestMerge best;
-  for (std::size_t m = 0; m < kTried.size(); ++m) {
-    if (kTried[m] == buckets::Schedule::exhaustive && sent > kMostTriedExhaustively) {
-      continue;
-    }
-    tried.communication.merge_of = kTried[m];
-    const double period_s = period_of(tried, memory != nullptr ? &memory->merges[m] : nullptr);
-    if (m == 0 || period_s < best.period_s * kEqual) {
-      best = {.merge = kTried[m], .period_s = period_s};
-    }
+  if (memory != nullptr) {
+    memory->merges.resize(merges.size());
   }
-  return best;
+  std::size_t m = 0;
+  return *fastest_of(merges, [&](buckets::Schedule merge, double) {
+    tried.communication.merge_of = merge;
+    return std::optional(period_of(tried, memory != nullptr ? &memory->merges[m++] : nullptr));
+  });
 }
 
 namespace {

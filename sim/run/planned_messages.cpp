@@ -1,6 +1,9 @@
 // From a plan to the messages of a step.
 #include "run/planned_messages.hpp"
 
+#include <map>
+#include <numeric>
+
 #include "buckets/omgs.hpp"
 #include "run/group_exchange.hpp"
 #include "scenario/scenario_library.hpp"
@@ -53,6 +56,18 @@ bool is_merged(const Scenario& scenario, const buckets::Group& group) {
   return std::ranges::count_if(group.items, [&](std::uint32_t item) {
            return scenario.workload.gradients[item].bytes.value > 0;
          }) > 1;
+}
+
+std::vector<std::uint32_t> alike(const Scenario& scenario, const buckets::Plan& plan) {
+  std::vector<std::uint32_t> result(plan.groups.size());
+  std::iota(result.begin(), result.end(), 0U);
+  std::map<std::pair<std::int64_t, bool>, std::uint32_t> firsts;
+  for (std::uint32_t g = 0; !is_compressed(scenario) && g < result.size(); ++g) {
+    const buckets::Group& group = plan.groups[g];
+    const std::pair key(group.bytes.value, is_merged(scenario, group));
+    result[g] = firsts.try_emplace(key, g).first->second;
+  }
+  return result;
 }
 
 // Every byte is read and written on its way in and on its way out: four passes over memory. A
@@ -172,14 +187,15 @@ std::pair<double, double> line_startups(const Scenario& scenario, const buckets:
 
 std::vector<std::uint32_t> waiting_layers(const Scenario& scenario, const buckets::Group& group) {
   std::vector<std::uint32_t> waiting;
-  for (const std::uint32_t item : group.items) {
-    const layers::Gradient& gradient = scenario.workload.gradients[item];
-    const bool is_new = waiting.empty() || waiting.back() != gradient.layer;
-    if (gradient.bytes.value > 0 && is_new) {
-      waiting.push_back(gradient.layer);
-    }
-  }
+  for_waiting_layers(scenario, group, [&](std::uint32_t layer) { waiting.push_back(layer); });
   return waiting;
+}
+
+void move_items(const Scenario& scenario, std::span<const Seconds> ends,
+                std::vector<buckets::Item>& items) {
+  for (buckets::Item& item : items) {
+    item.ready = ends[scenario.communication.overlap_backward ? item.layer : 0];
+  }
 }
 
 MessageSeconds with_copies(const Scenario& scenario, const buckets::Group& group,

@@ -16,6 +16,10 @@ struct MessageSeconds {
 
 // Whether more than one gradient of the group has bytes.
 [[nodiscard]] bool is_merged(const Scenario& scenario, const buckets::Group& group);
+// [group]: the first one whose message takes as long: of as many bytes, and copied or not, either.
+// A compressed one has its own.
+[[nodiscard]] std::vector<std::uint32_t> alike(const Scenario& scenario, const buckets::Plan& plan);
+
 // Seconds to copy the gradients of a group into a merged buffer and out of it again (MER 4.4). 0 if
 // fewer than two gradients of the group have bytes, or without /communication/copy_bandwidth_Bps.
 [[nodiscard]] double copy_seconds(const Scenario& scenario, const buckets::Group& group);
@@ -30,6 +34,10 @@ void check_range(const buckets::Problem& problem);
 // messages need not be linear. A planner that needs a linear cost then gets a cost of 0 s.
 [[nodiscard]] buckets::Problem planned_problem(const Scenario& scenario);
 [[nodiscard]] buckets::Cost planned_cost(const Scenario& scenario);
+// Makes the gradients ready as they are in the scenario, where the backward of layers ends at
+// `ends`.
+void move_items(const Scenario& scenario, std::span<const Seconds> ends,
+                std::vector<buckets::Item>& items);
 
 // The plan of the scenario's schedule, by the cost of `problem` or, if given, by
 // /communication/plan_cost. Throws as check_range and buckets::make_plan do.
@@ -48,6 +56,16 @@ void check_range(const buckets::Problem& problem);
 
 // The layers of the next forward that wait for a bucket, in the order of its gradients: nothing
 // waits for an empty one.
+template <class Take>
+void for_waiting_layers(const Scenario& scenario, const buckets::Group& group, Take take) {
+  std::optional<std::uint32_t> last;
+  for (const std::uint32_t item : group.items) {
+    const layers::Gradient& gradient = scenario.workload.gradients[item];
+    if (gradient.bytes.value > 0 && gradient.layer != last) {
+      take(*(last = gradient.layer));
+    }
+  }
+}
 [[nodiscard]] std::vector<std::uint32_t> waiting_layers(const Scenario& scenario,
                                                         const buckets::Group& group);
 // `seconds` and the time of copies; a message with an all-gather has half of that time in each

@@ -5,6 +5,7 @@
 
 #include "run/evaluated_program.hpp"
 #include "run/memory_figures.hpp"
+#include "run/step_period.hpp"
 #include "run/verdict.hpp"
 
 namespace stepsim::study {
@@ -24,6 +25,7 @@ struct ProgramMemory {
   std::optional<double> single_s;               // a step of one worker alone
   std::optional<MemoryParts> parts{};           // bytes of a worker
   std::optional<std::vector<double>> compute_s; // of each worker where they vary
+  StepMemory step{};                            // of runs without a program
   std::vector<ProgramMemory> merges{};          // of the runs of fastest_merge()
   // Of the runs that a compressed one is compared with.
   std::vector<ProgramMemory> dense{};

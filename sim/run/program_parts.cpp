@@ -42,19 +42,24 @@ std::pair<ExchangeTime, ExchangeTime> halves(const MessageSeconds& message, doub
 }
 
 ProgramUnit unit_of(const Scenario& scenario, const buckets::Group& group) {
-  std::map<std::uint32_t, double> bytes;
+  std::vector<std::pair<std::uint32_t, double>> bytes; // of layers, as gradients come
   ProgramUnit unit;
   unit.bytes = group.bytes;
   for (const std::uint32_t item : group.items) {
     if (item < scenario.workload.gradients.size()) {
       const layers::Gradient& gradient = scenario.workload.gradients[item];
-      bytes[gradient.layer] += static_cast<double>(gradient.bytes.value);
+      bytes.emplace_back(gradient.layer, static_cast<double>(gradient.bytes.value));
       unit.parameters += gradient.bytes.value > 0 ? gradient.values() : 0;
     }
   }
+  std::ranges::reverse(bytes); // most of them come in backward order
+  std::ranges::sort(bytes);    // sums of bytes are exact in any
   for (const auto& [layer, count] : bytes) {
-    unit.layers.push_back(layer);
-    unit.layer_bytes.push_back(count);
+    if (unit.layers.empty() || unit.layers.back() != layer) {
+      unit.layers.push_back(layer);
+      unit.layer_bytes.push_back(0);
+    }
+    unit.layer_bytes.back() += count;
   }
   return unit;
 }
@@ -123,23 +128,12 @@ bool has_halves(const Scenario& scenario) {
 
 // Plans the buckets, which become the units.
 void plan_units(const Scenario& scenario, ScenarioProgram& out) {
-  out.problem = planned_problem(scenario);
-  out.plan = plan_of(scenario, out.problem);
-  for (const buckets::Group& group : out.plan.groups) {
-    out.units.push_back(unit_of(scenario, group));
+  if (!std::exchange(out.is_planned, false)) {
+    out.problem = planned_problem(scenario);
+    out.plan = plan_of(scenario, out.problem);
   }
-}
-
-std::vector<std::uint32_t> alike(const Scenario& scenario, const buckets::Plan& plan) {
-  std::vector<std::uint32_t> result(plan.groups.size());
-  std::iota(result.begin(), result.end(), 0U);
-  std::map<std::pair<std::int64_t, bool>, std::uint32_t> firsts;
-  for (std::uint32_t g = 0; !is_compressed(scenario) && g < result.size(); ++g) {
-    const buckets::Group& group = plan.groups[g];
-    const std::pair key(group.bytes.value, is_merged(scenario, group));
-    result[g] = firsts.try_emplace(key, g).first->second;
-  }
-  return result;
+  std::ranges::transform(out.plan.groups, std::back_inserter(out.units),
+                         std::bind_front(unit_of, std::cref(scenario)));
 }
 
 // What the exchanges of a bucket are: one, or two halves.
@@ -205,11 +199,14 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   const bool rooted = scenario.communication.reduce_broadcast;
   const bool for_period = made.made_for == MadeFor::period;
   const bool times_alone = for_period && !is_compressed(scenario);
+  // Else figures ask for the first bucket of as many bytes alone.
+  const bool copies = made.made_for == MadeFor::lists || is_simulated(scenario) ||
+                      has_curve(scenario) || scenario.communication.question;
   for (std::size_t g = 0; g < made.units.size(); ++g) {
     const buckets::Group& group = made.plan.groups[g];
     ProgramUnit& unit = made.units[g];
     if (made.alike[g] != g) {
-      if (!for_period) {
+      if (copies) {
         const ProgramUnit& like = made.units[made.alike[g]];
         unit.exchange = like.exchange;
         if (in_two) {
@@ -362,17 +359,20 @@ ProgramParts scattered_parts(const Scenario& scenario, ScenarioProgram& out) {
 }
 
 ProgramParts with_merged_layers(ProgramParts parts, bool slowed_alike, bool one_forward) {
-  const bool updates_apart =
-      parts.next_forward == programs::NextForward::per_layer && parts.update.value > 0;
-  if (!slowed_alike && updates_apart) {
+  const bool per_layer = parts.next_forward == programs::NextForward::per_layer;
+  if (!slowed_alike && per_layer && parts.update.value > 0) {
     return parts;
   }
   std::vector<bool> begins(parts.layers.size(), false);
-  for (const BucketTimes& bucket : parts.buckets) {
+  std::vector<programs::Awaited> awaited;
+  for (std::uint32_t g = 0; g < parts.buckets.size(); ++g) {
+    const BucketTimes& bucket = parts.buckets[g];
     begins[bucket.ready_after.value_or(programs::lowest_layer(bucket))] = true;
+    for (const std::uint32_t layer : bucket.layers) {
+      awaited.push_back({.layer = layer, .bucket = g});
+    }
   }
-  const std::vector<std::uint32_t> merged = programs::merged_layers(
-      begins, programs::buckets_of_layers(parts.buckets, parts.layers.size()));
+  const std::vector<std::uint32_t> merged = programs::merged_layers(begins, awaited);
   std::vector<LayerTimes> all(merged.back() + std::size_t{1});
   for (std::size_t l = 0; l < merged.size(); ++l) {
     LayerTimes& layer = all[merged[l]];

@@ -34,17 +34,8 @@ bool keeps_operations(const Scenario& scenario, bool as_fast, const ScenarioProg
          !searches_merge(scenario) && (as_fast || slows_layers_alone);
 }
 
-// Makes the gradients ready as they are in the scenario, where the backward of layers ends at
-// `ends`.
-void move_items(const Scenario& scenario, const std::vector<Seconds>& ends,
-                std::vector<buckets::Item>& items) {
-  for (buckets::Item& item : items) {
-    item.ready = ends[scenario.communication.overlap_backward ? item.layer : 0];
-  }
-}
-
 // Plans by the costs of the scenario. False if the buckets are others or begin at other times
-// behind their layers.
+// behind their layers, so that nothing but the plan is left of the program.
 bool plans_the_same(const Scenario& scenario, bool as_fast, ScenarioProgram& made) {
   const std::vector<Seconds> ends = scenario.workload.backward_ends();
   if (!as_fast) {
@@ -52,18 +43,20 @@ bool plans_the_same(const Scenario& scenario, bool as_fast, ScenarioProgram& mad
   }
   made.problem.cost = planned_cost(scenario);
   buckets::Plan plan = plan_of(scenario, made.problem);
-  if (plan.groups.size() != made.gates.size()) {
-    return false;
-  }
-  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+  bool same = plan.groups.size() == made.gates.size();
+  for (std::size_t g = 0; same && g < plan.groups.size(); ++g) {
     const buckets::Group& group = plan.groups[g];
-    if (group.items != made.plan.groups[g].items ||
-        programs::message_gate(ends, group.ready.value) != made.gates[g]) {
-      return false;
-    }
+    same = group.items == made.plan.groups[g].items &&
+           programs::message_gate(ends, group.ready.value) == made.gates[g];
+  }
+  if (!same) {
+    buckets::Problem problem = std::move(made.problem);
+    made = {};
+    made.problem = std::move(problem);
+    made.is_planned = true;
   }
   made.plan = std::move(plan);
-  return true;
+  return same;
 }
 
 // Moves buckets to the ready times of the scenario. False where they do not begin behind the same

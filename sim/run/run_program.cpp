@@ -76,8 +76,9 @@ void measure_exchanges(ScenarioProgram& made, const OperationTimes& times) {
 
 // Figures need no layers apart; lists of a run on a network have the times of its one simulation.
 ScenarioProgram summary_program(const Scenario& scenario, bool simulated,
-                                MadeFor made_for = MadeFor::figures) {
-  return scenario_program(scenario, simulated, simulated ? MadeFor::lists : made_for);
+                                MadeFor made_for = MadeFor::figures, ScenarioProgram planned = {}) {
+  return scenario_program(scenario, simulated, simulated ? MadeFor::lists : made_for,
+                          std::move(planned));
 }
 
 // The rule of a program with the exchanges of `made`, which end when those did in its times.
@@ -110,7 +111,10 @@ void renew(const Scenario& scenario, bool simulated, MadeFor made_for, const Pro
   memory.computing = scenario.conditions.computing;
   memory.links = scenario.conditions.links;
   if (!retimed) {
-    memory.made = summary_program(scenario, simulated, made_for);
+    const bool planned = memory.made && memory.made->is_planned;
+    ScenarioProgram made = planned ? *std::move(memory.made) : ScenarioProgram{};
+    memory.made.reset(); // in case of an error
+    memory.made = summary_program(scenario, simulated, made_for, std::move(made));
     memory.window = window_of(scenario, memory.made->program);
   }
   const bool drawn_anew =
@@ -196,6 +200,17 @@ double program_period(const Scenario& whole, ProgramMemory* memory, const Progra
   if (memory == nullptr) {
     ProgramMemory own;
     return program_period(whole, &own, like);
+  }
+  const Communication& communication = whole.communication;
+  const buckets::Schedule merge = communication.merge_of.value_or(communication.schedule);
+  if (StepPeriod::is_for(whole)) {
+    const bool timed = like != nullptr && like->made && like->links == whole.conditions.links &&
+                       like->made->program.ranks == whole.cluster.ranks() &&
+                       !buckets::planner(merge).reads_cost;
+    if (const auto period =
+            StepPeriod(whole, memory->step, timed ? &*like->made : nullptr)(merge)) {
+      return *period;
+    }
   }
   const std::optional<Scenario> part = first_of_jobs(whole);
   const Scenario& scenario = part ? *part : whole;

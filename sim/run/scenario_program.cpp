@@ -276,11 +276,11 @@ programs::Factors factors_of(const Scenario& scenario, const programs::Program& 
   return factors;
 }
 
-ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeFor made_for) {
+ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeFor made_for,
+                                 ScenarioProgram out) {
   if (const std::string reason = row_of(scenario).refusal(scenario); !reason.empty()) {
     throw SimulationError(reason);
   }
-  ScenarioProgram out;
   out.simulated = simulated;
   out.made_for = made_for;
   out.program = row_of(scenario).make(scenario, out);

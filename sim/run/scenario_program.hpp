@@ -70,8 +70,9 @@ struct ScenarioProgram {
   std::vector<programs::LiveSpan> live{}; // of sharding units; of figures, those with bytes
   programs::LiveBytes live_bytes{};       // [kind][unit]
   buckets::Problem problem;               // what was planned; empty if sharded
-  bool sharded = false;                   // the units are sharding units
-  bool simulated = false;                 // every message is simulated
+  bool is_planned = false; // the program is still to be made: it has its problem and plan alone
+  bool sharded = false;    // the units are sharding units
+  bool simulated = false;  // every message is simulated
   MadeFor made_for{};
   std::vector<std::uint32_t> layer_of{};      // [layer]: the one of operations that it is in
   bool one_forward = false;                   // all forwards of a micro-batch are one operation
@@ -114,9 +115,10 @@ template <class Take> void for_each_exchange(const ScenarioProgram& made, Take t
 // The program of the scenario. All workers are equal; factors of variability are applied when the
 // program is evaluated. If `simulated`, every message will be simulated on the network of the
 // scenario. Throws SimulationError if the training algorithm has no program, and where the
-// evaluator of an exchange throws it (evaluation.hpp).
+// evaluator of an exchange throws it (evaluation.hpp). `out` is new, or has been planned.
 [[nodiscard]] ScenarioProgram scenario_program(const Scenario& scenario, bool simulated = false,
-                                               MadeFor made_for = MadeFor::lists);
+                                               MadeFor made_for = MadeFor::lists,
+                                               ScenarioProgram out = {});
 
 // Gives the exchanges of a program the times that they have on the network of the scenario.
 void time_exchanges(const Scenario& scenario, ScenarioProgram& made);

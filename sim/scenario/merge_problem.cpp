@@ -102,17 +102,19 @@ std::vector<buckets::Item> merge_items(const Scenario& scenario) {
   }
   const std::vector<Seconds> ends = workload.backward_ends();
   std::map<std::string, std::uint32_t> dtypes;
+  auto dtype = dtypes.end(); // of the gradient before
   std::int64_t position = 0;
   const auto count = static_cast<std::int64_t>(workload.gradients.size());
   items.reserve(workload.gradients.size());
   for (const layers::Gradient& gradient : workload.gradients) {
-    const auto dtype =
-        dtypes.try_emplace(gradient.dtype, static_cast<std::uint32_t>(dtypes.size()));
+    if (dtype == dtypes.end() || dtype->first != gradient.dtype) {
+      dtype = dtypes.try_emplace(gradient.dtype, static_cast<std::uint32_t>(dtypes.size())).first;
+    }
     items.push_back(
         {.ready = ends[scenario.communication.overlap_backward ? gradient.layer : 0],
          .bytes = gradient.bytes,
          .elements = gradient.elements,
-         .dtype = dtype.first->second,
+         .dtype = dtype->second,
          .layer = gradient.layer,
          .ready_order = gradient.measured_order ? position : count - 1 - gradient.registration,
          .registration = gradient.registration,

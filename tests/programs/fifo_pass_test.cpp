@@ -95,7 +95,7 @@ TEST_CASE("fifo pass: iterations that begin on idle streams repeat the first one
   CHECK(repeated > 1000);
 }
 
-TEST_CASE("fifo pass: a single pass over computing and exchanges has its bits") {
+TEST_CASE("fifo pass: a single pass over computing, delays and exchanges has its bits") {
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     CAPTURE(seed);
     RandomStream random({.seed = 85, .point = seed});
@@ -119,10 +119,20 @@ TEST_CASE("fifo pass: a single pass over computing and exchanges has its bits") 
         continue;
       }
       const double startup = random.integer(0, 1) == 0 ? 0 : 0.125;
+      const auto last = static_cast<std::int64_t>(computed.size()) - 1;
+      std::optional<std::uint32_t> delay;
+      if (random.integer(0, 1) == 0) {
+        delay = draft.compute("d" + id, draft.stream("host" + id), Kind::other, {seconds()});
+        draft.last().type = OperationType::delay;
+        draft.wait(*delay, computed[static_cast<std::size_t>(random.integer(0, last))], 0);
+        all.push_back(*delay);
+      }
       all.push_back(draft.exchange(id, streams[1], Kind::allreduce, {startup}, {seconds()}));
-      for (std::int64_t wait = random.integer(1, 2); wait > 0; --wait) {
-        const auto last = static_cast<std::int64_t>(computed.size()) - 1;
+      for (std::int64_t wait = random.integer(delay ? 0 : 1, 2); wait > 0; --wait) {
         draft.wait(all.back(), computed[static_cast<std::size_t>(random.integer(0, last))], 0);
+      }
+      if (delay) {
+        draft.wait(all.back(), *delay, 0);
       }
     }
     for (const std::uint32_t o : all) {

@@ -252,7 +252,8 @@ TEST_CASE("conditions: ideal ones leave out what counts under typical ones alone
 // CON 7, properties.
 TEST_CASE("conditions: more loss never shortens a step, and the interval holds it") {
   base::RandomStream random({.seed = 91});
-  const std::array<std::string, 4> schedules{"single", "wfbp", "ddp", "priority"};
+  const std::array<std::string, 8> schedules{"single",  "wfbp",  "ddp",     "priority",
+                                             "horovod", "eager", "mg_wfbp", "optimal"};
   const std::array<std::string, 3> carriers{"rdma", "tcp", "tcp_cloud"};
   const std::array<std::string, 3> buses{"pcie", "nvlink", "xgmi"};
   const std::array<std::string, 4> collectives{"ring", "hierarchical", "recursive_doubling",

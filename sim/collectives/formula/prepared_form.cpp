@@ -79,6 +79,13 @@ std::optional<PreparedForm::Parts> PreparedForm::parts(std::span<const double> b
   return sums;
 }
 
+std::optional<Line> PreparedForm::line() const {
+  const auto* linear = std::get_if<ClosedForm>(&candidates_.front().form);
+  return candidates_.size() == 1 && linear != nullptr && !linear->upper_bound
+             ? std::optional(candidates_.front().least_line(0, 0))
+             : std::nullopt;
+}
+
 // The least of several lines is concave, and not below the line through its ends.
 Line PreparedForm::least_line(double low, double high) const {
   Line at_low = candidates_.front().least_line(low, high);

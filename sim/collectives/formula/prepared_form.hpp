@@ -30,6 +30,8 @@ public:
   [[nodiscard]] std::optional<Parts> parts(std::span<const double> bytes) const;
   // A line that bounds at(n).form.seconds from below, up to rounding, for `low` <= n <= `high`.
   [[nodiscard]] Line least_line(double low, double high) const;
+  // The line at(n).form.seconds of one algorithm that is no upper bound; empty if it is not that.
+  [[nodiscard]] std::optional<Line> line() const;
 
 private:
   friend std::optional<PreparedForm> prepare(const Collective& collective);

@@ -22,17 +22,26 @@ std::vector<std::vector<std::uint32_t>> buckets_of_layers(const std::vector<Buck
   return result;
 }
 
-std::vector<std::uint32_t>
-merged_layers(const std::vector<bool>& begins,
-              const std::vector<std::vector<std::uint32_t>>& buckets_of) {
+std::vector<std::uint32_t> merged_layers(const std::vector<bool>& begins,
+                                         std::span<const Awaited> awaited) {
+  std::vector<std::uint32_t> first(begins.size() + 1); // [layer]: of its buckets
+  for (const Awaited& each : awaited) {
+    ++first[each.layer];
+  }
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<std::uint32_t> buckets(awaited.size());
+  for (std::size_t i = awaited.size(); i-- > 0;) {
+    buckets[--first[awaited[i].layer]] = awaited[i].bucket;
+  }
+  const auto of = [&](std::size_t layer) {
+    return std::span(buckets).subspan(first[layer], first[layer + 1] - first[layer]);
+  };
   std::vector<std::uint32_t> merged(begins.size(), 0);
-  std::size_t first = 0; // layer of the present run
+  std::size_t begin = 0; // layer of the present run
   for (std::size_t l = 1; l < begins.size(); ++l) {
-    const std::vector<std::uint32_t>& known = buckets_of[first];
-    const bool begin = begins[l] || !std::includes(known.begin(), known.end(),
-                                                   buckets_of[l].begin(), buckets_of[l].end());
-    first = begin ? l : first;
-    merged[l] = merged[l - 1] + (begin ? 1 : 0);
+    const bool begins_here = begins[l] || !std::ranges::includes(of(begin), of(l));
+    begin = begins_here ? l : begin;
+    merged[l] = merged[l - 1] + (begins_here ? 1 : 0);
   }
   return merged;
 }

@@ -43,12 +43,16 @@ inline constexpr auto kNextForwards = base::words<NextForward>();
 // [layer]: the indices of its buckets; none for a layer without gradients.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>>
 buckets_of_layers(const std::vector<BucketTimes>& buckets, std::size_t layers);
+// A layer whose next forward waits for a bucket.
+struct Awaited {
+  std::uint32_t layer{}, bucket{};
+};
 // [layer]: its place among merged layers, runs of layers that are computed as one because no
 // exchange begins or is awaited inside. One begins with a layer that `begins` names, and with one
-// that waits for a bucket for which the first layer of the run before does not.
-[[nodiscard]] std::vector<std::uint32_t>
-merged_layers(const std::vector<bool>& begins,
-              const std::vector<std::vector<std::uint32_t>>& buckets_of);
+// that waits for a bucket for which the first layer of the run before does not. Buckets of
+// `awaited` ascend.
+[[nodiscard]] std::vector<std::uint32_t> merged_layers(const std::vector<bool>& begins,
+                                                       std::span<const Awaited> awaited);
 // Replaces layers by their merged ones, ascending and each of them once.
 void merge_layers(const std::vector<std::uint32_t>& merged, std::vector<std::uint32_t>& layers);
 // The indices of the buckets, sorted by their lowest layer.

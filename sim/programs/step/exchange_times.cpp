@@ -254,7 +254,9 @@ ExchangeTimes::ExchangeTimes(collectives::Collective collective,
 
 // Whole elements are left to automatic_method, which knows when parts divide.
 void ExchangeTimes::prepare_formula() {
-  prepared_ = true;
+  if (std::exchange(prepared_, true)) {
+    return;
+  }
   const bool formula = !asked_ || *asked_ == collectives::Method::closed_form;
   if (curve_ || !formula || collective_.options.chunking != collectives::Chunking::real) {
     return;
@@ -271,9 +273,7 @@ void ExchangeTimes::prepare_formula() {
 // By closed form, if that is the method of this size. Bounds of parts of n / k bytes grow as n, but
 // for latency, so that the bound of one byte tells that of all sizes but for rounding.
 bool ExchangeTimes::evaluate_by_formula(double bytes, Exchange& exchange) {
-  if (!prepared_) {
-    prepare_formula();
-  }
+  prepare_formula();
   if (!form_ || bytes <= 0) {
     return false;
   }
@@ -360,6 +360,11 @@ double ExchangeTimes::seconds(Bytes bytes) {
              : evaluated(bytes).exchange.seconds;
 }
 
+std::optional<collectives::Line> ExchangeTimes::line() {
+  prepare_formula();
+  return form_ ? form_->line() : std::nullopt;
+}
+
 namespace {
 
 collectives::Collective without_additions(collectives::Collective collective) {
@@ -386,10 +391,8 @@ ExchangeSplit& ExchangeSplits::of(collectives::AlgorithmId algorithm) {
 }
 
 MessageGate message_gate(std::span<const Seconds> ends, double ready_s) {
-  constexpr double kRounding = 1e-12;
-  const double limit = ready_s * (1 + kRounding);
   const auto first = std::partition_point(ends.begin(), ends.end() - 1,
-                                          [limit](Seconds end) { return end.value > limit; });
+                                          [&](Seconds end) { return !ends_by(end, ready_s); });
   return {static_cast<std::uint32_t>(first - ends.begin()), std::max(0.0, ready_s - first->value)};
 }
 

@@ -60,6 +60,8 @@ public:
   [[nodiscard]] Exchange operator()(Bytes bytes);
   // The seconds of the exchange alone, without the cost of counting sent bytes.
   [[nodiscard]] double seconds(Bytes bytes);
+  // The line that gives seconds(), but for rounding; empty where there is none.
+  [[nodiscard]] std::optional<collectives::Line> line();
   // The most detailed evaluator that was used so far; closed_form if none was.
   [[nodiscard]] collectives::Method method() const { return used_; }
   [[nodiscard]] std::uint64_t events() const { return events_; }
@@ -134,6 +136,11 @@ struct MessageGate {
   friend bool operator==(const MessageGate&, const MessageGate&) = default;
 };
 
+// Whether a backward that ends at `end` has ended at `ready_s`, but for rounding.
+[[nodiscard]] inline bool ends_by(Seconds end, double ready_s) {
+  constexpr double kRounding = 1e-12;
+  return end.value <= ready_s * (1 + kRounding);
+}
 // The gate of a message that is ready at `ready_s`; ends[layer] is when its backward ends.
 [[nodiscard]] MessageGate message_gate(std::span<const Seconds> ends, double ready_s);
 
