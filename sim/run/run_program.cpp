@@ -203,10 +203,11 @@ double program_period(const Scenario& whole, ProgramMemory* memory, const Progra
   }
   const Communication& communication = whole.communication;
   const buckets::Schedule merge = communication.merge_of.value_or(communication.schedule);
-  if (StepPeriod::is_for(whole)) {
-    const bool timed = like != nullptr && like->made && like->links == whole.conditions.links &&
-                       like->made->program.ranks == whole.cluster.ranks() &&
-                       !buckets::planner(merge).reads_cost;
+  constexpr std::size_t kFew = 32; // buckets: a program that keeps them is retimed in less
+  const bool kept = like != nullptr && like->made && !buckets::planner(merge).reads_cost;
+  if (!(kept && like->made->plan.groups.size() < kFew) && StepPeriod::is_for(whole)) {
+    const bool timed = kept && like->links == whole.conditions.links &&
+                       like->made->program.ranks == whole.cluster.ranks();
     if (const auto period =
             StepPeriod(whole, memory->step, timed ? &*like->made : nullptr)(merge)) {
       return *period;
