@@ -290,6 +290,7 @@ TEST_CASE("conditions: more loss never shortens a step, and the interval holds i
       const bool moves = study::move_factor(scenario, factor, 1, moved);
       const double more = study::period_of(moved);
       CHECK((moves || more == step_s));
+      CHECK(*study::run(moved).summary.iteration_time_s == more); // by a program, to the bit
       const bool rate_or_exponent = factor < study::Factor::a_nccl || factor == study::Factor::q;
       CHECK((rate_or_exponent ? step_s - more : more - step_s) >= -1e-12 * step_s);
       CHECK_FALSE(study::move_factor(scenario, factor, 0, moved));
