@@ -182,7 +182,8 @@ double StepPeriod::seconds(const StepMemory::Groups& groups, std::size_t place) 
   const buckets::Group& group = groups.plan.groups[place];
   const double timed = costs_->times(group.bytes).exchange_s();
   const double whole = timed + copy_seconds(scenario_, group);
-  const double startup = std::min(startup_seconds(memory_.problem, timed), whole);
+  const double startup =
+      std::min(line_startups(scenario_, memory_.problem.cost, timed).first, whole);
   return startup + (whole - startup);
 }
 
