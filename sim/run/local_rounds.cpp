@@ -67,7 +67,7 @@ std::vector<double> update_shares(const std::vector<std::vector<std::uint32_t>>&
 }
 
 // Times of the outer messages, one for each set of layers: a fragment or a layer. Adds a unit and a
-// group of the plan for each message that has bytes (MER 11, D8).
+// group of the plan for each message that has bytes (MER 5).
 std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
                                           const std::vector<std::vector<std::uint32_t>>& fragments,
                                           const std::vector<std::vector<std::uint32_t>>& layers,
