@@ -182,7 +182,7 @@ def headers(place):
                     bad = rows[0].replace(before, f'"{key}":{value}')
                     place.write("bad", "".join([bad] + rows[1:kept]))
                     names = place.names()
-                    place.refused("merge", "bad", "-o", "out", code=3, says="bad:",
+                    place.refused("merge", "bad", "-o", "out", code=3, says="error: bad:1: ",
                                   preexec_fn=limited(1000))
                     check(place.names() == names, place.names())
         # Large, but possible: time and memory by the records.
@@ -203,7 +203,7 @@ def bombs(place):
     for form in ("osu", "caffe-log", "nccl-tests", "layer-table", "nccl-topology", "kineto", "auto"):
         flags = ["--ranks", "4"] if form in ("osu", "nccl-tests") else []
         place.refused("import", form, "z.gz", *flags, "-o", "z.json", code=3, says="z.gz:",
-                      preexec_fn=limited(1000))
+                      preexec_fn=limited(500))
         check(place.names() == ["s.json", "z.gz"], place.names())
     place.refused("run", "z.gz", code=3, says="z.gz:", preexec_fn=limited(500))
 
