@@ -5,36 +5,20 @@ newcomer in an empty folder, from a model and from a recorded trace.
     init_test.py STEPSIM
 """
 import json
-import pathlib
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import folder
+from folder import ROOT, STEPSIM
+
 sys.path.insert(0, str(ROOT / "tests" / "fuzz"))
 import samples  # noqa: E402
 
-STEPSIM = None
 
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
-
-    def stepsim(self, *words, code=0, cwd=None):
-        done = subprocess.run([STEPSIM, *map(str, words)], cwd=cwd or self.folder, text=True,
-                              capture_output=True, timeout=600)
-        self.assertEqual(done.returncode, code, done.stderr)
-        return done
-
-    def tree(self, name="s.json"):
-        return json.loads((self.folder / name).read_text())
-
+class Folder(folder.Folder):
     def decisive(self, name="s.json"):
         """What `run` still assumes for the scenario."""
         shown = self.stepsim("run", name).stdout
@@ -352,5 +336,4 @@ class Walk(Folder):
 
 
 if __name__ == "__main__":
-    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

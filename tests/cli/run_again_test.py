@@ -7,14 +7,11 @@ import gzip
 import hashlib
 import json
 import os
-import pathlib
 import subprocess
-import sys
-import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-STEPSIM = None
+from folder import Folder, ROOT, STEPSIM
+
 TWO = ROOT / "examples" / "two-layers.scenario.json"
 
 
@@ -29,18 +26,7 @@ def flat(summary):
     return out
 
 
-class RunAgain(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.folder = pathlib.Path(self.temporary.name)
-
-    def stepsim(self, *words, code=0, cwd=None):
-        done = subprocess.run([STEPSIM, *map(str, words)], cwd=cwd or self.folder, text=True,
-                              capture_output=True, timeout=600)
-        self.assertEqual(done.returncode, code, done.stderr)
-        return done
-
+class RunAgain(Folder):
     def write(self, name, tree):
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -335,5 +321,4 @@ class RunAgain(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

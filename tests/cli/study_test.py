@@ -5,16 +5,13 @@ not looked at, and every file of the folder is what the answer says.
     study_test.py STEPSIM
 """
 import json
-import pathlib
 import re
 import subprocess
-import sys
-import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from folder import Folder, ROOT
+
 DATA = ROOT.parent / "shared" / "data"
-STEPSIM = None
 
 # Recorded jobs of several ranks: node type, machines, GPUs of each.
 JOBS = {
@@ -31,18 +28,7 @@ UNEXPLAINED = "kineto/dlrm_rank0of16_inputdims.json.gz"
 UNEVEN = {"traces/dlrm_rank3of8_a100.json.gz": 0.04}
 
 
-class Study(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
-
-    def stepsim(self, *words, code=0):
-        done = subprocess.run([STEPSIM, *map(str, words)], cwd=self.folder, text=True,
-                              capture_output=True, timeout=600)
-        self.assertEqual(done.returncode, code, done.stderr)
-        return done
-
+class Study(Folder):
     def study(self, *words):
         return json.loads(self.stepsim("study", *words, "--json", "-o", "out").stdout)
 
@@ -211,5 +197,4 @@ class Study(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    STEPSIM = pathlib.Path(sys.argv.pop(1)).resolve()
     unittest.main()
