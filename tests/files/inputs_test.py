@@ -17,6 +17,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from harness import LAYERS, ROOT, SCENARIO, Skipped, check, run_cases  # noqa: E402
 
+sys.path.insert(0, str(ROOT / "tests"))
+from pointers import assigned  # noqa: E402
+
 NASTY = "a\x1b[31mb\nerror: fake\u202e\x7f\u0085"
 SHOWN = "a\\x1b[31mb\\nerror: fake\\u202e\\x7f\\u0085"
 
@@ -256,16 +259,6 @@ def names_in(tree, pointer=""):
     return found
 
 
-def renamed(tree, pointer, text):
-    tree = json.loads(json.dumps(tree))
-    at = tree
-    *way, last = pointer[1:].split("/")
-    for token in way:
-        at = at[int(token)] if isinstance(at, list) else at[token]
-    at[last] = text
-    return tree
-
-
 def escapes(place):
     """escape sequences and line breaks in names, keys and paths are shown by their numbers"""
     plain = "ab"
@@ -301,7 +294,7 @@ def escapes(place):
             for command in commands:
                 done = {}
                 for text in (plain, NASTY):
-                    name = place.write("x.json", renamed(tree, pointer, text))
+                    name = place.write("x.json", assigned(tree, pointer, text))
                     words = [*command]
                     words.insert(2 if command[0] in ("topologies", "models") else 1, "./" + name)
                     done[text] = place.run(*words)

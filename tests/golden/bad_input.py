@@ -28,29 +28,10 @@ import tempfile
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent))
 from moving_seed import moving_part  # noqa: E402
+from pointers import assign, tokens  # noqa: E402
 
 TIME_LIMIT_S = 60
 MEMORY_MIB = int(os.environ.get("STEPSIM_TEST_MEMORY_MIB", "1024"))
-
-
-def tokens(pointer):
-    return [t.replace("~1", "/").replace("~0", "~") for t in pointer.split("/")[1:]]
-
-
-def assign(tree, pointer, value):
-    *path, last = tokens(pointer)
-    for token in path:
-        if isinstance(tree, list):
-            tree = tree[int(token)]
-        else:
-            tree = tree.setdefault(token, {})
-    if isinstance(tree, list):
-        if last == "-":
-            tree.append(value)
-        else:
-            tree[int(last)] = value
-    else:
-        tree[last] = value
 
 
 def remove(tree, pointer):

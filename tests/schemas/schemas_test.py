@@ -56,7 +56,7 @@ def transcripts(command):
 
 
 def fields(schema, pointer=""):
-    """Every (pointer, subschema) of named fields."""
+    """Every (pointer, subschema) of named fields, lists by their first element."""
     for key, value in schema.get("properties", {}).items():
         yield f"{pointer}/{key}", value
         yield from fields(value, f"{pointer}/{key}")
