@@ -33,9 +33,7 @@ def rounded(tree):
 
 class Use(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def run_program(self, program, *arguments, code=0):
         done = subprocess.run([str(PROGRAMS / program), *map(str, arguments)], cwd=self.folder,

@@ -156,8 +156,7 @@ class Shells(unittest.TestCase):
              ("stepsim run exam", "examples"))
 
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.home = pathlib.Path(self.folder.name)
+        self.home = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.home / "bin").mkdir()
         (self.home / "examples").mkdir()
         (self.home / "bin/stepsim").symlink_to(PROGRAMS[0])
@@ -167,9 +166,6 @@ class Shells(unittest.TestCase):
             (self.home / shell / name).write_text(run(PROGRAMS[0], "help", "--format", shell))
         self.environment = {"PATH": f"{self.home}/bin:/usr/bin:/bin", "HOME": str(self.home),
                             "LC_ALL": "C.UTF-8", "TERM": "dumb"}
-
-    def tearDown(self):
-        self.folder.cleanup()
 
     def shell(self, *command, text=None):
         done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=600,
