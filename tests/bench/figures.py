@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+import growth
+
 ROUNDS = 5
 build = pathlib.Path(sys.argv[1]).resolve()
 root = pathlib.Path(__file__).resolve().parents[2]
@@ -322,11 +324,7 @@ def main():
         shared_sweeps(folder)
         startup(folder)
         imports(folder)
-    if "--into" in sys.argv:
-        page = pathlib.Path(sys.argv[sys.argv.index("--into") + 1])
-        text = page.read_text()
-        start, end = (text.index(f"<!-- {word} -->") for word in ("figures", "end of figures"))
-        page.write_text(text[:start] + "<!-- figures -->\n" + "\n".join(lines) + "\n" + text[end:])
+    growth.into_page("figures", lines)
 
 
 if __name__ == "__main__":
