@@ -183,17 +183,6 @@ def more_workers_are_better_where_they_finish_more(place):
     check("(down)" in both and "(across)" in both, "no pivot:", both)
 
 
-def a_key_without_effect_is_refused(place):
-    """keys that would change nothing are refused, and spare interfaces are warned of"""
-    for topology in ("star_16", {"preset": "star", "hosts": 8, "bandwidth_Bps": 1e6,
-                                 "latency_s": 1e-3}):
-        refused(place, scenario(nodes=8, cluster={"topology": topology},
-                                network={"model": "alpha_beta", "calibration": "1g-tcp"}),
-                "/cluster/topology: topology has no meaning")
-    found = result(place, scenario(cluster={"nics_per_node": 4}))
-    check("unused_nics" in found["stderr"], found["stderr"])
-
-
 def elements_come_from_the_type_of_the_gradient(place):
     """k and wire bytes of a compression count elements by the type of the gradient"""
     def numbers(dtype, **compression):
