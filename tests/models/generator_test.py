@@ -372,13 +372,8 @@ class Totals(unittest.TestCase):
         self.assertEqual(elements_of(TABLES["dit_xl_2"]) + 256 * 1152, 675_129_632)
         self.assertEqual(round(macs_of(TABLES["dit_xl_2"]) / 1e9, 1), 118.6)
 
-    def test_layers_add_up_to_the_published_totals(self):
-        for name, row in EXPECTED.items():
-            with self.subTest(name):
-                self.assertEqual(summary_of(TABLES[name]), row)
-
-    def test_layers_add_up_to_the_equations_in_width_depth_and_vocabulary(self):
-        for name, row in EQUATIONS.items():
+    def test_layers_add_up_to_the_published_totals_and_to_the_equations(self):
+        for name, row in [*EXPECTED.items(), *EQUATIONS.items()]:
             with self.subTest(name):
                 self.assertEqual(summary_of(TABLES[name]), row)
 
