@@ -31,8 +31,7 @@ def sizes_need_no_unit_and_scenarios_take_units(place):
     place.refused(*flags("1MB", bandwidth="10"), code=2, says="--bandwidth 10: unit missing")
     times = []
     for latency, bandwidth in ((5e-5, 3.125e9), ("50us", "25Gbps")):
-        place.write("c.json", changed(cluster={"network": {"latency_s": latency,
-                                                           "bandwidth_Bps": bandwidth}}))
+        place.write("c.json", changed(cluster={"network": {"latency_s": latency, "bandwidth_Bps": bandwidth}}))
         done = place.run("run", "c.json", "--json", code=0)
         times.append(json.loads(done.stdout)["summary"]["iteration_time_s"])
     check(times[0] == times[1], times)
@@ -65,8 +64,7 @@ def machines_of_amd_are_read(place):
 def layers_of_buckets_count_layers(place):
     """buckets name their layers by their place in the model, layers without gradients included"""
     sizes = (1000, 0, 1000)
-    place.write("c.json", changed(workload={
-        "layers": [dict(LAYERS[0], gradient_bytes=size) for size in sizes]}))
+    place.write("c.json", changed(workload={"layers": [dict(LAYERS[0], gradient_bytes=size) for size in sizes]}))
     done = place.run("run", "c.json", "--json", code=0)
     found = json.loads(done.stdout)["buckets"][0]["layers"]
     check(found == [1, 3], found)

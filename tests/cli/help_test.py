@@ -122,8 +122,7 @@ class ManPages(unittest.TestCase):
             yield name, run(program, "help", "--format", "man")
             if name == "stepsim":
                 for command in commands(program):
-                    yield f"{name}-{command['name']}", run(program, "help", command["name"],
-                                                           "--format", "man")
+                    yield f"{name}-{command['name']}", run(program, "help", command["name"], "--format", "man")
 
     def test_they_are_plain_and_have_their_sections(self):
         for name, text in self.pages():
@@ -134,8 +133,7 @@ class ManPages(unittest.TestCase):
     @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
     def test_groff_has_no_warning(self):
         for name, text in self.pages():
-            done = subprocess.run(["groff", "-ww", "-man", "-Tutf8", "-z"], input=text, text=True,
-                                  capture_output=True)
+            done = subprocess.run(["groff", "-ww", "-man", "-Tutf8", "-z"], input=text, text=True, capture_output=True)
             self.assertEqual((done.returncode, done.stderr), (0, ""), name)
 
     @unittest.skipUnless(shutil.which("groff"), "groff is not installed")

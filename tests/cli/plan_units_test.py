@@ -22,8 +22,7 @@ def llama(rate, startup, parameters=PARAMETERS, **sharding):
     flops = [0] + 32 * [BLOCK_FLOP] + [OUTPUT_FLOP]
     names = ["tok_embeddings"] + [f"layers.{i}" for i in range(32)] + ["output"]
     layers = [{"name": name, "forward_s": 2.8 / 3 * flop / ALL_FLOP, "backward_s": 5.6 / 3 * flop / ALL_FLOP,
-               "gradient_bytes": 4 * count, "dtype": "float32"}
-              for name, flop, count in zip(names, flops, parameters)]
+               "gradient_bytes": 4 * count, "dtype": "float32"} for name, flop, count in zip(names, flops, parameters)]
     return {"kind": "scenario", "workload": {"layers": layers},
             "cluster": {"nodes": RANKS, "network": {"latency_s": startup / 15, "bandwidth_Bps": rate}},
             "training": {"sharding": {"strategy": "full_shard", "preset": "torchtitan", **sharding}}}

@@ -145,8 +145,7 @@ class Plot(unittest.TestCase):
         self.assertIn("--where nodes: must be NAME=TEXT",
                       self.refused(path, "--x", "nodes", "--y", "speedup", "--where", "nodes"))
         self.assertIn("must be > 0 on a logarithmic axis, got 0", self.refused(
-            path, "--x", "nodes", "--y", "exposed_communication_s", "--by", "schedule", "--y-scale", "log10",
-            code=3))
+            path, "--x", "nodes", "--y", "exposed_communication_s", "--by", "schedule", "--y-scale", "log10", code=3))
         self.assertIn("needs --by KEY", self.refused(path, "--x", "nodes", "--y", "speedup", "--where", "schedule=wfbp",
                                                      "--label", "wfbp=one"))
         self.assertIn("--knee: needs the least nodes and its double",

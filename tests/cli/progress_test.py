@@ -80,11 +80,9 @@ class Progress(unittest.TestCase):
         # 4096 x 4095 x 2 messages for each of 1,000 buckets of different sizes, whose parts differ
         # too: no rank stands for all.
         put("messages.json", scenario(1000, method="events", cluster__nodes=4096,
-                                      communication__schedule="wfbp",
-                                      communication__chunking="integer"))
+                                      communication__schedule="wfbp", communication__chunking="integer"))
         put("small.json", scenario(60, cluster__nodes=64))
-        put("explained.json", scenario(2000, method="max_plus", cluster__nodes=2048,
-                                       communication__schedule="wfbp"))
+        put("explained.json", scenario(2000, method="max_plus", cluster__nodes=2048, communication__schedule="wfbp"))
         put("flows.json", {"kind": "flows", "topology": {
             "preset": "star", "hosts": 64, "bandwidth_Bps": 1.25e9, "latency_s": 1e-6},
             "network": {"model": "packet", "packet": {"transport": {"kind": "dctcp"}}},
@@ -134,8 +132,7 @@ class Progress(unittest.TestCase):
         # All begin together; what shows its progress twice says that the others had the time for it.
         words = self.SLOW["collective"]
         silent = [subprocess.Popen([STEPSIM, *words, *flags], cwd=self.folder, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
-                  for flags in ([], ["--progress", "none"])]
+                                   stderr=subprocess.PIPE, text=True) for flags in ([], ["--progress", "none"])]
         on_terminal = OnTerminal([*words, "--progress", "none"], self.folder)
         plain = subprocess.Popen([STEPSIM, *words, "--progress", "plain"], cwd=self.folder,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -170,8 +167,7 @@ class Progress(unittest.TestCase):
         for name, words in points.items():
             with self.subTest(command=name):
                 command = OnTerminal(words, self.folder)
-                self.assertTrue(command.read_until(re.compile(r"\] [1-9]\d*/\d+").search),
-                                command.text[-500:])
+                self.assertTrue(command.read_until(re.compile(r"\] [1-9]\d*/\d+").search), command.text[-500:])
                 command.process.send_signal(signal.SIGINT)
                 try:
                     command.process.wait(3)  # or longer: the second signal comes later then

@@ -216,8 +216,7 @@ class Report(unittest.TestCase):
             for at in range(len(records)):
                 damaged = json.loads(records[at])
                 del damaged[axis]
-                part.write_text("".join([header, *records[:at], json.dumps(damaged) + "\n",
-                                         *records[at + 1:]]))
+                part.write_text("".join([header, *records[:at], json.dumps(damaged) + "\n", *records[at + 1:]]))
                 for words in (["report"], draw):
                     self.assertEqual(
                         stepsim(*words, str(part), code=3),

@@ -179,11 +179,9 @@ class Study(Folder):
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_what_cannot_be_answered_is_refused(self):
-        self.assertIn("no multiple of the 8 GPUs",
-                      self.stepsim("study", "gpt2.h100", "--gpus", "12", code=2).stderr)
+        self.assertIn("no multiple of the 8 GPUs", self.stepsim("study", "gpt2.h100", "--gpus", "12", code=2).stderr)
         (self.folder / "mine.json").write_text(
-            json.dumps({**json.loads((ROOT / "traces" / "gpt2.h100.json").read_text()),
-                        "device": "Unknown X9"}))
+            json.dumps({**json.loads((ROOT / "traces" / "gpt2.h100.json").read_text()), "device": "Unknown X9"}))
         said = self.stepsim("study", "mine.json", code=2).stderr
         self.assertIn("Unknown X9: no shipped node type has it; name the cluster with --cluster", said)
         (self.folder / "twelve.json").write_text(

@@ -49,8 +49,7 @@ def times_beyond_numbers_are_one_line(place):
     """layers that never end are refused in one line by every schedule"""
     for schedule in ("asc_wfbp", "wfbp", "mg_wfbp", "optimal", "single"):
         place.write("c.json", changed(
-            workload={"model": "lstm_ptb", "batch_size": 32,
-                      "device": {"flops_Ps": 1e-300, "utilization": 1}},
+            workload={"model": "lstm_ptb", "batch_size": 32, "device": {"flops_Ps": 1e-300, "utilization": 1}},
             cluster={"nodes": 1}, communication={"schedule": schedule}))
         place.refused("run", "c.json", code=1, says="beyond the range of numbers")
 
@@ -60,22 +59,18 @@ def long_runs_are_estimated_first(place):
     place.write("c.json", changed(
         workload={"layers": [dict(LAYERS[0], gradient_bytes=1 << 53)]}, method="events",
         limits={"simulated_s": 1e300}, communication={"collective": "lp", "schedule": "single"},
-        cluster={"nodes": 65, "gpus_per_node": 8,
-                 "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e11}}))
+        cluster={"nodes": 65, "gpus_per_node": 8, "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e11}}))
     place.run("run", "c.json", code=1, preexec_fn=processor_time(60))
     place.refused("run", "c.json", "--quiet", code=1, says="CPU time, more than")
 
 
 def a_linear_pipeline_is_planned_in_seconds(place):
     """a linear pipeline without latency and with slow adding is run in a few seconds of CPU time"""
-    layers = [dict(LAYERS[0], forward_s=1e-3, backward_s=2e-3, gradient_bytes=1_500_000 * (i + 1))
-              for i in range(20)]
+    layers = [dict(LAYERS[0], forward_s=1e-3, backward_s=2e-3, gradient_bytes=1_500_000 * (i + 1)) for i in range(20)]
     place.write("c.json", changed(
         workload={"layers": layers}, communication={"collective": "lp", "schedule": "horovod"},
-        cluster={"nodes": 64, "network": {"latency_s": 0, "bandwidth_Bps": 1e11,
-                                          "reduction_Bps": 2e9}}))
-    place.run("run", "c.json", "--quiet", code=0,
-              preexec_fn=processor_time(4))
+        cluster={"nodes": 64, "network": {"latency_s": 0, "bandwidth_Bps": 1e11, "reduction_Bps": 2e9}}))
+    place.run("run", "c.json", "--quiet", code=0, preexec_fn=processor_time(4))
 
 
 # Files

@@ -57,8 +57,7 @@ def content(recipe, bases):
         assign(tree, pointer, value)
     if "repeat_layers" in recipe:
         tree["workload"]["layers"] = [
-            {**tree["workload"]["layers"][0], "name": f"layer {i}"}
-            for i in range(recipe["repeat_layers"])]
+            {**tree["workload"]["layers"][0], "name": f"layer {i}"} for i in range(recipe["repeat_layers"])]
     for pointer in recipe.get("remove", []):
         remove(tree, pointer)
     text = json.dumps(tree)
@@ -98,8 +97,7 @@ def run_row(stepsim, row, bases):
             done = subprocess.run(
                 [str(pathlib.Path(stepsim).with_name(row.get("program", "stepsim")))] + row["args"],
                 cwd=folder, capture_output=True, timeout=TIME_LIMIT_S,
-                stdin=subprocess.DEVNULL, preexec_fn=limit_memory,
-                env={**os.environ, "NO_COLOR": "1"})
+                stdin=subprocess.DEVNULL, preexec_fn=limit_memory, env={**os.environ, "NO_COLOR": "1"})
         except subprocess.TimeoutExpired:
             return [f"no answer in {TIME_LIMIT_S} s"]
         wrong = []

@@ -14,8 +14,7 @@ import fnmatch
 import pathlib
 import sys
 
-from bases import (SERVER, all_bases, base, communication,
-                   compression, merged, network, training)
+from bases import (SERVER, all_bases, base, communication, compression, merged, network, training)
 from keys_test import check_all
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
@@ -53,14 +52,12 @@ def more_bases():
                   "sharded": training(placement="sharded")}
     for codec, part in codecs.items():
         for place, keys in placements.items():
-            bases[f"{place} server, {codec}"] = base(
-                SERVER, keys, communication(schedule="single"), part)
+            bases[f"{place} server, {codec}"] = base(SERVER, keys, communication(schedule="single"), part)
             if codec == "none":
                 bases[f"{place} server on a flow network"] = base(
                     SERVER, keys, communication(schedule="single"), network("flow"))
         if codec != "agreed scales":
-            bases[f"async, {codec}"] = base(
-                SERVER, training(mode="async"), part, communication(schedule=None))
+            bases[f"async, {codec}"] = base(SERVER, training(mode="async"), part, communication(schedule=None))
     single = base(SERVER, communication(schedule="single"))
     bases["server, copies"] = merged(single, {"training": {"sync_s": 1e-3, "host_copy_Bps": 1e9},
                                               "communication": {"copy_bandwidth_Bps": 1e9}})

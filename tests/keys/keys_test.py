@@ -295,13 +295,11 @@ def unused(warnings, pointer):
 def in_bases(name, places):
     """Of "pattern -exception -exception"."""
     pattern, *exceptions = places.split(" -")
-    return fnmatch.fnmatchcase(name, pattern) and not any(
-        fnmatch.fnmatchcase(name, each) for each in exceptions)
+    return fnmatch.fnmatchcase(name, pattern) and not any(fnmatch.fnmatchcase(name, each) for each in exceptions)
 
 
 def neutral(pointer, name):
-    return any(fnmatch.fnmatchcase(pointer, key) and in_bases(name, places)
-               for key, places, _ in NEUTRAL)
+    return any(fnmatch.fnmatchcase(pointer, key) and in_bases(name, places) for key, places, _ in NEUTRAL)
 
 
 def check_base(run, name, scenario, pointers, args):
@@ -330,8 +328,7 @@ def check_base(run, name, scenario, pointers, args):
         if last == "1" or (parent.endswith("/1") and get(scenario, parent) is None):
             continue
         here, before = scenario, plain
-        missing = [p for p in OBJECTS if pointer.startswith(p + "/") and
-                   not isinstance(get(scenario, p), (dict, list))]
+        missing = [p for p in OBJECTS if pointer.startswith(p + "/") and not isinstance(get(scenario, p), (dict, list))]
         for p in missing:
             here = assigned(here, p, OBJECTS[p])
         if missing:
@@ -396,8 +393,7 @@ def main():
     schema = json.loads((REPOSITORY / "schemas/scenario.schema.json").read_text())
     pointers = leaves(schema, "", {})
     del pointers[""]
-    bases = {name: scenario for name, scenario in all_bases(REPOSITORY).items()
-             if fnmatch.fnmatchcase(name, args.only)}
+    bases = {name: scenario for name, scenario in all_bases(REPOSITORY).items() if fnmatch.fnmatchcase(name, args.only)}
     return check_all(args.stepsim, check_base, bases, pointers, args,
                      words=f"{len(pointers)} keys, share {args.share} of seed {args.seed}")
 

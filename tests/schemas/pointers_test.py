@@ -32,8 +32,7 @@ BASE = {
 }
 JOBS = dict(BASE, workload=[dict(BASE["workload"], nodes=2), dict(BASE["workload"], nodes=2)],
             cluster=dict(BASE["cluster"], topology={"file": "star_16"},
-                         network=dict(BASE["cluster"]["network"], model="flow")),
-            communication={"schedule": "single"})
+                         network=dict(BASE["cluster"]["network"], model="flow")), communication={"schedule": "single"})
 del JOBS["variability"]
 # Most keys of sharding have a meaning next to a strategy that makes units.
 SHARDED = dict(BASE, training={"sharding": {"strategy": "full_shard"}}, communication={})
@@ -55,8 +54,7 @@ def has_place(tree, pointer):
 
 
 def stepsim(*words):
-    done = subprocess.run([STEPSIM, *words], cwd=ROOT / "examples", capture_output=True, text=True,
-                          timeout=600)
+    done = subprocess.run([STEPSIM, *words], cwd=ROOT / "examples", capture_output=True, text=True, timeout=600)
     assert done.returncode in (0, 1, 2, 3), f"{words}: {done.returncode} {done.stderr}"
     assert "internal error" not in done.stderr, f"{words}: {done.stderr}"
     return done

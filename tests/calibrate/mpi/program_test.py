@@ -19,8 +19,7 @@ import jsonschema
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SCHEMA = json.loads((ROOT / "schemas/network_calibration.schema.json").read_text())
 PROGRAM = pathlib.Path(sys.argv[1]) / "stepsim-calibrate"
-MPIRUN = ["mpirun", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "--oversubscribe",
-          "--bind-to", "none"]
+MPIRUN = ["mpirun", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "--oversubscribe", "--bind-to", "none"]
 
 
 def mpi(ranks, *arguments):
@@ -95,8 +94,7 @@ class Program(unittest.TestCase):
             self.assertLessEqual(row["min_s"], row["measured_s"])
             self.assertLessEqual(row["measured_s"], row["p90_s"])
         self.compare_with_stepsim(rows, calibration)
-        report = subprocess.run([PROGRAM, "report", table, "--json"], capture_output=True,
-                                text=True)
+        report = subprocess.run([PROGRAM, "report", table, "--json"], capture_output=True, text=True)
         self.assertEqual(report.returncode, 0, report.stderr)
         self.assertEqual(json.loads(report.stdout)["rows"], len(rows))
 
@@ -140,8 +138,7 @@ class Program(unittest.TestCase):
                               ("allreduce", "gtopk_tree")})
             in_blocks = row["algorithm"] in ("lp", "double_binary_tree")
             result = self.collective(
-                row, "--topology", topology,
-                "--latency", f"{link['latency_s'] + link.get('delay_s', 0)}s",
+                row, "--topology", topology, "--latency", f"{link['latency_s'] + link.get('delay_s', 0)}s",
                 *(["--block-latency", f"{link['block_latency_s']}s"] if in_blocks else []), "--reduction-rate",
                 f"{link['reduction_Bps']}B/s", "--method", "events")
             self.assertAlmostEqual(result["events_s"] / row["predicted_s"], 1, delta=1e-9, msg=row)
@@ -256,15 +253,13 @@ class Program(unittest.TestCase):
             "cluster": {"nodes": ranks, "network": {}},
             "communication": {"collective": collective, "schedule": "wfbp"}}))
         calibration = self.given(collectives=list(curves))
-        done = mpi(ranks, "replay", scenario, "--calibration", calibration, "--iterations", 3,
-                   "--json", *flags)
+        done = mpi(ranks, "replay", scenario, "--calibration", calibration, "--iterations", 3, "--json", *flags)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["schedules"]
 
     def test_a_wrong_file_is_told_once_with_all_its_problems(self):
         scenario = self.folder / "scenario.json"
-        layers = [{"name": name, "forward_s": -1, "backward_s": 1, "gradient_bytes": 8}
-                  for name in ("a", "b")]
+        layers = [{"name": name, "forward_s": -1, "backward_s": 1, "gradient_bytes": 8} for name in ("a", "b")]
         scenario.write_text(json.dumps({
             "schema_version": 1, "kind": "scenario", "workload": {"layers": layers},
             "cluster": {"nodes": 2, "network": {}}}))
@@ -277,8 +272,7 @@ class Program(unittest.TestCase):
         self.assertIn("/workload/layers/1/forward_s", errors[1])
 
     def test_without_computation_a_step_is_its_exchanges(self):
-        layers = [{"name": f"layer{i}", "forward_s": 0, "backward_s": 0, "gradient_bytes": 400_000}
-                  for i in range(3)]
+        layers = [{"name": f"layer{i}", "forward_s": 0, "backward_s": 0, "gradient_bytes": 400_000} for i in range(3)]
         for collective in ("ring", "be", "lp", "mst", "recursive_doubling"):
             row, = self.replay(layers, collective, ranks=4)
             self.assertEqual(row["compute_error"], 0)

@@ -69,8 +69,7 @@ class Papers(unittest.TestCase):
         return [record for record in map(json.loads, lines) if record.get("record") != "header"]
 
     def value(self, paper, run_id, column, **where):
-        found = [r for r in self.records(paper, run_id)
-                 if all(r.get(key) == value for key, value in where.items())]
+        found = [r for r in self.records(paper, run_id) if all(r.get(key) == value for key, value in where.items())]
         self.assertEqual(len(found), 1, (paper, run_id, where))
         return found[0][column]
 
@@ -94,8 +93,7 @@ class Numbers(Papers):
                 (64, 120.006000, 39.444000, 23.520323, 23.527635)):
             for algorithm, column, expected in (("mst", "events_s", mst), ("be", "events_s", be),
                                                 ("lp", "events_s", lp), ("lp", "paper_form_s", paper)):
-                self.near(MS * self.value("lp", "broadcast", column, algorithm=algorithm, ranks=ranks),
-                          expected, 1e-6)
+                self.near(MS * self.value("lp", "broadcast", column, algorithm=algorithm, ranks=ranks), expected, 1e-6)
 
     def test_lp2_sockets(self):
         for ranks, expected in ((3, 23.059554), (4, 36.400441), (6, 36.412373)):
