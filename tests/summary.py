@@ -48,8 +48,7 @@ def outcome(case):
     if status == "notrun" and skipped is not None and "SKIP_RETURN_CODE" in skipped.get("message", ""):
         last = output.strip().splitlines()[-1:] or ["no reason given"]
         return "skipped", reason or last[0]
-    return "failed", (case.find("failure").get("message") if case.find("failure") is not None
-                      else f"status {status}")
+    return "failed", (case.find("failure").get("message") if case.find("failure") is not None else f"status {status}")
 
 
 def main():

@@ -17,8 +17,7 @@ SLEEP = f"{100000 + os.getpid()}"  # seconds: marks our processes
 
 
 def testbed(*arguments, **options):
-    return subprocess.run([TESTBED, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=600, **options)
+    return subprocess.run([TESTBED, *map(str, arguments)], capture_output=True, text=True, timeout=600, **options)
 
 
 def host_interfaces():
@@ -81,8 +80,7 @@ class Testbed(unittest.TestCase):
         self.assertEqual(sleepers(), [])
 
     def test_down_finds_what_a_killed_up_left(self):
-        driver = subprocess.Popen([TESTBED, "up", "40", "100Mbps"], stdout=subprocess.DEVNULL,
-                                  start_new_session=True)
+        driver = subprocess.Popen([TESTBED, "up", "40", "100Mbps"], stdout=subprocess.DEVNULL, start_new_session=True)
         bed = f"sst{driver.pid}"
         while len(namespaces(bed)) < 5 and driver.poll() is None:
             time.sleep(0.01)

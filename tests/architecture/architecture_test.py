@@ -94,8 +94,7 @@ RULES = [
     ("no printing below cli", r"std::(cout|cerr|clog)\b|(?<![\w])(std::)?f?printf\s*\(|\bputs\s*\(|\bfmt::print\b",
      BELOW_CLI),
     ("files are written by sim/document/file_write only",
-     r"\bofstream\b|\bfopen\s*\(|\brename\s*\(|(?<!\w)::unlink\s*\(|\bO_(WRONLY|RDWR|CREAT)\b",
-     EVERYWHERE),
+     r"\bofstream\b|\bfopen\s*\(|\brename\s*\(|(?<!\w)::unlink\s*\(|\bO_(WRONLY|RDWR|CREAT)\b", EVERYWHERE),
     ("standard output is written by print_text and write_output", r"std::cout\b",
      ["cli", "calibrate/program"]),
     ("no environment below cli", r"\bgetenv\b", BELOW_CLI),
@@ -106,8 +105,7 @@ RULES = [
 
 # The same for tests, all folders.
 TEST_RULES = [
-    ("numbers are compared with within and plus_minus of tests/testing/tolerance.hpp",
-     r"\bApprox\b"),
+    ("numbers are compared with within and plus_minus of tests/testing/tolerance.hpp", r"\bApprox\b"),
     ("what passes here passes elsewhere: seeds are fixed", r"\brandom_device\b"),
 ]
 
@@ -177,8 +175,7 @@ TEXT_SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh", ".py", ".sh", ".md", ".cmake", "
 
 
 def check_words(root):
-    for folder in ["sim", "calibrate", "tests", "notebooks", "docs", "examples", "schemas", "reproduce",
-                   ".ci"]:
+    for folder in ["sim", "calibrate", "tests", "notebooks", "docs", "examples", "schemas", "reproduce", ".ci"]:
         for path in sorted((root / folder).rglob("*")):
             if path.is_file() and path.suffix in TEXT_SUFFIXES and "__pycache__" not in path.parts:
                 yield from unfinished(path, root)

@@ -47,8 +47,7 @@ STANDARD = {
     "ranges::max_element": ["algorithm"], "filesystem": ["filesystem"], "chrono": ["chrono"],
 }
 
-TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
-                   re.S)
+TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 WORD = re.compile(r"(?:\b[A-Za-z_]\w*::)*\b[A-Za-z_]\w*")
 TYPE = re.compile(r"\b(?:struct|class|enum(?:\s+class)?)\s+([A-Z]\w*)(?:\s+final)?\s*(?::[^;{]*)?\{")
 FORWARD = re.compile(r"\b(?:struct|class|enum(?:\s+class)?)\s+([A-Z]\w*)\s*(?::\s*[\w:]+\s*)?;")
@@ -112,8 +111,7 @@ class File:
         self.local |= set(LOCAL_CONSTANT.findall(self.code)) | self.forward
         self.local |= set(FUNCTION.findall(self.code)) | set(VARIABLE.findall(self.code))
         self.local |= {name for names in PARAMETER.findall(self.code) for name in names}
-        self.namespaces = {part for names in NAMESPACE.findall(self.code)
-                           for part in re.split(r"\s*::\s*", names)}
+        self.namespaces = {part for names in NAMESPACE.findall(self.code) for part in re.split(r"\s*::\s*", names)}
 
 
 class Tree:
@@ -130,8 +128,7 @@ class Tree:
                     owners[name].append(path)
         # A name that several headers declare, or that a source declares too, tells nothing.
         spaces = set().union(*(file.namespaces for file in self.files.values()))
-        self.owner = {name: paths[0] for name, paths in owners.items()
-                      if len(paths) == 1 and name not in spaces}
+        self.owner = {name: paths[0] for name, paths in owners.items() if len(paths) == 1 and name not in spaces}
 
     @functools.cache
     def reached(self, path):
@@ -201,8 +198,7 @@ def check(root):
 
 
 if __name__ == "__main__":
-    source = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else
-                          pathlib.Path(__file__).resolve().parents[2])
+    source = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2])
     found = list(check(source))
     print("\n".join(found) or "declared: nothing found")
     sys.exit(1 if found else 0)

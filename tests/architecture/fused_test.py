@@ -90,8 +90,7 @@ def main():
         return 1
 
     clones = [str(file.relative_to(ROOT / "sim")) for file in commands
-              if file.is_relative_to(ROOT / "sim")
-              and '"base/vector_clones.hpp"' in file.read_text(encoding="utf-8")]
+              if file.is_relative_to(ROOT / "sim") and '"base/vector_clones.hpp"' in file.read_text(encoding="utf-8")]
     kernels = sorted({*KERNELS, *clones})
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         texts = list(pool.map(lambda name: assembly(*commands[ROOT / "sim" / name], flags), kernels))

@@ -9,10 +9,8 @@ import re
 import sys
 
 NAMES = "CLU|COL|INP|MER|MOD|IO|CAL|PERF|SPA|PIP|PKT|REP|TRN"
-FOLDERS = ["sim", "tests", "models", "traces", "topologies", "notebooks", "calibrate", "examples",
-           "schemas"]
-SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh", ".py", ".sh", ".md", ".cmake", ".txt", ".ipynb", ".json",
-            ""}
+FOLDERS = ["sim", "tests", "models", "traces", "topologies", "notebooks", "calibrate", "examples", "schemas"]
+SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh", ".py", ".sh", ".md", ".cmake", ".txt", ".ipynb", ".json", ""}
 SELF = {"tests/architecture/references_test.py", "tests/architecture/self_test.py"}
 
 # A section or a row of a table: 5.6, 14, K1, D11; a letter alone only where a bracket, a comma or

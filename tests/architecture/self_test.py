@@ -37,12 +37,10 @@ class Includes(unittest.TestCase):
     def test_a_third_party_header_in_a_header_is_found_even_at_home(self):
         self.assertIn("no third-party header in a header", found(
             checks.check_includes, "sim/document/a.hpp", "#include <nlohmann/json.hpp>\n")[0])
-        self.assertEqual(found(checks.check_includes, "sim/document/a.cpp",
-                               "#include <nlohmann/json.hpp>\n"), [])
+        self.assertEqual(found(checks.check_includes, "sim/document/a.cpp", "#include <nlohmann/json.hpp>\n"), [])
 
     def test_a_path_that_is_not_from_sim_is_found(self):
-        self.assertEqual(len(found(checks.check_includes, "sim/collectives/a.cpp",
-                                   '#include "ring.hpp"\n')), 1)
+        self.assertEqual(len(found(checks.check_includes, "sim/collectives/a.cpp", '#include "ring.hpp"\n')), 1)
 
 
 class Cuda(unittest.TestCase):
@@ -89,8 +87,7 @@ class Names(unittest.TestCase):
 
 class Rules(unittest.TestCase):
     def rule(self, floor, line):
-        return found(checks.check_rules, f"sim/{floor}/a.cpp",
-                     f"namespace stepsim::{floor} {{\n{line}\n}}\n")
+        return found(checks.check_rules, f"sim/{floor}/a.cpp", f"namespace stepsim::{floor} {{\n{line}\n}}\n")
 
     def test_each_rule_finds_its_violation(self):
         for line in ["struct A { virtual int f(); };", "auto a = std::make_unique<int*>(new int);",

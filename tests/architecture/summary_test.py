@@ -22,8 +22,7 @@ class Outcome(unittest.TestCase):
         self.assertEqual(case("fail", '<failure message=""/>')[0], "failed")
 
     def test_a_missing_executable_is_failed(self):
-        self.assertEqual(case("notrun", '<skipped message="Unable to find executable"/>')[0],
-                         "failed")
+        self.assertEqual(case("notrun", '<skipped message="Unable to find executable"/>')[0], "failed")
 
     def test_exit_77_is_skipped_with_its_last_line(self):
         self.assertEqual(case("notrun", '<skipped message="SKIP_RETURN_CODE=77"/>', "a\nno GPU\n"),

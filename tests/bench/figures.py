@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+import growth
+
 ROUNDS = 5
 build = pathlib.Path(sys.argv[1]).resolve()
 root = pathlib.Path(__file__).resolve().parents[2]
@@ -90,8 +92,7 @@ def rings():
     plain = yardstick("eventring_bench", [], r"sym  P=1024 .*?([0-9.]+) M transfers/s", 1e6)
     rolling = yardstick("listsched_bench", [], r"P=1024 .*?implicit +([0-9.]+) M/s", 1e6)
     events, maxplus, jitter, sg, ring, array = alternate(
-        google("coll_bench", "events_ring/equal/1024"),
-        google("coll_bench", "max_plus_ring/equal/1024"),
+        google("coll_bench", "events_ring/equal/1024"), google("coll_bench", "max_plus_ring/equal/1024"),
         google("coll_bench", "max_plus_ring/jitter/1024"), simgrid, plain, rolling)
     rate, reference = best(events, "messages/s"), best(sg)
     print_row("event-driven ring, 1,024 ranks", "2.1 M messages", f"{rate / 1e6:.3g} M messages/s",
@@ -104,13 +105,11 @@ def rings():
               f"SimGrid CM02 {ratio(rate, reference)}, two rolling arrays {ratio(rate, best(array))}",
               "1000x SimGrid, 500 M/s")
     print_row("the same with other entry times", "2.1 M messages",
-              f"{best(jitter, 'messages/s') / 1e6:.4g} M messages/s",
-              f"{best(jitter, 'peak_MB'):.0f} MB",
+              f"{best(jitter, 'messages/s') / 1e6:.4g} M messages/s", f"{best(jitter, 'peak_MB'):.0f} MB",
               f"{rate / best(jitter, 'messages/s'):.2f}x the time without", "1.2x the time")
     many = google("coll_bench", "events_ring/many_ranks/8192/iterations:1")()
     print_row("event-driven ring, 8,192 ranks", "134 M messages",
-              f"{many['messages/s'] / 1e6:.3g} M messages/s", f"{many['peak_MB']:.0f} MB", "",
-              "1 GB")
+              f"{many['messages/s'] / 1e6:.3g} M messages/s", f"{many['peak_MB']:.0f} MB", "", "1 GB")
 
 
 def planners():
@@ -193,8 +192,7 @@ def shared_sweeps(folder):
     times = [min(seconds for _, seconds, _ in found) for found in alternate(*runs)]
     for name, seconds in list(zip(ways, times))[1:]:
         print_row(f"sweep: {name}", f"{points:,} points of 160 layers",
-                  f"{seconds / points * 1e6:.3g} us/point", "", f"{seconds / times[0]:.3g}x wfbp on a ring",
-                  "3x")
+                  f"{seconds / points * 1e6:.3g} us/point", "", f"{seconds / times[0]:.3g}x wfbp on a ring", "3x")
 
 
 def steps(folder):
@@ -238,8 +236,7 @@ def startup(folder):
     file = write(folder, "small.json", scenario(1))
     found = [timed([build / "stepsim", "run", file, "--json"]) for _ in range(20)]
     print_row("start-up, smallest scenario", "1 layer",
-              f"{1e3 * min(s for _, s, _ in found):.2g} ms",
-              f"{max(m for _, _, m in found):.1f} MB", "", "5 ms, 10 MB")
+              f"{1e3 * min(s for _, s, _ in found):.2g} ms", f"{max(m for _, _, m in found):.1f} MB", "", "5 ms, 10 MB")
 
 
 # Processor seconds of Python's own parser for a file.
@@ -322,11 +319,7 @@ def main():
         shared_sweeps(folder)
         startup(folder)
         imports(folder)
-    if "--into" in sys.argv:
-        page = pathlib.Path(sys.argv[sys.argv.index("--into") + 1])
-        text = page.read_text()
-        start, end = (text.index(f"<!-- {word} -->") for word in ("figures", "end of figures"))
-        page.write_text(text[:start] + "<!-- figures -->\n" + "\n".join(lines) + "\n" + text[end:])
+    growth.into_page("figures", lines)
 
 
 if __name__ == "__main__":

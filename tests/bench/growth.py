@@ -35,6 +35,15 @@ def measured(folder, *command):
     return min(found)
 
 
+def into_page(section, lines):
+    """Writes the table between its comments of the page that --into names, where there is one."""
+    if "--into" in sys.argv:
+        page = pathlib.Path(sys.argv[sys.argv.index("--into") + 1])
+        text = page.read_text()
+        start, end = (text.index(f"<!-- {word}{section} -->") for word in ("", "end of "))
+        page.write_text(text[:start] + f"<!-- {section} -->\n" + "\n".join(lines) + "\n" + text[end:])
+
+
 def scenario(layers=160, nodes=16, **sections):
     return {"kind": "scenario",
             "workload": {"layers": [{"name": f"layer{i}", "forward_s": 1e-4, "backward_s": 2e-4,
@@ -223,11 +232,7 @@ def main():
                 lines.append("| " + " | ".join(cells) + " |")
                 print(lines[-1], flush=True)
             make(show, folder)
-            if "--into" in sys.argv:
-                page = pathlib.Path(sys.argv[sys.argv.index("--into") + 1])
-                text = page.read_text()
-                start, end = (text.index(f"<!-- {word}{section} -->") for word in ("", "end of "))
-                page.write_text(text[:start] + f"<!-- {section} -->\n" + "\n".join(lines) + "\n" + text[end:])
+            into_page(section, lines)
 
 
 if __name__ == "__main__":

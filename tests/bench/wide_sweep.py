@@ -64,11 +64,7 @@ def main():
                     (folder / part).unlink()
                 found.add(row(f"{form}, {SHARDS} shards one after the other, 2 jobs, merged", sums, folder / "out.csv"))
             different = different or len(found) > 1
-    if "--into" in sys.argv:
-        page = pathlib.Path(sys.argv[sys.argv.index("--into") + 1])
-        text = page.read_text()
-        start, end = (text.index(f"<!-- {word} -->") for word in ("wide sweep", "end of wide sweep"))
-        page.write_text(text[:start] + "<!-- wide sweep -->\n" + "\n".join(lines) + "\n" + text[end:])
+    growth.into_page("wide sweep", lines)
     sys.exit(different)
 
 

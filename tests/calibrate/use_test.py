@@ -33,9 +33,7 @@ def rounded(tree):
 
 class Use(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def run_program(self, program, *arguments, code=0):
         done = subprocess.run([str(PROGRAMS / program), *map(str, arguments)], cwd=self.folder,
@@ -51,8 +49,7 @@ class Use(unittest.TestCase):
 
     def exchange(self, sizes, **network):
         """Seconds that a run takes for an all-reduce of each size."""
-        layers = [{"name": f"l{i}", "forward_s": 1, "backward_s": 1, "gradient_bytes": n}
-                  for i, n in enumerate(sizes)]
+        layers = [{"name": f"l{i}", "forward_s": 1, "backward_s": 1, "gradient_bytes": n} for i, n in enumerate(sizes)]
         collective = network.pop("collective")
         scenario = {"kind": "scenario", "name": "x", "workload": {"layers": layers},
                     "cluster": {"nodes": 1, "gpus_per_node": 8,
@@ -67,8 +64,7 @@ class Use(unittest.TestCase):
         jsonschema.Draft7Validator(SCHEMA).validate(tree)
         self.assertEqual(tree["label"], "measured")
         self.assertNotIn("network", tree)
-        self.assertEqual(tree["valid"], {"ranks": [8, 8], "bytes": [33554432, 17179869184],
-                                         "gpus_per_node": 8})
+        self.assertEqual(tree["valid"], {"ranks": [8, 8], "bytes": [33554432, 17179869184], "gpus_per_node": 8})
         self.run_program("stepsim", "check", "x.calibration.json")
         low, high = tree["collectives"][0]["segments"]
         at = lambda s, n: s["startup_s"] + s["per_byte_s"] * n
@@ -108,8 +104,7 @@ class Use(unittest.TestCase):
             each.pop("name")
             each["source"].pop("importer")
         self.assertEqual(rounded(tree), rounded(shipped))
-        result = json.loads(self.run_program(
-            "stepsim", "run", ROOT / "examples/h100x8.scenario.json", "--json").stdout)
+        result = json.loads(self.run_program("stepsim", "run", ROOT / "examples/h100x8.scenario.json", "--json").stdout)
         self.assertEqual(result["calibration"]["grade"], "ok")
 
     def test_networks_that_were_measured_drive_runs_and_sweeps(self):
@@ -207,8 +202,7 @@ class Use(unittest.TestCase):
         self.assertAlmostEqual(tree["network"]["bandwidth_Bps"], 1e10, delta=10)
         # A message counts with all-reduces of a known algorithm: adding at 5 GB/s comes out.
         (self.folder / "s.csv").write_text("op,algorithm,ranks,bytes,time_s\n" + "".join(
-            f"allreduce,ring,4,{n},{6 * 2e-6 + 1.5 * n * 1e-10 + 0.75 * n * 2e-10}\n"
-            for n in (1000, 10000, 100000)))
+            f"allreduce,ring,4,{n},{6 * 2e-6 + 1.5 * n * 1e-10 + 0.75 * n * 2e-10}\n" for n in (1000, 10000, 100000)))
         tree = self.fit("osu.log", "s.csv")
         self.assertAlmostEqual(tree["network"]["reduction_Bps"], 5e9, delta=1e3)
         self.assertEqual(tree["identifiable"], {"latency": True, "bandwidth": True, "reduction": True})
@@ -263,8 +257,7 @@ class Use(unittest.TestCase):
                          "--max-p90", "10%")
         tree = json.loads((self.folder / "e.json").read_text())
         errors = sorted(abs(r["predicted_s"] / r["measured_s"] - 1)
-                        for r in map(json.loads, ERRORS.read_text().splitlines())
-                        if "start_up_bound" not in r["flags"])
+                        for r in map(json.loads, ERRORS.read_text().splitlines()) if "start_up_bound" not in r["flags"])
         self.assertAlmostEqual(tree["median_abs_error"], errors[2])
         self.assertAlmostEqual(tree["p90_abs_error"], errors[4])
         self.assertTrue((self.folder / "e.svg").exists())

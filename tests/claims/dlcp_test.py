@@ -5,21 +5,13 @@ usage: dlcp_test.py [--bin BUILD_DIR]
 Some points run again with one seed: they give the committed numbers, and every claim that speaks of
 them holds. On the committed numbers of all points and seeds every claim is as the page says.
 """
-import argparse
-import pathlib
-import sys
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "docs"))
-sys.dont_write_bytecode = True
-
+from claimed import BINARIES, Claimed
 import dlcp_ablation as ablation
 import dlcp_claims as claims
-from contention_study import differences
 from dlcp_tables import TABLES, table
 
-BINARIES = ROOT / "build"
 IN_RING = ("1 fifo, reno", "6 + selective drop", "7 + spraying", "8 the same, p = 0")
 
 
@@ -29,20 +21,13 @@ def chosen(point, seed):
     return seed == 1 and point.scenario in ("E1", "E2") and (servers or ring)
 
 
-class Dlcp(unittest.TestCase):
+class Dlcp(Claimed, unittest.TestCase):
+    STUDY, CLAIMS, POINTS = "docs/dlcp_ablation.py", claims.CLAIMS, ablation.POINTS
+
     @classmethod
     def setUpClass(cls):
         cls.committed = ablation.read()
         cls.fresh = ablation.simulate(str(BINARIES / "stepsim"), 1, chosen)
-
-    def test_runs_give_the_committed_numbers(self):
-        found = list(differences(self.fresh, self.committed))
-        self.assertEqual(found, [], "docs/dlcp_ablation.py writes them anew")
-
-    def test_the_committed_file_has_every_point_and_seed(self):
-        expected = {(p.scenario, p.arm, p.x): len(p.seeds) for p in ablation.POINTS}
-        have = {key: len(next(iter(point.values()))) for key, point in self.committed.points.items()}
-        self.assertEqual(have, expected)
 
     def test_claims_hold_in_fresh_runs(self):
         asked = [claim for claim in claims.CLAIMS if claim.fresh]
@@ -52,20 +37,10 @@ class Dlcp(unittest.TestCase):
             with self.subTest(claim.scenario + ": " + claim.says):
                 self.assertEqual(met, claim.holds, seen)
 
-    def test_claims_are_as_the_page_says(self):
-        for claim in claims.CLAIMS:
-            met, seen = claim.check(self.committed)
-            with self.subTest(claim.scenario + ": " + claim.says):
-                self.assertEqual(met, claim.holds, seen)
-
     def test_every_table_can_be_printed(self):
         for name in TABLES:
             self.assertGreater(len(list(table(self.committed, name))), 1)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=pathlib.Path, default=BINARIES)
-    options, rest = parser.parse_known_args()
-    BINARIES = options.bin.resolve()
-    unittest.main(argv=[sys.argv[0], *rest])
+    unittest.main()

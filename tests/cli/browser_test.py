@@ -14,11 +14,10 @@ import sys
 import tempfile
 import unittest
 
+from folder import ROOT, STEPSIM
 from report_test import Page, luminance
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium", path="/usr/bin")
-STEPSIM = None
 MEASURE = """
 // The corners of a text, shrunk by e at each side: a turned text is a turned box.
 function corners(text, e) {
@@ -75,8 +74,7 @@ def browser(path, *flags):
 class Browser(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.pages = {}
         for name, words in (("run", ["examples/quickstart.scenario.json", "--set", "/workload/batch_size=32"]),
                             ("pipe", ["examples/two-layers.scenario.json", "--set", "/training/algorithm=pipe_sgd"]),
@@ -87,10 +85,6 @@ class Browser(unittest.TestCase):
             cls.pages[name] = cls.folder / f"{name}.html"
             subprocess.run([STEPSIM, "report", *words, "-o", str(cls.pages[name])], cwd=ROOT, check=True,
                            capture_output=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
     def measured(self, body):
         """One start of the browser for everything in the body: a start takes more than the work."""
@@ -174,5 +168,4 @@ if __name__ == "__main__":
     if CHROMIUM is None:
         print("skipped: no /usr/bin/chromium")
         sys.exit(77)
-    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

@@ -245,8 +245,7 @@ class Ways:
                 at = at.setdefault(key, {})
             at[last] = f"{last}.json" if last in ("sizes", "enter_s", "links") and rng.random() < 0.5 else value
         (self.folder / "c.json").write_text(json.dumps(tree))
-        more = [] if varied[0] == "" else [
-            FLAGS[varied[0]], ",".join(with_unit(varied[0], each) for each in varied[1])]
+        more = [] if varied[0] == "" else [FLAGS[varied[0]], ",".join(with_unit(varied[0], each) for each in varied[1])]
         return self.run("collective", "c.json", *more, "--json", "--quiet")
 
     def sweep(self, varied):
@@ -269,8 +268,7 @@ def main(stepsim, seed):
         case = 0
         while case < CASES or (set(leaves(SCHEMA)) - reached and case < 2 * CASES):
             case += 1
-            of = random_library(rng) if rng.random() < 0.2 else random_collective(
-                rng, set(leaves(SCHEMA)) - reached)
+            of = random_library(rng) if rng.random() < 0.2 else random_collective(rng, set(leaves(SCHEMA)) - reached)
             choices = [p for p in VARIED if p in of and not (
                 {"/links", "/sizes", "/enter_s", "/late_s", "/ranks_per_node"} & set(of) and p == "/ranks")]
             pointer = rng.choice(choices + [""])

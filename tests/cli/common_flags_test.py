@@ -9,12 +9,11 @@ import json
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-STEPSIM = None
+from folder import ROOT, STEPSIM
+
 TWO = "examples/two-layers.scenario.json"
 # Words of an invocation that succeeds; {folder} is a scratch folder that holds the shards.
 COMMANDS = {
@@ -71,18 +70,13 @@ class CommonFlags(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         for shard in range(2):
             done = stepsim("sweep", TWO, "--over", "/cluster/nodes=2,3", "-o", f"{cls.folder}/s.jsonl",
                            "--shard", f"{shard}/2", "--quiet")
             assert done.returncode == 0, done.stderr
         if "has no page" in stepsim("web", "--json").stderr:  # a build without emscripten
             cls.not_built = {"web": COMMANDS.pop("web")}
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
     def run_command(self, name, *flags, code=0):
         words = [word.format(folder=self.folder) for word in COMMANDS[name]]
@@ -134,7 +128,9 @@ class CommonFlags(unittest.TestCase):
     def test_progress_shows_and_hides(self):
         for name in AT_ONCE:
             with self.subTest(command=name):
-                self.run_command(name, "--progress", "plain", code=2)
+                done = self.run_command(name, "--progress", "plain", code=2)
+                self.assertEqual(done.stdout, "")
+                self.assertIn("--progress: unknown option", done.stderr)
         for name in sorted(set(COMMANDS) - AT_ONCE):
             with self.subTest(command=name):
                 self.assertTrue(progress_lines(self.run_command(name, "--progress", "plain").stderr))
@@ -207,5 +203,4 @@ class CommonFlags(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

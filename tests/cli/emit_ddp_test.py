@@ -4,14 +4,13 @@
     emit_ddp_test.py STEPSIM
 """
 import json
-import pathlib
-import subprocess
 import sys
-import tempfile
 import types
 import unittest
+import unittest.mock
 
-STEPSIM = None
+from folder import Folder
+
 MIB = 1 << 20
 SIZES = [40, 3, 8, 1, 30, 6, 20, 2, 9, 5, 12]  # of the gradients in MiB, in forward order
 
@@ -27,28 +26,20 @@ def filled(sizes, caps):
     return buckets + ([size] if size > 0 else [])
 
 
-class EmitDdp(unittest.TestCase):
+class EmitDdp(Folder):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
-        self.write()
+        super().setUp()
+        self.write_sizes()
 
-    def write(self, sizes=SIZES):
+    def write_sizes(self, sizes=SIZES):
         layers = [{"name": f"l{i}", "forward_s": 0.004, "backward_s": 0.01, "gradient_bytes": size * MIB}
                   for i, size in enumerate(sizes)]
-        (self.folder / "s.json").write_text(json.dumps({
-            "kind": "scenario", "workload": {"layers": layers},
-            "cluster": {"nodes": 8, "network": {"latency_s": 2e-4, "bandwidth_Bps": 2e9}}}))
-
-    def stepsim(self, *words, code=0):
-        done = subprocess.run([STEPSIM, *words], cwd=self.folder, text=True, capture_output=True, timeout=600)
-        self.assertEqual(done.returncode, code, done.stderr)
-        return done
+        self.write({"kind": "scenario", "workload": {"layers": layers},
+                    "cluster": {"nodes": 8, "network": {"latency_s": 2e-4, "bandwidth_Bps": 2e9}}})
 
     def emitted(self, *words):
         self.stepsim("tune", "s.json", "--emit", "ddp", "-o", "b.json", *words)
-        return json.loads((self.folder / "b.json").read_text())
+        return self.tree("b.json")
 
     def step(self, **keys):
         words = [word for key, value in keys.items() for word in ("--set", f"/communication/{key}={value}")]
@@ -76,7 +67,7 @@ class EmitDdp(unittest.TestCase):
         self.assertAlmostEqual(emitted["gain"], 1 - emitted["predicted_step_s"] / emitted["default_step_s"], delta=1e-12)
 
     def test_the_snippet_leaves_what_gains_less_than_the_published_error(self):
-        self.write([40, 30, 20])
+        self.write_sizes([40, 30, 20])
         for words, advice in ((), None), (("--set", "/cluster/network/bandwidth_Bps=1e12"), "leave"):
             emitted = self.emitted(*words)
             leaves = emitted["gain"] < emitted["published_error"]
@@ -86,7 +77,7 @@ class EmitDdp(unittest.TestCase):
             self.assertIn(advice, (None, emitted["advice"]))
 
     def test_the_snippet_applies_the_list_or_the_single_size(self):
-        self.write([1] * 24)  # which PyTorch's default sends as 1 MiB and, behind the last layer, all others
+        self.write_sizes([1] * 24)  # which PyTorch's default sends as 1 MiB and, behind the last layer, all others
         emitted = self.emitted("--set", "/cluster/network/bandwidth_Bps=2e8")
         for has_list in (True, False):
             def wrapped(model, **settings):
@@ -97,24 +88,15 @@ class EmitDdp(unittest.TestCase):
             module.DistributedDataParallel = wrapped
             names = {"torch": types.ModuleType("torch"), "torch.nn": types.ModuleType("torch.nn"),
                      "torch.nn.parallel": module}
-            before = {name: sys.modules.get(name) for name in names}
-            sys.modules.update(names)
-            try:
-                scope = {"model": None}
+            scope = {"model": None}
+            with unittest.mock.patch.dict(sys.modules, names):
                 exec(emitted["python"], scope)
-            finally:
-                for name, old in before.items():
-                    if old is None:
-                        del sys.modules[name]
-                    else:
-                        sys.modules[name] = old
             self.assertEqual(scope["model"], {"bucket_cap_mb_list": emitted["bucket_cap_mb_list"]} if has_list
                              else {"bucket_cap_mb": emitted["bucket_cap_mb"]})
 
     def test_the_gain_is_over_the_buckets_of_a_trace(self):
-        (self.folder / "s.json").write_text(json.dumps({
-            "kind": "scenario", "workload": {"trace": "resnet50.ddp.2xa100"},
-            "cluster": {"nodes": 8, "network": {"latency_s": 5e-5, "bandwidth_Bps": 1.25e9}}}))
+        self.write({"kind": "scenario", "workload": {"trace": "resnet50.ddp.2xa100"},
+                    "cluster": {"nodes": 8, "network": {"latency_s": 5e-5, "bandwidth_Bps": 1.25e9}}})
         emitted = self.emitted()
         self.assertAlmostEqual(emitted["trace_step_s"], self.step(), delta=1e-12)
         self.assertAlmostEqual(emitted["gain"], 1 - emitted["predicted_step_s"] / emitted["trace_step_s"], delta=1e-12)
@@ -126,18 +108,18 @@ class EmitDdp(unittest.TestCase):
         self.assertEqual(self.emitted(), self.emitted())
 
     def test_a_default_that_is_best_stays(self):
-        self.write([1])
+        self.write_sizes([1])
         emitted = self.emitted()
         self.assertEqual((emitted["bucket_cap_mb"], emitted["first_bucket_mb"], emitted["gain"]), (25, 1, 0))
         self.assertNotIn("bucket_cap_mb=", emitted["python"])
 
     def test_several_element_types_have_no_list(self):
-        scenario = json.loads((self.folder / "s.json").read_text())
+        scenario = self.tree()
         for i, layer in enumerate(scenario["workload"]["layers"]):
             layer["dtype"] = "float16" if i % 2 else "float32"
-        (self.folder / "s.json").write_text(json.dumps(scenario))
+        self.write(scenario)
         done = self.stepsim("tune", "s.json", "--emit", "ddp", "-o", "b.json")
-        emitted = json.loads((self.folder / "b.json").read_text())
+        emitted = self.tree("b.json")
         self.assertIsNone(emitted["bucket_cap_mb_list"])
         self.assertEqual(emitted["predicted_step_s"], emitted["bucket_cap_step_s"])
         self.assertIn("no list of sizes", done.stdout)
@@ -151,5 +133,4 @@ class EmitDdp(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

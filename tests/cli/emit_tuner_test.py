@@ -4,14 +4,10 @@
     emit_tuner_test.py STEPSIM
 """
 import csv
-import json
-import pathlib
-import subprocess
-import sys
-import tempfile
 import unittest
 
-STEPSIM = None
+from folder import Folder
+
 TYPES = {"broadcast", "reduce", "allreduce", "reducescatter", "allgather"}
 
 
@@ -26,23 +22,17 @@ def log_of(times):
     return "\n".join(lines) + "\n"
 
 
-class EmitTuner(unittest.TestCase):
+class EmitTuner(Folder):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
-        self.write(2, "dgx_h100")
+        super().setUp()
+        self.write_nodes(2, "dgx_h100")
 
-    def write(self, nodes, preset, **cluster):
-        scenario = {"kind": "scenario", "cluster": {"preset": preset, "nodes": nodes, **cluster},
-                    "workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 1, "gradient_bytes": 4096}]}}
-        (self.folder / "s.json").write_text(json.dumps(scenario))
+    def write_nodes(self, nodes, preset, **cluster):
+        self.write({"kind": "scenario", "cluster": {"preset": preset, "nodes": nodes, **cluster},
+                    "workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 1, "gradient_bytes": 4096}]}})
 
     def tune(self, *words, code=0):
-        done = subprocess.run([STEPSIM, "tune", "s.json", *words], cwd=self.folder, text=True, capture_output=True,
-                              timeout=600)
-        self.assertEqual(done.returncode, code, done.stderr)
-        return done
+        return self.stepsim("tune", "s.json", *words, code=code)
 
     def rows(self, text):
         comments = [line for line in text.splitlines() if line.startswith("#")]
@@ -72,7 +62,7 @@ class EmitTuner(unittest.TestCase):
         self.assertEqual(max(int(row[2]) for row in rows if row[0] == "reduce"), 3 << 30)
 
     def test_logs_of_forced_runs_decide(self):
-        self.write(2, "dgx_a100", gpus_per_node=2)
+        self.write_nodes(2, "dgx_a100", gpus_per_node=2)
         (self.folder / "ll.log").write_text(log_of({1024: 10, 65536: 20, 1048576: 900}))
         (self.folder / "simple.log").write_text(log_of({1024: 30, 65536: 25, 1048576: 100}))
         logs = "ll.log@ring/ll,simple.log@ring/simple"
@@ -80,7 +70,7 @@ class EmitTuner(unittest.TestCase):
         self.assertEqual([row[:5] for row in rows], [["allgather", "0", "262144", "ring", "ll"],
                                                      ["allgather", "262145", "4294967295", "ring", "simple"]])
         self.assertIn("sizes; at least 3", self.shorter(logs))
-        self.write(4, "dgx_a100", gpus_per_node=2)
+        self.write_nodes(4, "dgx_a100", gpus_per_node=2)
         done = self.tune("--emit", "nccl-tuner", "--from", logs, code=3)
         self.assertIn("measured on 4 ranks; the scenario has 8", done.stderr)
 
@@ -103,5 +93,4 @@ class EmitTuner(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

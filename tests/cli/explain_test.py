@@ -7,12 +7,11 @@ import json
 import math
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-STEPSIM = None
+from folder import ROOT, STEPSIM
+
 PIPE = ["--set", "/training/algorithm=pipe_sgd", "--set", "/communication/schedule=single"]
 NO_SCHEDULE = ["--set", "/communication/schedule=null"]  # sharding units have none
 # File and flags; every training algorithm and discipline of streams that has a program.
@@ -179,5 +178,4 @@ class Explain(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

@@ -122,8 +122,7 @@ class ManPages(unittest.TestCase):
             yield name, run(program, "help", "--format", "man")
             if name == "stepsim":
                 for command in commands(program):
-                    yield f"{name}-{command['name']}", run(program, "help", command["name"],
-                                                           "--format", "man")
+                    yield f"{name}-{command['name']}", run(program, "help", command["name"], "--format", "man")
 
     def test_they_are_plain_and_have_their_sections(self):
         for name, text in self.pages():
@@ -134,8 +133,7 @@ class ManPages(unittest.TestCase):
     @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
     def test_groff_has_no_warning(self):
         for name, text in self.pages():
-            done = subprocess.run(["groff", "-ww", "-man", "-Tutf8", "-z"], input=text, text=True,
-                                  capture_output=True)
+            done = subprocess.run(["groff", "-ww", "-man", "-Tutf8", "-z"], input=text, text=True, capture_output=True)
             self.assertEqual((done.returncode, done.stderr), (0, ""), name)
 
     @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
@@ -156,8 +154,7 @@ class Shells(unittest.TestCase):
              ("stepsim run exam", "examples"))
 
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.home = pathlib.Path(self.folder.name)
+        self.home = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.home / "bin").mkdir()
         (self.home / "examples").mkdir()
         (self.home / "bin/stepsim").symlink_to(PROGRAMS[0])
@@ -167,9 +164,6 @@ class Shells(unittest.TestCase):
             (self.home / shell / name).write_text(run(PROGRAMS[0], "help", "--format", shell))
         self.environment = {"PATH": f"{self.home}/bin:/usr/bin:/bin", "HOME": str(self.home),
                             "LC_ALL": "C.UTF-8", "TERM": "dumb"}
-
-    def tearDown(self):
-        self.folder.cleanup()
 
     def shell(self, *command, text=None):
         done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=600,

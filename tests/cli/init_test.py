@@ -5,36 +5,20 @@ newcomer in an empty folder, from a model and from a recorded trace.
     init_test.py STEPSIM
 """
 import json
-import pathlib
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import folder
+from folder import ROOT, STEPSIM
+
 sys.path.insert(0, str(ROOT / "tests" / "fuzz"))
 import samples  # noqa: E402
 
-STEPSIM = None
 
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
-
-    def stepsim(self, *words, code=0, cwd=None):
-        done = subprocess.run([STEPSIM, *map(str, words)], cwd=cwd or self.folder, text=True,
-                              capture_output=True, timeout=600)
-        self.assertEqual(done.returncode, code, done.stderr)
-        return done
-
-    def tree(self, name="s.json"):
-        return json.loads((self.folder / name).read_text())
-
+class Folder(folder.Folder):
     def decisive(self, name="s.json"):
         """What `run` still assumes for the scenario."""
         shown = self.stepsim("run", name).stdout
@@ -105,8 +89,7 @@ class Init(Folder):
         self.stepsim("run", "s.json")
 
     def test_the_interfaces_of_a_node_type_are_written(self):
-        done = self.stepsim("init", "--cluster", "dgx_h100", "--nodes", 8, "--network", "25g-tcp",
-                            "-o", "s.json")
+        done = self.stepsim("init", "--cluster", "dgx_h100", "--nodes", 8, "--network", "25g-tcp", "-o", "s.json")
         self.assertIn("nics_per_node 8", done.stdout)
         self.assertEqual(self.tree()["cluster"]["nics_per_node"], 8)
         self.stepsim("compare", "s.json", "--over", "/cluster/nics_per_node=1,8")
@@ -114,8 +97,7 @@ class Init(Folder):
                      "--set", "/communication/collective=hierarchical")
 
     def test_the_next_commands_can_be_typed(self):
-        for cluster in (["--nodes", 4], ["--nodes", 1, "--gpus-per-node", 2, "--intra-network",
-                                         "pcie4"]):
+        for cluster in (["--nodes", 4], ["--nodes", 1, "--gpus-per-node", 2, "--intra-network", "pcie4"]):
             done = self.stepsim("init", *cluster, "-o", "s.json", "--force")
             commands = re.findall(r"stepsim ((?:run|compare) .*)", done.stdout)
             self.assertEqual(len(commands), 2, done.stdout)
@@ -199,14 +181,12 @@ class Init(Folder):
         for units, sharding, cluster, words, keys in cases:
             with self.subTest(words=words):
                 self.recorded(units=units, sharding=sharding)
-                done = self.stepsim("init", "--trace", "t.json", *cluster, "-o", "s.json",
-                                    "--force")
+                done = self.stepsim("init", "--trace", "t.json", *cluster, "-o", "s.json", "--force")
                 self.assertIn(f"\nfrom the trace: sharding {words}", done.stdout)
                 shown = json.loads(self.stepsim("run", "s.json", "--json").stdout)
                 for key, value in keys.items():
                     self.assertEqual(shown["scenario"]["training"]["sharding"][key], value, key)
-                self.assertEqual(self.tree()["training"]["sharding"]["strategy"],
-                                 keys["strategy"])
+                self.assertEqual(self.tree()["training"]["sharding"]["strategy"], keys["strategy"])
                 self.assertFalse([line for line in shown["warnings"] if "recorded with" in line])
                 said = [line for line in json.loads(self.without_training().stdout)["warnings"]
                         if "was recorded with" in line]
@@ -258,8 +238,7 @@ class Init(Folder):
                 (["--gpu", "h100"], "--gpu needs --model"),
                 (["--model", "resnet50"], "--model needs --gpu NAME"),
                 (["--model", "resnet50", "--trace", "t.json"], "--trace and --model: give one")):
-            done = self.stepsim("init", *words, "-o", "s.json",
-                                code=3 if "no.json" in words else 2)
+            done = self.stepsim("init", *words, "-o", "s.json", code=3 if "no.json" in words else 2)
             self.assertIn(f"error: {text}", done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
             self.assertFalse((self.folder / "s.json").exists())
@@ -345,12 +324,10 @@ class Walk(Folder):
     def test_from_a_model(self):
         if subprocess.run([STEPSIM, "keys", "/workload/gpu"], capture_output=True).returncode:
             self.skipTest("scenarios have no key /workload/gpu: layer times are not estimated")
-        shown = self.walk("--model", "llama3_8b", "--gpu", "h100", "--cluster", "dgx_h100",
-                          "--nodes", 16)
+        shown = self.walk("--model", "llama3_8b", "--gpu", "h100", "--cluster", "dgx_h100", "--nodes", 16)
         self.assertIn("batch_size 1", shown[0])
         self.assertIn("estimated", shown[1])
 
 
 if __name__ == "__main__":
-    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

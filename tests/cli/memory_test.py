@@ -6,13 +6,10 @@
 The parts are computed here from the parameters of the workload, apart from the program.
 """
 import json
-import pathlib
-import subprocess
-import sys
-import tempfile
 import unittest
 
-STEPSIM = None
+from folder import Folder
+
 COUNTS = [3_000_000, 1_000_000, 6_000_000]  # parameters of the layers, in forward order
 ALL = sum(COUNTS)
 RANKS = 4
@@ -27,21 +24,7 @@ def scenario(training=None, communication=None, **cluster):
             "training": training or {}, "communication": communication or {}}
 
 
-class Memory(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
-
-    def stepsim(self, *words, code=0):
-        done = subprocess.run([STEPSIM, *map(str, words)], cwd=self.folder, text=True, capture_output=True, timeout=600)
-        self.assertEqual(done.returncode, code, (words, done.stdout, done.stderr))
-        return done
-
-    def write(self, tree, name="s.json"):
-        (self.folder / name).write_text(json.dumps(tree))
-        return name
-
+class Memory(Folder):
     def summary(self, tree):
         return json.loads(self.stepsim("run", self.write(tree), "--json").stdout)["summary"]
 
@@ -308,5 +291,4 @@ class Memory(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

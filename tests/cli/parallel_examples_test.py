@@ -131,8 +131,7 @@ class Slurm:
     def started(self):
         f = self.folder
         self.run("munged", f"--key-file={f}/munge.key", f"--socket={f}/munge.sock",
-                 f"--pid-file={f}/munged.pid", f"--log-file={f}/munged.log",
-                 f"--seed-file={f}/munged.seed")
+                 f"--pid-file={f}/munged.pid", f"--log-file={f}/munged.log", f"--seed-file={f}/munged.seed")
         self.run("slurmctld")
         self.run("slurmd")
         give_up = time.monotonic() + 20
@@ -189,8 +188,7 @@ def start_again(slurm, folder, job, kill):
         wait_for("the end of task 1", lambda: "JobState=FAILED" in slurm.run("scontrol", "show", "job", f"{job}_1"))
     written = shard.read_bytes().count(b"\n")
     slurm.run("scontrol", "requeue", f"{job}_1")
-    wait_for("the end of all tasks",
-             lambda: not slurm.run("squeue", "-h", "-o", "%t").replace("CG", "").strip())
+    wait_for("the end of all tasks", lambda: not slurm.run("squeue", "-h", "-o", "%t").replace("CG", "").strip())
     restarts = re.search(r"Restarts=(\d+)", slurm.run("scontrol", "show", "job", f"{job}_1")).group(1)
     if restarts != "1" or written >= shard.read_bytes().count(b"\n"):
         sys.exit(f"FAILED: task 1 was started again {restarts} times, after {written} lines")

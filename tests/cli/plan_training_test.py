@@ -10,16 +10,15 @@ import json
 import pathlib
 import random
 import re
-import subprocess
 import sys
-import tempfile
 import types
 import unittest
+
+from folder import Folder
 import unittest.mock
 
 import framework_keys
 
-STEPSIM = None
 STRATEGIES = ["none", "zero1", "zero2", "full_shard", "shard_grad_op"]
 PROBLEMS = 100
 
@@ -126,20 +125,10 @@ def torchtitan(text):
             "parallelism": vars(config.parallelism)}
 
 
-class PlanTraining(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
-
-    def stepsim(self, *words, codes=(0,), text=None):
-        done = subprocess.run([STEPSIM, *words], cwd=self.folder, text=True, capture_output=True, input=text, timeout=600)
-        self.assertIn(done.returncode, codes, (words, done.stderr))
-        return done
-
+class PlanTraining(Folder):
     def best_of_all(self, scenario):
         lines = "".join(json.dumps(one) + "\n" for one in combinations(scenario))
-        answers = [json.loads(line) for line in self.stepsim("run", "--lines", "-", "--quiet", codes=(0, 3), text=lines)
+        answers = [json.loads(line) for line in self.stepsim("run", "--lines", "-", "--quiet", code=(0, 3), input=lines)
                    .stdout.splitlines()]
         summaries = [answer["summary"] for answer in answers if "summary" in answer]
         self.assertTrue(summaries)
@@ -151,9 +140,9 @@ class PlanTraining(unittest.TestCase):
         fits = hybrids = larger = 0
         for number in range(PROBLEMS):
             scenario = problem(draw)
-            (self.folder / "s.json").write_text(json.dumps(scenario))
+            self.write(scenario)
             with self.subTest(number=number):
-                plan = json.loads(self.stepsim("plan-training", "s.json", "--json", codes=(0, 4)).stdout)
+                plan = json.loads(self.stepsim("plan-training", "s.json", "--json", code=(0, 4)).stdout)
                 least, count = self.best_of_all(scenario)
                 self.assertEqual(plan["combinations"], count)
                 if least is None:
@@ -178,7 +167,7 @@ class PlanTraining(unittest.TestCase):
             if "layers" not in scenario["workload"]:
                 continue
             del scenario["cluster"]["gpu_memory_bytes"]
-            (self.folder / "s.json").write_text(json.dumps(scenario))
+            self.write(scenario)
             plan = json.loads(self.stepsim("plan-training", "s.json", "--json").stdout)
             layers = range(1, len(scenario["workload"]["layers"]))
             scenario["communication"] = {}
@@ -189,7 +178,7 @@ class PlanTraining(unittest.TestCase):
                         scenario["training"]["sharding"] = {"strategy": strategy, "wrapping": {"policy": "list", "cuts": cuts}}
                         lines += json.dumps(scenario) + "\n"
                 times = [json.loads(line)["summary"]["iteration_time_s"]
-                         for line in self.stepsim("run", "--lines", "-", "--quiet", text=lines).stdout.splitlines()]
+                         for line in self.stepsim("run", "--lines", "-", "--quiet", input=lines).stdout.splitlines()]
                 planned = min(row["iteration_time_s"] for row in plan["rows"] if row["strategy"] == strategy)
                 with self.subTest(number=number, strategy=strategy):
                     self.assertLessEqual(abs(planned - min(times)), 1e-9 * planned)
@@ -215,7 +204,7 @@ class PlanTraining(unittest.TestCase):
 
     def settings(self, target, best, ranks, gpus):
         """What the file of a framework says, in the words of a row; None for a strategy that it lacks."""
-        done = self.stepsim("plan-training", "s.json", "--emit", target, "-o", f"{target}.txt", codes=(0, 2))
+        done = self.stepsim("plan-training", "s.json", "--emit", target, "-o", f"{target}.txt", code=(0, 2))
         lacks = {"torchtitan": ["zero1", "zero2"], "accelerate": ["zero1", "zero2"], "fsdp": ["zero1", "zero2"],
                  "deepspeed": ["shard_grad_op"]}[target]
         self.assertEqual(done.returncode, 2 if best["strategy"] in lacks else 0, done.stderr)
@@ -242,8 +231,8 @@ class PlanTraining(unittest.TestCase):
             scenario = problem(draw)
             if "model" not in scenario["workload"]:
                 continue
-            (self.folder / "s.json").write_text(json.dumps(scenario))
-            plan = json.loads(self.stepsim("plan-training", "s.json", "--json", codes=(0, 4)).stdout)
+            self.write(scenario)
+            plan = json.loads(self.stepsim("plan-training", "s.json", "--json", code=(0, 4)).stdout)
             if plan["best"] is None:
                 continue
             best = plan["rows"][plan["best"]]
@@ -312,16 +301,15 @@ class PlanTraining(unittest.TestCase):
     def test_nothing_fits(self):
         scenario = problem(random.Random(1))
         scenario["cluster"]["gpu_memory_bytes"] = 1000
-        (self.folder / "s.json").write_text(json.dumps(scenario))
-        plan = json.loads(self.stepsim("plan-training", "s.json", "--json", codes=(4,)).stdout)
+        self.write(scenario)
+        plan = json.loads(self.stepsim("plan-training", "s.json", "--json", code=4).stdout)
         self.assertIsNone(plan["best"])
         self.assertEqual([row["memory_fits"] for row in plan["rows"]], [False])
         scenario["training"]["algorithm"] = "pipe_sgd"
         (self.folder / "p.json").write_text(json.dumps(scenario))
-        self.stepsim("plan-training", "p.json", codes=(3,))
+        self.stepsim("plan-training", "p.json", code=3)
 
 
 if __name__ == "__main__":
-    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
     PROBLEMS = int(sys.argv.pop(1)) if len(sys.argv) > 1 else PROBLEMS
     unittest.main()

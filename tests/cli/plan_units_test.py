@@ -4,14 +4,13 @@
     plan_units_test.py STEPSIM
 """
 import json
-import pathlib
-import subprocess
 import sys
-import tempfile
 import types
 import unittest
+import unittest.mock
 
-STEPSIM = None
+from folder import Folder
+
 BLOCK_FLOP, OUTPUT_FLOP = 503_316_480, 1_050_673_152  # of a token, forward
 ALL_FLOP = 32 * BLOCK_FLOP + OUTPUT_FLOP
 PARAMETERS = [525_336_576] + 32 * [218_112_000] + [525_340_672]
@@ -23,27 +22,13 @@ def llama(rate, startup, parameters=PARAMETERS, **sharding):
     flops = [0] + 32 * [BLOCK_FLOP] + [OUTPUT_FLOP]
     names = ["tok_embeddings"] + [f"layers.{i}" for i in range(32)] + ["output"]
     layers = [{"name": name, "forward_s": 2.8 / 3 * flop / ALL_FLOP, "backward_s": 5.6 / 3 * flop / ALL_FLOP,
-               "gradient_bytes": 4 * count, "dtype": "float32"}
-              for name, flop, count in zip(names, flops, parameters)]
+               "gradient_bytes": 4 * count, "dtype": "float32"} for name, flop, count in zip(names, flops, parameters)]
     return {"kind": "scenario", "workload": {"layers": layers},
             "cluster": {"nodes": RANKS, "network": {"latency_s": startup / 15, "bandwidth_Bps": rate}},
             "training": {"sharding": {"strategy": "full_shard", "preset": "torchtitan", **sharding}}}
 
 
-class PlanUnits(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
-
-    def write(self, scenario):
-        (self.folder / "s.json").write_text(json.dumps(scenario))
-
-    def stepsim(self, *words, code=0):
-        done = subprocess.run([STEPSIM, *words], cwd=self.folder, text=True, capture_output=True, timeout=600)
-        self.assertEqual(done.returncode, code, done.stderr)
-        return done
-
+class PlanUnits(Folder):
     def plan(self, *words):
         return json.loads(self.stepsim("plan-training", "s.json", "--only", "units", "--json", *words).stdout)
 
@@ -61,7 +46,7 @@ class PlanUnits(unittest.TestCase):
             tree = {"kind": "scenario", "allow_unusual": True, "workload": {"layers": layers},
                     "cluster": {"nodes": nodes, "network": {"latency_s": 0.1, "bandwidth_Bps": 1e6}},
                     "training": {"sharding": "full_shard"}, "communication": {"collective": "ring"}}
-            (self.folder / "sums.json").write_text(json.dumps(tree))
+            self.write(tree, "sums.json")
             plan = json.loads(self.stepsim("plan-training", "sums.json", "--only", "units", "--json").stdout)
             step_s = json.loads(self.stepsim("run", "sums.json", "--json").stdout)["summary"]["iteration_time_s"]
             self.assertLess(abs(plan["default_step_s"] / step_s - 1), 1e-14)
@@ -141,7 +126,7 @@ class PlanUnits(unittest.TestCase):
     def test_the_snippet_shards_the_units(self):
         self.write(llama(25e9, 1e-4, communicators=2))
         self.stepsim("tune", "s.json", "--emit", "fsdp", "-o", "u.json")
-        emitted = json.loads((self.folder / "u.json").read_text())
+        emitted = self.tree("u.json")
         plan = self.plan()
         for key in ("units", "predicted_step_s", "default_step_s", "gain"):
             self.assertEqual(emitted[key], plan[key])
@@ -150,17 +135,9 @@ class PlanUnits(unittest.TestCase):
         module.fully_shard = lambda modules, **settings: calls.append((modules, settings))
         names = {"torch": types.ModuleType("torch"), "torch.distributed": types.ModuleType("torch.distributed"),
                  "torch.distributed.fsdp": module}
-        before = {name: sys.modules.get(name) for name in names}
-        sys.modules.update(names)
         model = types.SimpleNamespace(get_submodule=lambda name: name)
-        try:
+        with unittest.mock.patch.dict(sys.modules, names):
             exec(emitted["python"], {"model": model})
-        finally:
-            for name, old in before.items():
-                if old is None:
-                    del sys.modules[name]
-                else:
-                    sys.modules[name] = old
         kept = [{"reshard_after_forward": index + 1 < len(plan["units"])} for index in range(len(plan["units"]))]
         self.assertEqual(calls[:-1], [(unit[2], keys) for unit, keys in zip(plan["units"], kept)])
         self.assertEqual(calls[-1], (model, {}))
@@ -177,5 +154,4 @@ class PlanUnits(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

@@ -7,7 +7,6 @@ the README.
 import json
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -15,18 +14,12 @@ import xml.dom.minidom
 
 import jsonschema
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from folder import ROOT, stepsim
+
 sys.path.insert(0, str(ROOT / "docs"))
 import front_picture  # noqa: E402
 
-STEPSIM = None
 TWO = "examples/two-layers.scenario.json"
-
-
-def stepsim(*words, code=0):
-    done = subprocess.run([STEPSIM, *words], cwd=ROOT, capture_output=True, text=True, timeout=600)
-    assert done.returncode == code, f"{words}: {done.returncode}, {done.stderr}"
-    return done.stdout if code == 0 else done.stderr
 
 
 def valid(kind, tree):
@@ -41,17 +34,12 @@ def valid(kind, tree):
 class Plot(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.sweep = {}
         for ending in ("jsonl", "csv"):
             cls.sweep[ending] = str(cls.folder / f"s.{ending}")
             stepsim("sweep", TWO, "--set", "/workload/batch_size=32", "--over", "/cluster/nodes=1:64:x2",
                     "--over", "/communication/schedule=wfbp,single", "-o", cls.sweep[ending])
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
     def records(self):
         lines = pathlib.Path(self.sweep["jsonl"]).read_text().splitlines()
@@ -157,22 +145,12 @@ class Plot(unittest.TestCase):
         self.assertIn("--where nodes: must be NAME=TEXT",
                       self.refused(path, "--x", "nodes", "--y", "speedup", "--where", "nodes"))
         self.assertIn("must be > 0 on a logarithmic axis, got 0", self.refused(
-            path, "--x", "nodes", "--y", "exposed_communication_s", "--by", "schedule", "--y-scale", "log10",
-            code=3))
-        rows = self.write("zero.csv", "n,time_s\n1,2\n2,0\n")
-        self.assertIn("zero.csv:3: time must be > 0 on a logarithmic axis, got 0",
-                      self.refused(rows, "--x", "n", "--y", "time_s", "--y-scale", "log10", code=3))
-        self.assertIn("--label sinlge=one: no curve has this schedule; there are wfbp and single",
-                      self.refused(path, "--x", "nodes", "--y", "speedup", "--by", "schedule", "--label", "sinlge=one"))
+            path, "--x", "nodes", "--y", "exposed_communication_s", "--by", "schedule", "--y-scale", "log10", code=3))
         self.assertIn("needs --by KEY", self.refused(path, "--x", "nodes", "--y", "speedup", "--where", "schedule=wfbp",
                                                      "--label", "wfbp=one"))
-        self.assertIn("no records to draw", self.refused(self.write("empty.csv", "a,b\n"), "--x", "a", "--y",
-                                                         "b", code=3))
         self.assertIn("--knee: needs the least nodes and its double",
                       self.refused(path, "--x", "nodes", "--y", "speedup", "--where", "schedule=wfbp",
                                    "--where", "nodes=4", "--knee"))
-        self.assertIn("2 cells, the first row has 3",
-                      self.refused(self.write("short.csv", "a,b,c\n1,2\n"), "--x", "a", "--y", "b", code=3))
         self.assertIn("writes svg or json only", self.refused(path, "--x", "nodes", "--y", "speedup", "-o",
                                                               str(self.folder / "x.png")))
 
@@ -202,16 +180,11 @@ class FrontPicture(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.records_file = str(cls.folder / "front.jsonl")
         stepsim("sweep", "examples/front.sweep.json", "-o", cls.records_file)
         lines = pathlib.Path(cls.records_file).read_text().splitlines()
         cls.records = [json.loads(line) for line in lines[1:]]
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.temporary.cleanup()
 
     def rate(self, nodes, schedule):
         return next(r for r in self.records if r["name"] == "nominal" and r["nodes"] == nodes
@@ -260,5 +233,4 @@ class FrontPicture(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

@@ -22,8 +22,7 @@ ASYNC = {"algorithm": "parameter_server", "mode": "async"}
 
 
 def layer(forward_s=1e-3, backward_s=2e-3, gradient_bytes=1_000_000, **more):
-    return {"name": "a", "forward_s": forward_s, "backward_s": backward_s,
-            "gradient_bytes": gradient_bytes, **more}
+    return {"name": "a", "forward_s": forward_s, "backward_s": backward_s, "gradient_bytes": gradient_bytes, **more}
 
 
 def scenario(*layers, nodes=4, latency_s=1e-5, bandwidth_Bps=1.25e9, workload=None, cluster=None,
@@ -82,8 +81,7 @@ def nodes_of_many_gpus_name_their_inner_network(place):
 
 def a_drawn_time_below_bytes_per_bandwidth_is_explained(place):
     """a run that drawn factors make shorter than bytes / bandwidth warns; its bound counts them"""
-    tree = scenario(nodes=3, latency_s=0, bandwidth_Bps=1e7, variability={"exchange_cv": 2},
-                    training={"iterations": 3})
+    tree = scenario(nodes=3, latency_s=0, bandwidth_Bps=1e7, variability={"exchange_cv": 2}, training={"iterations": 3})
     carried = 3e-3 + 2 * 2 / 3 * 1e6 / 1e7
     below = 0
     for seed in range(1, 9):
@@ -120,16 +118,14 @@ def a_density_needs_a_method(place):
 
 def studies_send_what_the_trace_sent(place):
     """compare and sweep send the tensors of a layer together where the source of the trace did"""
-    tree = scenario(workload=caffe_trace(place), nodes=64, latency_s=45e-6,
-                    communication={"schedule": "wfbp"})
+    tree = scenario(workload=caffe_trace(place), nodes=64, latency_s=45e-6, communication={"schedule": "wfbp"})
     by_layer = summary(place, tree, "--set", "/workload/granularity=layer")["iteration_time_s"]
     by_tensor = summary(place, tree, "--set", "/workload/granularity=tensor")["iteration_time_s"]
     check(by_tensor > 1.2 * by_layer, by_tensor, by_layer)
     place.sweep("o.jsonl", nodes="64", scenario="case.json")
     swept = json.loads(place.path("o.jsonl").read_text().splitlines()[1])["iteration_time_s"]
     check(near(swept, by_layer), "sweep", swept, "by layer", by_layer, "by tensor", by_tensor)
-    rows = place.run("compare", "case.json", "--over", "/communication/schedule=wfbp,single",
-                     code=0).stdout.decode()
+    rows = place.run("compare", "case.json", "--over", "/communication/schedule=wfbp,single", code=0).stdout.decode()
     check(f"{by_layer * 1e3:#.4g}" in rows, "compare", rows, "by layer", by_layer)
 
 
@@ -160,20 +156,17 @@ def the_default_schedule_is_one_that_frameworks_use(place):
 def measured_buckets_stand_next_to_simulated_ones(place):
     """run shows how long the exchanges of a measured trace took, and warns where they differ"""
     trace = measured_trace(place)
-    tree = scenario(workload={"trace": "measured.json"}, nodes=2, latency_s=5e-6,
-                    bandwidth_Bps=2.5e10)
+    tree = scenario(workload={"trace": "measured.json"}, nodes=2, latency_s=5e-6, bandwidth_Bps=2.5e10)
     text = shown(place, tree)
     for bucket in trace["buckets"]:
-        check(f"{bucket['median_s'] * 1e3:.3f}" in text, "the measured", bucket["median_s"],
-              "s are not shown")
+        check(f"{bucket['median_s'] * 1e3:.3f}" in text, "the measured", bucket["median_s"], "s are not shown")
     check("times as long as predicted here" in result(place, tree)["stderr"], "no warning")
 
 
 def more_workers_are_better_where_they_finish_more(place):
     """compare over numbers of workers marks the most work per second, and two axes are a pivot"""
     place.write("case.json", scenario(layer(1e-2, 3e-2, 40_000_000)))
-    rows = place.run("compare", "case.json", "--over", "/cluster/nodes=1,2,4,8",
-                     code=0).stdout.decode().splitlines()
+    rows = place.run("compare", "case.json", "--over", "/cluster/nodes=1,2,4,8", code=0).stdout.decode().splitlines()
     best = [row.split()[0] for row in rows if row.endswith("best")]
     rate = {nodes: nodes / summary(place, scenario(layer(1e-2, 3e-2, 40_000_000), nodes=nodes))
             ["iteration_time_s"] for nodes in (1, 2, 4, 8)}
@@ -181,17 +174,6 @@ def more_workers_are_better_where_they_finish_more(place):
     both = place.run("compare", "case.json", "--over", "/cluster/nodes=4,8", "--over",
                      "/cluster/network/bandwidth_Bps=10Gbps,25Gbps", code=0).stdout.decode()
     check("(down)" in both and "(across)" in both, "no pivot:", both)
-
-
-def a_key_without_effect_is_refused(place):
-    """keys that would change nothing are refused, and spare interfaces are warned of"""
-    for topology in ("star_16", {"preset": "star", "hosts": 8, "bandwidth_Bps": 1e6,
-                                 "latency_s": 1e-3}):
-        refused(place, scenario(nodes=8, cluster={"topology": topology},
-                                network={"model": "alpha_beta", "calibration": "1g-tcp"}),
-                "/cluster/topology: topology has no meaning")
-    found = result(place, scenario(cluster={"nics_per_node": 4}))
-    check("unused_nics" in found["stderr"], found["stderr"])
 
 
 def elements_come_from_the_type_of_the_gradient(place):
@@ -209,8 +191,7 @@ def elements_come_from_the_type_of_the_gradient(place):
         check(near(dense, factor * sent), method, "sends", sent, "of", dense)
     half = scenario(workload={"model": "resnet50", "value_bytes": 2, "batch_size": 32,
                               "device": {"flops_Ps": 1e14, "utilization": 0.5}},
-                    communication={"schedule": "single",
-                                   "compression": {"method": "topk", "density": 0.01}})
+                    communication={"schedule": "single", "compression": {"method": "topk", "density": 0.01}})
     found = result(place, half)
     check(found["summary"]["k"] == found["buckets"][0]["elements"] // 100, found["summary"]["k"])
 
@@ -219,8 +200,7 @@ def a_fixed_exchange_has_no_compression(place):
     """exchange_s next to a compression is refused: it would speed up nothing but the comparison"""
     for compression in ({"method": "fp16"}, {"method": "gtopk_tree", "density": 0.01}):
         refused(place, scenario(layer(1e-2, 2e-2), training={"exchange_s": 0.5},
-                                communication={"schedule": "single", "compression": compression}),
-                "exchange_s")
+                                communication={"schedule": "single", "compression": compression}), "exchange_s")
 
 
 def a_key_of_communication_counts_or_is_refused(place):
@@ -236,8 +216,7 @@ def a_key_of_communication_counts_or_is_refused(place):
             ({**SERVER, "servers": 4, "placement": "dedicated"}, one, "training", "server_split",
              "whole")):
         schedule = {"schedule": "ddp"} if training["algorithm"] == "pipe_sgd" else {}
-        tree = scenario(*layers_of, bandwidth_Bps=1.33e8, training=dict(training),
-                        communication=schedule)
+        tree = scenario(*layers_of, bandwidth_Bps=1.33e8, training=dict(training), communication=schedule)
         plain = result(place, tree)
         tree[section][key] = value
         done = place.run("run", place.write("case.json", tree), "--json")
@@ -253,10 +232,8 @@ def a_key_of_communication_counts_or_is_refused(place):
 def a_device_does_not_reach_its_peak(place):
     """without a utilization, a device does not reach its peak, and the assumption is shown"""
     def tree(**device):
-        return scenario(workload={"model": "resnet50", "batch_size": 64,
-                                  "device": {"flops_Ps": 1.957e13, **device}})
-    peak, default = (summary(place, tree(**device))["compute_s"]
-                     for device in ({"utilization": 1}, {}))
+        return scenario(workload={"model": "resnet50", "batch_size": 64, "device": {"flops_Ps": 1.957e13, **device}})
+    peak, default = (summary(place, tree(**device))["compute_s"] for device in ({"utilization": 1}, {}))
     check(default > 1.5 * peak, default, "at peak", peak)
     check("utilization 0." in shown(place, tree()), "the assumed utilization is not shown")
 
@@ -271,8 +248,7 @@ def rows_of(text, first, indent=0):
 def parts_that_stand_beside_each_other_add_up(place):
     """under typical conditions the parts of a step add up, and what is part of one stands below it"""
     network = {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9, "transport": "tcp"}
-    tree = scenario(*[layer()] * 8, network=network, conditions="typical",
-                    communication={"schedule": "wfbp"})
+    tree = scenario(*[layer()] * 8, network=network, conditions="typical", communication={"schedule": "wfbp"})
     text = shown(place, tree)
     step, parts = rows_of(text, "iteration time"), rows_of(text, "iteration time", 2)
     inner = rows_of(text, "iteration time", 4)
@@ -281,8 +257,7 @@ def parts_that_stand_beside_each_other_add_up(place):
     explained = place.run("explain", "case.json", code=0).stdout.decode()
     inner = rows_of(explained, "period", 2)
     check("interference" not in rows_of(explained, "period"), explained)
-    check(inner["of that interference"] < rows_of(explained, "period")["exposed communication"],
-          explained)
+    check(inner["of that interference"] < rows_of(explained, "period")["exposed communication"], explained)
 
 
 def a_picture_says_what_is_drawn(place):
@@ -308,10 +283,8 @@ def where_tcp_decides_the_break_even_says_so(place):
     def warnings(transport):
         network = {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9, "transport": transport}
         costs = {"compression": {"method": "topk", "density": 1e-3, "costs": {"select_s": 1e-2}}}
-        tree = scenario(layer(2e-2, 4e-2, 100_000_000), network=network, conditions="typical",
-                        communication=costs)
-        done = place.run("compare", place.write("case.json", tree), "--break-even", "--algorithms",
-                         "ddp,topk", code=0)
+        tree = scenario(layer(2e-2, 4e-2, 100_000_000), network=network, conditions="typical", communication=costs)
+        done = place.run("compare", place.write("case.json", tree), "--break-even", "--algorithms", "ddp,topk", code=0)
         return done.stdout.decode(), done.stderr.decode()
     text, said = warnings("tcp")
     check(said.count("/conditions/factors/c_tcp") == 1 and "topk" in said, text, said)

@@ -7,14 +7,11 @@ import gzip
 import hashlib
 import json
 import os
-import pathlib
 import subprocess
-import sys
-import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-STEPSIM = None
+from folder import Folder, ROOT, STEPSIM
+
 TWO = ROOT / "examples" / "two-layers.scenario.json"
 
 
@@ -29,18 +26,7 @@ def flat(summary):
     return out
 
 
-class RunAgain(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.folder = pathlib.Path(self.temporary.name)
-
-    def stepsim(self, *words, code=0, cwd=None):
-        done = subprocess.run([STEPSIM, *map(str, words)], cwd=cwd or self.folder, text=True,
-                              capture_output=True, timeout=600)
-        self.assertEqual(done.returncode, code, done.stderr)
-        return done
-
+class RunAgain(Folder):
     def write(self, name, tree):
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -212,11 +198,9 @@ class RunAgain(unittest.TestCase):
         for cwd, name in ((self.folder, "out/deep/r.json"), ("/", self.folder / "out/deep/r.json")):
             again = json.loads(self.stepsim("run", name, "--json", cwd=cwd).stdout)
             self.assertEqual(again["summary"], first["summary"])
-        changed = json.loads(self.stepsim("run", "out/deep/r.json", "--set", "/cluster/nodes=8",
-                                          "--json").stdout)
+        changed = json.loads(self.stepsim("run", "out/deep/r.json", "--set", "/cluster/nodes=8", "--json").stdout)
         self.assertEqual(changed["scenario"]["cluster"]["nodes"], 8)
-        self.assertEqual(self.stepsim("check", "out/deep/r.json").stdout,
-                         "out/deep/r.json: ok, result\n")
+        self.assertEqual(self.stepsim("check", "out/deep/r.json").stdout, "out/deep/r.json: ok, result\n")
 
     def test_a_result_of_standard_output_is_run_from_the_working_folder(self):
         self.write("in/s.json", self.scenario())
@@ -286,8 +270,7 @@ class RunAgain(unittest.TestCase):
 
     def test_check_reads_every_line(self):
         self.stepsim("sweep", TWO, "--over", "/cluster/nodes=2,3,4", "-o", "s.jsonl")
-        self.assertEqual(self.stepsim("check", "s.jsonl").stdout,
-                         "s.jsonl: ok, sweep output, 3 of 3 points\n")
+        self.assertEqual(self.stepsim("check", "s.jsonl").stdout, "s.jsonl: ok, sweep output, 3 of 3 points\n")
         lines = (self.folder / "s.jsonl").read_text().splitlines()
         (self.folder / "cut.jsonl").write_text("\n".join(lines[:3]) + "\n")
         self.assertIn("warning: holds 2 of 3 points", self.stepsim("check", "cut.jsonl").stdout)
@@ -328,12 +311,10 @@ class RunAgain(unittest.TestCase):
             self.assertEqual(self.stepsim(*words, code=2).stderr, f"error: {text}\n")
         between = ["solve", TWO, "--for", "/cluster/network/bandwidth_Bps", "--between",
                    "1Gbps,400Gbps", "--json", "--target"]
-        self.assertIn("did you mean \"scaling_efficiency\"?",
-                      self.stepsim(*between, "efficiency=0.9", code=2).stderr)
+        self.assertIn("did you mean \"scaling_efficiency\"?", self.stepsim(*between, "efficiency=0.9", code=2).stderr)
         self.assertEqual(self.stepsim(*between, "scaling_efficiency=0.9").stdout,
                          self.stepsim(*between, "scaling_efficiency=90%").stdout)
 
 
 if __name__ == "__main__":
-    STEPSIM = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

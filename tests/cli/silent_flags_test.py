@@ -67,8 +67,7 @@ def long_work_of_a_program_is_refused_as_that_of_a_scenario_is(place):
     tree = json.loads(place.path("p.json").read_text())
     place.write("p.json", {**tree, "iterations": 100_000})
     for command in ("run", "explain", "program"):
-        place.refused(command, "p.json", "--max-seconds", "1e-9", code=1,
-                      says=["more than --max-seconds"])
+        place.refused(command, "p.json", "--max-seconds", "1e-9", code=1, says=["more than --max-seconds"])
         place.run(command, "p.json", code=0)
 
 
@@ -86,16 +85,14 @@ def what_an_answer_cannot_show_is_refused(place):
     place.write("osu.log", (ROOT / "examples/osu_allreduce.log").read_text())
     place.refused("import", "osu", "osu.log", "--ranks", "8", "--allow-unknown-sizes", code=2,
                   says="--allow-unknown-sizes has no meaning for format osu")
-    place.refused("converge", "s.json", "--problem", "logistic", "--max-seconds", "1e-12", code=1,
-                  says="--max-seconds")
+    place.refused("converge", "s.json", "--problem", "logistic", "--max-seconds", "1e-12", code=1, says="--max-seconds")
 
 
 def a_key_that_no_point_reads_is_named(place):
     """compare, sweep and solve say which key of the scenario they left out"""
     leftover = ("--set", "/communication/credit_bytes=5")
     nodes = ("s.json", "--over", "/cluster/nodes=2,4")
-    solve = ("solve", "s.json", "--for", "/cluster/nodes", "--between", "2,8", "--target",
-             "iteration_time_s=1ms")
+    solve = ("solve", "s.json", "--for", "/cluster/nodes", "--between", "2,8", "--target", "iteration_time_s=1ms")
     for words in (("compare", *nodes), ("sweep", *nodes), solve):
         error = place.run(*words, *leftover).stderr.decode()
         check("left out: credit_bytes" in error, words, error)
@@ -139,13 +136,11 @@ def whether_it_fits_is_not_told_of_an_unknown_gpu(place):
 def a_flag_with_a_wrong_value_is_refused_by_its_name(place):
     """what a flag set is the flag's fault in every command, with exit code 2"""
     nodes = ("s.json", "--over", "/cluster/nodes=2,4")
-    speed = ("s.json", "--for", "/cluster/network/bandwidth_Bps", "--between", "1Gbps,9Gbps",
-             "--target", "speedup=2")
+    speed = ("s.json", "--for", "/cluster/network/bandwidth_Bps", "--between", "1Gbps,9Gbps", "--target", "speedup=2")
     for words in (("run", "s.json"), ("compare", *nodes), ("sweep", *nodes), ("solve", *speed),
                   ("compare", "s.json", "--algorithms", "ddp,wfbp")):
         place.refused(*words, "--samples", "0", code=2, says="--samples 0: must be an integer")
-        place.refused(*words, "--set", "/training/iterations=0", code=2,
-                      says="--set /training/iterations=0: must be")
+        place.refused(*words, "--set", "/training/iterations=0", code=2, says="--set /training/iterations=0: must be")
     place.refused("reproduce", "lp", "--jobs", "0", code=2, says="--jobs 0: must be an integer")
 
 

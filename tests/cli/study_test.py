@@ -5,16 +5,13 @@ not looked at, and every file of the folder is what the answer says.
     study_test.py STEPSIM
 """
 import json
-import pathlib
 import re
 import subprocess
-import sys
-import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from folder import Folder, ROOT
+
 DATA = ROOT.parent / "shared" / "data"
-STEPSIM = None
 
 # Recorded jobs of several ranks: node type, machines, GPUs of each.
 JOBS = {
@@ -31,18 +28,7 @@ UNEXPLAINED = "kineto/dlrm_rank0of16_inputdims.json.gz"
 UNEVEN = {"traces/dlrm_rank3of8_a100.json.gz": 0.04}
 
 
-class Study(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
-
-    def stepsim(self, *words, code=0):
-        done = subprocess.run([STEPSIM, *map(str, words)], cwd=self.folder, text=True,
-                              capture_output=True, timeout=600)
-        self.assertEqual(done.returncode, code, done.stderr)
-        return done
-
+class Study(Folder):
     def study(self, *words):
         return json.loads(self.stepsim("study", *words, "--json", "-o", "out").stdout)
 
@@ -193,11 +179,9 @@ class Study(unittest.TestCase):
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_what_cannot_be_answered_is_refused(self):
-        self.assertIn("no multiple of the 8 GPUs",
-                      self.stepsim("study", "gpt2.h100", "--gpus", "12", code=2).stderr)
+        self.assertIn("no multiple of the 8 GPUs", self.stepsim("study", "gpt2.h100", "--gpus", "12", code=2).stderr)
         (self.folder / "mine.json").write_text(
-            json.dumps({**json.loads((ROOT / "traces" / "gpt2.h100.json").read_text()),
-                        "device": "Unknown X9"}))
+            json.dumps({**json.loads((ROOT / "traces" / "gpt2.h100.json").read_text()), "device": "Unknown X9"}))
         said = self.stepsim("study", "mine.json", code=2).stderr
         self.assertIn("Unknown X9: no shipped node type has it; name the cluster with --cluster", said)
         (self.folder / "twelve.json").write_text(
@@ -211,5 +195,4 @@ class Study(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    STEPSIM = pathlib.Path(sys.argv.pop(1)).resolve()
     unittest.main()

@@ -42,15 +42,13 @@ class Sweeps:
         (folder / "sweep.json").write_text(json.dumps(sweep))
 
     def command(self, output, *flags):
-        return [self.stepsim, "sweep", str(self.folder / "sweep.json"), "-o", str(output), "--quiet",
-                *flags]
+        return [self.stepsim, "sweep", str(self.folder / "sweep.json"), "-o", str(output), "--quiet", *flags]
 
     def run(self, output, *flags):
         """To its end: exit 1, because points fail."""
         done = subprocess.run(self.command(output, *flags), capture_output=True, text=True)
         check(done.returncode == 1, f"exit {done.returncode}: {done.stderr}")
-        check(f"{len(LATENCIES)} of {len(NODES) * len(LATENCIES)} points failed" in done.stderr,
-              done.stderr)
+        check(f"{len(LATENCIES)} of {len(NODES) * len(LATENCIES)} points failed" in done.stderr, done.stderr)
         return output.read_bytes()
 
     def start(self, output, *flags, **options):
@@ -121,8 +119,7 @@ def main():
                 process = sweeps.start(output, "--jobs", "2", preexec_fn=limit_file_size(offset))
                 process.communicate()
                 check(process.returncode == -signal.SIGXFSZ, f"exit {process.returncode}")
-                check(resumed(sweeps, output, whole, f"cut at {offset}") == offset,
-                      f"not cut at {offset}")
+                check(resumed(sweeps, output, whole, f"cut at {offset}") == offset, f"not cut at {offset}")
 
             # Ctrl-C keeps whole records. One thread takes at most as many points again as it has done.
             output = folder / f"interrupted.{suffix}"

@@ -56,9 +56,7 @@ def program():
 
 class Measured(unittest.TestCase):
     def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.folder = pathlib.Path(self.temporary.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.records = self.folder / "r.jsonl"
         self.output = self.folder / "c.calibration.json"
 

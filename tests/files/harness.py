@@ -78,8 +78,7 @@ class Place:
             options["capture_output"] = True
         done = subprocess.run(self.command(*arguments), cwd=self.folder, timeout=600, **options)
         if code is not None:
-            check(done.returncode == code, arguments, "ended with", done.returncode, "not", code,
-                  done.stderr)
+            check(done.returncode == code, arguments, "ended with", done.returncode, "not", code, done.stderr)
         return done
 
     def refused(self, *arguments, code, says, **options):

@@ -50,8 +50,7 @@ class Mounted:
         self.umount = libc.umount2
         if os.geteuid() != 0 or libc.mount(b"tmpfs", str(folder).encode(), b"tmpfs", 0, options) != 0:
             raise Skipped("no privilege to mount a file system")
-        self.remount = lambda flags: libc.mount(b"tmpfs", str(folder).encode(), b"tmpfs", 32 | flags,
-                                                options)
+        self.remount = lambda flags: libc.mount(b"tmpfs", str(folder).encode(), b"tmpfs", 32 | flags, options)
 
     def __enter__(self):
         return self
@@ -238,8 +237,7 @@ def devices(place):
         if target.endswith(".jsonl"):
             resume(place, target)
     for path, minor in ((null, 3), (full, 7)):
-        check(stat.S_ISCHR(path.stat().st_mode) and path.stat().st_rdev == os.makedev(1, minor),
-              path, "was replaced")
+        check(stat.S_ISCHR(path.stat().st_mode) and path.stat().st_rdev == os.makedev(1, minor), path, "was replaced")
     check(place.path("null.jsonl").is_symlink(), "the link was replaced")
 
 
@@ -251,8 +249,7 @@ def standard_output(place):
         with open(place.path("log"), "wb") as log:
             log.write(b"before\n")
             log.flush()
-            place.run("merge", "whole.jsonl", "-o", target, code=0, stdout=log,
-                      stderr=subprocess.PIPE)
+            place.run("merge", "whole.jsonl", "-o", target, code=0, stdout=log, stderr=subprocess.PIPE)
         check(place.path("log").read_bytes() == b"before\n" + whole, target, "began anew")
         place.path("log").unlink()
 
@@ -275,8 +272,7 @@ def compressed(place):
     """a name that ends in .gz is compressed by run and merge"""
     whole = shard(place)
     place.run("merge", "whole.jsonl", "-o", "out.jsonl.gz", code=0)
-    unpacked = subprocess.run(["gzip", "-dc", str(place.path("out.jsonl.gz"))], check=True,
-                              capture_output=True).stdout
+    unpacked = subprocess.run(["gzip", "-dc", str(place.path("out.jsonl.gz"))], check=True, capture_output=True).stdout
     check(unpacked == whole)
 
 
@@ -299,8 +295,7 @@ def read_only_files(place):
         for command in (["merge", "whole.jsonl", "-o", target],
                         ["sweep", "s.json", "--over", "/cluster/nodes=2,3,4,5", "-o", target,
                          "--quiet", "--resume"]):
-            place.refused(*command, code=1, says=f"{target}: write failed: Permission denied",
-                          **options)
+            place.refused(*command, code=1, says=f"{target}: write failed: Permission denied", **options)
     check(place.path("fixed.json").read_bytes() == b"old")
     check(place.path("fixed.jsonl").read_bytes() == as_failed(whole))
     check(list(closed.iterdir()) == [])
@@ -359,8 +354,7 @@ def inputs(place):
                         ["run", "s.json", "-o", "r.json", "--timeline", target]):
             place.refused(*command, code=2, says=[target, "is an input too"])
     place.refused("merge", "whole.jsonl", "-o", "whole.jsonl", code=2, says="is an input too")
-    place.refused("run", "s.json", "-o", "r.json", "--timeline", "r.json", code=2,
-                  says="same file")
+    place.refused("run", "s.json", "-o", "r.json", "--timeline", "r.json", code=2, says="same file")
     trace = (place.path("t.json"))
     shutil.copy(pathlib.Path(__file__).resolve().parents[2] / "traces/googlenet.k80.json", trace)
     content = trace.read_bytes()
@@ -368,14 +362,12 @@ def inputs(place):
     place.write("named.json", named)
     place.write("named.sweep.json", {"kind": "sweep", "scenario": "named.json", "axes": [
         {"field": "/cluster/nodes", "values": [2, 3]}]})
-    place.refused("run", "named.json", "-o", "t.json", code=2,
-                  says=["t.json", "is an input too", "/workload/trace"])
+    place.refused("run", "named.json", "-o", "t.json", code=2, says=["t.json", "is an input too", "/workload/trace"])
     place.refused("run", "s.json", "--set", '/workload={"trace":"t.json"}', "-o", "t.json", code=2,
                   says="is an input too")
     place.refused("sweep", "named.sweep.json", "-o", "named.json", "--format", "jsonl", "--force",
                   code=2, says="named.json")
-    place.refused("sweep", "named.sweep.json", "-o", "t.json", "--format", "jsonl", "--force",
-                  code=2, says="t.json")
+    place.refused("sweep", "named.sweep.json", "-o", "t.json", "--format", "jsonl", "--force", code=2, says="t.json")
     check(trace.read_bytes() == content and place.path("s.json").read_bytes() == scenario)
     check(place.path("whole.jsonl").read_bytes() == whole)
 
@@ -383,8 +375,7 @@ def inputs(place):
 def locks(place):
     """two writers of one sweep: the second says who the first is and changes nothing"""
     place.write("slow.json", SLOW)
-    flags = ["sweep", "slow.json", "--over", "/cluster/nodes=2:3000:+1", "-o", "o.jsonl", "--quiet",
-             "--jobs", "1"]
+    flags = ["sweep", "slow.json", "--over", "/cluster/nodes=2:3000:+1", "-o", "o.jsonl", "--quiet", "--jobs", "1"]
     output = place.path("o.jsonl")
     first = place.start_until(signal.SIGSTOP, 4000, "o.jsonl", *flags)
     try:
@@ -406,8 +397,7 @@ def locks(place):
     place.start_until(signal.SIGKILL, 1, "o.jsonl", *flags, "--resume")
     third = place.start_until(signal.SIGINT, 1000, "o.jsonl", *flags, "--resume")
     third.communicate()
-    check(third.returncode == 130 and place.names() == ["copy.jsonl", "o.jsonl", "s.json",
-                                                        "slow.json"], place.names())
+    check(third.returncode == 130 and place.names() == ["copy.jsonl", "o.jsonl", "s.json", "slow.json"], place.names())
 
 
 def two_at_once(place):
@@ -434,8 +424,7 @@ def two_at_once(place):
 def killed(place):
     """a killed process leaves nothing for ever: the next writer removes its temporary file"""
     place.write("slow.json", SLOW)
-    flags = ["sweep", "slow.json", "--over", "/cluster/nodes=2:60:+1", "-o", "o.jsonl",
-             "--quiet", "--jobs", "1"]
+    flags = ["sweep", "slow.json", "--over", "/cluster/nodes=2:60:+1", "-o", "o.jsonl", "--quiet", "--jobs", "1"]
     place.run(*flags, code=0)
     whole = place.path("o.jsonl").read_bytes()
     place.write("o.jsonl", as_failed(whole))
@@ -492,8 +481,7 @@ def to_the_disk(place):
     place.write("slow.json", SLOW)
     process = subprocess.Popen(
         trace + place.command("sweep", "slow.json", "--over", "/cluster/nodes=2:30000:+1", "-o",
-                              "o.jsonl", "--quiet", "--jobs", "1"),
-        cwd=place.folder, stderr=subprocess.DEVNULL)
+                              "o.jsonl", "--quiet", "--jobs", "1"), cwd=place.folder, stderr=subprocess.DEVNULL)
     try:
         wait_for(lambda: place.path("calls").exists() and
                  place.path("calls").read_text().count("o.jsonl>") >= 1, "a sync on the way")

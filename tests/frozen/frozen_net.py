@@ -99,8 +99,7 @@ def unlike(one, two, pointer=""):
     elif one != two or type(one) is not type(two):
         close = isinstance(one, Number) and isinstance(two, Number) and abs(
             float(one) - float(two)) <= ROUNDED * max(abs(float(one)), abs(float(two)))
-        kind = ("added" if one in NOTHING else "removed" if two in NOTHING else "rounded" if close
-                else "changed")
+        kind = ("added" if one in NOTHING else "removed" if two in NOTHING else "rounded" if close else "changed")
         yield pointer, kind, one, two
 
 

@@ -36,8 +36,7 @@ AWKWARD = [0, -1, 1, 0.5, 1e308, -1e308, 1e-308, 2**53, 2**63, -(2**63), 1e19, "
 def paths_of(tree, prefix=()):
     """Paths of all members and elements."""
     found = []
-    items = tree.items() if isinstance(tree, dict) else (
-        enumerate(tree) if isinstance(tree, list) else ())
+    items = tree.items() if isinstance(tree, dict) else (enumerate(tree) if isinstance(tree, list) else ())
     for key, value in items:
         found.append(prefix + (key,))
         if len(found) < 5000:
@@ -169,13 +168,11 @@ def fuzz(options, programs, target, seed):
             done += 1
             if wrong:
                 failures += 1
-                kept = pathlib.Path(tempfile.gettempdir()) / (
-                    f"stepsim-mutant-{target}-{seed}-{index}-{source.mutant}")
+                kept = pathlib.Path(tempfile.gettempdir()) / (f"stepsim-mutant-{target}-{seed}-{index}-{source.mutant}")
                 kept.write_bytes(data)
                 print(f"target {target} seed {seed} mutation {index} of {source.name}: "
                       f"{program} {' '.join(arguments)}: {wrong}\n  kept as {kept}")
-    print(f"target {target}, seed {seed}: {done} mutants of {len(seeds)} files, {failures} failures",
-          flush=True)
+    print(f"target {target}, seed {seed}: {done} mutants of {len(seeds)} files, {failures} failures", flush=True)
     return done, failures
 
 

@@ -25,8 +25,7 @@ def nccl_json():
                 "out_of_place": {"time": 10 + 1.5 ** (i - 10), "nwrong": 0},
                 "in_place": {"time": 9 + 1.5 ** (i - 10), "nwrong": "0"}} for i in range(10, 20)]
     return json.dumps({"version": 2, "args": ["/opt/all_gather_perf", "-b", "8"],
-                       "config": {"devices": [{"hostname": f"h{r}", "device_info": "GPU"}
-                                              for r in range(4)]},
+                       "config": {"devices": [{"hostname": f"h{r}", "device_info": "GPU"} for r in range(4)]},
                        "results": results, "average_bus_bandwidth": {"bandwidth": 1.5}}).encode()
 
 
@@ -43,8 +42,7 @@ def nccl_inspector():
 
 def caffe_log():
     rows = [(0, 128, 30, 5), (1, 64, 30, 0), (2, 64, 0, 0), (3, 192, 12.5, 7)]
-    return "".join(f"I0219 a.cpp:112] [{', '.join(map(str, row))}]\n"
-                   for row in rows * 2).encode()
+    return "".join(f"I0219 a.cpp:112] [{', '.join(map(str, row))}]\n" for row in rows * 2).encode()
 
 
 def layer_table():
@@ -55,8 +53,7 @@ def layer_table():
 def topology_xml():
     gpus = "".join(f'<pci busid="0000:0{i}:00.0" class="0x030200" link_speed="16.0 GT/s PCIe" '
                    f'link_width="16"><gpu dev="{i}" sm="80" rank="{i}" gdr="1">'
-                   f'<nvlink target="0000:0{3 - i}:00.0" count="4" tclass="0x030200"/></gpu></pci>'
-                   for i in (1, 2))
+                   f'<nvlink target="0000:0{3 - i}:00.0" count="4" tclass="0x030200"/></gpu></pci>' for i in (1, 2))
     return ('<system version="1"><cpu numaid="0" affinity="ff" arch="x86_64" vendor="GenuineIntel" '
             f'familyid="6" modelid="85">{gpus}'
             '<pci busid="0000:05:00.0" class="0x020700" link_speed="16.0 GT/s PCIe" link_width="16">'
@@ -77,8 +74,7 @@ def kineto():
         nonlocal correlation
         correlation += 1
         event("cuda_runtime", "cudaLaunchKernel", begin + 1, 2, thread, correlation=correlation)
-        event("kernel", f"{name}_{correlation}", begin + 5, 20, 7, correlation=correlation, stream=7,
-              device=0)
+        event("kernel", f"{name}_{correlation}", begin + 5, 20, 7, correlation=correlation, stream=7, device=0)
 
     now, sequence = 1_000_000.5, 0
     for step in range(3):
@@ -95,8 +91,7 @@ def kineto():
                   **{"Sequence number": number, "Fwd thread id": 1})
             kernel(now, 202)
             now += 40
-            event("cpu_op", "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad",
-                  now, 10, 202)
+            event("cpu_op", "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", now, 10, 202)
             event("cpu_op", "torch::autograd::AccumulateGrad", now + 1, 5, 202,
                   **{"Input Dims": [[64, 3, 7, 7]], "Input type": ["float"]})
             now += 20

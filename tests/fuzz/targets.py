@@ -121,8 +121,7 @@ def imports(programs, folder):
         if word == "kineto":
             commands.append(stepsim("import", word, mutant, "--cost", "link.cost.json", "-o", "out.json"))
         if word in ("osu", "nccl-tests"):
-            commands.append(["stepsim-calibrate", "fit", mutant, "--op", "allreduce", *flags, "-o",
-                             "out.json"])
+            commands.append(["stepsim-calibrate", "fit", mutant, "--op", "allreduce", *flags, "-o", "out.json"])
         if word == "hf-config":
             commands.append(stepsim("models", "show", "./mutant.json"))
         data = content()

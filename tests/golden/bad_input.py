@@ -28,29 +28,10 @@ import tempfile
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent))
 from moving_seed import moving_part  # noqa: E402
+from pointers import assign, tokens  # noqa: E402
 
 TIME_LIMIT_S = 60
 MEMORY_MIB = int(os.environ.get("STEPSIM_TEST_MEMORY_MIB", "1024"))
-
-
-def tokens(pointer):
-    return [t.replace("~1", "/").replace("~0", "~") for t in pointer.split("/")[1:]]
-
-
-def assign(tree, pointer, value):
-    *path, last = tokens(pointer)
-    for token in path:
-        if isinstance(tree, list):
-            tree = tree[int(token)]
-        else:
-            tree = tree.setdefault(token, {})
-    if isinstance(tree, list):
-        if last == "-":
-            tree.append(value)
-        else:
-            tree[int(last)] = value
-    else:
-        tree[last] = value
 
 
 def remove(tree, pointer):
@@ -76,8 +57,7 @@ def content(recipe, bases):
         assign(tree, pointer, value)
     if "repeat_layers" in recipe:
         tree["workload"]["layers"] = [
-            {**tree["workload"]["layers"][0], "name": f"layer {i}"}
-            for i in range(recipe["repeat_layers"])]
+            {**tree["workload"]["layers"][0], "name": f"layer {i}"} for i in range(recipe["repeat_layers"])]
     for pointer in recipe.get("remove", []):
         remove(tree, pointer)
     text = json.dumps(tree)
@@ -117,8 +97,7 @@ def run_row(stepsim, row, bases):
             done = subprocess.run(
                 [str(pathlib.Path(stepsim).with_name(row.get("program", "stepsim")))] + row["args"],
                 cwd=folder, capture_output=True, timeout=TIME_LIMIT_S,
-                stdin=subprocess.DEVNULL, preexec_fn=limit_memory,
-                env={**os.environ, "NO_COLOR": "1"})
+                stdin=subprocess.DEVNULL, preexec_fn=limit_memory, env={**os.environ, "NO_COLOR": "1"})
         except subprocess.TimeoutExpired:
             return [f"no answer in {TIME_LIMIT_S} s"]
         wrong = []

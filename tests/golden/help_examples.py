@@ -42,8 +42,7 @@ def main(stepsim):
     stepsim = str(pathlib.Path(stepsim).resolve())
     names = commands(stepsim)
     ran = failed = 0
-    for text in [ask(stepsim, "--help").stdout,
-                 *(ask(stepsim, name, "--help").stdout for name in names)]:
+    for text in [ask(stepsim, "--help").stdout, *(ask(stepsim, name, "--help").stdout for name in names)]:
         for words in examples(text):
             if "|" in words:
                 words = words[:words.index("|")]

@@ -58,8 +58,7 @@ def check_pipeline(trace, width, iterations):
     for event in trace["traceEvents"]:
         if event["ph"] in "sf" and event["name"].startswith("gradient "):
             arrows[event["id"]][event["ph"]] = event
-    found = {(pair["s"]["pid"], int(pair["s"]["name"].split()[1])): pair
-             for pair in arrows.values()}
+    found = {(pair["s"]["pid"], int(pair["s"]["name"].split()[1])): pair for pair in arrows.values()}
     pairs = [(node, t) for node in range(4) for t in range(iterations)]
     assert set(found) == {(node, t - width) for node, t in pairs if t >= width}
     for node, t in pairs:
@@ -88,8 +87,7 @@ def check_program(stepsim, folder, scenario):
         for event in trace["traceEvents"]:
             for name in ("algorithm", "bucket", "bytes"):  # of buckets, which only the scenario has
                 event.get("args", {}).pop(name, None)
-        drawn.append([event for event in trace["traceEvents"]
-                      if event["ph"] == "X" or event["name"] == "thread_name"])
+        drawn.append([event for event in trace["traceEvents"] if event["ph"] == "X" or event["name"] == "thread_name"])
     assert drawn[0] == drawn[1], scenario
     return slices
 
@@ -110,8 +108,7 @@ def main(stepsim):
                  f"/communication/collective={collective}", *extra, "--timeline", out, "-o",
                  "/dev/null"], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
             nodes = range(1 if "/cluster/nodes=1" in extra else 4)
-            slices += check(json.loads(gzip.decompress(out.read_bytes())), nodes,
-                            f"{schedule} {collective} {extra}")
+            slices += check(json.loads(gzip.decompress(out.read_bytes())), nodes, f"{schedule} {collective} {extra}")
         plain = pathlib.Path(name) / "t.json"
         for width, bandwidth in itertools.product([1, 2, 3], [1e8, 1.25e9, 1e11]):
             command = [stepsim, "run", "examples/two-layers.scenario.json", "--set",

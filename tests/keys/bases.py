@@ -18,8 +18,7 @@ LAYERS = [
 ]
 LINK = {"latency_s": 1e-5, "bandwidth_Bps": 1.25e8, "reduction_Bps": 1e9}
 STAR = {"preset": "star", "hosts": 8, "latency_s": 1e-5, "bandwidth_Bps": 1.25e8}
-TWO_LEVELS = {"nodes": 2, "gpus_per_node": 3,
-              "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e9}}
+TWO_LEVELS = {"nodes": 2, "gpus_per_node": 3, "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e9}}
 MODEL = {"model": "alexnet", "batch_size": 2, "device": {"flops_Ps": 1e12, "utilization": 0.5}}
 SERVER = {"training": {"algorithm": "parameter_server"}}
 SPARSE = {"density": 0.01, "costs": {"select_s": 1e-5, "select_s_per_element": 1e-9}}
@@ -67,33 +66,27 @@ def compression(method, **keys):
     return {"communication": {"schedule": "single", "compression": {"method": method, **keys}}}
 
 
-ON_STAR = {"cluster": {"topology": STAR, "network": {
-    "latency_s": None, "bandwidth_Bps": None, "reduction_Bps": None}}}
-NO_LINK = {"cluster": {"network": {"latency_s": None, "bandwidth_Bps": None,
-                                   "reduction_Bps": None}}}
+ON_STAR = {"cluster": {"topology": STAR, "network": {"latency_s": None, "bandwidth_Bps": None, "reduction_Bps": None}}}
+NO_LINK = {"cluster": {"network": {"latency_s": None, "bandwidth_Bps": None, "reduction_Bps": None}}}
 NO_SCHEDULE = communication(schedule=None)
 
 
 def all_bases(repository):
     profiles = f"{repository}/topologies"
     bases = {}
-    for collective in ("ring", "mst", "be", "bruck", "recursive_doubling", "lp",
-                       "double_binary_tree", "auto"):
+    for collective in ("ring", "mst", "be", "bruck", "recursive_doubling", "lp", "double_binary_tree", "auto"):
         bases[f"collective {collective}"] = base(communication(collective=collective))
     for collective in ("hierarchical", "hierarchical_leader"):
-        bases[f"collective {collective}"] = base({"cluster": TWO_LEVELS},
-                                                 communication(collective=collective))
+        bases[f"collective {collective}"] = base({"cluster": TWO_LEVELS}, communication(collective=collective))
     for collective in ("ring_rails", "two_level", "collnet"):
-        bases[f"collective {collective}"] = base({"cluster": TWO_LEVELS},
-                                                 communication(collective=collective))
+        bases[f"collective {collective}"] = base({"cluster": TWO_LEVELS}, communication(collective=collective))
     bases["collective nvls_tree"] = base({"cluster": TWO_LEVELS},
                                          {"cluster": {"gpus_per_node": 4, "nvls_Bps": 3e11}},
                                          communication(collective="nvls_tree"))
     bases["collective parameter_server"] = base(communication(collective="parameter_server"))
     bases["collective calibrated"] = base(
         NO_LINK, {"cluster": {"nodes": 8, "network": {
-            "calibration": f"{profiles}/k80-10gbe.calibration.json"}}},
-        communication(collective="calibrated"))
+            "calibration": f"{profiles}/k80-10gbe.calibration.json"}}}, communication(collective="calibrated"))
     bases["two levels"] = base({"cluster": TWO_LEVELS})
     bases["reduce_broadcast"] = base(communication(collective="mst", exchange="reduce_broadcast"))
     bases["schedule ddp"] = base(communication(schedule="ddp", bucket_bytes=500000))
@@ -108,8 +101,7 @@ def all_bases(repository):
 
     bases["pipe_sgd"] = base(training(algorithm="pipe_sgd"))
     bases["od_sgd"] = base(training(algorithm="od_sgd"))
-    bases["pipe_sgd width 3"] = base(training(algorithm="pipe_sgd", pipeline_width=3),
-                                     communication(schedule="single"))
+    bases["pipe_sgd width 3"] = base(training(algorithm="pipe_sgd", pipeline_width=3), communication(schedule="single"))
     bases["pipe_sgd optimal width"] = base(training(algorithm="pipe_sgd", pipeline_width="optimal"))
     bases["pipe_sgd fp16"] = base(training(algorithm="pipe_sgd"), compression("fp16"))
     bases["pipe_sgd quantize8"] = base(training(algorithm="pipe_sgd"), compression("quantize8"))
@@ -123,8 +115,7 @@ def all_bases(repository):
     bases["server quantize8"] = base(SERVER, compression("quantize8"))
     bases["server async"] = base(SERVER, training(mode="async"), NO_SCHEDULE)
     bases["server ssp"] = base(SERVER, training(mode="ssp", staleness_bound=1), NO_SCHEDULE)
-    bases["server async quantize8"] = base(SERVER, training(mode="async"),
-                                           compression("quantize8"), NO_SCHEDULE)
+    bases["server async quantize8"] = base(SERVER, training(mode="async"), compression("quantize8"), NO_SCHEDULE)
 
     for gather_by in ("broadcast_tensors", "broadcast_view"):
         zero = training(sharding={"strategy": "zero1", "gather_by": gather_by})
@@ -153,24 +144,20 @@ def all_bases(repository):
     bases["compression custom"] = base(compression(
         "custom", name="mine", bytes_per_worker="8 * n * density", density=0.01, exchange="allgather",
         merge_s=1e-5, decompress_s="20us"))
-    bases["compression codec with rates"] = base(
-        compression("quantize8", encode_Bps=1e9, decode_Bps=2e9))
+    bases["compression codec with rates"] = base(compression("quantize8", encode_Bps=1e9, decode_Bps=2e9))
     for method in ("topk", "dgc", "gaussian_k", "gtopk_tree", "gtopk_butterfly", "gtopk_exact",
                    "sparcml_rd", "sparcml_split", "topk_dsa", "ok_topk"):
         bases[f"compression {method}"] = base(compression(method, **SPARSE))
-    bases["compression hierarchical_topk"] = base({"cluster": TWO_LEVELS},
-                                                  compression("hierarchical_topk", **SPARSE))
+    bases["compression hierarchical_topk"] = base({"cluster": TWO_LEVELS}, compression("hierarchical_topk", **SPARSE))
     bases["compression omnireduce"] = base(compression("omnireduce", block=64, **SPARSE))
     bases["compression powersgd"] = base(compression("powersgd", rank=2, costs=SPARSE["costs"]))
 
-    bases["cost"] = base(NO_LINK, {"cluster": {"network": {
-        "cost": {"startup_s": 1e-4, "per_byte_s": 1e-8}}}})
+    bases["cost"] = base(NO_LINK, {"cluster": {"network": {"cost": {"startup_s": 1e-4, "per_byte_s": 1e-8}}}})
     bases["exchange_s"] = base(training(exchange_s=0.01))
     bases["calibration"] = base(NO_LINK, {"cluster": {"network": {
         "calibration": f"{profiles}/icdcs19.calibration.json"}}})
     bases["calibration with curves"] = base(NO_LINK, {"cluster": {"nodes": 4, "network": {
-        "calibration": f"{profiles}/testbed-4x100mbps.calibration.json"}}},
-        communication(collective="be"))
+        "calibration": f"{profiles}/testbed-4x100mbps.calibration.json"}}}, communication(collective="be"))
     bases["alpha_beta on a topology"] = base(ON_STAR)
     bases["flow"] = base(network("flow"))
     bases["flow on a topology"] = base(ON_STAR, network("flow"))
@@ -183,13 +170,10 @@ def all_bases(repository):
         bases[f"packet {transport}"] = base(
             network("packet", {"transport": {"kind": transport}}), training(iterations=2))
     bases["packet window"] = base(
-        network("packet", {"transport": {"kind": "window"}, "buffer": {"scope": "unlimited"}}),
-        training(iterations=2))
-    bases["packet, server"] = base(
-        SERVER, network("packet", {"transport": {"kind": "dlcp"}}), training(iterations=2))
+        network("packet", {"transport": {"kind": "window"}, "buffer": {"scope": "unlimited"}}), training(iterations=2))
+    bases["packet, server"] = base(SERVER, network("packet", {"transport": {"kind": "dlcp"}}), training(iterations=2))
     bases["packet, dctcp server on a topology"] = base(
-        ON_STAR, SERVER, network("packet", {"transport": {"kind": "dctcp"}}),
-        training(iterations=2))
+        ON_STAR, SERVER, network("packet", {"transport": {"kind": "dctcp"}}), training(iterations=2))
 
     bases["model"] = base({"workload": {"layers": None, **MODEL}})
     bases["model, measured"] = base({"workload": {
@@ -198,8 +182,7 @@ def all_bases(repository):
         "layers": None, "model": "gpt2", "batch_size": 2, "gpu": "h100",
         "measured_step": {"step_s": 0.01, "batch_size": 4, "sequence_length": 256}}})
     bases["trace"] = base({"workload": {
-        "layers": None, "trace": f"{repository}/traces/resnet50.ddp.2xa100.json"}},
-        communication(schedule="ddp"))
+        "layers": None, "trace": f"{repository}/traces/resnet50.ddp.2xa100.json"}}, communication(schedule="ddp"))
     jobs = base(network("flow"))
     jobs["workload"] = [{"layers": LAYERS, "nodes": 3}, {"layers": LAYERS[:2], "nodes": 3}]
     bases["two jobs"] = jobs

@@ -10,16 +10,12 @@ formulas and bounds for equal workers may be absent then. Twice the time of ever
 the time of every layer.
 """
 import argparse
-import concurrent.futures
 import fnmatch
-import os
 import pathlib
 import sys
-import tempfile
 
-from bases import (SERVER, all_bases, base, communication,
-                   compression, merged, network, training)
-from keys_test import Program
+from bases import (SERVER, all_bases, base, communication, compression, merged, network, training)
+from keys_test import check_all
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 TOLERANCE = 1e-6  # the factors differ from 1 by at most 1e-9
@@ -56,14 +52,12 @@ def more_bases():
                   "sharded": training(placement="sharded")}
     for codec, part in codecs.items():
         for place, keys in placements.items():
-            bases[f"{place} server, {codec}"] = base(
-                SERVER, keys, communication(schedule="single"), part)
+            bases[f"{place} server, {codec}"] = base(SERVER, keys, communication(schedule="single"), part)
             if codec == "none":
                 bases[f"{place} server on a flow network"] = base(
                     SERVER, keys, communication(schedule="single"), network("flow"))
         if codec != "agreed scales":
-            bases[f"async, {codec}"] = base(
-                SERVER, training(mode="async"), part, communication(schedule=None))
+            bases[f"async, {codec}"] = base(SERVER, training(mode="async"), part, communication(schedule=None))
     single = base(SERVER, communication(schedule="single"))
     bases["server, copies"] = merged(single, {"training": {"sync_s": 1e-3, "host_copy_Bps": 1e9},
                                               "communication": {"copy_bandwidth_Bps": 1e9}})
@@ -149,16 +143,7 @@ def main():
              and not name.startswith("packet")}
     bases.update(more_bases())
     bases = {n: s for n, s in bases.items() if fnmatch.fnmatchcase(n, args.only)}
-    problems = []
-    with tempfile.TemporaryDirectory() as folder:
-        run = Program(args.stepsim, folder)
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            for each in [pool.submit(check, run, n, s) for n, s in bases.items()]:
-                for problem in each.result():
-                    problems.append(problem)
-                    print(problem, flush=True)
-    print(f"{len(bases)} bases, {run.runs} runs, {len(problems)} problems")
-    return 1 if problems or not bases else 0
+    return check_all(args.stepsim, check, bases, words="equal workers")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ and says that it is unused; or the key is a label (LABELS), or documented as neu
 """
 import argparse
 import concurrent.futures
-import copy
 import fnmatch
 import json
 import os
@@ -23,6 +22,9 @@ import zlib
 from bases import LAYERS, STAR, all_bases
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPOSITORY / "tests"))
+from pointers import assigned, tokens  # noqa: E402
+
 # A resolved scenario names what was left to its default, so that `defaults` has less to say.
 IGNORED_PARTS = ("meta", "scenario", "warnings", "defaults")
 
@@ -246,10 +248,6 @@ def leaves(node, pointer, found):
     return found
 
 
-def tokens(pointer):
-    return pointer.split("/")[1:]
-
-
 def get(tree, pointer):
     for token in tokens(pointer):
         if isinstance(tree, list):
@@ -260,19 +258,6 @@ def get(tree, pointer):
         else:
             return None
     return tree
-
-
-def with_value(tree, pointer, value):
-    result = copy.deepcopy(tree)
-    place = result
-    *path, last = tokens(pointer)
-    for token in path:
-        place = place[int(token)] if isinstance(place, list) else place.setdefault(token, {})
-    if isinstance(place, list):
-        place[int(last)] = value
-    else:
-        place[last] = value
-    return result
 
 
 class Program:
@@ -310,13 +295,11 @@ def unused(warnings, pointer):
 def in_bases(name, places):
     """Of "pattern -exception -exception"."""
     pattern, *exceptions = places.split(" -")
-    return fnmatch.fnmatchcase(name, pattern) and not any(
-        fnmatch.fnmatchcase(name, each) for each in exceptions)
+    return fnmatch.fnmatchcase(name, pattern) and not any(fnmatch.fnmatchcase(name, each) for each in exceptions)
 
 
 def neutral(pointer, name):
-    return any(fnmatch.fnmatchcase(pointer, key) and in_bases(name, places)
-               for key, places, _ in NEUTRAL)
+    return any(fnmatch.fnmatchcase(pointer, key) and in_bases(name, places) for key, places, _ in NEUTRAL)
 
 
 def check_base(run, name, scenario, pointers, args):
@@ -345,10 +328,9 @@ def check_base(run, name, scenario, pointers, args):
         if last == "1" or (parent.endswith("/1") and get(scenario, parent) is None):
             continue
         here, before = scenario, plain
-        missing = [p for p in OBJECTS if pointer.startswith(p + "/") and
-                   not isinstance(get(scenario, p), (dict, list))]
+        missing = [p for p in OBJECTS if pointer.startswith(p + "/") and not isinstance(get(scenario, p), (dict, list))]
         for p in missing:
-            here = with_value(here, p, OBJECTS[p])
+            here = assigned(here, p, OBJECTS[p])
         if missing:
             code, before, _, _, _ = run(here)
             if code != 0:
@@ -364,7 +346,7 @@ def check_base(run, name, scenario, pointers, args):
         for value in values:
             if value == current and type(value) is type(current):
                 continue
-            changed = with_value(here, pointer, value)
+            changed = assigned(here, pointer, value)
             code, after, warnings, errors, _ = run(changed)
             if code not in (0, 1, 3):
                 problems.append(f"{name}: {pointer} = {value}: exit code {code}: {errors}")
@@ -385,6 +367,20 @@ def check_base(run, name, scenario, pointers, args):
     return problems
 
 
+def check_all(program, check, bases, *arguments, words):
+    """The exit code of a test that checks every base, in as many threads as there are cores."""
+    problems = []
+    with tempfile.TemporaryDirectory() as folder:
+        run = Program(program, folder)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for each in [pool.submit(check, run, *base, *arguments) for base in bases.items()]:
+                for problem in each.result():
+                    problems.append(problem)
+                    print(problem, flush=True)
+    print(f"{len(bases)} bases, {words}: {run.runs} runs, {len(problems)} problems")
+    return 1 if problems or not bases else 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("stepsim")
@@ -397,21 +393,9 @@ def main():
     schema = json.loads((REPOSITORY / "schemas/scenario.schema.json").read_text())
     pointers = leaves(schema, "", {})
     del pointers[""]
-    bases = {name: scenario for name, scenario in all_bases(REPOSITORY).items()
-             if fnmatch.fnmatchcase(name, args.only)}
-    problems = []
-    with tempfile.TemporaryDirectory() as folder:
-        run = Program(args.stepsim, folder)
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            work = [pool.submit(check_base, run, name, scenario, pointers, args)
-                    for name, scenario in bases.items()]
-            for each in work:
-                for problem in each.result():
-                    problems.append(problem)
-                    print(problem, flush=True)
-    print(f"{len(bases)} bases, {len(pointers)} keys, share {args.share} of seed {args.seed}: "
-          f"{run.runs} runs, {len(problems)} problems")
-    return 1 if problems or not bases else 0
+    bases = {name: scenario for name, scenario in all_bases(REPOSITORY).items() if fnmatch.fnmatchcase(name, args.only)}
+    return check_all(args.stepsim, check_base, bases, pointers, args,
+                     words=f"{len(pointers)} keys, share {args.share} of seed {args.seed}")
 
 
 if __name__ == "__main__":

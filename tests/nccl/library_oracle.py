@@ -83,8 +83,7 @@ def pairs(preset, c):
         if a in ("nvls", "nvls_tree"):
             if not preset["nvls"] or c.G < 3 or (c.N == 1) != (a == "nvls") or NVLS[c.g] is None:
                 continue
-            if c.op not in (("allreduce", "allgather", "reduce_scatter") if a == "nvls"
-                            else ("allreduce",)):
+            if c.op not in (("allreduce", "allgather", "reduce_scatter") if a == "nvls" else ("allreduce",)):
                 continue
         if a == "pat" and (c.op not in ("allgather", "reduce_scatter") or c.G != 1 or c.N == 1):
             continue

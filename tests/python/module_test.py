@@ -65,17 +65,14 @@ class Numbers(unittest.TestCase):
             path = pathlib.Path(folder) / "größe 1.json"
             path.write_text(json.dumps(TWO))
             self.assertEqual(stepsim.run(TWO).summary, stepsim.run(path).summary)
-            self.assertEqual(stepsim.run(path).summary,
-                             json.loads(command("run", path, "--json"))["summary"])
+            self.assertEqual(stepsim.run(path).summary, json.loads(command("run", path, "--json"))["summary"])
             os.chdir(folder)
             try:
                 self.assertEqual(stepsim.run("größe 1.json").summary, stepsim.run(TWO).summary)
-                (pathlib.Path(folder) / "t.json").write_text(
-                    (ROOT / "traces/resnet50.1gpu.json").read_text())
+                (pathlib.Path(folder) / "t.json").write_text((ROOT / "traces/resnet50.1gpu.json").read_text())
                 named = dict(TWO, workload={"trace": "t.json"})
                 self.assertEqual(stepsim.run(named).summary.iteration_time_s, stepsim.run(
-                    dict(TWO, workload={"trace": str(ROOT / "traces/resnet50.1gpu.json")}))
-                    .summary.iteration_time_s)
+                    dict(TWO, workload={"trace": str(ROOT / "traces/resnet50.1gpu.json")})) .summary.iteration_time_s)
             finally:
                 os.chdir(ROOT)
 
@@ -128,8 +125,7 @@ class Numbers(unittest.TestCase):
 
     def test_compare_solve_and_collective(self):
         table = stepsim.compare(SCENARIO, {"/communication/schedule": ["wfbp", "ddp"]})
-        rows = json.loads(command("compare", SCENARIO, "--over", "/communication/schedule=wfbp,ddp",
-                                  "--json"))["rows"]
+        rows = json.loads(command("compare", SCENARIO, "--over", "/communication/schedule=wfbp,ddp", "--json"))["rows"]
         self.assertEqual(list(table["iteration_time_s"]), [row["iteration_time_s"] for row in rows])
         answer = stepsim.solve(SCENARIO, "/cluster/network/bandwidth_Bps", ("1Gbps", "400Gbps"),
                                {"scaling_efficiency": 0.9})
@@ -179,16 +175,13 @@ class Numbers(unittest.TestCase):
             self.assertEqual((imported.name, imported.batch_size), ("mine", 4))
             scenario = stepsim.init(trace=trace, network="10g-tcp", nodes=4)
             self.assertGreater(stepsim.run(scenario).summary.samples_per_s, 0)
-            self.assertEqual(stepsim.explain(scenario).iteration_time_s,
-                             stepsim.run(scenario).summary.iteration_time_s)
+            self.assertEqual(stepsim.explain(scenario).iteration_time_s, stepsim.run(scenario).summary.iteration_time_s)
             self.assertIn("best", stepsim.tune(scenario, "bucket_bytes"))
-            answer = stepsim.study(trace, cluster="dgx_a100", gpus="8,16",
-                                   folder=pathlib.Path(folder) / "out")
+            answer = stepsim.study(trace, cluster="dgx_a100", gpus="8,16", folder=pathlib.Path(folder) / "out")
             self.assertEqual([point.gpus for point in answer.points], [8, 16])
             step = stepsim.run(pathlib.Path(folder) / "out" / "scenario.json").summary.iteration_time_s
             self.assertEqual(step, answer.points[-1].step_s)
-        problem = {"ready_s": [1e-3, 2e-3], "bytes": [1000, 2000],
-                   "cost": {"startup_s": 1e-4, "per_byte_s": 1e-9}}
+        problem = {"ready_s": [1e-3, 2e-3], "bytes": [1000, 2000], "cost": {"startup_s": 1e-4, "per_byte_s": 1e-9}}
         self.assertIn("optimal", json.dumps(stepsim.plan(problem, planners=["wfbp", "optimal"])))
         self.assertEqual(stepsim.schema("scenario")["type"], "object")
 
@@ -232,8 +225,7 @@ class Errors(unittest.TestCase):
         with self.assertRaises(stepsim.InputError) as caught:
             stepsim.run(dict(TWO, cluster=dict(TWO["cluster"], nodes=0)))
         self.assertEqual((caught.exception.pointer, caught.exception.code), ("/cluster/nodes", 3))
-        self.assertEqual(str(caught.exception),
-                         "/cluster/nodes: must be an integer in [1, 1048576], got 0")
+        self.assertEqual(str(caught.exception), "/cluster/nodes: must be an integer in [1, 1048576], got 0")
 
     def test_wrong_words_have_the_nearest(self):
         with self.assertRaises(stepsim.InputError) as caught:

@@ -61,8 +61,7 @@ def spoilt(rng, document):
     kind = rng.random()
     if kind < 0.1:
         parent = rng.choice(list(objects(copied)))
-        parent[rng.choice(["nodess", "Seed", "", "x/y", "~", "latency_ms", "\u00fc", "a\nb", "\u001b[1m"])
-               ] = 1
+        parent[rng.choice(["nodess", "Seed", "", "x/y", "~", "latency_ms", "\u00fc", "a\nb", "\u001b[1m"])] = 1
         return copied, "unknown key"
     if kind < 0.2:
         parent = rng.choice(list(objects(copied)))

@@ -178,8 +178,7 @@ class Net:
             elif value not in rows:
                 found.append(("compare", f"no row for {pointer}={value}"))
             else:
-                unlike_keys = [k for k in checks.differences(summary, rows[value])
-                               if "is missing" not in k]
+                unlike_keys = [k for k in checks.differences(summary, rows[value]) if "is missing" not in k]
                 if unlike_keys:
                     found.append(("compare", f"{pointer}={value}: {'; '.join(unlike_keys[:4])}"))
         return found

@@ -58,8 +58,7 @@ FORBIDDEN = [
     (("level", {"alpha_beta", "cost"}), ("collective", {"calibrated"}), "needs a measured curve"),
     (("level", NETWORKS), ("collective", IN_SWITCH | {"ring_rails"}), "no cables of a topology"),
     (("gpus", {"one"}), ("collective", {"hierarchical", "hierarchical_leader", "ring_rails", "two_level"}
-                         | IN_SWITCH),
-     "several ranks of a node"),
+                         | IN_SWITCH), "several ranks of a node"),
     (("gpus", {"one"}), ("compression", {"hierarchical_topk"}), "several ranks of a node"),
     (("schedule", {"asc_wfbp"}), ("compression", GATHERED - {"powersgd"}), "asc_wfbp: a linear cost"),
     (("schedule", {"omgs"}), ("compression", {"-", "none"} | CODECS), "omgs: sparse only"),

@@ -3,8 +3,7 @@ the bounds of their ranges."""
 import schema
 from documents import put
 from rules import LATE
-from words import (CODECS, COMPRESSION_KEYS, COSTS, LEAVES, NETWORKS, SPARSE_KEYS, TRANSPORTS, applies,
-                   program, rounds)
+from words import (CODECS, COMPRESSION_KEYS, COSTS, LEAVES, NETWORKS, SPARSE_KEYS, TRANSPORTS, applies, program, rounds)
 
 CALIBRATIONS = ["10g-tcp", "25g-tcp", "100g-roce", "icdcs19", "100g-ib"]
 # Open numbers whose size is the work of a run: what an everyday value of each is.
@@ -190,8 +189,7 @@ class Maker:
         if strategy.startswith("zero"):
             keys += [] if owners else ["gather"]
         else:
-            keys += ["preset", "ahead_forward", "reduces_in_flight", "communicators",
-                     "forward_prefetch"]
+            keys += ["preset", "ahead_forward", "reduces_in_flight", "communicators", "forward_prefetch"]
             if strategy != "shard_grad_op":
                 keys += ["backward_prefetch", "keep_last"]
         out = {"strategy": strategy, **self.some(keys, "/training/sharding", 0.25)}
@@ -237,8 +235,7 @@ class Maker:
                             for k, v in line.items()})
         elif d["level"] == "cost":
             table = [[1000.0, 1e-4], [20000.0, 2e-4], [1e6, float(f"{rng.uniform(3e-4, 3e-3):.3g}")]]
-            linear = {"startup_s": line["latency_s"],
-                      "per_byte_s": float(f"{1 / line['bandwidth_Bps']:.3g}")}
+            linear = {"startup_s": line["latency_s"], "per_byte_s": float(f"{1 / line['bandwidth_Bps']:.3g}")}
             needs_linear = d["schedule"] in ("asc_wfbp", "priority")
             network["cost"] = linear if needs_linear else rng.choice([linear, {"table": table}])
         elif d["level"] == "calibration":
@@ -258,8 +255,7 @@ class Maker:
         levels = ("hierarchical", "ring_rails", "two_level", "nvls", "collnet")
         hierarchical = d["collective"].startswith(levels) or d["compression"] == "hierarchical_topk"
         if cluster.get("gpus_per_node", 1) > 1 and (hierarchical or not machines):
-            cluster["intra_network"] = {"latency_s": 1e-6,
-                                        "bandwidth_Bps": float(f"{10 ** rng.uniform(10, 11.5):.3g}")}
+            cluster["intra_network"] = {"latency_s": 1e-6, "bandwidth_Bps": float(f"{10 ** rng.uniform(10, 11.5):.3g}")}
         cluster["network"] = network
         if (gpus > 1 and d["level"] == "alpha_beta" and d["collective"] in ("-", "ring", "auto", "two_level", "library")
                 and rng.random() < 0.15):
@@ -425,8 +421,7 @@ class Maker:
             if method == "custom":
                 needed = ["bytes_per_worker"]
                 formulas = ["4 * n", "n / P", "max(n, P) * 0.01", "ceil(log2(n + 1))", "1MB", 1000, 0]
-            out.update({k: rng.choice(formulas) if method == "custom" else self.value(f"{base}/{k}")
-                        for k in needed})
+            out.update({k: rng.choice(formulas) if method == "custom" else self.value(f"{base}/{k}") for k in needed})
             out.update(self.some([k for k in own if k not in needed], base, 0.3))
         wants_cost = str(self.wanted).startswith(f"{base}/costs/")
         if method not in CODECS | {"custom"} and (wants_cost or rng.random() < 0.3):

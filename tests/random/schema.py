@@ -82,8 +82,7 @@ def object_problems(schema, value, pointer):
         elif schema.get("additionalProperties") is False:
             found.append(f"{pointer}/{key}")
     if "oneOf" in schema:
-        fitting = [one for one in schema["oneOf"]
-                   if all(key in value for key in one.get("required", []))]
+        fitting = [one for one in schema["oneOf"] if all(key in value for key in one.get("required", []))]
         if len(fitting) != 1:
             found.append(pointer)
     if "not" in schema and all(key in value for key in schema["not"].get("required", ["?"])):
@@ -166,8 +165,7 @@ def number(part, word, pointer, kind, rng):
                 [low + 1] if whole else [math.nextafter(low, math.inf), low + 1e-300 if low == 0 else low])
         if high is not None:
             open_high = "exclusiveMaximum" in part
-            ends += ([] if open_high else [high]) + (
-                [high - 1] if whole else [math.nextafter(high, -math.inf)])
+            ends += ([] if open_high else [high]) + ([high - 1] if whole else [math.nextafter(high, -math.inf)])
         else:
             ends += [2**31 - 1, 2**31, 2**32, 2**53] if whole else [1e9, 1e15, 1e300, 1.7976931348623157e308]
         ends = [e for e in ends if not problems(part, e)]

@@ -8,8 +8,7 @@ def paths(tree, prefix=()):
     while level:
         below = []
         for path, node in level:
-            items = node.items() if isinstance(node, dict) else (
-                enumerate(node) if isinstance(node, list) else ())
+            items = node.items() if isinstance(node, dict) else (enumerate(node) if isinstance(node, list) else ())
             for key, child in items:
                 yield path + (key,)
                 below.append((path + (key,), child))

@@ -58,12 +58,10 @@ APPLIES = {
     "/communication/lp_last_hop": lambda d: d["collective"] == "lp",
     "/communication/exchange_sizes": lambda d: d["compression"] not in {"-", "none"} | CODECS,
     "/communication/pipeline_chunks": lambda d: (d["collective"] == "collnet" or
-                                                 (d["collective"] == "two_level"
-                                                  and d["level"] not in NETWORKS)),
+                                                 (d["collective"] == "two_level" and d["level"] not in NETWORKS)),
     "/communication/intra_algorithm": lambda d: d["collective"] == "hierarchical_leader",
     "/communication/inter_algorithm": lambda d: d["collective"].startswith("hierarchical"),
-    "/communication/exchange": lambda d: (d["algorithm"] == "sync_sgd"
-                                          and d["collective"] in ("mst", "be", "lp")),
+    "/communication/exchange": lambda d: (d["algorithm"] == "sync_sgd" and d["collective"] in ("mst", "be", "lp")),
     "/communication/overlap_backward": lambda d: d["algorithm"] in ("sync_sgd", ISLANDS),
     "/communication/buckets": lambda d: d["schedule"] == "fixed_count",
     "/communication/bucket_bytes": lambda d: d["schedule"] in ("ddp", "dear"),
@@ -114,8 +112,7 @@ APPLIES = {
     "/training/outer_compression": lambda d: False,  # one word or object is put in by hand
     "/training/outer_network": lambda d: rounds(d) and d["level"] == "alpha_beta",
     "/training/outer_network/transport": lambda d: False,  # put in by hand with the conditions
-    "/training/outer_network/ranks": lambda d: (rounds(d) and d["level"] == "alpha_beta"
-                                                and d["algorithm"] != ISLANDS),
+    "/training/outer_network/ranks": lambda d: (rounds(d) and d["level"] == "alpha_beta" and d["algorithm"] != ISLANDS),
     "/training/pipeline_width": lambda d: pipe(d),
     "/training/max_width": lambda d: pipe(d),
     "/training/width_tolerance": lambda d: pipe(d),
@@ -125,16 +122,14 @@ APPLIES = {
     "/training/compute_slowdown": lambda d: pipe(d) or (
         (d["algorithm"] == "sync_sgd" and d["level"] in NETWORKS | {"alpha_beta"}
          or rounds(d) and d["level"] == "alpha_beta") and d["variability"] == "none"
-        and d["compression"] in ("-", "none") and d["schedule"] != "dear"),
-    "/training/overlap": lambda d: False,
+        and d["compression"] in ("-", "none") and d["schedule"] != "dear"), "/training/overlap": lambda d: False,
     "/training/reduced_precision": lambda d: d["conditions"] == "typical",
     "/communication/host_reduction": lambda d: d["conditions"] == "typical",
     "/conditions": lambda d: False,  # put in by hand, and what its factors depend on
     "/cluster/network/transport": lambda d: False,
     "/cluster/intra_network/bus": lambda d: False,
     "/training/host_copy_Bps": lambda d: not server(d),
-    "/training/exchange_s": lambda d: (not server(d) and d["algorithm"] != ISLANDS
-                                       and d["level"] == "alpha_beta"),
+    "/training/exchange_s": lambda d: (not server(d) and d["algorithm"] != ISLANDS and d["level"] == "alpha_beta"),
     "/training/convergence": lambda d: False,
     "/training/optimizer": lambda d: True,
     "/training/gradient_lifetime": lambda d: False,

@@ -15,8 +15,12 @@ import tempfile
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCHEMA = json.loads((ROOT / "schemas" / "scenario.schema.json").read_text())
+from schemas_test import ROOT, SCHEMAS, fields
+
+sys.path.insert(0, str(ROOT / "tests"))
+from pointers import assigned  # noqa: E402
+
+SCHEMA = SCHEMAS["scenario"]
 STEPSIM = None
 LAYER = {"name": "a", "forward_s": 1e-3, "backward_s": 2e-3, "gradient_bytes": 1000000}
 BASE = {
@@ -28,24 +32,11 @@ BASE = {
 }
 JOBS = dict(BASE, workload=[dict(BASE["workload"], nodes=2), dict(BASE["workload"], nodes=2)],
             cluster=dict(BASE["cluster"], topology={"file": "star_16"},
-                         network=dict(BASE["cluster"]["network"], model="flow")),
-            communication={"schedule": "single"})
+                         network=dict(BASE["cluster"]["network"], model="flow")), communication={"schedule": "single"})
 del JOBS["variability"]
 # Most keys of sharding have a meaning next to a strategy that makes units.
 SHARDED = dict(BASE, training={"sharding": {"strategy": "full_shard"}}, communication={})
 NO_SCHEDULE = dict(BASE, communication={})  # which a schedule of one's own stands for
-
-
-def fields(schema, pointer=""):
-    """Every (pointer, subschema) of named fields, lists by their first element."""
-    for key, value in schema.get("properties", {}).items():
-        yield f"{pointer}/{key}", value
-        yield from fields(value, f"{pointer}/{key}")
-    for word in ["anyOf", "oneOf"]:
-        for part in schema.get(word, []):
-            yield from fields(part, pointer)
-    if isinstance(schema.get("items"), dict):
-        yield from fields(schema["items"], f"{pointer}/0")
 
 
 def has_place(tree, pointer):
@@ -62,22 +53,8 @@ def has_place(tree, pointer):
     return not isinstance(tree, list) or int(pointer.split("/")[-1]) <= len(tree)
 
 
-def assigned(tree, pointer, value):
-    tree = json.loads(json.dumps(tree))
-    at = tree
-    tokens = pointer.split("/")[1:]
-    for token in tokens[:-1]:
-        at = at[int(token)] if isinstance(at, list) else at.setdefault(token, {})
-    if isinstance(at, list):
-        at[int(tokens[-1]):int(tokens[-1]) + 1] = [value]
-    else:
-        at[tokens[-1]] = value
-    return tree
-
-
 def stepsim(*words):
-    done = subprocess.run([STEPSIM, *words], cwd=ROOT / "examples", capture_output=True, text=True,
-                          timeout=600)
+    done = subprocess.run([STEPSIM, *words], cwd=ROOT / "examples", capture_output=True, text=True, timeout=600)
     assert done.returncode in (0, 1, 2, 3), f"{words}: {done.returncode} {done.stderr}"
     assert "internal error" not in done.stderr, f"{words}: {done.stderr}"
     return done

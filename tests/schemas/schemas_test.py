@@ -56,7 +56,7 @@ def transcripts(command):
 
 
 def fields(schema, pointer=""):
-    """Every (pointer, subschema) of named fields."""
+    """Every (pointer, subschema) of named fields, lists by their first element."""
     for key, value in schema.get("properties", {}).items():
         yield f"{pointer}/{key}", value
         yield from fields(value, f"{pointer}/{key}")
@@ -155,8 +155,7 @@ class Commands(unittest.TestCase):
             self.skipTest(f"{STEPSIM} is not built")
 
     def check(self, path):
-        return subprocess.run([str(STEPSIM), "check", str(path)], capture_output=True, text=True,
-                              timeout=600, cwd=ROOT)
+        return subprocess.run([str(STEPSIM), "check", str(path)], capture_output=True, text=True, timeout=600, cwd=ROOT)
 
     def test_examples_pass_check(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -176,8 +175,7 @@ class Commands(unittest.TestCase):
 
     def test_what_schema_prints_is_the_schema_in_the_folder(self):
         for kind in SCHEMAS:
-            done = subprocess.run([str(STEPSIM), "schema", kind], capture_output=True, text=True,
-                                  timeout=600, cwd=ROOT)
+            done = subprocess.run([str(STEPSIM), "schema", kind], capture_output=True, text=True, timeout=600, cwd=ROOT)
             with self.subTest(kind=kind):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 committed = (ROOT / "schemas" / f"{kind}.schema.json").read_text()

@@ -58,8 +58,7 @@ class Bed:
             _, errors = script.communicate()
             if script.returncode:
                 raise MissingTool(errors.strip() or f"tests/testbed up ended with {script.returncode}")
-            settings = "".join(f"echo {value} > /proc/sys/net/ipv4/{key};"
-                               for key, value in TCP.items())
+            settings = "".join(f"echo {value} > /proc/sys/net/ipv4/{key};" for key, value in TCP.items())
             for rank in range(self.shape["ranks"]):
                 subprocess.run(["ip", "netns", "exec", f"{self.name}n{rank}", "sh", "-c", settings], check=True)
         except BaseException:
@@ -77,8 +76,7 @@ class Bed:
             for rank in range(self.shape["ranks"]):
                 environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(self.shape["ranks"]),
                                    MASTER_ADDR=f"{SUBNET}.1", MASTER_PORT="29500", GLOO_SOCKET_IFNAME="eth0",
-                                   OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1",
-                                   GLOG_minloglevel="2")
+                                   OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", GLOG_minloglevel="2")
                 started.append(subprocess.Popen(["ip", "netns", "exec", f"{self.name}n{rank}", *command],
                                                 env=environment, start_new_session=True))
             codes = [process.wait(timeout=seconds) for process in started]

@@ -79,8 +79,7 @@ def measure(name, out):
              "load": load, "conditions": shape["conditions"],
              "calibration": {key: sum((predict.times(part["at_once"], [rank["spans"] for rank in results])
                                        for (of, part), results in zip(parts, by_job) if of == key), [])
-                             for key in calibrations},
-             "results": by_job[len(parts):]}
+                             for key in calibrations}, "results": by_job[len(parts):]}
     out.mkdir(parents=True, exist_ok=True)
     (out / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
     print(f"{name}: {len(shape['conditions'])} conditions in {time.monotonic() - begin:.0f} s", flush=True)

@@ -173,17 +173,14 @@ SHARDED = {
 VIEWS = {"static_graph": True, "gradient_as_bucket_view": True}
 FRAMEWORK = {
     "4x50 join": piece(4, 50, [
-        epoch(RESNET, 25, "Join", "6 6 6 6", [6, 6, 6, 6]),
-        epoch(RESNET, 25, "Join", "6 3 6 6", [6, 3, 6, 6]),
+        epoch(RESNET, 25, "Join", "6 6 6 6", [6, 6, 6, 6]), epoch(RESNET, 25, "Join", "6 3 6 6", [6, 3, 6, 6]),
         epoch(RESNET, 25, "Join", "1 2 4 6", [1, 2, 4, 6]),
         epoch(RESNET, 25, "Join", "6 3 6 6, rank 1 x 2", [6, 3, 6, 6], straggler=[1, 2]),
-        epoch(BERT, 5, "Join", "6 3 6 6", [6, 3, 6, 6]),
-        post_local(RESNET, 4, 3, 2, 2)]),
+        epoch(BERT, 5, "Join", "6 3 6 6", [6, 3, 6, 6]), post_local(RESNET, 4, 3, 2, 2)]),
     "2x100 join": piece(2, 100, [
         epoch(RESNET, 25, "Join", "6 3", [6, 3]),
         epoch(RESNET, 25, "Join", "3 6, rank 0 x 2", [3, 6], straggler=[0, 2]),
-        epoch(GPT2, 5, "Join", "6 3, views", [6, 3], **VIEWS),
-        post_local(BERT, 2, 2, 4, 1),
+        epoch(GPT2, 5, "Join", "6 3, views", [6, 3], **VIEWS), post_local(BERT, 2, 2, 4, 1),
         *[one(name, cap, "option", "views", **VIEWS) for name in (GPT2, "alexnet") for cap in (5, 25)]],
         gradient_bytes=2.4e6),
     "4x50 scripts": piece(4, 50, ours(RESNET, ((25, 0.01), (5, 0.05), (ONE_BUCKET, 0.05)), (2, 4)) +

@@ -18,6 +18,23 @@ def run(*words, cwd):
     return done.returncode, done.stdout, done.stderr
 
 
+def answer(program, *words, cwd):
+    code, out, err = run(BUILD / program, *words, cwd=cwd)
+    assert code == 0, err
+    return out
+
+
+def summary(scenario, cwd):
+    (cwd / "x.scenario.json").write_text(json.dumps(scenario))
+    return json.loads(answer("stepsim", "run", "x.scenario.json", "--json", cwd=cwd))["summary"]
+
+
+def quickstart():
+    scenario = json.loads((SOURCE / "examples/quickstart.scenario.json").read_text())
+    scenario["workload"]["trace"] = str(SOURCE / "traces/resnet50.ddp.2xa100.json")
+    return scenario
+
+
 def samples(kernels=False):
     lines = [{"schema_version": 1, "kind": "gpu_samples", **SAME, "program": "gpu_bench", "ranks": 8,
               "devices": [{"name": "NVIDIA Test"}], "peer_access": [[True]]}]
@@ -39,38 +56,29 @@ def samples(kernels=False):
 
 def test_fit(folder):
     (folder / "gpu.jsonl").write_text(samples())
-    code, out, err = run(BUILD / "stepsim-calibrate", "fit", "gpu.jsonl", "-o", "gpu.calibration.json",
-                         cwd=folder)
-    assert code == 0, err
+    out = answer("stepsim-calibrate", "fit", "gpu.jsonl", "-o", "gpu.calibration.json", cwd=folder)
     assert out and all("same device" in line for line in out.splitlines()), out
     tree = json.loads((folder / "gpu.calibration.json").read_text())
     assert tree["links"][0]["class"] == "same-device" and "network" not in tree, tree
-    code, _, err = run(BUILD / "stepsim", "check", "gpu.calibration.json", cwd=folder)
-    assert code == 0, err
+    answer("stepsim", "check", "gpu.calibration.json", cwd=folder)
 
     # Times of one device are no network.
-    scenario = json.loads((SOURCE / "examples/quickstart.scenario.json").read_text())
+    scenario = quickstart()
     scenario["cluster"]["network"] = {"calibration": "gpu.calibration.json"}
-    scenario["workload"]["trace"] = str(SOURCE / "traces/resnet50.ddp.2xa100.json")
     (folder / "x.scenario.json").write_text(json.dumps(scenario))
     code, _, err = run(BUILD / "stepsim", "run", "x.scenario.json", cwd=folder)
     assert code == 3 and "same-device" in err and "not a network" in err, (code, err)
 
     # Beside a link that is given, what the kernels cost is used, and nothing else.
     (folder / "costs.jsonl").write_text(samples(kernels=True))
-    code, _, err = run(BUILD / "stepsim-calibrate", "fit", "costs.jsonl", "-o", "gpu.calibration.json",
-                       cwd=folder)
-    assert code == 0, err
+    answer("stepsim-calibrate", "fit", "costs.jsonl", "-o", "gpu.calibration.json", cwd=folder)
     link = {"latency_s": 1e-5, "bandwidth_Bps": 1e9}
     scenario["cluster"] = {"nodes": 8, "network": {"calibration": "gpu.calibration.json", **link}}
     scenario["communication"] = {"collective": "ring", "schedule": "single",
                                  "compression": {"method": "gtopk_tree", "density": 0.001}}
     times = {}
     for name in ("with", "without"):
-        (folder / "x.scenario.json").write_text(json.dumps(scenario))
-        code, out, err = run(BUILD / "stepsim", "run", "x.scenario.json", "--json", cwd=folder)
-        assert code == 0, err
-        times[name] = json.loads(out)["summary"]
+        times[name] = summary(scenario, folder)
         scenario["cluster"]["network"] = dict(link)
     elements = 25557032  # of ResNet-50
     assert abs(times["with"]["select_s"] - (2e-5 + 3e-12 * elements)) < 2e-6, times["with"]
@@ -81,12 +89,10 @@ def test_fit(folder):
 def test_copies(folder):
     """A scenario takes the speeds of copies that were measured where it says so, and nowhere else."""
     (folder / "costs.jsonl").write_text(samples(kernels=True))
-    code, _, err = run(BUILD / "stepsim-calibrate", "fit", "costs.jsonl", "-o", "gpu.calibration.json", cwd=folder)
-    assert code == 0, err
-    code, out, err = run(BUILD / "stepsim-calibrate", "show", "gpu.calibration.json", cwd=folder)
-    assert code == 0 and "copies into buckets   1.000 TB/s, " in out and len(out.splitlines()) <= 12, out + err
-    scenario = json.loads((SOURCE / "examples/quickstart.scenario.json").read_text())
-    scenario["workload"]["trace"] = str(SOURCE / "traces/resnet50.ddp.2xa100.json")
+    answer("stepsim-calibrate", "fit", "costs.jsonl", "-o", "gpu.calibration.json", cwd=folder)
+    out = answer("stepsim-calibrate", "show", "gpu.calibration.json", cwd=folder)
+    assert "copies into buckets   1.000 TB/s, " in out and len(out.splitlines()) <= 12, out
+    scenario = quickstart()
     scenario["communication"]["schedule"] = "single"
     link = {"latency_s": 1e-5, "bandwidth_Bps": 1e9}
     for part, key, number in (("communication", "copy_bandwidth_Bps", 1e12), ("training", "host_copy_Bps", 1e10)):
@@ -120,10 +126,9 @@ def test_overlap(folder):
         assert out.count(" x its time next to allreduce ring") == count, out
         assert code == (0 if count else 4) and (count or "no times of a product" in err), (code, err)
     assert sorted(file.name for file in folder.glob("*.overlap.json")) == ["test.gpu0.overlap.json", "test.gpu1.overlap.json"]
-    code, out, err = run(BUILD / "stepsim-calibrate", "show", "test.gpu0.overlap.json", cwd=folder)
-    assert code == 0 and "computing  1.500 times as long" in out and "exchanges  1.000 times" in out, out + err
-    scenario = json.loads((SOURCE / "examples/quickstart.scenario.json").read_text())
-    scenario["workload"]["trace"] = str(SOURCE / "traces/resnet50.ddp.2xa100.json")
+    out = answer("stepsim-calibrate", "show", "test.gpu0.overlap.json", cwd=folder)
+    assert "computing  1.500 times as long" in out and "exchanges  1.000 times" in out, out
+    scenario = quickstart()
     scenario["cluster"] = {"nodes": 8, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e11}}  # computing decides
     times = []
     for overlap in ({"compute": 1}, {"compute": 2}, {"file": "test.gpu1.overlap.json"}):

@@ -19,8 +19,7 @@ import jsonschema
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SCHEMA = json.loads((ROOT / "schemas/network_calibration.schema.json").read_text())
 PROGRAM = pathlib.Path(sys.argv[1]) / "stepsim-calibrate"
-MPIRUN = ["mpirun", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "--oversubscribe",
-          "--bind-to", "none"]
+MPIRUN = ["mpirun", *(["--allow-run-as-root"] if os.geteuid() == 0 else []), "--oversubscribe", "--bind-to", "none"]
 
 
 def mpi(ranks, *arguments):
@@ -38,9 +37,20 @@ LONGER = (6, 20, 60)
 
 class Program(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def stepsim(self, *words):
+        done = subprocess.run([PROGRAM.with_name("stepsim"), *map(str, words)], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def given(self, **curves):
+        """A calibration that claims a network."""
+        calibration = self.folder / "given.calibration.json"
+        calibration.write_text(json.dumps({
+            "schema_version": 1, "kind": "network_calibration", "name": "given", "label": "default", "network": {
+                "model": "alpha_beta", "latency_s": 1e-5, "bandwidth_Bps": 1e9, "reduction_Bps": 0}, **curves}))
+        return calibration
 
     def test_calibration_and_table_are_written_and_read_again(self):
         calibration = self.folder / "local.calibration.json"
@@ -70,9 +80,7 @@ class Program(unittest.TestCase):
         self.assertRegex(done.stdout, r"operation +bytes +library \[ms\] +fastest own \[ms\]")
         pairs = json.loads(links.read_text())
         self.assertEqual([(each["src"], each["dst"]) for each in pairs["links"]], [(0, 1), (1, 0)])
-        checked = subprocess.run([PROGRAM.with_name("stepsim"), "check", links], text=True,
-                                 capture_output=True)
-        self.assertEqual(checked.returncode, 0, checked.stderr)
+        self.stepsim("check", links)
         self.assertNotIn(os.uname().nodename, calibration.read_text().split())
         rows = [json.loads(line) for line in table.read_text().splitlines()]
         # A crowded machine may have no time left for some of them.
@@ -86,8 +94,7 @@ class Program(unittest.TestCase):
             self.assertLessEqual(row["min_s"], row["measured_s"])
             self.assertLessEqual(row["measured_s"], row["p90_s"])
         self.compare_with_stepsim(rows, calibration)
-        report = subprocess.run([PROGRAM, "report", table, "--json"], capture_output=True,
-                                text=True)
+        report = subprocess.run([PROGRAM, "report", table, "--json"], capture_output=True, text=True)
         self.assertEqual(report.returncode, 0, report.stderr)
         self.assertEqual(json.loads(report.stdout)["rows"], len(rows))
 
@@ -99,27 +106,16 @@ class Program(unittest.TestCase):
             other = row["algorithm"] in ("gtopk_tree", "library_ring")
             if not known or other or row["bytes"] < 100:
                 continue
-            block = ["--block", str(min(row["bytes"], 32768))] if row["algorithm"] == "lp" else []
-            done = subprocess.run(
-                [PROGRAM.with_name("stepsim"), "collective", "--op", row["op"], "--algorithm",
-                 row["algorithm"], "--ranks", str(row["ranks"]), "--bytes", str(row["bytes"]),
-                 "--calibration", calibration, "--param", "element_bytes=4", *block, "--json"],
-                capture_output=True, text=True)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            seconds = json.loads(done.stdout)["max_plus_s"]
+            seconds = self.collective(row, "--calibration", calibration)["max_plus_s"]
             self.assertAlmostEqual(seconds / row["predicted_s"], 1, delta=1e-12, msg=row)
             compared += 1
         self.assertGreater(compared, 10)
 
     def collective(self, row, *flags):
         block = ["--block", str(min(row["bytes"], 32768))] if row["algorithm"] == "lp" else []
-        done = subprocess.run(
-            [PROGRAM.with_name("stepsim"), "collective", "--op", row["op"], "--algorithm",
-             row["algorithm"], "--ranks", str(row["ranks"]), "--bytes", str(row["bytes"]),
-             "--param", "element_bytes=4", *block, *map(str, flags), "--json"],
-            capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
+        return json.loads(self.stepsim(
+            "collective", "--op", row["op"], "--algorithm", row["algorithm"], "--ranks", row["ranks"], "--bytes",
+            row["bytes"], "--param", "element_bytes=4", *block, *flags, "--json"))
 
     def test_a_topology_is_written_and_predicted_over(self):
         calibration, table = self.folder / "x.calibration.json", self.folder / "errors.jsonl"
@@ -130,9 +126,7 @@ class Program(unittest.TestCase):
             if "--max-seconds did not allow them" not in done.stderr:
                 break
         self.assertEqual(done.returncode, 0, done.stderr)
-        checked = subprocess.run([PROGRAM.with_name("stepsim"), "check", topology], text=True,
-                                 capture_output=True)
-        self.assertEqual(checked.returncode, 0, checked.stderr)
+        self.stepsim("check", topology)
         self.assertEqual([host["id"] for host in json.loads(topology.read_text())["hosts"]],
                          ["r0", "r1", "r2"])
         link = json.loads(calibration.read_text())["links"][0]
@@ -144,8 +138,7 @@ class Program(unittest.TestCase):
                               ("allreduce", "gtopk_tree")})
             in_blocks = row["algorithm"] in ("lp", "double_binary_tree")
             result = self.collective(
-                row, "--topology", topology,
-                "--latency", f"{link['latency_s'] + link.get('delay_s', 0)}s",
+                row, "--topology", topology, "--latency", f"{link['latency_s'] + link.get('delay_s', 0)}s",
                 *(["--block-latency", f"{link['block_latency_s']}s"] if in_blocks else []), "--reduction-rate",
                 f"{link['reduction_Bps']}B/s", "--method", "events")
             self.assertAlmostEqual(result["events_s"] / row["predicted_s"], 1, delta=1e-9, msg=row)
@@ -231,11 +224,7 @@ class Program(unittest.TestCase):
             "schema_version": 1, "kind": "scenario", "name": "small", "workload": {"layers": layers},
             "cluster": {"nodes": 2, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}},
             "communication": {"collective": "ring", "schedule": "wfbp"}}))
-        calibration = self.folder / "given.calibration.json"
-        calibration.write_text(json.dumps({
-            "schema_version": 1, "kind": "network_calibration", "name": "given",
-            "label": "default", "network": {"model": "alpha_beta", "latency_s": 1e-5,
-                                            "bandwidth_Bps": 1e9, "reduction_Bps": 0}}))
+        calibration = self.given()
         done = mpi(2, "replay", scenario, "--calibration", calibration, "--schedules",
                    "wfbp,single", "--iterations", 3, "--scale-time", 0.5, "--compute", "sleep",
                    "--json")
@@ -263,28 +252,18 @@ class Program(unittest.TestCase):
             "schema_version": 1, "kind": "scenario", "name": "small", "workload": {"layers": layers},
             "cluster": {"nodes": ranks, "network": {}},
             "communication": {"collective": collective, "schedule": "wfbp"}}))
-        calibration = self.folder / "given.calibration.json"
-        calibration.write_text(json.dumps({
-            "schema_version": 1, "kind": "network_calibration", "name": "given", "label": "default",
-            "network": {"model": "alpha_beta", "latency_s": 1e-5, "bandwidth_Bps": 1e9,
-                        "reduction_Bps": 0}, "collectives": list(curves)}))
-        done = mpi(ranks, "replay", scenario, "--calibration", calibration, "--iterations", 3,
-                   "--json", *flags)
+        calibration = self.given(collectives=list(curves))
+        done = mpi(ranks, "replay", scenario, "--calibration", calibration, "--iterations", 3, "--json", *flags)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["schedules"]
 
     def test_a_wrong_file_is_told_once_with_all_its_problems(self):
         scenario = self.folder / "scenario.json"
-        layers = [{"name": name, "forward_s": -1, "backward_s": 1, "gradient_bytes": 8}
-                  for name in ("a", "b")]
+        layers = [{"name": name, "forward_s": -1, "backward_s": 1, "gradient_bytes": 8} for name in ("a", "b")]
         scenario.write_text(json.dumps({
             "schema_version": 1, "kind": "scenario", "workload": {"layers": layers},
             "cluster": {"nodes": 2, "network": {}}}))
-        calibration = self.folder / "x.calibration.json"
-        calibration.write_text(json.dumps({
-            "schema_version": 1, "kind": "network_calibration", "name": "x", "label": "default",
-            "network": {"model": "alpha_beta", "latency_s": 1e-5, "bandwidth_Bps": 1e9,
-                        "reduction_Bps": 0}}))
+        calibration = self.given()
         done = mpi(2, "replay", scenario, "--calibration", calibration)
         self.assertEqual(done.returncode, 3, done.stderr)
         errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
@@ -293,8 +272,7 @@ class Program(unittest.TestCase):
         self.assertIn("/workload/layers/1/forward_s", errors[1])
 
     def test_without_computation_a_step_is_its_exchanges(self):
-        layers = [{"name": f"layer{i}", "forward_s": 0, "backward_s": 0, "gradient_bytes": 400_000}
-                  for i in range(3)]
+        layers = [{"name": f"layer{i}", "forward_s": 0, "backward_s": 0, "gradient_bytes": 400_000} for i in range(3)]
         for collective in ("ring", "be", "lp", "mst", "recursive_doubling"):
             row, = self.replay(layers, collective, ranks=4)
             self.assertEqual(row["compute_error"], 0)
@@ -315,11 +293,7 @@ class Program(unittest.TestCase):
         self.assertGreaterEqual(row["measured_s"], 0.06)
 
     def test_a_shipped_trace_is_found_by_its_name(self):
-        calibration = self.folder / "x.calibration.json"
-        calibration.write_text(json.dumps({
-            "schema_version": 1, "kind": "network_calibration", "name": "x", "label": "default",
-            "network": {"model": "alpha_beta", "latency_s": 1e-5, "bandwidth_Bps": 1e9,
-                        "reduction_Bps": 0}}))
+        calibration = self.given()
         scenario = self.folder / "scenario.json"
         scenario.write_text(json.dumps({
             "schema_version": 1, "kind": "scenario", "workload":

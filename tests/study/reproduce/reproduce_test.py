@@ -47,6 +47,16 @@ def situations():
     return json.loads(done.stdout)["conditions"]
 
 
+def shipped_rows():
+    with open(ROOT / "reproduce/scoreboard/rows.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def step_of(scenario):
+    done = subprocess.run([STEPSIM, "run", "-", "--json"], input=json.dumps(scenario), capture_output=True, text=True)
+    return json.loads(done.stdout)["summary"]["iteration_time_s"]
+
+
 class Papers(unittest.TestCase):
     """What the runs of the papers give."""
 
@@ -59,8 +69,7 @@ class Papers(unittest.TestCase):
         return [record for record in map(json.loads, lines) if record.get("record") != "header"]
 
     def value(self, paper, run_id, column, **where):
-        found = [r for r in self.records(paper, run_id)
-                 if all(r.get(key) == value for key, value in where.items())]
+        found = [r for r in self.records(paper, run_id) if all(r.get(key) == value for key, value in where.items())]
         self.assertEqual(len(found), 1, (paper, run_id, where))
         return found[0][column]
 
@@ -84,8 +93,7 @@ class Numbers(Papers):
                 (64, 120.006000, 39.444000, 23.520323, 23.527635)):
             for algorithm, column, expected in (("mst", "events_s", mst), ("be", "events_s", be),
                                                 ("lp", "events_s", lp), ("lp", "paper_form_s", paper)):
-                self.near(MS * self.value("lp", "broadcast", column, algorithm=algorithm, ranks=ranks),
-                          expected, 1e-6)
+                self.near(MS * self.value("lp", "broadcast", column, algorithm=algorithm, ranks=ranks), expected, 1e-6)
 
     def test_lp2_sockets(self):
         for ranks, expected in ((3, 23.059554), (4, 36.400441), (6, 36.412373)):
@@ -353,8 +361,7 @@ class Scoreboard(Papers):
 
     def test_numbers_of_all_rows(self):
         records = self.records("scoreboard", "scoreboard")
-        with open(ROOT / "reproduce/scoreboard/rows.csv", newline="") as file:
-            rows = {row["row"]: row for row in csv.DictReader(file)}
+        rows = {row["row"]: row for row in shipped_rows()}
         self.assertEqual(len(rows), 836)
         self.assertEqual({row for row in rows if not rows[row]["base_measured"]},
                          set(rows) - {record["row"] for record in records})
@@ -425,8 +432,7 @@ class Scoreboard(Papers):
             self.assertIn(f"| {record['name']} | {record['conditions']} | {record['rows']} |", page)
 
     def test_rows_say_who_moves_the_bytes_how_they_compute_and_who_read_them(self):
-        with open(ROOT / "reproduce/scoreboard/rows.csv", newline="") as file:
-            rows = list(csv.DictReader(file))
+        rows = shipped_rows()
         rented = {"aws-deep-learning-models-2", "azure-tf", "azure-pytorch", "horovod-396", "horovod-779", "mxnet-p2"}
         for row in rows:
             tcp = "tcp_cloud" if row["source"] in rented else "tcp"
@@ -457,10 +463,7 @@ class Scoreboard(Papers):
     def test_the_kept_scenarios_are_what_was_predicted(self):
         record = next(r for r in self.records("scoreboard", "scoreboard") if r["row"] == "horovod-416-002")
         for scenario, step_s in (("scenario", "predicted_step_s"), ("typical_scenario", "typical_step_s")):
-            with tempfile.TemporaryDirectory() as folder:
-                pathlib.Path(folder, "s.json").write_text(json.dumps(record[scenario]))
-                done = subprocess.run([STEPSIM, "run", f"{folder}/s.json", "--json"], capture_output=True, text=True)
-            self.assertEqual(json.loads(done.stdout)["summary"]["iteration_time_s"], record[step_s])
+            self.assertEqual(step_of(record[scenario]), record[step_s])
 
     def test_accumulated_batches_are_those_of_the_fixed_rules(self):
         """Micro-batches of the program take what the rules add up before the exchange."""
@@ -470,14 +473,10 @@ class Scoreboard(Papers):
             flat = record["typical_scenario"]
             flat["cluster"] = record["scenario"]["cluster"]
             del flat["conditions"], flat["workload"]["measured"]["gpus"], flat["training"]["reduced_precision"]
-            with tempfile.TemporaryDirectory() as folder:
-                pathlib.Path(folder, "s.json").write_text(json.dumps(flat))
-                done = subprocess.run([STEPSIM, "run", f"{folder}/s.json", "--json"], capture_output=True, text=True)
-            self.near(json.loads(done.stdout)["summary"]["iteration_time_s"], record["predicted_step_s"], 1e-9)
+            self.near(step_of(flat), record["predicted_step_s"], 1e-9)
 
     def test_speeds_of_ones_own(self):
-        with open(ROOT / "reproduce/scoreboard/rows.csv", newline="") as file:
-            rows = list(csv.DictReader(file))
+        rows = shipped_rows()
         mine = [row for row in rows if row["source"] == "horovod-416"]
         with tempfile.TemporaryDirectory() as folder:
             def write(chosen):
@@ -514,8 +513,7 @@ class Scoreboard(Papers):
             self.assertEqual(done.returncode, 2, done.stderr)
 
     def test_odd_rows_are_counted_with_their_reason(self):
-        with open(ROOT / "reproduce/scoreboard/rows.csv", newline="") as file:
-            (good,) = (row for row in csv.DictReader(file) if row["row"] == "horovod-779-003")
+        (good,) = (row for row in shipped_rows() if row["row"] == "horovod-779-003")
         number, whole = "must be a number of 1e-15 to 1e15", "must be a whole number of 1 to 1e9"
         cells = [(column, cell, f"{column}: {rule}, got {shown or cell}")
                  for column, rule in (("measured", number), ("gradient_bytes_per_element", number), ("batch_per_gpu", number),
@@ -609,17 +607,13 @@ class Check(unittest.TestCase):
     """A copy of the data in which something is changed."""
 
     def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.root = pathlib.Path(self.temporary.name)
+        self.root = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (self.root / "build").mkdir()
         shutil.copy(STEPSIM, self.root / "build/stepsim")
         for folder in ("reproduce", "models", "topologies", "traces"):
             shutil.copytree(ROOT / folder, self.root / folder)
         for folder in ("docs/reproduce", "docs/images/reproduce"):
             shutil.copytree(ROOT / folder, self.root / folder)
-
-    def tearDown(self):
-        self.temporary.cleanup()
 
     def check(self, paper):
         return run(paper, "--check", "--quick", "--quiet", cwd=self.root, stepsim=self.root / "build/stepsim")
