@@ -104,7 +104,7 @@ std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
     for (const std::uint32_t layer : each) {
       message.merge += local.outer_update * shares[layer];
     }
-    const auto unit = unit_of[each.front()];
+    const auto unit = each.empty() ? std::nullopt : unit_of[each.front()];
     message.sent = unit.has_value();
     if (unit) {
       message.exchange = out.units[*unit].exchange.time;

@@ -460,6 +460,21 @@ TEST_CASE("rounds: elastic averaging pushes and pulls the parameters after local
   }
 }
 
+TEST_CASE("rounds: a job of fewer layers than fragments sends those that it has") {
+  const std::string text = R"({"workload": [
+      {"nodes": 2, "layers": [
+        {"name": "a", "forward_s": 1e-3, "backward_s": 1e-3, "gradient_bytes": 400000},
+        {"name": "b", "forward_s": 1e-3, "backward_s": 1e-3, "gradient_bytes": 400000}]},
+      {"nodes": 2, "layers": [
+        {"name": "a", "forward_s": 2e-3, "backward_s": 2e-3, "gradient_bytes": 400000}]}],
+    "cluster": {"nodes": 4, "network": {"model": "flow"},
+                "topology": {"preset": "star", "hosts": 4, "bandwidth_Bps": 1e9, "latency_s": 0}},
+    "training": {"algorithm": "diloco", "iterations": 3, "local_steps": 4, "fragments": 2}})";
+  const Result result = run_text(text);
+  CHECK(*result.summary.outer_communication_s == within(2e-4, 1e-9)); // 800 kB in four steps
+  CHECK(result.jobs.size() == 2);
+}
+
 TEST_CASE("rounds: what goes wrong is said where it stands") {
   const auto problem = [](const std::string& keys, const std::string& more = "") {
     return problem_of(scenario_of(kG3, kLine, diloco(keys), more));
