@@ -31,8 +31,8 @@ BASE = {
     "variability": {"stragglers": [{"worker": 0, "factor": 1.5}]},
 }
 JOBS = dict(BASE, workload=[dict(BASE["workload"], nodes=2), dict(BASE["workload"], nodes=2)],
-            cluster=dict(BASE["cluster"], topology={"file": "star_16"},
-                         network=dict(BASE["cluster"]["network"], model="flow")), communication={"schedule": "single"})
+            cluster={"nodes": 4, "topology": {"file": "star_16"}, "network": {"model": "flow"}},
+            communication={"schedule": "single"})
 del JOBS["variability"]
 # Most keys of sharding have a meaning next to a strategy that makes units.
 SHARDED = dict(BASE, training={"sharding": {"strategy": "full_shard"}}, communication={})

@@ -39,7 +39,10 @@ std::vector<std::uint32_t> merged_layers(const std::vector<bool>& begins,
   std::vector<std::uint32_t> merged(begins.size(), 0);
   std::size_t begin = 0; // layer of the present run
   for (std::size_t l = 1; l < begins.size(); ++l) {
-    const bool begins_here = begins[l] || !std::ranges::includes(of(begin), of(l));
+    const std::span<const std::uint32_t> known = of(begin);
+    const std::span<const std::uint32_t> here = of(l);
+    const bool begins_here =
+        begins[l] || !std::includes(known.begin(), known.end(), here.begin(), here.end());
     begin = begins_here ? l : begin;
     merged[l] = merged[l - 1] + (begins_here ? 1 : 0);
   }
