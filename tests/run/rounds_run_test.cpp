@@ -471,7 +471,7 @@ TEST_CASE("rounds: a job of fewer layers than fragments sends those that it has"
                 "topology": {"preset": "star", "hosts": 4, "bandwidth_Bps": 1e9, "latency_s": 0}},
     "training": {"algorithm": "diloco", "iterations": 3, "local_steps": 4, "fragments": 2}})";
   const Result result = run_text(text);
-  CHECK(*result.summary.outer_communication_s == within(2e-4, 1e-9)); // 800 kB in four steps
+  CHECK(*result.summary.outer_communication_s == within(8e-4, 1e-9)); // 800 kB a round
   CHECK(result.jobs.size() == 2);
 }
 
