@@ -172,6 +172,25 @@ double mean_round(const layers::Variability& variability, std::uint32_t workers,
 
 } // namespace
 
+namespace {
+
+// Synchronous training of layers on one server, by workers of which the last is a straggler.
+std::string on_server(const std::string& layers, std::uint32_t workers, bool colocated,
+                      std::int64_t iterations, const layers::Variability& variability,
+                      const std::string& communication) {
+  return R"({"workload": {"layers": [)" + layers + R"(]}, "cluster": {"nodes": )" +
+         std::to_string(workers) + R"(, "network": {"latency_s": 1e-3, "bandwidth_Bps": 1e9,
+              "reduction_Bps": 2e9}}, "training": {"algorithm": "parameter_server", "iterations": )" +
+         std::to_string(iterations) + R"(, "placement": ")" +
+         (colocated ? "colocated" : "dedicated") + R"("}, "communication": {)" + communication +
+         R"(}, "variability": {"compute_cv": )" + std::to_string(variability.compute_cv) +
+         R"(, "exchange_cv": )" + std::to_string(variability.exchange_cv) +
+         R"(, "stragglers": [{"worker": )" + std::to_string(workers - 1) + R"(, "factor": )" +
+         std::to_string(variability.stragglers.front().factor) + "}]}}";
+}
+
+} // namespace
+
 TEST_CASE("parameter server: rounds of workers that differ are those of their recurrence") {
   base::RandomStream random(base::RandomKey{.seed = 20261129});
   for (int trial = 0; trial < 40; ++trial) {
@@ -182,20 +201,11 @@ TEST_CASE("parameter server: rounds of workers that differ are those of their re
     layers::Variability variability{.compute_cv = trial % 3 == 0 ? 0 : 0.3,
                                     .exchange_cv = trial % 5 == 0 ? 0.2 : 0};
     variability.stragglers = {{.worker = workers - 1, .factor = 0.5 + trial % 4}};
-    const std::string text =
-        R"({"workload": {"layers": [
-              {"name": "in", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 0},
-              {"name": "a", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 10000000}]},
-            "cluster": {"nodes": )" +
-        std::to_string(workers) + R"(, "network": {"latency_s": 1e-3, "bandwidth_Bps": 1e9,
-              "reduction_Bps": 2e9}}, "training": {"algorithm": "parameter_server", "iterations": )" +
-        std::to_string(iterations) + R"(, "placement": ")" +
-        (colocated ? "colocated" : "dedicated") + R"("}, "communication": {"next_forward": ")" +
-        (per_layer ? "per_layer" : "barrier") + R"("}, "variability": {"compute_cv": )" +
-        std::to_string(variability.compute_cv) + R"(, "exchange_cv": )" +
-        std::to_string(variability.exchange_cv) + R"(, "stragglers": [{"worker": )" +
-        std::to_string(workers - 1) + R"(, "factor": )" +
-        std::to_string(variability.stragglers.front().factor) + "}]}}";
+    const std::string text = on_server(
+        R"({"name": "in", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 0},
+           {"name": "a", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 10000000})",
+        workers, colocated, iterations, variability,
+        R"("next_forward": ")" + std::string(per_layer ? "per_layer" : "barrier") + "\"");
     CAPTURE(text);
     const study::Result result = study::testing::run_text(text);
     const programs::ServerLink link{
@@ -287,20 +297,11 @@ TEST_CASE("parameter server: pushes of several messages start when their worker 
                                     .exchange_cv = trial % 5 == 0 ? 0.2 : 0};
     variability.stragglers = {{.worker = workers - 1, .factor = 0.5 + trial % 4}};
     const auto text = [&](const std::string& schedule) {
-      return R"({"workload": {"layers": [
-              {"name": "a", "forward_s": 0.01, "backward_s": 0.03, "gradient_bytes": 10000000},
-              {"name": "b", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 5000000},
-              {"name": "c", "forward_s": 0.01, "backward_s": 0.01, "gradient_bytes": 20000000}]},
-            "cluster": {"nodes": )" +
-             std::to_string(workers) + R"(, "network": {"latency_s": 1e-3, "bandwidth_Bps": 1e9,
-              "reduction_Bps": 2e9}}, "training": {"algorithm": "parameter_server", "iterations": )" +
-             std::to_string(iterations) + R"(, "placement": ")" +
-             (colocated ? "colocated" : "dedicated") + R"("}, "communication": {"schedule": ")" +
-             schedule + R"("}, "variability": {"compute_cv": )" +
-             std::to_string(variability.compute_cv) + R"(, "exchange_cv": )" +
-             std::to_string(variability.exchange_cv) + R"(, "stragglers": [{"worker": )" +
-             std::to_string(workers - 1) + R"(, "factor": )" +
-             std::to_string(variability.stragglers.front().factor) + "}]}}";
+      return on_server(
+          R"({"name": "a", "forward_s": 0.01, "backward_s": 0.03, "gradient_bytes": 10000000},
+             {"name": "b", "forward_s": 0.01, "backward_s": 0.02, "gradient_bytes": 5000000},
+             {"name": "c", "forward_s": 0.01, "backward_s": 0.01, "gradient_bytes": 20000000})",
+          workers, colocated, iterations, variability, R"("schedule": ")" + schedule + "\"");
     };
     CAPTURE(text("wfbp"));
     // All wait for the last pull; from the end of a backward to that of the next one.
