@@ -30,7 +30,7 @@ bool StepPeriod::is_for(const Scenario& scenario) {
          !is_simulated(scenario) && !simulates_messages(scenario) && !is_compressed(scenario) &&
          !scenario.variability.varies() && !scenario.workload.gradients.empty() &&
          !communication.reduce_broadcast && !communication.plan_cost &&
-         planner.one_channel(communication.schedule_options);
+         planner.one_channel(communication.schedule_options) && planner.run != nullptr;
 }
 
 StepPeriod::StepPeriod(const Scenario& scenario, StepMemory& memory, const ScenarioProgram* timed)
