@@ -1,9 +1,7 @@
 // Several messages at once: MER 6.1 and the cases F of MER 14.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -187,19 +185,6 @@ TEST_CASE("four gradients over one and two channels (MER F)") {
   CHECK(best.finish.value == near(9.25));
   CHECK(text_of(best) == "{1}{2-3}{4}");
   CHECK(exhaustive(problem, at_once(2)) == near(9.25));
-}
-
-TEST_CASE("the planner on small problems of one channel (MER B1, B2, B6)") {
-  const auto finish = [](const Problem& problem) {
-    return make_plan(problem, Schedule::asc_wfbp, at_once(2)).finish.value;
-  };
-  CHECK(finish(problem_of({0, 0.9, 1.8}, {800, 100, 100}, linear(1, 1e-3))) == near(2.9));
-  CHECK(finish(problem_of({1, 2, 3.9, 5}, {1000, 900, 100, 100}, linear(1, 1e-3))) == near(6.1));
-  std::vector<double> ready;
-  for (int i = 1; i <= 12; ++i) {
-    ready.push_back(0.99 * i);
-  }
-  CHECK(finish(problem_of(ready, std::vector<double>(12, 1.0), linear(1, 1))) == near(14.01));
 }
 
 TEST_CASE("at once: messages that last for ever end, one after the other") {

@@ -2,7 +2,6 @@
 #include <array>
 #include <map>
 #include <set>
-#include <string>
 
 #include <doctest/doctest.h>
 
@@ -11,12 +10,10 @@
 #include "buckets/planners.hpp"
 #include "buckets/sending.hpp"
 #include "buckets/steps.hpp"
-#include "testing/tolerance.hpp"
 
 using namespace stepsim::buckets;
 using namespace stepsim::buckets::testing;
 using stepsim::Bytes;
-using stepsim::testing::within;
 
 namespace {
 
@@ -40,28 +37,6 @@ double fifo_period(const Layers& layers) { return step_of(layers, Schedule::wfbp
 
 const Layers kG1{{10, 10}, {20, 20}, {10, 60}, 0, 1};
 const Layers kG2{{30, 10}, {20, 20}, {40, 40}, 0, 1};
-const Layers kG3{{1, 2, 1, 1}, {2, 2, 2, 2}, {4, 8, 12, 16}, 0.5, 0.25};
-
-// "(2, 4.1, 4) .." : dispatch, layer.chunk from 1, end.
-std::string log_of(const Step& step, std::size_t layers) {
-  std::string text;
-  std::vector<int> next(layers, 0);
-  std::vector<std::string> names;
-  for (const Group& group : step.plan.groups) {
-    const std::size_t layer = layers - 1 - group.items.front();
-    names.push_back(std::to_string(layer + 1) + "." + std::to_string(++next[layer]));
-  }
-  const auto number = [](double value) {
-    std::string digits = std::to_string(value);
-    digits.erase(digits.find_last_not_of('0') + 1);
-    return digits.back() == '.' ? digits.substr(0, digits.size() - 1) : digits;
-  };
-  for (const std::uint32_t chunk : step.times.order) {
-    text += (text.empty() ? "(" : " (") + number(step.times.start_s[chunk]) + ", " + names[chunk] +
-            ", " + number(step.times.end_s[chunk]) + ")";
-  }
-  return text;
-}
 
 } // namespace
 
@@ -78,30 +53,6 @@ TEST_CASE("priority: one byte at a time lets the first layer pass everything (ME
   CHECK(period_of(kG2, kUnlimited, 1) == 140);
 }
 
-TEST_CASE("priority: chunk sizes and credits of one network with start-ups (MER G3)") {
-  CHECK(fifo_period(kG3) == 19);
-  CHECK(step_of(kG3, Schedule::single).period == 8 + 0.5 + 0.25 * 40 + 5);
-  const Step greedy = step_of(kG3, Schedule::mg_wfbp);
-  CHECK(greedy.period == 18.5);
-  CHECK(text_of(greedy.plan) == "{1}{2-3}{4}");
-  CHECK(step_of(kG3, Schedule::optimal).period == 18.5);
-  CHECK(period_of(kG3, 4, 1) == 18);
-  CHECK(period_of(kG3, 4, 8) == 15.5);
-  CHECK(period_of(kG3, 6, 1) == 17);
-  CHECK(period_of(kG3, 6, 12) == 16);
-  CHECK(period_of(kG3, kUnlimited, 1) == 16);
-  CHECK(period_of(kG3, kUnlimited, 1'000'000'000) == 17.5);
-}
-
-TEST_CASE("priority: the chunks of MER G3 in the order of their dispatch") {
-  CHECK(log_of(step_of(kG3, Schedule::priority, options_of(6, 1)), 4) ==
-        "(2, 4.1, 4) (4, 3.1, 6) (6, 2.1, 8) (8, 1.1, 9.5) (9.5, 2.2, 10.5) (10.5, 3.2, 12.5) "
-        "(12.5, 4.2, 14.5) (14.5, 4.3, 16)");
-  CHECK(log_of(step_of(kG3, Schedule::priority, options_of(6, 12)), 4) ==
-        "(2, 4.1, 4) (2, 4.2, 5.5) (4, 3.1, 7) (5.5, 3.2, 8.5) (7, 2.1, 10) (8.5, 1.1, 11) "
-        "(8.5, 2.2, 11.5) (10, 4.3, 12.5)");
-}
-
 TEST_CASE("priority: the last chunk holds the remainder, items of 0 bytes have none") {
   Problem problem = stepsim::buckets::testing::problem_of({1, 2, 3}, {13, 0, 6}, linear(1, 1));
   for (std::uint32_t i = 0; i < 3; ++i) {
@@ -116,20 +67,6 @@ TEST_CASE("priority: the last chunk holds the remainder, items of 0 bytes have n
   CHECK(plan.groups[0].last() == 2); // layer 1 first; the empty item travels with it
   CHECK(plan.groups[0].items.size() == 2);
   CHECK(plan.groups[1].items == std::vector<std::uint32_t>{0});
-}
-
-TEST_CASE("priority: presets are parameters times the bytes of an element") {
-  const ScheduleOptions fp32 = with_preset({}, PriorityPreset::bytescheduler, 4);
-  CHECK(fp32.partition_bytes->value == 4'000'000);
-  CHECK(fp32.credit_bytes.value == 16'000'000);
-  CHECK(ScheduleOptions{}.partition_bytes == fp32.partition_bytes);
-  CHECK(ScheduleOptions{}.credit_bytes == fp32.credit_bytes);
-  const ScheduleOptions p3 = with_preset({}, PriorityPreset::p3, 2);
-  CHECK(p3.partition_bytes->value == 100'000);
-  CHECK(p3.credit_bytes.value == 1);
-  const ScheduleOptions tictac = with_preset({}, PriorityPreset::tictac, 4);
-  CHECK_FALSE(tictac.partition_bytes);
-  CHECK(tictac.credit_bytes.value == 1);
 }
 
 TEST_CASE("priority: more chunks than a result can hold are refused") {
@@ -207,48 +144,6 @@ TEST_CASE("priority: random networks against an event loop with ordered sets") {
       alone += transfer.startup_s + transfer.data_s;
     }
     CHECK(step.times.busy_s <= alone * (1 + 1e-12) + 1e-12);
-  }
-}
-
-TEST_CASE("priority: a chunk at a time with whole gradients is a non-preemptive list schedule") {
-  stepsim::base::RandomStream random({.seed = 32});
-  for (int trial = 0; trial < 500; ++trial) {
-    CAPTURE(trial);
-    const Layers layers = random_layers(random, 10);
-    const Step step = step_of(layers, Schedule::priority, options_of(kUnlimited, 1));
-    // Whenever the channel is free the lowest ready layer is sent, whole.
-    const std::size_t count = layers.bytes.size();
-    std::vector<double> ready(count);
-    double t = 0;
-    for (std::size_t l = count; l-- > 0;) {
-      ready[l] = t += layers.backward[l];
-    }
-    std::vector<bool> sent(count);
-    double free = 0;
-    for (std::size_t n = 0; n < count; ++n) {
-      double next = 1e300;
-      for (std::size_t l = 0; l < count; ++l) {
-        next = sent[l] ? next : std::min(next, ready[l]);
-      }
-      free = std::max(free, next);
-      std::size_t layer = 0;
-      while (sent[layer] || ready[layer] > free) {
-        ++layer;
-      }
-      sent[layer] = true;
-      free += layers.startup + layers.per_byte * layers.bytes[layer];
-      CHECK(step.done[layer] == within(free, 1e-12));
-    }
-  }
-}
-
-TEST_CASE("priority: without start-ups, bytes one by one lose at most one byte to FIFO") {
-  stepsim::base::RandomStream random({.seed = 33});
-  for (int trial = 0; trial < 500; ++trial) {
-    CAPTURE(trial);
-    Layers layers = random_layers(random, 8);
-    layers.startup = 0;
-    CHECK(period_of(layers, 1, 1) <= fifo_period(layers) + layers.per_byte + 1e-9);
   }
 }
 

@@ -1,5 +1,6 @@
-// Times of flows at the flow level: the worked examples of PKT 6.6, the properties of PKT 15, and
-// the whole simulation against the plain one of flow_oracle.hpp.
+// Times of flows at the flow level: worked examples of PKT 6.6 (the others stand as lists of flows
+// in tests/run/flows_test.cpp), the properties of PKT 15, and the whole simulation against the
+// plain one of flow_oracle.hpp.
 #include "links/flow/flow_level.hpp"
 
 #include <doctest/doctest.h>
@@ -70,18 +71,6 @@ void check_ends(const FlowRun& run, const std::vector<double>& expected) {
   }
 }
 
-TEST_CASE("flow level: line of two links (M1)") {
-  check_ends(
-      run_line({kC, kC}, {over(0, 1, 125 * kMB), over(0, 0, 125 * kMB), over(1, 1, 125 * kMB)}),
-      {0.2, 0.2, 0.2});
-}
-
-TEST_CASE("flow level: a flow that leaves changes nothing for one that stops elsewhere (M2)") {
-  check_ends(
-      run_line({kC, 0.5e9}, {over(0, 1, 100 * kMB), over(0, 0, 100 * kMB), over(1, 1, 200 * kMB)}),
-      {0.4, 0.1, 0.4 + 100 * kMB / 0.5e9});
-}
-
 TEST_CASE("flow level: parking lots (M3, M4)") {
   check_ends(run_line({kC, kC, kC, kC},
                       {over(0, 3, 250 * kMB), over(0, 0, 50 * kMB), over(1, 1, 100 * kMB),
@@ -93,19 +82,6 @@ TEST_CASE("flow level: parking lots (M3, M4)") {
                 over(2, 2, 100 * kMB), over(3, 3, 100 * kMB)});
   check_ends(uneven, {0.4, 0.1, 0.2, 0.1 / 0.75, 0.4});
   CHECK(uneven.end_s[0] == uneven.end_s[4]); // a tie is one instant
-}
-
-TEST_CASE("flow level: two flows of a leaf-spine share an uplink, the third has its own (M5)") {
-  const LinkSpeed link{1e-6, kC};
-  const Fabric fabric = leaf_spine({2, 4, 4, link, link});
-  const Routes routes(fabric);
-  std::vector<FlowSpec> flows;
-  for (NodeId host = 0; host < 3; ++host) {
-    flows.push_back({.src = host, .dst = 4 + host, .bytes = 1.46e6});
-    flows.back().via = host == 2 ? 1 : 0;
-  }
-  const FlowRun run = run_flows(fabric, flow_paths(fabric, routes, flows, {}), flows);
-  check_ends(run, {0.00234, 0.00234, 0.001172});
 }
 
 TEST_CASE("flow level: arrivals and start-up latency (M6, M7)") {
@@ -129,40 +105,6 @@ TEST_CASE("flow level: a lower class waits and goes on (M8, M9)") {
   flows = {over(0, 0, 125 * kMB), over(0, 1, 125 * kMB), over(1, 1, 125 * kMB)};
   flows[1].priority = flows[2].priority = 2;
   check_ends(run_line({kC, kC}, flows), {0.1, 0.2, 0.1});
-}
-
-TEST_CASE("flow level: one capped flow of three (M10), weights (M13)") {
-  std::vector<FlowSpec> flows(3, over(0, 0, 100 * kMB));
-  flows[0].cap_Bps = 0.25e9;
-  check_ends(run_line({kC}, flows), {0.4, 0.2, 0.2});
-  flows.assign(3, over(0, 0, 125 * kMB));
-  flows[2].weight = 3;
-  check_ends(run_line({kC}, flows), {0.3, 0.3, 125 * kMB / (kC * 3 / 5)});
-}
-
-TEST_CASE("flow level: eight flows sprayed over four uplinks (M11), which carry equal bytes") {
-  const LinkSpeed link{1e-6, kC};
-  const Fabric fabric = leaf_spine({2, 8, 4, link, link});
-  const Routes routes(fabric);
-  std::vector<FlowSpec> flows;
-  for (NodeId host = 0; host < 8; ++host) {
-    flows.push_back({.src = host, .dst = 8 + host, .bytes = 125 * kMB});
-  }
-  const auto paths = flow_paths(fabric, routes, flows, {.spray = true});
-  CHECK(paths[0].latency_s == within(4e-6, kExact));
-  const FlowRun run = run_flows(fabric, paths, flows);
-  check_ends(run, std::vector<double>(8, 4e-6 + 0.2));
-  double spread = 0;
-  for (LinkId id = 0; id < fabric.links.size(); ++id) {
-    const FabricLink& cable = fabric.links[id];
-    if (!fabric.is_host(cable.from) && !fabric.is_host(cable.to) && run.links[id].bytes > 0) {
-      CHECK(run.links[id].bytes == within(8 * 125 * kMB / 4, kExact));
-      CHECK(run.links[id].busy_s == within(0.2, kExact));
-      CHECK(utilization(run, fabric, id) == within(0.2 / (0.2 + 4e-6), kExact));
-      spread += run.links[id].bytes;
-    }
-  }
-  CHECK(spread == within(2 * 8 * 125 * kMB, kExact));
 }
 
 TEST_CASE("flow level: three links, departures that change nothing for others (M12)") {

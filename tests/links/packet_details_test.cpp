@@ -1,8 +1,6 @@
 // Single rules of the packet level, each where it decides the result (PKT 3.5-3.7, 5).
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 #include "base/random.hpp"
 #include "links/packet_scenes.hpp"
 

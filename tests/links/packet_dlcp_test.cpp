@@ -87,26 +87,6 @@ TEST_CASE("dlcp: the last packet lost costs nothing within the bound") {
   check_bounds(waits);
 }
 
-TEST_CASE("dlcp: a packet lost beyond the bound costs one round of PROBE and BITMAP") {
-  const Fabric fabric = star(2, kLink10G);
-  for (const RateControl control : {RateControl::none, RateControl::dctcp, RateControl::timely}) {
-    for (const std::uint32_t seq : {0U, 7U, 9U}) {
-      CAPTURE(seq);
-      PacketOptions options = dlcp(control);
-      options.drop_once = {{.link = link_between(fabric, 0, 2), .connection = 0, .seq = seq}};
-      const auto result = run(fabric, options, one_flow(10, 0));
-      CHECK(result.flows[0].probe_rounds == 1);
-      CHECK(result.flows[0].retransmissions == 1);
-      CHECK(result.flows[0].duplicates == 0);
-      CHECK(result.flows[0].lost_network_bytes == 0);
-      // PROBE there (behind the last packet, unless that is the one), BITMAP back, once more.
-      const Picoseconds probe =
-          seq == 9 ? 10 * kTau + 2 * (kControl + kDelay) : (10 + 1) * kTau + 2 * kDelay + kControl;
-      CHECK(result.flows[0].fct() == probe + 2 * (kControl + kDelay) + 2 * (kTau + kDelay));
-    }
-  }
-}
-
 TEST_CASE("dlcp: random loss below the bound takes need / (1 - q) packets") {
   const Fabric fabric = star(2, kLink10G);
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {

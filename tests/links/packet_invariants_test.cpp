@@ -2,9 +2,6 @@
 // of paths, discipline and kind of buffer. Debug builds assert the same inside, and more.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <tuple>
-
 #include "base/random.hpp"
 #include "links/packet_scenes.hpp"
 

@@ -1,4 +1,4 @@
-// Raw flows: formulas F1-F3, order of events, thresholds, spraying (PKT 14).
+// Raw flows: order of events, own uplinks, spraying, shared pools (PKT 14).
 #include <doctest/doctest.h>
 
 #include "links/packet_scenes.hpp"
@@ -9,83 +9,6 @@ namespace {
 Fabric two_leaves() {
   return leaf_spine(
       {.leaves = 2, .hosts_per_leaf = 4, .spines = 4, .host = kLink10G, .uplink = kLink10G});
-}
-
-// F1 with k links.
-Picoseconds f1(std::int64_t packets, std::int64_t links) {
-  return (packets + links - 1) * kTau + links * kDelay;
-}
-
-TEST_CASE("packet level: one flow takes (n + k - 1) tau + k d") {
-  const Fabric fabric = star(2, kLink10G);
-  const auto result =
-      run(fabric, with(TransportKind::raw), {{.src = 0, .dst = 1, .size_bytes = 1000 * kPayload}});
-  CHECK(result.flows[0].fct() == f1(1000, 2));
-  CHECK(f1(1000, 2) == us(1203.2)); // V1
-  const Fabric far = two_leaves();
-  for (const auto& [packets, expected] : {std::pair{1000, 1207.6}, std::pair{1, 8.8}}) { // V2, V4
-    const auto four = run(far, with(TransportKind::raw),
-                          {{.src = 0, .dst = 4, .size_bytes = packets * kPayload}});
-    CHECK(four.flows[0].fct() == us(expected));
-    CHECK(four.flows[0].fct() == f1(packets, 4));
-    CHECK(four.packet_hops == 4 * static_cast<std::uint64_t>(packets));
-  }
-}
-
-TEST_CASE("packet level: a synchronised burst into one port is cut to min(Q, W(N-1)+1) + W - 1") {
-  const Fabric fabric = star(9, kLink10G);
-  const auto result = run(fabric, with(TransportKind::raw), incast(8, 64 * kPayload));
-  std::uint32_t accepted = 0;
-  std::int64_t lost = 0;
-  for (const MessageResult& flow : result.flows) {
-    accepted += flow.delivered_packets;
-    lost += flow.lost_network_bytes;
-  }
-  CHECK(accepted == 100 + 64 - 1); // V6
-  CHECK(all_drops(result, DropCause::buffer) == 8 * 64 - 163);
-  CHECK(lost == 349 * kPayload);
-  CHECK(last_end(result) == (163 + 1) * kTau + 2 * kDelay);
-  CHECK(last_end(result) == us(198.8));
-  CHECK(max_queue_of_switches(fabric, result) == 100);
-}
-
-TEST_CASE("packet level: two senders into one queue alternate, in two queues take turns") {
-  const Fabric fabric = star(3, kLink10G);
-  std::vector<PacketFlow> flows = incast(2, 100 * kPayload);
-  const PacketOptions options = unlimited(TransportKind::raw);
-  const auto shared = run(fabric, options, flows); // V11
-  CHECK(shared.flows[0].fct() == us(242.0));
-  CHECK(shared.flows[1].fct() == us(243.2));
-  flows[1].queue = 2;
-  const auto ordered = run(fabric, options, flows); // V12
-  CHECK(ordered.flows[0].fct() == us(123.2));
-  CHECK(ordered.flows[1].fct() == us(243.2));
-  flows[0].queue = 2;
-  flows[1].queue = 1;
-  const auto swapped = run(fabric, options, flows);
-  CHECK(swapped.flows[0].fct() == us(243.2));
-  CHECK(swapped.flows[1].fct() == us(123.2));
-}
-
-TEST_CASE("packet level: droppable packets leave the buffer to protected ones") {
-  const Fabric fabric = star(9, kLink10G); // V13
-  std::vector<PacketFlow> flows = incast(8, 64 * kPayload);
-  for (PacketFlow& flow : flows) {
-    flow.drop_rule = {.kind = DropRule::Kind::every, .every = 2, .offset = 0};
-  }
-  PacketOptions options = with(TransportKind::raw);
-  options.buffer.packets = 200;
-  options.drop_droppable = 20;
-  const auto result = run(fabric, options, flows);
-  std::uint32_t accepted = 0;
-  for (const MessageResult& flow : result.flows) {
-    accepted += flow.delivered_packets;
-  }
-  CHECK(accepted == 254 + 8);
-  CHECK(all_drops(result, DropCause::buffer) == 2);
-  CHECK(all_drops(result, DropCause::threshold) == 248);
-  CHECK(last_end(result) == us(317.6));
-  CHECK(max_queue_of_switches(fabric, result) == 200);
 }
 
 std::vector<PacketFlow> across(const Fabric& fabric, const std::vector<NodeId>& spines) {

@@ -20,20 +20,6 @@ TEST_CASE("reno: a loss-free window's worth takes (n + 1) tau + 2 d on a star") 
   CHECK(result.packet_hops == 10 * 4); // data and ACK, two links each
 }
 
-TEST_CASE("reno: the last packet lost costs one timeout") {
-  const Fabric fabric = star(2, kLink10G); // V17, F6
-  PacketOptions options = with(TransportKind::reno);
-  options.drop_once = {{.link = link_between(fabric, 0, 2), .connection = 0, .seq = 9}};
-  const auto result = run(fabric, options, {{.src = 0, .dst = 1, .size_bytes = 10 * kPayload}});
-  const Picoseconds last_ack = 9 * kTau + kTau + 2 * kDelay + 2 * (kAck + kDelay);
-  CHECK(last_ack == us(16.064));
-  CHECK(result.flows[0].fct() == last_ack + 10 * kMillisecond + 2 * (kTau + kDelay));
-  CHECK(result.flows[0].fct() == us(10'020.464));
-  CHECK(result.flows[0].timeouts == 1);
-  CHECK(result.flows[0].retransmissions == 1);
-  CHECK(result.flows[0].duplicates == 0);
-}
-
 TEST_CASE("reno: a packet lost in the middle costs a fast retransmission, no timeout") {
   const Fabric fabric = star(2, kLink10G);
   PacketOptions options = with(TransportKind::reno);

@@ -17,7 +17,6 @@ using namespace stepsim;
 using namespace stepsim::layers;
 using namespace stepsim::programs;
 using base::RandomStream;
-using stepsim::testing::plus_minus;
 using stepsim::testing::within;
 
 namespace {
@@ -81,22 +80,6 @@ TEST_CASE(
     CHECK(server_round_end(collective.enter_s, link, trial % 2 == 1) ==
           within(collectives::max_plus(collective).seconds, 1e-9));
   }
-}
-
-TEST_CASE("async server: period and staleness of AlexNet workers") {
-  AsyncTimes times = run_async(alexnet(2, 400));
-  CHECK(1e3 * times.period_s == within(614.663523, 1e-6));
-  CHECK(1e3 * async_period(alexnet(2, 400)) == within(614.663523, 1e-6));
-  CHECK(times.updates.back().staleness == 1);
-  times = run_async(alexnet(4, 400));
-  CHECK(1e3 * times.period_s == within(780.354867, 1e-6)); // server-bound: 4 n beta
-  CHECK(1e3 * async_period(alexnet(4, 400)) == within(780.354867, 1e-6));
-  AsyncInput serial = alexnet(4, 400);
-  serial.serial = true;
-  CHECK(1e3 * run_async(serial).period_s == within(1658.254093, 1e-6));
-  CHECK(1e3 * async_period(serial) == within(1658.254093, 1e-6));
-  // Server-bound from p > (c + 2 alpha + 2 n beta + n gamma) / n beta.
-  CHECK(async_period(alexnet(1, 1)) / alexnet_link().push_s == within(3.1507, 1e-5));
 }
 
 TEST_CASE("async server: equal workers have staleness 0, 1, .., p - 1 and then p - 1 for ever") {
@@ -165,31 +148,6 @@ TEST_CASE("async server: the period of equal workers is the formula, measured wi
     CHECK(times.period_s == within(async_period(input), 2e-3));
     CHECK(times.updates.size() == 400 * input.workers);
     CHECK(times.staleness.count() == 400 * static_cast<std::int64_t>(input.workers));
-  }
-}
-
-TEST_CASE("async server: mean staleness tends to p - 1 whatever the speeds") {
-  const auto mean = [](AsyncInput input) {
-    input.iterations = 20000 / input.workers;
-    return run_async(input).staleness.mean();
-  };
-  // c = 100, 100, 100, 200.
-  AsyncInput four{.workers = 4,
-                  .compute_s = 100,
-                  .link = {.latency_s = 1, .push_s = 5, .pull_s = 5, .add_s = 1},
-                  .variability = {.stragglers = {{3, 2.0}}}};
-  CHECK(mean(four) == within(3, 0.02 / 3));
-  RandomStream random({.seed = 47});
-  for (int trial = 0; trial < 20; ++trial) {
-    CAPTURE(trial);
-    AsyncInput input = four;
-    input.workers = static_cast<std::uint32_t>(random.integer(2, 10));
-    input.variability = {.compute_cv = trial % 2 == 0 ? 0 : 0.5, .seed = 3};
-    for (std::uint32_t w = 0; w < input.workers; ++w) {
-      input.variability.stragglers.push_back({w, random.uniform(0.3, 3)});
-    }
-    input.link.push_s = random.uniform(0, 30);
-    CHECK(mean(input) == within(input.workers - 1, 0.005));
   }
 }
 
@@ -291,22 +249,6 @@ TEST_CASE("async server: pushes that arrive together come in the order of worker
       start(*next);
     }
   }
-}
-
-TEST_CASE("async server: all times scale together, and one worker is sequential") {
-  AsyncInput input = alexnet(5, 40);
-  const AsyncTimes times = run_async(input);
-  input.compute_s *= 4;
-  input.link.latency_s *= 4;
-  input.link.push_s *= 4;
-  input.link.pull_s *= 4;
-  input.link.add_s *= 4;
-  CHECK(run_async(input).makespan_s == 4 * times.makespan_s);
-  CHECK(run_async(input).staleness.histogram() == times.staleness.histogram());
-  const AsyncInput alone = alexnet(1, 25);
-  CHECK(run_async(alone).makespan_s == within(25 * async_period(alone), 1e-12));
-  CHECK(run_async(alone).period_s == within(async_period(alone), 1e-12));
-  CHECK(run_async(alone).staleness.max() == 0);
 }
 
 TEST_CASE("stale synchronous: rows V1 to V3") {

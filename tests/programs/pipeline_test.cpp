@@ -6,7 +6,6 @@
 #include <set>
 
 #include "base/random.hpp"
-#include "collectives/method.hpp"
 #include "programs/builders/step_programs.hpp"
 #include "programs/event_pass.hpp"
 #include "programs/factors.hpp"
@@ -16,7 +15,6 @@
 
 using namespace stepsim::layers;
 using namespace stepsim::programs;
-using stepsim::Seconds;
 using stepsim::base::RandomStream;
 using stepsim::testing::within;
 
@@ -178,29 +176,6 @@ Input scaled(Input input, double by) {
 double harmonic(int n) { return n == 0 ? 0 : harmonic(n - 1) + 1.0 / n; }
 
 } // namespace
-
-TEST_CASE("pipeline: makespan of 100 iterations is c + m + 99 max(c, m), K = 1: 100 (c + m)") {
-  struct Row {
-    double c, m;
-  };
-  for (const Row row : {Row{100, 60}, Row{100, 100}, Row{60, 100}}) {
-    CHECK(run(fused(row.c, row.m, 1, 100)).makespan_s == 100 * (row.c + row.m));
-    for (const std::int64_t width : {2, 3, 4}) {
-      CAPTURE(width);
-      CHECK(run(fused(row.c, row.m, width, 100)).makespan_s ==
-            row.c + row.m + 99 * std::max(row.c, row.m));
-    }
-  }
-  CHECK(run(fused(100, 60, 2, 100)).makespan_s == 10060);
-  CHECK(run(fused(100, 60, 1, 100)).makespan_s == 16000);
-}
-
-TEST_CASE("pipeline: a warm-up runs synchronously, then switches") {
-  CHECK(run(warmed(100, 60, 2, 100, 20, WarmupSwitch::skip)).makespan_s == 20 * 160 + 80 * 100);
-  CHECK(run(warmed(100, 60, 2, 100, 20, WarmupSwitch::block)).makespan_s ==
-        21 * 160 + 160 + 78 * 100);
-  CHECK(run(warmed(100, 60, 2, 100, 99, WarmupSwitch::block)).makespan_s == 100 * 160);
-}
 
 TEST_CASE("pipeline: warm-up formulas for every W, T and K") {
   for (const std::int64_t iterations : {1, 2, 3, 7, 20}) {
@@ -522,64 +497,4 @@ TEST_CASE("pipeline: deterministic times need width 2, random ones more") {
   for (std::int64_t k = 2; k <= 16; ++k) {
     CHECK(period(random, k) <= period(random, k - 1) * 1.001);
   }
-}
-
-TEST_CASE("pipeline: exchange times of the ring of N4, with free codecs, and by layers") {
-  // m = 2 (p-1) alpha + 2 (p-1)/p (n/r) beta + (p-1)/p n gamma; the reductions stay uncompressed.
-  const auto ring = [](double n, double ratio, double p) {
-    const double share = (p - 1) / p;
-    return 2 * (p - 1) * 50e-6 + 2 * share * (n / ratio) / 1.25e9 + share * n * 1e-10;
-  };
-  const auto by_collective = [](double n, std::uint32_t p) {
-    stepsim::collectives::Collective collective;
-    collective.ranks = p;
-    collective.bytes = n;
-    collective.links.all = {.latency_s = 50e-6, .block_latency_s = 50e-6, .per_byte_s = 0.8e-9};
-    collective.reduction_s_per_byte = 1e-10;
-    collective.options.chunking = stepsim::collectives::Chunking::real;
-    collective.options.reduction_mode = stepsim::collectives::ReductionMode::serial;
-    return stepsim::collectives::seconds(collective, stepsim::collectives::Method::closed_form);
-  };
-  constexpr double kMlp = 2592040, kResNet = 46758048, kAlexNet = 243860896;
-  CHECK(1e3 * ring(kMlp, 1, 4) == within(3.604851, 1e-6));
-  CHECK(1e3 * ring(kMlp, 2, 4) == within(2.049627, 1e-6));
-  CHECK(1e3 * ring(kMlp, 4, 4) == within(1.272015, 1e-6));
-  CHECK(1e3 * ring(kResNet, 1, 4) == within(59.916511, 1e-6));
-  CHECK(1e3 * ring(kResNet, 2, 4) == within(31.861682, 1e-6));
-  CHECK(1e3 * ring(kAlexNet, 1, 4) == within(311.222642, 1e-6));
-  CHECK(1e3 * ring(kAlexNet, 2, 4) == within(164.906105, 1e-6));
-  CHECK(1e3 * ring(kAlexNet, 4, 4) == within(91.747836, 1e-6));
-  CHECK(1e3 * ring(kAlexNet, 1, 2) == within(207.381762, 1e-6));
-  for (const double n : {kMlp, kResNet, kAlexNet}) {
-    CHECK(by_collective(n, 4) == within(ring(n, 1, 4), 1e-12));
-  }
-  // The latency of 6 messages is the bandwidth part of n = p alpha / beta.
-  CHECK(6 * 50e-6 == within(1.5 * 250000 / 1.25e9, 1e-12));
-  // L exchanges pay latency and 100 us of synchronisation L times: m_L of equal pieces.
-  for (const auto& [pieces, milliseconds] :
-       {std::pair{1, 311.322642}, {8, 314.122642}, {16, 317.322642}, {62, 335.722642}}) {
-    Input layers = fused(0, 0, 1, 1);
-    layers.pieces.assign(static_cast<std::size_t>(pieces),
-                         {.exchange_s = ring(kAlexNet / pieces, 1, 4) + 100e-6});
-    CHECK(1e3 * run(layers).makespan_s == within(milliseconds, 1e-6));
-  }
-}
-
-TEST_CASE("pipeline: iteration times with the ring of N4 and codecs (AlexNet, c = 200 ms)") {
-  // m_r = 2 (p-1) alpha + 2 (p-1)/p (n/r) beta + (p-1)/p n (gamma + kc + kd), c gains n (kc + kd).
-  const double n = 243860896;
-  const auto iteration = [&](double ratio, double codec, std::int64_t width) {
-    const double m = 6 * 50e-6 + 2 * 0.75 * (n / ratio) / 1.25e9 + 0.75 * n * (1e-10 + 2 * codec);
-    return 1e3 * run(fused(0.2 + 2 * n * codec, m, width, 1000)).period_s;
-  };
-  CHECK(iteration(1, 0, 1) == within(511.222642, 1e-6));
-  CHECK(iteration(2, 0, 1) == within(364.906105, 1e-6));
-  CHECK(iteration(4, 0, 1) == within(291.747836, 1e-6));
-  CHECK(iteration(1, 0, 2) == within(311.222642, 1e-6));
-  CHECK(iteration(2, 0, 2) == within(200, 1e-6));
-  CHECK(iteration(4, 0, 2) == within(200, 1e-6));
-  CHECK(iteration(2, 1e-10, 1) == within(450.257418, 1e-6));
-  CHECK(iteration(2, 1e-10, 2) == within(248.772179, 1e-6));
-  CHECK(iteration(4, 1e-10, 1) == within(377.099150, 1e-6));
-  CHECK(iteration(4, 1e-10, 2) == within(248.772179, 1e-6));
 }

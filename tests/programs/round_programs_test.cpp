@@ -13,7 +13,6 @@
 using namespace stepsim::programs;
 using stepsim::Seconds;
 using stepsim::base::RandomStream;
-using stepsim::testing::plus_minus;
 using stepsim::testing::within;
 
 namespace {
@@ -29,61 +28,6 @@ PeriodAndExposed rounds(double step, std::uint32_t steps, const std::vector<doub
 }
 
 } // namespace
-
-TEST_CASE("local steps: one exchange per round, with and without overlap (rows L1 to L6)") {
-  CHECK(rounds(13, 1, {10.5}, 0, 0) == PeriodAndExposed{23.5, 10.5});
-  CHECK(rounds(13, 4, {10.5}, 1, 0) == PeriodAndExposed{63.5, 10.5});
-  CHECK(rounds(13, 4, {10.5}, 1, 1) == PeriodAndExposed{53, 0});
-  CHECK(rounds(13, 4, {20}, 0, 1) == PeriodAndExposed{59, 7});
-  CHECK(rounds(13, 4, {60}, 0, 2) == PeriodAndExposed{86, 34});
-  CHECK(rounds(13, 4, {60}, 0, 3) == PeriodAndExposed{73, 21});
-}
-
-TEST_CASE("local steps: streaming fragments (rows L7 to L13)") {
-  const std::vector<double> half(3, 0.5);
-  const std::vector<double> long_ones(3, 2.5);
-  CHECK(rounds(1, 6, half, 0, 0) == PeriodAndExposed{7.5, 1.5});
-  CHECK(rounds(1, 6, half, 0, 1) == PeriodAndExposed{6, 0});
-  CHECK(rounds(1, 6, long_ones, 0, 1) == PeriodAndExposed{10.5, 4.5});
-  CHECK(rounds(1, 6, long_ones, 0, 2) == PeriodAndExposed{7.5, 1.5});
-  CHECK(rounds(1, 10, {1, 2, 3, 4}, 0, 2) == PeriodAndExposed{13, 3});
-  CHECK(rounds(2, 8, {1, 1, 1, 9}, 0, 1) == PeriodAndExposed{23, 7});
-  CHECK(rounds(1, 6, half, 0.25, 1) == PeriodAndExposed{6.75, 0});
-}
-
-TEST_CASE("local steps: an island's own buckets in every step (rows L14, L15)") {
-  const auto hierarchical = [](double factor, std::uint32_t steps, double merge,
-                               std::uint32_t overlap) {
-    return figures(
-        layered_round_program({.layers = g3_layers(),
-                               .fragments = {{0, 1, 2, 3}},
-                               .outer = {{.exchange = {{}, Seconds{30}}, .merge = Seconds{merge}}},
-                               .buckets = g3_per_layer(factor)},
-                              {.local_steps = steps, .overlap_steps = overlap}));
-  };
-  const PeriodAndExposed blocking = hierarchical(0.2, 4, 0, 0);
-  CHECK(blocking.period == within(83.2, 1e-9));
-  CHECK(blocking.exposed == within(31.2, 1e-9));
-  const PeriodAndExposed overlapped = hierarchical(0.2, 4, 1, 1);
-  CHECK(overlapped.period == within(70.9, 1e-9));
-  CHECK(overlapped.exposed == within(17.9, 1e-9));
-  CHECK(hierarchical(1, 2, 1, 1) == PeriodAndExposed{50, 23});
-}
-
-TEST_CASE("local steps: a message per layer, awaited by its forward only (rows L16, L17)") {
-  const auto gated = [](const std::vector<std::vector<std::uint32_t>>& fragments, double seconds,
-                        std::uint32_t steps, std::uint32_t overlap) {
-    return figures(layered_round_program(
-        {.layers = g3_layers(),
-         .fragments = fragments,
-         .gate = OuterGate::layer,
-         .outer = std::vector<FragmentTimes>(4, {{{}, Seconds{seconds}}, {}})},
-        {.local_steps = steps, .overlap_steps = overlap}));
-  };
-  CHECK(gated({{0, 2}, {1, 3}}, 3, 4, 0) == PeriodAndExposed{55, 3});
-  CHECK(gated({{0, 2}, {1, 3}}, 3, 4, 1) == PeriodAndExposed{52, 0});
-  CHECK(gated({{0}, {1}, {2, 3}}, 9, 3, 1) == PeriodAndExposed{39, 0});
-}
 
 TEST_CASE(
     "local steps: fragment p of P is sent after step floor(p H / P), merged tau steps later") {
@@ -187,12 +131,6 @@ TEST_CASE("local steps: fragments and layer gates in an island") {
       CHECK(figures(layered_round_program(round, options)) == alone);
     }
   }
-}
-
-TEST_CASE("local steps: one step without overlap is one bucket behind a barrier") {
-  const PeriodAndExposed single =
-      figures(sync_sgd_program(g3_layers(), g3_single(), {.next_forward = NextForward::barrier}));
-  CHECK(rounds(13, 1, {10.5}, 0, 0) == single);
 }
 
 TEST_CASE("local steps: the run ends with the merges that are still to come") {

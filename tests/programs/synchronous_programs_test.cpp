@@ -27,55 +27,12 @@ Program g3_zero(const ZeroOptions& options) {
 
 } // namespace
 
-TEST_CASE("sync_sgd: accumulation adds a forward and a backward per micro-batch (rows S1, S2)") {
-  for (const std::uint32_t m : {1U, 2U, 4U}) {
-    CAPTURE(m);
-    const double more = (m - 1) * 13.0;
-    CHECK(figures(g3_sync(g3_per_layer(), {.micro_batches = m})) == PeriodAndExposed{19 + more, 6});
-    CHECK(figures(g3_sync(g3_per_layer(), {.micro_batches = m, .exchange_each = true})) ==
-          PeriodAndExposed{19 + more, 6});
-    CHECK(figures(g3_sync(g3_single(), {.micro_batches = m})) ==
-          PeriodAndExposed{23.5 + more, 10.5});
-  }
-}
-
-TEST_CASE("sync_sgd: exchanges in every micro-batch pile up when they are slow (row S3)") {
-  const std::vector<double> last{43, 56, 69};
-  const std::vector<double> each{43, 79, 115};
-  const std::vector<double> exposed_each{30, 53, 76};
-  for (std::uint32_t m = 1; m <= 3; ++m) {
-    CHECK(figures(g3_sync(g3_per_layer(3), {.micro_batches = m})) ==
-          PeriodAndExposed{last[m - 1], 30});
-    CHECK(figures(g3_sync(g3_per_layer(3), {.micro_batches = m, .exchange_each = true})) ==
-          PeriodAndExposed{each[m - 1], exposed_each[m - 1]});
-  }
-}
-
-TEST_CASE("sync_sgd: an update per layer or behind a barrier (row S4)") {
-  CHECK(figures(g3_sync(g3_per_layer(), {.update = Seconds{4}})) == PeriodAndExposed{23, 6});
-  CHECK(figures(g3_sync(g3_per_layer(),
-                        {.update = Seconds{4}, .next_forward = NextForward::barrier})) ==
-        PeriodAndExposed{23, 6});
-}
-
 TEST_CASE("sync_sgd: a run lasts forward + (K - 1) periods + finish + one update") {
   const double update = 4;
   const double finish = 2 + 12; // backward of layer 4, then all messages
   const double first_forward = 5 + update;
   CHECK(recurrence(g3_sync(g3_per_layer(), {.update = Seconds{update}}), 3).makespan_s ==
         first_forward + 2 * 23 + finish + update);
-}
-
-TEST_CASE("reduce_broadcast and dear: exchanges in two halves (rows S5, S6)") {
-  CHECK(figures(reduce_broadcast_program(g3_layers(), g3_per_layer(0.5), Seconds{1})) ==
-        PeriodAndExposed{16.75, 2.75});
-  const auto dear = [](const std::vector<BucketTimes>& buckets, GatherPrefetch prefetch) {
-    return figures(dear_program(g3_layers(), buckets, {.update = {}, .prefetch = prefetch})).period;
-  };
-  CHECK(dear(g3_per_layer(0.5), GatherPrefetch::all) == 15.75);
-  CHECK(dear(g3_per_layer(0.5), GatherPrefetch::one) == 16.0);
-  CHECK(dear(g3_buckets({{3, 2}, {1, 0}}, 0.5), GatherPrefetch::all) == 17.25);
-  CHECK(dear(g3_single(0.5), GatherPrefetch::all) == 23.5);
 }
 
 namespace {
@@ -131,47 +88,6 @@ TEST_CASE("dear updates a layer after its all-gather, reduce_broadcast all befor
         18.75 + 1);
 }
 
-TEST_CASE("zero: reduce-scatters, update, all-gathers (rows Z1 to Z7)") {
-  CHECK(figures(g3_zero({.stage = 1})) == PeriodAndExposed{19.75, 6.75});
-  CHECK(figures(g3_zero({.stage = 2})) == PeriodAndExposed{19.75, 6.75});
-  CHECK(figures(g3_zero({.stage = 1, .micro_batches = 3})) == PeriodAndExposed{45.75, 6.75});
-  CHECK(figures(g3_zero({.stage = 2, .micro_batches = 3})) == PeriodAndExposed{45.75, 6.75});
-  CHECK(figures(g3_zero({.stage = 2, .gather = NextForward::per_layer})) ==
-        PeriodAndExposed{15.75, 2.75});
-  CHECK(figures(g3_zero({.micro_batches = 2, .update = Seconds{8}, .shards = 8})) ==
-        PeriodAndExposed{33.75, 6.75});
-  // Gathers that take no time and reduce-scatters that take T are synchronous training.
-  std::vector<BucketTimes> buckets = g3_per_layer();
-  for (BucketTimes& bucket : buckets) {
-    bucket.gather = {};
-  }
-  const PeriodAndExposed zero =
-      figures(zero_program(g3_layers(), buckets, {.stage = 2, .update = Seconds{2}}));
-  CHECK(zero == PeriodAndExposed{21, 6});
-  CHECK(zero == figures(g3_sync(g3_per_layer(),
-                                {.update = Seconds{2}, .next_forward = NextForward::barrier})));
-}
-
-TEST_CASE("pipe_sgd: the period is max(c, m, (c + m) / K) (row P5)") {
-  const auto period = [](double c, double m, std::int32_t width) {
-    return figures(pipeline(0.25 * c, {{0.75 * c, m}}, width)).period;
-  };
-  CHECK(period(100, 60, 1) == 160);
-  CHECK(period(100, 60, 2) == 100);
-  CHECK(period(60, 100, 2) == 100);
-  CHECK(period(60, 100, 3) == 100);
-}
-
-TEST_CASE("pipe_sgd: after synchronous iterations the pipeline fills") {
-  // c = 100 s, m = 60 s: an iteration lasts 160 s at first, and then no longer than it computes.
-  const std::vector<LayerTimes> layers{{.forward = Seconds{25}, .backward = Seconds{75}}};
-  const Program made = pipe_sgd_program(
-      layers, {{.layers = {0}, .reduce = {.startup = {}, .data = {60}}, .gather = {}}},
-      {.width = 2, .synchronous_first = 3});
-  CHECK(recurrence(made, 6).marker_end == std::vector<double>{160, 320, 480, 580, 680, 780});
-  CHECK(steady_state(made).period.value == 100);
-}
-
 TEST_CASE("input: read between updates, or after forward (MER 7)") {
   const auto step = [](NextForward next, double input, bool pipelined) {
     const Program made = g3_sync(g3_per_layer(), {.update = Seconds{2}, .next_forward = next});
@@ -195,22 +111,6 @@ TEST_CASE("input: read between updates, or after forward (MER 7)") {
   const PeriodAndExposed dear =
       figures(with_input(dear_program(g3_layers(), g3_per_layer(0.5), {}), Seconds{50}, true));
   CHECK(dear.period == 50);
-}
-
-TEST_CASE("od_sgd: the period is max(c, m), c with two updates, and the delay is 1") {
-  const std::vector<LayerTimes> layers{{.forward = Seconds{3}, .backward = Seconds{5}}};
-  const auto made = [&](double m, double update) {
-    return od_sgd_program(layers,
-                          {{.layers = {0}, .reduce = {.startup = {}, .data = {m}}, .gather = {}}},
-                          Seconds{update}, Seconds{update});
-  };
-  for (const double update : {0.0, 1.0}) {
-    for (const double m : {0.0, 4.0, 9.0, 25.0}) {
-      const double c = 8 + 2 * update;
-      CHECK(figures(made(m, update)).period == within(std::max(c, m), 1e-12));
-    }
-  }
-  CHECK(staleness_histogram(made(4, 1), 10) == std::vector<std::int64_t>{0, 9});
 }
 
 TEST_CASE("critical cycle: attribution and derivatives of synchronous steps (rows E4, E5)") {

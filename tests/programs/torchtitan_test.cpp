@@ -15,7 +15,6 @@
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::programs;
-using stepsim::Seconds;
 using stepsim::base::RandomStream;
 using stepsim::testing::plus_minus;
 using stepsim::testing::within;
@@ -23,7 +22,8 @@ using stepsim::testing::within;
 namespace {
 
 // Embedding, 32 blocks, norm and output; the links are assumptions.
-Program llama(double compute_s, double startup_s, double part, double rate_Bps) {
+Program llama(double compute_s, double startup_s, double part, double rate_Bps,
+              std::uint32_t communicators = 2) {
   constexpr double kBlockFlop = 503'316'480;
   constexpr double kOutputFlop = 1'050'673'152;
   constexpr double kAllFlop = 32 * kBlockFlop + kOutputFlop;
@@ -44,7 +44,7 @@ Program llama(double compute_s, double startup_s, double part, double rate_Bps) 
     add(kBlockFlop, 218'112'000);
   }
   add(kOutputFlop, 525'340'672);
-  const FsdpOptions torchtitan{.keep_last = true, .communicators = 2};
+  const FsdpOptions torchtitan{.keep_last = true, .communicators = communicators};
   return fsdp_program(units, torchtitan);
 }
 
@@ -77,6 +77,17 @@ constexpr std::array kRows{Row{5762, 5605, 2.832788200, 2.844804584},
 constexpr double kTokens = 2 * 8192; // of a step, per GPU
 
 } // namespace
+
+TEST_CASE("fsdp: Llama-3.1-8B, a unit per block, on four networks (TRN 6)") {
+  const auto on = [](double startup_s, double rate_Bps, std::uint32_t communicators) {
+    return step(llama(2.8, startup_s, 15.0 / 16, rate_Bps, communicators));
+  };
+  CHECK(on(1e-4, 360e9, 1) == within(2.812016384, 1e-9));
+  CHECK(on(1e-4, 360e9, 2) == within(2.812016384, 1e-9));
+  CHECK(on(1e-4, 25e9, 1) == within(3.025830410, 1e-9));
+  CHECK(on(1e-4, 25e9, 2) == within(2.991815999, 1e-9));
+  CHECK(on(1e-3, 12.5e9, 1) == within(4.978109328, 1e-9));
+}
 
 TEST_CASE("fsdp: torchtitan on 8 and 128 H100, whose traffic is hidden (W2)") {
   for (const Row& row : kRows) {

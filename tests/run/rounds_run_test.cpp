@@ -1,9 +1,6 @@
 // Local SGD and DiLoCo through whole scenarios: rows L1 to L17 and W3 of TRN 11.5 and 11.6.
 #include <doctest/doctest.h>
 
-#include <array>
-#include <cmath>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -236,71 +233,6 @@ TEST_CASE("rounds: an outer network of its own") {
   CHECK(time(R"({"bandwidth_Bps": 5})") == within(6 * (1 + 10.0 / 5), 1e-12));
   CHECK(time(R"({"latency_s": 3, "bandwidth_Bps": 5, "ranks": 2})") ==
         within(2 * (3 + 20.0 / 5), 1e-12));
-}
-
-TEST_CASE("rounds: utilization of INTELLECT-1 (W3)") {
-  const std::map<int, double> rounds{{103, 0.956777}, {382, 0.856499}, {469, 0.829392}};
-  for (const auto& [exchange, utilization] : rounds) {
-    const Summary summary =
-        run_text(
-            scenario_of(R"({"name": "model", "forward_s": 7.6, "backward_s": 15.2,
-                                 "gradient_bytes": 40000000000})",
-                        kLine,
-                        diloco(R"("local_steps": 100, "exchange_s": )" + std::to_string(exchange))))
-            .summary;
-    CHECK(*summary.utilization == within(utilization, 1e-6));
-  }
-}
-
-TEST_CASE(
-    "rounds: bandwidths of the Streaming DiLoCo simulator (W1), where they are known exactly") {
-  struct Row {
-    const char* training;
-    int layers;
-    double step_s;
-    double parameters;
-    std::array<double, 5> gigabits; // for a utilization of 50, 80, 90, 95 and 99 %
-  };
-  const char* const parallel = R"("algorithm": "sync_sgd")";
-  const char* const streaming = R"("algorithm": "diloco", "outer_value_bytes": 2)";
-  const char* const overlapped =
-      R"("algorithm": "diloco", "outer_value_bytes": 0.5, "overlap_steps": 1)";
-  const std::vector<Row> rows{
-      {parallel, 24, 0.1, 1e9, {97.627119, 180, 213.333333, 231.374207, 660}},
-      {parallel, 48, 0.8, 1e10, {121.008403, 221.538462, 261.818182, 283.523316, 412.5}},
-      {streaming, 24, 0.1, 1e9, {1.527851, 5.383178, 10.105263, 16.023426, 28.021228}},
-      {streaming, 108, 4.9, 1e11, {2.680142, 6.972184, 9.911553, 12.061226, 22.877941}},
-      {overlapped, 24, 0.1, 1e9, {0.354855, 1.060383, 1.678322, 2.224029, 2.917588}}};
-  constexpr std::array kUtilizations{0.5, 0.8, 0.9, 0.95, 0.99};
-  for (const Row& row : rows) {
-    const bool rounds = row.training != parallel;
-    std::string layers;
-    for (int l = 0; l < row.layers; ++l) {
-      layers += (layers.empty() ? "" : ", ") + (R"({"name": "l)" + std::to_string(l)) +
-                R"(", "forward_s": )" + base::shortest(row.step_s / row.layers / 3) +
-                R"(, "backward_s": )" + base::shortest(row.step_s / row.layers * 2 / 3) +
-                R"(, "dtype": "bfloat16", "gradient_bytes": )" +
-                std::to_string(2 * std::llround(row.parameters / row.layers)) + "}";
-    }
-    const std::string keys = rounds
-                                 ? R"(, "local_steps": 100, "outer_gate": "layer", "fragments": )" +
-                                       std::to_string(row.layers / 3)
-                                 : "";
-    for (std::size_t u = 0; u < kUtilizations.size(); ++u) {
-      CAPTURE(row.training);
-      CAPTURE(kUtilizations[u]);
-      const Summary summary =
-          run_text(R"({"workload": {"layers": [)" + layers +
-                   R"(]}, "cluster": {"nodes": 2, "network": {"latency_s": 0, "bandwidth_Bps": )" +
-                   base::shortest(row.gigabits[u] * 1e9 / 8) +
-                   R"(}}, "limits": {"simulated_s": 1e9}, "allow_unusual": true,
-                    "communication": {"collective": "ring")" +
-                   (rounds ? "" : R"(, "schedule": "wfbp")") +
-                   R"(}, "training": {"iterations": 1, )" + row.training + keys + "}}")
-              .summary;
-      CHECK(*summary.compute_s / *summary.iteration_time_s == within(kUtilizations[u], 1e-6));
-    }
-  }
 }
 
 TEST_CASE("rounds: H = 1 without overlap is a single message behind a barrier") {

@@ -90,6 +90,7 @@ std::string one(const std::string& keys) {
 
 TEST_CASE("accumulation: rows S1 to S4") {
   CHECK(figures_of(g3("")) == Figures{19, 6});
+  CHECK(figures_of(g3(R"("update_s": 4)")) == Figures{23, 6});
   CHECK(figures_of(g3(R"("micro_batches": 2)")) == Figures{32, 6});
   CHECK(figures_of(g3(R"("micro_batches": 4)")) == Figures{58, 6});
   CHECK(figures_of(g3(R"("micro_batches": 4, "accumulation_exchange": "each")")) == Figures{58, 6});

@@ -113,6 +113,25 @@ TEST_CASE("every row of what-if is a run that its assignments give") {
   CHECK(rows > 80);
 }
 
+TEST_CASE(
+    "changes of a step that is merged by omgs, whose planner counts selection, have a range") {
+  const io::Json tree = io::parse_json(
+      R"({"kind": "scenario", "workload": {"layers": [{"name": "a", "forward_s": 1e-3,
+          "backward_s": 3e-3, "gradient_bytes": 40000}]}, "cluster": {"nodes": 4, "network":
+          {"latency_s": 1e-5, "bandwidth_Bps": 1e9, "transport": "rdma"}}, "conditions": "typical",
+          "communication": {"schedule": "omgs", "compression": {"method": "ok_topk",
+          "density": 0.01, "dense_warmup_iterations": 1}}})",
+      "test.json");
+  study::Files files(STEPSIM_SOURCE_DIR);
+  const study::Scenario scenario = study::parse_scenario(tree, files);
+  const study::Summary summary = study::run(scenario).summary;
+  const auto lines = study::what_if_lines(tree, scenario, *summary.iteration_time_s, files,
+                                          {.parts = summary.interval_parts});
+  CHECK(lines.size() > 1);
+  CHECK(std::ranges::all_of(lines,
+                            [](const study::WhatIf& line) { return line.gain_range.has_value(); }));
+}
+
 TEST_CASE("changes: what would run for long is left out, and said") {
   std::string layers;
   for (int l = 0; l < 100; ++l) {
