@@ -1,4 +1,4 @@
-// Local SGD and DiLoCo through whole scenarios: rows L1 to L17 and W3 of TRN 11.5 and 11.6.
+// Local SGD and DiLoCo through whole scenarios: rows L1 to L17 of TRN 11.5.
 #include <doctest/doctest.h>
 
 #include <string>
