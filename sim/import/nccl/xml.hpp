@@ -26,8 +26,8 @@ struct XmlElement {
   [[nodiscard]] const std::string* find(std::string_view attribute) const;
 };
 
-// The root element. Throws InputError `topo.xml:14: this is not XML, says its parser: Start-end tags
-// mismatch`, `... nested deeper than 64 levels`.
+// The root element. Throws InputError `topo.xml:14: this is not XML, says its parser: Start-end
+// tags mismatch`, `... nested deeper than 64 levels`.
 [[nodiscard]] XmlElement parse_xml(std::string_view text, const std::string& file);
 
 } // namespace stepsim::io
