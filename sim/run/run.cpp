@@ -101,10 +101,13 @@ void compare_with_dense(const Scenario& scenario, Summary& summary, ProgramMemor
   }
   Scenario& dense = *memory->dense_scenario;
   dense.cluster = scenario.cluster;
-  if (scenario.nominal) { // else nothing else changes
-    dense.training = scenario.training;
-    dense.workload = scenario.workload;
+  if (scenario.nominal) { // else nothing else changes; its messages lose by rules of their own
+    dense.nominal->cluster = scenario.nominal->cluster;
+    dense.nominal->training = scenario.nominal->training;
+    dense.nominal->compression = {};
     dense.conditions = scenario.conditions;
+    renew_conditions(dense);
+    dense.workload = scenario.workload;
   }
   dense.variability.seed = scenario.variability.seed;
   dense.communication.schedule = scenario.dense_baseline->schedule;

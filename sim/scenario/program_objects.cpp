@@ -221,8 +221,9 @@ std::uint32_t ProgramLinks::gpus_per_node() const {
 }
 
 programs::LinkConstants ProgramLinks::constants() const {
-  const Network& network = scenario_.cluster.network;
-  if (network.curve || scenario_.cluster.fabric || !scenario_.cluster.has_network) {
+  const Cluster& cluster = scenario_.cluster;
+  const bool two_levels = cluster.nodes > 1 && cluster.gpus_of_domain() > 1; // each has its own
+  if (cluster.network.curve || cluster.fabric || !cluster.has_network || two_levels) {
     return {};
   }
   const collectives::LinkCost link = exchange_of(scenario_).links.all;

@@ -323,6 +323,7 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
                            sent_element_bytes(scenario), start_up_of(scenario.communication)});
   if (best != nullptr) {
     network.curve = cost_of(*best);
+    network.valid_bytes = {best->segments.front().from_bytes, best->segments.back().to_bytes};
     network.curve_source = "calibration " + network.calibration + ", " + best->algorithm +
                            (best->start_up == links::StartUp::queue ? ", queued" : "") +
                            measured_halves(scenario);

@@ -82,6 +82,22 @@ TEST_CASE("break-even: nowhere, everywhere, and equality is not a gain") {
   CHECK(compression_gain(problem, DenseBaseline::sequential).wins.empty());
 }
 
+TEST_CASE("break-even: what only rounding tells from equality is no gain") {
+  BreakEvenProblem problem; // slowed backward and the start of the ring are all that is spent
+  problem.ranks = 3;
+  problem.latency_s = 5e-5;
+  problem.gradient_bytes = 110'000'000;
+  problem.bucket_bytes = 25'000'000;
+  problem.backward_s = 0.01;
+  problem.overlap_slowdown = 1.1;
+  problem.encode_decode_s = 0.001;
+  problem.startup_s = 2 * 2 * 5e-5;
+  problem.sent_bytes = 2 * 2 * 1.1e6 * 8;
+  const CompressionGain gain = compression_gain(problem, DenseBaseline::overlapped);
+  REQUIRE(gain.break_even_Bps.size() == 1);
+  CHECK(gain.break_even_Bps[0] == within(1.0928e10, 1e-4));
+}
+
 TEST_CASE("break-even: curves that touch at the corner are equal there only") {
   BreakEvenProblem problem; // P = 2, A = 0, c = 1: T_d = max(1, x) + x, corner x = 1
   problem.gradient_bytes = 2;

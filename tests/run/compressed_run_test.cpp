@@ -157,6 +157,26 @@ TEST_CASE("compression: speed-ups are ratios to the same run without it") {
         within(*summary_of({.schedule = "wfbp"}).iteration_time_s / period, 1e-12));
 }
 
+TEST_CASE("compression: under typical conditions, too, dense runs lose what they lose alone") {
+  const auto run = [](const std::string& compression, const std::string& schedule) {
+    return study::testing::run_text(R"({"workload": {"layers": [{"name": "a", "forward_s": 0.001,
+        "backward_s": 0.002, "gradient_bytes": 400000000}]}, "cluster": {"nodes": 4,
+        "preset": "a100x8n4"}, "conditions": "typical", "communication": {"collective": "ring",
+        "schedule": ")" + schedule + R"(", "compression": )" +
+                                    compression + "}}")
+        .summary;
+  };
+  for (const std::string& compression : {sparse("topk", 0.01), std::string(R"("signsgd")")}) {
+    CAPTURE(compression);
+    const study::Summary coded = run(compression, "single");
+    const double period = *coded.iteration_time_s;
+    CHECK(*coded.speedup_vs_dense_sequential ==
+          within(*run(R"("none")", "single").iteration_time_s / period, 1e-12));
+    CHECK(*coded.speedup_vs_dense_overlapped ==
+          within(*run(R"("none")", "ddp").iteration_time_s / period, 1e-12));
+  }
+}
+
 TEST_CASE("compression: layer by layer, selection delays backward or runs beside it") {
   const auto run_with = [](const char* stream) {
     return summary_of(

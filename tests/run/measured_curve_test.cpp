@@ -2,6 +2,7 @@
 // them, and where it refuses.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "document/json_text.hpp"
@@ -43,6 +44,27 @@ TEST_CASE("the resolved scenario of a measured curve gives the same time again")
   const Result first = run_text(text(4, "v100-10gbe", "calibrated"));
   const Result second = run_text(io::pretty(scenario_tree(*first.scenario)));
   CHECK(*second.summary.iteration_time_s == *first.summary.iteration_time_s);
+}
+
+TEST_CASE("a message outside of what its own curve was measured for is extrapolated (CAL 4.3)") {
+  const io::TemporaryFolder folder;
+  const auto curve = [](const std::string& op, const std::string& to_bytes) {
+    return R"({"op": ")" + op + R"(", "algorithm": "library", "ranks": 8, "segments": [
+        {"from_bytes": 1000, "to_bytes": )" +
+           to_bytes + R"(, "startup_s": 1e-5, "per_byte_s": 1e-9}]})";
+  };
+  const std::string head = R"({"schema_version": 1, "kind": "network_calibration", "name": "t",
+      "label": "measured", )";
+  for (const std::string valid : {"", R"("valid": {"ranks": [8, 8], "bytes": [8, 1e9]}, )"}) {
+    const std::string file =
+        folder.put("t.json", head + valid + R"("collectives": [)" + curve("allreduce", "8e6") +
+                                 ", " + curve("broadcast", "1e9") + "]}");
+    const Result result = run_text(text(2, file, "calibrated"));
+    CHECK(*result.extrapolation_factor == within(5, 1e-12)); // 40 MB
+    CHECK(std::ranges::any_of(result.warnings, [](const std::string& warning) {
+      return warning.ends_with("by 5.00 times at most: extrapolated");
+    }));
+  }
 }
 
 TEST_CASE("one worker needs no curve") {

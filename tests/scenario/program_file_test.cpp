@@ -150,6 +150,7 @@ TEST_CASE("program file: groups of the cluster run inside nodes and between them
                 "intra_network": {"latency_s": 0, "bandwidth_Bps": 1e11},
                 "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e10}}})";
   const ProgramFile file = read(text);
+  CHECK(file.links.latency_s == 0); // two kinds of links: none is that of all start-ups
   CHECK(file.program.operations[0].duration_s() == within(3 * 1e6 / 1e11, 1e-12));
   CHECK(file.program.operations[1].startup.value == within(6 * 1e-5, 1e-12));
   CHECK(file.program.operations[1].data.value == within(6 * 2 * 1e6 / 1e10, 1e-12));

@@ -24,18 +24,26 @@ struct Piece {
   double intercept{}, slope{};
 };
 
+// What is saved beyond what is spent; 0 where only rounding tells them apart.
+double beyond(double saved, double spent) {
+  const double difference = saved - spent;
+  return std::abs(difference) <= 1e-12 * std::max(saved, spent) ? 0 : difference;
+}
+
 std::vector<Piece> pieces_of(const BreakEvenProblem& problem, DenseBaseline baseline) {
   const Ring ring = ring_of(problem);
   const double spent = problem.encode_decode_s + problem.startup_s;
   const double whole =
-      ring.per_x * static_cast<double>(problem.gradient_bytes) - problem.sent_bytes;
+      beyond(ring.per_x * static_cast<double>(problem.gradient_bytes), problem.sent_bytes);
   if (baseline == DenseBaseline::sequential) {
-    return {{0, HUGE_VAL, ring.startup - spent, whole}};
+    return {{0, HUGE_VAL, beyond(ring.startup, spent), whole}};
   }
   const Buckets buckets = buckets_of(problem);
   const auto n = static_cast<double>(buckets.count);
-  const double last = ring.per_x * static_cast<double>(buckets.last_bytes) - problem.sent_bytes;
-  const double hidden = (problem.overlap_slowdown - 1) * problem.backward_s + ring.startup - spent;
+  const double last =
+      beyond(ring.per_x * static_cast<double>(buckets.last_bytes), problem.sent_bytes);
+  const double hidden =
+      beyond((problem.overlap_slowdown - 1) * problem.backward_s + ring.startup, spent);
   if (buckets.count == 1) {
     return {{0, HUGE_VAL, hidden, last}};
   }
@@ -46,8 +54,8 @@ std::vector<Piece> pieces_of(const BreakEvenProblem& problem, DenseBaseline base
   if (corner > 0) {
     pieces.push_back({0, corner, hidden, last});
   }
-  pieces.push_back(
-      {std::max(0.0, corner), HUGE_VAL, n * ring.startup - problem.backward_s - spent, whole});
+  pieces.push_back({std::max(0.0, corner), HUGE_VAL,
+                    beyond(n * ring.startup, problem.backward_s + spent), whole});
   return pieces;
 }
 
