@@ -14,7 +14,14 @@ namespace stepsim::study {
 
 namespace {
 
-programs::AsyncInput input_of(const Scenario& scenario, const ServerExchange& exchange) {
+programs::AsyncInput input_of(const Scenario& scenario, ServerExchange exchange) {
+  // Between the GPUs of one machine messages take its own link, and share no interface.
+  if (collectives::Links& links = exchange.server.links;
+      links.two_level && links.two_level->gpus_per_node >= exchange.server.ranks &&
+      exchange.server.options.placement != collectives::Placement::dedicated) {
+    links.all = links.two_level->intra;
+    links.two_level.reset();
+  }
   programs::AsyncInput input;
   input.workers = static_cast<std::uint32_t>(scenario.cluster.exchange_ranks());
   input.iterations = scenario.training.iterations;

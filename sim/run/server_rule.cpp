@@ -3,6 +3,7 @@
 #include "run/run_program.hpp"
 
 #include "run/network_figures.hpp"
+#include "scenario/node_counts.hpp"
 
 namespace stepsim::study {
 
@@ -59,6 +60,32 @@ std::vector<ServerExchange> exchanges_of(const Scenario& scenario, const Scenari
   return exchanges;
 }
 
+// The ranks of each machine, where servers see a machine as one worker; else none.
+std::vector<std::uint32_t> machines_of(const Cluster& cluster) {
+  if (!cluster.machines_push) {
+    return {};
+  }
+  std::vector<std::uint32_t> counts =
+      domain_ranks(cluster.ranks_per_node, cluster.nvlink_domain_nodes);
+  const auto machines = static_cast<std::size_t>(cluster.exchange_ranks());
+  counts.resize(machines, static_cast<std::uint32_t>(cluster.gpus_of_domain())); // equal ones
+  return counts;
+}
+
+// A machine is ready when the last of its ranks is.
+std::vector<double> ready_times(std::span<const std::uint32_t> machines,
+                                std::span<const double> enter_s) {
+  if (machines.empty()) {
+    return {enter_s.begin(), enter_s.end()};
+  }
+  std::vector<double> ready_s;
+  for (const std::uint32_t ranks : machines) {
+    ready_s.push_back(std::ranges::max(enter_s.first(ranks)));
+    enter_s = enter_s.subspan(ranks);
+  }
+  return ready_s;
+}
+
 } // namespace
 
 // All that the model of rounds knows: real links, messages in line and more than one worker.
@@ -66,7 +93,6 @@ bool has_server_rounds(const Scenario& scenario) {
   return sends_in_line(scenario) && scenario.variability.varies() &&
          !simulates_messages(scenario) && scenario.workload.bytes().value > 0 &&
          !scenario.cluster.network.curve && scenario.cluster.ranks() > 1 &&
-         !scenario.cluster.machines_push &&
          scenario.communication.options.cost_form == collectives::CostForm::exact;
 }
 
@@ -81,13 +107,13 @@ programs::EachRule server_rule(const Scenario& scenario, const ScenarioProgram& 
   }
   // The factor is one on latencies, bytes and additions, so that workers which come 1 s apart at a
   // server that is twice as slow are as if they came 0.5 s apart.
-  return [exchanges = exchanges_of(scenario, made)](const programs::Operation& exchange,
-                                                    double factor, std::span<const double> enter_s,
-                                                    std::span<double> leave_s) {
+  return [exchanges = exchanges_of(scenario, made), machines = machines_of(scenario.cluster)](
+             const programs::Operation& exchange, double factor, std::span<const double> enter_s,
+             std::span<double> leave_s) {
     constexpr double kNoTime = 1e-30;
     const double slower = std::max(factor, kNoTime);
     const double origin = *std::ranges::min_element(enter_s); // keeps times small, and their digits
-    std::vector<double> ready_s(enter_s.begin(), enter_s.end());
+    std::vector<double> ready_s = ready_times(machines, enter_s);
     for (double& each : ready_s) {
       each = (each - origin) / slower;
     }

@@ -372,3 +372,53 @@ TEST_CASE("parameter server: codecs beside servers on the workers of nodes with 
           within(round, 1e-9));
   }
 }
+
+// CON 7: with no loss a step is the ideal one without latency; a machine pushes when the last of
+// its GPUs is ready.
+TEST_CASE("parameter server: pushes come one by one under typical conditions, too") {
+  const auto period = [](int gpus, const std::string& training, const std::string& conditions) {
+    const bool typical = !conditions.empty();
+    return *study::testing::run_text(
+                R"({"workload": {"layers": [{"name": "a", "forward_s": 0.02, "backward_s": 0.03,
+                      "gradient_bytes": 10000000}]}, "allow_unusual": true, "cluster": {"nodes": 4,
+                    "gpus_per_node": )" +
+                std::to_string(gpus) +
+                (gpus > 1 ? R"(, "intra_network": {"latency_s": 0, "bandwidth_Bps": 1e12)" +
+                                std::string(typical ? R"(, "bus": "nvlink")" : "") + "}"
+                          : "") +
+                R"(, "network": {"latency_s": 0, "bandwidth_Bps": 1e9)" +
+                (typical ? R"(, "transport": "tcp")" : "") + R"(}}, "training": {)" + training +
+                R"(}, "variability": {"stragglers": [{"worker": 0, "factor": 2}]})" + conditions +
+                "}")
+                .summary.iteration_time_s;
+  };
+  const std::string neutral = R"(, "conditions": {"kind": "typical", "factors": {"e_tcp": 1,
+      "c_tcp": 1e16, "e_ps": 1, "a_server": 0, "h_tcp": 0, "l_0": 0, "l_1": 0, "s_net": 1)";
+  for (const std::string training : {R"("algorithm": "parameter_server")",
+                                     R"("algorithm": "parameter_server", "placement": "sharded")",
+                                     R"("algorithm": "easgd", "local_steps": 1)"}) {
+    CAPTURE(training);
+    CHECK(period(1, training, neutral + "}}") == within(period(1, training, ""), 1e-9));
+    // Two GPUs of the slow machine are as one worker that is slow.
+    CHECK(period(2, training, neutral + R"(, "e_nvlink": 1}})") ==
+          within(period(1, training, ""), 1e-9));
+  }
+}
+
+TEST_CASE("parameter server: on one machine asynchronous pushes take its own link") {
+  const auto period = [](const std::string& mode, const std::string& intra_Bps,
+                         const std::string& network) {
+    return *study::testing::run_text(
+                R"({"workload": {"layers": [{"name": "a", "forward_s": 0.03, "backward_s": 0.06,
+                      "gradient_bytes": 24000000}]}, "cluster": {"nodes": 1, "gpus_per_node": 4,
+                    "intra_network": {"latency_s": 0, "bandwidth_Bps": )" +
+                intra_Bps + "}" + network + R"(}, "training": {"algorithm": "parameter_server",
+                    "iterations": 200, "placement": "sharded", "mode": ")" +
+                mode + R"("}})")
+                .summary.iteration_time_s;
+  };
+  const std::string network = R"(, "network": {"latency_s": 0, "bandwidth_Bps": 1e8})";
+  // Alone: a push and a pull of all bytes over the link of a GPU.
+  CHECK(period("async", "1e10", network) == within(0.09 + 2 * 0.0024, 1e-6));
+  CHECK(period("async", "1e10", "") == within(0.09 + 2 * 0.0024, 1e-6));
+}
