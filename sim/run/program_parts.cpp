@@ -265,6 +265,9 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made) {
     replicas->share(made.sent);
   }
   reduces.share(made.sent);
+  const bool counted = made.made_for == MadeFor::figures && !is_simulated(scenario) &&
+                       made.counted_ranks == scenario.cluster.ranks();
+  made.counted_ranks = made.made_for == MadeFor::period ? 0 : scenario.cluster.ranks();
   for (std::uint32_t u = 0; u < made.units.size(); ++u) {
     ProgramUnit& unit = made.units[u];
     if (const std::uint32_t like = made.like(u); like != u) {
@@ -282,6 +285,9 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made) {
       if (made.made_for == MadeFor::period) {
         exchange = taken(all.times(bytes), made.simulated);
         return;
+      }
+      if (counted && all.is_fixed()) {
+        return all.renew(bytes, exchange);
       }
       const GroupExchange of_group = all(bytes);
       exchange = taken(of_group, made.simulated);
