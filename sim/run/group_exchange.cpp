@@ -334,4 +334,22 @@ GroupExchange GroupExchanges::operator()(double bytes) {
   return result;
 }
 
+void add_evaluation(const GroupExchanges& exchanges, ScenarioProgram& made) {
+  made.method = std::max(made.method, exchanges.method());
+  made.events += exchanges.events();
+  made.estimates.insert(exchanges.estimates().begin(), exchanges.estimates().end());
+}
+
+UnitExchange taken(const GroupExchange& exchange, bool simulated) {
+  UnitExchange unit{.seconds = exchange.seconds(),
+                    .time = simulated ? exchange.beside : exchange.time,
+                    .bytes_sent = exchange.bytes_sent,
+                    .startup_s = exchange.startup_s,
+                    .reduction_s = exchange.reduction_s};
+  if (simulated && exchange.sent) {
+    unit.stages = {*exchange.sent};
+  }
+  return unit;
+}
+
 } // namespace stepsim::study

@@ -164,9 +164,18 @@ double exchange_seconds(const ScenarioProgram& made, const programs::OperationTi
       if (ends[exchanges.back() * width] + later <= from_s) {
         continue;
       }
+      const double last = ends[exchanges.back() * width] + later;
+      const bool inside = starts[exchanges.front() * width] + later >= until && last <= to_s;
       for (const std::uint32_t o : exchanges) { // in order of time
-        add(starts[o * width] + later, ends[o * width] + later);
+        const double start = starts[o * width] + later;
+        const double end = ends[o * width] + later;
+        if (inside) {
+          busy += end - start;
+        } else {
+          add(start, end);
+        }
       }
+      until = std::max(until, last);
     }
     return busy;
   }
