@@ -1,5 +1,6 @@
 #include "programs/live_bytes.hpp"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -66,57 +67,51 @@ std::vector<LiveSpan> live_spans(const Program& program) {
   return spans;
 }
 
-// Spans of a kind mostly begin in turn and end in turn: lists in order of time, which are merged.
-LivePeak live_peak(std::span<const LiveSpan> spans, const LiveBytes& bytes,
-                   const OperationTimes& times, std::int64_t iteration) {
-  struct Change {
-    double time, bytes;
-    std::size_t kind;
-  };
-  const auto is_before = [](const Change& a, const Change& b) { // what is freed comes first
-    return a.time != b.time ? a.time < b.time
-                            : std::tie(a.bytes, a.kind) < std::tie(b.bytes, b.kind);
-  };
-  const std::size_t row = times.at(times.row(iteration), 0, 0);
-  const double later = times.later_s(iteration);
-  std::array<std::vector<Change>, 2 * kLiveKinds> lists;
+LiveChanges::LiveChanges(std::span<const LiveSpan> spans, const LiveBytes& bytes) {
   for (const LiveSpan& span : spans) {
     const auto kind = static_cast<std::size_t>(span.kind);
     const double held = bytes[kind].empty() ? 0 : bytes[kind][span.unit];
     if (held > 0) {
-      const auto time = [&](const std::vector<double>& of, std::size_t operation) {
-        return of[row + operation * times.width()] + later;
-      };
-      lists[2 * kind].push_back({time(times.start, span.from), held, kind});
-      lists[2 * kind + 1].push_back({time(times.end, span.to), 0 - held, kind});
+      changes_.push_back({span.from, true, kind, held});
+      changes_.push_back({span.to, false, kind, 0 - held});
     }
   }
-  constexpr double kNever = std::numeric_limits<double>::infinity();
-  std::vector<const Change*> next; // of each list, the first one first
-  const auto move_back = [&](std::size_t i) {
-    for (; i + 1 < next.size() && is_before(*next[i + 1], *next[i]); ++i) {
-      std::swap(next[i], next[i + 1]);
-    }
+}
+
+// What is freed comes first. In an order that holds as before, the peak is the same.
+LivePeak LiveChanges::peak(const OperationTimes& times, std::int64_t iteration) {
+  const auto is_before = [](const Change& a, const Change& b) {
+    return a.time != b.time ? a.time < b.time
+                            : std::tie(a.bytes, a.kind) < std::tie(b.bytes, b.kind);
   };
-  for (std::vector<Change>& list : lists) {
-    if (!std::ranges::is_sorted(list, is_before)) {
-      std::ranges::sort(list, is_before);
-    }
-    list.push_back({.time = kNever, .bytes = 0, .kind = 0});
-    next.insert(next.begin(), list.data());
-    move_back(0);
+  const std::size_t row = times.at(times.row(iteration), 0, 0);
+  const std::size_t width = times.width();
+  const double* const starts = times.start.data() + row;
+  const double* const ends = times.end.data() + row;
+  bool in_order = peak_.has_value();
+  const Change* before = nullptr;
+  double latest = -1;
+  for (Change& change : changes_) {
+    const double time = (change.begins ? starts : ends)[change.operation * width];
+    change.time = time;
+    in_order = in_order && (time > latest || !is_before(change, *before));
+    latest = time;
+    before = &change;
   }
+  if (in_order) {
+    return *peak_;
+  }
+  std::ranges::sort(changes_, is_before);
   LivePeak peak;
   LivePeak now;
-  for (; next.front()->time < kNever; move_back(0)) {
-    const Change& change = *next.front()++;
+  for (const Change& change : changes_) {
     now.bytes += change.bytes;
     now.of_kind[change.kind] += change.bytes;
     if (now.bytes > peak.bytes) {
       peak = now;
     }
   }
-  return peak;
+  return *(peak_ = peak);
 }
 
 } // namespace stepsim::programs

@@ -35,9 +35,27 @@ struct LivePeak {
   double bytes{};
   std::array<double, kLiveKinds> of_kind{}; // parts of `bytes`
 };
-// The most bytes of rank 0 at any time of an iteration. `times` must have been recorded with
-// Record::all.
-[[nodiscard]] LivePeak live_peak(std::span<const LiveSpan> spans, const LiveBytes& bytes,
-                                 const OperationTimes& times, std::int64_t iteration);
+
+// The begins and ends of spans that hold bytes, and their peak when they were sorted last. The
+// points of a sweep mostly have them in the same order.
+class LiveChanges {
+public:
+  LiveChanges() = default;
+  LiveChanges(std::span<const LiveSpan> spans, const LiveBytes& bytes);
+  // The most bytes of rank 0 at any time of an iteration. `times` must have recorded the starts and
+  // ends of operations.
+  [[nodiscard]] LivePeak peak(const OperationTimes& times, std::int64_t iteration);
+
+private:
+  struct Change {
+    std::uint32_t operation{};
+    bool begins{};
+    std::size_t kind{};
+    double bytes{}; // less than 0 where the span ends
+    double time{};
+  };
+  std::vector<Change> changes_; // in order of time
+  std::optional<LivePeak> peak_;
+};
 
 } // namespace stepsim::programs

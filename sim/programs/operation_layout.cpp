@@ -208,17 +208,30 @@ OperationLayout layout_of(const Program& program) {
   OperationLayout layout;
   const std::size_t count = program.operations.size();
   layout.order = issue_order(program).order;
-  layout.on_streams = waits_on_streams(program);
+  const std::vector<Wait> on_streams = waits_on_streams(program);
   const auto add_arc = [&](const Wait& wait) {
     layout.arcs.push_back(
         {.back = wait.operation - std::int64_t{wait.distance} * program.iteration_size(),
          .distance = static_cast<std::uint32_t>(wait.distance),
          .until = wait.until});
   };
-  for (const std::uint32_t o : layout.order) {
+  layout.first_arc.push_back(0);
+  for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
     std::ranges::for_each(program.waits_of(o), add_arc);
-    add_arc(layout.on_streams[o]);
-    layout.arcs_until.push_back(static_cast<std::uint32_t>(layout.arcs.size()));
+    add_arc(on_streams[o]);
+    layout.first_arc.push_back(static_cast<std::uint32_t>(layout.arcs.size()));
+    const Operation& each = program.operations[o];
+    if (each.type == OperationType::exchange) {
+      layout.exchanges.push_back(o);
+      layout.one_channel =
+          layout.one_channel && each.stream == program.operations[layout.exchanges.front()].stream;
+    }
+  }
+  layout.longest = longest_wait(program);
+  for (const Wait& wait : program.waits) {
+    const bool ends = wait.until != kAlways;
+    layout.always = layout.always && !ends;
+    layout.warmup = ends ? std::max<std::int64_t>(layout.warmup, wait.until) : layout.warmup;
   }
   for (std::uint32_t o = program.iteration_size(); o < count; ++o) {
     layout.order.push_back(o);

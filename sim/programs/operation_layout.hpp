@@ -26,17 +26,21 @@ struct OperationLayout {
   std::vector<std::uint32_t> ring_first;
   std::vector<std::uint32_t> ring_mask;
   std::vector<WaitSlot> waits;
-  std::uint32_t slots{};        // total of all rings
-  std::vector<Wait> on_streams; // waits_on_streams()
-  // The waits of an iteration in the order of evaluation, each operation last for the one before it
-  // on its stream: where the awaited end lies in rows of one end per operation, counted from the
-  // row of the iteration. Those of operation order[i] end at arcs_until[i].
+  std::uint32_t slots{}; // total of all rings
+  // The waits of the operations of an iteration, each last for the one before it on its stream:
+  // where the awaited end lies in rows of one end per operation, counted from the row of the
+  // iteration. Those of operation o begin at first_arc[o] and end at first_arc[o + 1].
   struct Arc {
     std::int64_t back;
     std::uint32_t distance, until;
   };
   std::vector<Arc> arcs;
-  std::vector<std::uint32_t> arcs_until;
+  std::vector<std::uint32_t> first_arc;
+  std::int64_t longest{}; // longest_wait()
+  std::int64_t warmup{};  // the last iteration that a wait which ends does not hold in, or 0
+  bool always = true;     // no wait ends
+  std::vector<std::uint32_t> exchanges; // of an iteration
+  bool one_channel = true;              // all of them are on one stream
   // Every iteration begins as the first does, and streams and exchanges are those of fifo_pass().
   bool begins_idle{};
   // The operations of an iteration, each delay and exchange behind the computing that it waits for.
@@ -77,7 +81,8 @@ struct OperationLayout {
 // [operation]: seconds without factors of variability.
 [[nodiscard]] inline std::vector<double> durations_of(const Program& program) {
   std::vector<double> seconds(program.operations.size());
-  std::ranges::transform(program.operations, seconds.begin(), &Operation::duration_s);
+  std::ranges::transform(program.operations, seconds.begin(),
+                         [](const Operation& each) { return each.duration_s(); });
   return seconds;
 }
 

@@ -28,8 +28,6 @@ struct OperationTimes {
   // iterations behind it, which are not recorded: in these start, end and marker_end have no more
   // than `repeats_from` iterations.
   std::optional<double> period_s;
-  // Beside a period that recurrence() finds: seconds of exchanges on the cycle, per iteration.
-  std::optional<double> period_exchange_s;
   std::int64_t repeats_from{};
   std::int64_t recorded_from{};   // the first iteration in `start` and `end`
   std::vector<double> marker_end; // [iteration * ranks + rank]

@@ -2,17 +2,79 @@
 
 #include <cassert>
 #include <cmath>
+#include <ranges>
 
 namespace stepsim::programs {
 namespace {
 
-// The last iteration that a wait which ends does not hold in, or 0.
-std::int64_t warmup_of(const Program& program) {
-  std::int64_t warmup = 0;
-  for (const Wait& wait : program.waits) {
-    warmup = wait.until == kAlways ? warmup : std::max<std::int64_t>(warmup, wait.until);
+// What the first operation waits for in the iteration behind one that began idle and has these
+// ends.
+std::uint32_t last_of_idle(const OperationLayout& layout, const double* ends) {
+  const auto count = static_cast<std::int64_t>(layout.first_arc.size() - 1);
+  const auto arcs = std::span(layout.arcs).first(layout.first_arc[1]);
+  const auto end = [&](const OperationLayout::Arc& arc) { return ends[arc.back + count]; };
+  return static_cast<std::uint32_t>(std::ranges::max_element(arcs, {}, end)->back + count);
+}
+
+// Seconds of a cycle and of its exchanges, per iteration.
+struct Cycle {
+  double period_s{}, exchange_s{};
+};
+
+// The cycle of binding waits in iteration t, whose operations wait for the same as in those before
+// it; its ends and starts are given, the ends of iterations before it lie in front of them. The sum
+// begins with the first operation of the list, or with that of an iteration that begins idle, and
+// goes on in the direction of time.
+Cycle binding_cycle(const Program& program, const OperationLayout& layout, std::int64_t t,
+                    const double* ends, const double* starts) {
+  const std::uint32_t count = program.iteration_size();
+  const auto operation = [&](const OperationLayout::Arc& arc) {
+    return static_cast<std::uint32_t>(arc.back + std::int64_t{arc.distance} * count);
+  };
+  const auto arcs_of = [&](std::uint32_t o) {
+    return std::span(layout.arcs)
+        .subspan(layout.first_arc[o], layout.first_arc[o + 1] - layout.first_arc[o]);
+  };
+  // What the start of an operation waited for: the end that equals it.
+  const auto binding = [&](std::uint32_t o) -> const OperationLayout::Arc& {
+    for (const OperationLayout::Arc& arc : arcs_of(o)) {
+      if (arc.until == kAlways && (arc.distance > t ? 0 : ends[arc.back]) == starts[o]) {
+        return arc;
+      }
+    }
+    return arcs_of(o).back();
+  };
+  std::vector<std::uint32_t> path; // against the direction of time
+  path.reserve(count);
+  std::int64_t distance = 0;
+  if (t == 0) { // back to what begins at once
+    path.push_back(last_of_idle(layout, ends));
+    while (starts[path.back()] > 0) {
+      path.push_back(operation(binding(path.back())));
+    }
+    distance = 1;
+  } else {
+    std::vector<std::uint32_t> place(count); // on the path, from 1
+    std::uint32_t at = program.marker;
+    while (place[at] == 0) {
+      path.push_back(at);
+      place[at] = static_cast<std::uint32_t>(path.size());
+      at = operation(binding(at));
+    }
+    path.erase(path.begin(), path.begin() + place[at] - 1);
+    std::ranges::rotate(path, std::ranges::min_element(path) + 1);
+    for (const std::uint32_t o : path) {
+      distance += binding(o).distance;
+    }
   }
-  return warmup;
+  Cycle cycle;
+  for (const std::uint32_t o : path | std::views::reverse) {
+    const Operation& each = program.operations[o];
+    cycle.period_s += each.duration_s();
+    cycle.exchange_s += each.type == OperationType::exchange ? each.duration_s() : 0;
+  }
+  return {cycle.period_s / static_cast<double>(distance),
+          cycle.exchange_s / static_cast<double>(distance)};
 }
 
 // Iterations are rows of ends, one end per operation, behind rows of 0 for those before the first
@@ -23,17 +85,15 @@ public:
              Record record)
       : program_(program), layout_(layout), seconds_(durations_of(program)),
         recorded_(record == Record::all || record == Record::steady),
-        longest_(std::max<std::int64_t>(1, longest_wait(program))), warmup_(warmup_of(program)),
+        longest_(std::max<std::int64_t>(1, layout.longest)),
+        idle_(record == Record::steady && layout.begins_idle && longest_ == 1),
         rows_before_(std::min(longest_, iterations)),
-        always_(longest_ <= iterations && std::ranges::all_of(program.waits, [](const Wait& wait) {
-                  return wait.until == kAlways;
-                })) {
+        always_(longest_ <= iterations && layout.always) {
     times_.iterations = iterations;
     times_.ranks = 1;
     times_.operations = program.iteration_size();
-    constexpr std::int64_t kFew = 4; // most programs repeat by then
-    kept_ =
-        rows_before_ + (record == Record::all ? iterations : std::min(iterations, longest_ + kFew));
+    const std::int64_t few = idle_ ? 1 : longest_ + 4; // most programs repeat by then
+    kept_ = rows_before_ + (record == Record::all ? iterations : std::min(iterations, few));
     times_.marker_end.reserve(static_cast<std::size_t>(kept_));
     times_.end.reserve(times_.at(kept_, 0, 0));
     times_.end.resize(times_.at(rows_before_, 0, 0));
@@ -47,10 +107,12 @@ public:
       add_row(t);
       always_ ? evaluate<true>(t) : evaluate<false>(t);
       times_.marker_end.push_back(row()[program_.marker]);
-      repeating = until_steady && t > warmup_ && repeats() ? repeating + 1 : 0;
-      if (repeating >= longest_) {
+      repeating = until_steady && t > layout_.warmup && repeats() ? repeating + 1 : 0;
+      if (idle_ || repeating >= longest_) {
         times_.repeats_from = t + 1;
-        set_period();
+        times_.period_s = idle_
+                              ? row()[last_of_idle(layout_, row())]
+                              : binding_cycle(program_, layout_, t, row(), last_starts()).period_s;
         break;
       }
     }
@@ -86,29 +148,37 @@ private:
   template <bool always> void evaluate(std::int64_t t) {
     double* const ends = times_.end.data() + times_.end.size() - times_.operations;
     double* const starts = times_.start.data() + times_.start.size() - times_.operations;
-    const OperationLayout::Arc* arc = layout_.arcs.data();
-    for (std::uint32_t i = 0; i < times_.operations; ++i) {
-      const std::uint32_t o = layout_.order[i];
+    const OperationLayout::Arc* const arcs = layout_.arcs.data();
+    const std::uint32_t* const first = layout_.first_arc.data();
+    const double* const seconds = seconds_.data();
+    for (const std::uint32_t o : std::span(layout_.order).first(times_.operations)) {
+      const OperationLayout::Arc* arc = arcs + first[o];
+      const OperationLayout::Arc* const behind = arcs + first[o + 1];
       double start = 0;
-      for (const auto* behind = layout_.arcs.data() + layout_.arcs_until[i]; arc != behind; ++arc) {
+      do {
         if (always || (t >= arc->distance && t < arc->until)) {
-          start = std::max(start, ends[arc->back]);
+          const double end = ends[arc->back];
+          start = start > end ? start : end;
         }
-      }
+      } while (++arc != behind);
       starts[o] = start;
-      ends[o] = start + seconds_[o];
+      ends[o] = start + seconds[o];
     }
   }
 
   // Runs the tail. Later iterations than the last one that was evaluated repeat it.
   void set_makespan() {
     const double later = times_.later_s(times_.iterations - 1);
-    for (const double end : std::span(row(), times_.operations)) {
+    for (const double end : std::span(row(), idle_ ? 0 : times_.operations)) {
       times_.makespan_s = std::max(times_.makespan_s, end + later);
     }
+    times_.makespan_s = idle_ ? *times_.period_s + later : times_.makespan_s;
+    if (program_.tail_operations == 0) {
+      return;
+    }
     std::vector<double> ends(program_.operations.size()); // of the tail
-    std::vector<double> stream_end(program_.tail_operations > 0 ? program_.streams.size() : 0);
-    for (std::uint32_t o = 0; o < times_.operations && !stream_end.empty(); ++o) {
+    std::vector<double> stream_end(program_.streams.size());
+    for (std::uint32_t o = 0; o < times_.operations; ++o) {
       stream_end[program_.operations[o].stream] = row()[o] + later;
     }
     for (std::uint32_t o = times_.operations; o < program_.operations.size(); ++o) {
@@ -146,55 +216,12 @@ private:
     return most - least <= kSame * latest;
   }
 
-  // What the start of an operation waited for in the last recorded iteration: the end that equals
-  // it.
-  [[nodiscard]] Wait binding(std::uint32_t o) const {
-    const double start = last_starts()[o];
-    for (const Wait& wait : program_.waits_of(o)) {
-      const std::ptrdiff_t back = std::ptrdiff_t{wait.distance} * times_.operations;
-      if (wait.until == kAlways && *(row() + wait.operation - back) == start) {
-        return wait;
-      }
-    }
-    return layout_.on_streams[o];
-  }
-
-  // Of an iteration whose operations all wait for the same as in the iterations before it. The sum
-  // begins with the first operation of the list and goes on in the direction of time.
-  void set_period() {
-    std::vector<std::uint32_t> place(times_.operations); // on the path, from 1
-    using Step = std::pair<std::uint32_t, std::int32_t>; // operation, distance of what it waits for
-    std::vector<Step> path;                              // against the direction of time
-    path.reserve(times_.operations);
-    std::uint32_t at = program_.marker;
-    while (place[at] == 0) {
-      const Wait before = binding(at);
-      path.emplace_back(at, before.distance);
-      place[at] = static_cast<std::uint32_t>(path.size());
-      at = before.operation;
-    }
-    const auto cycle = std::span(path).subspan(place[at] - 1);
-    auto each = std::ranges::min_element(cycle, {}, &Step::first);
-    double sum = 0;
-    double exchanges = 0;
-    std::int64_t distance = 0;
-    for (std::size_t i = 0; i < cycle.size(); ++i) {
-      const double seconds = seconds_[each->first];
-      sum += seconds;
-      exchanges += program_.operations[each->first].type == OperationType::exchange ? seconds : 0;
-      distance += each->second;
-      each = (each == cycle.begin() ? cycle.end() : each) - 1;
-    }
-    times_.period_s = sum / static_cast<double>(distance);
-    times_.period_exchange_s = exchanges / static_cast<double>(distance);
-  }
-
   const Program& program_;
   const OperationLayout& layout_;
   const std::vector<double> seconds_; // [operation]
   const bool recorded_;
-  const std::int64_t longest_; // wait
-  const std::int64_t warmup_;
+  const std::int64_t longest_;     // wait
+  const bool idle_;                // until steady: the first iteration is that of all
   const std::int64_t rows_before_; // the first iteration
   const bool always_;              // every wait holds from the first iteration on
   std::int64_t kept_;              // rows that have room
@@ -215,6 +242,13 @@ OperationTimes recurrence(const Program& program, const OperationLayout& layout,
 
 OperationTimes recurrence(const Program& program, std::int64_t iterations, Record record) {
   return recurrence(program, layout_of(program), iterations, record);
+}
+
+double cycle_exchange_s(const Program& program, const OperationLayout& layout,
+                        const OperationTimes& times) {
+  const std::int64_t last = times.repeats_from - 1;
+  const std::size_t row = times.at(last, 0, 0);
+  return binding_cycle(program, layout, last, &times.end[row], &times.start[row]).exchange_s;
 }
 
 } // namespace stepsim::programs

@@ -19,7 +19,8 @@ namespace stepsim::programs {
 // Runs a valid program for which recurrence_applies(). The result has one rank, whatever
 // program.ranks is. With Record::steady it ends once all ends of as many iterations in a row as the
 // longest wait spans are those of the iterations before, later by the same time: as S and E depend
-// on nothing else, all later ones repeat, too.
+// on nothing else, all later ones repeat, too. Where every iteration begins as the first does
+// (OperationLayout::begins_idle) it ends with the first.
 // The period is then the time on a cycle of binding waits over the iterations that it spans, as in
 // steady_state.hpp, and rounding is below 1e-13 of the time of the run.
 [[nodiscard]] OperationTimes recurrence(const Program& program, std::int64_t iterations,
@@ -27,6 +28,10 @@ namespace stepsim::programs {
 // The same with the layout of the program, for callers that know it.
 [[nodiscard]] OperationTimes recurrence(const Program& program, const OperationLayout& layout,
                                         std::int64_t iterations, Record record);
+// Seconds of exchanges on the cycle of that period, per iteration. `times` are of such a run, with
+// all iterations until they repeat.
+[[nodiscard]] double cycle_exchange_s(const Program& program, const OperationLayout& layout,
+                                      const OperationTimes& times);
 
 // The evaluator `max_plus`, for ranks that differ: per operation, one vector of times over the
 // ranks (TRN 2.2, 2.3). It requires fifo streams and no interference. Exchange times are given by

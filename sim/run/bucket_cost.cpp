@@ -76,11 +76,11 @@ bool BucketCosts::has_second_half() const {
   return scenario_.communication.reduce_broadcast || splits_;
 }
 
-BucketCost BucketCosts::operator()(const buckets::Group& group, std::int64_t elements) {
+BucketCost BucketCosts::operator()(const buckets::Group& group, const BucketCost& before) {
   if (!is_compressed(scenario_)) {
     return dense(group);
   }
-  BucketCost cost = compressed(group, elements);
+  BucketCost cost = compressed(group, before);
   halve(cost);
   return cost;
 }
@@ -163,27 +163,55 @@ BucketCost BucketCosts::dense(const buckets::Group& group) {
   return cost;
 }
 
-BucketCost BucketCosts::compressed(const buckets::Group& group, std::int64_t elements) {
+// Whether buckets of all sizes are one all-reduce of parts of any size, with the same algorithm.
+bool BucketCosts::is_coded(const collectives::CompressedExchange& exchange) const {
+  const Communication& communication = scenario_.communication;
+  const auto kind = collectives::row(communication.compression.method).kind;
+  return (kind == collectives::CompressionKind::dense ||
+          kind == collectives::CompressionKind::codec) &&
+         exchange.stages.size() == 1 && !scenario_.cluster.network.curve &&
+         !is_simulated(scenario_) && collectives::SentBytes::keeps(exchange_of(scenario_)) &&
+         !halves_ && communication.options.chunking == collectives::Chunking::real;
+}
+
+BucketCost BucketCosts::compressed(const buckets::Group& group, const BucketCost& before) {
+  const auto ranks = static_cast<std::uint32_t>(scenario_.cluster.exchange_ranks());
+  if (coded_ && before.coded_ranks == ranks) {
+    if (const auto seconds = coded_->by_formula(before.coded_bytes)) {
+      BucketCost cost = before;
+      cost.staging_s = extra_.per_byte_s * static_cast<double>(group.bytes.value);
+      cost.on_wire_s = *seconds;
+      cost.wire_s = *seconds + (scenario_.cluster.ranks() > 1 ? extra_.startup_s : 0);
+      return cost;
+    }
+  }
   const collectives::Compression& compression = scenario_.communication.compression;
   // Low-rank factors depend on the shapes of the matrices in a bucket; buckets of equal bytes may
   // then cost differently, and the cache would mix them up.
   const bool by_shape = compression.method == collectives::CompressionMethod::powersgd;
   const auto bytes = static_cast<double>(group.bytes.value);
   const collectives::GradientPart part =
-      by_shape || elements == 0
+      by_shape || before.elements == 0
           ? gradient_part(scenario_, group)
-          : collectives::GradientPart{.elements = elements, .shapes = {}, .bytes = bytes};
+          : collectives::GradientPart{.elements = before.elements, .shapes = {}, .bytes = bytes};
   const std::pair key(group.bytes.value, part.elements);
   if (const auto found = known_.find(key); found != known_.end() && !by_shape) {
     return found->second;
   }
-  const auto ranks = static_cast<std::uint32_t>(scenario_.cluster.exchange_ranks());
   const collectives::CompressedExchange exchange =
       collectives::compressed_exchange(compression, part, exchange_of(scenario_));
-  const std::optional<double> measured = measured_seconds(scenario_, exchange);
+  std::optional<double> known = measured_seconds(scenario_, exchange);
+  double coded_bytes = 0;
+  if (is_coded(exchange)) {
+    if (!coded_) {
+      coded_.emplace(exchange.stages.front().collective, scenario_.method, std::nullopt);
+    }
+    coded_bytes = exchange.stages.front().collective.bytes;
+    known = coded_->by_formula(coded_bytes);
+  }
   const collectives::ExchangeTime wire =
-      measured ? collectives::ExchangeTime{.seconds = *measured}
-               : collectives::exchange_time(exchange, compression, scenario_.method);
+      known ? collectives::ExchangeTime{.seconds = *known}
+            : collectives::exchange_time(exchange, compression, scenario_.method);
   // Methods are ordered from the closed form to events, so that the largest is the most faithful
   // one.
   used_ = std::max(used_, wire.method);
@@ -215,6 +243,8 @@ BucketCost BucketCosts::compressed(const buckets::Group& group, std::int64_t ele
   cost.elements = exchange.elements;
   cost.k = exchange.k;
   cost.links = wire.links;
+  cost.coded_bytes = coded_bytes;
+  cost.coded_ranks = coded_bytes > 0 && known ? ranks : 0;
   return known_[key] = cost;
 }
 

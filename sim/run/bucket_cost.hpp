@@ -35,6 +35,9 @@ struct BucketCost : ChannelSeconds {
   std::vector<links::LinkUse> links{}; // [link] of the fabric, both halves of an exchange
   std::int64_t elements{};             // elements of the bucket; 0 unless compressed
   std::int64_t k{};                    // entries that a rank selects; 0 unless compressed
+  // Of a coded bucket that is one all-reduce by formula: its bytes, among so many ranks. Else 0.
+  double coded_bytes{};
+  std::int64_t coded_ranks{};
   // Seconds of selection before the exchange.
   [[nodiscard]] double compress_s() const { return select_s + residual_s; }
 };
@@ -46,8 +49,8 @@ class BucketCosts {
 public:
   // `curve`, if not empty, is a measured cost that replaces the evaluators of a dense exchange.
   BucketCosts(const Scenario& scenario, const std::optional<buckets::Cost>& curve);
-  // `elements`, if not 0, is what the cost of the same bucket on another network had.
-  [[nodiscard]] BucketCost operator()(const buckets::Group& group, std::int64_t elements = 0);
+  // `before` is the cost of the same bucket on another network, if it is known.
+  [[nodiscard]] BucketCost operator()(const buckets::Group& group, const BucketCost& before = {});
   // Of a bucket that is not compressed: its times alone.
   [[nodiscard]] ChannelSeconds times(Bytes bytes);
   // Seconds before the first byte of a bucket that is not compressed moves: of its exchange and of
@@ -66,7 +69,8 @@ private:
   // The times of a bucket whose halves are on the wire for so many seconds.
   [[nodiscard]] ChannelSeconds times(Bytes bytes, double wire_s, double back_s) const;
   [[nodiscard]] BucketCost dense(const buckets::Group& group);
-  [[nodiscard]] BucketCost compressed(const buckets::Group& group, std::int64_t elements);
+  [[nodiscard]] BucketCost compressed(const buckets::Group& group, const BucketCost& before);
+  [[nodiscard]] bool is_coded(const collectives::CompressedExchange& exchange) const;
 
   void halve(ChannelSeconds& times) const;
   [[nodiscard]] bool has_second_half() const;
@@ -78,6 +82,7 @@ private:
   buckets::LinearCost extra_; // on top of the exchange
   programs::ExchangeTimes exchange_;
   std::optional<programs::ExchangeTimes> broadcast_;           // of a second half
+  std::optional<programs::ExchangeTimes> coded_;               // of coded buckets, by formula
   std::optional<programs::ExchangeSplits> parts_, back_parts_; // where start-ups were asked for
   collectives::SentBytes* sent_ = nullptr;
   // Costs of compressed buckets by (bytes, elements).

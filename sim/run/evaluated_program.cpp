@@ -76,8 +76,8 @@ double mean_period(const OperationTimes& times, const Window& window) {
 
 // Seconds per iteration of the window with an exchange under way, of all streams and of the stream
 // of outer exchanges. `result.ends` must be set.
-void set_communication(const Program& made, const OperationTimes& times, const Window& window,
-                       EvaluatedProgram& result) {
+void set_communication(const ScenarioProgram& made, const OperationTimes& times,
+                       const Window& window, EvaluatedProgram& result) {
   const bool whole = window.from < 0;
   const double from_s = whole ? 0 : result.ends[static_cast<std::size_t>(window.from)];
   const double to_s = whole ? times.makespan_s : result.ends[static_cast<std::size_t>(window.to)];
@@ -211,7 +211,7 @@ public:
     result.ends = marker_ends(played, window_.to + 1);
     if (averages(program)) {
       result.period = mean_period(played, window_);
-      set_communication(program, played, window_, result);
+      set_communication(made_, played, window_, result);
       if (made_.each) {
         const bool outer = result.outer_communication_s > 0;
         result.communication_s = own_exchange_seconds(program, factors_, window_);
@@ -227,8 +227,10 @@ public:
         const auto repeated = programs::repetition(program, played);
         found = repeated ? std::optional(repeated->period.value) : std::nullopt;
       }
-      const Window settled{window_.to - (window_.to - window_.from + 1) / 2, window_.to};
-      set_communication(program, played, settled, result);
+      const std::int64_t half = window_.to - (window_.to - window_.from + 1) / 2;
+      const bool repeats = played.period_s && played.repeats_from <= window_.to;
+      const Window settled{repeats ? window_.to - 1 : half, window_.to};
+      set_communication(made_, played, settled, result);
       result.times = first_iterations(std::move(played), scenario_.training.iterations);
       result.period = result.steady = found ? *found : period(program);
     }
@@ -317,7 +319,7 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
   result.ends = marker_ends(times, window.to + 1);
   const bool all_sent = result.network->jobs.front().program->sent_iterations >= simulated;
   if (all_sent) {
-    set_communication(made.program, times, window, result);
+    set_communication(made, times, window, result);
   }
   result.times = first_iterations(std::move(times), iterations);
   if (!all_sent) {
@@ -325,7 +327,7 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
     // Servers may have sent a sum to one worker before the other.
     const std::size_t ranks = has_servers(own) ? result.times.ranks : 1;
     const auto seconds = [&](std::string_view stream) {
-      return exchange_seconds(made.program, result.times, first, 0, kNever, stream, ranks) /
+      return exchange_seconds(made, result.times, first, 0, kNever, stream, ranks) /
              static_cast<double>(iterations - first);
     };
     result.communication_s = seconds("");

@@ -60,8 +60,9 @@ struct Window {
 // iterations last from marker to marker of the next one, with the exchanges between them.
 // `communication_s` and `outer_communication_s` are the seconds per iteration with an exchange
 // under way, over the same iterations as the periods or, where these are the exact ones of the
-// steady state, over the second half of them. `interference` is the seconds per iteration that the
-// slowdown by overlap adds; empty if the program has no slowdown.
+// steady state, over the last iteration if it repeats the one before it, else over the second half
+// of them. `interference` is the seconds per iteration that the slowdown by overlap adds; empty if
+// the program has no slowdown.
 struct EvaluatedProgram {
   programs::OperationTimes times;
   std::vector<double> ends; // [iteration]

@@ -146,7 +146,7 @@ GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collec
                                std::uint32_t root, const ValueCodec& codec)
     : scenario_(scenario), group_(group),
       inside_(group != RankGroup::all && part_shape(scenario, group).nodes == 1), op_(op),
-      collective_(collective_of(scenario, group)) {
+      collective_(collective_of(scenario, group)), extra_(extra_cost(scenario)) {
   const bool library = scenario.communication.question.has_value();
   const bool measured = !inside_ && has_curve(scenario) && !library;
   if (group == RankGroup::replica && !library && !inside_ &&
@@ -176,7 +176,9 @@ GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collec
     part_ = halved ? 0.5 : 1;
     collective_.op = halved || !offered ? collectives::Op::allreduce : op;
   }
-  times_.emplace(collective_, scenario.method, curve());
+  std::optional<buckets::Cost> measured_cost = curve();
+  has_parts_ = !library && !measured_cost;
+  times_.emplace(collective_, scenario.method, std::move(measured_cost));
   if (collective_.ranks > 1 && !has_curve(scenario) &&
       (!collective_.links.fabric || is_star(scenario))) {
     line_ = startup_line();
@@ -230,7 +232,7 @@ double GroupExchanges::startup(double bytes, double seconds) {
   if (const auto* line = line_ ? std::get_if<buckets::LinearCost>(&line_->base) : nullptr) {
     return std::min(line->startup_s * part_, seconds);
   }
-  if (!scenario_.training.overlap.any() || scenario_.communication.question || curve()) {
+  if (!scenario_.training.overlap.any() || !has_parts_) {
     return 0;
   }
   const programs::Exchange exchange = (*times_)(size(bytes));
@@ -265,24 +267,20 @@ GroupExchange GroupExchanges::of_seconds(double bytes, double whole_s) {
   const double seconds = part_ * whole_s;
   const bool sends = seconds > 0;
   const double start = startup(bytes, seconds);
-  const buckets::LinearCost extra = extra_cost(scenario_);
   const double copies = scenario_.communication.copy_bandwidth_Bps;
   // An exchange of a single rank has no synchronisation and nothing to copy.
-  const double moved = sends ? extra.per_byte_s * bytes + (copies > 0 ? 2 * bytes / copies : 0) : 0;
-  result.beside = {.startup = {sends ? extra.startup_s : 0}, .data = {moved}};
+  const double moved =
+      sends ? extra_.per_byte_s * bytes + (copies > 0 ? 2 * bytes / copies : 0) : 0;
+  result.beside = {.startup = {sends ? extra_.startup_s : 0}, .data = {moved}};
   result.time = {.startup = {start + result.beside.startup.value},
                  .data = {seconds - start + moved}};
   return result;
 }
 
-GroupExchange GroupExchanges::operator()(double bytes) {
-  if (!(bytes > 0)) {
-    return {};
-  }
-  const programs::Exchange exchange = (*times_)(size(bytes));
+GroupExchange GroupExchanges::of_exchange(double bytes, const programs::Exchange& exchange) {
   GroupExchange result = of_seconds(bytes, exchange.seconds);
   result.startup_s = result.time.startup.value;
-  if (!scenario_.communication.question && !curve()) { // whose parts are not known
+  if (has_parts_) {
     const auto asked = [&] {
       collectives::Collective collective = collective_;
       collective.algorithm = exchange.algorithm;
@@ -305,6 +303,25 @@ GroupExchange GroupExchanges::operator()(double bytes) {
           result.beside.startup.value + part_ * parts(exchange.algorithm).startup(size(bytes));
     }
   }
+  return result;
+}
+
+void GroupExchanges::renew(double bytes, UnitExchange& exchange) {
+  if (bytes > 0) {
+    const GroupExchange of_group = of_exchange(bytes, (*times_)(size(bytes), false));
+    exchange.seconds = of_group.seconds();
+    exchange.time = of_group.time;
+    exchange.startup_s = of_group.startup_s;
+    exchange.reduction_s = of_group.reduction_s;
+  }
+}
+
+GroupExchange GroupExchanges::operator()(double bytes) {
+  if (!(bytes > 0)) {
+    return {};
+  }
+  const programs::Exchange exchange = (*times_)(size(bytes));
+  GroupExchange result = of_exchange(bytes, exchange);
   if (is_simulated(scenario_) && collective_.ranks > 1) {
     result.sent = sent(bytes, exchange.algorithm);
   }
@@ -315,6 +332,24 @@ GroupExchange GroupExchanges::operator()(double bytes) {
                          ? std::string(keys::kCalibrated)
                          : std::string(collectives::name(exchange.algorithm));
   return result;
+}
+
+void add_evaluation(const GroupExchanges& exchanges, ScenarioProgram& made) {
+  made.method = std::max(made.method, exchanges.method());
+  made.events += exchanges.events();
+  made.estimates.insert(exchanges.estimates().begin(), exchanges.estimates().end());
+}
+
+UnitExchange taken(const GroupExchange& exchange, bool simulated) {
+  UnitExchange unit{.seconds = exchange.seconds(),
+                    .time = simulated ? exchange.beside : exchange.time,
+                    .bytes_sent = exchange.bytes_sent,
+                    .startup_s = exchange.startup_s,
+                    .reduction_s = exchange.reduction_s};
+  if (simulated && exchange.sent) {
+    unit.stages = {*exchange.sent};
+  }
+  return unit;
 }
 
 } // namespace stepsim::study

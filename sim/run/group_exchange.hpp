@@ -51,6 +51,10 @@ public:
                  std::uint32_t root = 0, const ValueCodec& codec = {});
   // The exchange of a vector or buffer of `bytes` on the wire, rounded up. 0 bytes take no time.
   [[nodiscard]] GroupExchange operator()(double bytes);
+  // The same, but `exchange` has the bytes and stages already, of an algorithm that is_fixed().
+  void renew(double bytes, UnitExchange& exchange);
+  // Whether these ranks send the same bytes on every network.
+  [[nodiscard]] bool is_fixed() const { return collectives::SentBytes::keeps(collective_); }
   // Its times alone.
   [[nodiscard]] GroupExchange times(double bytes);
   // Calls ExchangeTimes::share().
@@ -64,6 +68,8 @@ public:
 private:
   // The times of an exchange that `times_` gives so many seconds.
   [[nodiscard]] GroupExchange of_seconds(double bytes, double whole_s);
+  // The times of an exchange and their parts.
+  [[nodiscard]] GroupExchange of_exchange(double bytes, const programs::Exchange& exchange);
   [[nodiscard]] buckets::Cost startup_line() const;
   [[nodiscard]] std::optional<buckets::Cost> curve() const;
   // Of a message that takes so many seconds.
@@ -80,7 +86,9 @@ private:
   collectives::Collective collective_;
   std::optional<buckets::Cost> own_; // measured curve of a reduce_scatter or allgather
   double part_ = 1; // of the times of `times_` that is used: below 1 they are those of all-reduces
-  double sharing_ = 1; // number of parts that share a network card
+  double sharing_ = 1;        // number of parts that share a network card
+  buckets::LinearCost extra_; // on top of the exchange
+  bool has_parts_;            // its time can be taken apart
   std::optional<programs::ExchangeTimes> times_;
   std::optional<programs::ExchangeSplits> splits_;
   std::optional<buckets::Cost>

@@ -222,7 +222,7 @@ double master_bytes(const Sharding& sharding) {
   return copies ? sharding.stored_bytes : 0;
 }
 
-MemoryParts sharded_memory(const Scenario& scenario, const ScenarioProgram& made,
+MemoryParts sharded_memory(const Scenario& scenario, ScenarioProgram& made,
                            const programs::OperationTimes& times) {
   const Sharding& sharding = scenario.training.sharding;
   const double all = parameters_of_units(scenario, made);
@@ -232,8 +232,7 @@ MemoryParts sharded_memory(const Scenario& scenario, const ScenarioProgram& made
   if (has_units(sharding)) {
     parts.parameters = sharding.stored_bytes * share;
     parts.gradients = sharding.reduce_bytes * share;
-    add_peak(scenario, programs::live_peak(made.live, made.live_bytes, times, times.iterations - 1),
-             parts);
+    add_peak(scenario, made.live_changes.peak(times, times.iterations - 1), parts);
     use_update(scenario, parts.gradients, share, parts);
     return parts;
   }
@@ -336,7 +335,7 @@ void fill_memory(const MemoryParts& parts, const Cluster& cluster, Summary& summ
   }
 }
 
-void fill_memory(const Scenario& scenario, const ScenarioProgram& made,
+void fill_memory(const Scenario& scenario, ScenarioProgram& made,
                  const programs::OperationTimes& times, std::optional<MemoryParts>& known,
                  Summary& summary) {
   if (!known || made.sharded) { // whose units overlap in time

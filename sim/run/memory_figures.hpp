@@ -73,7 +73,7 @@ struct MemoryParts {
 // least one iteration; the last one counts.
 void fill_memory(const MemoryParts& parts, const Cluster& cluster, Summary& summary);
 // Parts are found and kept in `known` if it is empty, and always for sharding units.
-void fill_memory(const Scenario& scenario, const ScenarioProgram& made,
+void fill_memory(const Scenario& scenario, ScenarioProgram& made,
                  const programs::OperationTimes& times, std::optional<MemoryParts>& known,
                  Summary& summary);
 

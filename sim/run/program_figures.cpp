@@ -84,11 +84,12 @@ double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
   }
   const bool varies = scenario.variability.varies();
   const Program& program = made.program;
-  if (!varies && found.times.period_exchange_s) {
-    return *found.times.period_exchange_s / program.steps;
+  const bool by_recurrence = !varies && programs::recurrence_applies(program);
+  if (by_recurrence && found.times.period_s && found.times.repeats_from < found.times.iterations) {
+    return programs::cycle_exchange_s(program, made.layout, found.times) / program.steps;
   }
   programs::BindingPath path;
-  if (!varies && programs::recurrence_applies(program)) { // which has not settled yet
+  if (by_recurrence) { // which has not settled yet
     path = programs::critical_cycle(program, programs::critical_state(program));
   } else {
     std::optional<programs::OperationTimes> own;
@@ -113,12 +114,13 @@ double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
 // and encoded on every hop.
 ExchangeShares parts_of(const Scenario& scenario, const ScenarioProgram& made) {
   ExchangeShares parts;
-  for_each_exchange(made, [&](const UnitExchange& exchange) {
-    parts.latency_s += exchange.startup_s;
-    parts.reduction_s += exchange.reduction_s;
+  for (const CountedExchange& each : made.counted) {
+    const UnitExchange& exchange = made.units[each.unit].*each.member;
+    parts.latency_s += each.count * exchange.startup_s;
+    parts.reduction_s += each.count * exchange.reduction_s;
     parts.bandwidth_s +=
-        std::max(0.0, exchange.seconds - exchange.startup_s - exchange.reduction_s);
-  });
+        each.count * std::max(0.0, exchange.seconds - exchange.startup_s - exchange.reduction_s);
+  }
   if (scenario.training.local.outer_compression.method != CodecMethod::none) {
     parts.compression_s = std::exchange(parts.reduction_s, 0);
     for (const ProgramUnit& unit : made.units) {
@@ -130,72 +132,54 @@ ExchangeShares parts_of(const Scenario& scenario, const ScenarioProgram& made) {
 
 } // namespace
 
-double exchange_seconds(const Program& program, const programs::OperationTimes& times,
+double exchange_seconds(const ScenarioProgram& made, const programs::OperationTimes& times,
                         std::int64_t first, double from_s, double to_s, std::string_view stream,
                         std::size_t ranks) {
-  if (!stream.empty() && std::ranges::find(program.streams, stream, &programs::Stream::name) ==
-                             program.streams.end()) {
-    return 0;
-  }
-  std::vector<std::uint32_t> exchanges(program.iteration_size());
-  std::size_t count = 0;
-  bool one_stream = true;
+  const Program& program = made.program;
   const auto stream_of = [&](std::uint32_t o) { return program.operations[o].stream; };
-  for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
-    const Operation& each = program.operations[o];
-    if (each.type == OperationType::exchange &&
-        (stream.empty() || program.streams[each.stream].name == stream)) {
-      exchanges[count++] = o;
-      one_stream = one_stream && each.stream == stream_of(exchanges.front());
-    }
+  std::vector<std::uint32_t> named;
+  if (!stream.empty()) {
+    std::ranges::copy_if(made.layout.exchanges, std::back_inserter(named), [&](std::uint32_t o) {
+      return program.streams[stream_of(o)].name == stream;
+    });
   }
-  exchanges.resize(count);
+  const std::span<const std::uint32_t> exchanges = stream.empty() ? made.layout.exchanges : named;
   double busy = 0;
   double until = from_s;
   const auto add = [&](double start, double end) {
-    busy += std::max(0.0, std::min(end, to_s) - std::max(start, until));
+    const double begin = std::max(start, until);
+    busy += std::max(0.0, std::min(end, to_s) - begin);
     until = std::max(until, end);
   };
-  std::vector<std::pair<double, double>> spans;
-  if (one_stream && ranks == 1 && program.only_fifo()) { // in order of time
-    std::int64_t listed = -1;                            // row whose spans that last are listed
+  if ((made.layout.one_channel || !stream.empty()) && ranks == 1 && program.only_fifo()) {
     for (std::int64_t t = first; t < times.iterations && !exchanges.empty(); ++t) {
       const std::size_t row = times.at(times.row(t), 0, 0);
+      const std::size_t width = times.width();
+      const double* const starts = times.start.data() + row;
+      const double* const ends = times.end.data() + row;
       const double later = times.later_s(t);
-      const auto at = [&](std::uint32_t o) { return row + o * times.width(); };
-      if (times.end[at(exchanges.back())] + later <= from_s) {
-        continue;
-      }
-      if (times.start[at(exchanges.front())] + later >= to_s) {
+      if (starts[exchanges.front() * width] + later >= to_s) {
         break;
       }
-      if (listed != times.row(t)) {
-        listed = times.row(t);
-        spans.resize(exchanges.size());
-        auto span = spans.begin();
-        for (const std::uint32_t o : exchanges) {
-          *span = {times.start[at(o)], times.end[at(o)]};
-          span += span->second > span->first ? 1 : 0;
-        }
-        spans.erase(span, spans.end());
-      }
-      const bool inside = !spans.empty() && spans.front().first + later >= until &&
-                          spans.back().second + later <= to_s;
-      if (!inside) {
-        for (const auto& [start, end] : spans) {
-          add(start + later, end + later);
-        }
+      if (ends[exchanges.back() * width] + later <= from_s) {
         continue;
       }
-      double sum = busy; // in a register: every addition waits for the one before it
-      for (const auto& [start, end] : spans) {
-        sum += (end + later) - (start + later);
+      const double last = ends[exchanges.back() * width] + later;
+      const bool inside = starts[exchanges.front() * width] + later >= until && last <= to_s;
+      for (const std::uint32_t o : exchanges) { // in order of time
+        const double start = starts[o * width] + later;
+        const double end = ends[o * width] + later;
+        if (inside) {
+          busy += end - start;
+        } else {
+          add(start, end);
+        }
       }
-      busy = sum;
-      until = spans.back().second + later;
+      until = std::max(until, last);
     }
     return busy;
   }
+  std::vector<std::pair<double, double>> spans;
   for (std::uint32_t s = 0; s < program.streams.size(); ++s) {
     const auto before = std::ssize(spans);
     for (std::int64_t t = first; t < times.iterations; ++t) {
@@ -224,7 +208,9 @@ double exchange_seconds(const Program& program, const programs::OperationTimes& 
 
 double bytes_sent(const ScenarioProgram& made) {
   double sum = 0;
-  for_each_exchange(made, [&](const UnitExchange& exchange) { sum += exchange.bytes_sent; });
+  for (const CountedExchange& each : made.counted) {
+    sum += each.count * (made.units[each.unit].*each.member).bytes_sent;
+  }
   return sum / made.program.steps;
 }
 

@@ -164,24 +164,6 @@ MessageSeconds beside_messages(const ChannelSeconds& times) {
 
 } // namespace
 
-void add_evaluation(const GroupExchanges& exchanges, ScenarioProgram& made) {
-  made.method = std::max(made.method, exchanges.method());
-  made.events += exchanges.events();
-  made.estimates.insert(exchanges.estimates().begin(), exchanges.estimates().end());
-}
-
-UnitExchange taken(const GroupExchange& exchange, bool simulated) {
-  UnitExchange unit{.seconds = exchange.seconds(),
-                    .time = simulated ? exchange.beside : exchange.time,
-                    .bytes_sent = exchange.bytes_sent,
-                    .startup_s = exchange.startup_s,
-                    .reduction_s = exchange.reduction_s};
-  if (simulated && exchange.sent) {
-    unit.stages = {*exchange.sent};
-  }
-  return unit;
-}
-
 void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   BucketCosts costs(scenario, measured_curve(scenario));
   costs.share(made.sent);
@@ -218,7 +200,7 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
       continue;
     }
     if (!times_alone) {
-      unit.cost = costs(group, unit.cost.elements);
+      unit.cost = costs(group, unit.cost);
     }
     if (!for_period) {
       set_exchanges(scenario, made.simulated && exchanges(scenario), unit);
@@ -265,6 +247,9 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made) {
     replicas->share(made.sent);
   }
   reduces.share(made.sent);
+  const bool counted = made.made_for == MadeFor::figures && !is_simulated(scenario) &&
+                       made.counted_ranks == scenario.cluster.ranks();
+  made.counted_ranks = made.made_for == MadeFor::period ? 0 : scenario.cluster.ranks();
   for (std::uint32_t u = 0; u < made.units.size(); ++u) {
     ProgramUnit& unit = made.units[u];
     if (const std::uint32_t like = made.like(u); like != u) {
@@ -282,6 +267,9 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made) {
       if (made.made_for == MadeFor::period) {
         exchange = taken(all.times(bytes), made.simulated);
         return;
+      }
+      if (counted && all.is_fixed()) {
+        return all.renew(bytes, exchange);
       }
       const GroupExchange of_group = all(bytes);
       exchange = taken(of_group, made.simulated);

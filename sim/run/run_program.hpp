@@ -91,7 +91,7 @@ void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
 // Seconds between `from_s` and `to_s` during which one of the first `ranks` ranks has an exchange
 // of iteration `first` or a later one in flight on the stream of this name, or on any stream if the
 // name is empty.
-[[nodiscard]] double exchange_seconds(const programs::Program& program,
+[[nodiscard]] double exchange_seconds(const ScenarioProgram& made,
                                       const programs::OperationTimes& times, std::int64_t first,
                                       double from_s, double to_s, std::string_view stream,
                                       std::size_t ranks = 1);

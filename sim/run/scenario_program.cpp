@@ -303,17 +303,36 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeF
       out.timed.push_back({o, out.like(unit), member});
     }
   }
+  count_exchanges(out);
   programs::check(out.program, scenario.name);
   out.layout = programs::layout_of(out.program);
   if (out.sharded) {
     out.live = programs::live_spans(out.program);
-    out.live_bytes = unit_bytes(scenario, out.units);
-    std::erase_if(out.live, [&](const programs::LiveSpan& span) {
-      return made_for != MadeFor::lists &&
-             !(out.live_bytes[static_cast<std::size_t>(span.kind)][span.unit] > 0);
-    });
+    out.live_changes = {out.live, unit_bytes(scenario, out.units)};
   }
   return out;
+}
+
+void count_exchanges(ScenarioProgram& made) {
+  std::vector<CountedExchange> all;
+  for (const TimedExchange& each : made.timed) {
+    if (each.operation < made.program.iteration_size()) {
+      all.push_back({each.unit, each.member, 1});
+    }
+  }
+  std::ranges::stable_sort(all, {}, &CountedExchange::unit);
+  made.counted.clear();
+  for (const CountedExchange& each : all) {
+    const auto other =
+        std::find_if(made.counted.rbegin(), made.counted.rend(), [&](const auto& of) {
+          return of.unit != each.unit || of.member == each.member;
+        });
+    if (other != made.counted.rend() && other->unit == each.unit) {
+      ++other->count;
+    } else {
+      made.counted.push_back(each);
+    }
+  }
 }
 
 void time_exchanges(const Scenario& scenario, ScenarioProgram& made) {

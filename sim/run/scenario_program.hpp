@@ -55,6 +55,12 @@ struct TimedExchange {
   std::uint32_t operation{}, unit{};
   ExchangeMember member{};
 };
+// Exchanges of operations of an iteration with the same times.
+struct CountedExchange {
+  std::uint32_t unit{};
+  ExchangeMember member{};
+  double count{};
+};
 
 struct ScenarioProgram {
   programs::Program program;        // layers of operations are numbered as in the workload
@@ -67,8 +73,9 @@ struct ScenarioProgram {
   // behind the list have their own.
   std::vector<std::uint32_t> alike{};
   std::vector<TimedExchange> timed{};     // what time_exchanges() times
-  std::vector<programs::LiveSpan> live{}; // of sharding units; of figures, those with bytes
-  programs::LiveBytes live_bytes{};       // [kind][unit]
+  std::vector<CountedExchange> counted{}; // of `timed`
+  std::vector<programs::LiveSpan> live{}; // of sharding units
+  programs::LiveChanges live_changes{};   // of `live`
   buckets::Problem problem;               // what was planned; empty if sharded
   bool is_planned = false; // the program is still to be made: it has its problem and plan alone
   bool sharded = false;    // the units are sharding units
@@ -82,6 +89,7 @@ struct ScenarioProgram {
       collectives::Method::closed_form; // most detailed evaluator of the exchanges
   std::uint64_t events{};               // events that the evaluators simulated
   collectives::SentBytes sent{};        // of its exchanges, for time_exchanges()
+  std::int64_t counted_ranks{};         // by which bytes_sent of sharding units was counted
   std::set<std::string> estimates{};    // warnings that exchanges of groups are only estimated
 
   [[nodiscard]] std::uint32_t like(std::uint32_t unit) const {
@@ -99,14 +107,8 @@ struct ScenarioProgram {
              ? &(made.units[made.like(static_cast<std::uint32_t>(operation.unit))].*member)
              : nullptr;
 }
-// The exchanges of the operations of an iteration, in their order.
-template <class Take> void for_each_exchange(const ScenarioProgram& made, Take take) {
-  for (const TimedExchange& each : made.timed) {
-    if (each.operation < made.program.iteration_size()) {
-      take(made.units[each.unit].*each.member);
-    }
-  }
-}
+// Sets `counted`.
+void count_exchanges(ScenarioProgram& made);
 
 // A sentence that explains why the scenario cannot be written as a program file; empty if it can.
 // For example, exchanges have no fixed times if every message is simulated.

@@ -320,11 +320,12 @@ void share_anew(const Scenario& scenario, ScenarioProgram& made) {
       unit.parameters = padded(unit.parameters, shard_ranks(scenario));
     }
     made.alike = alike_units(made.units);
-    made.live_bytes = unit_bytes(scenario, made.units);
+    made.live_changes = {made.live, unit_bytes(scenario, made.units)};
     for (TimedExchange& each : made.timed) {
       each.unit =
           made.like(static_cast<std::uint32_t>(made.program.operations[each.operation].unit));
     }
+    count_exchanges(made);
   }
   const Seconds encode = encode_seconds(scenario, made.units);
   for (programs::Operation& each : made.program.operations) {

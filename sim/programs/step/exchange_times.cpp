@@ -338,14 +338,16 @@ void ExchangeTimes::count(Bytes bytes, Exchange& exchange) {
   }
 }
 
-Exchange ExchangeTimes::operator()(Bytes bytes) {
+Exchange ExchangeTimes::operator()(Bytes bytes, bool counts) {
   Exchange exchange;
   if (sent_ != nullptr && evaluate_by_formula(static_cast<double>(bytes.value), exchange)) {
-    count(bytes, exchange);
+    if (counts) {
+      count(bytes, exchange);
+    }
     return exchange;
   }
   Known& known = evaluated(bytes);
-  if (!known.counted) {
+  if (counts && !known.counted) {
     count(bytes, known.exchange);
     known.counted = true;
   }
@@ -354,10 +356,8 @@ Exchange ExchangeTimes::operator()(Bytes bytes) {
 
 // A formula costs less than a look at what is known.
 double ExchangeTimes::seconds(Bytes bytes) {
-  Exchange exchange;
-  return evaluate_by_formula(static_cast<double>(bytes.value), exchange)
-             ? exchange.seconds
-             : evaluated(bytes).exchange.seconds;
+  const std::optional<double> seconds = by_formula(static_cast<double>(bytes.value));
+  return seconds ? *seconds : evaluated(bytes).exchange.seconds;
 }
 
 std::optional<collectives::Line> ExchangeTimes::line() {

@@ -56,10 +56,15 @@ public:
   void share(collectives::SentBytes& sent) { sent_ = &sent; }
 
   // The exchange of a message of `bytes`; 0 bytes take 0 s. This and seconds() throw
-  // SimulationError if the evaluator does.
-  [[nodiscard]] Exchange operator()(Bytes bytes);
+  // SimulationError if the evaluator does. Sent bytes need not be set unless it `counts`.
+  [[nodiscard]] Exchange operator()(Bytes bytes, bool counts = true);
   // The seconds of the exchange alone, without the cost of counting sent bytes.
   [[nodiscard]] double seconds(Bytes bytes);
+  // The seconds of a message of so many bytes if a formula is its evaluator, else empty.
+  [[nodiscard]] std::optional<double> by_formula(double bytes) {
+    Exchange exchange;
+    return evaluate_by_formula(bytes, exchange) ? std::optional(exchange.seconds) : std::nullopt;
+  }
   // The line that gives seconds(), but for rounding; empty where there is none.
   [[nodiscard]] std::optional<collectives::Line> line();
   // The most detailed evaluator that was used so far; closed_form if none was.

@@ -43,6 +43,33 @@ double planned_seconds(const Scenario& scenario, const collectives::Collective& 
   return sum(channel_times(scenario, exchange, wire_seconds(scenario, exchange), bytes));
 }
 
+// The line of a code whose exchange of any size is one all-reduce of as many parts of its bytes.
+std::optional<buckets::LinearCost> coded_line(const Scenario& scenario,
+                                              const collectives::Collective& base,
+                                              double value_bytes, double bytes) {
+  const collectives::Compression& compression = scenario.communication.compression;
+  const collectives::GradientPart part = part_of_bytes(bytes, value_bytes);
+  if (scenario.cluster.network.curve || base.options.chunking != collectives::Chunking::real ||
+      !collectives::SentBytes::keeps(base) ||
+      static_cast<double>(part.elements) * value_bytes != bytes) {
+    return std::nullopt;
+  }
+  const collectives::CompressedExchange exchange =
+      collectives::compressed_exchange(compression, part, base);
+  if (exchange.stages.size() != 1 || !exchange.stages.front().collective.homogeneous()) {
+    return std::nullopt;
+  }
+  const collectives::Collective& sent = exchange.stages.front().collective;
+  const auto form = collectives::closed_form(sent);
+  if (!form || !form->startup_s || !form->per_byte_s) {
+    return std::nullopt;
+  }
+  const buckets::LinearCost extra = extra_cost(scenario);
+  return buckets::LinearCost{*form->startup_s +
+                                 (scenario.cluster.ranks() > 1 ? extra.startup_s : 0),
+                             *form->per_byte_s * (sent.bytes / bytes) + extra.per_byte_s};
+}
+
 // powersgd sends the factors of whole tensors: the time of all of them, shared by bytes. What has
 // no bytes is the start-up: on a fabric, where times of two sizes are not told apart, that of
 // synchronizing alone.
@@ -117,6 +144,9 @@ buckets::Cost compressed_cost(const Scenario& scenario, const collectives::Colle
     };
     // a + b m, where two equal steps of the bytes make equal steps of the time.
     constexpr double kStep = 1 << 20;
+    if (const auto line = coded_line(scenario, base, value_bytes, kStep)) {
+      return {.base = *line};
+    }
     const double one = seconds(kStep);
     const double two = seconds(2 * kStep);
     const double three = seconds(3 * kStep);

@@ -339,7 +339,8 @@ TEST_CASE("sweep: points that share a scenario have every record of the long way
                      {"zero1", "zero2", "full_shard", "shard_grad_op", "hybrid_shard", "none"}),
         random_words(random, "/communication/schedule",
                      {"wfbp", "single", "optimal", "dear", "priority", "ddp"}),
-        random_words(random, "/communication/compression", {"quant8", "truncate16", "none"}),
+        random_words(random, "/communication/compression",
+                     {"fp16", "quantize8", "truncate16", "none"}),
         random_words(random, "/communication/collective",
                      {"recursive_doubling", "two_level", "ring"})};
     std::shuffle(axes.begin(), axes.end(), random);
