@@ -222,10 +222,9 @@ constexpr std::array kImportFlags{
                "warm-up steps left out; default 1"},
     ImportFlag{"--step-annotation", &ImportFlags::step_annotation, "REGEX", kKineto, kKineto,
                "user annotation that marks a step; default ProfilerStep#N, Optimizer.step#"},
-    ImportFlag{
-        "--model", &ImportFlags::model, "NAME|FILE", kKineto, "kineto caffe-log",
-        "table with the gradient sizes (also caffe-log: names of the rows); default the one that "
-        "fits"},
+    ImportFlag{"--model", &ImportFlags::model, "NAME|FILE", kKineto, "kineto caffe-log",
+               "table with the gradient sizes (also caffe-log: names of the rows); default the one "
+               "that fits"},
     ImportFlag{"--time", &ImportFlags::time, "WORD", kKineto, kKineto,
                "kernel, or wall: scaled to the step's length; default kernel"},
     ImportFlag{"--measured-step", &ImportFlags::measured_step, "TIME", kKineto, kKineto,
@@ -265,10 +264,9 @@ constexpr std::array kImportFlags{
     ImportFlag{"--drop-other-communication", nullptr, "", kAstra, kAstra,
                "keeps the communication that is data-parallel, and the times of all layers",
                &ImportFlags::drop_other_communication},
-    ImportFlag{
-        "--ranks", &ImportFlags::ranks, "N", kTimings, kTimings,
-        "number of ranks; required for osu and for samples of chakra, whose files do not say; "
-        "caffe-log: exchanges of the log are then compared by run"},
+    ImportFlag{"--ranks", &ImportFlags::ranks, "N", kTimings, kTimings,
+               "number of ranks; required for osu and for samples of chakra, whose files do not "
+               "say; caffe-log: exchanges of the log are then compared by run"},
     ImportFlag{"--op", &ImportFlags::op, "OP", kTimings, "osu nccl-tests",
                "operation; default by the title; of several tables only this one"},
     ImportFlag{"--value", &ImportFlags::value, "WORD", kTimings, "osu",

@@ -33,8 +33,7 @@ constexpr CommandText kRunText{
     "Predicts the time of one training iteration, where it goes and what was sent when. A result "
     "is\nrun again by the scenario inside it, a sweep's output point by point.",
     "stepsim run scenario.json\n"
-    "stepsim run scenario.json --set /cluster/nodes=64"
-    " --set /communication/schedule=mg_wfbp\n"
+    "stepsim run scenario.json --set /cluster/nodes=64 --set /communication/schedule=mg_wfbp\n"
     "stepsim run scenario.json --json -o result.json --timeline timeline.json.gz\n"
     "stepsim run sweep.jsonl --point 17\n"
     "stepsim run --lines - < scenarios.jsonl > results.jsonl",

@@ -321,11 +321,10 @@ study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree
 
 CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over) {
   return app
-      .add_option(
-          "--over", over,
-          "values to vary, e.g. /cluster/nodes=4,8,16 or 4:64:x2; numbers may carry units, "
-          "bare ones are in the SI unit of the key; repeatable, all combinations, the first "
-          "varies slowest")
+      .add_option("--over", over,
+                  "values to vary, e.g. /cluster/nodes=4,8,16 or 4:64:x2; numbers may carry units, "
+                  "bare ones are in the SI unit of the key; repeatable, all combinations, the "
+                  "first varies slowest")
       ->type_name("POINTER=VALUES")
       ->allow_extra_args(false);
 }

@@ -67,8 +67,7 @@ void add_flags(CLI::App& app, StudyFlags& flags) {
   add_value(app, "--batch-size", flags.import.batch_size, "N",
             "samples per GPU; not in the profiler's file; default unknown");
   add_value(app, "--parameters", flags.import.parameters, "N",
-            "elements of all gradients, e.g. 110M, where the file has no sizes (assumed "
-            "spread)");
+            "elements of all gradients, e.g. 110M, where the file has no sizes (assumed spread)");
   add_value(app, "--sizes", flags.import.sizes, "FILE",
             "CSV with name,elements[,dtype] of every parameter, where the file has no sizes");
   app.add_flag("--ideal", flags.ideal, "kernel times over ideal links: nothing is carried");

@@ -42,9 +42,8 @@ constexpr CommandText kPresetsText = answered_at_once({
     "stepsim presets\n"
     "stepsim presets dgx_h100",
     "A scenario names one as /cluster/preset, stepsim collective as --preset. The files are "
-    "described "
-    "in\ndocs/file-formats.md (kind node_preset); stepsim topologies lists them with networks and "
-    "topologies.",
+    "described in\ndocs/file-formats.md (kind node_preset); stepsim topologies lists them with "
+    "networks and topologies.",
     kJsonOrTable,
 });
 
