@@ -7,11 +7,8 @@
 #include "cli/collective/collective_flags.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
-#include "cli/shell/progress.hpp"
 #include "collectives/algorithms.hpp"
 #include "document/csv.hpp"
-#include "document/json_text.hpp"
 #include "run/collective_record.hpp"
 #include "study/sweep/rows.hpp"
 

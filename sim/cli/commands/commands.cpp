@@ -2,10 +2,8 @@
 // misspelt one come from here, so that a command without a row does not exist.
 #include "cli/commands/commands.hpp"
 
-#include "base/collected.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/entry.hpp"
-#include "cli/shell/output.hpp"
 
 namespace stepsim::cli {
 

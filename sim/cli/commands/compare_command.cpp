@@ -9,10 +9,7 @@
 
 #include "cli/commands/scenario_input.hpp"
 #include "cli/help/help_text.hpp"
-#include "cli/shell/output.hpp"
-#include "cli/shell/progress.hpp"
 #include "cli/text/record_table.hpp"
-#include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 #include "study/breakeven_file.hpp"
 #include "study/sweep/assumed.hpp"

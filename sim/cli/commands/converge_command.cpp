@@ -4,16 +4,11 @@
 #include "cli/commands/commands.hpp"
 
 #include "cli/text/answer_texts.hpp"
-#include "document/fields/written.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/shell/unit_text.hpp"
-#include "document/json_text.hpp"
-#include "run/summary_fields.hpp"
-#include "run/work_estimate.hpp"
 
 namespace stepsim::cli {
 

@@ -4,11 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
-
 #include "base/quantity.hpp"
 #include "base/shell_word.hpp"
-#include "cli/shell/document.hpp"
 #include "document/file.hpp"
 
 namespace stepsim::cli {

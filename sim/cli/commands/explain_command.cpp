@@ -7,7 +7,6 @@
 
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/text/answer_texts.hpp"
 #include "run/memory_figures.hpp"
 #include "run/run.hpp"

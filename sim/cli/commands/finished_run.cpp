@@ -2,18 +2,12 @@
 
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/progress.hpp"
-#include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "plot/chrome_trace.hpp"
 #include "run/result_file.hpp"
 #include "run/run.hpp"
-#include "run/work_estimate.hpp"
-#include "scenario/scenario_tree.hpp"
-#include "study/sweep/sweep_file.hpp"
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <iostream>
 
 namespace stepsim::cli {

@@ -2,9 +2,7 @@
 // Runs scenarios to complete results, for `stepsim run` on one file and on lines (--lines).
 
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/app.hpp"
 #include "run/run_timeline.hpp"
-#include "scenario/scenario_tree.hpp"
 
 namespace stepsim::cli {
 

@@ -4,9 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
-#include "document/json_text.hpp"
 #include "study/fits.hpp"
 
 namespace stepsim::cli {

@@ -5,9 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/printable.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
-#include "document/json_text.hpp"
 #include "study/fits.hpp"
 
 namespace stepsim::cli {

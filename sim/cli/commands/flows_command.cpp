@@ -5,10 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands/finished_run.hpp"
-#include "cli/commands/scenario_input.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/text/answer_texts.hpp"
-#include "document/json_text.hpp"
 
 namespace stepsim::cli {
 

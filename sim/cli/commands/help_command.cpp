@@ -4,11 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/error.hpp"
 #include "cli/help/help_text.hpp"
-#include "cli/shell/output.hpp"
 #include "document/fields/members.hpp"
-#include "document/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -5,11 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/printable.hpp"
 #include "cli/commands/imported.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
-#include "document/json_text.hpp"
 #include "import/import_caffe_log.hpp"
 #include "import/import_detect.hpp"
 #include "import/import_layer_table.hpp"

@@ -5,7 +5,6 @@
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "document/json_text.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::cli {
 

@@ -12,7 +12,6 @@
 #include "import/import_detect.hpp"
 #include "scenario/files/trace_file.hpp"
 
-#include <filesystem>
 #include <system_error>
 
 namespace stepsim::cli {

@@ -7,9 +7,6 @@
 
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
-#include "document/file.hpp"
-#include "document/json_text.hpp"
 #include "import/import_detect.hpp"
 #include "study/first_scenario.hpp"
 

@@ -5,10 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/printable.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/text/key_text.hpp"
-#include "document/json_text.hpp"
 #include "scenario/rules.hpp"
 
 namespace stepsim::cli {

@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/shell_word.hpp"
-#include "cli/shell/output.hpp"
 #include "import/import_detect.hpp"
 #include "study/sweep/sweep_merge.hpp"
 

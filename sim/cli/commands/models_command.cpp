@@ -7,10 +7,8 @@
 #include <numeric>
 
 #include "base/printable.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "document/fields/members.hpp"
-#include "document/json_text.hpp"
 #include "layers/workload.hpp"
 #include "scenario/files.hpp"
 

@@ -9,13 +9,9 @@
 #include "cli/commands/finished_run.hpp"
 #include "cli/report/result_page.hpp"
 #include "cli/shell/entry.hpp"
-#include "document/json_text.hpp"
 #include "import/import_detect.hpp"
 #include "run/run.hpp"
-#include "run/summary_fields.hpp"
-#include "scenario/scenario_tree.hpp"
 #include "study/step_changes.hpp"
-#include "study/sweep/sweep_records.hpp"
 
 namespace stepsim::cli {
 

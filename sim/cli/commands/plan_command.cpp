@@ -5,12 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "buckets/problem.hpp"
 #include "cli/help/help_text.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "document/fields/written.hpp"
-#include "document/json_text.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/problem_file.hpp"
 

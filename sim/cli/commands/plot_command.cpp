@@ -4,8 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/plot/rows_figure.hpp"
-#include "cli/shell/document.hpp"
-#include "cli/shell/output.hpp"
 #include "plot/svg.hpp"
 
 namespace stepsim::cli {

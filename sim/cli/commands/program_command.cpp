@@ -5,9 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/text/topology_text.hpp"
-#include "programs/explain/binding_path.hpp"
 
 namespace stepsim::cli {
 

@@ -4,16 +4,12 @@
 #include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
-#include <set>
 
 #include "cli/commands/reproduced_runs.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "document/file.hpp"
-#include "document/json_text.hpp"
 #include "plot/svg.hpp"
 #include "study/reproduce/paper_page.hpp"
-#include "study/reproduce/paper_records.hpp"
 #include "study/reproduce/scoreboard_tables.hpp"
 
 namespace stepsim::cli {

@@ -4,11 +4,7 @@
 
 #include "base/printable.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/shell/document.hpp"
-#include "cli/shell/progress.hpp"
 #include "document/file.hpp"
-#include "document/json_text.hpp"
-#include "study/reproduce/paper_records.hpp"
 #include "study/reproduce/scoreboard_tables.hpp"
 
 namespace stepsim::cli {

@@ -11,12 +11,7 @@
 
 #include "cli/commands/finished_run.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
-#include "cli/shell/progress.hpp"
 #include "cli/text/answer_texts.hpp"
-#include "document/fields/written.hpp"
-#include "document/file.hpp"
-#include "document/json_text.hpp"
 #include "plot/chrome_trace.hpp"
 #include "run/result_file.hpp"
 #include "run/run.hpp"

@@ -5,16 +5,13 @@
 #include <CLI/CLI.hpp>
 
 #include <cctype>
-#include <set>
 
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
-#include "run/work_estimate.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_tree.hpp"
 #include "study/explained.hpp"
 
 namespace stepsim::cli {

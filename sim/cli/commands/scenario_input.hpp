@@ -1,12 +1,9 @@
 #pragma once
 // Reads the scenario of a command: a file, changed by --set, --method, --seed and --conditions.
 
-#include <map>
-
 #include "cli/shell/app.hpp"
 #include "programs/explain/binding_path.hpp"
 #include "run/result.hpp"
-#include "scenario/program_file.hpp"
 #include "study/sweep/sweep.hpp"
 
 namespace CLI {

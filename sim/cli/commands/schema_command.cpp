@@ -4,9 +4,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-
-#include "cli/shell/output.hpp"
 #include "cli/text/key_text.hpp"
 
 namespace stepsim::cli {

@@ -5,13 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-
 #include "base/printable.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
-#include "cli/shell/output.hpp"
-#include "document/json_text.hpp"
 #include "study/semantics_result.hpp"
 
 namespace stepsim::cli {

@@ -10,12 +10,8 @@
 
 #include "base/printable.hpp"
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/shell/unit_text.hpp"
-#include "document/json_text.hpp"
-#include "study/crossings.hpp"
 #include "study/sweep/assumed.hpp"
 
 namespace stepsim::cli {

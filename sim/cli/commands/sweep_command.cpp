@@ -14,11 +14,7 @@
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
-#include "cli/shell/progress.hpp"
 #include "cli/text/record_table.hpp"
-#include "document/json_text.hpp"
-#include "run/collective_file.hpp"
 
 namespace stepsim::cli {
 

@@ -6,14 +6,10 @@
 #include <CLI/CLI.hpp>
 
 #include "base/printable.hpp"
-#include "cli/shell/document.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/text/topology_text.hpp"
 #include "document/file.hpp"
-#include "document/json_text.hpp"
 #include "links/fabric/topology.hpp"
 #include "scenario/files.hpp"
-#include "scenario/files/network_files.hpp"
 
 namespace stepsim::cli {
 

@@ -8,11 +8,8 @@
 #include "cli/commands/scenario_input.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/entry.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
-#include "document/json_text.hpp"
-#include "run/summary_fields.hpp"
 #include "study/sweep/assumed.hpp"
 #include "study/tune.hpp"
 

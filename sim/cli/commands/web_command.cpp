@@ -4,12 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
-
-#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "document/file.hpp"
-#include "document/json_text.hpp"
 #include "scenario/files.hpp"
 
 namespace stepsim::cli {

@@ -3,10 +3,6 @@
 
 #include "cli/help/help_text.hpp"
 
-#include "base/error.hpp"
-
-#include <algorithm>
-
 namespace stepsim::cli {
 
 namespace {

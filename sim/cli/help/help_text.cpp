@@ -7,9 +7,7 @@
 #include "cli/shell/entry.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cctype>
-#include <filesystem>
 
 namespace stepsim::cli {
 

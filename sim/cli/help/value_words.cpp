@@ -2,13 +2,10 @@
 // here, which names their table.
 #include "cli/help/help_text.hpp"
 
-#include <iterator>
-
 #include "cli/collective/collective_flags.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
 #include "run/collective_keys.hpp"
-#include "run/summary_fields.hpp"
 #include "study/alternatives.hpp"
 #include "study/tune_values.hpp"
 

@@ -4,7 +4,6 @@
 #include "document/fields/written.hpp"
 #include "plot/colours.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace stepsim::cli {

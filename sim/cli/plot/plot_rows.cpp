@@ -2,9 +2,6 @@
 // file of JSON Lines has a whole object in its first line.
 #include "cli/plot/rows_figure.hpp"
 
-#include <algorithm>
-
-#include "base/quantity.hpp"
 #include "document/csv.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"

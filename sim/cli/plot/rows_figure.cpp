@@ -2,14 +2,12 @@
 // sorted by x. Times and rates get the unit that fits their greatest value.
 #include "cli/plot/rows_figure.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/collected.hpp"
 #include "base/statistics.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "document/json_text.hpp"
-#include "plot/figure.hpp"
 #include "plot/ticks.hpp"
 #include "run/summary_fields.hpp"
 

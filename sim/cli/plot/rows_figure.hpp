@@ -2,10 +2,7 @@
 // Makes a figure from rows: chooses axes, curves and marks.
 
 #include "document/fields/schema.hpp"
-#include "document/json.hpp"
 #include "plot/figure.hpp"
-
-#include <span>
 
 namespace stepsim::cli {
 

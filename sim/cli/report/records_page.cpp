@@ -2,12 +2,10 @@
 // values of the best point, which its grey line names.
 #include "cli/report/result_page.hpp"
 
-#include "cli/plot/rows_figure.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
-#include "run/summary_fields.hpp"
 
 namespace stepsim::cli {
 

@@ -2,13 +2,11 @@
 
 #include "cli/report/result_page.hpp"
 
-#include "base/printable.hpp"
 #include "cli/text/answer_texts.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 #include "plot/colours.hpp"
 #include "plot/svg.hpp"
-#include "run/memory_figures.hpp"
 #include "run/run_timeline.hpp"
 #include "study/what_if_rows.hpp"
 

@@ -4,7 +4,6 @@
 #include "cli/plot/rows_figure.hpp"
 #include "cli/shell/document.hpp"
 #include "events/timeline.hpp"
-#include "plot/figure.hpp"
 #include "study/trace_study.hpp"
 
 namespace stepsim::cli {

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "cli/help/help_text.hpp"

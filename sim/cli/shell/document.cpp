@@ -4,17 +4,10 @@
 #include "cli/shell/document.hpp"
 
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/output.hpp"
 #include "document/csv.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/rows.hpp"
-
-#include <algorithm>
-#include <cassert>
-#include <cmath>
-#include <iterator>
-#include <set>
 
 namespace stepsim::cli {
 

@@ -4,7 +4,6 @@
 
 #include "cli/shell/app.hpp"
 #include "run/work_estimate.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::cli {
 

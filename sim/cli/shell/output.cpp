@@ -4,13 +4,11 @@
 #include "cli/shell/output.hpp"
 
 #include "base/printable.hpp"
-#include "cli/shell/progress.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "scenario/file_names.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <iostream>
 #include <sys/resource.h>
 #include <system_error>

@@ -2,7 +2,6 @@
 // cells.
 #include "cli/shell/unit_text.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "cli/shell/document.hpp"

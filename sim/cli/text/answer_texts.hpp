@@ -4,7 +4,6 @@
 #include "base/printable.hpp"
 #include "cli/shell/document.hpp"
 #include "run/flows_run.hpp"
-#include "run/result.hpp"
 #include "study/converge_scenario.hpp"
 #include "study/trace_study.hpp"
 

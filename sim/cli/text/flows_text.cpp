@@ -1,8 +1,6 @@
 // Long lists are cut to what matters: the slowest flows and the most used links.
 #include "cli/text/answer_texts.hpp"
 
-#include "base/printable.hpp"
-
 namespace stepsim::cli {
 
 namespace {

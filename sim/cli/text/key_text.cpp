@@ -3,14 +3,10 @@
 
 #include "cli/text/key_text.hpp"
 
-#include "base/collected.hpp"
-#include "cli/plot/rows_figure.hpp"
 #include "cli/report/result_page.hpp"
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
 #include "run/collective_keys.hpp"
 #include "run/flows_keys.hpp"
-#include "run/flows_run.hpp"
 #include "run/result_file.hpp"
 #include "scenario/files/keys/measured_keys.hpp"
 #include "scenario/files/keys/profile_keys.hpp"
@@ -21,10 +17,6 @@
 #include "study/measured_steps_keys.hpp"
 #include "study/reproduce/reproduction_keys.hpp"
 #include "study/semantics_keys.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <set>
 
 namespace stepsim::cli {
 

@@ -2,13 +2,9 @@
 // so that sweeps of different scenarios need no list of columns here.
 #include "cli/text/record_table.hpp"
 
-#include <iterator>
-
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/answer_texts.hpp"
 #include "document/json_text.hpp"
-#include "run/summary_fields.hpp"
-#include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
 

@@ -1,7 +1,6 @@
 #include "cli/text/answer_texts.hpp"
 
 #include "cli/text/topology_text.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_schedule.hpp"
 #include "scenario/scenario_sharding.hpp"
 

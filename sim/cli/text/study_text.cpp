@@ -1,6 +1,5 @@
 #include "cli/text/answer_texts.hpp"
 
-#include "base/printable.hpp"
 #include "run/memory_figures.hpp"
 
 namespace stepsim::cli {

@@ -4,7 +4,6 @@
 #include "cli/text/topology_text.hpp"
 
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "links/fabric/topology.hpp"
 #include "scenario/files/keys/node_keys.hpp"
