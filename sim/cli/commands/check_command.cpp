@@ -36,14 +36,6 @@ constexpr CommandText kCheckText{
     kJsonOrTable,
 };
 
-// What was found in one file, in the order of the command line.
-struct Checked {
-  std::string file;
-  std::string kind; // "" = unknown
-  std::vector<base::Problem> errors;
-  std::vector<std::string> warnings;
-};
-
 using Warnings = std::vector<std::string>;
 
 // Warnings of the workload come first, as in `run`.
@@ -145,53 +137,51 @@ struct CheckedKind {
   Warnings (*check)(const io::Json&, study::Files&);
 };
 
-constexpr std::array kCheckedKinds{
-    CheckedKind{"scenario", check_scenario},
-    CheckedKind{"sweep", check_sweep},
-    CheckedKind{"result", check_result},
-    CheckedKind{"trace", check_trace},
-    CheckedKind{"model", parsed<io::parse_model>},
-    CheckedKind{"collective",
-                [](const io::Json& tree, study::Files& files) -> Warnings {
-                  (void)study::parse_collective(tree, files);
-                  return {};
-                }},
-    CheckedKind{"flows",
-                [](const io::Json& tree, study::Files& files) {
-                  return Warnings(study::parse_flows(tree, files).warnings);
-                }},
-    CheckedKind{"topology", parsed<io::parse_topology>},
-    CheckedKind{"library_calibration", warned<io::parse_library_calibration>},
-    CheckedKind{"node_preset", parsed<io::parse_node_preset>},
-    CheckedKind{"network_calibration", warned<io::parse_profile>},
-    CheckedKind{"samples", warned<io::parse_samples>},
-    CheckedKind{"measured_steps",
-                [](const io::Json& tree, study::Files& files) -> Warnings {
-                  (void)study::read_measured_steps(tree, files, "");
-                  return {};
-                }},
-    CheckedKind{"conditions", parsed<study::parse_conditions_file>},
-    CheckedKind{"overlap", parsed<io::parse_overlap>},
-    CheckedKind{"measured_training", parsed<io::parse_measured>},
-    CheckedKind{"problem", check_problem},
-    CheckedKind{"program",
-                [](const io::Json& tree, study::Files& files) {
-                  return Warnings(
-                      study::parse_program(study::with_short_forms_expanded(tree), files).warnings);
-                }},
-    CheckedKind{"sparse_semantics", check_semantics},
-    CheckedKind{"compression_breakeven",
-                [](const io::Json& tree, study::Files& files) {
-                  return Warnings(study::parse_breakeven(tree, files).warnings);
-                }},
-    CheckedKind{"cost", parsed<io::parse_cost>},
-    CheckedKind{"reproduction", parsed<reproduce::parse_reproduction>},
-    CheckedKind{"links",
-                [](const io::Json& tree, study::Files&) -> Warnings {
-                  (void)io::parse_links(tree, std::nullopt);
-                  return {};
-                }},
-};
+constexpr auto kCheckedKinds = std::to_array<CheckedKind>({
+    {"scenario", check_scenario},
+    {"sweep", check_sweep},
+    {"result", check_result},
+    {"trace", check_trace},
+    {"model", parsed<io::parse_model>},
+    {"collective",
+     [](auto& tree, auto& files) {
+       (void)study::parse_collective(tree, files);
+       return Warnings();
+     }},
+    {"flows",
+     [](auto& tree, auto& files) { return Warnings(study::parse_flows(tree, files).warnings); }},
+    {"topology", parsed<io::parse_topology>},
+    {"library_calibration", warned<io::parse_library_calibration>},
+    {"node_preset", parsed<io::parse_node_preset>},
+    {"network_calibration", warned<io::parse_profile>},
+    {"samples", warned<io::parse_samples>},
+    {"measured_steps",
+     [](auto& tree, auto& files) {
+       (void)study::read_measured_steps(tree, files, "");
+       return Warnings();
+     }},
+    {"conditions", parsed<study::parse_conditions_file>},
+    {"overlap", parsed<io::parse_overlap>},
+    {"measured_training", parsed<io::parse_measured>},
+    {"problem", check_problem},
+    {"program",
+     [](auto& tree, auto& files) {
+       return Warnings(
+           study::parse_program(study::with_short_forms_expanded(tree), files).warnings);
+     }},
+    {"sparse_semantics", check_semantics},
+    {"compression_breakeven",
+     [](auto& tree, auto& files) {
+       return Warnings(study::parse_breakeven(tree, files).warnings);
+     }},
+    {"cost", parsed<io::parse_cost>},
+    {"reproduction", parsed<reproduce::parse_reproduction>},
+    {"links",
+     [](auto& tree, study::Files&) {
+       (void)io::parse_links(tree, std::nullopt);
+       return Warnings();
+     }},
+});
 
 // The kind that the file says or its keys tell. Null after an error, which is then among those of
 // `checked`.
@@ -228,8 +218,7 @@ Checked check_file(const std::string& name, study::Files& files) {
   Checked checked{name, "", {}, {}};
   try {
     if (is_lines_file(name)) {
-      const CheckedLines lines = check_lines(name);
-      return {name, lines.kind, lines.errors, lines.warnings};
+      return check_lines(name);
     }
     const io::Json tree = io::read_json(name);
     if (tree.is_array()) { // bytes per rank of `collective --sizes`

@@ -166,18 +166,15 @@ std::string render(const CollectiveOptions& options, const study::Sweep& sweep, 
 
 // Help from the tables: an algorithm that is added appears here.
 std::string algorithm_list() {
-  std::vector<HelpRow> rows;
+  std::vector<Candidate> rows;
   for (const collectives::AlgorithmRow& row : collectives::algorithm_table()) {
-    rows.emplace_back(
-        std::string(collectives::name(row.op)).append(" ").append(collectives::name(row.algorithm)),
-        row.summary);
+    rows.push_back({std::string(collectives::name(row.op))
+                        .append(" ")
+                        .append(collectives::name(row.algorithm)),
+                    std::string(row.summary)});
   }
-  std::vector<HelpRow> methods;
-  for (const collectives::CompressionRow& row : collectives::compression_table()) {
-    if (row.method != collectives::CompressionMethod::none) {
-      methods.emplace_back(std::string(row.name), row.summary);
-    }
-  }
+  std::vector<Candidate> methods = named(collectives::compression_table());
+  std::erase_if(methods, [](const Candidate& row) { return row.word == "none"; });
   return help_list("Algorithms of each operation", rows) + "\n" +
          help_list("Compressed exchanges of allreduce", methods);
 }

@@ -75,10 +75,9 @@ const ProgramTable& stepsim_program() {
 
 // The names are few: a search over the table is also the list of known words for the error.
 const Command& find_command(const ProgramTable& program, const std::string& name) {
-  for (const Command& command : program.commands) {
-    if (command.name == name) {
-      return command;
-    }
+  if (const auto found = std::ranges::find(program.commands, name, &Command::name);
+      found != program.commands.end()) {
+    return *found;
   }
   const std::string program_name(program.name);
   for (const auto& [old, now] : program.former) {

@@ -110,18 +110,11 @@ int show(const study::Comparison& comparison, const Common& common, bool algorit
 
 // The tables of columns and alternatives are printed as they are used, so help names every one.
 std::string algorithms_help() {
-  std::vector<HelpRow> columns;
-  for (const AlgorithmColumn& column : algorithm_columns()) {
-    columns.emplace_back(column.heading, column.meaning);
-  }
-  const auto texts = base::collected<std::string>(study::alternatives(), [](const auto& each) {
-    return std::string(each.summary) + ": " + study::changes_text(each);
+  const auto algorithms = base::collected<Candidate>(study::alternatives(), [](const auto& each) {
+    return Candidate{std::string(each.name),
+                     std::string(each.summary) + ": " + study::changes_text(each)};
   });
-  std::vector<HelpRow> algorithms;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    algorithms.emplace_back(study::alternatives()[i].name, texts[i]);
-  }
-  return help_list("Columns of --algorithms", columns) + "\n" +
+  return help_list("Columns of --algorithms", algorithm_columns()) + "\n" +
          help_list("Algorithms, and the keys of /communication (or with their whole pointer) that "
                    "they set",
                    algorithms) +

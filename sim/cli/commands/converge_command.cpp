@@ -104,15 +104,10 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
                              .warmup_iterations = flags.warmup.value_or(0)};
   require_count("--pipeline-width", staleness.width, 1, kMostIterations);
   require_count("--warmup-iterations", staleness.warmup_iterations, 0, iterations);
-  if (!flags.warmup_switch.empty()) {
-    const std::vector<std::string_view> words{"skip", "block"};
-    require_word("--warmup-switch", flags.warmup_switch, words);
-    if (flags.warmup_switch == "block") {
-      if (staleness.width != 2) {
-        throw UsageError("--warmup-switch: the block switch is defined for width 2");
-      }
-      staleness.warmup_switch = programs::WarmupSwitch::block;
-    }
+  read_word("--warmup-switch", flags.warmup_switch, programs::kWarmupSwitches,
+            staleness.warmup_switch);
+  if (staleness.warmup_switch == programs::WarmupSwitch::block && staleness.width != 2) {
+    throw UsageError("--warmup-switch: the block switch is defined for width 2");
   }
   const study::QuadraticRun run = study::converge_quadratic(staleness, *flags.step, iterations);
   const auto applied = base::collected<io::Json>(
@@ -175,10 +170,9 @@ Curves run_curves(const ConvergeFlags& flags, const study::CurveOptions& options
       const io::Json& value = sweep.grid.axes[a].values[position[a]];
       named.varied.emplace_back(found.varied[a], value);
       const ColumnUnit unit = column_unit(found.varied[a]);
-      named.varied_cells.push_back(value.is_string() ? value.as_string()
-                                   : value.is_number() && unit.factor != 1
-                                       ? cell(value.as_double() * unit.factor)
-                                       : io::compact(value));
+      named.varied_cells.push_back(value.is_number() && unit.factor != 1
+                                       ? cell(value.as_double(), unit.factor)
+                                       : plain_cell(value));
     }
     try {
       const study::Scenario scenario = study::parse_scenario(

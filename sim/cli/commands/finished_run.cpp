@@ -36,13 +36,6 @@ io::Json finished_scenario(study::Result& result, const io::Json& tree, const st
   return scenario;
 }
 
-io::Json finished_tree(study::Result result, const io::Json& tree, const std::string& output) {
-  io::Json scenario = finished_scenario(result, tree, output);
-  io::Json out = study::result_tree(result);
-  out.set("scenario", std::move(scenario));
-  return out;
-}
-
 // Every line is answered as if it were a command of its own: files are kept between two lines, and
 // all are read again where one may have changed in between.
 
@@ -94,8 +87,11 @@ io::Json result_of_line(const Invocation& invocation, const std::string& line,
   study::Files& files = *kept;
   const study::Scenario scenario = load_scenario(tree, files, flags, study::Leftovers::refuse);
   study::refuse_long_work(study::estimated_seconds(scenario), max_seconds(flags));
-  return with_meta(finished_tree(finished_run(scenario, tree, files, flags), tree, common.output),
-                   invocation);
+  study::Result result = finished_run(scenario, tree, files, flags);
+  io::Json resolved = finished_scenario(result, tree, common.output);
+  io::Json out = study::result_tree(result);
+  out.set("scenario", std::move(resolved));
+  return with_meta(std::move(out), invocation);
 }
 
 // A place in the scenario of a line is told as in a file of that scenario.
@@ -171,14 +167,13 @@ int run_lines(const Invocation& invocation, const std::string& file, const Scena
 
 void add_timeline_flags(CLI::App& app, TimelineFlags& flags) {
   add_value(app, "--timeline", flags.file, "FILE.json[.gz]",
-            "also writes what happened when, as Chrome trace events; .gz compresses")
-      ->group(kTimelineGroup);
+            "also writes what happened when, as Chrome trace events; .gz compresses",
+            kTimelineGroup);
   add_value(app, "--timeline-nodes", flags.nodes, "LIST",
-            "only these, as 0,1 or 0:8:+2; default the first 8; of a program, its ranks")
-      ->group(kTimelineGroup);
+            "only these, as 0,1 or 0:8:+2; default the first 8; of a program, its ranks",
+            kTimelineGroup);
   add_value(app, "--timeline-iterations", flags.iterations, "A-B",
-            "only these, from 0; default the last 3")
-      ->group(kTimelineGroup);
+            "only these, from 0; default the last 3", kTimelineGroup);
 }
 
 // Which nodes or ranks (`nouns`, "0,1") and iterations ("3-5") the timeline shows. Those outside of

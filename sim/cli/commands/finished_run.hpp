@@ -19,9 +19,6 @@ namespace stepsim::cli {
 [[nodiscard]] io::Json finished_scenario(study::Result& result, const io::Json& tree,
                                          const std::string& output,
                                          study::LayerList layers = study::LayerList::written);
-// The result as JSON without `meta`, with the scenario of finished_scenario().
-[[nodiscard]] io::Json finished_tree(study::Result result, const io::Json& tree,
-                                     const std::string& output);
 
 // `stepsim run --lines`: reads scenarios and writes results as JSON Lines, in one process.
 

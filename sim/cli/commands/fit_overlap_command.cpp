@@ -29,16 +29,13 @@ constexpr std::array<std::string_view, 3> kConstants{"startup_s", "per_byte_s", 
 
 study::KeptConstants kept_of(const std::vector<std::string>& words) {
   study::KeptConstants kept;
+  const std::array places{&kept.startup, &kept.per_byte, &kept.compute};
   for (const std::string& word : words) {
-    if (word == kConstants[0]) {
-      kept.startup = true;
-    } else if (word == kConstants[1]) {
-      kept.per_byte = true;
-    } else if (word == kConstants[2]) {
-      kept.compute = true;
-    } else {
+    const auto* found = std::ranges::find(kConstants, word);
+    if (found == kConstants.end()) {
       throw UsageError("--keep: " + base::unknown_word("constant", word, kConstants));
     }
+    *places[static_cast<std::size_t>(found - kConstants.begin())] = true;
   }
   return kept;
 }

@@ -51,28 +51,19 @@ io::Json command_tree(const ProgramPage& program, const ProgramPage::Row& row) {
   return tree;
 }
 
-// All commands, or the one named. Throws UsageError for an unknown one.
-io::Json program_tree(const ProgramPage& program, const std::string& command) {
-  io::Array list;
-  for (const ProgramPage::Row& row : program.commands) {
-    if (command.empty() || row.name == command) {
-      list.push_back(command_tree(program, row));
-    }
-  }
-  if (list.empty()) {
-    list.push_back(command_tree(program, {command, ""}));
-  }
-  return io::Object{{"commands", std::move(list)}};
-}
-
 // The row of the command, for errors too: `page` throws for a name that is none.
 ProgramPage::Row row_of(const ProgramPage& program, const std::string& name) {
-  for (const ProgramPage::Row& row : program.commands) {
-    if (row.name == name) {
-      return row;
-    }
-  }
-  return {program.page(name).text.name, ""};
+  const auto found = std::ranges::find(program.commands, name, &ProgramPage::Row::name);
+  return found != program.commands.end() ? *found
+                                         : ProgramPage::Row{program.page(name).text.name, ""};
+}
+
+// All commands, or the one named. Throws UsageError for an unknown one.
+io::Json program_tree(const ProgramPage& program, const std::string& command) {
+  const auto rows = command.empty() ? program.commands : std::vector{row_of(program, command)};
+  return io::Object{{"commands", io::write_each(rows, [&](const ProgramPage::Row& row) {
+                       return command_tree(program, row);
+                     })}};
 }
 
 std::string text_in(HelpFormat format, const ProgramPage& program, const std::string& command,
@@ -142,10 +133,8 @@ int help_of(const Invocation& invocation, const ProgramTable& of) {
   CLI::App app;
   app.add_option("COMMAND", words, "of which help is wanted; with --format words: what is typed");
   std::string typed_format;
-  app.add_option("--format", typed_format,
-                 base::joined(kHelpFormats.all(), " or ") + "; default text")
-      ->type_name("WORD")
-      ->group(kOutputGroup);
+  add_value(app, "--format", typed_format, "WORD",
+            base::joined(kHelpFormats.all(), " or ") + "; default text", kOutputGroup);
   CommandText text = kHelpText;
   text.program = program.name;
   Common common(app, text, invocation);

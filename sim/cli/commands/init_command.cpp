@@ -86,16 +86,6 @@ void check_flags(const TypedFlags& texts) {
   }
 }
 
-// The flag whose key, or a key above or below it, the problem is about; "" if there is none.
-std::string_view blamed_flag(std::string_view where) {
-  for (const KeyFlag& each : kInitFlags) {
-    if (is_at_or_below(where, pointer_of_flag(each.flag))) {
-      return each.flag;
-    }
-  }
-  return "";
-}
-
 // `variability` is the file of that flag.
 [[noreturn]] void rethrow_for_flags(const InputError& error, const std::string& variability) {
   constexpr std::string_view kBlock = "/variability";
@@ -106,8 +96,11 @@ std::string_view blamed_flag(std::string_view where) {
   if (problem.where.starts_with(kBlock)) {
     throw InputError(variability, problem.where.substr(kBlock.size()), problem.message);
   }
-  const std::string_view flag = blamed_flag(problem.where);
-  throw UsageError((flag.empty() ? problem.where : std::string(flag)) + ": " + problem.message);
+  const auto* flag = std::ranges::find_if(kInitFlags, [&](const KeyFlag& each) {
+    return is_at_or_below(problem.where, pointer_of_flag(each.flag));
+  });
+  throw UsageError((flag == kInitFlags.end() ? problem.where : std::string(flag->flag)) + ": " +
+                   problem.message);
 }
 
 // A raw recording is answered with the command that imports it.
@@ -115,14 +108,6 @@ void refuse_recording(const std::string& trace) {
   const std::string head = study::is_shipped_name(trace) ? "" : io::head_of(trace);
   if (const auto detected = io::detect_format(head); detected.format) {
     throw InputError(trace, "", io::import_first(*detected.format));
-  }
-}
-
-// A scenario may have been changed by hand since: unlike a result it is not made again by a
-// command.
-void refuse_existing(const Common& common) {
-  if (!common.force && io::is_regular(common.output) && !io::head_of(common.output).empty()) {
-    throw UsageError(common.output + ": exists; --force replaces it");
   }
 }
 
@@ -147,11 +132,8 @@ io::Json given_keys(const TypedFlags& texts, const std::string& variability, boo
 std::string summary(const study::FirstScenario& first, const std::string& output) {
   std::string text = first.memory + (first.memory.empty() ? "" : "\n") + first.name + ", " +
                      base::counted(first.nodes, "node") + "\n";
-  const auto add = [&](std::string_view start, const std::vector<std::string>& list) {
-    for (const std::string& each : list) {
-      text += (&each == &list.front() ? std::string(start) : ", ") + each;
-    }
-    text += list.empty() ? "" : "\n";
+  const auto add = [&](const char* start, const std::vector<std::string>& list) {
+    text += list.empty() ? "" : start + base::listed(list) + "\n";
   };
   add("from the trace: ", first.from_trace);
   add("assumed: ", first.assumed);
@@ -171,13 +153,11 @@ int init(const Invocation& invocation) {
   std::string variability;
   CLI::App app;
   for (std::size_t i = 0; i < kInitFlags.size(); ++i) {
-    app.add_option(std::string(kInitFlags[i].flag), texts[i], kInitFlags[i].description)
-        ->type_name(kInitFlags[i].type)
-        ->group(kInitFlags[i].group);
+    const auto& [flag, type, group, description] = kInitFlags[i];
+    add_value(app, std::string(flag), texts[i], type, description, group);
   }
-  app.add_option("--variability", variability,
-                 "how workers and steps differ, as stepsim import kineto --variability writes it")
-      ->type_name("FILE");
+  add_value(app, "--variability", variability, "FILE",
+            "how workers and steps differ, as stepsim import kineto --variability writes it");
   bool accept_estimate = false;
   app.add_flag("--accept-estimate", accept_estimate,
                "also takes a model whose estimate was not compared with measured steps")
@@ -187,7 +167,10 @@ int init(const Invocation& invocation) {
   if (accept_estimate && typed(texts, "--model").empty()) {
     throw UsageError("--accept-estimate needs --model; a trace has its own times");
   }
-  refuse_existing(common);
+  // A scenario may have been changed by hand since: unlike a result it is not made again.
+  if (!common.force && io::is_regular(common.output) && !io::head_of(common.output).empty()) {
+    throw UsageError(common.output + ": exists; --force replaces it");
+  }
   refuse_recording(typed(texts, "--trace"));
   study::Files files(invocation.data_folder, {common.output});
   const study::FirstScenario first = [&] {

@@ -93,13 +93,11 @@ Recorded recorded_in(const std::string& file) {
     return out;
   }
   const io::Json tree = io::read_json(file);
-  const io::Json* summary = tree.find("summary");
-  const io::Json* step = summary == nullptr ? nullptr : summary->find(study::kIterationTime);
-  if (step != nullptr && step->is_number()) {
-    out.step_s = step->as_double();
-  }
-  if (const io::Json* total = tree.find("measured_total"); total != nullptr && total->is_object()) {
-    out.corrected_s = study::number_in(*total, study::kIterationTime);
+  for (const auto& [key, step] : {std::pair("summary", &Recorded::step_s),
+                                  std::pair("measured_total", &Recorded::corrected_s)}) {
+    if (const io::Json* part = tree.find(key)) {
+      out.*step = study::number_in(*part, study::kIterationTime);
+    }
   }
   const io::Json* defaults = tree.find("defaults");
   if (defaults == nullptr || !defaults->is_array()) {

@@ -50,7 +50,7 @@ std::vector<const buckets::Planner*> parse_planners(std::string_view list) {
     if (!planner->fits_problem_files()) {
       throw UsageError("--planners: " + study::not_for_problem_files(*planner));
     }
-    if (std::find(chosen.begin(), chosen.end(), planner) == chosen.end()) {
+    if (std::ranges::find(chosen, planner) == chosen.end()) {
       chosen.push_back(planner);
     }
   }
@@ -59,13 +59,9 @@ std::vector<const buckets::Planner*> parse_planners(std::string_view list) {
 
 // Planners for help, from their table.
 std::string planner_list() {
-  std::vector<HelpRow> rows;
-  for (const buckets::Planner& planner : buckets::planners()) {
-    if (planner.fits_problem_files()) {
-      rows.emplace_back(planner.name, planner.summary);
-    }
-  }
-  return help_list("Planners", rows);
+  std::vector<buckets::Planner> rows(buckets::planners().begin(), buckets::planners().end());
+  std::erase_if(rows, [](const auto& planner) { return !planner.fits_problem_files(); });
+  return help_list("Planners", named(rows));
 }
 
 // Groups as lists [first, last], numbered from 1 in backward order. All groups are contiguous here,
@@ -144,10 +140,8 @@ std::string plan_text(const study::ProblemFile& file, const std::vector<Planned>
   if (file.forward_s) {
     table.headings.insert(table.headings.begin() + 1, "iteration [ms]");
   }
-  const auto best =
-      std::min_element(plans.begin(), plans.end(), [](const Planned& a, const Planned& b) {
-        return a.plan.finish < b.plan.finish;
-      });
+  const auto finish_of = [](const Planned& each) { return each.plan.finish.value; };
+  const auto best = std::ranges::min_element(plans, {}, finish_of);
   for (const Planned& each : plans) {
     std::vector<std::string> row{
         std::string(each.planner->name), milliseconds_cell(each.plan.finish.value),
@@ -161,7 +155,7 @@ std::string plan_text(const study::ProblemFile& file, const std::vector<Planned>
     }
     table.rows.push_back(std::move(row));
   }
-  const bool at_once = std::any_of(plans.begin(), plans.end(), [](const Planned& each) {
+  const bool at_once = std::ranges::any_of(plans, [](const Planned& each) {
     return each.planner->schedule == buckets::Schedule::asc_wfbp;
   });
   return table_text(table) + "\nlower bound " + (at_once ? "of one message at a time " : "") +
@@ -202,9 +196,8 @@ int plan(const Invocation& invocation) {
   PlanOptions options;
   CLI::App app;
   app.add_option("PROBLEM", options.file, "file of kind problem; - = standard input")->required();
-  app.add_option("--planners", options.planners,
-                 "which of those below; default " + options.planners)
-      ->type_name("LIST");
+  add_value(app, "--planners", options.planners, "LIST",
+            "which of those below; default " + options.planners);
   app.footer(planner_list());
   Common common(app, kPlanText, invocation);
   const std::vector<const buckets::Planner*> chosen = parse_planners(options.planners);

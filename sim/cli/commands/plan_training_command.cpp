@@ -37,11 +37,10 @@ constexpr std::size_t kShownRows = 16; // of the table
 
 // "next: stepsim run s.json --set ..", the best.
 std::string next_text(const std::string& file, const study::TrainingPlan& plan) {
-  std::string text = "next: stepsim run " + file;
-  for (const io::Json& each : plan.found.rows.front().find("set")->as_array()) {
-    text += " --set " + each.as_string();
-  }
-  return text;
+  return "next: stepsim run " + file +
+         base::listed(
+             plan.found.rows.front().find("set")->as_array(),
+             [](const io::Json& each) { return " --set " + each.as_string(); }, "");
 }
 
 std::string searched_text(const study::TrainingPlan& plan) {
@@ -78,8 +77,7 @@ std::string lean_text(const study::Comparison& found) {
   for (const std::string& key : found.varied) {
     const io::Json& value = *found.rows[least].find(key);
     if (!value.is_null() && !(value == *found.rows[best].find(key))) {
-      words += (words.empty() ? "" : ", ") + key + " " +
-               (value.is_string() ? value.as_string() : io::compact(value));
+      words += (words.empty() ? "" : ", ") + key + " " + plain_cell(value);
     }
   }
   return "not told apart from the best, with " + base::readable_bytes(memory_of(least)) +
@@ -153,10 +151,8 @@ int plan_training(const Invocation& invocation) {
   study::TrainingPlanOptions options;
   options.max_seconds = max_seconds(flags);
   options.progress = counting(common);
-  for (const double value :
-       nodes.empty() ? std::vector<double>()
-                     : numbers("--nodes", nodes, base::QuantityKind::count, io::at_least(1))) {
-    options.nodes.push_back(static_cast<std::int64_t>(value));
+  if (!nodes.empty()) {
+    options.nodes = counts("--nodes", nodes, io::at_least(1));
   }
   const io::Json tree = read_scenario_tree(file, flags, invocation.data_folder, common);
   study::Files files(invocation.data_folder, {common.output});

@@ -114,13 +114,6 @@ void renew_places(io::Json& value) {
   }
 }
 
-// The allocator keeps what was freed; large lists of the run would get new pages beside it.
-void return_freed_pages() {
-#ifdef __GLIBC__
-  ::malloc_trim(0);
-#endif
-}
-
 // A tree of many layers takes more memory than the run, which has them in the scenario.
 void forget_layers(io::Json& tree) {
   io::Json* workload = tree.find("workload");
@@ -130,7 +123,9 @@ void forget_layers(io::Json& tree) {
     layers->as_array() = io::Array();
     tree.set_origin(tree.file_pointer(), tree.pointer(), tree.line());
     renew_places(tree);
-    return_freed_pages();
+#ifdef __GLIBC__
+    ::malloc_trim(0); // else large lists of the run would get new pages beside what was freed
+#endif
   }
 }
 
@@ -237,8 +232,8 @@ int run(const Invocation& invocation) {
                "errors are records");
   add_value(app, "--measured-step", options.measured_step, "TIME",
             "scale the times to this step of one GPU, without communication; short for --set "
-            "/workload/measured_step/step_s=TIME")
-      ->group(kEstimate);
+            "/workload/measured_step/step_s=TIME",
+            kEstimate);
   app.add_flag("--accept-estimate", options.accept_estimate,
                "take the estimate of a network without attention; short for --set "
                "/workload/accept_estimate=true")
@@ -282,8 +277,7 @@ int run(const Invocation& invocation) {
       source.replication);
   forget_layers(tree);
   const std::int64_t replications =
-      options.replications.empty() ? 1
-                                   : count("--replications", options.replications, io::at_least(1));
+      optional_count("--replications", options.replications, io::at_least(1)).value_or(1);
   if (replications > 100'000) {
     throw UsageError("--replications " + base::shown_value(options.replications) +
                      ": must be in [1, 100000]");

@@ -29,14 +29,13 @@ std::vector<std::pair<std::string, std::string>> set_pointers(const ScenarioFlag
                               ? std::string(flags.set_flag) + " " + base::shown_value(text, 80)
                               : job->second + " " + text.substr(pointer.size() + 1));
   }
-  if (!flags.conditions.empty()) {
-    pointers.emplace_back("/conditions", "--conditions " + flags.conditions);
-  }
-  if (!flags.method.empty()) {
-    pointers.emplace_back("/method", "--method " + flags.method);
-  }
-  if (!flags.seed.empty()) {
-    pointers.emplace_back("/seed", "--seed " + base::shown_value(flags.seed));
+  for (const auto& [name, value] :
+       {std::pair("conditions", &flags.conditions), std::pair("method", &flags.method),
+        std::pair("seed", &flags.seed)}) {
+    if (!value->empty()) {
+      pointers.emplace_back("/" + std::string(name),
+                            "--" + std::string(name) + " " + base::shown_value(*value));
+    }
   }
   return pointers;
 }
@@ -127,8 +126,8 @@ void add_job_flags(CLI::App& app, ScenarioFlags& flags) {
     app.add_option_function<std::string>(
            std::string(flag),
            [&flags, pointer, flag = std::string(flag)](const std::string& value) {
-             flags.set.push_back(std::string(pointer) + "=" + value);
-             flags.job[std::string(pointer)] = flag;
+             flags.set.push_back(pointer + "=" + value);
+             flags.job[pointer] = flag;
            },
            sentence)
         ->type_name(type)
@@ -317,12 +316,11 @@ study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree
 }
 
 CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over) {
-  return app
-      .add_option("--over", over,
-                  "values to vary, e.g. /cluster/nodes=4,8,16 or 4:64:x2; numbers may carry units, "
-                  "bare ones are in the SI unit of the key; repeatable, all combinations, the "
-                  "first varies slowest")
-      ->type_name("POINTER=VALUES")
+  return add_value(
+             app, "--over", over, "POINTER=VALUES",
+             "values to vary, e.g. /cluster/nodes=4,8,16 or 4:64:x2; numbers may carry units, "
+             "bare ones are in the SI unit of the key; repeatable, all combinations, the first "
+             "varies slowest")
       ->allow_extra_args(false);
 }
 

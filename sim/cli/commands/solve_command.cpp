@@ -167,8 +167,7 @@ std::string curve_text(const study::SolveProblem& problem, const study::Solution
   }
   Table table;
   const auto add = [&](const std::string& key, const auto& value_of) {
-    const ValueColumn column = value_column(key, base::collected<io::Json>(shown, value_of));
-    add_column(table, column.heading, column.cells, std::identity());
+    add_value_column(table, key, base::collected<io::Json>(shown, value_of));
   };
   add(field_name(problem), &study::SolvePoint::value);
   add(problem.metric,

@@ -117,11 +117,7 @@ public:
   [[nodiscard]] std::string finish() {
     stop_if_interrupted();
     finished_ = true;
-    std::string text = path_ + "/";
-    for (const std::string& name : names_) {
-      text += (&name == &names_.front() ? "" : ", ") + name;
-    }
-    return text;
+    return path_ + "/" + base::listed(names_);
   }
 
 private:
@@ -165,15 +161,6 @@ std::optional<io::LibraryMeasurements> logs_of(const StudyFlags& flags) {
   return io::read_measurements(flags.logs, options);
 }
 
-std::vector<std::int64_t> gpu_counts(const std::string& text) {
-  std::vector<std::int64_t> counts;
-  for (const double value : numbers("--gpus", text, base::QuantityKind::count, io::at_least(1))) {
-    counts.push_back(static_cast<std::int64_t>(value));
-  }
-  std::ranges::sort(counts);
-  return counts;
-}
-
 // What the folder holds beside the scenario and what it names, which the study saved.
 void write_files(const study::TraceStudy& study, const io::Json& tree, StudyFolder& folder,
                  const Invocation& invocation) {
@@ -212,11 +199,13 @@ int study_trace(const Invocation& invocation) {
       throw UsageError(std::string("--cluster: ") + error.what());
     }
   }
+  std::vector<std::int64_t> gpus = counts("--gpus", flags.gpus, io::at_least(1));
+  std::ranges::sort(gpus);
   const study::TraceStudy study = study::trace_study(
       {.trace = trace_file(flags, folder, files, common),
        .node_type = flags.cluster,
        .network = flags.network,
-       .gpus = gpu_counts(flags.gpus),
+       .gpus = std::move(gpus),
        .ideal = flags.ideal,
        .logs = logs_of(flags),
        .folder = folder.path(),

@@ -74,20 +74,6 @@ study::Sweep read_sweep(const SweepFlags& flags, const std::string& data_folder,
   return study::parse_sweep(tree);
 }
 
-// The number of --jobs, or of the cores without it. More threads than cores are allowed.
-int parse_jobs(const std::string& text) {
-  if (text.empty()) {
-    return default_jobs();
-  }
-  return static_cast<int>(count("--jobs", text, io::between(1, 4096)));
-}
-
-// Whole minutes from one minute on: an estimate from three points is not worth its seconds.
-std::string duration_text(double seconds) {
-  return seconds < 60 ? base::readable_seconds(seconds)
-                      : std::to_string(static_cast<std::int64_t>(seconds / 60)) + " min";
-}
-
 // How the timed points were evaluated.
 std::string path_word(const study::SweepEstimate& estimate) {
   const std::array<std::pair<std::int64_t, std::string_view>, 3> ways{
@@ -142,8 +128,12 @@ int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOp
   if (sweep.grid.replications > 1) {
     text += "  " + std::to_string(sweep.grid.replications) + " replications\n";
   }
-  text += "about " + duration_text(estimate.seconds) + " with " +
-          base::counted(options.jobs, "thread") + ", from timing three points\n";
+  // Whole minutes from one minute on: an estimate from three points is not worth its seconds.
+  text += "about " +
+          (estimate.seconds < 60
+               ? base::readable_seconds(estimate.seconds)
+               : std::to_string(static_cast<std::int64_t>(estimate.seconds / 60)) + " min") +
+          " with " + base::counted(options.jobs, "thread") + ", from timing three points\n";
   text += "path: " + path_word(estimate) + "\n";
   write_document(common, {.text = [&] { return text; }, .tree = tree});
   return kOk;
@@ -286,7 +276,8 @@ int sweep(const Invocation& invocation) {
     throw UsageError("--resume continues a file: give -o FILE.jsonl or -o FILE.csv");
   }
   study::SweepOptions options;
-  options.jobs = parse_jobs(flags.jobs);
+  options.jobs = static_cast<int>( // more threads than cores are allowed
+      optional_count("--jobs", flags.jobs, io::between(1, 4096)).value_or(default_jobs()));
   options.if_exists = flags.resume  ? study::IfExists::resume
                       : flags.force ? study::IfExists::overwrite
                                     : study::IfExists::refuse;

@@ -61,8 +61,7 @@ std::string source_text(const io::Json& tree) {
   }
   std::string out;
   const auto append = [&out](const std::string& key, const io::Json& value) {
-    const std::string text = value.is_string() ? value.as_string() : io::compact(value);
-    out += "  " + base::printable(key + ": " + text) + "\n";
+    out += "  " + base::printable(key + ": " + plain_cell(value)) + "\n";
   };
   for (const auto& [key, value] : source->is_object() ? source->as_object() : io::Object{}) {
     if (value.is_object()) {
@@ -127,16 +126,6 @@ std::string find_file(const Invocation& invocation, const Common& common, const 
   throw study::unknown_file(study::kShippedTopologies.noun, name, files);
 }
 
-// The drawing, to a file or instead of everything else to standard output ("-").
-void write_drawing(const Common& common, const std::string& file, const links::Topology& topology) {
-  const std::string text = dot_text(links::fabric_of(topology), topology.name);
-  if (file == "-") {
-    write_output(common, text);
-  } else {
-    write_named(common, file, text);
-  }
-}
-
 // JSON output is the file itself; text is made from the parsed values. A drawing on standard output
 // takes the place of both.
 int show(const Common& common, const std::string& path, const std::string& name,
@@ -158,10 +147,12 @@ int show(const Common& common, const std::string& path, const std::string& name,
   }
   const links::Topology topology = io::parse_topology(tree);
   if (!dot.empty()) {
-    write_drawing(common, dot, topology);
-  }
-  if (dot == "-") {
-    return kOk;
+    const std::string drawing = dot_text(links::fabric_of(topology), topology.name);
+    if (dot == "-") {
+      write_output(common, drawing);
+      return kOk;
+    }
+    write_named(common, dot, drawing);
   }
   const auto text = [&] { return topology_text(topology, tree.text("note")) + source_text(tree); };
   write_document(common, {.text = text, .tree = [&] { return tree; }});

@@ -60,11 +60,7 @@ void add_flags(CLI::App& app, TuneFlags& flags) {
   add_tuner_flags(app, flags.tuner);
   app.add_flag("--dry-run", flags.dry_run, "only lists the values and how long they may take");
   add_scenario_flags(app, flags.scenario);
-  std::vector<HelpRow> rows;
-  for (const study::KnobRow& row : study::knobs()) {
-    rows.emplace_back(row.name, row.summary);
-  }
-  app.footer(help_list("Knobs", rows));
+  app.footer(help_list("Knobs", named(study::knobs())));
 }
 
 // In the unit of the knob; words as they are, "-" for a reference that has no such knob.
@@ -126,11 +122,10 @@ std::string curve_text(const study::TuneProblem& problem, const study::Tuning& t
                    return study::band_in(point.record).has_value();
                  }));
   const std::vector<const study::TunePoint*> shown = shown_points(tuning);
-  const ValueColumn knob = value_column(study::row(problem.knob).name,
-                                        base::collected<io::Json>(shown, &study::TunePoint::value));
   using Point = const study::TunePoint*;
   Table table;
-  add_column(table, knob.heading, knob.cells, std::identity());
+  add_value_column(table, study::row(problem.knob).name,
+                   base::collected<io::Json>(shown, &study::TunePoint::value));
   for (const Column& column : columns) {
     add_column(table, column.heading, shown,
                [&](Point point) { return cell_of(point->record, column); });
@@ -167,7 +162,7 @@ std::string references_text(const study::TuneProblem& problem, const study::Tuni
            knob_text(problem, reference.point.value),
            milliseconds_cell(reference.point.iteration_time_s) +
                (band ? " " + base::readable_band(*band, 1e3) : ""),
-           cell(reference.regret ? std::optional(*reference.regret * 100) : std::nullopt)};
+           cell(reference.regret, 100)};
     if (density) {
       row.push_back(reference.largest_k ? std::to_string(*reference.largest_k) : "-");
     }
@@ -233,10 +228,10 @@ int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, 
                      (problem.knob == study::Knob::density ? ", then bisection"
                       : values.refinements > 0             ? ", then some around the best"
                                                            : "") +
-                     ":";
-  for (std::size_t i = 0; i < std::min(kMost, values.values.size()); ++i) {
-    text += (i == 0 ? " " : ", ") + knob_text(problem, values.values[i]);
-  }
+                     ": ";
+  const auto value_text_of = [&](const io::Json& value) { return knob_text(problem, value); };
+  text += base::listed(std::span(values.values).first(std::min(kMost, values.values.size())),
+                       value_text_of);
   text += values.values.size() > kMost ? ", ... " + knob_text(problem, values.values.back()) + "\n"
                                        : "\n";
   const study::Sweep sweep = study::sweep_over(values.scenario, {{row.pointer(), values.values}});
@@ -318,9 +313,7 @@ int tune(const Invocation& invocation) {
   problem.scenario = read_scenario_tree(flags.file, flags.scenario, invocation.data_folder, common);
   study::Files files(invocation.data_folder, {common.output});
   const study::TuneValues values = study::tune_values(problem, files);
-  for (const std::string& note : values.notes) {
-    print_note(note, common);
-  }
+  print_notes(values.notes, common);
   const study::SweepOptions options = sweep_options(flags.scenario, common);
   if (flags.dry_run) {
     return dry_run(problem, values, files, options, common);

@@ -50,12 +50,6 @@ void append_indented_lines(std::string& out, std::string_view lines) {
   }
 }
 
-// "-o, --output FILE"
-std::string names_text(const OptionText& option) {
-  std::string text = base::listed(option.names);
-  return option.value.empty() ? text : text + " " + option.value;
-}
-
 // Folders that texts name, and where they lie when stepsim is installed, below the data folder.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPlaces{
     {{"docs/", "../doc/stepsim/docs/"},
@@ -68,6 +62,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPlaces{
 // Text from --help is escaped as a whole: a hyphen stays what a user may copy, and a line that
 // begins with a dot or a quote is no request.
 
+constexpr std::array<std::pair<char, const char*>, 5> kMarks{
+    {{'\\', "\\e"}, {'-', "\\-"}, {'~', "\\(ti"}, {'^', "\\(ha"}, {'`', "\\(ga"}}};
+
 std::string escaped(std::string_view text) {
   std::string out;
   bool begins_line = true;
@@ -76,25 +73,8 @@ std::string escaped(std::string_view text) {
       out += "\\&";
     }
     begins_line = c == '\n';
-    switch (c) {
-    case '\\':
-      out += "\\e";
-      break;
-    case '-':
-      out += "\\-";
-      break;
-    case '~':
-      out += "\\(ti";
-      break;
-    case '^':
-      out += "\\(ha";
-      break;
-    case '`':
-      out += "\\(ga";
-      break;
-    default:
-      out += c;
-    }
+    const auto* mark = std::ranges::find(kMarks, c, &std::pair<char, const char*>::first);
+    out += mark == kMarks.end() ? std::string(1, c) : mark->second;
   }
   return out;
 }
@@ -164,10 +144,10 @@ std::string head(const ProgramPage& program) {
 } // namespace
 
 // Two blanks, the name, and the text in one column for all rows.
-std::string help_list(std::string_view heading, std::span<const HelpRow> rows) {
+std::string help_list(std::string_view heading, std::span<const Candidate> rows) {
   std::string out = std::string(heading) + ":\n";
-  for (const auto& [name, summary] : rows) {
-    append_row(out, name, kLeft, summary);
+  for (const Candidate& row : rows) {
+    append_row(out, row.word, kLeft, row.sentence);
   }
   return out;
 }
@@ -185,7 +165,9 @@ std::string command_help(const CommandPage& page) {
     out += "\n" + group + ":\n";
     for (const OptionText& option : page.options) {
       if (option.group == group) {
-        append_row(out, names_text(option), kLeft, option.sentence);
+        append_row(out,
+                   base::listed(option.names) + (option.value.empty() ? "" : " ") + option.value,
+                   kLeft, option.sentence);
       }
     }
   }
@@ -232,19 +214,13 @@ std::string with_installed_places(std::string text, const std::string& data_fold
 std::string program_help() {
   std::string out = "stepsim predicts how long a training step takes on a GPU cluster, and why.\n\n"
                     "Usage: stepsim COMMAND [arguments] [options]\n";
-  std::vector<std::string_view> groups;
+  std::string_view group; // whose commands follow one another
   for (const Command& command : commands()) {
-    if (std::find(groups.begin(), groups.end(), command.group) == groups.end()) {
-      groups.push_back(command.group);
+    if (command.group != group) {
+      group = command.group;
+      out.append("\n").append(group).append(":\n");
     }
-  }
-  for (const std::string_view group : groups) {
-    out.append("\n").append(group).append(":\n");
-    for (const Command& command : commands()) {
-      if (command.group == group) {
-        append_row(out, std::string(command.name), 10, command.summary);
-      }
-    }
+    append_row(out, std::string(command.name), 10, command.summary);
   }
   out += "\nExamples:\n";
   append_indented_lines(

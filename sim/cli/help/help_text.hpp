@@ -53,9 +53,20 @@ struct ProgramPage {
 };
 
 [[nodiscard]] std::string program_help();
-// Lines "  name   description" under a heading: the footer of an app, printed after its options.
-using HelpRow = std::pair<std::string, std::string_view>;
-[[nodiscard]] std::string help_list(std::string_view heading, std::span<const HelpRow> rows);
+
+// A word that completion offers or a footer lists, with its description ("" = none).
+struct Candidate {
+  std::string word;
+  std::string sentence;
+};
+// The names of rows, with what they are.
+template <class Rows> [[nodiscard]] std::vector<Candidate> named(const Rows& rows) {
+  return base::collected<Candidate>(rows, [](const auto& row) {
+    return Candidate{std::string(row.name), std::string(row.summary)};
+  });
+}
+// Lines "  word   description" under a heading: the footer of an app, printed after its options.
+[[nodiscard]] std::string help_list(std::string_view heading, std::span<const Candidate> rows);
 [[nodiscard]] std::string command_help(const CommandPage& page);
 
 // Exit codes of stepsim, in one sentence.
@@ -75,12 +86,6 @@ inline constexpr std::string_view kExitCodes =
 
 // The words that may follow an option: words of the key that the option sets or of a table, names
 // of shipped files, or the words at the beginning of its help ("json or table; default ...").
-
-// A word that completion offers, with its description ("" = none).
-struct Candidate {
-  std::string word;
-  std::string sentence;
-};
 
 // The words for the value of `option`; empty for free values such as numbers.
 [[nodiscard]] std::vector<Candidate> value_words(const CommandPage& page, const OptionText& option,

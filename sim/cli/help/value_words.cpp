@@ -17,13 +17,6 @@ using io::Key;
 using io::KeyKind;
 using Candidates = std::vector<Candidate>;
 
-// The names of rows, with what they are.
-template <class Rows> Candidates named(const Rows& rows) {
-  return base::collected<Candidate>(rows, [](const auto& row) {
-    return Candidate{std::string(row.name), std::string(row.summary)};
-  });
-}
-
 template <class Words> Candidates plain_words(const Words& words) {
   return base::collected<Candidate>(words, [](std::string_view word) {
     return Candidate{std::string(word), ""};

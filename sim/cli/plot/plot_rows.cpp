@@ -168,10 +168,6 @@ io::Json cell_of(const PlotRow& row, std::string_view key) {
   return value == nullptr ? io::Json() : *value;
 }
 
-std::string plain_cell(const io::Json& value) {
-  return value.is_string() ? value.as_string() : io::compact(value);
-}
-
 bool matches(const PlotRow& row, const KeyValue& wanted) {
   const io::Json value = cell_of(row, wanted.first);
   if (value.is_number()) {

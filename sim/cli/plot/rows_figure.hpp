@@ -1,6 +1,7 @@
 #pragma once
 // Makes a figure from rows: chooses axes, curves and marks.
 
+#include "cli/shell/document.hpp"
 #include "document/fields/schema.hpp"
 #include "plot/figure.hpp"
 
@@ -34,8 +35,6 @@ struct PlotRows {
 
 using KeyValue = std::pair<std::string, std::string>;
 
-// The text of a cell: words as they are, all else as compact JSON.
-[[nodiscard]] std::string plain_cell(const io::Json& value);
 // Whether the cell of the key has the value, as text or as a quantity ("25Gbps") up to rounding.
 [[nodiscard]] bool matches(const PlotRow& row, const KeyValue& wanted);
 [[nodiscard]] bool matches_all(const PlotRow& row, std::span<const KeyValue> wanted);

@@ -290,13 +290,10 @@ private:
     }
     Table table;
     for (const std::string& key : keys) {
-      std::vector<io::Json> values;
-      for (const io::Json& row : rows) {
-        const io::Json* value = row.find(key);
-        values.push_back(value == nullptr ? io::Json() : *value);
-      }
-      const ValueColumn column = value_column(key, values);
-      add_column(table, column.heading, column.cells, std::identity());
+      add_value_column(table, key, base::collected<io::Json>(rows, [&](const io::Json& row) {
+                         const io::Json* value = row.find(key);
+                         return value == nullptr ? io::Json() : *value;
+                       }));
     }
     return table;
   }

@@ -35,12 +35,8 @@ void add_changes(HtmlPage& page, const ReportedRun& run) {
   }
   page.heading("What would help most");
   page.list(run.sentences);
-  Table table{{"change", "step [ms]", "gain", "80 % interval", "", "by --set"}, {}};
-  for (const study::WhatIf& change : run.what_if) {
-    table.rows.push_back({change.change, milliseconds_cell(change.step_s),
-                          percent_cell(change.gain), gain_range_cell(change),
-                          undecided_cell(change), settings_of(change)});
-  }
+  Table table = changes_table("change", run.what_if);
+  add_column(table, "by --set", run.what_if, settings_of);
   page.table(table);
 }
 

@@ -129,11 +129,13 @@ constexpr CommandText emitting(CommandText text) {
   return text;
 }
 
-// Adds an option whose value the help calls `type`.
+// Adds an option whose value the help calls `type`, to the group that options have by default or to
+// another one.
 template <class App, class Value>
-auto* add_value(App& app, const char* names, Value& value, const char* type,
-                const std::string& sentence) {
-  return app.add_option(names, value, sentence)->type_name(type);
+auto* add_value(App& app, const std::string& names, Value& value, const char* type,
+                const std::string& sentence, const char* group = nullptr) {
+  auto* option = app.add_option(names, value, sentence)->type_name(type);
+  return group == nullptr ? option : option->group(group);
 }
 
 // The format of the output: --format, else --json, else the extension of -o, else `fallback`.

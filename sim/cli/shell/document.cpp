@@ -13,14 +13,6 @@ namespace stepsim::cli {
 
 namespace {
 
-std::string csv_cell(const io::Json& value) {
-  std::string cell;
-  if (!value.is_null()) {
-    io::append_csv_cell(cell, value.is_string() ? value.as_string() : io::compact(value));
-  }
-  return cell;
-}
-
 // The same cells are laid out for each format: widths for the terminal, tags for HTML, bars for
 // Markdown. A column of words is aligned to the left and one of numbers to the right.
 
@@ -147,12 +139,11 @@ std::string csv_text(const io::Array& records, bool sorted) {
   }
   std::string out = base::listed(columns, {}, ",") + "\n";
   for (const io::Json& record : records) {
-    bool first = true;
     for (const std::string& column : columns) {
-      const io::Json* value = record.find(column);
-      out += first ? "" : ",";
-      out += value == nullptr ? std::string() : csv_cell(*value);
-      first = false;
+      out += &column == &columns.front() ? "" : ",";
+      if (const io::Json* value = record.find(column); value != nullptr && !value->is_null()) {
+        io::append_csv_cell(out, plain_cell(*value));
+      }
     }
     out += '\n';
   }
@@ -221,8 +212,7 @@ std::string cell_of(const io::Json& record, const Column& column) {
   if (column.show != nullptr) {
     return column.show(record, column);
   }
-  const auto number = study::number_in(record, column.key);
-  return cell(number ? std::optional(*number * column.factor) : std::nullopt);
+  return cell(study::number_in(record, column.key), column.factor);
 }
 
 Table table_of(std::span<const io::Json> records, std::span<const Column> columns) {
@@ -236,9 +226,11 @@ Table table_of(std::span<const io::Json> records, std::span<const Column> column
 
 std::string in_full(const io::Json& record, const Column& column) {
   const io::Json* value = record.find(column.key);
-  return value == nullptr || value->is_null() ? "-"
-         : value->is_string()                 ? value->as_string()
-                                              : io::compact(*value);
+  return value == nullptr || value->is_null() ? "-" : plain_cell(*value);
+}
+
+std::string plain_cell(const io::Json& value) {
+  return value.is_string() ? value.as_string() : io::compact(value);
 }
 
 std::string table_html(const Table& table) {
@@ -317,16 +309,14 @@ std::string table_text(const Table& given) {
   return out;
 }
 
-std::string cell(std::optional<double> value) {
-  return value ? base::significant(*value) : std::string("-");
+std::string cell(std::optional<double> value, double factor) {
+  return value ? base::significant(*value * factor) : "-";
 }
 
-std::string milliseconds_cell(std::optional<double> seconds) {
-  return seconds ? base::significant(*seconds * 1e3) : std::string("-");
-}
+std::string milliseconds_cell(std::optional<double> seconds) { return cell(seconds, 1e3); }
 
 std::string percent_cell(std::optional<double> ratio) {
-  return ratio ? base::significant(*ratio * 100) + " %" : std::string("-");
+  return ratio ? cell(ratio, 100) + " %" : "-";
 }
 
 std::string groups_cell(std::span<const Ends> groups) {

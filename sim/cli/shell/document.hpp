@@ -42,8 +42,8 @@ void add_column(Table& table, std::string heading, const Rows& rows, const CellO
 // One table as an HTML element <table> with its caption.
 [[nodiscard]] std::string table_html(const Table& table);
 
-// Cells with 4 significant digits; "-" for a value that does not exist.
-[[nodiscard]] std::string cell(std::optional<double> value);
+// Cells with 4 significant digits, of values times `factor`; "-" for a value that does not exist.
+[[nodiscard]] std::string cell(std::optional<double> value, double factor = 1);
 [[nodiscard]] std::string milliseconds_cell(std::optional<double> seconds);
 [[nodiscard]] std::string percent_cell(std::optional<double> ratio);
 // Returns `part`, or 0 if there is a `whole` and |part| < 1e-9 `whole`: so small a part is only the
@@ -88,6 +88,9 @@ struct Column {
 [[nodiscard]] std::string cell_of(const io::Json& record, const Column& column);
 // For Column::show: words as they are and numbers in full; "-" for an absent key or null.
 [[nodiscard]] std::string in_full(const io::Json& record, const Column& column);
+
+// The text of a value: words as they are, all else as compact JSON.
+[[nodiscard]] std::string plain_cell(const io::Json& value);
 
 // Writes records, which are objects, as JSON Lines or CSV (RFC 4180). CSV has a header row of the
 // keys, "." as decimal point, and empty cells for null.

@@ -45,8 +45,9 @@ void require(std::string_view flag, std::string_view text, QuantityKind kind, io
 
 } // namespace
 
-double quantity(std::string_view flag, std::string_view text, QuantityKind kind, io::Range range) {
-  const auto parsed = base::parse_quantity(text, kind);
+double quantity(std::string_view flag, std::string_view text, QuantityKind kind, io::Range range,
+                base::BareNumber bare) {
+  const auto parsed = base::parse_quantity(text, kind, bare);
   if (const auto* message = std::get_if<std::string>(&parsed)) {
     refuse_text(flag, text, kind, range, *message);
   }
@@ -81,12 +82,7 @@ void add_max_seconds_flag(CLI::App& app, std::string& text) {
 
 // Other quantities need a unit.
 double seconds(std::string_view flag, const std::string& text, io::Range range) {
-  const auto parsed = base::parse_quantity(text, QuantityKind::time, base::BareNumber::si);
-  if (const auto* message = std::get_if<std::string>(&parsed)) {
-    refuse_text(flag, text, QuantityKind::time, range, *message);
-  }
-  require(flag, text, QuantityKind::time, range, std::get<double>(parsed));
-  return std::get<double>(parsed);
+  return quantity(flag, text, QuantityKind::time, range, base::BareNumber::si);
 }
 
 double max_seconds(const std::string& text) {
@@ -116,6 +112,11 @@ std::vector<double> numbers(std::string_view flag, std::string_view text, Quanti
     require(flag, text, kind, range, value);
   }
   return std::move(values);
+}
+
+std::vector<std::int64_t> counts(std::string_view flag, std::string_view text, io::Range range) {
+  const std::vector<double> values = numbers(flag, text, QuantityKind::count, range);
+  return {values.begin(), values.end()};
 }
 
 namespace {

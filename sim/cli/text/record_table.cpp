@@ -233,8 +233,8 @@ std::vector<Table> record_tables(const RecordRows& records) {
   return tables;
 }
 
-std::vector<AlgorithmColumn> algorithm_columns() {
-  std::vector<AlgorithmColumn> columns;
+std::vector<Candidate> algorithm_columns() {
+  std::vector<Candidate> columns;
   for (const Column& column : algorithm_looks()) {
     columns.push_back({column.heading, kAlgorithmMeanings[columns.size()]});
   }

@@ -143,21 +143,13 @@ std::string end_text(double bytes) {
 // Graphviz places the nodes; here they get their row by the distance to the nearest host, so that a
 // tree of switches looks like one.
 
-std::string link_rate(double bytes_per_second) {
-  return base::shortest(bytes_per_second * 8 / 1e9) + " Gbit/s";
-}
-
 // Both directions of a cable mostly are alike and are shown once.
 std::string label(const links::FabricLink& there, const links::FabricLink& back) {
-  std::string text = link_rate(there.bandwidth_Bps);
-  if (back.bandwidth_Bps != there.bandwidth_Bps) {
-    text += " / " + link_rate(back.bandwidth_Bps);
-  }
-  text += "\\n" + base::shortest(there.latency_s * 1e6) + " us";
-  if (back.latency_s != there.latency_s) {
-    text += " / " + base::shortest(back.latency_s * 1e6) + " us";
-  }
-  return text;
+  const auto both = [](double a, double b, const char* unit) {
+    return base::shortest(a) + unit + (a == b ? "" : " / " + base::shortest(b) + unit);
+  };
+  return both(there.bandwidth_Bps * 8 / 1e9, back.bandwidth_Bps * 8 / 1e9, " Gbit/s") + "\\n" +
+         both(there.latency_s * 1e6, back.latency_s * 1e6, " us");
 }
 
 } // namespace
@@ -211,28 +203,21 @@ std::vector<NominalShare> nominal_shares(const io::Json& tree) {
 }
 
 std::string share_text(const std::vector<NominalShare>& shares) {
-  std::string text;
-  for (const NominalShare& share : shares) {
-    text += (text.empty() ? "" : ", ") + (shares.size() > 1 ? share.of + " " : "") +
-            base::percent(share.value, 2);
-    if (share.low < share.high) {
-      text += " (" + base::percent_number(share.low, 2) + " to " +
-              base::percent_number(share.high, 2) + ")";
-    }
-  }
-  return text;
+  return base::listed(shares, [&](const NominalShare& share) {
+    return (shares.size() > 1 ? share.of + " " : "") + base::percent(share.value, 2) +
+           (share.low < share.high ? " (" + base::percent_number(share.low, 2) + " to " +
+                                         base::percent_number(share.high, 2) + ")"
+                                   : "");
+  });
 }
 
 io::Json share_tree(const std::vector<NominalShare>& shares) {
-  io::Json tree;
+  io::Object tree;
   for (const NominalShare& share : shares) {
-    if (tree.is_null()) {
-      tree = io::Json(io::Object{});
-    }
-    tree.set(share.of,
-             io::Object{{"value", share.value}, {"low", share.low}, {"high", share.high}});
+    tree.emplace_back(share.of,
+                      io::Object{{"value", share.value}, {"low", share.low}, {"high", share.high}});
   }
-  return tree;
+  return tree.empty() ? io::Json() : io::Json(std::move(tree));
 }
 
 // A profile in blocks: name, note and validity, links, curves, what training adds, warnings. Blocks
@@ -247,7 +232,7 @@ std::string profile_text(const links::NetworkProfile& profile) {
   Table links{{"link", "latency [us]", "bandwidth [GB/s]"}, {}};
   if (profile.latency_s || profile.bandwidth_Bps) {
     links.rows.push_back(
-        {"network", profile.latency_s ? base::significant(*profile.latency_s * 1e6) : "-",
+        {"network", cell(profile.latency_s, 1e6),
          profile.bandwidth_Bps ? base::significant(*profile.bandwidth_Bps / 1e9) : "-"});
   }
   for (const links::LinkClass& link : profile.links) {
