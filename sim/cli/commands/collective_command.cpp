@@ -52,8 +52,8 @@ struct CollectiveOptions {
 struct Output {
   std::vector<io::Json> extra; // crossovers, sums
   std::vector<std::string> warnings;
-  std::string sentences;    // of --explain
-  std::int64_t missing = 0; // points that were not run, after an interruption
+  std::vector<std::string> sentences; // of --explain
+  std::int64_t missing = 0;           // points that were not run, after an interruption
 
   void warn(const std::string& text) { study::append_each_once(warnings, {&text, 1}); }
 };
@@ -76,11 +76,11 @@ void add_explanation(io::Json& record, Output& output) {
   const bool is_library = *record.find("algorithm") == io::Json("library");
   record.set("explanation", is_library ? io::Json(study::library_sentence(record)) : io::Json());
   if (is_library) {
-    output.sentences += record.find("op")->as_string() + ", " +
-                        std::to_string(record.find("nodes")->as_integer()) + "x" +
-                        std::to_string(record.find("gpus_per_node")->as_integer()) + ", " +
-                        base::readable_bytes(record.find("bytes")->as_double()) + ": " +
-                        record.find("explanation")->as_string() + "\n";
+    output.sentences.push_back(record.text("op") + ", " +
+                               std::to_string(record.find("nodes")->as_integer()) + "x" +
+                               std::to_string(record.find("gpus_per_node")->as_integer()) + ", " +
+                               base::readable_bytes(record.find("bytes")->as_double()) + ": " +
+                               record.text("explanation"));
   }
 }
 
@@ -92,23 +92,20 @@ bool is_table(Format format) {
 // The table, and crossovers and sums below it: sentences on the terminal, a table of them
 // elsewhere.
 std::string table_of(const Table& table, const Output& output, Format format) {
-  const std::string explained = output.sentences.empty() ? "" : "\n" + output.sentences;
-  const std::string sentences = explained + extra_text(output.extra);
+  std::vector<std::string> sentences = extra_sentences(output.extra);
   std::vector<Table> tables{table};
   if (format == Format::table) {
-    return tables_in(format, tables) + sentences;
-  }
-  Table& below = tables.emplace_back();
-  below.headings = {output.sentences.empty() ? "crossovers and sums" : "explained"};
-  std::string_view rest = sentences;
-  while (!rest.empty()) {
-    const std::size_t end = rest.find('\n');
-    if (end > 0) {
-      below.rows.push_back({std::string(rest.substr(0, end))});
+    std::string text = tables_in(format, tables);
+    for (const auto& list : {output.sentences, sentences}) {
+      text += list.empty() ? "" : "\n" + base::listed(list, {}, "\n") + "\n";
     }
-    rest.remove_prefix(end + 1);
+    return text;
   }
-  tables.resize(sentences.empty() ? 1 : 2);
+  const char* heading = output.sentences.empty() ? "crossovers and sums" : "explained";
+  sentences.insert(sentences.begin(), output.sentences.begin(), output.sentences.end());
+  if (!sentences.empty()) {
+    add_column(tables.emplace_back(), heading, sentences, std::identity());
+  }
   return tables_in(format, tables);
 }
 

@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands/scenario_input.hpp"
-#include "cli/help/help_text.hpp"
 #include "cli/text/record_table.hpp"
 #include "scenario/files/import_source.hpp"
 #include "study/breakeven_file.hpp"
@@ -37,14 +36,15 @@ constexpr CommandText kCompareText = choosing_columns({
     kTableFormats,
 });
 
-// `best`: the index of the best row, null if all failed, and what made it so.
-io::Object tree_of(const study::Comparison& comparison) {
+// `best`: the index of the best row, null if all failed, and what made it so. With --algorithms the
+// rows are sorted within each combination, so there is no single best one and the key is absent.
+io::Object tree_of(const study::Comparison& comparison, bool algorithms) {
   const study::Ranking& ranking = comparison.ranking;
-  io::Object tree{
-      {"best", ranking.best ? io::Json(static_cast<std::int64_t>(*ranking.best)) : io::Json()},
-      {"best_by", study::kBestBy[ranking.by]},
-      {"rows", comparison.rows}};
-  if (!ranking.standings.empty()) {
+  io::Object tree{{"best_by", study::kBestBy[ranking.by]}, {"rows", comparison.rows}};
+  if (!algorithms) {
+    tree.emplace_back("best", ranking.best ? io::Json(*ranking.best) : io::Json());
+  }
+  if (!algorithms && !ranking.standings.empty()) {
     io::Array set;
     for (std::size_t i = 0; i < ranking.standings.size(); ++i) {
       if (ranking.standings[i].rank == 1) {
@@ -56,31 +56,6 @@ io::Object tree_of(const study::Comparison& comparison) {
   return tree;
 }
 
-// JSON keeps the index of the best row; with --algorithms the rows are sorted within each
-// combination, so there is no single best one and the key is absent.
-Document document_of(const study::Comparison& found, bool algorithms,
-                     std::span<const std::string> columns) {
-  Document document{.tables =
-                        [&found, algorithms, columns] {
-                          return algorithms
-                                     ? algorithm_tables(found.rows, found.varied, columns)
-                                     : record_tables({found.rows, found.varied, found.ranking,
-                                                      found.batches, columns});
-                        },
-                    .tree =
-                        [&found, algorithms] {
-                          return algorithms
-                                     ? io::Object{{"best_by", study::kBestBy[found.ranking.by]},
-                                                  {"rows", found.rows}}
-                                     : tree_of(found);
-                        },
-                    .records = [&found] { return found.rows; },
-                    .kept = found.varied,
-                    .warnings = found.warnings};
-  document.kept.insert(document.kept.end(), {"algorithm", "error"});
-  return document;
-}
-
 // Rows that failed are shown with their error like all others; only the exit code tells of them.
 // Rows are written first, because those that did not fail are the answer to the rest of the
 // question. What was finished before an interruption is shown.
@@ -89,7 +64,18 @@ int show(const study::Comparison& comparison, const Common& common, bool algorit
   if (comparison.rows.empty()) {
     print_warnings(comparison.warnings, common);
   } else {
-    write_document(common, document_of(comparison, algorithms, common.columns));
+    const auto tables = [&] {
+      return algorithms ? algorithm_tables(comparison.rows, comparison.varied, common.columns)
+                        : record_tables({comparison.rows, comparison.varied, comparison.ranking,
+                                         comparison.batches, common.columns});
+    };
+    std::vector<std::string> kept = comparison.varied;
+    kept.insert(kept.end(), {"algorithm", "error"});
+    write_document(common, {.tables = tables,
+                            .tree = [&] { return tree_of(comparison, algorithms); },
+                            .records = [&] { return comparison.rows; },
+                            .kept = std::move(kept),
+                            .warnings = comparison.warnings});
   }
   if (comparison.missing > 0) {
     print_note("interrupted: " + std::to_string(comparison.missing) + " combinations were not run",

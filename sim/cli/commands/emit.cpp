@@ -96,15 +96,6 @@ std::vector<nccl::ForcedTime> forced_times(std::string_view list, double ranks,
   return times;
 }
 
-// Powers of two from 8 bytes to the last byte.
-std::vector<double> grid(std::uint64_t last_byte) {
-  std::vector<double> sizes;
-  for (double bytes = 8; bytes <= static_cast<double>(last_byte); bytes *= 2) {
-    sizes.push_back(bytes);
-  }
-  return sizes;
-}
-
 std::string gains_text(const std::vector<TunerLine>& lines) {
   Table table{{"operation", "from", "to", "algorithm/protocol", "gain", ""}, {}};
   for (const TunerLine& line : lines) {
@@ -216,7 +207,10 @@ int emit_nccl_tuner(const study::Scenario& scenario, const TunerFlags& flags,
   const bool measured = !flags.from.empty() && flags.from != kModel;
   const std::vector<nccl::ForcedTime> times =
       measured ? forced_times(flags.from, layout.ranks, common) : std::vector<nccl::ForcedTime>{};
-  const std::vector<double> sizes = grid(last_byte);
+  std::vector<double> sizes; // powers of two
+  for (double bytes = 8; bytes <= static_cast<double>(last_byte); bytes *= 2) {
+    sizes.push_back(bytes);
+  }
   std::vector<TunerLine> lines;
   for (const Operation operation : nccl::kTunerOperations) {
     const std::vector<nccl::TunerSize> decided =

@@ -40,12 +40,6 @@ std::map<fs::path, fs::path> copies_to(const fs::path& data, const fs::path& tar
   return copies;
 }
 
-void refuse_changed(const fs::path& from, const fs::path& to) {
-  if (fs::exists(to) && io::read_text(from.string()) != io::read_text(to.string())) {
-    throw UsageError(to.string() + ": exists with another content; --force replaces it");
-  }
-}
-
 } // namespace
 
 int examples(const Invocation& invocation) {
@@ -57,8 +51,9 @@ int examples(const Invocation& invocation) {
   try {
     const auto copies = copies_to(invocation.data_folder, target);
     for (const auto& [from, to] : copies) {
-      if (!common.force) {
-        refuse_changed(from, to);
+      if (!common.force && fs::exists(to) &&
+          io::read_text(from.string()) != io::read_text(to.string())) {
+        throw UsageError(to.string() + ": exists with another content; --force replaces it");
       }
     }
     for (const auto& [from, to] : copies) {

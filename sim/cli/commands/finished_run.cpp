@@ -182,16 +182,13 @@ study::TimelineFilter parse_filter(const TimelineFlags& options, std::string_vie
                                    std::int64_t nodes, std::int64_t iterations) {
   study::TimelineFilter filter;
   if (!options.nodes.empty()) {
-    const std::string flag = "--timeline-nodes " + base::shown_value(options.nodes) + ": ";
-    for (const double node :
-         numbers("--timeline-nodes", options.nodes, base::QuantityKind::count, {})) {
-      if (node >= static_cast<double>(nodes)) {
-        throw UsageError(flag + std::string(nouns) + " are 0.." + std::to_string(nodes - 1));
-      }
-      filter.nodes.push_back(static_cast<std::int64_t>(node));
-    }
-    std::sort(filter.nodes.begin(), filter.nodes.end());
+    filter.nodes = counts("--timeline-nodes", options.nodes, {});
+    std::ranges::sort(filter.nodes);
     filter.nodes.erase(std::unique(filter.nodes.begin(), filter.nodes.end()), filter.nodes.end());
+    if (filter.nodes.back() >= nodes) {
+      throw UsageError("--timeline-nodes " + base::shown_value(options.nodes) + ": " +
+                       std::string(nouns) + " are 0.." + std::to_string(nodes - 1));
+    }
   }
   if (!options.iterations.empty()) {
     constexpr std::string_view kFlag = "--timeline-iterations";

@@ -87,11 +87,6 @@ Table rule_table(const Root& root, const std::vector<PlacedKey>& keys) {
   return table;
 }
 
-// The last part of a pointer: the name of the key.
-std::string_view name_of(std::string_view pointer) {
-  return pointer.substr(pointer.rfind('/') + 1);
-}
-
 // Keys with the word in their names, for who does not know the place: "bandwidth". Throws
 // UsageError with words of names that are near: "bandwith" asks for bandwidth.
 std::vector<PlacedKey> keys_named(const Root& root, const std::string& word,
@@ -99,7 +94,7 @@ std::vector<PlacedKey> keys_named(const Root& root, const std::string& word,
   std::vector<PlacedKey> found;
   std::vector<std::string_view> known;
   for (const PlacedKey& each : all) {
-    const std::string_view name = name_of(each.pointer);
+    const auto name = std::string_view(each.pointer).substr(each.pointer.rfind('/') + 1);
     if (name.find(word) != std::string_view::npos) {
       found.push_back(each);
     }

@@ -215,19 +215,16 @@ int list_gpus(const Common& common) {
   io::Array gpus;
   for (const layers::Gpu& gpu : layers::gpus()) {
     const layers::FamilyConstants& constants = gpu.constants();
-    std::string formats;
-    for (const std::string_view word : layers::kPrecisions.all()) {
-      if (gpu.has(*layers::kPrecisions.find(word))) {
-        formats += (formats.empty() ? "" : ", ") + std::string(word);
-      }
-    }
+    const auto all = layers::kPrecisions.all();
+    std::vector<std::string_view> formats(all.begin(), all.end());
+    std::erase_if(formats, [&](auto word) { return !gpu.has(*layers::kPrecisions.find(word)); });
     gpus.push_back(io::Object{{"name", gpu.name},
                               {"family", layers::kGpuFamilies[gpu.family]},
                               {"peak_flops_Ps", gpu.peak.value},
                               {"memory_Bps", gpu.memory.value},
                               {"product_fraction", gpu.matrix_fraction * constants.products},
                               {"attention_fraction", gpu.matrix_fraction * constants.attention},
-                              {"formats", formats},
+                              {"formats", base::joined(formats)},
                               {"low", constants.interval.low},
                               {"high", constants.interval.high},
                               {"validated", constants.interval.validated}});

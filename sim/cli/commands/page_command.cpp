@@ -105,17 +105,16 @@ Recorded recorded_in(const std::string& file) {
   }
   out.defaults.emplace();
   for (const io::Json& each : defaults->as_array()) {
-    const io::Json* pointer = each.find("pointer");
+    const std::string pointer = each.text("pointer");
+    const std::string reason = each.text("reason");
     const io::Json* value = each.find("value");
-    const io::Json* reason = each.find("reason");
-    if (pointer == nullptr || !pointer->is_string() || value == nullptr || reason == nullptr ||
-        !reason->is_string()) {
+    if (pointer.empty() || value == nullptr || reason.empty()) {
       throw InputError(file, each.pointer(), "must have pointer, value and reason");
     }
-    out.defaults->push_back({.pointer = pointer->as_string(),
+    out.defaults->push_back({.pointer = pointer,
                              .value = *value,
-                             .reason = reason->as_string(),
-                             .decisive = study::always_decisive(pointer->as_string())});
+                             .reason = reason,
+                             .decisive = study::always_decisive(pointer)});
   }
   return out;
 }

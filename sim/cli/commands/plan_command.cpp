@@ -57,13 +57,6 @@ std::vector<const buckets::Planner*> parse_planners(std::string_view list) {
   return chosen;
 }
 
-// Planners for help, from their table.
-std::string planner_list() {
-  std::vector<buckets::Planner> rows(buckets::planners().begin(), buckets::planners().end());
-  std::erase_if(rows, [](const auto& planner) { return !planner.fits_problem_files(); });
-  return help_list("Planners", named(rows));
-}
-
 // Groups as lists [first, last], numbered from 1 in backward order. All groups are contiguous here,
 // because buckets per element type need types, which problem files do not have.
 io::Json groups_tree(const buckets::Plan& plan) {
@@ -198,7 +191,9 @@ int plan(const Invocation& invocation) {
   app.add_option("PROBLEM", options.file, "file of kind problem; - = standard input")->required();
   add_value(app, "--planners", options.planners, "LIST",
             "which of those below; default " + options.planners);
-  app.footer(planner_list());
+  std::vector<buckets::Planner> rows(buckets::planners().begin(), buckets::planners().end());
+  std::erase_if(rows, [](const auto& planner) { return !planner.fits_problem_files(); });
+  app.footer(help_list("Planners", named(rows)));
   Common common(app, kPlanText, invocation);
   const std::vector<const buckets::Planner*> chosen = parse_planners(options.planners);
   study::Files files(invocation.data_folder, {common.output});

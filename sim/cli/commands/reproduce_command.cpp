@@ -172,16 +172,9 @@ FileTexts pages_of(const std::vector<Reproduced>& results, bool all) {
 
 // The first line in which two texts differ, counted from 1, as each of them has it.
 std::string difference(std::string_view committed, std::string_view now) {
-  std::size_t line = 1;
-  std::size_t start = 0;
-  const std::size_t both = std::min(committed.size(), now.size());
-  std::size_t i = 0;
-  for (; i < both && committed[i] == now[i]; ++i) {
-    if (committed[i] == '\n') {
-      ++line;
-      start = i + 1;
-    }
-  }
+  const std::string_view same(committed.begin(), std::ranges::mismatch(committed, now).in1);
+  const auto line = 1 + std::ranges::count(same, '\n');
+  const std::size_t start = same.rfind('\n') + 1;
   const auto line_of = [&](std::string_view text) {
     const std::string_view rest = text.substr(std::min(start, text.size()));
     return base::shown_value(rest.substr(0, rest.find('\n')), 160);
@@ -220,12 +213,6 @@ std::string text_of(const std::vector<Reproduced>& results) {
     sum += reproduce::counts_of(each.paper, each.decided);
   }
   return table_text(table) + reproduce::counts_text(sum) + "\n";
-}
-
-io::Json tree_of(const std::vector<Reproduced>& results) {
-  return io::Object{{"papers", base::collected<io::Json>(results, [](const Reproduced& each) {
-                       return reproduce::claims_tree(each.paper, each.decided);
-                     })}};
 }
 
 } // namespace
@@ -284,8 +271,12 @@ int reproduce(const Invocation& invocation) {
     }
   }
   if (format_of(common, Format::table) == Format::json || !own_place || !common.quiet) {
-    write_document(common, {.text = [&] { return text_of(results); },
-                            .tree = [&] { return tree_of(results); }});
+    const auto claims = base::collected<io::Json>(results, [](const Reproduced& each) {
+      return reproduce::claims_tree(each.paper, each.decided);
+    });
+    const io::Json tree(io::Object{{"papers", claims}});
+    write_document(common,
+                   {.text = [&] { return text_of(results); }, .tree = [&] { return tree; }});
   }
   const fs::path docs = docs_folder(invocation.data_folder);
   if (flags.update) {

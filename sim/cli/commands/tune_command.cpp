@@ -6,7 +6,6 @@
 
 #include "cli/commands/emit.hpp"
 #include "cli/commands/scenario_input.hpp"
-#include "cli/help/help_text.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
@@ -261,16 +260,6 @@ void require_one_of(const TuneFlags& flags) {
   }
 }
 
-// What the runs assume; the knob itself is no assumption.
-std::string assumed_beside_knob(study::Knob knob, const study::TuneValues& values,
-                                study::Files& files) {
-  std::vector<study::Axis> axes;
-  if (!values.values.empty()) {
-    axes.push_back({study::row(knob).pointer(), values.values});
-  }
-  return study::assumed_text(study::sweep_over(values.scenario, std::move(axes)), files);
-}
-
 int emit(const Invocation& invocation, const TuneFlags& flags, const Common& common) {
   const io::Json tree =
       read_scenario_tree(flags.file, flags.scenario, invocation.data_folder, common);
@@ -332,7 +321,13 @@ int tune(const Invocation& invocation) {
                           .tree = [&] { return tree; },
                           .records = [&] { return tree.find("curve")->as_array(); },
                           .warnings = tuning.warnings});
-  if (const std::string text = assumed_beside_knob(problem.knob, values, files); !text.empty()) {
+  std::vector<study::Axis> axes; // the knob itself is no assumption
+  if (!values.values.empty()) {
+    axes.push_back({study::row(problem.knob).pointer(), values.values});
+  }
+  if (const std::string text =
+          study::assumed_text(study::sweep_over(values.scenario, std::move(axes)), files);
+      !text.empty()) {
     print_note("assumed: " + text, common);
   }
   if (!tuning.best) {

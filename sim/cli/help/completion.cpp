@@ -80,7 +80,7 @@ std::vector<Candidate> option_words(const CommandPage& page, std::string_view ty
 }
 
 std::vector<Candidate> command_words(const ProgramPage& program, std::string_view typed) {
-  std::vector<Candidate> words = named(program.commands);
+  std::vector<Candidate> words = named(program.commands());
   if (typed.starts_with('-')) {
     words = {{"--help", "this text"}, {"--version", "the build"}};
   }

@@ -3,7 +3,6 @@
 
 #include "cli/help/help_text.hpp"
 
-#include "cli/commands/commands.hpp"
 #include "cli/shell/entry.hpp"
 
 #include <CLI/CLI.hpp>
@@ -136,9 +135,9 @@ std::string synopsis(const CommandPage& page) {
 }
 
 std::string head(const ProgramPage& program) {
-  return title(std::string(program.name)) + ".SH NAME\n" + escaped(program.name) + " \\- " +
-         escaped(program.summary) + "\n.SH SYNOPSIS\n" + in_font('B', program.name) +
-         " COMMAND [arguments] [options]\n";
+  const auto& [name, summary, commands, help, version, former, has_pages] = program.table;
+  return title(std::string(name)) + ".SH NAME\n" + escaped(name) + " \\- " + escaped(summary) +
+         "\n.SH SYNOPSIS\n" + in_font('B', name) + " COMMAND [arguments] [options]\n";
 }
 
 } // namespace
@@ -280,27 +279,50 @@ std::vector<std::string> groups_of(const CommandPage& page) {
   return groups;
 }
 
-std::string man_page(const ProgramPage& program) {
-  std::string out = head(program) + ".SH COMMANDS\n";
-  for (const ProgramPage::Row& row : program.commands) {
-    out += ".TP\n" + in_font('B', row.name) + "\n" + escaped(row.summary) + "; see " +
-           in_font('B', std::string(program.name) + "-" + std::string(row.name)) + "(1)\n";
-  }
-  return out + ".SH DESCRIPTION\n" + lines_as_they_are(program.help);
+std::vector<Command> ProgramPage::commands() const {
+  std::vector<Command> built(table.commands.begin(), table.commands.end());
+  std::erase_if(built, [](const Command& each) { return each.run == nullptr; });
+  return built;
 }
 
-std::string man_page(const ProgramPage& program, const ProgramPage::Row& row) {
-  const std::string name = std::string(program.name) + "-" + std::string(row.name);
-  const CommandPage page = program.page(std::string(row.name));
+// The command does not run.
+CommandPage ProgramPage::page(std::string_view name) const {
+  const Command& command = find_command(table, std::string(name));
+  if (command.run == nullptr) {
+    throw UsageError(std::string(name) + ": built without " + std::string(command.missing));
+  }
+  Invocation invocation;
+  invocation.data_folder = data_folder;
+  CommandPage page;
+  invocation.described = [&](const CommandPage& described) { page = described; };
+  try {
+    (void)command.run(invocation);
+  } catch (const HelpWasGiven&) { // the page is described
+  }
+  return page;
+}
+
+std::string man_page(const ProgramPage& program) {
+  std::string out = head(program) + ".SH COMMANDS\n";
+  for (const Command& row : program.commands()) {
+    out += ".TP\n" + in_font('B', row.name) + "\n" + escaped(row.summary) + "; see " +
+           in_font('B', std::string(program.table.name) + "-" + std::string(row.name)) + "(1)\n";
+  }
+  return out + ".SH DESCRIPTION\n" + lines_as_they_are(program.table.help());
+}
+
+std::string man_page(const ProgramPage& program, const Command& row) {
+  const std::string name = std::string(program.table.name) + "-" + std::string(row.name);
+  const CommandPage page = program.page(row.name);
   return title(name) + ".SH NAME\n" + escaped(name) + " \\- " + escaped(row.summary) +
          "\n.SH SYNOPSIS\n" + synopsis(page) + ".SH DESCRIPTION\n" + body(page) +
-         ".SH \"SEE ALSO\"\n" + in_font('B', program.name) + "(1)\n";
+         ".SH \"SEE ALSO\"\n" + in_font('B', program.table.name) + "(1)\n";
 }
 
 std::string whole_man_page(const ProgramPage& program) {
-  std::string out = head(program) + ".SH DESCRIPTION\n" + lines_as_they_are(program.help);
-  for (const ProgramPage::Row& row : program.commands) {
-    const CommandPage page = program.page(std::string(row.name));
+  std::string out = head(program) + ".SH DESCRIPTION\n" + lines_as_they_are(program.table.help());
+  for (const Command& row : program.commands()) {
+    const CommandPage page = program.page(row.name);
     out += ".SH \"" + escaped(upper(row.name)) + "\"\n" + synopsis(page) + body(page);
   }
   return out;

@@ -48,14 +48,10 @@ void add_record(const io::Json& record, std::size_t line, const std::string& pat
   out.rows.push_back({line, io::flattened(record)});
 }
 
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t\r") == std::string_view::npos;
-}
-
 void read_lines(std::string_view text, const std::string& path, PlotRows& out) {
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));
-    if (!is_blank(line)) {
+    if (line.find_first_not_of(" \t\r") != line.npos) {
       add_record(io::parse_json(line, path + ":" + std::to_string(number)), number, path, out);
     }
     text.remove_prefix(std::min(line.size() + 1, text.size()));

@@ -4,7 +4,6 @@
 
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
-#include "document/json_text.hpp"
 #include "run/collective_file.hpp"
 
 namespace stepsim::cli {

@@ -15,7 +15,6 @@ namespace stepsim::cli {
 namespace {
 
 constexpr std::size_t kMostBucketRows = 200;
-constexpr std::int64_t kTimelineIterations = 3;
 
 // What --set takes, the first of many.
 std::string settings_of(const study::WhatIf& change) {
@@ -89,11 +88,6 @@ void add_scenario(HtmlPage& page, const ReportedRun& run) {
   page.open_details("The scenario as JSON");
   page.text(text);
   page.close_details();
-}
-
-study::TimelineFilter first_iterations(const study::Result& result) {
-  const auto count = static_cast<std::int64_t>(result.iterations.size());
-  return {{0}, 0, std::min(kTimelineIterations, std::max<std::int64_t>(count, 1)) - 1};
 }
 
 constexpr std::string_view kPageHead = R"(<!doctype html>
@@ -201,7 +195,8 @@ std::string result_page(const ReportedRun& run, const std::string& footer) {
   add_defaults(page, result.defaults, result.summary);
   page.heading("Where the time goes");
   page.figure(time_bar(result.summary), "bar");
-  if (const auto lanes = timeline_figure(study::timeline(result, first_iterations(result)))) {
+  const std::int64_t last = std::clamp<std::int64_t>(std::ssize(result.iterations), 1, 3) - 1;
+  if (const auto lanes = timeline_figure(study::timeline(result, {{0}, 0, last}))) {
     page.figure(*lanes, "timeline");
   }
   if (!result.buckets.empty()) {

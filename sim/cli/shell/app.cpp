@@ -1,6 +1,5 @@
 #include "cli/shell/app.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>

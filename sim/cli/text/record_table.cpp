@@ -4,7 +4,6 @@
 
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/answer_texts.hpp"
-#include "document/json_text.hpp"
 
 namespace stepsim::cli {
 

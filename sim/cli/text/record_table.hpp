@@ -3,7 +3,6 @@
 // and bottleneck. A word marks the best row; a failed row shows its error.
 
 #include "cli/help/help_text.hpp"
-#include "cli/shell/document.hpp"
 #include "study/sweep/ranking.hpp"
 
 namespace stepsim::cli {

@@ -139,13 +139,6 @@ std::string topology_name(const study::Cluster& cluster) {
   return name != nullptr && name->is_string() ? name->as_string() : std::string("own graph");
 }
 
-// A list is not repeated: it may have a thousand hosts.
-std::string placement_text(const io::Json& placement) {
-  return placement.is_null()     ? "packed"
-         : placement.is_string() ? placement.as_string()
-                                 : "placed by a list";
-}
-
 } // namespace
 
 std::string node_text(const io::NodePreset& preset) {
@@ -223,7 +216,11 @@ std::string fabric_text(const study::Cluster& cluster) {
             std::string(links::kTransportKinds[network.packet.options.transport.kind]) + ", " +
             std::string(links::kLoadBalancings[network.packet.options.load_balancing]);
   }
-  return text + "; ranks " + placement_text(cluster.rank_placement);
+  const io::Json& placement = cluster.rank_placement; // a list may have a thousand hosts
+  return text + "; ranks " +
+         (placement.is_null()     ? "packed"
+          : placement.is_string() ? placement.as_string()
+                                  : "placed by a list");
 }
 
 // Losses are shown where there are any, since most networks have none.

@@ -335,13 +335,6 @@ std::string measured_text(const study::Result& result) {
   return "\n" + table_text(table);
 }
 
-// Values that the file leaves open and that decide the time here (scenario/scenario_tree.hpp); ""
-// where the file gives all of them.
-std::string assumed_text(const study::Result& result) {
-  const std::string text = study::defaults_text(result.defaults);
-  return text.empty() ? "" : "\nassumed: " + text + "\n";
-}
-
 } // namespace
 
 // Exposed time is a share of one iteration and has no meaning where iterations overlap (pipe_sgd).
@@ -368,9 +361,12 @@ Table buckets_table(const study::Result& result, std::size_t most) {
 // Parts that have nothing to say are empty.
 std::string run_text(const study::Result& result, std::string_view to_measure) {
   const std::string exceeds = study::exceeds_text(result.summary);
+  // Values that the file leaves open and that decide the time here (scenario/scenario_tree.hpp).
+  const std::string assumed = study::defaults_text(result.defaults);
   return exceeds + (exceeds.empty() ? "" : "\n") + setting_text(result) + "\n" +
          times_text(result) + "\n" + verdict_text(result, to_measure) + buckets_text(result) +
-         measured_text(result) + jobs_text(result) + links_text(result) + assumed_text(result);
+         measured_text(result) + jobs_text(result) + links_text(result) +
+         (assumed.empty() ? "" : "\nassumed: " + assumed + "\n");
 }
 
 } // namespace stepsim::cli

@@ -83,11 +83,6 @@ std::optional<double> number_at(const io::Json* json, std::string_view member) {
 
 // Latencies are in microseconds and rates in GB/s (1e9 bytes), as data sheets have them.
 
-// GB/s from seconds per byte; "-" where a link class has no rate.
-std::string per_byte_text(double per_byte_s) {
-  return per_byte_s > 0 ? base::significant(1e-9 / per_byte_s) : "-";
-}
-
 // "4..32", or one number where both ends are equal.
 std::string range_text(double low, double high) {
   return base::shortest(low) + (low == high ? "" : ".." + base::shortest(high));
@@ -236,8 +231,8 @@ std::string profile_text(const links::NetworkProfile& profile) {
          profile.bandwidth_Bps ? base::significant(*profile.bandwidth_Bps / 1e9) : "-"});
   }
   for (const links::LinkClass& link : profile.links) {
-    links.rows.push_back(
-        {link.name, base::significant(link.latency_s * 1e6), per_byte_text(link.per_byte_s)});
+    links.rows.push_back({link.name, base::significant(link.latency_s * 1e6),
+                          link.per_byte_s > 0 ? base::significant(1e-9 / link.per_byte_s) : "-"});
   }
   out += links.rows.empty() ? "" : "\n" + table_text(links);
   if (profile.reduction_Bps && *profile.reduction_Bps > 0) {
@@ -309,20 +304,7 @@ std::string dot_text(const links::Fabric& fabric, std::string_view name) {
   return out + "}\n";
 }
 
-namespace {
-
-using programs::Operation;
-using programs::Program;
-
-std::string node_text(const Operation& operation, bool critical) {
-  const std::string label = operation.id + "  " + base::readable_seconds(operation.duration_s());
-  return dot_quoted(operation.id) + " [label=" + dot_quoted(label) +
-         (critical ? ", style=bold" : "") + "];\n";
-}
-
-} // namespace
-
-std::string program_dot(const Program& program, const programs::BindingPath& path,
+std::string program_dot(const programs::Program& program, const programs::BindingPath& path,
                         std::string_view name) {
   std::vector<bool> bold(program.operations.size(), false);
   // On a critical cycle, the operation that each one leads to.
@@ -341,9 +323,12 @@ std::string program_dot(const Program& program, const programs::BindingPath& pat
            " {\n    label=" + dot_quoted(program.streams[s].name) + ";\n";
     std::string chain;
     for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
-      const Operation& operation = program.operations[o];
+      const programs::Operation& operation = program.operations[o];
       if (operation.stream == s) {
-        out += "    " + node_text(operation, bold[o]);
+        const std::string label =
+            operation.id + "  " + base::readable_seconds(operation.duration_s());
+        out += "    " + dot_quoted(operation.id) + " [label=" + dot_quoted(label) +
+               (bold[o] ? ", style=bold" : "") + "];\n";
         chain += (chain.empty() ? "" : " -> ") + dot_quoted(operation.id);
       }
     }
