@@ -7,10 +7,6 @@
 #include "run/collective_file.hpp"
 #include "study/sweep/sweep_file.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace stepsim::cli {
 
 // The flags as typed.

@@ -27,9 +27,8 @@ namespace {
 constexpr CommandText kCheckText{
     "check",
     "FILE...",
-    "Validates files of any kind: syntax, keys, types, ranges, and whether the files they name "
-    "can\n"
-    "be read. Lists all problems; exit code 3 if there are any.",
+    R"(Validates files of any kind: syntax, keys, types, ranges, and whether the files they name can
+be read. Lists all problems; exit code 3 if there are any.)",
     "stepsim check scenario.json models/resnet50.json\n"
     "stepsim check traces/*.json --json",
     "The kinds are described in docs/file-formats.md.",
@@ -239,21 +238,18 @@ Checked check_file(const std::string& name, study::Files& files) {
 // A problem may lie in a file that the checked one names; it then has no pointer here, and its own
 // file stands in the message.
 io::Json tree_of(const std::vector<Checked>& all) {
-  io::Array files;
-  for (const Checked& checked : all) {
-    io::Array errors;
-    for (const base::Problem& problem : checked.errors) {
+  const auto tree = [](const Checked& checked) {
+    const auto error = [&](const base::Problem& problem) {
       const bool elsewhere = problem.file != checked.file;
-      errors.push_back(io::Object{{"pointer", elsewhere ? std::string() : problem.where},
-                                  {"message", elsewhere ? problem.text() : problem.message}});
-    }
-    files.push_back(
-        io::Object{{"file", checked.file},
-                   {"kind", checked.kind.empty() ? io::Json() : io::Json(checked.kind)},
-                   {"errors", std::move(errors)},
-                   {"warnings", io::Array(checked.warnings.begin(), checked.warnings.end())}});
-  }
-  return io::Object{{"files", std::move(files)}};
+      return io::Object{{"pointer", elsewhere ? "" : problem.where},
+                        {"message", elsewhere ? problem.text() : problem.message}};
+    };
+    return io::Object{{"file", checked.file},
+                      {"kind", io::text_or_null(checked.kind)},
+                      {"errors", io::write_each(checked.errors, error)},
+                      {"warnings", io::list_of(checked.warnings)}};
+  };
+  return io::Object{{"files", io::write_each(all, tree)}};
 }
 
 // Errors need no name of the file: every problem begins with it.
@@ -280,7 +276,7 @@ std::string text_of(const std::vector<Checked>& all) {
 int check(const Invocation& invocation) {
   std::vector<std::string> names;
   CLI::App app;
-  app.add_option("FILE", names, "files to validate; - = standard input")->required();
+  add_argument(app, "FILE", names, "files to validate; - = standard input");
   Common common(app, kCheckText, invocation);
   study::Files files(invocation.data_folder, {common.output});
   const auto all = base::collected<Checked>(

@@ -121,6 +121,14 @@ std::string render(const CollectiveOptions& options, const study::Sweep& sweep, 
   std::vector<Times> times;
   CollectiveTable table(sweep);
   io::Array rows; // csv only
+  const auto write = [&](const io::Json& tree) {
+    if (format == Format::csv) {
+      rows.push_back(io::flattened(tree));
+    } else if (!is_table(format)) {
+      io::append_compact(text, tree);
+      text += '\n';
+    }
+  };
   for (std::int64_t point = 0; point < points; ++point) {
     if (point > 0 && interrupted()) {
       output.missing = points - point;
@@ -137,23 +145,15 @@ std::string render(const CollectiveOptions& options, const study::Sweep& sweep, 
     }
     if (is_table(format)) {
       table.add(point, tree);
-    } else if (format == Format::csv) {
-      rows.push_back(io::flattened(tree));
-    } else {
-      io::append_compact(text, tree);
-      text += '\n';
     }
+    write(tree);
   }
   if (output.missing == 0) {
     add_sums(sweep, files, times, output.extra);
   }
   for (const io::Json& tree : output.extra) {
     io::require_finite(tree);
-    if (format == Format::csv) {
-      rows.push_back(io::flattened(tree));
-    } else if (!is_table(format)) {
-      text += io::compact(tree) + "\n";
-    }
+    write(tree);
   }
   if (format == Format::csv) {
     return csv_text(rows);

@@ -20,11 +20,9 @@ namespace {
 constexpr CommandText kCompareText = choosing_columns({
     "compare",
     "SCENARIO",
-    "Runs every combination of the given values and lists them, the shortest iteration first, "
-    "with\n"
-    "the ratio to it. Where the number of workers varies the rows stay in order, and the most "
-    "samples\n"
-    "per second are the best.",
+    R"(Runs every combination of the given values and lists them, the shortest iteration first, with
+the ratio to it. Where the number of workers varies the rows stay in order, and the most samples
+per second are the best.)",
     "stepsim compare scenario.json --over /communication/schedule=wfbp,single,ddp,mg_wfbp,optimal\n"
     "stepsim compare scenario.json --over /cluster/network/bandwidth_Bps=1,10,40,100Gbps"
     " --over /cluster/nodes=8,64\n"
@@ -89,9 +87,8 @@ int show(const study::Comparison& comparison, const Common& common, bool algorit
   const auto knows = [](const io::Json& row) {
     return study::number_in(row, "memory_capacity_bytes").has_value();
   };
-  return must_fit ? must_fit_code(!std::ranges::all_of(comparison.rows, study::exceeds_memory),
-                                  std::ranges::any_of(comparison.rows, knows), common)
-                  : kOk;
+  return must_fit_code(must_fit, !std::ranges::all_of(comparison.rows, study::exceeds_memory),
+                       std::ranges::any_of(comparison.rows, knows), common);
 }
 
 // The tables of columns and alternatives are printed as they are used, so help names every one.
@@ -193,7 +190,7 @@ int compare(const Invocation& invocation) {
   std::string best;
   ScenarioFlags flags;
   CLI::App app;
-  app.add_option("SCENARIO", file, "file of kind scenario; - = standard input")->required();
+  add_argument(app, "SCENARIO", file, "file of kind scenario; - = standard input");
   add_over_flag(app, over);
   add_value(app, "--algorithms", algorithms.names, "LIST",
             "ways of exchanging gradients, each a set of changes to the scenario: all, or some "

@@ -17,12 +17,10 @@ namespace {
 constexpr CommandText kConvergeText{
     "converge",
     "[SCENARIO]",
-    "Trains a small problem with the updates of an algorithm. quadratic: a scalar, by steps; "
-    "shows\n"
-    "which learning rates a pipeline of width K bears. logistic: a small logistic regression on\n"
-    "generated data, with the workers, the compression and the simulated times of a scenario: "
-    "loss\n"
-    "over time. It stands for a big model; nothing is said about the accuracy of that.",
+    R"(Trains a small problem with the updates of an algorithm. quadratic: a scalar, by steps; shows
+which learning rates a pipeline of width K bears. logistic: a small logistic regression on
+generated data, with the workers, the compression and the simulated times of a scenario: loss
+over time. It stands for a big model; nothing is said about the accuracy of that.)",
     "stepsim converge --problem quadratic --pipeline-width 2 --step 0.99\n"
     "stepsim converge scenario.json --problem logistic --target-loss 0.9 --over "
     "/training/algorithm=sync_sgd,pipe_sgd\n"
@@ -137,8 +135,7 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
                  {"final_distance", run.final_distance},
                  {"applied_gradient", applied},
                  {"points", io::Array{}}});
-  write_document(common, {.text = [&] { return text; }, .tree = [&] { return tree; }});
-  return kOk;
+  return write_document(common, {.text = [&] { return text; }, .tree = [&] { return tree; }});
 }
 
 // One curve per combination of --over, at most 1000. A combination that cannot be parsed or run

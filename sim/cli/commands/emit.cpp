@@ -25,11 +25,6 @@ using nccl::TunerLine;
 constexpr std::string_view kModel = "model";
 constexpr std::size_t kLeastSizes = 3; // of a measured operation
 
-std::string pair_text(const Pair& pair) {
-  return std::string(nccl::kAlgorithms[pair.algorithm]) + "/" +
-         std::string(nccl::kProtocols[pair.protocol]);
-}
-
 // "LOG@ring/simple" as the file and the pair. The last @ counts, since names of files may have one.
 std::pair<std::string, Pair> forced_log(std::string_view text) {
   const std::size_t at = text.rfind('@');
@@ -102,8 +97,9 @@ std::string gains_text(const std::vector<TunerLine>& lines) {
     table.rows.push_back({std::string(nccl::kOperations[line.operation]),
                           base::readable_bytes(static_cast<double>(line.first_byte)),
                           base::readable_bytes(static_cast<double>(line.last_byte)),
-                          pair_text(line.pair), percent_cell(line.gain),
-                          line.differs ? "" : "as NCCL chooses"});
+                          std::string(nccl::kAlgorithms[line.pair.algorithm]) + "/" +
+                              std::string(nccl::kProtocols[line.pair.protocol]),
+                          percent_cell(line.gain), line.differs ? "" : "as NCCL chooses"});
   }
   return table_text(table);
 }
@@ -255,10 +251,10 @@ int plan_units(const study::Scenario& scenario, const std::string& file, const C
     throw InputError(file, "/cluster/gpu_memory_bytes", study::too_small(memory));
   }
   const study::UnitPlanning planning = study::plan_sharding_units(scenario);
-  write_document(common, {.text = [&] { return planning_text(scenario, planning); },
-                          .tree = [&] { return study::unit_planning_tree(scenario, planning); },
-                          .warnings = planning.warnings});
-  return kOk;
+  return write_document(common,
+                        {.text = [&] { return planning_text(scenario, planning); },
+                         .tree = [&] { return study::unit_planning_tree(scenario, planning); },
+                         .warnings = planning.warnings});
 }
 
 int emit_fsdp(const study::Scenario& scenario, const io::Json& tree, const Common& common) {

@@ -45,8 +45,7 @@ std::map<fs::path, fs::path> copies_to(const fs::path& data, const fs::path& tar
 int examples(const Invocation& invocation) {
   std::string target;
   CLI::App app;
-  app.add_option("DIR", target, "folder that gets examples/ and traces/; made if it is missing")
-      ->required();
+  add_argument(app, "DIR", target, "folder that gets examples/ and traces/; made if it is missing");
   Common common(app, kExamplesText, invocation);
   try {
     const auto copies = copies_to(invocation.data_folder, target);

@@ -70,7 +70,7 @@ int fit_overlap_command(const Invocation& invocation) {
   std::string leave_out;
   std::vector<std::string> keep;
   CLI::App app;
-  app.add_option("MEASURED", name, "file of kind measured_steps; - = standard input")->required();
+  add_argument(app, "MEASURED", name, "file of kind measured_steps; - = standard input");
   add_value(app, "--leave-out", leave_out, "POINTER",
             "key of the scenarios: each of its values is also predicted by constants fitted "
             "to the rows of the others, e.g. /workload/model");
@@ -91,9 +91,8 @@ int fit_overlap_command(const Invocation& invocation) {
       throw InputError(name, "/rows", error.what());
     }
   }();
-  write_document(common, {.tables = [&] { return std::vector{fit_table(fit)}; },
-                          .tree = [&] { return io::to_json(fit); }});
-  return kOk;
+  return write_document(common, {.tables = [&] { return std::vector{fit_table(fit)}; },
+                                 .tree = [&] { return io::to_json(fit); }});
 }
 
 } // namespace stepsim::cli

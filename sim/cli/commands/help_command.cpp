@@ -17,10 +17,9 @@ constexpr auto kHelpFormats = base::words<HelpFormat>();
 constexpr CommandText kHelpText = answered_at_once({
     "help",
     "[COMMAND]",
-    "Prints the help of the program or of a command; as a man page (man), as a script that\n"
-    "completes words on TAB (bash, zsh, fish), or what is known about it (json). words prints "
-    "what\n"
-    "completes the last of the words that follow, which is what the scripts ask for.",
+    R"(Prints the help of the program or of a command; as a man page (man), as a script that
+completes words on TAB (bash, zsh, fish), or what is known about it (json). words prints what
+completes the last of the words that follow, which is what the scripts ask for.)",
     "stepsim help run\n"
     "stepsim help run --format man | man -l -\n"
     "source <(stepsim help --format bash)\n"

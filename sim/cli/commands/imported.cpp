@@ -265,11 +265,8 @@ Imported imported_chakra(const std::string& file, const ImportFlags& flags,
     options.dtype = dtype_flag(flags.dtype);
   }
   io::ChakraImport imported = io::import_chakra(file, options);
-  if (!imported.remedy.empty() && !flags.allow_unknown_sizes) {
-    throw InputError(file, "", imported.remedy);
-  }
   if (!flags.allow_unknown_sizes) {
-    require_gradients(imported.trace, file);
+    require_gradients(imported.trace, file, imported.remedy);
   }
   imported.trace.ranks = ranks ? ranks : imported.trace.ranks;
   Imported result = imported_trace(imported.trace);
@@ -277,7 +274,11 @@ Imported imported_chakra(const std::string& file, const ImportFlags& flags,
   return result;
 }
 
-void require_gradients(const layers::Trace& trace, const std::string& file) {
+void require_gradients(const layers::Trace& trace, const std::string& file,
+                       const std::string& remedy) {
+  if (!remedy.empty()) {
+    throw InputError(file, "", remedy);
+  }
   if (std::ranges::none_of(trace.layers, [](const layers::Layer& layer) {
         return layer.gradient_bytes.value_or(Bytes{0}).value > 0;
       })) {

@@ -17,12 +17,10 @@ namespace {
 constexpr CommandText kInitText{
     "init",
     "[-o SCENARIO]",
-    "Writes a scenario that runs, with every default that decides a time as a key, from a trace "
-    "of\n"
-    "your own, from a model on a GPU, or, without arguments, from the shipped trace of ResNet-50 "
-    "on\n"
-    "8 nodes behind 25 Gigabit Ethernet, under typical conditions: what real runs lose is in the\n"
-    "times. Prints what it assumed and the next two commands.",
+    R"(Writes a scenario that runs, with every default that decides a time as a key, from a trace of
+your own, from a model on a GPU, or, without arguments, from the shipped trace of ResNet-50 on
+8 nodes behind 25 Gigabit Ethernet, under typical conditions: what real runs lose is in the
+times. Prints what it assumed and the next two commands.)",
     "stepsim init -o s.json\n"
     "stepsim init --trace mine.json --nodes 16 --network 100g-roce -o s.json\n"
     "stepsim init --model llama3_8b --gpu h100 --cluster dgx_h100 --nodes 16 -o s.json",

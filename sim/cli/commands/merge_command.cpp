@@ -57,7 +57,7 @@ std::string ranges_text(const study::MergeReport& report) {
 int merge(const Invocation& invocation) {
   std::vector<std::string> shards;
   CLI::App app;
-  app.add_option("SHARD", shards, "files of one sweep: JSON Lines or CSV")->required();
+  add_argument(app, "SHARD", shards, "files of one sweep: JSON Lines or CSV");
   Common common(app, kMergeText, invocation);
   const std::string head = io::head_of(shards.front());
   require_format_of(shards.front(), head, common);

@@ -189,9 +189,8 @@ std::string show_text(const layers::ModelTable& table, const ModelsOptions& opti
 int write_rows(const char* key, const io::Array& rows, std::span<const Column> columns,
                const Common& common) {
   const io::Json tree(io::Object{{key, rows}});
-  write_document(common, {.tables = [&] { return std::vector{table_of(rows, columns)}; },
-                          .tree = [&] { return tree; }});
-  return kOk;
+  return write_document(common, {.tables = [&] { return std::vector{table_of(rows, columns)}; },
+                                 .tree = [&] { return tree; }});
 }
 
 // Every shipped table is loaded: the list takes its totals from the layers, not from a second
@@ -307,9 +306,8 @@ int models(const Invocation& invocation) {
     throw UsageError("models show: give the NAME of a model; see stepsim models list");
   }
   const layers::ModelTable table = load(files, options);
-  write_document(common, {.text = [&] { return show_text(table, options); },
-                          .tree = [&] { return show_tree(table, options); }});
-  return kOk;
+  return write_document(common, {.text = [&] { return show_text(table, options); },
+                                 .tree = [&] { return show_tree(table, options); }});
 }
 
 } // namespace stepsim::cli

@@ -134,9 +134,8 @@ ReportedRun reported_run(const std::string& file, const std::string& text,
   ReportedRun run;
   run.title = title_of(file, scenario, flags);
   run.result = finished_run(scenario, tree, files, flags);
-  for (std::string& warning : study::changed_files(source.files, source.tree, tree, files)) {
-    run.result.warnings.push_back(std::move(warning));
-  }
+  study::append_each_once(run.result.warnings,
+                          study::changed_files(source.files, source.tree, tree, files));
   const double step = study::step_of(run.result.summary);
   if (!flags.change_it() && flags.point.empty()) {
     Recorded recorded = recorded_in(file);
@@ -177,8 +176,8 @@ int report_page(const Invocation& invocation) {
   std::string date;
   ScenarioFlags flags;
   CLI::App app;
-  app.add_option("FILE", file, "result, scenario, records of a sweep or collectives, or comparison")
-      ->required();
+  add_argument(app, "FILE", file,
+               "result, scenario, records of a sweep or collectives, or comparison");
   add_value(app, "--date", date, "TEXT",
             "text that the page ends with; without it equal runs give equal pages");
   add_scenario_flags(app, flags);
@@ -190,18 +189,17 @@ int report_page(const Invocation& invocation) {
     const RecordsPage page =
         records_page(read_plot_rows(text.empty() ? io::read_text(file) : text, file), file,
                      common.output, footer);
-    write_document(common, {.text = [&] { return page.html; }, .tree = [&] { return page.facts; }},
-                   Format::html);
-    return kOk;
+    return write_document(common,
+                          {.text = [&] { return page.html; }, .tree = [&] { return page.facts; }},
+                          Format::html);
   }
   study::Files files(invocation.data_folder, {common.output});
   const ReportedRun run = reported_run(file, text, flags, common, files);
-  write_document(common,
-                 {.text = [&] { return result_page(run, footer); },
-                  .tree = [&] { return report_facts(run); },
-                  .warnings = run.result.warnings},
-                 Format::html);
-  return kOk;
+  return write_document(common,
+                        {.text = [&] { return result_page(run, footer); },
+                         .tree = [&] { return report_facts(run); },
+                         .warnings = run.result.warnings},
+                        Format::html);
 }
 
 } // namespace stepsim::cli

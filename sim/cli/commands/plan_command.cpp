@@ -188,7 +188,7 @@ double expected_seconds(const study::ProblemFile& file,
 int plan(const Invocation& invocation) {
   PlanOptions options;
   CLI::App app;
-  app.add_option("PROBLEM", options.file, "file of kind problem; - = standard input")->required();
+  add_argument(app, "PROBLEM", options.file, "file of kind problem; - = standard input");
   add_value(app, "--planners", options.planners, "LIST",
             "which of those below; default " + options.planners);
   std::vector<buckets::Planner> rows(buckets::planners().begin(), buckets::planners().end());
@@ -213,10 +213,9 @@ int plan(const Invocation& invocation) {
   io::require_finite(tree);
   const std::vector<std::string> warnings = warnings_of(file, plans);
   tree.set("warnings", io::Array(warnings.begin(), warnings.end()));
-  write_document(common, {.text = [&] { return plan_text(file, plans); },
-                          .tree = [&] { return tree; },
-                          .warnings = warnings});
-  return kOk;
+  return write_document(common, {.text = [&] { return plan_text(file, plans); },
+                                 .tree = [&] { return tree; },
+                                 .warnings = warnings});
 }
 
 } // namespace stepsim::cli

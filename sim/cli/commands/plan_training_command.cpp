@@ -18,13 +18,12 @@ namespace {
 constexpr CommandText kPlanTrainingText = emitting(choosing_columns({
     "plan-training",
     "SCENARIO",
-    "Finds the fastest way to train a model in the memory of its GPUs: the strategy of sharding,\n"
-    "the groups of hybrid_shard, what backward computes again, the micro-batches of an update,\n"
-    "the size of buckets, the units of layers whose parameters are gathered together. Lists what\n"
-    "it ran, best first, by time per sample. A worker keeps its number of samples an update. "
-    "Plans\n"
-    "that cannot fit, and those whose computing alone takes longer than the best plan, are not\n"
-    "run. Exit code 4 if nothing fits.",
+    R"(Finds the fastest way to train a model in the memory of its GPUs: the strategy of sharding,
+the groups of hybrid_shard, what backward computes again, the micro-batches of an update,
+the size of buckets, the units of layers whose parameters are gathered together. Lists what
+it ran, best first, by time per sample. A worker keeps its number of samples an update. Plans
+that cannot fit, and those whose computing alone takes longer than the best plan, are not
+run. Exit code 4 if nothing fits.)",
     "stepsim plan-training examples/llama3-8b-h100.scenario.json\n"
     "stepsim plan-training s.json --nodes 2,4,8 --set /workload/batch_size=8\n"
     "stepsim plan-training s.json --emit torchtitan -o planned.py\n"
@@ -125,7 +124,7 @@ int plan_training(const Invocation& invocation) {
   std::string only;
   ScenarioFlags flags;
   CLI::App app;
-  app.add_option("SCENARIO", file, "file of kind scenario; - = standard input")->required();
+  add_argument(app, "SCENARIO", file, "file of kind scenario; - = standard input");
   add_value(app, "--emit", emitted, "WHAT",
             "writes the best as the settings of torchtitan (Python), deepspeed (JSON), "
             "accelerate (YAML) or fsdp (PyTorch, Python)");

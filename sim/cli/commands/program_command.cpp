@@ -33,8 +33,7 @@ int program(const Invocation& invocation) {
   std::string dot;
   ScenarioFlags flags;
   CLI::App app;
-  app.add_option("SCENARIO", name, "file of kind scenario or program; - = standard input")
-      ->required();
+  add_argument(app, "SCENARIO", name, "file of kind scenario or program; - = standard input");
   add_value(app, "--dot", dot, "FILE.dot",
             "also writes the graph for Graphviz, the critical cycle bold");
   add_scenario_flags(app, flags);

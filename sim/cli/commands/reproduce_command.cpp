@@ -55,14 +55,6 @@ struct Reproduced {
   std::map<std::string, std::string> stored; // records of slow runs, by the path of their file
 };
 
-std::vector<std::string> papers_of(const std::string& word) {
-  require_word("PAPER", word, kPapers);
-  if (word != "all") {
-    return {word};
-  }
-  return {kPapers.begin(), kPapers.end() - 1};
-}
-
 // Adds the names of the runs in a part of figures.json, which stand at `run` and in lists `runs`.
 void add_runs(const io::Json& json, std::string_view key, std::set<std::string>& runs) {
   if (json.is_string() && (key == "run" || key == "runs")) {
@@ -182,12 +174,6 @@ std::string difference(std::string_view committed, std::string_view now) {
   return std::to_string(line) + ": has " + line_of(committed) + ", now " + line_of(now);
 }
 
-// Installed pages lie in share/doc/stepsim, beside the data in share/stepsim.
-fs::path docs_folder(const fs::path& data_folder) {
-  const fs::path own = data_folder / "docs";
-  return fs::is_directory(own) ? own : data_folder / "../doc/stepsim/docs";
-}
-
 // 0 where the committed files are what is written now, else 4 and the first difference.
 int check_pages(const FileTexts& texts, const fs::path& docs, const Common& common) {
   for (const auto& [name, text] : texts) {
@@ -221,8 +207,7 @@ std::string text_of(const std::vector<Reproduced>& results) {
 int reproduce(const Invocation& invocation) {
   ReproduceFlags flags;
   CLI::App app;
-  app.add_option("PAPER", flags.paper, "mg-wfbp, gtopk, lp, pipe-sgd, dlcp, scoreboard or all")
-      ->required();
+  add_argument(app, "PAPER", flags.paper, "mg-wfbp, gtopk, lp, pipe-sgd, dlcp, scoreboard or all");
   add_value(app, "--figure", flags.figure, "ID", "draws and decides only this figure");
   app.add_flag("--check", flags.check,
                "compares with the committed page and pictures byte for byte; exit 4 and the first "
@@ -244,7 +229,11 @@ int reproduce(const Invocation& invocation) {
   const fs::path folder =
       common.output == "-" ? fs::path("results/reproduce") : fs::path(common.output);
   common.output = "-";
-  const std::vector<std::string> names = papers_of(flags.paper);
+  require_word("PAPER", flags.paper, kPapers);
+  std::vector<std::string> names{flags.paper};
+  if (flags.paper == "all") {
+    names.assign(kPapers.begin(), kPapers.end() - 1);
+  }
   (void)optional_count("--jobs", flags.jobs, io::between(1, 4096));
   if (own_place) {
     require_parent(folder);
@@ -278,7 +267,10 @@ int reproduce(const Invocation& invocation) {
     write_document(common,
                    {.text = [&] { return text_of(results); }, .tree = [&] { return tree; }});
   }
-  const fs::path docs = docs_folder(invocation.data_folder);
+  fs::path docs = fs::path(invocation.data_folder) / "docs";
+  if (!fs::is_directory(docs)) { // installed, beside the data in share/stepsim
+    docs = fs::path(invocation.data_folder) / "../doc/stepsim/docs";
+  }
   if (flags.update) {
     for (const auto& [name, text] : pages_of(results, flags.paper == "all")) {
       fs::create_directories((docs / name).parent_path());

@@ -160,11 +160,10 @@ int run_program(const Invocation& invocation, const io::Json& tree, const RunOpt
         file.program, programs::evaluate(file.program, file.evaluation, programs::Record::all)};
     write_timeline(options.timeline, common, study::timeline(drawn, filter));
   }
-  write_document(common,
-                 {.text = [&] { return program_text(explained); },
-                  .tree = [&] { return with_meta(study::explained_tree(explained), invocation); },
-                  .warnings = explained.warnings});
-  return kOk;
+  return write_document(
+      common, {.text = [&] { return program_text(explained); },
+               .tree = [&] { return with_meta(study::explained_tree(explained), invocation); },
+               .warnings = explained.warnings});
 }
 
 // What to measure where one of the parts can be measured: the question costs runs of its own, and
@@ -218,8 +217,8 @@ void correct(const RunOptions& options, const io::Json& tree, study::Files& file
 int run(const Invocation& invocation) {
   RunOptions options;
   CLI::App app;
-  app.add_option("SCENARIO", options.file, "file of kind scenario or program; - = standard input")
-      ->required();
+  add_argument(app, "SCENARIO", options.file,
+               "file of kind scenario or program; - = standard input");
   add_scenario_flags(app, options.flags);
   add_must_fit_flag(app, options.flags.must_fit,
                     "exits with 4 if a GPU does not hold the training");
@@ -292,9 +291,7 @@ int run(const Invocation& invocation) {
   }
   const auto started = std::chrono::steady_clock::now();
   study::Result result = finished_run(scenario, tree, files, options.flags, replications);
-  for (std::string& warning : study::changed_files(source.files, before, tree, files)) {
-    result.warnings.push_back(std::move(warning));
-  }
+  study::append_each_once(result.warnings, study::changed_files(source.files, before, tree, files));
   warn_of_other_record(source.record, options, result);
   if (!options.measured_total.empty()) {
     correct(options, tree, files, result);
@@ -329,10 +326,7 @@ int run(const Invocation& invocation) {
                  run_text(result, to_measure(tree, scenario, result.summary, files, estimate)));
   }
   print_warnings(result.warnings, common);
-  const study::Summary& summary = result.summary;
-  return options.flags.must_fit ? must_fit_code(summary.memory_fits.value_or(true),
-                                                summary.memory_capacity_bytes.has_value(), common)
-                                : kOk;
+  return must_fit_code(options.flags.must_fit, result.summary, common);
 }
 
 } // namespace stepsim::cli

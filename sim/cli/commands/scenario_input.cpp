@@ -155,13 +155,18 @@ void add_must_fit_flag(CLI::App& app, bool& must_fit, const std::string& meaning
   app.add_flag("--must-fit", must_fit, meaning);
 }
 
-int must_fit_code(bool fits, bool is_known, const Common& common) {
-  if (!is_known) {
+int must_fit_code(bool must_fit, bool fits, bool is_known, const Common& common) {
+  if (must_fit && !is_known) {
     const std::string warning = "--must-fit tells nothing: the memory of a GPU is not known "
                                 "(/cluster/gpu_memory_bytes)";
     print_warnings({&warning, 1}, common);
   }
-  return fits ? kOk : kTargetNotMet;
+  return fits || !must_fit ? kOk : kTargetNotMet;
+}
+
+int must_fit_code(bool must_fit, const study::Summary& summary, const Common& common) {
+  return must_fit_code(must_fit, summary.memory_fits.value_or(true),
+                       summary.memory_capacity_bytes.has_value(), common);
 }
 
 // Short forms are expanded after every --set, because the next one may point into the object.
@@ -178,13 +183,11 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
     study::set_conditions(*study::kConditionsKinds.find(flags.conditions), tree);
   }
   for (const std::string& text : flags.set) {
-    try {
+    of_flag(std::string(flags.set_flag) + " ", [&] {
       auto [pointer, value] = study::parse_set(text);
       io::assign(tree, pointer, std::move(value));
       tree = study::with_short_forms_expanded(std::move(tree));
-    } catch (const UsageError& error) {
-      throw UsageError(std::string(flags.set_flag) + " " + error.what());
-    }
+    });
   }
   if (!flags.method.empty()) {
     io::assign(tree, "/method", flags.method);
@@ -328,11 +331,7 @@ CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over) {
 std::vector<study::Axis> parse_over_flags(const std::vector<std::string>& over) {
   std::vector<study::Axis> axes;
   for (const std::string& text : over) {
-    try {
-      axes.push_back(study::parse_over(text));
-    } catch (const UsageError& error) {
-      throw UsageError(std::string("--over ") + error.what());
-    }
+    axes.push_back(of_flag("--over ", [&] { return study::parse_over(text); }));
   }
   return axes;
 }

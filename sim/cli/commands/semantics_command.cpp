@@ -134,7 +134,7 @@ std::string semantics_text(const study::SemanticsFile& file,
 int semantics(const Invocation& invocation) {
   std::string name;
   CLI::App app;
-  app.add_option("FILE", name, "file of kind sparse_semantics; - = standard input")->required();
+  add_argument(app, "FILE", name, "file of kind sparse_semantics; - = standard input");
   Common common(app, kSemanticsText, invocation);
   const study::SemanticsFile file = study::parse_semantics(io::read_json(name));
   const std::vector<collectives::FeedbackStep> steps = study::run_semantics(file);
@@ -148,11 +148,9 @@ int semantics(const Invocation& invocation) {
   write_document(common, {.text = [&] { return semantics_text(file, steps) + comparison; },
                           .tree = [&] { return tree; },
                           .warnings = study::semantics_warnings(file)});
-  if (difference) {
-    return report_error(name + ": " + difference->pointer + ": " + difference->message,
-                        kTargetNotMet, common.color);
-  }
-  return kOk;
+  return difference ? report_error(name + ": " + difference->pointer + ": " + difference->message,
+                                   kTargetNotMet, common.color)
+                    : kOk;
 }
 
 } // namespace stepsim::cli

@@ -193,11 +193,9 @@ int study_trace(const Invocation& invocation) {
   common.output = "-";
   study::Files files(invocation.data_folder);
   if (study::is_shipped_name(flags.cluster) && !flags.cluster.empty()) {
-    try {
-      (void)study::shipped_file(invocation.data_folder, study::kShippedNodes, flags.cluster);
-    } catch (const UsageError& error) {
-      throw UsageError(std::string("--cluster: ") + error.what());
-    }
+    (void)of_flag("--cluster: ", [&] {
+      return study::shipped_file(invocation.data_folder, study::kShippedNodes, flags.cluster);
+    });
   }
   std::vector<std::int64_t> gpus = counts("--gpus", flags.gpus, io::at_least(1));
   std::ranges::sort(gpus);
@@ -232,10 +230,7 @@ int study_trace(const Invocation& invocation) {
                             .tree = [&] { return tree; },
                             .warnings = study.warnings});
   }
-  const study::Summary& summary = study.largest.summary;
-  return flags.must_fit ? must_fit_code(summary.memory_fits.value_or(true),
-                                        summary.memory_capacity_bytes.has_value(), common)
-                        : kOk;
+  return must_fit_code(flags.must_fit, study.largest.summary, common);
 }
 
 } // namespace stepsim::cli

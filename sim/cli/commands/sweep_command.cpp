@@ -120,8 +120,7 @@ int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOp
   }
   text += '\n';
   for (const study::Axis& axis : sweep.grid.axes) {
-    text += "  " + axis.pointer + ": " +
-            base::counted(static_cast<std::int64_t>(axis.values.size()), "value") + ", " +
+    text += "  " + axis.pointer + ": " + base::counted(std::ssize(axis.values), "value") + ", " +
             io::compact(axis.values.front()) +
             (axis.values.size() > 1 ? " .. " + io::compact(axis.values.back()) : "") + "\n";
   }
@@ -135,8 +134,7 @@ int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOp
                : std::to_string(static_cast<std::int64_t>(estimate.seconds / 60)) + " min") +
           " with " + base::counted(options.jobs, "thread") + ", from timing three points\n";
   text += "path: " + path_word(estimate) + "\n";
-  write_document(common, {.text = [&] { return text; }, .tree = tree});
-  return kOk;
+  return write_document(common, {.text = [&] { return text; }, .tree = tree});
 }
 
 // Each warning once, with the number of points that have it: a sweep would otherwise repeat it for
@@ -165,9 +163,8 @@ int finish(const study::SweepReport& report, bool must_fit, const Common& common
                           (report.first_error.empty() ? "" : ", first: " + report.first_error));
   }
   const bool none_ran = report.points == report.resumed;
-  return must_fit
-             ? must_fit_code(report.fitting > 0 || none_ran, report.judged > 0 || none_ran, common)
-             : kOk;
+  return must_fit_code(must_fit, report.fitting > 0 || none_ran, report.judged > 0 || none_ran,
+                       common);
 }
 
 // All rows at once, for people. The sweep runs into a text of JSON Lines like any other and the
@@ -241,8 +238,8 @@ int write_records(const study::Sweep& sweep, study::Files& files, study::SweepOp
 // --resume and --force decide about an existing output. Without both an existing file is an error,
 // because a sweep may have taken days.
 void add_flags(CLI::App& app, SweepFlags& flags) {
-  app.add_option("SWEEP", flags.file, "file of kind sweep, or scenario or collective with --over")
-      ->required();
+  add_argument(app, "SWEEP", flags.file,
+               "file of kind sweep, or scenario or collective with --over");
   add_over_flag(app, flags.over);
   add_scenario_flags(app, flags.scenario);
   add_job_flags(app, flags.scenario);

@@ -104,9 +104,8 @@ int list_files(const std::map<std::string, std::string>& files, const Common& co
                           base::shown_value(note, kNote)});
   }
   const io::Json tree(io::Object{{"topologies", std::move(rows)}});
-  write_document(common,
-                 {.tables = [&] { return std::vector{table}; }, .tree = [&] { return tree; }});
-  return kOk;
+  return write_document(
+      common, {.tables = [&] { return std::vector{table}; }, .tree = [&] { return tree; }});
 }
 
 // The path of a shipped name, else the name itself. Shipped names have neither a folder nor an
@@ -141,9 +140,8 @@ int show(const Common& common, const std::string& path, const std::string& name,
                                            : profile_text(io::parse_profile(tree));
     const std::string share = share_text(nominal_shares(tree));
     const std::string rates = share.empty() ? "" : "share of the nominal rate: " + share + "\n";
-    write_document(common, {.text = [&] { return text + rates + source_text(tree); },
-                            .tree = [&] { return tree; }});
-    return kOk;
+    return write_document(common, {.text = [&] { return text + rates + source_text(tree); },
+                                   .tree = [&] { return tree; }});
   }
   const links::Topology topology = io::parse_topology(tree);
   if (!dot.empty()) {
@@ -155,8 +153,7 @@ int show(const Common& common, const std::string& path, const std::string& name,
     write_named(common, dot, drawing);
   }
   const auto text = [&] { return topology_text(topology, tree.text("note")) + source_text(tree); };
-  write_document(common, {.text = text, .tree = [&] { return tree; }});
-  return kOk;
+  return write_document(common, {.text = text, .tree = [&] { return tree; }});
 }
 
 } // namespace

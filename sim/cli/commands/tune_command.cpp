@@ -23,12 +23,11 @@ constexpr CommandText kTuneText{
     "the present value, the default and the best possible merge differ from it. With --emit\n"
     "ddp: writes the best bucket sizes for PyTorch's DistributedDataParallel; fsdp: the best\n"
     "sharding units; nccl-tuner: the table that NCCL's example tuner plug-in reads.",
-    "stepsim tune scenario.json --knob bucket_bytes\n"
-    "stepsim tune scenario.json --set /communication/schedule=horovod --knob fusion_bytes "
-    "--dry-run\n"
-    "stepsim tune examples/two-layers.scenario.json --knob schedule\n"
-    "stepsim tune resnet.scenario.json --emit ddp -o buckets.json\n"
-    "stepsim tune cluster.scenario.json --emit nccl-tuner --min-gain 5% -o tuner.csv",
+    R"(stepsim tune scenario.json --knob bucket_bytes
+stepsim tune scenario.json --set /communication/schedule=horovod --knob fusion_bytes --dry-run
+stepsim tune examples/two-layers.scenario.json --knob schedule
+stepsim tune resnet.scenario.json --emit ddp -o buckets.json
+stepsim tune cluster.scenario.json --emit nccl-tuner --min-gain 5% -o tuner.csv)",
     "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json.",
 };
 
@@ -48,7 +47,7 @@ constexpr std::array<std::string_view, 3> kEmitted{"ddp", "fsdp", "nccl-tuner"};
 
 // The knobs are listed from their table, below the options.
 void add_flags(CLI::App& app, TuneFlags& flags) {
-  app.add_option("SCENARIO", flags.file, "file of kind scenario; - = standard input")->required();
+  add_argument(app, "SCENARIO", flags.file, "file of kind scenario; - = standard input");
   add_value(app, "--knob", flags.knob, "NAME", "one of those below");
   add_value(app, "--baseline", flags.baseline, "WORD",
             "of density: dense training that exchanges after backward (sequential, the "
@@ -240,8 +239,7 @@ int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, 
                                  {"pointer", row.pointer()},
                                  {"values", io::Array(values.values.begin(), values.values.end())},
                                  {"exact", values.exact}});
-  write_document(common, {.text = [&] { return text; }, .tree = [&] { return tree; }});
-  return kOk;
+  return write_document(common, {.text = [&] { return text; }, .tree = [&] { return tree; }});
 }
 
 void require_one_of(const TuneFlags& flags) {
@@ -269,10 +267,8 @@ int emit(const Invocation& invocation, const TuneFlags& flags, const Common& com
   if (flags.emit == "ddp") {
     return emit_ddp(tree, files, sweep_options(flags.scenario, common), common);
   }
-  if (flags.emit == "fsdp") {
-    return emit_fsdp(scenario, tree, common);
-  }
-  return emit_nccl_tuner(scenario, flags.tuner, common);
+  return flags.emit == "fsdp" ? emit_fsdp(scenario, tree, common)
+                              : emit_nccl_tuner(scenario, flags.tuner, common);
 }
 
 } // namespace

@@ -77,9 +77,8 @@ int web_page(const Invocation& invocation) {
   const io::Json facts = io::Object{{"version", std::string(version())},
                                     {"bytes", static_cast<std::int64_t>(page.size())},
                                     {"trace", trace.empty() ? io::Json() : io::Json(trace)}};
-  write_document(common, {.text = [&] { return page; }, .tree = [&] { return facts; }},
-                 Format::html);
-  return kOk;
+  return write_document(common, {.text = [&] { return page; }, .tree = [&] { return facts; }},
+                        Format::html);
 }
 
 } // namespace stepsim::cli

@@ -221,22 +221,19 @@ double greatest_of(const PlotRows& rows, const std::string& key) {
 
 void choose_scales(RowsFigure& out, const PlotRequest& request,
                    const std::vector<plot::Curve>& curves) {
-  std::vector<double> xs;
-  std::vector<double> ys;
+  std::set<double> xs;
+  std::set<double> ys;
   for (const plot::Curve& curve : curves) {
     for (const plot::Point& point : curve.points) {
-      xs.push_back(point.x);
-      ys.push_back(point.y);
+      xs.insert(point.x);
+      ys.insert(point.y);
     }
   }
   out.figure.x.scale = request.x_scale.value_or(scale_for(xs, true));
   out.figure.y.scale = request.y_scale.value_or(scale_for(ys, false));
-  std::ranges::sort(xs);
-  const auto [first, last] = std::ranges::unique(xs);
-  xs.erase(first, last);
   constexpr std::size_t kMostTicks = 12;
   if (out.figure.x.scale == plot::Scale::log2 && xs.size() <= kMostTicks) {
-    out.figure.x.ticks = xs;
+    out.figure.x.ticks.assign(xs.begin(), xs.end());
   }
 }
 

@@ -76,7 +76,7 @@ struct RowsFigure {
 // curves share.
 
 // log2 for powers of two on x, log10 where the greatest value is 50 times the least, else linear.
-[[nodiscard]] plot::Scale scale_for(std::vector<double> values, bool of_x);
+[[nodiscard]] plot::Scale scale_for(const std::set<double>& values, bool of_x);
 
 // Adds a line, unless one with the same points is there: curves whose workers are alike share one.
 void add_guide(std::vector<plot::Guide>& guides, plot::Guide guide);

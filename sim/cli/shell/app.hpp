@@ -22,7 +22,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+} // namespace CLI
 
 namespace stepsim::cli {
 
@@ -136,6 +137,21 @@ auto* add_value(App& app, const std::string& names, Value& value, const char* ty
                 const std::string& sentence, const char* group = nullptr) {
   auto* option = app.add_option(names, value, sentence)->type_name(type);
   return group == nullptr ? option : option->group(group);
+}
+
+// Adds an argument that must be given.
+template <class App, class Value>
+void add_argument(App& app, const char* name, Value& value, const std::string& sentence) {
+  app.add_option(name, value, sentence)->required();
+}
+
+// What `work` gives. Its usage errors are about the value of a flag, with which the error begins.
+template <class Work> auto of_flag(const std::string& flag, const Work& work) {
+  try {
+    return work();
+  } catch (const UsageError& error) {
+    throw UsageError(flag + error.what());
+  }
 }
 
 // The format of the output: --format, else --json, else the extension of -o, else `fallback`.

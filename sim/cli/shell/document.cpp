@@ -76,8 +76,7 @@ constexpr std::string_view kPage =
     ".word { text-align: left; }\n"
     "</style>\n</head>\n<body>\n";
 
-} // namespace
-
+// JSON Lines: one compact record per line.
 std::string jsonl_text(const io::Array& records) {
   std::string text;
   for (const io::Json& record : records) {
@@ -87,21 +86,22 @@ std::string jsonl_text(const io::Array& records) {
   return text;
 }
 
+// The records with the keys `kept` and `columns` only, in this order but for `error`, which is
+// last; all keys if `columns` is empty. Throws UsageError for a column that no record has, unless
+// every record has an `error`.
 io::Array chosen_keys(io::Array records, std::span<const std::string> kept,
                       std::span<const std::string> columns) {
   if (columns.empty()) {
     return records;
   }
   std::set<std::string_view> known;
-  bool all_failed = true;
   for (const io::Json& record : records) {
-    bool failed = false;
     for (const auto& [key, value] : record.as_object()) {
       known.insert(key);
-      failed = failed || (key == "error" && !value.is_null());
     }
-    all_failed = all_failed && failed;
   }
+  const bool all_failed = std::ranges::all_of(
+      records, [](const io::Json& record) { return !study::error_in(record).empty(); });
   std::vector<std::string_view> order(kept.begin(), kept.end());
   for (const std::string& column : columns) {
     if (!all_failed && !known.contains(column)) {
@@ -124,6 +124,25 @@ io::Array chosen_keys(io::Array records, std::span<const std::string> kept,
   }
   return chosen;
 }
+
+// Rows are what a list of columns chooses from, CSV consists of and pages show, unless the text of
+// the document is a page.
+void require_rows(const Document& document, const Common& common, Format format, Format fallback) {
+  const bool is_page = fallback == Format::html || fallback == Format::svg;
+  const bool shows_tables =
+      format == Format::html || format == Format::markdown || format == Format::svg;
+  const bool columns = !common.columns.empty();
+  if (columns && format == Format::json) {
+    throw UsageError("--columns: JSON has every key; give --format csv, jsonl or table");
+  }
+  if (!document.records &&
+      (columns || format == Format::csv || (shows_tables && !document.tables && !is_page))) {
+    throw UsageError((columns ? "--columns" : asked_format(common)) +
+                     ": this answer has no rows; --format json and table write it");
+  }
+}
+
+} // namespace
 
 std::string csv_text(const io::Array& records, bool sorted) {
   std::vector<std::string> columns;
@@ -149,27 +168,6 @@ std::string csv_text(const io::Array& records, bool sorted) {
   }
   return out;
 }
-
-namespace {
-
-// Rows are what a list of columns chooses from, CSV consists of and pages show, unless the text of
-// the document is a page.
-void require_rows(const Document& document, const Common& common, Format format, Format fallback) {
-  const bool is_page = fallback == Format::html || fallback == Format::svg;
-  const bool shows_tables =
-      format == Format::html || format == Format::markdown || format == Format::svg;
-  const bool columns = !common.columns.empty();
-  if (columns && format == Format::json) {
-    throw UsageError("--columns: JSON has every key; give --format csv, jsonl or table");
-  }
-  if (!document.records &&
-      (columns || format == Format::csv || (shows_tables && !document.tables && !is_page))) {
-    throw UsageError((columns ? "--columns" : asked_format(common)) +
-                     ": this answer has no rows; --format json and table write it");
-  }
-}
-
-} // namespace
 
 std::string rendered(const Document& document, const Common& common, Format fallback) {
   const Format format = format_of(common, fallback);
@@ -203,16 +201,15 @@ std::string rendered(const Document& document, const Common& common, Format fall
   return format == Format::jsonl ? io::compact(tree) + "\n" : io::pretty(tree);
 }
 
-void write_document(const Common& common, const Document& document, Format fallback) {
+int write_document(const Common& common, const Document& document, Format fallback) {
   write_output(common, rendered(document, common, fallback));
   print_warnings(document.warnings, common);
+  return kOk;
 }
 
 std::string cell_of(const io::Json& record, const Column& column) {
-  if (column.show != nullptr) {
-    return column.show(record, column);
-  }
-  return cell(study::number_in(record, column.key), column.factor);
+  return column.show != nullptr ? column.show(record, column)
+                                : cell(study::number_in(record, column.key), column.factor);
 }
 
 Table table_of(std::span<const io::Json> records, std::span<const Column> columns) {

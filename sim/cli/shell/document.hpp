@@ -71,9 +71,8 @@ struct Document {
 // record has, and for columns, CSV and pages of a document without records and tables.
 [[nodiscard]] std::string rendered(const Document& document, const Common& common,
                                    Format fallback = Format::table);
-// Writes the rendered document as write_output() does, then prints its warnings.
-void write_document(const Common& common, const Document& document,
-                    Format fallback = Format::table);
+// Writes the rendered document as write_output() does, then prints its warnings. Returns kOk.
+int write_document(const Common& common, const Document& document, Format fallback = Format::table);
 
 // A column of a table of records: the value of `key`, times `factor` from SI to the unit of the
 // heading.
@@ -94,15 +93,6 @@ struct Column {
 
 // Writes records, which are objects, as JSON Lines or CSV (RFC 4180). CSV has a header row of the
 // keys, "." as decimal point, and empty cells for null.
-
-// JSON Lines: one compact record per line.
-[[nodiscard]] std::string jsonl_text(const io::Array& records);
-
-// The records with the keys `kept` and `columns` only, in this order but for `error`, which is
-// last; all keys if `columns` is empty. Throws UsageError for a column that no record has, unless
-// every record has an `error`.
-[[nodiscard]] io::Array chosen_keys(io::Array records, std::span<const std::string> kept,
-                                    std::span<const std::string> columns);
 
 // CSV with one row per record. The columns are all keys of all records, sorted or as they come; a
 // record without a key has an empty cell. A list or object is written as compact JSON.

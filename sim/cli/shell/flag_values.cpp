@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/shell/app.hpp"
 #include "run/work_estimate.hpp"
 
 namespace stepsim::cli {
@@ -121,54 +120,44 @@ std::vector<std::int64_t> counts(std::string_view flag, std::string_view text, i
 
 namespace {
 
-// Flag and key, or the object of a key that is named like the flag; several flags may stand for one
-// key.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 33> kKeysOfFlags{{
-    {"--nodes", "/cluster/"},
+// Flags and keys with other names; several flags may stand for one key.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kKeysOfFlags{{
     {"--ranks", "/cluster/nodes"},
     {"--workers", "/cluster/nodes"},
     {"--cluster", "/cluster/preset"},
-    {"--preset", "/cluster/"},
-    {"--gpus-per-node", "/cluster/"},
-    {"--nics-per-node", "/cluster/"},
-    {"--network", "/cluster/"},
-    {"--intra-network", "/cluster/"},
     {"--sharding", "/training/sharding/strategy"},
     {"--bandwidth", study::kNetworkPointer<&study::Network::bandwidth_Bps>},
     {"--latency", study::kNetworkPointer<&study::Network::latency_s>},
-    {"--topology", "/cluster/"},
-    {"--trace", "/workload/"},
-    {"--model", "/workload/"},
-    {"--gpu", "/workload/"},
-    {"--batch-size", "/workload/"},
-    {"--sequence-length", "/workload/"},
-    {"--dtype", "/workload/"},
-    {"--iterations", "/training/"},
-    {"--samples", "/job/"},
-    {"--tokens", "/job/"},
-    {"--tokens-per-sample", "/job/"},
-    {"--price-per-gpu-hour", "/job/"},
     {"--mtbf", "/job/node_mtbf_s"},
-    {"--checkpoint-s", "/job/"},
-    {"--restart-s", "/job/"},
-    {"--schedule", "/communication/"},
-    {"--collective", "/communication/"},
-    {"--bucket-bytes", "/communication/"},
     {"--compression", "/communication/compression/method"},
-    {"--density", "/communication/compression/"},
-    {"--conditions", "/"},
+}};
+// Objects, and the flags that are named like their keys, without dashes.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kFlagsOfObjects{{
+    {"/", " conditions "},
+    {"/cluster/", " nodes preset gpus-per-node nics-per-node network intra-network topology "},
+    {"/workload/", " trace model gpu batch-size sequence-length dtype "},
+    {"/training/", " iterations "},
+    {"/job/", " samples tokens tokens-per-sample price-per-gpu-hour checkpoint-s restart-s "},
+    {"/communication/", " schedule collective bucket-bytes "},
+    {"/communication/compression/", " density "},
 }};
 
 } // namespace
 
 std::string pointer_of_flag(std::string_view flag) {
-  const auto* found =
-      std::ranges::find(kKeysOfFlags, flag, [](const auto& row) { return row.first; });
-  std::string pointer(found == kKeysOfFlags.end() ? std::string_view() : found->second);
-  if (pointer.ends_with('/')) {
-    std::ranges::replace_copy(flag.substr(2), std::back_inserter(pointer), '-', '_');
+  for (const auto& [name, pointer] : kKeysOfFlags) {
+    if (name == flag) {
+      return std::string(pointer);
+    }
   }
-  return pointer;
+  std::string key(flag.substr(2));
+  for (const auto& [object, flags] : kFlagsOfObjects) {
+    if (flags.find(" " + key + " ") != flags.npos) {
+      std::ranges::replace(key, '-', '_');
+      return std::string(object) + key;
+    }
+  }
+  return "";
 }
 
 } // namespace stepsim::cli

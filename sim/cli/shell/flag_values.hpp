@@ -2,11 +2,8 @@
 // Parses the values of flags: one quantity, lists and ranges of quantities, lists of words. All
 // functions that parse throw UsageError.
 
+#include "cli/shell/app.hpp"
 #include "document/reader.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace stepsim::cli {
 

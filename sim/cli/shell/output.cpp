@@ -304,10 +304,7 @@ Format format_of(const Common& common, Format fallback) {
   if (!common.format.empty()) {
     return *kFormats.find(common.format);
   }
-  if (common.json) {
-    return Format::json;
-  }
-  return format_of_ending(ending_of(common.output)).value_or(fallback);
+  return common.json ? Format::json : format_of_ending(ending_of(common.output)).value_or(fallback);
 }
 
 } // namespace stepsim::cli

@@ -70,12 +70,6 @@ std::string training_text(const study::Result& result) {
                                                     : "dedicated server");
 }
 
-// "mine (custom), ring"
-std::string custom_text(const collectives::CustomCompressor& custom) {
-  return (custom.name.empty() ? "custom" : base::printable(custom.name) + " (custom)") + ", " +
-         std::string(collectives::kCustomExchanges[custom.exchange]);
-}
-
 // "" without a codec, so that it can stand in front of any exchange.
 std::string codec_text(const collectives::Compression& compression, const char* behind) {
   return compression.method == collectives::CompressionMethod::none
@@ -98,9 +92,12 @@ std::string exchange_text(const study::Communication& communication) {
     return std::string(row.name) +
            (compression.density ? ", density " + base::significant(*compression.density) : "");
   case collectives::CompressionKind::encoded:
-    return compression.method == collectives::CompressionMethod::custom
-               ? custom_text(compression.custom)
-               : std::string(row.name);
+    if (compression.method == collectives::CompressionMethod::custom) { // "mine (custom), ring"
+      const std::string& name = compression.custom.name;
+      return (name.empty() ? "custom" : base::printable(name) + " (custom)") + ", " +
+             std::string(collectives::kCustomExchanges[compression.custom.exchange]);
+    }
+    return std::string(row.name);
   }
   return dense;
 }

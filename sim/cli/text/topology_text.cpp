@@ -147,6 +147,19 @@ std::string label(const links::FabricLink& there, const links::FabricLink& back)
          both(there.latency_s * 1e6, back.latency_s * 1e6, " us");
 }
 
+// `text` as a quoted identifier of the DOT language; line ends become spaces.
+// Only the quote needs a backslash, and a backslash before a quote would be read as one.
+std::string dot_quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+    }
+    out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out + "\"";
+}
+
 } // namespace
 
 // A preset is shown with its parameters, from which the rest follows.
@@ -265,18 +278,6 @@ std::string profile_text(const links::NetworkProfile& profile) {
     out += "warning: " + base::printable(warning) + "\n";
   }
   return out;
-}
-
-// Only the quote needs a backslash, and a backslash before a quote would be read as one.
-std::string dot_quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-    }
-    out += c == '\n' || c == '\r' ? ' ' : c;
-  }
-  return out + "\"";
 }
 
 std::string dot_text(const links::Fabric& fabric, std::string_view name) {
