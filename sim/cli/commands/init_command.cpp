@@ -60,26 +60,20 @@ constexpr std::array kInitFlags{
             "network inside a node; required with several GPUs per node and no node type"},
 };
 
-using TypedFlags = std::array<std::string, kInitFlags.size()>; // as typed, "" = not given
-
-const std::string& typed(const TypedFlags& texts, std::string_view flag) {
-  const auto* found = std::ranges::find(kInitFlags, flag, &KeyFlag::flag);
-  assert(found != kInitFlags.end() && "the flag is in the table");
-  return texts[static_cast<std::size_t>(found - kInitFlags.begin())];
-}
+using TypedFlags = std::map<std::string_view, std::string>; // as typed, "" = not given
 
 // What only goes together, before anything is read.
 void check_flags(const TypedFlags& texts) {
-  const bool model = !typed(texts, "--model").empty();
-  if (model && !typed(texts, "--trace").empty()) {
+  const bool model = !texts.at("--model").empty();
+  if (model && !texts.at("--trace").empty()) {
     throw UsageError("--trace and --model: give one of them, both hold the layer times");
   }
   for (const std::string_view flag : {"--gpu", "--batch-size", "--sequence-length"}) {
-    if (!model && !typed(texts, flag).empty()) {
+    if (!model && !texts.at(flag).empty()) {
       throw UsageError(std::string(flag) + " needs --model; a trace has its own");
     }
   }
-  if (model && typed(texts, "--gpu").empty()) {
+  if (model && texts.at("--gpu").empty()) {
     throw UsageError("--model needs --gpu NAME (stepsim models gpus lists them)");
   }
 }
@@ -111,10 +105,10 @@ void refuse_recording(const std::string& trace) {
 
 io::Json given_keys(const TypedFlags& texts, const std::string& variability, bool accept_estimate) {
   io::Json tree{io::Object{}};
-  for (std::size_t i = 0; i < kInitFlags.size(); ++i) {
-    if (!texts[i].empty()) {
-      const std::string pointer(pointer_of_flag(kInitFlags[i].flag));
-      io::assign(tree, pointer, study::parse_set(pointer + "=" + texts[i]).second);
+  for (const KeyFlag& each : kInitFlags) {
+    if (const std::string& text = texts.at(each.flag); !text.empty()) {
+      const std::string pointer = pointer_of_flag(each.flag);
+      io::assign(tree, pointer, study::parse_set(pointer + "=" + text).second);
     }
   }
   if (accept_estimate) {
@@ -150,9 +144,8 @@ int init(const Invocation& invocation) {
   TypedFlags texts;
   std::string variability;
   CLI::App app;
-  for (std::size_t i = 0; i < kInitFlags.size(); ++i) {
-    const auto& [flag, type, group, description] = kInitFlags[i];
-    add_value(app, std::string(flag), texts[i], type, description, group);
+  for (const auto& [flag, type, group, description] : kInitFlags) {
+    add_value(app, std::string(flag), texts[flag], type, description, group);
   }
   add_value(app, "--variability", variability, "FILE",
             "how workers and steps differ, as stepsim import kineto --variability writes it");
@@ -162,14 +155,14 @@ int init(const Invocation& invocation) {
       ->group(kModelGroup);
   Common common(app, kInitText, invocation);
   check_flags(texts);
-  if (accept_estimate && typed(texts, "--model").empty()) {
+  if (accept_estimate && texts.at("--model").empty()) {
     throw UsageError("--accept-estimate needs --model; a trace has its own times");
   }
   // A scenario may have been changed by hand since: unlike a result it is not made again.
   if (!common.force && io::is_regular(common.output) && !io::head_of(common.output).empty()) {
     throw UsageError(common.output + ": exists; --force replaces it");
   }
-  refuse_recording(typed(texts, "--trace"));
+  refuse_recording(texts.at("--trace"));
   study::Files files(invocation.data_folder, {common.output});
   const study::FirstScenario first = [&] {
     try {

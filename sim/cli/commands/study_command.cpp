@@ -152,15 +152,6 @@ std::string trace_file(StudyFlags& flags, StudyFolder& folder, study::Files& fil
   return path;
 }
 
-std::optional<io::LibraryMeasurements> logs_of(const StudyFlags& flags) {
-  if (flags.logs.empty()) {
-    return std::nullopt;
-  }
-  io::MeasurementOptions options;
-  options.importer = "stepsim " + std::string(version());
-  return io::read_measurements(flags.logs, options);
-}
-
 // What the folder holds beside the scenario and what it names, which the study saved.
 void write_files(const study::TraceStudy& study, const io::Json& tree, StudyFolder& folder,
                  const Invocation& invocation) {
@@ -197,6 +188,8 @@ int study_trace(const Invocation& invocation) {
       return study::shipped_file(invocation.data_folder, study::kShippedNodes, flags.cluster);
     });
   }
+  io::MeasurementOptions measured;
+  measured.importer = "stepsim " + std::string(version());
   std::vector<std::int64_t> gpus = counts("--gpus", flags.gpus, io::at_least(1));
   std::ranges::sort(gpus);
   const study::TraceStudy study = study::trace_study(
@@ -205,7 +198,8 @@ int study_trace(const Invocation& invocation) {
        .network = flags.network,
        .gpus = std::move(gpus),
        .ideal = flags.ideal,
-       .logs = logs_of(flags),
+       .logs = flags.logs.empty() ? std::nullopt
+                                  : std::optional(io::read_measurements(flags.logs, measured)),
        .folder = folder.path(),
        .save = [&folder](const std::string& path,
                          const io::Json& tree) { folder.write(path, io::pretty(tree)); },
