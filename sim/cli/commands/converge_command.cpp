@@ -243,8 +243,7 @@ int converge(const Invocation& invocation) {
   CLI::App app;
   add_flags(app, flags);
   Common common(app, kConvergeText, invocation);
-  const std::vector<std::string_view> words{"quadratic", "logistic"};
-  require_word("--problem", flags.problem, words);
+  require_word("--problem", flags.problem, {"quadratic", "logistic"});
   require_positive("--step", flags.step);
   require_count("--iterations", flags.iterations, 1, kMostIterations);
   return flags.problem == "quadratic" ? quadratic(flags, common)

@@ -45,12 +45,11 @@ void size_options(const ImportFlags& flags, io::KinetoOptions& options) {
     throw UsageError("--ddp-log and --flight-record: give one of them, both hold the buckets");
   }
   if (!flags.sizes_order.empty()) {
-    constexpr std::array<std::string_view, 2> kOrders{"registration", "gradient"};
-    require_word("--sizes-order", flags.sizes_order, kOrders);
+    require_word("--sizes-order", flags.sizes_order, {"registration", "gradient"});
     if (flags.sizes.empty()) {
       throw UsageError("--sizes-order needs --sizes");
     }
-    options.sizes_in_ready_order = flags.sizes_order == kOrders[1];
+    options.sizes_in_ready_order = flags.sizes_order == "gradient";
   }
   if (!flags.parameters.empty()) {
     options.parameters = parameter_count(flags.parameters);

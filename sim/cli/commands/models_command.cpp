@@ -30,9 +30,6 @@ constexpr CommandText kModelsText = answered_at_once({
     kJsonOrTable,
 });
 
-constexpr std::array<std::string_view, 3> kModelActions{"list", "show", "gpus"};
-constexpr std::array<std::string_view, 2> kOrders{"registration", "execution"};
-
 struct ModelsOptions {
   std::string action = "list";
   std::string name;
@@ -289,9 +286,9 @@ int models(const Invocation& invocation) {
   add_value(app, "--sequence-length", options.sequence_length, "S",
             "tokens per sample, rescales the MACs; default the table's");
   Common common(app, kModelsText, invocation);
-  require_word("ACTION", options.action, kModelActions);
+  require_word("ACTION", options.action, {"list", "show", "gpus"});
   require_word("--granularity", options.granularity, layers::kGranularities.all());
-  require_word("--order", options.order, kOrders);
+  require_word("--order", options.order, {"registration", "execution"});
   study::Files files(invocation.data_folder, {common.output});
   if (options.action != "show") {
     refuse_others(common, {"ACTION"}, "needs models show");

@@ -142,7 +142,7 @@ int plan_training(const Invocation& invocation) {
     }
   }
   if (!only.empty()) {
-    require_word("--only", only, std::vector<std::string_view>{"units"});
+    require_word("--only", only, {"units"});
     refuse_others(common,
                   {"SCENARIO", "--only", "--set", "--method", "--seed", "--conditions", "--point"},
                   "has no meaning for --only units");

@@ -43,8 +43,6 @@ constexpr CommandText kPresetsText = answered_at_once({
     kJsonOrTable,
 });
 
-constexpr std::array<std::string_view, 2> kTopologyActions{"list", "show"};
-
 // Everything that is not a profile is taken for a topology, whose parser then says what is wrong.
 bool is_profile(const io::Json& tree) { return tree.text("kind") == "network_calibration"; }
 bool is_node(const io::Json& tree) { return tree.text("kind") == "node_preset"; }
@@ -172,7 +170,7 @@ int topologies(const Invocation& invocation) {
   add_value(app, "--dot", dot, "FILE.dot",
             "write a topology as a Graphviz drawing (- = to standard output)");
   Common common(app, kTopologiesText, invocation);
-  require_word("ACTION", action, kTopologyActions);
+  require_word("ACTION", action, {"list", "show"});
   if (action == "list") {
     refuse_others(common, {"ACTION", "--all"}, "needs topologies show NAME|FILE");
     std::map<std::string, std::string> files = shipped_names(invocation);

@@ -42,9 +42,6 @@ struct TuneFlags {
   ScenarioFlags scenario;
 };
 
-constexpr std::array<std::string_view, 2> kBaselines{"sequential", "overlapped"};
-constexpr std::array<std::string_view, 3> kEmitted{"ddp", "fsdp", "nccl-tuner"};
-
 // The knobs are listed from their table, below the options.
 void add_flags(CLI::App& app, TuneFlags& flags) {
   add_argument(app, "SCENARIO", flags.file, "file of kind scenario; - = standard input");
@@ -252,7 +249,7 @@ void require_one_of(const TuneFlags& flags) {
   if (flags.emit.empty()) {
     return;
   }
-  require_word("--emit", flags.emit, kEmitted);
+  require_word("--emit", flags.emit, {"ddp", "fsdp", "nccl-tuner"});
   if (!flags.knob.empty() || !flags.baseline.empty() || flags.dry_run) {
     throw UsageError("--emit excludes --knob, --baseline and --dry-run");
   }
@@ -287,14 +284,14 @@ int tune(const Invocation& invocation) {
   study::TuneProblem problem;
   problem.knob = study::parse_knob(flags.knob);
   if (!flags.baseline.empty()) {
-    require_word("--baseline", flags.baseline, kBaselines);
+    require_word("--baseline", flags.baseline, {"sequential", "overlapped"});
     if (problem.knob != study::Knob::density) {
       throw UsageError("--baseline: has no meaning for --knob " + flags.knob +
                        ", only for density");
     }
   }
-  problem.baseline = flags.baseline == kBaselines[1] ? programs::DenseBaseline::overlapped
-                                                     : programs::DenseBaseline::sequential;
+  problem.baseline = flags.baseline == "overlapped" ? programs::DenseBaseline::overlapped
+                                                    : programs::DenseBaseline::sequential;
   problem.scenario = read_scenario_tree(flags.file, flags.scenario, invocation.data_folder, common);
   study::Files files(invocation.data_folder, {common.output});
   const study::TuneValues values = study::tune_values(problem, files);

@@ -13,9 +13,6 @@ namespace stepsim::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kColors{"always", "never", "auto"};
-constexpr std::array<std::string_view, 3> kProgress{"auto", "plain", "none"};
-
 // Calibration measures, undisturbed.
 bool has_progress(const CommandText& text) {
   return !text.at_once && text.program == CommandText{}.program;
@@ -164,8 +161,8 @@ Common::Common(CLI::App& app, const CommandText& text, const Invocation& invocat
   require_format(text, app, *this);
   require_endings(app);
   refuse_common_files(app);
-  require_word("--color", color, kColors);
-  require_word("--progress", progress, kProgress);
+  require_word("--color", color, {"always", "never", "auto"});
+  require_word("--progress", progress, {"auto", "plain", "none"});
   if (has_progress(text)) {
     work.begin(progress, quiet, full_name(text));
   }

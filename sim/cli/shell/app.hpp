@@ -186,6 +186,11 @@ void refuse_others(const Common& common, std::initializer_list<std::string_view>
 void require_word(std::string_view flag, std::string_view value,
                   std::span<const std::string_view> words);
 
+inline void require_word(std::string_view flag, std::string_view value,
+                         std::initializer_list<std::string_view> words) {
+  require_word(flag, value, std::span(words.begin(), words.size()));
+}
+
 // Reads the word that was typed for `flag` into `value`, which an empty text leaves as it is.
 template <class Value, class Words>
 void read_word(std::string_view flag, const std::string& word, const Words& words, Value& value) {

@@ -37,7 +37,7 @@ std::string escaped_markdown(std::string_view text) {
 }
 
 std::vector<bool> columns_of_words(const Table& table) {
-  std::vector<bool> words(table.headings.size(), false);
+  std::vector<bool> words(table.headings.size(), table.left);
   for (const auto& row : table.rows) {
     for (std::size_t i = 0; i < words.size(); ++i) {
       words[i] = words[i] || starts_with_letter(row[i]);
