@@ -108,8 +108,10 @@ TEST_CASE("cells: four digits, a dash for what does not exist") {
 TEST_CASE(
     "columns: one unit in the heading, or one in each cell where that would not be readable") {
   const auto column = [](std::string_view key, std::vector<io::Json> values) {
-    const cli::ValueColumn made = cli::value_column(key, values);
-    return std::pair(made.heading, made.cells);
+    cli::Table made;
+    cli::add_value_column(made, key, values);
+    return std::pair(made.headings.front(), base::collected<std::string>(
+                                                made.rows, [](auto& row) { return row.front(); }));
   };
   using Cells = std::vector<std::string>;
   CHECK(column("credit_bytes", {1000, 4003610, 0}) ==

@@ -230,20 +230,16 @@ void add_collective_flags(CLI::App& app, CollectiveFlags& flags) {
             "the file is the output of a sweep of collectives: its point N, from 0");
   flags.texts.resize(kFlags.size());
   for (std::size_t i = 0; i < kFlags.size(); ++i) {
-    if (kFlags[i].pointer == "/late_s") { // of one rank each
-      app.add_option(kFlags[i].name, flags.late, description(kFlags[i]))
-          ->type_name(kFlags[i].type)
-          ->group(kFlags[i].group)
+    const Flag& flag = kFlags[i];
+    if (flag.pointer == "/late_s") { // of one rank each
+      add_value(app, flag.name, flags.late, flag.type, description(flag), flag.group)
           ->allow_extra_args(false);
       continue;
     }
-    app.add_option(kFlags[i].name, flags.texts[i], description(kFlags[i]))
-        ->type_name(kFlags[i].type)
-        ->group(kFlags[i].group);
-    if (kFlags[i].pointer == "/options/placement") { // the last of its group
-      app.add_option("--param", flags.params, params_description(own_params()))
-          ->type_name("NAME=VALUE")
-          ->group(kAlgorithm)
+    add_value(app, flag.name, flags.texts[i], flag.type, description(flag), flag.group);
+    if (flag.pointer == "/options/placement") { // the last of its group
+      add_value(app, "--param", flags.params, "NAME=VALUE", params_description(own_params()),
+                kAlgorithm)
           ->allow_extra_args(false);
     }
   }

@@ -7,10 +7,6 @@
 #include "run/collective_file.hpp"
 #include "study/sweep/sweep_file.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace stepsim::cli {
 
 // The flags as typed.
@@ -95,8 +91,8 @@ private:
 // Time of a record without `error` in seconds, by the evaluator that its `method` names.
 [[nodiscard]] double seconds_of(const io::Json& record);
 
-// One line per record of a crossover or sum; empty if there are none.
-[[nodiscard]] std::string extra_text(const std::vector<io::Json>& extra);
+// A sentence per record of a crossover or sum.
+[[nodiscard]] std::vector<std::string> extra_sentences(const std::vector<io::Json>& extra);
 
 // Records of `stepsim collective` that follow the records of the grid: sizes at which another
 // algorithm becomes the fastest (--crossovers), and sums over several operations.

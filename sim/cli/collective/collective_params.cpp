@@ -2,7 +2,6 @@
 // number or a list of shapes.
 #include "cli/collective/collective_flags.hpp"
 
-#include "base/collected.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
 #include "document/json_text.hpp"

@@ -134,25 +134,20 @@ Table CollectiveTable::finished() {
 }
 
 // The records are read back as trees, because they are already complete for JSON then.
-std::string extra_text(const std::vector<io::Json>& extra) {
-  std::string out;
-  for (const io::Json& tree : extra) {
+std::vector<std::string> extra_sentences(const std::vector<io::Json>& extra) {
+  return base::collected<std::string>(extra, [](const io::Json& tree) {
     const std::string bytes = base::readable_bytes(tree.find("bytes")->as_double());
     std::string place = base::counted(tree.find("ranks")->as_integer(), "rank");
     if (!tree.find(kRate)->is_null()) {
       place += ", " + base::readable_seconds(tree.find("latency_s")->as_double()) + ", " +
                base::readable_rate(tree.find(kRate)->as_double());
     }
-    if (tree.find("record")->as_string() == "crossover") {
-      out += "crossover: " + tree.find("op")->as_string() + ", " + place + ": " +
-             tree.find("below")->as_string() + " up to " + bytes + ", then " +
-             tree.find("above")->as_string() + "\n";
-    } else {
-      out += "sum: " + tree.find("algorithm")->as_string() + ", " + place + ", " + bytes + ": " +
-             base::readable_seconds(tree.find("seconds")->as_double()) + "\n";
-    }
-  }
-  return out.empty() ? out : "\n" + out;
+    return tree.text("record") == "crossover"
+               ? "crossover: " + tree.text("op") + ", " + place + ": " + tree.text("below") +
+                     " up to " + bytes + ", then " + tree.text("above")
+               : "sum: " + tree.text("algorithm") + ", " + place + ", " + bytes + ": " +
+                     base::readable_seconds(tree.find("seconds")->as_double());
+  });
 }
 
 // Both kinds of records are found by places in the grid: crossovers once per combination of all

@@ -7,18 +7,13 @@
 
 #include "base/printable.hpp"
 #include "cli/commands/check_lines.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/text/key_text.hpp"
-#include "document/json_text.hpp"
 #include "document/kind_use.hpp"
 #include "run/collective_file.hpp"
 #include "run/flows_run.hpp"
-#include "scenario/files/network_files.hpp"
 #include "scenario/files/samples_file.hpp"
 #include "scenario/files/trace_file.hpp"
 #include "scenario/problem_file.hpp"
-#include "scenario/program_file.hpp"
-#include "scenario/scenario_tree.hpp"
 #include "study/breakeven_file.hpp"
 #include "study/fits.hpp"
 #include "study/reproduce/paper_records.hpp"
@@ -32,21 +27,12 @@ namespace {
 constexpr CommandText kCheckText{
     "check",
     "FILE...",
-    "Validates files of any kind: syntax, keys, types, ranges, and whether the files they name "
-    "can\n"
-    "be read. Lists all problems; exit code 3 if there are any.",
+    R"(Validates files of any kind: syntax, keys, types, ranges, and whether the files they name can
+be read. Lists all problems; exit code 3 if there are any.)",
     "stepsim check scenario.json models/resnet50.json\n"
     "stepsim check traces/*.json --json",
     "The kinds are described in docs/file-formats.md.",
     kJsonOrTable,
-};
-
-// What was found in one file, in the order of the command line.
-struct Checked {
-  std::string file;
-  std::string kind; // "" = unknown
-  std::vector<base::Problem> errors;
-  std::vector<std::string> warnings;
 };
 
 using Warnings = std::vector<std::string>;
@@ -150,53 +136,51 @@ struct CheckedKind {
   Warnings (*check)(const io::Json&, study::Files&);
 };
 
-constexpr std::array kCheckedKinds{
-    CheckedKind{"scenario", check_scenario},
-    CheckedKind{"sweep", check_sweep},
-    CheckedKind{"result", check_result},
-    CheckedKind{"trace", check_trace},
-    CheckedKind{"model", parsed<io::parse_model>},
-    CheckedKind{"collective",
-                [](const io::Json& tree, study::Files& files) -> Warnings {
-                  (void)study::parse_collective(tree, files);
-                  return {};
-                }},
-    CheckedKind{"flows",
-                [](const io::Json& tree, study::Files& files) {
-                  return Warnings(study::parse_flows(tree, files).warnings);
-                }},
-    CheckedKind{"topology", parsed<io::parse_topology>},
-    CheckedKind{"library_calibration", warned<io::parse_library_calibration>},
-    CheckedKind{"node_preset", parsed<io::parse_node_preset>},
-    CheckedKind{"network_calibration", warned<io::parse_profile>},
-    CheckedKind{"samples", warned<io::parse_samples>},
-    CheckedKind{"measured_steps",
-                [](const io::Json& tree, study::Files& files) -> Warnings {
-                  (void)study::read_measured_steps(tree, files, "");
-                  return {};
-                }},
-    CheckedKind{"conditions", parsed<study::parse_conditions_file>},
-    CheckedKind{"overlap", parsed<io::parse_overlap>},
-    CheckedKind{"measured_training", parsed<io::parse_measured>},
-    CheckedKind{"problem", check_problem},
-    CheckedKind{"program",
-                [](const io::Json& tree, study::Files& files) {
-                  return Warnings(
-                      study::parse_program(study::with_short_forms_expanded(tree), files).warnings);
-                }},
-    CheckedKind{"sparse_semantics", check_semantics},
-    CheckedKind{"compression_breakeven",
-                [](const io::Json& tree, study::Files& files) {
-                  return Warnings(study::parse_breakeven(tree, files).warnings);
-                }},
-    CheckedKind{"cost", parsed<io::parse_cost>},
-    CheckedKind{"reproduction", parsed<reproduce::parse_reproduction>},
-    CheckedKind{"links",
-                [](const io::Json& tree, study::Files&) -> Warnings {
-                  (void)io::parse_links(tree, std::nullopt);
-                  return {};
-                }},
-};
+constexpr auto kCheckedKinds = std::to_array<CheckedKind>({
+    {"scenario", check_scenario},
+    {"sweep", check_sweep},
+    {"result", check_result},
+    {"trace", check_trace},
+    {"model", parsed<io::parse_model>},
+    {"collective",
+     [](auto& tree, auto& files) {
+       (void)study::parse_collective(tree, files);
+       return Warnings();
+     }},
+    {"flows",
+     [](auto& tree, auto& files) { return Warnings(study::parse_flows(tree, files).warnings); }},
+    {"topology", parsed<io::parse_topology>},
+    {"library_calibration", warned<io::parse_library_calibration>},
+    {"node_preset", parsed<io::parse_node_preset>},
+    {"network_calibration", warned<io::parse_profile>},
+    {"samples", warned<io::parse_samples>},
+    {"measured_steps",
+     [](auto& tree, auto& files) {
+       (void)study::read_measured_steps(tree, files, "");
+       return Warnings();
+     }},
+    {"conditions", parsed<study::parse_conditions_file>},
+    {"overlap", parsed<io::parse_overlap>},
+    {"measured_training", parsed<io::parse_measured>},
+    {"problem", check_problem},
+    {"program",
+     [](auto& tree, auto& files) {
+       return Warnings(
+           study::parse_program(study::with_short_forms_expanded(tree), files).warnings);
+     }},
+    {"sparse_semantics", check_semantics},
+    {"compression_breakeven",
+     [](auto& tree, auto& files) {
+       return Warnings(study::parse_breakeven(tree, files).warnings);
+     }},
+    {"cost", parsed<io::parse_cost>},
+    {"reproduction", parsed<reproduce::parse_reproduction>},
+    {"links",
+     [](auto& tree, study::Files&) {
+       (void)io::parse_links(tree, std::nullopt);
+       return Warnings();
+     }},
+});
 
 // The kind that the file says or its keys tell. Null after an error, which is then among those of
 // `checked`.
@@ -233,8 +217,7 @@ Checked check_file(const std::string& name, study::Files& files) {
   Checked checked{name, "", {}, {}};
   try {
     if (is_lines_file(name)) {
-      const CheckedLines lines = check_lines(name);
-      return {name, lines.kind, lines.errors, lines.warnings};
+      return check_lines(name);
     }
     const io::Json tree = io::read_json(name);
     if (tree.is_array()) { // bytes per rank of `collective --sizes`
@@ -255,21 +238,18 @@ Checked check_file(const std::string& name, study::Files& files) {
 // A problem may lie in a file that the checked one names; it then has no pointer here, and its own
 // file stands in the message.
 io::Json tree_of(const std::vector<Checked>& all) {
-  io::Array files;
-  for (const Checked& checked : all) {
-    io::Array errors;
-    for (const base::Problem& problem : checked.errors) {
+  const auto tree = [](const Checked& checked) {
+    const auto error = [&](const base::Problem& problem) {
       const bool elsewhere = problem.file != checked.file;
-      errors.push_back(io::Object{{"pointer", elsewhere ? std::string() : problem.where},
-                                  {"message", elsewhere ? problem.text() : problem.message}});
-    }
-    files.push_back(
-        io::Object{{"file", checked.file},
-                   {"kind", checked.kind.empty() ? io::Json() : io::Json(checked.kind)},
-                   {"errors", std::move(errors)},
-                   {"warnings", io::Array(checked.warnings.begin(), checked.warnings.end())}});
-  }
-  return io::Object{{"files", std::move(files)}};
+      return io::Object{{"pointer", elsewhere ? "" : problem.where},
+                        {"message", elsewhere ? problem.text() : problem.message}};
+    };
+    return io::Object{{"file", checked.file},
+                      {"kind", io::text_or_null(checked.kind)},
+                      {"errors", io::write_each(checked.errors, error)},
+                      {"warnings", io::list_of(checked.warnings)}};
+  };
+  return io::Object{{"files", io::write_each(all, tree)}};
 }
 
 // Errors need no name of the file: every problem begins with it.
@@ -296,7 +276,7 @@ std::string text_of(const std::vector<Checked>& all) {
 int check(const Invocation& invocation) {
   std::vector<std::string> names;
   CLI::App app;
-  app.add_option("FILE", names, "files to validate; - = standard input")->required();
+  add_argument(app, "FILE", names, "files to validate; - = standard input");
   Common common(app, kCheckText, invocation);
   study::Files files(invocation.data_folder, {common.output});
   const auto all = base::collected<Checked>(

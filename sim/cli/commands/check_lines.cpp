@@ -51,9 +51,9 @@ private:
 // Counts records and keeps what the header promised; everything else of a line is forgotten.
 class LinesChecker {
 public:
-  explicit LinesChecker(const std::string& name) : name_(name) {}
+  explicit LinesChecker(const std::string& name) : name_(name) { result_.file = name; }
 
-  CheckedLines check() {
+  Checked check() {
     Lines lines(name_);
     std::string line;
     std::string more;
@@ -65,7 +65,9 @@ public:
           line.append("\n").append(more);
           ++number_;
         }
-        csv_row(line);
+        if (number_ > 2) { // behind the names of the columns
+          point(study::record_mark(line, study::RecordFormat::csv));
+        }
       } else if (!line.empty()) {
         json_line(line);
       }
@@ -150,13 +152,6 @@ private:
     ++records_;
   }
 
-  void csv_row(const std::string& line) {
-    if (number_ == 2) { // names of the columns
-      return;
-    }
-    point(study::record_mark(line, study::RecordFormat::csv));
-  }
-
   // All records of a sweep have the same keys: a record with others comes from another version or
   // scenario.
   void json_line(const std::string& line) {
@@ -182,7 +177,7 @@ private:
   }
 
   const std::string& name_;
-  CheckedLines result_;
+  Checked result_;
   std::size_t number_ = 0;
   bool is_sweep_ = false, csv_ = false;
   std::int64_t points_ = 0, shards_ = 1, records_ = 0, last_ = -1;
@@ -192,13 +187,10 @@ private:
 } // namespace
 
 bool is_lines_file(const std::string& name) {
-  if (name == "-") {
-    return false;
-  }
-  return name.ends_with(".jsonl") || name.ends_with(".jsonl.gz") ||
-         study::is_sweep_output(io::head_of(name));
+  return name != "-" && (name.ends_with(".jsonl") || name.ends_with(".jsonl.gz") ||
+                         study::is_sweep_output(io::head_of(name)));
 }
 
-CheckedLines check_lines(const std::string& name) { return LinesChecker(name).check(); }
+Checked check_lines(const std::string& name) { return LinesChecker(name).check(); }
 
 } // namespace stepsim::cli

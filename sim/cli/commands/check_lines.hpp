@@ -6,8 +6,11 @@
 
 namespace stepsim::cli {
 
-struct CheckedLines {
-  std::string kind; // "sweep output, 9 of 9 points", "9 records"
+// What was found in one file.
+struct Checked {
+  std::string file;
+  std::string
+      kind; // "sweep output, 9 of 9 points", "9 records", the kind of other files; "" = unknown
   std::vector<base::Problem> errors;
   std::vector<std::string> warnings;
 };
@@ -19,6 +22,6 @@ struct CheckedLines {
 
 // Checks every line; an error names it: `out.jsonl:17: must be an object`. Throws InputError if the
 // file cannot be read at all.
-[[nodiscard]] CheckedLines check_lines(const std::string& name);
+[[nodiscard]] Checked check_lines(const std::string& name);
 
 } // namespace stepsim::cli

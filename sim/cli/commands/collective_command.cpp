@@ -7,11 +7,8 @@
 #include "cli/collective/collective_flags.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
-#include "cli/shell/progress.hpp"
 #include "collectives/algorithms.hpp"
 #include "document/csv.hpp"
-#include "document/json_text.hpp"
 #include "run/collective_record.hpp"
 #include "study/sweep/rows.hpp"
 
@@ -55,8 +52,8 @@ struct CollectiveOptions {
 struct Output {
   std::vector<io::Json> extra; // crossovers, sums
   std::vector<std::string> warnings;
-  std::string sentences;    // of --explain
-  std::int64_t missing = 0; // points that were not run, after an interruption
+  std::vector<std::string> sentences; // of --explain
+  std::int64_t missing = 0;           // points that were not run, after an interruption
 
   void warn(const std::string& text) { study::append_each_once(warnings, {&text, 1}); }
 };
@@ -79,11 +76,11 @@ void add_explanation(io::Json& record, Output& output) {
   const bool is_library = *record.find("algorithm") == io::Json("library");
   record.set("explanation", is_library ? io::Json(study::library_sentence(record)) : io::Json());
   if (is_library) {
-    output.sentences += record.find("op")->as_string() + ", " +
-                        std::to_string(record.find("nodes")->as_integer()) + "x" +
-                        std::to_string(record.find("gpus_per_node")->as_integer()) + ", " +
-                        base::readable_bytes(record.find("bytes")->as_double()) + ": " +
-                        record.find("explanation")->as_string() + "\n";
+    output.sentences.push_back(record.text("op") + ", " +
+                               std::to_string(record.find("nodes")->as_integer()) + "x" +
+                               std::to_string(record.find("gpus_per_node")->as_integer()) + ", " +
+                               base::readable_bytes(record.find("bytes")->as_double()) + ": " +
+                               record.text("explanation"));
   }
 }
 
@@ -95,23 +92,20 @@ bool is_table(Format format) {
 // The table, and crossovers and sums below it: sentences on the terminal, a table of them
 // elsewhere.
 std::string table_of(const Table& table, const Output& output, Format format) {
-  const std::string explained = output.sentences.empty() ? "" : "\n" + output.sentences;
-  const std::string sentences = explained + extra_text(output.extra);
+  std::vector<std::string> sentences = extra_sentences(output.extra);
   std::vector<Table> tables{table};
   if (format == Format::table) {
-    return tables_in(format, tables) + sentences;
-  }
-  Table& below = tables.emplace_back();
-  below.headings = {output.sentences.empty() ? "crossovers and sums" : "explained"};
-  std::string_view rest = sentences;
-  while (!rest.empty()) {
-    const std::size_t end = rest.find('\n');
-    if (end > 0) {
-      below.rows.push_back({std::string(rest.substr(0, end))});
+    std::string text = tables_in(format, tables);
+    for (const auto& list : {output.sentences, sentences}) {
+      text += list.empty() ? "" : "\n" + base::listed(list, {}, "\n") + "\n";
     }
-    rest.remove_prefix(end + 1);
+    return text;
   }
-  tables.resize(sentences.empty() ? 1 : 2);
+  const char* heading = output.sentences.empty() ? "crossovers and sums" : "explained";
+  sentences.insert(sentences.begin(), output.sentences.begin(), output.sentences.end());
+  if (!sentences.empty()) {
+    add_column(tables.emplace_back(), heading, sentences, std::identity());
+  }
   return tables_in(format, tables);
 }
 
@@ -127,6 +121,14 @@ std::string render(const CollectiveOptions& options, const study::Sweep& sweep, 
   std::vector<Times> times;
   CollectiveTable table(sweep);
   io::Array rows; // csv only
+  const auto write = [&](const io::Json& tree) {
+    if (format == Format::csv) {
+      rows.push_back(io::flattened(tree));
+    } else if (!is_table(format)) {
+      io::append_compact(text, tree);
+      text += '\n';
+    }
+  };
   for (std::int64_t point = 0; point < points; ++point) {
     if (point > 0 && interrupted()) {
       output.missing = points - point;
@@ -143,23 +145,15 @@ std::string render(const CollectiveOptions& options, const study::Sweep& sweep, 
     }
     if (is_table(format)) {
       table.add(point, tree);
-    } else if (format == Format::csv) {
-      rows.push_back(io::flattened(tree));
-    } else {
-      io::append_compact(text, tree);
-      text += '\n';
     }
+    write(tree);
   }
   if (output.missing == 0) {
     add_sums(sweep, files, times, output.extra);
   }
   for (const io::Json& tree : output.extra) {
     io::require_finite(tree);
-    if (format == Format::csv) {
-      rows.push_back(io::flattened(tree));
-    } else if (!is_table(format)) {
-      text += io::compact(tree) + "\n";
-    }
+    write(tree);
   }
   if (format == Format::csv) {
     return csv_text(rows);
@@ -169,18 +163,15 @@ std::string render(const CollectiveOptions& options, const study::Sweep& sweep, 
 
 // Help from the tables: an algorithm that is added appears here.
 std::string algorithm_list() {
-  std::vector<HelpRow> rows;
+  std::vector<Candidate> rows;
   for (const collectives::AlgorithmRow& row : collectives::algorithm_table()) {
-    rows.emplace_back(
-        std::string(collectives::name(row.op)).append(" ").append(collectives::name(row.algorithm)),
-        row.summary);
+    rows.push_back({std::string(collectives::name(row.op))
+                        .append(" ")
+                        .append(collectives::name(row.algorithm)),
+                    std::string(row.summary)});
   }
-  std::vector<HelpRow> methods;
-  for (const collectives::CompressionRow& row : collectives::compression_table()) {
-    if (row.method != collectives::CompressionMethod::none) {
-      methods.emplace_back(std::string(row.name), row.summary);
-    }
-  }
+  std::vector<Candidate> methods = named(collectives::compression_table());
+  std::erase_if(methods, [](const Candidate& row) { return row.word == "none"; });
   return help_list("Algorithms of each operation", rows) + "\n" +
          help_list("Compressed exchanges of allreduce", methods);
 }

@@ -2,56 +2,49 @@
 // misspelt one come from here, so that a command without a row does not exist.
 #include "cli/commands/commands.hpp"
 
-#include "base/collected.hpp"
 #include "cli/help/help_text.hpp"
 #include "cli/shell/entry.hpp"
-#include "cli/shell/output.hpp"
 
 namespace stepsim::cli {
 
 namespace {
 
 // The order is that of help; commands of one group stand next to each other.
-constexpr std::array kCommands{
-    Command{"Training steps", "study", "from a recorded trace to a decision", study_trace},
-    Command{"Training steps", "init", "a first scenario that runs, to start from", init},
-    Command{"Training steps", "run", "the time of one training iteration and where it goes", run},
-    Command{"Training steps", "explain", "what bounds a step and what would help", explain},
-    Command{"Training steps", "compare", "alternatives side by side, best first", compare},
-    Command{"Training steps", "sweep", "every point of a grid of scenario values", sweep},
-    Command{"Training steps", "merge", "joins the shards of a sweep", merge},
-    Command{"Training steps", "plot", "records of a sweep as a figure in SVG", plot_records},
-    Command{"Training steps", "report", "a result, a sweep or a comparison as one page of HTML",
-            report_page},
-    Command{"Training steps", "web", "the what-if page, which answers in a browser", web_page},
-    Command{"Training steps", "solve",
-            "the values at which a number of the result reaches a target", solve},
-    Command{"Training steps", "plan-training", "the fastest way to train that fits into memory",
-            plan_training},
-    Command{"Training steps", "tune", "the best value of a knob, and the curve", tune},
-    Command{"Training steps", "fit-conditions", "what runs of your own lose, from measured steps",
-            fit_conditions_command},
-    Command{"Training steps", "fit-overlap", "the slowdown of overlap, from measured steps",
-            fit_overlap_command},
-    Command{"Training steps", "converge", "loss over simulated time on a small problem", converge},
-    Command{"Parts of a step", "program", "a step as operations on streams", program},
-    Command{"Parts of a step", "plan", "all planners on one merge problem", plan},
-    Command{"Parts of a step", "collective", "the cost of collective operations", collective},
-    Command{"Parts of a step", "flows", "completion times of flows through a network", flows},
-    Command{"Parts of a step", "semantics", "a sparse exchange on given vectors", semantics},
-    Command{"Papers", "reproduce", "the figures and claims of a paper from our own runs",
-            reproduce},
-    Command{"Data", "import", "measurements of other tools as traces and costs", import_files},
-    Command{"Data", "examples", "copies the shipped examples and traces into a folder", examples},
-    Command{"Data", "check", "validates any of the files", check},
-    Command{"Data", "keys", "what a key of a scenario means and when it counts", keys},
-    Command{"Data", "schema", "the JSON Schema of a kind of file", schema},
-    Command{"Data", "models", "list and show the shipped layer tables of networks", models},
-    Command{"Data", "topologies", "list, show and draw networks, node types and topologies",
-            topologies},
-    Command{"Data", "presets", "list and show node types, the machines that people own", presets},
-    Command{"Help", "help", "the help of a command, man pages and shell completion", help},
-};
+constexpr std::string_view kSteps = "Training steps", kParts = "Parts of a step", kData = "Data";
+constexpr auto kCommands = std::to_array<Command>({
+    {kSteps, "study", "from a recorded trace to a decision", study_trace},
+    {kSteps, "init", "a first scenario that runs, to start from", init},
+    {kSteps, "run", "the time of one training iteration and where it goes", run},
+    {kSteps, "explain", "what bounds a step and what would help", explain},
+    {kSteps, "compare", "alternatives side by side, best first", compare},
+    {kSteps, "sweep", "every point of a grid of scenario values", sweep},
+    {kSteps, "merge", "joins the shards of a sweep", merge},
+    {kSteps, "plot", "records of a sweep as a figure in SVG", plot_records},
+    {kSteps, "report", "a result, a sweep or a comparison as one page of HTML", report_page},
+    {kSteps, "web", "the what-if page, which answers in a browser", web_page},
+    {kSteps, "solve", "the values at which a number of the result reaches a target", solve},
+    {kSteps, "plan-training", "the fastest way to train that fits into memory", plan_training},
+    {kSteps, "tune", "the best value of a knob, and the curve", tune},
+    {kSteps, "fit-conditions", "what runs of your own lose, from measured steps",
+     fit_conditions_command},
+    {kSteps, "fit-overlap", "the slowdown of overlap, from measured steps", fit_overlap_command},
+    {kSteps, "converge", "loss over simulated time on a small problem", converge},
+    {kParts, "program", "a step as operations on streams", program},
+    {kParts, "plan", "all planners on one merge problem", plan},
+    {kParts, "collective", "the cost of collective operations", collective},
+    {kParts, "flows", "completion times of flows through a network", flows},
+    {kParts, "semantics", "a sparse exchange on given vectors", semantics},
+    {"Papers", "reproduce", "the figures and claims of a paper from our own runs", reproduce},
+    {kData, "import", "measurements of other tools as traces and costs", import_files},
+    {kData, "examples", "copies the shipped examples and traces into a folder", examples},
+    {kData, "check", "validates any of the files", check},
+    {kData, "keys", "what a key of a scenario means and when it counts", keys},
+    {kData, "schema", "the JSON Schema of a kind of file", schema},
+    {kData, "models", "list and show the shipped layer tables of networks", models},
+    {kData, "topologies", "list, show and draw networks, node types and topologies", topologies},
+    {kData, "presets", "list and show node types, the machines that people own", presets},
+    {"Help", "help", "the help of a command, man pages and shell completion", help},
+});
 
 // Commands of earlier versions, and what does their work.
 constexpr std::pair<std::string_view, std::string_view> kFormerCommands[] = {
@@ -77,10 +70,9 @@ const ProgramTable& stepsim_program() {
 
 // The names are few: a search over the table is also the list of known words for the error.
 const Command& find_command(const ProgramTable& program, const std::string& name) {
-  for (const Command& command : program.commands) {
-    if (command.name == name) {
-      return command;
-    }
+  if (const auto found = std::ranges::find(program.commands, name, &Command::name);
+      found != program.commands.end()) {
+    return *found;
   }
   const std::string program_name(program.name);
   for (const auto& [old, now] : program.former) {

@@ -1,8 +1,11 @@
 #pragma once
 // The table of commands, in the order and groups of `stepsim --help`. A new command is a file
-// NAME_command.cpp, its function here, and one row in commands.cpp.
+// NAME_command.cpp, its function here, and one row in commands.cpp. The headers below are what
+// commands write their answers with.
 
-#include "cli/shell/app.hpp"
+#include "cli/shell/document.hpp"
+#include "cli/shell/output.hpp"
+#include "document/json_text.hpp"
 
 namespace stepsim::cli {
 

@@ -8,11 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands/scenario_input.hpp"
-#include "cli/help/help_text.hpp"
-#include "cli/shell/output.hpp"
-#include "cli/shell/progress.hpp"
 #include "cli/text/record_table.hpp"
-#include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 #include "study/breakeven_file.hpp"
 #include "study/sweep/assumed.hpp"
@@ -24,11 +20,9 @@ namespace {
 constexpr CommandText kCompareText = choosing_columns({
     "compare",
     "SCENARIO",
-    "Runs every combination of the given values and lists them, the shortest iteration first, "
-    "with\n"
-    "the ratio to it. Where the number of workers varies the rows stay in order, and the most "
-    "samples\n"
-    "per second are the best.",
+    R"(Runs every combination of the given values and lists them, the shortest iteration first, with
+the ratio to it. Where the number of workers varies the rows stay in order, and the most samples
+per second are the best.)",
     "stepsim compare scenario.json --over /communication/schedule=wfbp,single,ddp,mg_wfbp,optimal\n"
     "stepsim compare scenario.json --over /cluster/network/bandwidth_Bps=1,10,40,100Gbps"
     " --over /cluster/nodes=8,64\n"
@@ -40,14 +34,15 @@ constexpr CommandText kCompareText = choosing_columns({
     kTableFormats,
 });
 
-// `best`: the index of the best row, null if all failed, and what made it so.
-io::Object tree_of(const study::Comparison& comparison) {
+// `best`: the index of the best row, null if all failed, and what made it so. With --algorithms the
+// rows are sorted within each combination, so there is no single best one and the key is absent.
+io::Object tree_of(const study::Comparison& comparison, bool algorithms) {
   const study::Ranking& ranking = comparison.ranking;
-  io::Object tree{
-      {"best", ranking.best ? io::Json(static_cast<std::int64_t>(*ranking.best)) : io::Json()},
-      {"best_by", study::kBestBy[ranking.by]},
-      {"rows", comparison.rows}};
-  if (!ranking.standings.empty()) {
+  io::Object tree{{"best_by", study::kBestBy[ranking.by]}, {"rows", comparison.rows}};
+  if (!algorithms) {
+    tree.emplace_back("best", ranking.best ? io::Json(*ranking.best) : io::Json());
+  }
+  if (!algorithms && !ranking.standings.empty()) {
     io::Array set;
     for (std::size_t i = 0; i < ranking.standings.size(); ++i) {
       if (ranking.standings[i].rank == 1) {
@@ -59,31 +54,6 @@ io::Object tree_of(const study::Comparison& comparison) {
   return tree;
 }
 
-// JSON keeps the index of the best row; with --algorithms the rows are sorted within each
-// combination, so there is no single best one and the key is absent.
-Document document_of(const study::Comparison& found, bool algorithms,
-                     std::span<const std::string> columns) {
-  Document document{.tables =
-                        [&found, algorithms, columns] {
-                          return algorithms
-                                     ? algorithm_tables(found.rows, found.varied, columns)
-                                     : record_tables({found.rows, found.varied, found.ranking,
-                                                      found.batches, columns});
-                        },
-                    .tree =
-                        [&found, algorithms] {
-                          return algorithms
-                                     ? io::Object{{"best_by", study::kBestBy[found.ranking.by]},
-                                                  {"rows", found.rows}}
-                                     : tree_of(found);
-                        },
-                    .records = [&found] { return found.rows; },
-                    .kept = found.varied,
-                    .warnings = found.warnings};
-  document.kept.insert(document.kept.end(), {"algorithm", "error"});
-  return document;
-}
-
 // Rows that failed are shown with their error like all others; only the exit code tells of them.
 // Rows are written first, because those that did not fail are the answer to the rest of the
 // question. What was finished before an interruption is shown.
@@ -92,7 +62,18 @@ int show(const study::Comparison& comparison, const Common& common, bool algorit
   if (comparison.rows.empty()) {
     print_warnings(comparison.warnings, common);
   } else {
-    write_document(common, document_of(comparison, algorithms, common.columns));
+    const auto tables = [&] {
+      return algorithms ? algorithm_tables(comparison.rows, comparison.varied, common.columns)
+                        : record_tables({comparison.rows, comparison.varied, comparison.ranking,
+                                         comparison.batches, common.columns});
+    };
+    std::vector<std::string> kept = comparison.varied;
+    kept.insert(kept.end(), {"algorithm", "error"});
+    write_document(common, {.tables = tables,
+                            .tree = [&] { return tree_of(comparison, algorithms); },
+                            .records = [&] { return comparison.rows; },
+                            .kept = std::move(kept),
+                            .warnings = comparison.warnings});
   }
   if (comparison.missing > 0) {
     print_note("interrupted: " + std::to_string(comparison.missing) + " combinations were not run",
@@ -106,25 +87,17 @@ int show(const study::Comparison& comparison, const Common& common, bool algorit
   const auto knows = [](const io::Json& row) {
     return study::number_in(row, "memory_capacity_bytes").has_value();
   };
-  return must_fit ? must_fit_code(!std::ranges::all_of(comparison.rows, study::exceeds_memory),
-                                  std::ranges::any_of(comparison.rows, knows), common)
-                  : kOk;
+  return must_fit_code(must_fit, !std::ranges::all_of(comparison.rows, study::exceeds_memory),
+                       std::ranges::any_of(comparison.rows, knows), common);
 }
 
 // The tables of columns and alternatives are printed as they are used, so help names every one.
 std::string algorithms_help() {
-  std::vector<HelpRow> columns;
-  for (const AlgorithmColumn& column : algorithm_columns()) {
-    columns.emplace_back(column.heading, column.meaning);
-  }
-  const auto texts = base::collected<std::string>(study::alternatives(), [](const auto& each) {
-    return std::string(each.summary) + ": " + study::changes_text(each);
+  const auto algorithms = base::collected<Candidate>(study::alternatives(), [](const auto& each) {
+    return Candidate{std::string(each.name),
+                     std::string(each.summary) + ": " + study::changes_text(each)};
   });
-  std::vector<HelpRow> algorithms;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    algorithms.emplace_back(study::alternatives()[i].name, texts[i]);
-  }
-  return help_list("Columns of --algorithms", columns) + "\n" +
+  return help_list("Columns of --algorithms", algorithm_columns()) + "\n" +
          help_list("Algorithms, and the keys of /communication (or with their whole pointer) that "
                    "they set",
                    algorithms) +
@@ -217,7 +190,7 @@ int compare(const Invocation& invocation) {
   std::string best;
   ScenarioFlags flags;
   CLI::App app;
-  app.add_option("SCENARIO", file, "file of kind scenario; - = standard input")->required();
+  add_argument(app, "SCENARIO", file, "file of kind scenario; - = standard input");
   add_over_flag(app, over);
   add_value(app, "--algorithms", algorithms.names, "LIST",
             "ways of exchanging gradients, each a set of changes to the scenario: all, or some "

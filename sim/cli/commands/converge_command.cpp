@@ -4,16 +4,11 @@
 #include "cli/commands/commands.hpp"
 
 #include "cli/text/answer_texts.hpp"
-#include "document/fields/written.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/shell/unit_text.hpp"
-#include "document/json_text.hpp"
-#include "run/summary_fields.hpp"
-#include "run/work_estimate.hpp"
 
 namespace stepsim::cli {
 
@@ -22,12 +17,10 @@ namespace {
 constexpr CommandText kConvergeText{
     "converge",
     "[SCENARIO]",
-    "Trains a small problem with the updates of an algorithm. quadratic: a scalar, by steps; "
-    "shows\n"
-    "which learning rates a pipeline of width K bears. logistic: a small logistic regression on\n"
-    "generated data, with the workers, the compression and the simulated times of a scenario: "
-    "loss\n"
-    "over time. It stands for a big model; nothing is said about the accuracy of that.",
+    R"(Trains a small problem with the updates of an algorithm. quadratic: a scalar, by steps; shows
+which learning rates a pipeline of width K bears. logistic: a small logistic regression on
+generated data, with the workers, the compression and the simulated times of a scenario: loss
+over time. It stands for a big model; nothing is said about the accuracy of that.)",
     "stepsim converge --problem quadratic --pipeline-width 2 --step 0.99\n"
     "stepsim converge scenario.json --problem logistic --target-loss 0.9 --over "
     "/training/algorithm=sync_sgd,pipe_sgd\n"
@@ -109,15 +102,10 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
                              .warmup_iterations = flags.warmup.value_or(0)};
   require_count("--pipeline-width", staleness.width, 1, kMostIterations);
   require_count("--warmup-iterations", staleness.warmup_iterations, 0, iterations);
-  if (!flags.warmup_switch.empty()) {
-    const std::vector<std::string_view> words{"skip", "block"};
-    require_word("--warmup-switch", flags.warmup_switch, words);
-    if (flags.warmup_switch == "block") {
-      if (staleness.width != 2) {
-        throw UsageError("--warmup-switch: the block switch is defined for width 2");
-      }
-      staleness.warmup_switch = programs::WarmupSwitch::block;
-    }
+  read_word("--warmup-switch", flags.warmup_switch, programs::kWarmupSwitches,
+            staleness.warmup_switch);
+  if (staleness.warmup_switch == programs::WarmupSwitch::block && staleness.width != 2) {
+    throw UsageError("--warmup-switch: the block switch is defined for width 2");
   }
   const study::QuadraticRun run = study::converge_quadratic(staleness, *flags.step, iterations);
   const auto applied = base::collected<io::Json>(
@@ -147,8 +135,7 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
                  {"final_distance", run.final_distance},
                  {"applied_gradient", applied},
                  {"points", io::Array{}}});
-  write_document(common, {.text = [&] { return text; }, .tree = [&] { return tree; }});
-  return kOk;
+  return write_document(common, {.text = [&] { return text; }, .tree = [&] { return tree; }});
 }
 
 // One curve per combination of --over, at most 1000. A combination that cannot be parsed or run
@@ -180,10 +167,9 @@ Curves run_curves(const ConvergeFlags& flags, const study::CurveOptions& options
       const io::Json& value = sweep.grid.axes[a].values[position[a]];
       named.varied.emplace_back(found.varied[a], value);
       const ColumnUnit unit = column_unit(found.varied[a]);
-      named.varied_cells.push_back(value.is_string() ? value.as_string()
-                                   : value.is_number() && unit.factor != 1
-                                       ? cell(value.as_double() * unit.factor)
-                                       : io::compact(value));
+      named.varied_cells.push_back(value.is_number() && unit.factor != 1
+                                       ? cell(value.as_double(), unit.factor)
+                                       : plain_cell(value));
     }
     try {
       const study::Scenario scenario = study::parse_scenario(
@@ -257,8 +243,7 @@ int converge(const Invocation& invocation) {
   CLI::App app;
   add_flags(app, flags);
   Common common(app, kConvergeText, invocation);
-  const std::vector<std::string_view> words{"quadratic", "logistic"};
-  require_word("--problem", flags.problem, words);
+  require_word("--problem", flags.problem, {"quadratic", "logistic"});
   require_positive("--step", flags.step);
   require_count("--iterations", flags.iterations, 1, kMostIterations);
   return flags.problem == "quadratic" ? quadratic(flags, common)

@@ -25,11 +25,6 @@ using nccl::TunerLine;
 constexpr std::string_view kModel = "model";
 constexpr std::size_t kLeastSizes = 3; // of a measured operation
 
-std::string pair_text(const Pair& pair) {
-  return std::string(nccl::kAlgorithms[pair.algorithm]) + "/" +
-         std::string(nccl::kProtocols[pair.protocol]);
-}
-
 // "LOG@ring/simple" as the file and the pair. The last @ counts, since names of files may have one.
 std::pair<std::string, Pair> forced_log(std::string_view text) {
   const std::size_t at = text.rfind('@');
@@ -96,23 +91,15 @@ std::vector<nccl::ForcedTime> forced_times(std::string_view list, double ranks,
   return times;
 }
 
-// Powers of two from 8 bytes to the last byte.
-std::vector<double> grid(std::uint64_t last_byte) {
-  std::vector<double> sizes;
-  for (double bytes = 8; bytes <= static_cast<double>(last_byte); bytes *= 2) {
-    sizes.push_back(bytes);
-  }
-  return sizes;
-}
-
 std::string gains_text(const std::vector<TunerLine>& lines) {
   Table table{{"operation", "from", "to", "algorithm/protocol", "gain", ""}, {}};
   for (const TunerLine& line : lines) {
     table.rows.push_back({std::string(nccl::kOperations[line.operation]),
                           base::readable_bytes(static_cast<double>(line.first_byte)),
                           base::readable_bytes(static_cast<double>(line.last_byte)),
-                          pair_text(line.pair), percent_cell(line.gain),
-                          line.differs ? "" : "as NCCL chooses"});
+                          std::string(nccl::kAlgorithms[line.pair.algorithm]) + "/" +
+                              std::string(nccl::kProtocols[line.pair.protocol]),
+                          percent_cell(line.gain), line.differs ? "" : "as NCCL chooses"});
   }
   return table_text(table);
 }
@@ -120,20 +107,10 @@ std::string gains_text(const std::vector<TunerLine>& lines) {
 // stepsim plan-training SCENARIO --only units: the sharding units with the shortest iteration, next
 // to the units of the framework (TRN 6).
 
-constexpr std::string_view kMemoryKey = "/cluster/gpu_memory_bytes";
-
 void require_units(const study::Scenario& scenario, std::string_view what) {
   if (!study::has_units(scenario.training.sharding)) {
     throw UsageError(std::string(what) +
                      ": needs sharded parameters; --set /training/sharding=full_shard");
-  }
-}
-
-// A device that does not hold what no division changes is an error of its number.
-void require_memory(const study::Scenario& scenario, const std::string& file) {
-  const buckets::UnitMemory memory = study::unit_memory(scenario);
-  if (memory.fixed_bytes > memory.limit_bytes) {
-    throw InputError(file, std::string(kMemoryKey), study::too_small(memory));
   }
 }
 
@@ -144,8 +121,8 @@ std::string planning_text(const study::Scenario& scenario, const study::UnitPlan
   for (const study::PlannedUnits& row : planning.rows) {
     table.rows.push_back(
         {row.name, milliseconds_cell(row.step_s),
-         cell(best > 0 ? std::optional((row.step_s / best - 1) * 100) : std::nullopt),
-         std::to_string(row.units.size()), base::readable_bytes(row.memory_bytes),
+         best > 0 ? cell((row.step_s / best - 1) * 100) : "-", std::to_string(row.units.size()),
+         base::readable_bytes(row.memory_bytes),
          row.fits                             ? *row.fits ? "yes" : "no"
          : !scenario.cluster.gpu_memory_bytes ? "-"
          : study::known_activations(scenario) ? "may not"
@@ -164,20 +141,41 @@ std::string planning_text(const study::Scenario& scenario, const study::UnitPlan
                     base::significant(plan.gap() / (1 + plan.gap()) * 100, 3) + " % at most\n");
 }
 
+std::string steps_text(const study::DdpBuckets& buckets) {
+  Table table{{"buckets", "iteration [ms]", "gain"}, {}};
+  const auto add = [&](std::string name, Seconds step) {
+    const double standard = buckets.default_step.value;
+    table.rows.push_back({std::move(name), milliseconds_cell(step.value),
+                          standard > 0 ? percent_cell(1 - step.value / standard) : "-"});
+  };
+  add("PyTorch's default", buckets.default_step);
+  add("all of " + base::readable_size(buckets.cap.value), buckets.cap_step);
+  if (buckets.list) {
+    add("a list of " + std::to_string(buckets.list->size()), buckets.step);
+  }
+  return table_text(table) +
+         (buckets.no_list.empty() ? "" : "no list of sizes: " + buckets.no_list + "\n");
+}
+
+// What only one format can hold.
+void require_only(Format format, const Common& common, const char* what) {
+  if (format_of(common, format) != format) {
+    throw UsageError(what + std::string(" writes ") + std::string(kFormats[format]) + " only");
+  }
+}
+
 } // namespace
 
 void add_tuner_flags(CLI::App& app, TunerFlags& flags) {
   constexpr const char* kGroup = "With --emit nccl-tuner";
   add_value(app, "--from", flags.from, "SOURCE",
             "model (default), or logs of nccl-tests of forced runs with what they were "
-            "forced to: LOG@ring/simple,LOG@tree/ll,...")
-      ->group(kGroup);
+            "forced to: LOG@ring/simple,LOG@tree/ll,...",
+            kGroup);
   add_value(app, "--min-gain", flags.min_gain, "RATIO",
-            "a change from NCCL's own choice gains at least this; default 0 %")
-      ->group(kGroup);
+            "a change from NCCL's own choice gains at least this; default 0 %", kGroup);
   add_value(app, "--max-bytes", flags.max_bytes, "SIZE",
-            "where the last line ends; default 4294967295")
-      ->group(kGroup);
+            "where the last line ends; default 4294967295", kGroup);
 }
 
 bool any_given(const TunerFlags& flags) {
@@ -187,18 +185,14 @@ bool any_given(const TunerFlags& flags) {
 // Without a line that differs the table is empty: NCCL then decides as it would without it.
 int emit_nccl_tuner(const study::Scenario& scenario, const TunerFlags& flags,
                     const Common& common) {
-  if (format_of(common, Format::csv) != Format::csv) {
-    throw UsageError("--emit nccl-tuner writes csv only");
-  }
+  require_only(Format::csv, common, "--emit nccl-tuner");
   if (!scenario.communication.question) {
     throw UsageError("--emit nccl-tuner: needs collective library among several ranks: give "
                      "/cluster/preset, or /communication/library/calibration");
   }
   const nccl::LibraryQuestion& question = *scenario.communication.question;
-  const double least_gain =
-      flags.min_gain.empty()
-          ? 0
-          : quantity("--min-gain", flags.min_gain, base::QuantityKind::ratio, io::at_least(0));
+  const double least_gain = quantity("--min-gain", flags.min_gain.empty() ? "0" : flags.min_gain,
+                                     base::QuantityKind::ratio, io::at_least(0));
   const std::uint64_t last_byte =
       flags.max_bytes.empty()
           ? nccl::kTunerLastByte
@@ -209,7 +203,10 @@ int emit_nccl_tuner(const study::Scenario& scenario, const TunerFlags& flags,
   const bool measured = !flags.from.empty() && flags.from != kModel;
   const std::vector<nccl::ForcedTime> times =
       measured ? forced_times(flags.from, layout.ranks, common) : std::vector<nccl::ForcedTime>{};
-  const std::vector<double> sizes = grid(last_byte);
+  std::vector<double> sizes; // powers of two
+  for (double bytes = 8; bytes <= static_cast<double>(last_byte); bytes *= 2) {
+    sizes.push_back(bytes);
+  }
   std::vector<TunerLine> lines;
   for (const Operation operation : nccl::kTunerOperations) {
     const std::vector<nccl::TunerSize> decided =
@@ -236,31 +233,9 @@ int emit_nccl_tuner(const study::Scenario& scenario, const TunerFlags& flags,
   return kOk;
 }
 
-namespace {
-
-std::string steps_text(const study::DdpBuckets& buckets) {
-  Table table{{"buckets", "iteration [ms]", "gain"}, {}};
-  const auto add = [&](std::string name, Seconds step) {
-    const double standard = buckets.default_step.value;
-    table.rows.push_back({std::move(name), milliseconds_cell(step.value),
-                          standard > 0 ? percent_cell(1 - step.value / standard) : "-"});
-  };
-  add("PyTorch's default", buckets.default_step);
-  add("all of " + base::readable_size(buckets.cap.value), buckets.cap_step);
-  if (buckets.list) {
-    add("a list of " + std::to_string(buckets.list->size()), buckets.step);
-  }
-  return table_text(table) +
-         (buckets.no_list.empty() ? "" : "no list of sizes: " + buckets.no_list + "\n");
-}
-
-} // namespace
-
 int emit_ddp(const io::Json& scenario, study::Files& files, const study::SweepOptions& options,
              const Common& common) {
-  if (format_of(common, Format::json) != Format::json) {
-    throw UsageError("--emit ddp writes json only");
-  }
+  require_only(Format::json, common, "--emit ddp");
   const study::DdpBuckets buckets = study::ddp_buckets(scenario, files, options);
   print_warnings(buckets.warnings, common);
   write_tree(common, study::ddp_buckets_tree(scenario, buckets));
@@ -270,18 +245,20 @@ int emit_ddp(const io::Json& scenario, study::Files& files, const study::SweepOp
 
 int plan_units(const study::Scenario& scenario, const std::string& file, const Common& common) {
   require_units(scenario, "--only units");
-  require_memory(scenario, file);
+  // A device that does not hold what no division changes is an error of its number.
+  if (const buckets::UnitMemory memory = study::unit_memory(scenario);
+      memory.fixed_bytes > memory.limit_bytes) {
+    throw InputError(file, "/cluster/gpu_memory_bytes", study::too_small(memory));
+  }
   const study::UnitPlanning planning = study::plan_sharding_units(scenario);
-  write_document(common, {.text = [&] { return planning_text(scenario, planning); },
-                          .tree = [&] { return study::unit_planning_tree(scenario, planning); },
-                          .warnings = planning.warnings});
-  return kOk;
+  return write_document(common,
+                        {.text = [&] { return planning_text(scenario, planning); },
+                         .tree = [&] { return study::unit_planning_tree(scenario, planning); },
+                         .warnings = planning.warnings});
 }
 
 int emit_fsdp(const study::Scenario& scenario, const io::Json& tree, const Common& common) {
-  if (format_of(common, Format::json) != Format::json) {
-    throw UsageError("--emit fsdp writes json only");
-  }
+  require_only(Format::json, common, "--emit fsdp");
   require_units(scenario, "--emit fsdp");
   const study::UnitPlanning planning = study::plan_sharding_units(scenario);
   print_warnings(planning.warnings, common);

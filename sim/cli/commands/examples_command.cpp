@@ -4,11 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
-
 #include "base/quantity.hpp"
 #include "base/shell_word.hpp"
-#include "cli/shell/document.hpp"
 #include "document/file.hpp"
 
 namespace stepsim::cli {
@@ -43,25 +40,19 @@ std::map<fs::path, fs::path> copies_to(const fs::path& data, const fs::path& tar
   return copies;
 }
 
-void refuse_changed(const fs::path& from, const fs::path& to) {
-  if (fs::exists(to) && io::read_text(from.string()) != io::read_text(to.string())) {
-    throw UsageError(to.string() + ": exists with another content; --force replaces it");
-  }
-}
-
 } // namespace
 
 int examples(const Invocation& invocation) {
   std::string target;
   CLI::App app;
-  app.add_option("DIR", target, "folder that gets examples/ and traces/; made if it is missing")
-      ->required();
+  add_argument(app, "DIR", target, "folder that gets examples/ and traces/; made if it is missing");
   Common common(app, kExamplesText, invocation);
   try {
     const auto copies = copies_to(invocation.data_folder, target);
     for (const auto& [from, to] : copies) {
-      if (!common.force) {
-        refuse_changed(from, to);
+      if (!common.force && fs::exists(to) &&
+          io::read_text(from.string()) != io::read_text(to.string())) {
+        throw UsageError(to.string() + ": exists with another content; --force replaces it");
       }
     }
     for (const auto& [from, to] : copies) {

@@ -7,7 +7,6 @@
 
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/text/answer_texts.hpp"
 #include "run/memory_figures.hpp"
 #include "run/run.hpp"
@@ -33,13 +32,8 @@ constexpr CommandText kExplainText{
     kJsonOrTable,
 };
 
-// A time, or the samples per second of one GPU.
-struct MeasuredStep {
-  double number{};
-  bool is_rate{};
-};
-
-MeasuredStep measured_step(const std::string& text) {
+// A time, or the samples per second of one GPU: the number, and whether it is a rate.
+std::pair<double, bool> measured_step(const std::string& text) {
   constexpr std::string_view kPerSecond = "samples/s";
   const bool is_rate = text.ends_with(kPerSecond);
   const auto parsed =
@@ -54,14 +48,13 @@ MeasuredStep measured_step(const std::string& text) {
 }
 
 double measured_seconds(const std::string& text, const study::Scenario& scenario) {
-  const MeasuredStep step = measured_step(text);
+  const auto [number, is_rate] = measured_step(text);
   const auto& batch = scenario.workload.batch_size;
-  if (step.is_rate && !batch) {
+  if (is_rate && !batch) {
     throw UsageError("--measured " + text +
                      ": needs /workload/batch_size, the samples of a step of one GPU");
   }
-  return step.is_rate ? static_cast<double>(*batch * scenario.training.micro_batches) / step.number
-                      : step.number;
+  return is_rate ? static_cast<double>(*batch * scenario.training.micro_batches) / number : number;
 }
 
 // The step of the run decides, which what-if lines and the measured time are compared with.
@@ -91,8 +84,7 @@ int explain(const Invocation& invocation) {
   std::string measured;
   ScenarioFlags flags;
   CLI::App app;
-  app.add_option("SCENARIO", name, "file of kind scenario or program; - = standard input")
-      ->required();
+  add_argument(app, "SCENARIO", name, "file of kind scenario or program; - = standard input");
   add_value(app, "--measured", measured, "TIME|THROUGHPUT",
             "measured time of a step, e.g. 182ms, or samples per second of a GPU, e.g. "
             "149samples/s; lists what may explain the difference");

@@ -2,18 +2,12 @@
 
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
-#include "cli/shell/progress.hpp"
-#include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "plot/chrome_trace.hpp"
 #include "run/result_file.hpp"
 #include "run/run.hpp"
-#include "run/work_estimate.hpp"
-#include "scenario/scenario_tree.hpp"
-#include "study/sweep/sweep_file.hpp"
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <iostream>
 
 namespace stepsim::cli {
@@ -40,13 +34,6 @@ io::Json finished_scenario(study::Result& result, const io::Json& tree, const st
     result.scenario->cluster.network.calibration = name->as_string();
   }
   return scenario;
-}
-
-io::Json finished_tree(study::Result result, const io::Json& tree, const std::string& output) {
-  io::Json scenario = finished_scenario(result, tree, output);
-  io::Json out = study::result_tree(result);
-  out.set("scenario", std::move(scenario));
-  return out;
 }
 
 // Every line is answered as if it were a command of its own: files are kept between two lines, and
@@ -100,8 +87,11 @@ io::Json result_of_line(const Invocation& invocation, const std::string& line,
   study::Files& files = *kept;
   const study::Scenario scenario = load_scenario(tree, files, flags, study::Leftovers::refuse);
   study::refuse_long_work(study::estimated_seconds(scenario), max_seconds(flags));
-  return with_meta(finished_tree(finished_run(scenario, tree, files, flags), tree, common.output),
-                   invocation);
+  study::Result result = finished_run(scenario, tree, files, flags);
+  io::Json resolved = finished_scenario(result, tree, common.output);
+  io::Json out = study::result_tree(result);
+  out.set("scenario", std::move(resolved));
+  return with_meta(std::move(out), invocation);
 }
 
 // A place in the scenario of a line is told as in a file of that scenario.
@@ -177,14 +167,13 @@ int run_lines(const Invocation& invocation, const std::string& file, const Scena
 
 void add_timeline_flags(CLI::App& app, TimelineFlags& flags) {
   add_value(app, "--timeline", flags.file, "FILE.json[.gz]",
-            "also writes what happened when, as Chrome trace events; .gz compresses")
-      ->group(kTimelineGroup);
+            "also writes what happened when, as Chrome trace events; .gz compresses",
+            kTimelineGroup);
   add_value(app, "--timeline-nodes", flags.nodes, "LIST",
-            "only these, as 0,1 or 0:8:+2; default the first 8; of a program, its ranks")
-      ->group(kTimelineGroup);
+            "only these, as 0,1 or 0:8:+2; default the first 8; of a program, its ranks",
+            kTimelineGroup);
   add_value(app, "--timeline-iterations", flags.iterations, "A-B",
-            "only these, from 0; default the last 3")
-      ->group(kTimelineGroup);
+            "only these, from 0; default the last 3", kTimelineGroup);
 }
 
 // Which nodes or ranks (`nouns`, "0,1") and iterations ("3-5") the timeline shows. Those outside of
@@ -193,16 +182,13 @@ study::TimelineFilter parse_filter(const TimelineFlags& options, std::string_vie
                                    std::int64_t nodes, std::int64_t iterations) {
   study::TimelineFilter filter;
   if (!options.nodes.empty()) {
-    const std::string flag = "--timeline-nodes " + base::shown_value(options.nodes) + ": ";
-    for (const double node :
-         numbers("--timeline-nodes", options.nodes, base::QuantityKind::count, {})) {
-      if (node >= static_cast<double>(nodes)) {
-        throw UsageError(flag + std::string(nouns) + " are 0.." + std::to_string(nodes - 1));
-      }
-      filter.nodes.push_back(static_cast<std::int64_t>(node));
-    }
-    std::sort(filter.nodes.begin(), filter.nodes.end());
+    filter.nodes = counts("--timeline-nodes", options.nodes, {});
+    std::ranges::sort(filter.nodes);
     filter.nodes.erase(std::unique(filter.nodes.begin(), filter.nodes.end()), filter.nodes.end());
+    if (filter.nodes.back() >= nodes) {
+      throw UsageError("--timeline-nodes " + base::shown_value(options.nodes) + ": " +
+                       std::string(nouns) + " are 0.." + std::to_string(nodes - 1));
+    }
   }
   if (!options.iterations.empty()) {
     constexpr std::string_view kFlag = "--timeline-iterations";

@@ -2,9 +2,7 @@
 // Runs scenarios to complete results, for `stepsim run` on one file and on lines (--lines).
 
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/app.hpp"
 #include "run/run_timeline.hpp"
-#include "scenario/scenario_tree.hpp"
 
 namespace stepsim::cli {
 
@@ -21,9 +19,6 @@ namespace stepsim::cli {
 [[nodiscard]] io::Json finished_scenario(study::Result& result, const io::Json& tree,
                                          const std::string& output,
                                          study::LayerList layers = study::LayerList::written);
-// The result as JSON without `meta`, with the scenario of finished_scenario().
-[[nodiscard]] io::Json finished_tree(study::Result result, const io::Json& tree,
-                                     const std::string& output);
 
 // `stepsim run --lines`: reads scenarios and writes results as JSON Lines, in one process.
 

@@ -4,9 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
-#include "document/json_text.hpp"
 #include "study/fits.hpp"
 
 namespace stepsim::cli {
@@ -56,14 +54,13 @@ std::vector<Table> fit_tables(const study::ConditionsFit& fit) {
 int fit_conditions_command(const Invocation& invocation) {
   std::string name;
   CLI::App app;
-  app.add_option("MEASURED", name, "file of kind measured_steps; - = standard input")->required();
+  add_argument(app, "MEASURED", name, "file of kind measured_steps; - = standard input");
   Common common(app, kFitConditionsText, invocation);
   study::Files files(invocation.data_folder, {common.output});
   const io::Json tree = io::read_json(name);
   const study::ConditionsFit fit = study::fit_conditions(tree, files);
-  write_document(common, {.tables = [&] { return fit_tables(fit); },
-                          .tree = [&] { return study::conditions_tree(fit); }});
-  return kOk;
+  return write_document(common, {.tables = [&] { return fit_tables(fit); },
+                                 .tree = [&] { return study::conditions_tree(fit); }});
 }
 
 } // namespace stepsim::cli

@@ -5,9 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/printable.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
-#include "document/json_text.hpp"
 #include "study/fits.hpp"
 
 namespace stepsim::cli {
@@ -31,16 +29,13 @@ constexpr std::array<std::string_view, 3> kConstants{"startup_s", "per_byte_s", 
 
 study::KeptConstants kept_of(const std::vector<std::string>& words) {
   study::KeptConstants kept;
+  const std::array places{&kept.startup, &kept.per_byte, &kept.compute};
   for (const std::string& word : words) {
-    if (word == kConstants[0]) {
-      kept.startup = true;
-    } else if (word == kConstants[1]) {
-      kept.per_byte = true;
-    } else if (word == kConstants[2]) {
-      kept.compute = true;
-    } else {
+    const auto* found = std::ranges::find(kConstants, word);
+    if (found == kConstants.end()) {
       throw UsageError("--keep: " + base::unknown_word("constant", word, kConstants));
     }
+    *places[static_cast<std::size_t>(found - kConstants.begin())] = true;
   }
   return kept;
 }
@@ -75,7 +70,7 @@ int fit_overlap_command(const Invocation& invocation) {
   std::string leave_out;
   std::vector<std::string> keep;
   CLI::App app;
-  app.add_option("MEASURED", name, "file of kind measured_steps; - = standard input")->required();
+  add_argument(app, "MEASURED", name, "file of kind measured_steps; - = standard input");
   add_value(app, "--leave-out", leave_out, "POINTER",
             "key of the scenarios: each of its values is also predicted by constants fitted "
             "to the rows of the others, e.g. /workload/model");
@@ -96,9 +91,8 @@ int fit_overlap_command(const Invocation& invocation) {
       throw InputError(name, "/rows", error.what());
     }
   }();
-  write_document(common, {.tables = [&] { return std::vector{fit_table(fit)}; },
-                          .tree = [&] { return io::to_json(fit); }});
-  return kOk;
+  return write_document(common, {.tables = [&] { return std::vector{fit_table(fit)}; },
+                                 .tree = [&] { return io::to_json(fit); }});
 }
 
 } // namespace stepsim::cli

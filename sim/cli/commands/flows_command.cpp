@@ -5,10 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands/finished_run.hpp"
-#include "cli/commands/scenario_input.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/text/answer_texts.hpp"
-#include "document/json_text.hpp"
 
 namespace stepsim::cli {
 
@@ -22,9 +19,8 @@ constexpr CommandText kFlowsText{
     "stepsim flows examples/incast.flows.json\n"
     "stepsim flows incast.json --set /network/packet/transport/kind=dctcp\n"
     "stepsim flows incast.json --set /network/model=packet --json --timeline timeline.json.gz",
-    "The file is described in docs/file-formats.md and schemas/flows.schema.json; a timeline "
-    "opens\n"
-    "in https://ui.perfetto.dev and chrome://tracing.",
+    R"(The file is described in docs/file-formats.md and schemas/flows.schema.json; a timeline opens
+in https://ui.perfetto.dev and chrome://tracing.)",
 };
 
 // A wrong value is the flag's fault if --set gave it, else the file's.
@@ -47,7 +43,7 @@ int flows(const Invocation& invocation) {
   ScenarioFlags flags;
   std::string timeline;
   CLI::App app;
-  app.add_option("FLOWS", name, "file of kind flows; - = standard input")->required();
+  add_argument(app, "FLOWS", name, "file of kind flows; - = standard input");
   add_value(app, "--set", flags.set, "POINTER=VALUE",
             "changes one value of the file, e.g. /network/model=packet; a number with a unit "
             "is converted, a bare one is in the SI unit of the key; repeatable")
@@ -77,12 +73,11 @@ int flows(const Invocation& invocation) {
     return found;
   };
   // CSV has one row per flow; summary and links are in JSON only.
-  write_document(common, {.text = [&] { return flows_text(file, result); },
-                          .tree = tree,
-                          .records = [&] { return tree().find("flows")->as_array(); },
-                          .lines = [&] { return io::Array{tree()}; },
-                          .warnings = result.warnings});
-  return kOk;
+  return write_document(common, {.text = [&] { return flows_text(file, result); },
+                                 .tree = tree,
+                                 .records = [&] { return tree().find("flows")->as_array(); },
+                                 .lines = [&] { return io::Array{tree()}; },
+                                 .warnings = result.warnings});
 }
 
 } // namespace stepsim::cli

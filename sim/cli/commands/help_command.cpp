@@ -4,11 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/error.hpp"
 #include "cli/help/help_text.hpp"
-#include "cli/shell/output.hpp"
 #include "document/fields/members.hpp"
-#include "document/json_text.hpp"
 
 namespace stepsim::cli {
 
@@ -20,10 +17,9 @@ constexpr auto kHelpFormats = base::words<HelpFormat>();
 constexpr CommandText kHelpText = answered_at_once({
     "help",
     "[COMMAND]",
-    "Prints the help of the program or of a command; as a man page (man), as a script that\n"
-    "completes words on TAB (bash, zsh, fish), or what is known about it (json). words prints "
-    "what\n"
-    "completes the last of the words that follow, which is what the scripts ask for.",
+    R"(Prints the help of the program or of a command; as a man page (man), as a script that
+completes words on TAB (bash, zsh, fish), or what is known about it (json). words prints what
+completes the last of the words that follow, which is what the scripts ask for.)",
     "stepsim help run\n"
     "stepsim help run --format man | man -l -\n"
     "source <(stepsim help --format bash)\n"
@@ -43,9 +39,9 @@ io::Json option_tree(const OptionText& option, const CommandPage& page,
   return tree;
 }
 
-io::Json command_tree(const ProgramPage& program, const ProgramPage::Row& row) {
-  const CommandPage page = program.page(std::string(row.name));
-  io::Json tree = io::tree_of<&ProgramPage::Row::name, &ProgramPage::Row::summary>(row);
+io::Json command_tree(const ProgramPage& program, const Command& row) {
+  const CommandPage page = program.page(row.name);
+  io::Json tree = io::tree_of<&Command::name, &Command::summary>(row);
   io::set_members<&CommandText::usage, &CommandText::sentence, &CommandText::examples>(page.text,
                                                                                        tree);
   tree.set("options", io::write_each(page.options, [&](const OptionText& each) {
@@ -56,26 +52,11 @@ io::Json command_tree(const ProgramPage& program, const ProgramPage::Row& row) {
 
 // All commands, or the one named. Throws UsageError for an unknown one.
 io::Json program_tree(const ProgramPage& program, const std::string& command) {
-  io::Array list;
-  for (const ProgramPage::Row& row : program.commands) {
-    if (command.empty() || row.name == command) {
-      list.push_back(command_tree(program, row));
-    }
-  }
-  if (list.empty()) {
-    list.push_back(command_tree(program, {command, ""}));
-  }
-  return io::Object{{"commands", std::move(list)}};
-}
-
-// The row of the command, for errors too: `page` throws for a name that is none.
-ProgramPage::Row row_of(const ProgramPage& program, const std::string& name) {
-  for (const ProgramPage::Row& row : program.commands) {
-    if (row.name == name) {
-      return row;
-    }
-  }
-  return {program.page(name).text.name, ""};
+  const auto rows =
+      command.empty() ? program.commands() : std::vector{find_command(program.table, command)};
+  return io::Object{{"commands", io::write_each(rows, [&](const Command& row) {
+                       return command_tree(program, row);
+                     })}};
 }
 
 std::string text_in(HelpFormat format, const ProgramPage& program, const std::string& command,
@@ -83,15 +64,15 @@ std::string text_in(HelpFormat format, const ProgramPage& program, const std::st
   switch (format) {
   case HelpFormat::man:
     if (!command.empty()) {
-      return man_page(program, row_of(program, command));
+      return man_page(program, find_command(program.table, command));
     }
-    return program.has_pages_of_commands ? man_page(program) : whole_man_page(program);
+    return program.table.has_pages_of_commands ? man_page(program) : whole_man_page(program);
   case HelpFormat::bash:
-    return bash_script(program.name);
+    return bash_script(program.table.name);
   case HelpFormat::zsh:
-    return zsh_script(program.name);
+    return zsh_script(program.table.name);
   case HelpFormat::fish:
-    return fish_script(program.name);
+    return fish_script(program.table.name);
   case HelpFormat::words:
     return completion_text(complete(program, words));
   case HelpFormat::json:
@@ -99,65 +80,29 @@ std::string text_in(HelpFormat format, const ProgramPage& program, const std::st
   case HelpFormat::text:
     break;
   }
-  return command.empty() ? program.help : command_help(program.page(command));
-}
-
-// The page of a command, which does not run.
-CommandPage page_of_command(const Command& command, const std::string& data_folder) {
-  if (command.run == nullptr) {
-    throw UsageError(std::string(command.name) + ": built without " + std::string(command.missing));
-  }
-  Invocation invocation;
-  invocation.data_folder = data_folder;
-  CommandPage page;
-  invocation.described = [&](const CommandPage& described) { page = described; };
-  try {
-    (void)command.run(invocation);
-  } catch (const HelpWasGiven&) { // the page is described
-  }
-  return page;
-}
-
-ProgramPage page_of_program(const ProgramTable& program, const std::string& data_folder) {
-  ProgramPage page{program.name,
-                   program.summary,
-                   program.help(),
-                   {},
-                   [&program, data_folder](const std::string& name) {
-                     return page_of_command(find_command(program, name), data_folder);
-                   },
-                   data_folder,
-                   program.has_pages_of_commands};
-  for (const Command& command : program.commands) {
-    if (command.run != nullptr) {
-      page.commands.push_back({command.name, command.summary});
-    }
-  }
-  return page;
+  return command.empty() ? program.table.help() : command_help(program.page(command));
 }
 
 } // namespace
 
 // Words may look like options: they follow "--".
 int help_of(const Invocation& invocation, const ProgramTable& of) {
-  const ProgramPage program = page_of_program(of, invocation.data_folder);
+  const ProgramPage program{of, invocation.data_folder};
   std::vector<std::string> words;
   CLI::App app;
   app.add_option("COMMAND", words, "of which help is wanted; with --format words: what is typed");
   std::string typed_format;
-  app.add_option("--format", typed_format,
-                 base::joined(kHelpFormats.all(), " or ") + "; default text")
-      ->type_name("WORD")
-      ->group(kOutputGroup);
+  add_value(app, "--format", typed_format, "WORD",
+            base::joined(kHelpFormats.all(), " or ") + "; default text", kOutputGroup);
   CommandText text = kHelpText;
-  text.program = program.name;
+  text.program = of.name;
   Common common(app, text, invocation);
   HelpFormat format =
       format_of(common, Format::table) == Format::json ? HelpFormat::json : HelpFormat::text;
   read_word("--format", typed_format, kHelpFormats, format);
   if (words.size() > 1 && format != HelpFormat::words) {
     throw UsageError(base::shown_value(words[1]) + ": surplus argument; see " +
-                     std::string(program.name) + " help --help");
+                     std::string(of.name) + " help --help");
   }
   const std::string command = words.empty() || format == HelpFormat::words ? "" : words.front();
   const std::string out =

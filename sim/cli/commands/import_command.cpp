@@ -5,11 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/printable.hpp"
 #include "cli/commands/imported.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
-#include "document/json_text.hpp"
 #include "import/import_caffe_log.hpp"
 #include "import/import_detect.hpp"
 #include "import/import_layer_table.hpp"
@@ -38,13 +35,12 @@ constexpr CommandText kImportText{
     "stepsim import nccl-topology node.xml -o node.topology.json\n"
     "stepsim import chakra chakra.0.et -o traces/rank0.json\n"
     "stepsim import auto layers.csv -o traces/layers.json",
-    "Formats are described in docs/file-formats.md; `stepsim check OUT` validates the result.\n"
-    "A table for --sizes is written inside the training program, before it wraps the model:\n"
-    "  import csv\n"
-    "  rows = [(n, p.numel(), str(p.dtype).split(\".\")[-1])\n"
-    "          for n, p in model.named_parameters() if p.requires_grad]\n"
-    "  csv.writer(open(\"sizes.csv\", \"w\")).writerows([(\"name\", \"elements\", \"dtype\"), "
-    "*rows])",
+    R"(Formats are described in docs/file-formats.md; `stepsim check OUT` validates the result.
+A table for --sizes is written inside the training program, before it wraps the model:
+  import csv
+  rows = [(n, p.numel(), str(p.dtype).split(".")[-1])
+          for n, p in model.named_parameters() if p.requires_grad]
+  csv.writer(open("sizes.csv", "w")).writerows([("name", "elements", "dtype"), *rows]))",
     kJsonOrCsv,
 };
 
@@ -64,35 +60,29 @@ const std::string& single_file(const ImportFlags& flags) {
   return flags.files.front();
 }
 
-// "addmm_1, addmm_2, addmm_3, ..."
-std::string first_without_size(const layers::Trace& trace) {
-  constexpr int kShown = 3;
-  std::string names;
-  int seen = 0;
-  for (const layers::Layer& layer : trace.layers) {
-    if (!layer.gradient_bytes && ++seen <= kShown) {
-      names += (seen == 1 ? "" : ", ") + base::shown_value(layer.name);
-    }
-  }
-  return names + (seen > kShown ? ", ..." : "");
-}
-
 // A table whose layers have no sizes cannot be run: it is refused here, where something can be done
 // about it, and not when it is used.
 void require_sizes(const layers::Trace& trace, const ImportFlags& flags) {
-  const auto unknown = std::ranges::count_if(
-      trace.layers, [](const layers::Layer& layer) { return !layer.gradient_bytes; });
+  std::vector<std::string> unknown;
+  for (const layers::Layer& layer : trace.layers) {
+    if (!layer.gradient_bytes) {
+      unknown.push_back(base::shown_value(layer.name));
+    }
+  }
   const bool some = std::ranges::any_of(trace.layers, [](const layers::Layer& layer) {
     return layer.gradient_bytes.value_or(Bytes{0}).value > 0;
   });
-  if (flags.allow_unknown_sizes || (unknown == 0 && some)) {
+  if (flags.allow_unknown_sizes || (unknown.empty() && some)) {
     return;
   }
-  const std::string which = unknown > 0
-                                ? "the gradient sizes of " + std::to_string(unknown) + " of " +
-                                      std::to_string(trace.layers.size()) +
-                                      " layers are unknown (" + first_without_size(trace) + ")"
-                                : "no layer has a gradient";
+  std::string which = "no layer has a gradient";
+  if (const std::size_t count = unknown.size(); count > 0) {
+    constexpr std::size_t kShown = 3; // "addmm_1, addmm_2, addmm_3, ..."
+    which = "the gradient sizes of " + std::to_string(count) + " of " +
+            std::to_string(trace.layers.size()) + " layers are unknown (" +
+            base::listed(std::span(unknown).first(std::min(kShown, count))) +
+            (count > kShown ? ", ...)" : ")");
+  }
   throw InputError(flags.files.front(), "",
                    which + "; a column with the parameters of each layer gives them"
                            " (--allow-unknown-sizes writes the times alone)");
@@ -131,13 +121,6 @@ Imported imported_config(const ImportFlags& flags) {
   return imported_model(io::parse_model_config(tree, name));
 }
 
-// The one format that describes a machine instead of times.
-Imported imported_topology(const ImportFlags& flags) {
-  const io::NcclTopology imported =
-      io::import_nccl_topology(single_file(flags), topology_options(flags));
-  return {io::to_json(imported), topology_summary(imported), imported.topology.warnings};
-}
-
 // Runs the importer of the format, which is known by now; kineto is what remains after all others.
 // `target` decides between a cost file and samples for osu alone.
 Imported import_as(ImportFlags& flags, const std::string& target, study::Files& files,
@@ -170,7 +153,8 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
     return imported_samples(io::import_nccl_inspector(flags.files, common_options(flags)));
   }
   if (flags.format == "nccl-topology") {
-    return imported_topology(flags);
+    const auto imported = io::import_nccl_topology(single_file(flags), topology_options(flags));
+    return {io::to_json(imported), topology_summary(imported), imported.topology.warnings};
   }
   if (flags.format == "osu") {
     io::OsuOptions options;
@@ -215,83 +199,77 @@ constexpr const char* kTimings = "osu, nccl-tests, chakra, caffe-log";
 constexpr const char* kTopology = "nccl-topology";
 constexpr const char* kAll = "All formats";
 
-constexpr std::array kImportFlags{
-    ImportFlag{"--batch-size", &ImportFlags::batch_size, "N", kKineto, kKineto,
-               "samples per GPU; not in the file; default unknown"},
-    ImportFlag{"--skip-steps", &ImportFlags::skip_steps, "N", kKineto, kKineto,
-               "warm-up steps left out; default 1"},
-    ImportFlag{"--step-annotation", &ImportFlags::step_annotation, "REGEX", kKineto, kKineto,
-               "user annotation that marks a step; default ProfilerStep#N, Optimizer.step#"},
-    ImportFlag{
-        "--model", &ImportFlags::model, "NAME|FILE", kKineto, "kineto caffe-log",
-        "table with the gradient sizes (also caffe-log: names of the rows); default the one that "
-        "fits"},
-    ImportFlag{"--time", &ImportFlags::time, "WORD", kKineto, kKineto,
-               "kernel, or wall: scaled to the step's length; default kernel"},
-    ImportFlag{"--measured-step", &ImportFlags::measured_step, "TIME", kKineto, kKineto,
-               "scale to this unprofiled step time, e.g. 90ms"},
-    ImportFlag{"--backward-ratio", &ImportFlags::backward_ratio, "R", kKineto, kKineto,
-               "backward = R x forward, for forward-only traces; marks the result assumed"},
-    ImportFlag{"--sizes", &ImportFlags::sizes, "FILE", kKineto, kKineto,
-               "CSV with name,elements[,dtype] of every parameter; see the snippet below"},
-    ImportFlag{
-        "--sizes-order", &ImportFlags::sizes_order, "WORD", kKineto, kKineto,
-        "of its rows: registration, or gradient (as they become ready); default registration"},
-    ImportFlag{"--parameters", &ImportFlags::parameters, "N", kKineto, kKineto,
-               "elements of all gradients, e.g. 110M, spread over the backward pass (assumed)"},
-    ImportFlag{"--dtype", &ImportFlags::dtype, "TYPE", kKineto, "kineto chakra",
-               "of gradients where no record says (also chakra); default float32"},
-    ImportFlag{"--pytorch-et", &ImportFlags::pytorch_et, "FILE", kKineto, kKineto,
-               "PyTorch execution trace of the same job, with the sizes"},
-    ImportFlag{"--ddp-log", &ImportFlags::ddp_log, "FILE", kKineto, kKineto,
-               "values of model._get_ddp_logging_data(), with the sizes of the buckets"},
-    ImportFlag{"--flight-record", &ImportFlags::flight_record, "FILE", kKineto, kKineto,
-               "dump of PyTorch's flight recorder, as JSON, with the sizes of the buckets"},
-    ImportFlag{"--keep-layers", nullptr, "", kKineto, kKineto,
-               "of more than 400 layers, keep those without gradients; default joined to the next",
-               &ImportFlags::keep_layers},
-    ImportFlag{
-        "--variability", &ImportFlags::variability, "FILE.json", kKineto, kKineto,
-        "also writes how ranks and steps differ in computing, the block variability of a scenario"},
-    ImportFlag{"--cost", &ImportFlags::cost, "FILE.cost.json", kKineto, kKineto,
-               "also writes what the collectives tell of the link, a cost for each operation and "
-               "group size"},
-    ImportFlag{"--allow-unknown-sizes", nullptr, "", "kineto, layer-table, chakra, astra-text",
-               "kineto layer-table chakra astra-text",
-               "writes a trace without gradient sizes, for its times alone; run refuses it",
-               &ImportFlags::allow_unknown_sizes},
-    ImportFlag{"--tick", &ImportFlags::tick, "TIME", kAstra, kAstra,
-               "length of a tick; not in the file; default 1ns"},
-    ImportFlag{"--drop-other-communication", nullptr, "", kAstra, kAstra,
-               "keeps the communication that is data-parallel, and the times of all layers",
-               &ImportFlags::drop_other_communication},
-    ImportFlag{
-        "--ranks", &ImportFlags::ranks, "N", kTimings, kTimings,
-        "number of ranks; required for osu and for samples of chakra, whose files do not say; "
-        "caffe-log: exchanges of the log are then compared by run"},
-    ImportFlag{"--op", &ImportFlags::op, "OP", kTimings, "osu nccl-tests",
-               "operation; default by the title; of several tables only this one"},
-    ImportFlag{"--value", &ImportFlags::value, "WORD", kTimings, "osu",
-               "osu: avg, min or max; default avg"},
-    ImportFlag{"--column", &ImportFlags::column, "WORD", kTimings, "nccl-tests",
-               "nccl-tests: out-of-place or in-place; default the former"},
-    ImportFlag{"--gpus", &ImportFlags::gpus, "BUSID,...", kTopology, kTopology,
-               "which PCI devices are GPUs, in the order of ranks; default by the file"},
-    ImportFlag{"--pcie-efficiency", &ImportFlags::pcie_efficiency, "F", kTopology, kTopology,
-               "share of a PCIe link's line rate that data gets; default 0.76"},
-    ImportFlag{"--pcie-default", &ImportFlags::pcie_default, "SPEED:LANES", kTopology, kTopology,
-               "of links whose speed or width is not in the file; default 8GT/s:16"},
-    ImportFlag{"--latency", &ImportFlags::latency, "KIND=TIME,...", kTopology, kTopology,
-               "per cable; default nvlink=0.6us,pcie=1us,net=2.7us"},
-    ImportFlag{"--max-bytes", &ImportFlags::max_bytes, "SIZE", kAll, "",
-               "most bytes read per file, inflated; default 8GiB"},
-    ImportFlag{"--attribution", &ImportFlags::attribution, "TEXT", kAll, "",
-               "who to credit, kept in the result"},
-    ImportFlag{"--licence", &ImportFlags::licence, "TEXT", kAll, "",
-               "of the data, kept in the result"}};
+using Flags = ImportFlags;
+constexpr auto kImportFlags = std::to_array<ImportFlag>(
+    {{"--batch-size", &Flags::batch_size, "N", kKineto, kKineto,
+      "samples per GPU; not in the file; default unknown"},
+     {"--skip-steps", &Flags::skip_steps, "N", kKineto, kKineto,
+      "warm-up steps left out; default 1"},
+     {"--step-annotation", &Flags::step_annotation, "REGEX", kKineto, kKineto,
+      "user annotation that marks a step; default ProfilerStep#N, Optimizer.step#"},
+     {"--model", &Flags::model, "NAME|FILE", kKineto, "kineto caffe-log",
+      "table with the gradient sizes (also caffe-log: names of the rows); default the one "
+      "that fits"},
+     {"--time", &Flags::time, "WORD", kKineto, kKineto,
+      "kernel, or wall: scaled to the step's length; default kernel"},
+     {"--measured-step", &Flags::measured_step, "TIME", kKineto, kKineto,
+      "scale to this unprofiled step time, e.g. 90ms"},
+     {"--backward-ratio", &Flags::backward_ratio, "R", kKineto, kKineto,
+      "backward = R x forward, for forward-only traces; marks the result assumed"},
+     {"--sizes", &Flags::sizes, "FILE", kKineto, kKineto,
+      "CSV with name,elements[,dtype] of every parameter; see the snippet below"},
+     {"--sizes-order", &Flags::sizes_order, "WORD", kKineto, kKineto,
+      "of its rows: registration, or gradient (as they become ready); default registration"},
+     {"--parameters", &Flags::parameters, "N", kKineto, kKineto,
+      "elements of all gradients, e.g. 110M, spread over the backward pass (assumed)"},
+     {"--dtype", &Flags::dtype, "TYPE", kKineto, "kineto chakra",
+      "of gradients where no record says (also chakra); default float32"},
+     {"--pytorch-et", &Flags::pytorch_et, "FILE", kKineto, kKineto,
+      "PyTorch execution trace of the same job, with the sizes"},
+     {"--ddp-log", &Flags::ddp_log, "FILE", kKineto, kKineto,
+      "values of model._get_ddp_logging_data(), with the sizes of the buckets"},
+     {"--flight-record", &Flags::flight_record, "FILE", kKineto, kKineto,
+      "dump of PyTorch's flight recorder, as JSON, with the sizes of the buckets"},
+     {"--keep-layers", nullptr, "", kKineto, kKineto,
+      "of more than 400 layers, keep those without gradients; default joined to the next",
+      &Flags::keep_layers},
+     {"--variability", &Flags::variability, "FILE.json", kKineto, kKineto,
+      "also writes how ranks and steps differ in computing, the block variability of a scenario"},
+     {"--cost", &Flags::cost, "FILE.cost.json", kKineto, kKineto,
+      "also writes what the collectives tell of the link, a cost for each operation and "
+      "group size"},
+     {"--allow-unknown-sizes", nullptr, "", "kineto, layer-table, chakra, astra-text",
+      "kineto layer-table chakra astra-text",
+      "writes a trace without gradient sizes, for its times alone; run refuses it",
+      &Flags::allow_unknown_sizes},
+     {"--tick", &Flags::tick, "TIME", kAstra, kAstra,
+      "length of a tick; not in the file; default 1ns"},
+     {"--drop-other-communication", nullptr, "", kAstra, kAstra,
+      "keeps the communication that is data-parallel, and the times of all layers",
+      &Flags::drop_other_communication},
+     {"--ranks", &Flags::ranks, "N", kTimings, kTimings,
+      "number of ranks; required for osu and for samples of chakra, whose files do not "
+      "say; caffe-log: exchanges of the log are then compared by run"},
+     {"--op", &Flags::op, "OP", kTimings, "osu nccl-tests",
+      "operation; default by the title; of several tables only this one"},
+     {"--value", &Flags::value, "WORD", kTimings, "osu", "osu: avg, min or max; default avg"},
+     {"--column", &Flags::column, "WORD", kTimings, "nccl-tests",
+      "nccl-tests: out-of-place or in-place; default the former"},
+     {"--gpus", &Flags::gpus, "BUSID,...", kTopology, kTopology,
+      "which PCI devices are GPUs, in the order of ranks; default by the file"},
+     {"--pcie-efficiency", &Flags::pcie_efficiency, "F", kTopology, kTopology,
+      "share of a PCIe link's line rate that data gets; default 0.76"},
+     {"--pcie-default", &Flags::pcie_default, "SPEED:LANES", kTopology, kTopology,
+      "of links whose speed or width is not in the file; default 8GT/s:16"},
+     {"--latency", &Flags::latency, "KIND=TIME,...", kTopology, kTopology,
+      "per cable; default nvlink=0.6us,pcie=1us,net=2.7us"},
+     {"--max-bytes", &Flags::max_bytes, "SIZE", kAll, "",
+      "most bytes read per file, inflated; default 8GiB"},
+     {"--attribution", &Flags::attribution, "TEXT", kAll, "", "who to credit, kept in the result"},
+     {"--licence", &Flags::licence, "TEXT", kAll, "", "of the data, kept in the result"}});
 
 void add_flags(CLI::App& app, ImportFlags& flags) {
-  app.add_option("FORMAT", flags.format, base::joined(format_words(), " or "))->required();
+  add_argument(app, "FORMAT", flags.format, base::joined(format_words(), " or "));
   app.add_option("FILE", flags.files,
                  "input, .gz or not; kineto takes one per rank, nccl-inspector several")
       ->required();

@@ -4,8 +4,8 @@
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
+#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::cli {
 
@@ -45,12 +45,11 @@ void size_options(const ImportFlags& flags, io::KinetoOptions& options) {
     throw UsageError("--ddp-log and --flight-record: give one of them, both hold the buckets");
   }
   if (!flags.sizes_order.empty()) {
-    constexpr std::array<std::string_view, 2> kOrders{"registration", "gradient"};
-    require_word("--sizes-order", flags.sizes_order, kOrders);
+    require_word("--sizes-order", flags.sizes_order, {"registration", "gradient"});
     if (flags.sizes.empty()) {
       throw UsageError("--sizes-order needs --sizes");
     }
-    options.sizes_in_ready_order = flags.sizes_order == kOrders[1];
+    options.sizes_in_ready_order = flags.sizes_order == "gradient";
   }
   if (!flags.parameters.empty()) {
     options.parameters = parameter_count(flags.parameters);
@@ -68,12 +67,9 @@ io::Json variability_block(const layers::Variability& measured) {
     block.set("distribution", layers::kJitterLaws[measured.law]);
     block.set("factors", io::Array(measured.factors.begin(), measured.factors.end()));
   }
-  io::Array stragglers;
-  for (const layers::Straggler& straggler : measured.stragglers) {
-    stragglers.push_back(io::Object{{"worker", static_cast<std::int64_t>(straggler.worker)},
-                                    {"factor", straggler.factor}});
-  }
-  block.set("stragglers", std::move(stragglers));
+  block.set("stragglers", io::write_each(measured.stragglers, [](const auto& each) {
+              return io::Object{{"worker", each.worker}, {"factor", each.factor}};
+            }));
   return block;
 }
 
@@ -99,23 +95,8 @@ void write_costs(const ImportFlags& flags, const io::KinetoImport& imported, con
   std::ranges::copy(measured.notes, std::back_inserter(result.warnings));
 }
 
-} // namespace
-
-std::optional<std::int64_t> ranks_of(const ImportFlags& flags) {
-  return optional_count("--ranks", flags.ranks, io::at_least(1));
-}
-
-io::ImportOptions common_options(const ImportFlags& flags) {
-  io::ImportOptions options;
-  options.max_bytes = static_cast<std::uint64_t>(
-      quantity("--max-bytes", flags.max_bytes, base::QuantityKind::size));
-  options.importer = "stepsim " + std::string(version());
-  options.name = flags.name;
-  options.attribution = given(flags.attribution);
-  options.licence = given(flags.licence);
-  return options;
-}
-
+// The options of the Kineto importer. Flags that were not given keep the defaults of the importer.
+// Throws UsageError for a value that cannot be parsed, and for flags that exclude or need another.
 io::KinetoOptions kineto_options(const ImportFlags& flags) {
   io::KinetoOptions options;
   options.common = common_options(flags);
@@ -137,6 +118,23 @@ io::KinetoOptions kineto_options(const ImportFlags& flags) {
   options.with_costs = !flags.cost.empty();
   options.keep_layers = flags.keep_layers;
   size_options(flags, options);
+  return options;
+}
+
+} // namespace
+
+std::optional<std::int64_t> ranks_of(const ImportFlags& flags) {
+  return optional_count("--ranks", flags.ranks, io::at_least(1));
+}
+
+io::ImportOptions common_options(const ImportFlags& flags) {
+  io::ImportOptions options;
+  options.max_bytes = static_cast<std::uint64_t>(
+      quantity("--max-bytes", flags.max_bytes, base::QuantityKind::size));
+  options.importer = "stepsim " + std::string(version());
+  options.name = flags.name;
+  options.attribution = given(flags.attribution);
+  options.licence = given(flags.licence);
   return options;
 }
 
@@ -166,11 +164,8 @@ io::KinetoImport kineto_job(ImportFlags& flags, study::Files& files, const Commo
   options.models = tables;
   options.common.read = counting_bytes(flags.files, common);
   io::KinetoImport imported = io::import_kineto_job(flags.files, options);
-  if (!imported.remedy.empty() && !flags.allow_unknown_sizes) {
-    throw InputError(flags.files.front(), "", imported.remedy);
-  }
   if (!flags.allow_unknown_sizes) {
-    require_gradients(imported.trace, flags.files.front());
+    require_gradients(imported.trace, flags.files.front(), imported.remedy);
   }
   return imported;
 }

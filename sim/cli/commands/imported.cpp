@@ -12,7 +12,6 @@
 #include "import/import_detect.hpp"
 #include "scenario/files/trace_file.hpp"
 
-#include <filesystem>
 #include <system_error>
 
 namespace stepsim::cli {
@@ -60,19 +59,31 @@ void parse_latencies(const std::string& text, io::NcclTopologyOptions& options) 
     if (equals == std::string_view::npos) {
       throw UsageError(flag + "must be KIND=TIME as in pcie=1us, KIND nvlink, pcie or net");
     }
-    std::size_t i = 0;
-    while (i < kKinds.size() && kKinds[i] != kind) {
-      ++i;
-    }
-    if (i == kKinds.size()) {
+    const auto* found = std::ranges::find(kKinds, kind);
+    if (found == kKinds.end()) {
       throw UsageError(flag + base::unknown_word("kind of link", kind, kKinds));
     }
-    if (*targets[i]) {
+    auto& target = *targets[static_cast<std::size_t>(found - kKinds.begin())];
+    if (target) {
       throw UsageError(flag + std::string(kind) + " appears twice");
     }
-    *targets[i] = Seconds{quantity("--latency " + std::string(kind), part.substr(equals + 1),
-                                   base::QuantityKind::time, io::between(0, kMostLatency))};
+    target = Seconds{quantity("--latency " + std::string(kind), part.substr(equals + 1),
+                              base::QuantityKind::time, io::between(0, kMostLatency))};
   }
+}
+
+// Bytes of the files, 0 where one of them is no file whose size is known.
+std::uintmax_t total_bytes(const std::vector<std::string>& files) {
+  std::uintmax_t sum = 0;
+  for (const std::string& file : files) {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(file, error);
+    if (error) {
+      return 0;
+    }
+    sum += size;
+  }
+  return sum;
 }
 
 } // namespace
@@ -185,24 +196,6 @@ void refuse_other_format(const std::string& file, std::string_view format) {
   }
 }
 
-namespace {
-
-// Bytes of the files, 0 where one of them is no file whose size is known.
-std::uintmax_t total_bytes(const std::vector<std::string>& files) {
-  std::uintmax_t sum = 0;
-  for (const std::string& file : files) {
-    std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(file, error);
-    if (error) {
-      return 0;
-    }
-    sum += size;
-  }
-  return sum;
-}
-
-} // namespace
-
 void expect_reading(const std::vector<std::string>& files, const Common& common) {
   constexpr double kBytesPerSecond = 3e7;
   common.work.estimate(static_cast<double>(total_bytes(files)) / kBytesPerSecond);
@@ -272,11 +265,8 @@ Imported imported_chakra(const std::string& file, const ImportFlags& flags,
     options.dtype = dtype_flag(flags.dtype);
   }
   io::ChakraImport imported = io::import_chakra(file, options);
-  if (!imported.remedy.empty() && !flags.allow_unknown_sizes) {
-    throw InputError(file, "", imported.remedy);
-  }
   if (!flags.allow_unknown_sizes) {
-    require_gradients(imported.trace, file);
+    require_gradients(imported.trace, file, imported.remedy);
   }
   imported.trace.ranks = ranks ? ranks : imported.trace.ranks;
   Imported result = imported_trace(imported.trace);
@@ -284,7 +274,11 @@ Imported imported_chakra(const std::string& file, const ImportFlags& flags,
   return result;
 }
 
-void require_gradients(const layers::Trace& trace, const std::string& file) {
+void require_gradients(const layers::Trace& trace, const std::string& file,
+                       const std::string& remedy) {
+  if (!remedy.empty()) {
+    throw InputError(file, "", remedy);
+  }
   if (std::ranges::none_of(trace.layers, [](const layers::Layer& layer) {
         return layer.gradient_bytes.value_or(Bytes{0}).value > 0;
       })) {

@@ -47,10 +47,6 @@ struct ImportFlags {
 // link "pci"; did you mean "pcie"?`.
 [[nodiscard]] io::NcclTopologyOptions topology_options(const ImportFlags& flags);
 
-// The options of the Kineto importer. Flags that were not given keep the defaults of the importer.
-// Throws UsageError for a value that cannot be parsed, and for flags that exclude or need another.
-[[nodiscard]] io::KinetoOptions kineto_options(const ImportFlags& flags);
-
 // The element type of the flag --dtype. Throws UsageError if it is unknown.
 [[nodiscard]] std::string dtype_flag(const std::string& text);
 
@@ -86,8 +82,10 @@ struct ImportFlags {
 // warning.
 [[nodiscard]] Imported imported_astra_text(const std::string& file, const ImportFlags& flags);
 
-// Throws InputError if no layer of the trace has a gradient that travels.
-void require_gradients(const layers::Trace& trace, const std::string& file);
+// Throws InputError with the remedy, unless that is empty, and if no layer of the trace has a
+// gradient that travels.
+void require_gradients(const layers::Trace& trace, const std::string& file,
+                       const std::string& remedy = "");
 // Throws InputError that names the right format or gives advice, because an importer would only say
 // what its own format lacks:
 //   - a Kineto, Chakra, PyTorch execution or ASTRA-sim trace given to another importer;

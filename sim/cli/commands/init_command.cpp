@@ -7,9 +7,6 @@
 
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
-#include "document/file.hpp"
-#include "document/json_text.hpp"
 #include "import/import_detect.hpp"
 #include "study/first_scenario.hpp"
 
@@ -20,12 +17,10 @@ namespace {
 constexpr CommandText kInitText{
     "init",
     "[-o SCENARIO]",
-    "Writes a scenario that runs, with every default that decides a time as a key, from a trace "
-    "of\n"
-    "your own, from a model on a GPU, or, without arguments, from the shipped trace of ResNet-50 "
-    "on\n"
-    "8 nodes behind 25 Gigabit Ethernet, under typical conditions: what real runs lose is in the\n"
-    "times. Prints what it assumed and the next two commands.",
+    R"(Writes a scenario that runs, with every default that decides a time as a key, from a trace of
+your own, from a model on a GPU, or, without arguments, from the shipped trace of ResNet-50 on
+8 nodes behind 25 Gigabit Ethernet, under typical conditions: what real runs lose is in the
+times. Prints what it assumed and the next two commands.)",
     "stepsim init -o s.json\n"
     "stepsim init --trace mine.json --nodes 16 --network 100g-roce -o s.json\n"
     "stepsim init --model llama3_8b --gpu h100 --cluster dgx_h100 --nodes 16 -o s.json",
@@ -65,38 +60,22 @@ constexpr std::array kInitFlags{
             "network inside a node; required with several GPUs per node and no node type"},
 };
 
-using TypedFlags = std::array<std::string, kInitFlags.size()>; // as typed, "" = not given
-
-const std::string& typed(const TypedFlags& texts, std::string_view flag) {
-  const auto* found = std::ranges::find(kInitFlags, flag, &KeyFlag::flag);
-  assert(found != kInitFlags.end() && "the flag is in the table");
-  return texts[static_cast<std::size_t>(found - kInitFlags.begin())];
-}
+using TypedFlags = std::map<std::string_view, std::string>; // as typed, "" = not given
 
 // What only goes together, before anything is read.
 void check_flags(const TypedFlags& texts) {
-  const bool model = !typed(texts, "--model").empty();
-  if (model && !typed(texts, "--trace").empty()) {
+  const bool model = !texts.at("--model").empty();
+  if (model && !texts.at("--trace").empty()) {
     throw UsageError("--trace and --model: give one of them, both hold the layer times");
   }
   for (const std::string_view flag : {"--gpu", "--batch-size", "--sequence-length"}) {
-    if (!model && !typed(texts, flag).empty()) {
+    if (!model && !texts.at(flag).empty()) {
       throw UsageError(std::string(flag) + " needs --model; a trace has its own");
     }
   }
-  if (model && typed(texts, "--gpu").empty()) {
+  if (model && texts.at("--gpu").empty()) {
     throw UsageError("--model needs --gpu NAME (stepsim models gpus lists them)");
   }
-}
-
-// The flag whose key, or a key above or below it, the problem is about; "" if there is none.
-std::string_view blamed_flag(std::string_view where) {
-  for (const KeyFlag& each : kInitFlags) {
-    if (is_at_or_below(where, pointer_of_flag(each.flag))) {
-      return each.flag;
-    }
-  }
-  return "";
 }
 
 // `variability` is the file of that flag.
@@ -109,8 +88,11 @@ std::string_view blamed_flag(std::string_view where) {
   if (problem.where.starts_with(kBlock)) {
     throw InputError(variability, problem.where.substr(kBlock.size()), problem.message);
   }
-  const std::string_view flag = blamed_flag(problem.where);
-  throw UsageError((flag.empty() ? problem.where : std::string(flag)) + ": " + problem.message);
+  const auto* flag = std::ranges::find_if(kInitFlags, [&](const KeyFlag& each) {
+    return is_at_or_below(problem.where, pointer_of_flag(each.flag));
+  });
+  throw UsageError((flag == kInitFlags.end() ? problem.where : std::string(flag->flag)) + ": " +
+                   problem.message);
 }
 
 // A raw recording is answered with the command that imports it.
@@ -121,20 +103,12 @@ void refuse_recording(const std::string& trace) {
   }
 }
 
-// A scenario may have been changed by hand since: unlike a result it is not made again by a
-// command.
-void refuse_existing(const Common& common) {
-  if (!common.force && io::is_regular(common.output) && !io::head_of(common.output).empty()) {
-    throw UsageError(common.output + ": exists; --force replaces it");
-  }
-}
-
 io::Json given_keys(const TypedFlags& texts, const std::string& variability, bool accept_estimate) {
   io::Json tree{io::Object{}};
-  for (std::size_t i = 0; i < kInitFlags.size(); ++i) {
-    if (!texts[i].empty()) {
-      const std::string pointer(pointer_of_flag(kInitFlags[i].flag));
-      io::assign(tree, pointer, study::parse_set(pointer + "=" + texts[i]).second);
+  for (const KeyFlag& each : kInitFlags) {
+    if (const std::string& text = texts.at(each.flag); !text.empty()) {
+      const std::string pointer = pointer_of_flag(each.flag);
+      io::assign(tree, pointer, study::parse_set(pointer + "=" + text).second);
     }
   }
   if (accept_estimate) {
@@ -150,11 +124,8 @@ io::Json given_keys(const TypedFlags& texts, const std::string& variability, boo
 std::string summary(const study::FirstScenario& first, const std::string& output) {
   std::string text = first.memory + (first.memory.empty() ? "" : "\n") + first.name + ", " +
                      base::counted(first.nodes, "node") + "\n";
-  const auto add = [&](std::string_view start, const std::vector<std::string>& list) {
-    for (const std::string& each : list) {
-      text += (&each == &list.front() ? std::string(start) : ", ") + each;
-    }
-    text += list.empty() ? "" : "\n";
+  const auto add = [&](const char* start, const std::vector<std::string>& list) {
+    text += list.empty() ? "" : start + base::listed(list) + "\n";
   };
   add("from the trace: ", first.from_trace);
   add("assumed: ", first.assumed);
@@ -173,25 +144,25 @@ int init(const Invocation& invocation) {
   TypedFlags texts;
   std::string variability;
   CLI::App app;
-  for (std::size_t i = 0; i < kInitFlags.size(); ++i) {
-    app.add_option(std::string(kInitFlags[i].flag), texts[i], kInitFlags[i].description)
-        ->type_name(kInitFlags[i].type)
-        ->group(kInitFlags[i].group);
+  for (const auto& [flag, type, group, description] : kInitFlags) {
+    add_value(app, std::string(flag), texts[flag], type, description, group);
   }
-  app.add_option("--variability", variability,
-                 "how workers and steps differ, as stepsim import kineto --variability writes it")
-      ->type_name("FILE");
+  add_value(app, "--variability", variability, "FILE",
+            "how workers and steps differ, as stepsim import kineto --variability writes it");
   bool accept_estimate = false;
   app.add_flag("--accept-estimate", accept_estimate,
                "also takes a model whose estimate was not compared with measured steps")
       ->group(kModelGroup);
   Common common(app, kInitText, invocation);
   check_flags(texts);
-  if (accept_estimate && typed(texts, "--model").empty()) {
+  if (accept_estimate && texts.at("--model").empty()) {
     throw UsageError("--accept-estimate needs --model; a trace has its own times");
   }
-  refuse_existing(common);
-  refuse_recording(typed(texts, "--trace"));
+  // A scenario may have been changed by hand since: unlike a result it is not made again.
+  if (!common.force && io::is_regular(common.output) && !io::head_of(common.output).empty()) {
+    throw UsageError(common.output + ": exists; --force replaces it");
+  }
+  refuse_recording(texts.at("--trace"));
   study::Files files(invocation.data_folder, {common.output});
   const study::FirstScenario first = [&] {
     try {

@@ -5,10 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/printable.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/text/key_text.hpp"
-#include "document/json_text.hpp"
 #include "scenario/rules.hpp"
 
 namespace stepsim::cli {
@@ -18,12 +15,10 @@ namespace {
 constexpr CommandText kKeysText = answered_at_once({
     "keys",
     "[POINTER | WORD]",
-    "Tells what a key of a scenario, or of another kind of file, means, which values it takes, "
-    "its\n"
-    "default and when it counts. POINTER is a JSON pointer as --set and --over take it; an object\n"
-    "shows its keys, a word without a slash the keys with it in their names, and without either "
-    "all\n"
-    "keys are listed. --rules lists when each key counts: the keys that go together.",
+    R"(Tells what a key of a scenario, or of another kind of file, means, which values it takes, its
+default and when it counts. POINTER is a JSON pointer as --set and --over take it; an object
+shows its keys, a word without a slash the keys with it in their names, and without either all
+keys are listed. --rules lists when each key counts: the keys that go together.)",
     "stepsim keys /cluster/nics_per_node\n"
     "stepsim keys /communication/compression\n"
     "stepsim keys bandwidth\n"
@@ -90,11 +85,6 @@ Table rule_table(const Root& root, const std::vector<PlacedKey>& keys) {
   return table;
 }
 
-// The last part of a pointer: the name of the key.
-std::string_view name_of(std::string_view pointer) {
-  return pointer.substr(pointer.rfind('/') + 1);
-}
-
 // Keys with the word in their names, for who does not know the place: "bandwidth". Throws
 // UsageError with words of names that are near: "bandwith" asks for bandwidth.
 std::vector<PlacedKey> keys_named(const Root& root, const std::string& word,
@@ -102,7 +92,7 @@ std::vector<PlacedKey> keys_named(const Root& root, const std::string& word,
   std::vector<PlacedKey> found;
   std::vector<std::string_view> known;
   for (const PlacedKey& each : all) {
-    const std::string_view name = name_of(each.pointer);
+    const auto name = std::string_view(each.pointer).substr(each.pointer.rfind('/') + 1);
     if (name.find(word) != std::string_view::npos) {
       found.push_back(each);
     }
@@ -183,20 +173,15 @@ int keys(const Invocation& invocation) {
     const std::vector<PlacedKey> listed(found.begin() + (page ? 1 : 0), found.end());
     return std::vector{rules ? rule_table(root, listed) : key_table(listed, format)};
   };
-  Document document{.tables = tables,
-                    .tree =
-                        [&] {
-                          return io::Object{{"keys", records()}};
-                        },
-                    .records = records};
-  if (page) {
-    document.text = [&] {
-      return key_page(found.front(), root.conditions(found.front().pointer)) +
-             (found.size() > 1 ? "\n" + tables_in(format, tables()) : "");
-    };
-  }
-  write_document(common, document);
-  return kOk;
+  const auto tree = [&] { return io::Json(io::Object{{"keys", records()}}); };
+  const auto text = [&] {
+    return key_page(found.front(), root.conditions(found.front().pointer)) +
+           (found.size() > 1 ? "\n" + tables_in(format, tables()) : "");
+  };
+  return write_document(common, {.text = page ? text : std::function<std::string()>(),
+                                 .tables = tables,
+                                 .tree = tree,
+                                 .records = records});
 }
 
 } // namespace stepsim::cli

@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 
 #include "base/shell_word.hpp"
-#include "cli/shell/output.hpp"
 #include "import/import_detect.hpp"
 #include "study/sweep/sweep_merge.hpp"
 
@@ -42,16 +41,13 @@ void require_format_of(std::string_view shard, std::string_view head, const Comm
 // a range per point.
 std::string ranges_text(const study::MergeReport& report) {
   constexpr std::size_t kMost = 20;
-  std::string text;
-  for (std::size_t i = 0; i < report.missing.size() && i < kMost; ++i) {
-    const auto& [first, last] = report.missing[i];
-    text += (i > 0 ? ", " : "") + std::to_string(first) +
-            (last > first ? "-" + std::to_string(last) : "");
-  }
-  if (report.missing.size() > kMost) {
-    text += " and " + std::to_string(report.missing.size() - kMost) + " more ranges";
-  }
-  return text;
+  const std::span all(report.missing);
+  const auto range_text = [](const auto& range) {
+    return std::to_string(range.first) +
+           (range.second > range.first ? "-" + std::to_string(range.second) : "");
+  };
+  return base::listed(all.first(std::min(all.size(), kMost)), range_text) +
+         (all.size() > kMost ? " and " + std::to_string(all.size() - kMost) + " more ranges" : "");
 }
 
 } // namespace
@@ -61,7 +57,7 @@ std::string ranges_text(const study::MergeReport& report) {
 int merge(const Invocation& invocation) {
   std::vector<std::string> shards;
   CLI::App app;
-  app.add_option("SHARD", shards, "files of one sweep: JSON Lines or CSV")->required();
+  add_argument(app, "SHARD", shards, "files of one sweep: JSON Lines or CSV");
   Common common(app, kMergeText, invocation);
   const std::string head = io::head_of(shards.front());
   require_format_of(shards.front(), head, common);

@@ -7,10 +7,8 @@
 #include <numeric>
 
 #include "base/printable.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "document/fields/members.hpp"
-#include "document/json_text.hpp"
 #include "layers/workload.hpp"
 #include "scenario/files.hpp"
 
@@ -31,9 +29,6 @@ constexpr CommandText kModelsText = answered_at_once({
     "The file format is described in models/README.md.",
     kJsonOrTable,
 });
-
-constexpr std::array<std::string_view, 3> kModelActions{"list", "show", "gpus"};
-constexpr std::array<std::string_view, 2> kOrders{"registration", "execution"};
 
 struct ModelsOptions {
   std::string action = "list";
@@ -191,9 +186,8 @@ std::string show_text(const layers::ModelTable& table, const ModelsOptions& opti
 int write_rows(const char* key, const io::Array& rows, std::span<const Column> columns,
                const Common& common) {
   const io::Json tree(io::Object{{key, rows}});
-  write_document(common, {.tables = [&] { return std::vector{table_of(rows, columns)}; },
-                          .tree = [&] { return tree; }});
-  return kOk;
+  return write_document(common, {.tables = [&] { return std::vector{table_of(rows, columns)}; },
+                                 .tree = [&] { return tree; }});
 }
 
 // Every shipped table is loaded: the list takes its totals from the layers, not from a second
@@ -217,19 +211,16 @@ int list_gpus(const Common& common) {
   io::Array gpus;
   for (const layers::Gpu& gpu : layers::gpus()) {
     const layers::FamilyConstants& constants = gpu.constants();
-    std::string formats;
-    for (const std::string_view word : layers::kPrecisions.all()) {
-      if (gpu.has(*layers::kPrecisions.find(word))) {
-        formats += (formats.empty() ? "" : ", ") + std::string(word);
-      }
-    }
+    const auto all = layers::kPrecisions.all();
+    std::vector<std::string_view> formats(all.begin(), all.end());
+    std::erase_if(formats, [&](auto word) { return !gpu.has(*layers::kPrecisions.find(word)); });
     gpus.push_back(io::Object{{"name", gpu.name},
                               {"family", layers::kGpuFamilies[gpu.family]},
                               {"peak_flops_Ps", gpu.peak.value},
                               {"memory_Bps", gpu.memory.value},
                               {"product_fraction", gpu.matrix_fraction * constants.products},
                               {"attention_fraction", gpu.matrix_fraction * constants.attention},
-                              {"formats", formats},
+                              {"formats", base::joined(formats)},
                               {"low", constants.interval.low},
                               {"high", constants.interval.high},
                               {"validated", constants.interval.validated}});
@@ -295,9 +286,9 @@ int models(const Invocation& invocation) {
   add_value(app, "--sequence-length", options.sequence_length, "S",
             "tokens per sample, rescales the MACs; default the table's");
   Common common(app, kModelsText, invocation);
-  require_word("ACTION", options.action, kModelActions);
+  require_word("ACTION", options.action, {"list", "show", "gpus"});
   require_word("--granularity", options.granularity, layers::kGranularities.all());
-  require_word("--order", options.order, kOrders);
+  require_word("--order", options.order, {"registration", "execution"});
   study::Files files(invocation.data_folder, {common.output});
   if (options.action != "show") {
     refuse_others(common, {"ACTION"}, "needs models show");
@@ -312,9 +303,8 @@ int models(const Invocation& invocation) {
     throw UsageError("models show: give the NAME of a model; see stepsim models list");
   }
   const layers::ModelTable table = load(files, options);
-  write_document(common, {.text = [&] { return show_text(table, options); },
-                          .tree = [&] { return show_tree(table, options); }});
-  return kOk;
+  return write_document(common, {.text = [&] { return show_text(table, options); },
+                                 .tree = [&] { return show_tree(table, options); }});
 }
 
 } // namespace stepsim::cli

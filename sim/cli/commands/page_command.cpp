@@ -9,13 +9,9 @@
 #include "cli/commands/finished_run.hpp"
 #include "cli/report/result_page.hpp"
 #include "cli/shell/entry.hpp"
-#include "document/json_text.hpp"
 #include "import/import_detect.hpp"
 #include "run/run.hpp"
-#include "run/summary_fields.hpp"
-#include "scenario/scenario_tree.hpp"
 #include "study/step_changes.hpp"
-#include "study/sweep/sweep_records.hpp"
 
 namespace stepsim::cli {
 
@@ -97,13 +93,11 @@ Recorded recorded_in(const std::string& file) {
     return out;
   }
   const io::Json tree = io::read_json(file);
-  const io::Json* summary = tree.find("summary");
-  const io::Json* step = summary == nullptr ? nullptr : summary->find(study::kIterationTime);
-  if (step != nullptr && step->is_number()) {
-    out.step_s = step->as_double();
-  }
-  if (const io::Json* total = tree.find("measured_total"); total != nullptr && total->is_object()) {
-    out.corrected_s = study::number_in(*total, study::kIterationTime);
+  for (const auto& [key, step] : {std::pair("summary", &Recorded::step_s),
+                                  std::pair("measured_total", &Recorded::corrected_s)}) {
+    if (const io::Json* part = tree.find(key)) {
+      out.*step = study::number_in(*part, study::kIterationTime);
+    }
   }
   const io::Json* defaults = tree.find("defaults");
   if (defaults == nullptr || !defaults->is_array()) {
@@ -111,17 +105,16 @@ Recorded recorded_in(const std::string& file) {
   }
   out.defaults.emplace();
   for (const io::Json& each : defaults->as_array()) {
-    const io::Json* pointer = each.find("pointer");
+    const std::string pointer = each.text("pointer");
+    const std::string reason = each.text("reason");
     const io::Json* value = each.find("value");
-    const io::Json* reason = each.find("reason");
-    if (pointer == nullptr || !pointer->is_string() || value == nullptr || reason == nullptr ||
-        !reason->is_string()) {
+    if (pointer.empty() || value == nullptr || reason.empty()) {
       throw InputError(file, each.pointer(), "must have pointer, value and reason");
     }
-    out.defaults->push_back({.pointer = pointer->as_string(),
+    out.defaults->push_back({.pointer = pointer,
                              .value = *value,
-                             .reason = reason->as_string(),
-                             .decisive = study::always_decisive(pointer->as_string())});
+                             .reason = reason,
+                             .decisive = study::always_decisive(pointer)});
   }
   return out;
 }
@@ -141,9 +134,8 @@ ReportedRun reported_run(const std::string& file, const std::string& text,
   ReportedRun run;
   run.title = title_of(file, scenario, flags);
   run.result = finished_run(scenario, tree, files, flags);
-  for (std::string& warning : study::changed_files(source.files, source.tree, tree, files)) {
-    run.result.warnings.push_back(std::move(warning));
-  }
+  study::append_each_once(run.result.warnings,
+                          study::changed_files(source.files, source.tree, tree, files));
   const double step = study::step_of(run.result.summary);
   if (!flags.change_it() && flags.point.empty()) {
     Recorded recorded = recorded_in(file);
@@ -184,8 +176,8 @@ int report_page(const Invocation& invocation) {
   std::string date;
   ScenarioFlags flags;
   CLI::App app;
-  app.add_option("FILE", file, "result, scenario, records of a sweep or collectives, or comparison")
-      ->required();
+  add_argument(app, "FILE", file,
+               "result, scenario, records of a sweep or collectives, or comparison");
   add_value(app, "--date", date, "TEXT",
             "text that the page ends with; without it equal runs give equal pages");
   add_scenario_flags(app, flags);
@@ -197,18 +189,17 @@ int report_page(const Invocation& invocation) {
     const RecordsPage page =
         records_page(read_plot_rows(text.empty() ? io::read_text(file) : text, file), file,
                      common.output, footer);
-    write_document(common, {.text = [&] { return page.html; }, .tree = [&] { return page.facts; }},
-                   Format::html);
-    return kOk;
+    return write_document(common,
+                          {.text = [&] { return page.html; }, .tree = [&] { return page.facts; }},
+                          Format::html);
   }
   study::Files files(invocation.data_folder, {common.output});
   const ReportedRun run = reported_run(file, text, flags, common, files);
-  write_document(common,
-                 {.text = [&] { return result_page(run, footer); },
-                  .tree = [&] { return report_facts(run); },
-                  .warnings = run.result.warnings},
-                 Format::html);
-  return kOk;
+  return write_document(common,
+                        {.text = [&] { return result_page(run, footer); },
+                         .tree = [&] { return report_facts(run); },
+                         .warnings = run.result.warnings},
+                        Format::html);
 }
 
 } // namespace stepsim::cli

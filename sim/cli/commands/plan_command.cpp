@@ -5,12 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "buckets/problem.hpp"
 #include "cli/help/help_text.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "document/fields/written.hpp"
-#include "document/json_text.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/problem_file.hpp"
 
@@ -54,22 +50,11 @@ std::vector<const buckets::Planner*> parse_planners(std::string_view list) {
     if (!planner->fits_problem_files()) {
       throw UsageError("--planners: " + study::not_for_problem_files(*planner));
     }
-    if (std::find(chosen.begin(), chosen.end(), planner) == chosen.end()) {
+    if (std::ranges::find(chosen, planner) == chosen.end()) {
       chosen.push_back(planner);
     }
   }
   return chosen;
-}
-
-// Planners for help, from their table.
-std::string planner_list() {
-  std::vector<HelpRow> rows;
-  for (const buckets::Planner& planner : buckets::planners()) {
-    if (planner.fits_problem_files()) {
-      rows.emplace_back(planner.name, planner.summary);
-    }
-  }
-  return help_list("Planners", rows);
 }
 
 // Groups as lists [first, last], numbered from 1 in backward order. All groups are contiguous here,
@@ -148,10 +133,8 @@ std::string plan_text(const study::ProblemFile& file, const std::vector<Planned>
   if (file.forward_s) {
     table.headings.insert(table.headings.begin() + 1, "iteration [ms]");
   }
-  const auto best =
-      std::min_element(plans.begin(), plans.end(), [](const Planned& a, const Planned& b) {
-        return a.plan.finish < b.plan.finish;
-      });
+  const auto finish_of = [](const Planned& each) { return each.plan.finish.value; };
+  const auto best = std::ranges::min_element(plans, {}, finish_of);
   for (const Planned& each : plans) {
     std::vector<std::string> row{
         std::string(each.planner->name), milliseconds_cell(each.plan.finish.value),
@@ -165,7 +148,7 @@ std::string plan_text(const study::ProblemFile& file, const std::vector<Planned>
     }
     table.rows.push_back(std::move(row));
   }
-  const bool at_once = std::any_of(plans.begin(), plans.end(), [](const Planned& each) {
+  const bool at_once = std::ranges::any_of(plans, [](const Planned& each) {
     return each.planner->schedule == buckets::Schedule::asc_wfbp;
   });
   return table_text(table) + "\nlower bound " + (at_once ? "of one message at a time " : "") +
@@ -205,11 +188,12 @@ double expected_seconds(const study::ProblemFile& file,
 int plan(const Invocation& invocation) {
   PlanOptions options;
   CLI::App app;
-  app.add_option("PROBLEM", options.file, "file of kind problem; - = standard input")->required();
-  app.add_option("--planners", options.planners,
-                 "which of those below; default " + options.planners)
-      ->type_name("LIST");
-  app.footer(planner_list());
+  add_argument(app, "PROBLEM", options.file, "file of kind problem; - = standard input");
+  add_value(app, "--planners", options.planners, "LIST",
+            "which of those below; default " + options.planners);
+  std::vector<buckets::Planner> rows(buckets::planners().begin(), buckets::planners().end());
+  std::erase_if(rows, [](const auto& planner) { return !planner.fits_problem_files(); });
+  app.footer(help_list("Planners", named(rows)));
   Common common(app, kPlanText, invocation);
   const std::vector<const buckets::Planner*> chosen = parse_planners(options.planners);
   study::Files files(invocation.data_folder, {common.output});
@@ -229,10 +213,9 @@ int plan(const Invocation& invocation) {
   io::require_finite(tree);
   const std::vector<std::string> warnings = warnings_of(file, plans);
   tree.set("warnings", io::Array(warnings.begin(), warnings.end()));
-  write_document(common, {.text = [&] { return plan_text(file, plans); },
-                          .tree = [&] { return tree; },
-                          .warnings = warnings});
-  return kOk;
+  return write_document(common, {.text = [&] { return plan_text(file, plans); },
+                                 .tree = [&] { return tree; },
+                                 .warnings = warnings});
 }
 
 } // namespace stepsim::cli

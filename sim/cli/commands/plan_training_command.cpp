@@ -6,10 +6,7 @@
 #include "cli/commands/emit.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/text/record_table.hpp"
-#include "document/json_text.hpp"
-#include "run/summary_fields.hpp"
 #include "scenario/parse_context.hpp"
 #include "study/plan_training.hpp"
 #include "study/sweep/assumed.hpp"
@@ -21,13 +18,12 @@ namespace {
 constexpr CommandText kPlanTrainingText = emitting(choosing_columns({
     "plan-training",
     "SCENARIO",
-    "Finds the fastest way to train a model in the memory of its GPUs: the strategy of sharding,\n"
-    "the groups of hybrid_shard, what backward computes again, the micro-batches of an update,\n"
-    "the size of buckets, the units of layers whose parameters are gathered together. Lists what\n"
-    "it ran, best first, by time per sample. A worker keeps its number of samples an update. "
-    "Plans\n"
-    "that cannot fit, and those whose computing alone takes longer than the best plan, are not\n"
-    "run. Exit code 4 if nothing fits.",
+    R"(Finds the fastest way to train a model in the memory of its GPUs: the strategy of sharding,
+the groups of hybrid_shard, what backward computes again, the micro-batches of an update,
+the size of buckets, the units of layers whose parameters are gathered together. Lists what
+it ran, best first, by time per sample. A worker keeps its number of samples an update. Plans
+that cannot fit, and those whose computing alone takes longer than the best plan, are not
+run. Exit code 4 if nothing fits.)",
     "stepsim plan-training examples/llama3-8b-h100.scenario.json\n"
     "stepsim plan-training s.json --nodes 2,4,8 --set /workload/batch_size=8\n"
     "stepsim plan-training s.json --emit torchtitan -o planned.py\n"
@@ -40,11 +36,10 @@ constexpr std::size_t kShownRows = 16; // of the table
 
 // "next: stepsim run s.json --set ..", the best.
 std::string next_text(const std::string& file, const study::TrainingPlan& plan) {
-  std::string text = "next: stepsim run " + file;
-  for (const io::Json& each : plan.found.rows.front().find("set")->as_array()) {
-    text += " --set " + each.as_string();
-  }
-  return text;
+  return "next: stepsim run " + file +
+         base::listed(
+             plan.found.rows.front().find("set")->as_array(),
+             [](const io::Json& each) { return " --set " + each.as_string(); }, "");
 }
 
 std::string searched_text(const study::TrainingPlan& plan) {
@@ -81,8 +76,7 @@ std::string lean_text(const study::Comparison& found) {
   for (const std::string& key : found.varied) {
     const io::Json& value = *found.rows[least].find(key);
     if (!value.is_null() && !(value == *found.rows[best].find(key))) {
-      words += (words.empty() ? "" : ", ") + key + " " +
-               (value.is_string() ? value.as_string() : io::compact(value));
+      words += (words.empty() ? "" : ", ") + key + " " + plain_cell(value);
     }
   }
   return "not told apart from the best, with " + base::readable_bytes(memory_of(least)) +
@@ -130,7 +124,7 @@ int plan_training(const Invocation& invocation) {
   std::string only;
   ScenarioFlags flags;
   CLI::App app;
-  app.add_option("SCENARIO", file, "file of kind scenario; - = standard input")->required();
+  add_argument(app, "SCENARIO", file, "file of kind scenario; - = standard input");
   add_value(app, "--emit", emitted, "WHAT",
             "writes the best as the settings of torchtitan (Python), deepspeed (JSON), "
             "accelerate (YAML) or fsdp (PyTorch, Python)");
@@ -148,7 +142,7 @@ int plan_training(const Invocation& invocation) {
     }
   }
   if (!only.empty()) {
-    require_word("--only", only, std::vector<std::string_view>{"units"});
+    require_word("--only", only, {"units"});
     refuse_others(common,
                   {"SCENARIO", "--only", "--set", "--method", "--seed", "--conditions", "--point"},
                   "has no meaning for --only units");
@@ -156,10 +150,8 @@ int plan_training(const Invocation& invocation) {
   study::TrainingPlanOptions options;
   options.max_seconds = max_seconds(flags);
   options.progress = counting(common);
-  for (const double value :
-       nodes.empty() ? std::vector<double>()
-                     : numbers("--nodes", nodes, base::QuantityKind::count, io::at_least(1))) {
-    options.nodes.push_back(static_cast<std::int64_t>(value));
+  if (!nodes.empty()) {
+    options.nodes = counts("--nodes", nodes, io::at_least(1));
   }
   const io::Json tree = read_scenario_tree(file, flags, invocation.data_folder, common);
   study::Files files(invocation.data_folder, {common.output});

@@ -4,8 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/plot/rows_figure.hpp"
-#include "cli/shell/document.hpp"
-#include "cli/shell/output.hpp"
 #include "plot/svg.hpp"
 
 namespace stepsim::cli {
@@ -35,18 +33,19 @@ struct PlotFlags {
   PlotRequest request;
 };
 
-KeyValue key_value(std::string_view flag, const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw UsageError(std::string(flag) + " " + base::shown_value(text) + ": must be NAME=TEXT");
-  }
-  return {text.substr(0, equals), text.substr(equals + 1)};
+std::vector<KeyValue> key_values(const std::string& flag, const std::vector<std::string>& texts) {
+  return base::collected<KeyValue>(texts, [&](const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw UsageError(flag + " " + base::shown_value(text) + ": must be NAME=TEXT");
+    }
+    return KeyValue{text.substr(0, equals), text.substr(equals + 1)};
+  });
 }
 
 void add_plot_flags(CLI::App& app, PlotFlags& flags) {
   PlotRequest& request = flags.request;
-  app.add_option("FILE", flags.file, "records: JSON Lines, CSV or JSON; - = standard input")
-      ->required();
+  add_argument(app, "FILE", flags.file, "records: JSON Lines, CSV or JSON; - = standard input");
   add_value(app, "--x", request.x, "KEY", "key of the horizontal axis")->required();
   add_value(app, "--y", request.y, "KEY", "key of the vertical axis")->required();
   add_value(app, "--by", request.by, "KEY", "a curve per value of this key");
@@ -87,14 +86,10 @@ int plot_records(const Invocation& invocation) {
   PlotRequest& request = flags.request;
   read_word("--x-scale", flags.x_scale, plot::kScales, request.x_scale);
   read_word("--y-scale", flags.y_scale, plot::kScales, request.y_scale);
-  for (const std::string& where : flags.where) {
-    request.where.push_back(key_value("--where", where));
-  }
-  for (const std::string& label : flags.labels) {
-    request.labels.push_back(key_value("--label", label));
-  }
+  request.where = key_values("--where", flags.where);
+  request.labels = key_values("--label", flags.labels);
   if (!flags.band.empty()) {
-    request.band = key_value("--band", flags.band);
+    request.band = key_values("--band", {flags.band}).front();
     request.band_label = request.band_label.empty() ? "5th to 95th percentile" : request.band_label;
   }
   const PlotRows rows = read_plot_rows(io::read_text(flags.file), flags.file);

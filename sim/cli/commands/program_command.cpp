@@ -5,9 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/text/topology_text.hpp"
-#include "programs/explain/binding_path.hpp"
 
 namespace stepsim::cli {
 
@@ -35,8 +33,7 @@ int program(const Invocation& invocation) {
   std::string dot;
   ScenarioFlags flags;
   CLI::App app;
-  app.add_option("SCENARIO", name, "file of kind scenario or program; - = standard input")
-      ->required();
+  add_argument(app, "SCENARIO", name, "file of kind scenario or program; - = standard input");
   add_value(app, "--dot", dot, "FILE.dot",
             "also writes the graph for Graphviz, the critical cycle bold");
   add_scenario_flags(app, flags);

@@ -4,16 +4,12 @@
 #include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
-#include <set>
 
 #include "cli/commands/reproduced_runs.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "document/file.hpp"
-#include "document/json_text.hpp"
 #include "plot/svg.hpp"
 #include "study/reproduce/paper_page.hpp"
-#include "study/reproduce/paper_records.hpp"
 #include "study/reproduce/scoreboard_tables.hpp"
 
 namespace stepsim::cli {
@@ -58,14 +54,6 @@ struct Reproduced {
   std::vector<reproduce::Decided> decided;
   std::map<std::string, std::string> stored; // records of slow runs, by the path of their file
 };
-
-std::vector<std::string> papers_of(const std::string& word) {
-  require_word("PAPER", word, kPapers);
-  if (word != "all") {
-    return {word};
-  }
-  return {kPapers.begin(), kPapers.end() - 1};
-}
 
 // Adds the names of the runs in a part of figures.json, which stand at `run` and in lists `runs`.
 void add_runs(const io::Json& json, std::string_view key, std::set<std::string>& runs) {
@@ -176,27 +164,14 @@ FileTexts pages_of(const std::vector<Reproduced>& results, bool all) {
 
 // The first line in which two texts differ, counted from 1, as each of them has it.
 std::string difference(std::string_view committed, std::string_view now) {
-  std::size_t line = 1;
-  std::size_t start = 0;
-  const std::size_t both = std::min(committed.size(), now.size());
-  std::size_t i = 0;
-  for (; i < both && committed[i] == now[i]; ++i) {
-    if (committed[i] == '\n') {
-      ++line;
-      start = i + 1;
-    }
-  }
+  const std::string_view same(committed.begin(), std::ranges::mismatch(committed, now).in1);
+  const auto line = 1 + std::ranges::count(same, '\n');
+  const std::size_t start = same.rfind('\n') + 1;
   const auto line_of = [&](std::string_view text) {
     const std::string_view rest = text.substr(std::min(start, text.size()));
     return base::shown_value(rest.substr(0, rest.find('\n')), 160);
   };
   return std::to_string(line) + ": has " + line_of(committed) + ", now " + line_of(now);
-}
-
-// Installed pages lie in share/doc/stepsim, beside the data in share/stepsim.
-fs::path docs_folder(const fs::path& data_folder) {
-  const fs::path own = data_folder / "docs";
-  return fs::is_directory(own) ? own : data_folder / "../doc/stepsim/docs";
 }
 
 // 0 where the committed files are what is written now, else 4 and the first difference.
@@ -226,20 +201,13 @@ std::string text_of(const std::vector<Reproduced>& results) {
   return table_text(table) + reproduce::counts_text(sum) + "\n";
 }
 
-io::Json tree_of(const std::vector<Reproduced>& results) {
-  return io::Object{{"papers", base::collected<io::Json>(results, [](const Reproduced& each) {
-                       return reproduce::claims_tree(each.paper, each.decided);
-                     })}};
-}
-
 } // namespace
 
 // Records of a run that nobody asked to keep go to a scratch folder: a check changes nothing.
 int reproduce(const Invocation& invocation) {
   ReproduceFlags flags;
   CLI::App app;
-  app.add_option("PAPER", flags.paper, "mg-wfbp, gtopk, lp, pipe-sgd, dlcp, scoreboard or all")
-      ->required();
+  add_argument(app, "PAPER", flags.paper, "mg-wfbp, gtopk, lp, pipe-sgd, dlcp, scoreboard or all");
   add_value(app, "--figure", flags.figure, "ID", "draws and decides only this figure");
   app.add_flag("--check", flags.check,
                "compares with the committed page and pictures byte for byte; exit 4 and the first "
@@ -261,7 +229,11 @@ int reproduce(const Invocation& invocation) {
   const fs::path folder =
       common.output == "-" ? fs::path("results/reproduce") : fs::path(common.output);
   common.output = "-";
-  const std::vector<std::string> names = papers_of(flags.paper);
+  require_word("PAPER", flags.paper, kPapers);
+  std::vector<std::string> names{flags.paper};
+  if (flags.paper == "all") {
+    names.assign(kPapers.begin(), kPapers.end() - 1);
+  }
   (void)optional_count("--jobs", flags.jobs, io::between(1, 4096));
   if (own_place) {
     require_parent(folder);
@@ -288,10 +260,17 @@ int reproduce(const Invocation& invocation) {
     }
   }
   if (format_of(common, Format::table) == Format::json || !own_place || !common.quiet) {
-    write_document(common, {.text = [&] { return text_of(results); },
-                            .tree = [&] { return tree_of(results); }});
+    const auto claims = base::collected<io::Json>(results, [](const Reproduced& each) {
+      return reproduce::claims_tree(each.paper, each.decided);
+    });
+    const io::Json tree(io::Object{{"papers", claims}});
+    write_document(common,
+                   {.text = [&] { return text_of(results); }, .tree = [&] { return tree; }});
   }
-  const fs::path docs = docs_folder(invocation.data_folder);
+  fs::path docs = fs::path(invocation.data_folder) / "docs";
+  if (!fs::is_directory(docs)) { // installed, beside the data in share/stepsim
+    docs = fs::path(invocation.data_folder) / "../doc/stepsim/docs";
+  }
   if (flags.update) {
     for (const auto& [name, text] : pages_of(results, flags.paper == "all")) {
       fs::create_directories((docs / name).parent_path());

@@ -4,24 +4,14 @@
 
 #include "base/printable.hpp"
 #include "cli/commands/commands.hpp"
-#include "cli/shell/document.hpp"
-#include "cli/shell/progress.hpp"
 #include "document/file.hpp"
-#include "document/json_text.hpp"
-#include "study/reproduce/paper_records.hpp"
 #include "study/reproduce/scoreboard_tables.hpp"
 
 namespace stepsim::cli {
 
 namespace {
 
-const Command& command_of(const reproduce::Run& run) {
-  const auto found = std::ranges::find(commands(), run.argv.front(), &Command::name);
-  if (found == commands().end()) {
-    throw UsageError(base::shown_value(run.argv.front()) + ": unknown command");
-  }
-  return *found;
-}
+namespace fs = std::filesystem;
 
 // The file with the records of a run.
 std::string file_of(const reproduce::Run& run, const RunChoice& choice) {
@@ -48,7 +38,8 @@ void run_command_of(const reproduce::Run& run, const std::vector<std::string>& w
     inner.arguments.insert(inner.arguments.end(), {"--jobs", choice.jobs});
   }
   try {
-    if (const int code = command_of(run).run(inner); code != kOk) {
+    if (const int code = find_command(stepsim_program(), run.argv.front()).run(inner);
+        code != kOk) {
       throw SimulationError("exit code " + std::to_string(code));
     }
   } catch (const UsageError& error) {
@@ -160,8 +151,6 @@ reproduce::AllRecords reproduced_records(const reproduce::Reproduction& paper,
 }
 
 namespace {
-
-namespace fs = std::filesystem;
 
 io::Array list_of(const reproduce::Records& records) { return {records.begin(), records.end()}; }
 

@@ -11,12 +11,7 @@
 
 #include "cli/commands/finished_run.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
-#include "cli/shell/progress.hpp"
 #include "cli/text/answer_texts.hpp"
-#include "document/fields/written.hpp"
-#include "document/file.hpp"
-#include "document/json_text.hpp"
 #include "plot/chrome_trace.hpp"
 #include "run/result_file.hpp"
 #include "run/run.hpp"
@@ -33,8 +28,7 @@ constexpr CommandText kRunText{
     "Predicts the time of one training iteration, where it goes and what was sent when. A result "
     "is\nrun again by the scenario inside it, a sweep's output point by point.",
     "stepsim run scenario.json\n"
-    "stepsim run scenario.json --set /cluster/nodes=64"
-    " --set /communication/schedule=mg_wfbp\n"
+    "stepsim run scenario.json --set /cluster/nodes=64 --set /communication/schedule=mg_wfbp\n"
     "stepsim run scenario.json --json -o result.json --timeline timeline.json.gz\n"
     "stepsim run sweep.jsonl --point 17\n"
     "stepsim run --lines - < scenarios.jsonl > results.jsonl",
@@ -120,13 +114,6 @@ void renew_places(io::Json& value) {
   }
 }
 
-// The allocator keeps what was freed; large lists of the run would get new pages beside it.
-void return_freed_pages() {
-#ifdef __GLIBC__
-  ::malloc_trim(0);
-#endif
-}
-
 // A tree of many layers takes more memory than the run, which has them in the scenario.
 void forget_layers(io::Json& tree) {
   io::Json* workload = tree.find("workload");
@@ -136,7 +123,9 @@ void forget_layers(io::Json& tree) {
     layers->as_array() = io::Array();
     tree.set_origin(tree.file_pointer(), tree.pointer(), tree.line());
     renew_places(tree);
-    return_freed_pages();
+#ifdef __GLIBC__
+    ::malloc_trim(0); // else large lists of the run would get new pages beside what was freed
+#endif
   }
 }
 
@@ -171,11 +160,10 @@ int run_program(const Invocation& invocation, const io::Json& tree, const RunOpt
         file.program, programs::evaluate(file.program, file.evaluation, programs::Record::all)};
     write_timeline(options.timeline, common, study::timeline(drawn, filter));
   }
-  write_document(common,
-                 {.text = [&] { return program_text(explained); },
-                  .tree = [&] { return with_meta(study::explained_tree(explained), invocation); },
-                  .warnings = explained.warnings});
-  return kOk;
+  return write_document(
+      common, {.text = [&] { return program_text(explained); },
+               .tree = [&] { return with_meta(study::explained_tree(explained), invocation); },
+               .warnings = explained.warnings});
 }
 
 // What to measure where one of the parts can be measured: the question costs runs of its own, and
@@ -229,8 +217,8 @@ void correct(const RunOptions& options, const io::Json& tree, study::Files& file
 int run(const Invocation& invocation) {
   RunOptions options;
   CLI::App app;
-  app.add_option("SCENARIO", options.file, "file of kind scenario or program; - = standard input")
-      ->required();
+  add_argument(app, "SCENARIO", options.file,
+               "file of kind scenario or program; - = standard input");
   add_scenario_flags(app, options.flags);
   add_must_fit_flag(app, options.flags.must_fit,
                     "exits with 4 if a GPU does not hold the training");
@@ -243,8 +231,8 @@ int run(const Invocation& invocation) {
                "errors are records");
   add_value(app, "--measured-step", options.measured_step, "TIME",
             "scale the times to this step of one GPU, without communication; short for --set "
-            "/workload/measured_step/step_s=TIME")
-      ->group(kEstimate);
+            "/workload/measured_step/step_s=TIME",
+            kEstimate);
   app.add_flag("--accept-estimate", options.accept_estimate,
                "take the estimate of a network without attention; short for --set "
                "/workload/accept_estimate=true")
@@ -288,8 +276,7 @@ int run(const Invocation& invocation) {
       source.replication);
   forget_layers(tree);
   const std::int64_t replications =
-      options.replications.empty() ? 1
-                                   : count("--replications", options.replications, io::at_least(1));
+      optional_count("--replications", options.replications, io::at_least(1)).value_or(1);
   if (replications > 100'000) {
     throw UsageError("--replications " + base::shown_value(options.replications) +
                      ": must be in [1, 100000]");
@@ -304,9 +291,7 @@ int run(const Invocation& invocation) {
   }
   const auto started = std::chrono::steady_clock::now();
   study::Result result = finished_run(scenario, tree, files, options.flags, replications);
-  for (std::string& warning : study::changed_files(source.files, before, tree, files)) {
-    result.warnings.push_back(std::move(warning));
-  }
+  study::append_each_once(result.warnings, study::changed_files(source.files, before, tree, files));
   warn_of_other_record(source.record, options, result);
   if (!options.measured_total.empty()) {
     correct(options, tree, files, result);
@@ -341,10 +326,7 @@ int run(const Invocation& invocation) {
                  run_text(result, to_measure(tree, scenario, result.summary, files, estimate)));
   }
   print_warnings(result.warnings, common);
-  const study::Summary& summary = result.summary;
-  return options.flags.must_fit ? must_fit_code(summary.memory_fits.value_or(true),
-                                                summary.memory_capacity_bytes.has_value(), common)
-                                : kOk;
+  return must_fit_code(options.flags.must_fit, result.summary, common);
 }
 
 } // namespace stepsim::cli

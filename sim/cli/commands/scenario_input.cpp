@@ -5,16 +5,13 @@
 #include <CLI/CLI.hpp>
 
 #include <cctype>
-#include <set>
 
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
-#include "run/work_estimate.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_tree.hpp"
 #include "study/explained.hpp"
 
 namespace stepsim::cli {
@@ -32,14 +29,13 @@ std::vector<std::pair<std::string, std::string>> set_pointers(const ScenarioFlag
                               ? std::string(flags.set_flag) + " " + base::shown_value(text, 80)
                               : job->second + " " + text.substr(pointer.size() + 1));
   }
-  if (!flags.conditions.empty()) {
-    pointers.emplace_back("/conditions", "--conditions " + flags.conditions);
-  }
-  if (!flags.method.empty()) {
-    pointers.emplace_back("/method", "--method " + flags.method);
-  }
-  if (!flags.seed.empty()) {
-    pointers.emplace_back("/seed", "--seed " + base::shown_value(flags.seed));
+  for (const auto& [name, value] :
+       {std::pair("conditions", &flags.conditions), std::pair("method", &flags.method),
+        std::pair("seed", &flags.seed)}) {
+    if (!value->empty()) {
+      pointers.emplace_back("/" + std::string(name),
+                            "--" + std::string(name) + " " + base::shown_value(*value));
+    }
   }
   return pointers;
 }
@@ -130,8 +126,8 @@ void add_job_flags(CLI::App& app, ScenarioFlags& flags) {
     app.add_option_function<std::string>(
            std::string(flag),
            [&flags, pointer, flag = std::string(flag)](const std::string& value) {
-             flags.set.push_back(std::string(pointer) + "=" + value);
-             flags.job[std::string(pointer)] = flag;
+             flags.set.push_back(pointer + "=" + value);
+             flags.job[pointer] = flag;
            },
            sentence)
         ->type_name(type)
@@ -159,13 +155,18 @@ void add_must_fit_flag(CLI::App& app, bool& must_fit, const std::string& meaning
   app.add_flag("--must-fit", must_fit, meaning);
 }
 
-int must_fit_code(bool fits, bool is_known, const Common& common) {
-  if (!is_known) {
+int must_fit_code(bool must_fit, bool fits, bool is_known, const Common& common) {
+  if (must_fit && !is_known) {
     const std::string warning = "--must-fit tells nothing: the memory of a GPU is not known "
                                 "(/cluster/gpu_memory_bytes)";
     print_warnings({&warning, 1}, common);
   }
-  return fits ? kOk : kTargetNotMet;
+  return fits || !must_fit ? kOk : kTargetNotMet;
+}
+
+int must_fit_code(bool must_fit, const study::Summary& summary, const Common& common) {
+  return must_fit_code(must_fit, summary.memory_fits.value_or(true),
+                       summary.memory_capacity_bytes.has_value(), common);
 }
 
 // Short forms are expanded after every --set, because the next one may point into the object.
@@ -182,13 +183,11 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags) {
     study::set_conditions(*study::kConditionsKinds.find(flags.conditions), tree);
   }
   for (const std::string& text : flags.set) {
-    try {
+    of_flag(std::string(flags.set_flag) + " ", [&] {
       auto [pointer, value] = study::parse_set(text);
       io::assign(tree, pointer, std::move(value));
       tree = study::with_short_forms_expanded(std::move(tree));
-    } catch (const UsageError& error) {
-      throw UsageError(std::string(flags.set_flag) + " " + error.what());
-    }
+    });
   }
   if (!flags.method.empty()) {
     io::assign(tree, "/method", flags.method);
@@ -320,13 +319,11 @@ study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree
 }
 
 CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over) {
-  return app
-      .add_option(
-          "--over", over,
-          "values to vary, e.g. /cluster/nodes=4,8,16 or 4:64:x2; numbers may carry units, "
-          "bare ones are in the SI unit of the key; repeatable, all combinations, the first "
-          "varies slowest")
-      ->type_name("POINTER=VALUES")
+  return add_value(
+             app, "--over", over, "POINTER=VALUES",
+             "values to vary, e.g. /cluster/nodes=4,8,16 or 4:64:x2; numbers may carry units, "
+             "bare ones are in the SI unit of the key; repeatable, all combinations, the first "
+             "varies slowest")
       ->allow_extra_args(false);
 }
 
@@ -334,11 +331,7 @@ CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over) {
 std::vector<study::Axis> parse_over_flags(const std::vector<std::string>& over) {
   std::vector<study::Axis> axes;
   for (const std::string& text : over) {
-    try {
-      axes.push_back(study::parse_over(text));
-    } catch (const UsageError& error) {
-      throw UsageError(std::string("--over ") + error.what());
-    }
+    axes.push_back(of_flag("--over ", [&] { return study::parse_over(text); }));
   }
   return axes;
 }

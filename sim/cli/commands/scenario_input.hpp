@@ -1,18 +1,10 @@
 #pragma once
 // Reads the scenario of a command: a file, changed by --set, --method, --seed and --conditions.
 
-#include <map>
-
 #include "cli/shell/app.hpp"
 #include "programs/explain/binding_path.hpp"
 #include "run/result.hpp"
-#include "scenario/program_file.hpp"
 #include "study/sweep/sweep.hpp"
-
-namespace CLI {
-class App;
-class Option;
-} // namespace CLI
 
 namespace stepsim::cli {
 
@@ -41,9 +33,11 @@ void add_scenario_flags(CLI::App& app, ScenarioFlags& flags);
 // Adds --must-fit, whose sentence is `meaning`.
 void add_must_fit_flag(CLI::App& app, bool& must_fit, const std::string& meaning);
 
-// The exit code that --must-fit makes. Warns where no memory of a GPU is known, and so nothing can
-// be told.
-[[nodiscard]] int must_fit_code(bool fits, bool is_known, const Common& common);
+// The exit code that --must-fit makes, if it was typed. Warns where no memory of a GPU is known,
+// and so nothing can be told.
+[[nodiscard]] int must_fit_code(bool must_fit, bool fits, bool is_known, const Common& common);
+// The same for a run.
+[[nodiscard]] int must_fit_code(bool must_fit, const study::Summary& summary, const Common& common);
 
 inline constexpr const char* kJobGroup = "The whole training"; // of these flags, in help
 // Adds the flags of /job, each short for --set; after add_scenario_flags().

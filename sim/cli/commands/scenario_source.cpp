@@ -5,8 +5,6 @@
 #include "cli/shell/flag_values.hpp"
 #include "document/json_text.hpp"
 #include "import/import_detect.hpp"
-#include "scenario/scenario_tree.hpp"
-#include "study/sweep/sweep_output.hpp"
 
 namespace stepsim::cli {
 

@@ -4,9 +4,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-
-#include "cli/shell/output.hpp"
 #include "cli/text/key_text.hpp"
 
 namespace stepsim::cli {
@@ -32,7 +29,7 @@ int schema(const Invocation& invocation) {
   CLI::App app;
   const std::vector<io::FileKind> kinds = file_kinds();
   const auto known = base::collected<std::string_view>(kinds, &io::FileKind::kind);
-  app.add_option("KIND", kind, "kind of the file: " + base::joined(known))->required();
+  add_argument(app, "KIND", kind, "kind of the file: " + base::joined(known));
   Common common(app, kSchemaText, invocation);
   write_tree(common, io::schema(base::row_named(kinds, &io::FileKind::kind, kind, "", "KIND")));
   return kOk;

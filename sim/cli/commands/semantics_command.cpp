@@ -5,13 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-
 #include "base/printable.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
-#include "cli/shell/output.hpp"
-#include "document/json_text.hpp"
 #include "study/semantics_result.hpp"
 
 namespace stepsim::cli {
@@ -30,31 +25,6 @@ constexpr CommandText kSemanticsText{
     "The file is described in docs/file-formats.md and schemas/sparse_semantics.schema.json.",
     kJsonOrTable,
 };
-
-// Cells of a block of text, one inner list per line; lines may have different lengths.
-using Rows = std::vector<std::vector<std::string>>;
-
-// Left-aligned columns, two blanks between them. Tables with headings (cli/shell/document.hpp)
-// would align numbers to the right, where lists of entries are hard to compare.
-std::string columns(const Rows& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      widths[c] = std::max(widths[c], row[c].size());
-    }
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line = " ";
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      line += " " + row[c] + std::string(widths[c] - row[c].size() + 1, ' ');
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
 
 // "{index:value, ...}", the first ten entries.
 std::string vector_text(const collectives::SparseVector& vector) {
@@ -86,36 +56,42 @@ std::string lost_text(const collectives::FeedbackStep& step, std::uint32_t rank)
 // One iteration: what each rank selected, every merge of the tree, and the result next to two
 // yardsticks, the top k of the exact sum of the selected entries and that of the dense sum.
 std::string step_text(const study::SemanticsFile& file, const collectives::FeedbackStep& step) {
-  Rows ranks{{"rank", "selected", "residual (final)", "residual (per_round)", "lost (final)"}};
+  // Lists of entries are hard to compare where they are aligned to the right.
+  Table ranks{{"  rank", "selected", "residual (final)", "residual (per_round)", "lost (final)"},
+              {},
+              "",
+              true};
   for (std::uint32_t rank = 0; rank < file.ranks; ++rank) {
-    ranks.push_back({std::to_string(rank), vector_text(step.selected[rank]),
-                     vector_text(step.final.residuals[rank]),
-                     vector_text(step.per_round.residuals[rank]), lost_text(step, rank)});
+    ranks.rows.push_back({"  " + std::to_string(rank), vector_text(step.selected[rank]),
+                          vector_text(step.final.residuals[rank]),
+                          vector_text(step.per_round.residuals[rank]), lost_text(step, rank)});
   }
-  std::string text = columns(ranks);
+  std::string text = table_text(ranks);
   const auto& rounds = step.global.rounds;
   if (!rounds.empty()) {
-    Rows merges{{"round", "rank", "from", "merged list"}};
+    Table merges{{"  round", "rank", "from", "merged list"}, {}, "", true};
     for (std::size_t round = 0; round < rounds.size(); ++round) {
       for (const collectives::Merge& merge : rounds[round]) {
-        merges.push_back({std::to_string(round), std::to_string(merge.rank),
-                          std::to_string(merge.from), vector_text(merge.result)});
+        merges.rows.push_back({"  " + std::to_string(round), std::to_string(merge.rank),
+                               std::to_string(merge.from), vector_text(merge.result)});
       }
     }
-    text += "\n" + columns(merges);
+    text += "\n" + table_text(merges);
   }
   const collectives::SparseVector local =
       collectives::select_top_k(collectives::sparse_sum(step.selected), file.k);
   const collectives::SparseVector dense =
       collectives::select_top_k(collectives::sparse_sum(step.accumulated), file.k);
   return text + "\n" +
-         columns({{"final", vector_text(step.global.result)},
-                  {"update", vector_text(step.update)},
-                  {"exact local top k", vector_text(local)},
-                  {"dense top k", vector_text(dense)},
-                  {"conservation error",
-                   base::shortest(step.final.conservation_error) + " (final), " +
-                       base::shortest(step.per_round.conservation_error) + " (per_round)"}});
+         table_text({{"  final", vector_text(step.global.result)},
+                     {{"  update", vector_text(step.update)},
+                      {"  exact local top k", vector_text(local)},
+                      {"  dense top k", vector_text(dense)},
+                      {"  conservation error",
+                       base::shortest(step.final.conservation_error) + " (final), " +
+                           base::shortest(step.per_round.conservation_error) + " (per_round)"}},
+                     "",
+                     true});
 }
 
 // A heading with the parameters, then one block per iteration.
@@ -139,7 +115,7 @@ std::string semantics_text(const study::SemanticsFile& file,
 int semantics(const Invocation& invocation) {
   std::string name;
   CLI::App app;
-  app.add_option("FILE", name, "file of kind sparse_semantics; - = standard input")->required();
+  add_argument(app, "FILE", name, "file of kind sparse_semantics; - = standard input");
   Common common(app, kSemanticsText, invocation);
   const study::SemanticsFile file = study::parse_semantics(io::read_json(name));
   const std::vector<collectives::FeedbackStep> steps = study::run_semantics(file);
@@ -153,11 +129,9 @@ int semantics(const Invocation& invocation) {
   write_document(common, {.text = [&] { return semantics_text(file, steps) + comparison; },
                           .tree = [&] { return tree; },
                           .warnings = study::semantics_warnings(file)});
-  if (difference) {
-    return report_error(name + ": " + difference->pointer + ": " + difference->message,
-                        kTargetNotMet, common.color);
-  }
-  return kOk;
+  return difference ? report_error(name + ": " + difference->pointer + ": " + difference->message,
+                                   kTargetNotMet, common.color)
+                    : kOk;
 }
 
 } // namespace stepsim::cli

@@ -10,12 +10,8 @@
 
 #include "base/printable.hpp"
 #include "cli/commands/scenario_input.hpp"
-#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/shell/unit_text.hpp"
-#include "document/json_text.hpp"
-#include "study/crossings.hpp"
 #include "study/sweep/assumed.hpp"
 
 namespace stepsim::cli {
@@ -25,9 +21,8 @@ namespace {
 constexpr CommandText kSolveText{
     "solve",
     "SCENARIO",
-    "Finds every value of one field, between two bounds, at which a number of the result reaches "
-    "a\n"
-    "target. Curves need not be monotone: there can be several. Exit code 4 if there is none.",
+    R"(Finds every value of one field, between two bounds, at which a number of the result reaches a
+target. Curves need not be monotone: there can be several. Exit code 4 if there is none.)",
     "stepsim solve scenario.json --for /cluster/network/bandwidth_Bps --between 1Gbps,400Gbps"
     " --target scaling_efficiency=0.9\n"
     "stepsim solve scenario.json --for /cluster/nodes --between 16,512"
@@ -55,7 +50,7 @@ struct SolveFlags {
 
 // Values of --between and --target stay texts: their units follow from the field and the metric.
 void add_flags(CLI::App& app, SolveFlags& flags) {
-  app.add_option("SCENARIO", flags.file, "file of kind scenario; - = standard input")->required();
+  add_argument(app, "SCENARIO", flags.file, "file of kind scenario; - = standard input");
   add_value(app, "--for", flags.pointer, "POINTER", "the field to vary, e.g. /cluster/nodes")
       ->required();
   add_value(app, "--between", flags.between, "LO,HI",
@@ -107,18 +102,10 @@ study::SolveProblem read_problem(const SolveFlags& flags, study::Files& files,
   }
   problem.points = flags.points;
   if (flags.pointer.starts_with('/')) { // a wrong unit may be that of a wrong key
-    try {
-      study::require_field(problem.scenario, flags.pointer, files);
-    } catch (const UsageError& error) {
-      throw UsageError(std::string("--for ") + error.what());
-    }
+    of_flag("--for ", [&] { study::require_field(problem.scenario, flags.pointer, files); });
   }
-  study::Axis bounds;
-  try {
-    bounds = study::parse_over(flags.pointer + "=" + flags.between);
-  } catch (const UsageError& error) {
-    throw UsageError(std::string("--for, --between: ") + error.what());
-  }
+  const study::Axis bounds = of_flag(
+      "--for, --between: ", [&] { return study::parse_over(flags.pointer + "=" + flags.between); });
   const std::string given = "--between " + base::shown_value(flags.between) + ": ";
   if (bounds.values.size() != 2 || !bounds.values[0].is_number() || !bounds.values[1].is_number()) {
     throw UsageError(given + "must be two numbers LO,HI");
@@ -171,8 +158,7 @@ std::string curve_text(const study::SolveProblem& problem, const study::Solution
   }
   Table table;
   const auto add = [&](const std::string& key, const auto& value_of) {
-    const ValueColumn column = value_column(key, base::collected<io::Json>(shown, value_of));
-    add_column(table, column.heading, column.cells, std::identity());
+    add_value_column(table, key, base::collected<io::Json>(shown, value_of));
   };
   add(field_name(problem), &study::SolvePoint::value);
   add(problem.metric,
@@ -245,17 +231,15 @@ std::string solution_text(const study::SolveProblem& problem, const study::Solut
 // The crossings as flat records, each with the pointer and the target, so that records of several
 // searches can be put into one table.
 io::Array crossing_records(const io::Json& tree) {
-  io::Array records;
-  for (const io::Json& crossing : tree.find("crossings")->as_array()) {
-    io::Json record(io::Object{{"pointer", *tree.find("pointer")},
-                               {"metric", *tree.find("target")->find("metric")},
-                               {"target", *tree.find("target")->find("value")}});
-    for (const std::string_view key : {"value", "metric_value", "direction"}) {
-      record.set(key, *crossing.find(key));
-    }
-    records.push_back(std::move(record));
-  }
-  return records;
+  const io::Json& target = *tree.find("target");
+  return io::write_each(tree.find("crossings")->as_array(), [&](const io::Json& crossing) {
+    return io::Object{{"pointer", *tree.find("pointer")},
+                      {"metric", *target.find("metric")},
+                      {"target", *target.find("value")},
+                      {"value", *crossing.find("value")},
+                      {"metric_value", *crossing.find("metric_value")},
+                      {"direction", *crossing.find("direction")}};
+  });
 }
 
 // An error in the value that --between gave is the flag's, all others are those of the scenario

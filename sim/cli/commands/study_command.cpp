@@ -10,10 +10,7 @@
 #include "cli/report/result_page.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
-#include "cli/shell/progress.hpp"
 #include "cli/text/answer_texts.hpp"
-#include "document/json_text.hpp"
 #include "import/import_detect.hpp"
 #include "plot/svg.hpp"
 #include "run/result_file.hpp"
@@ -67,8 +64,7 @@ void add_flags(CLI::App& app, StudyFlags& flags) {
   add_value(app, "--batch-size", flags.import.batch_size, "N",
             "samples per GPU; not in the profiler's file; default unknown");
   add_value(app, "--parameters", flags.import.parameters, "N",
-            "elements of all gradients, e.g. 110M, where the file has no sizes (assumed "
-            "spread)");
+            "elements of all gradients, e.g. 110M, where the file has no sizes (assumed spread)");
   add_value(app, "--sizes", flags.import.sizes, "FILE",
             "CSV with name,elements[,dtype] of every parameter, where the file has no sizes");
   app.add_flag("--ideal", flags.ideal, "kernel times over ideal links: nothing is carried");
@@ -121,11 +117,7 @@ public:
   [[nodiscard]] std::string finish() {
     stop_if_interrupted();
     finished_ = true;
-    std::string text = path_ + "/";
-    for (const std::string& name : names_) {
-      text += (&name == &names_.front() ? "" : ", ") + name;
-    }
-    return text;
+    return path_ + "/" + base::listed(names_);
   }
 
 private:
@@ -160,24 +152,6 @@ std::string trace_file(StudyFlags& flags, StudyFolder& folder, study::Files& fil
   return path;
 }
 
-std::optional<io::LibraryMeasurements> logs_of(const StudyFlags& flags) {
-  if (flags.logs.empty()) {
-    return std::nullopt;
-  }
-  io::MeasurementOptions options;
-  options.importer = "stepsim " + std::string(version());
-  return io::read_measurements(flags.logs, options);
-}
-
-std::vector<std::int64_t> gpu_counts(const std::string& text) {
-  std::vector<std::int64_t> counts;
-  for (const double value : numbers("--gpus", text, base::QuantityKind::count, io::at_least(1))) {
-    counts.push_back(static_cast<std::int64_t>(value));
-  }
-  std::ranges::sort(counts);
-  return counts;
-}
-
 // What the folder holds beside the scenario and what it names, which the study saved.
 void write_files(const study::TraceStudy& study, const io::Json& tree, StudyFolder& folder,
                  const Invocation& invocation) {
@@ -210,19 +184,22 @@ int study_trace(const Invocation& invocation) {
   common.output = "-";
   study::Files files(invocation.data_folder);
   if (study::is_shipped_name(flags.cluster) && !flags.cluster.empty()) {
-    try {
-      (void)study::shipped_file(invocation.data_folder, study::kShippedNodes, flags.cluster);
-    } catch (const UsageError& error) {
-      throw UsageError(std::string("--cluster: ") + error.what());
-    }
+    (void)of_flag("--cluster: ", [&] {
+      return study::shipped_file(invocation.data_folder, study::kShippedNodes, flags.cluster);
+    });
   }
+  io::MeasurementOptions measured;
+  measured.importer = "stepsim " + std::string(version());
+  std::vector<std::int64_t> gpus = counts("--gpus", flags.gpus, io::at_least(1));
+  std::ranges::sort(gpus);
   const study::TraceStudy study = study::trace_study(
       {.trace = trace_file(flags, folder, files, common),
        .node_type = flags.cluster,
        .network = flags.network,
-       .gpus = gpu_counts(flags.gpus),
+       .gpus = std::move(gpus),
        .ideal = flags.ideal,
-       .logs = logs_of(flags),
+       .logs = flags.logs.empty() ? std::nullopt
+                                  : std::optional(io::read_measurements(flags.logs, measured)),
        .folder = folder.path(),
        .save = [&folder](const std::string& path,
                          const io::Json& tree) { folder.write(path, io::pretty(tree)); },
@@ -247,10 +224,7 @@ int study_trace(const Invocation& invocation) {
                             .tree = [&] { return tree; },
                             .warnings = study.warnings});
   }
-  const study::Summary& summary = study.largest.summary;
-  return flags.must_fit ? must_fit_code(summary.memory_fits.value_or(true),
-                                        summary.memory_capacity_bytes.has_value(), common)
-                        : kOk;
+  return must_fit_code(flags.must_fit, study.largest.summary, common);
 }
 
 } // namespace stepsim::cli

@@ -14,11 +14,7 @@
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
-#include "cli/shell/progress.hpp"
 #include "cli/text/record_table.hpp"
-#include "document/json_text.hpp"
-#include "run/collective_file.hpp"
 
 namespace stepsim::cli {
 
@@ -78,20 +74,6 @@ study::Sweep read_sweep(const SweepFlags& flags, const std::string& data_folder,
   return study::parse_sweep(tree);
 }
 
-// The number of --jobs, or of the cores without it. More threads than cores are allowed.
-int parse_jobs(const std::string& text) {
-  if (text.empty()) {
-    return default_jobs();
-  }
-  return static_cast<int>(count("--jobs", text, io::between(1, 4096)));
-}
-
-// Whole minutes from one minute on: an estimate from three points is not worth its seconds.
-std::string duration_text(double seconds) {
-  return seconds < 60 ? base::readable_seconds(seconds)
-                      : std::to_string(static_cast<std::int64_t>(seconds / 60)) + " min";
-}
-
 // How the timed points were evaluated.
 std::string path_word(const study::SweepEstimate& estimate) {
   const std::array<std::pair<std::int64_t, std::string_view>, 3> ways{
@@ -138,19 +120,21 @@ int dry_run(const study::Sweep& sweep, study::Files& files, const study::SweepOp
   }
   text += '\n';
   for (const study::Axis& axis : sweep.grid.axes) {
-    text += "  " + axis.pointer + ": " +
-            base::counted(static_cast<std::int64_t>(axis.values.size()), "value") + ", " +
+    text += "  " + axis.pointer + ": " + base::counted(std::ssize(axis.values), "value") + ", " +
             io::compact(axis.values.front()) +
             (axis.values.size() > 1 ? " .. " + io::compact(axis.values.back()) : "") + "\n";
   }
   if (sweep.grid.replications > 1) {
     text += "  " + std::to_string(sweep.grid.replications) + " replications\n";
   }
-  text += "about " + duration_text(estimate.seconds) + " with " +
-          base::counted(options.jobs, "thread") + ", from timing three points\n";
+  // Whole minutes from one minute on: an estimate from three points is not worth its seconds.
+  text += "about " +
+          (estimate.seconds < 60
+               ? base::readable_seconds(estimate.seconds)
+               : std::to_string(static_cast<std::int64_t>(estimate.seconds / 60)) + " min") +
+          " with " + base::counted(options.jobs, "thread") + ", from timing three points\n";
   text += "path: " + path_word(estimate) + "\n";
-  write_document(common, {.text = [&] { return text; }, .tree = tree});
-  return kOk;
+  return write_document(common, {.text = [&] { return text; }, .tree = tree});
 }
 
 // Each warning once, with the number of points that have it: a sweep would otherwise repeat it for
@@ -179,9 +163,8 @@ int finish(const study::SweepReport& report, bool must_fit, const Common& common
                           (report.first_error.empty() ? "" : ", first: " + report.first_error));
   }
   const bool none_ran = report.points == report.resumed;
-  return must_fit
-             ? must_fit_code(report.fitting > 0 || none_ran, report.judged > 0 || none_ran, common)
-             : kOk;
+  return must_fit_code(must_fit, report.fitting > 0 || none_ran, report.judged > 0 || none_ran,
+                       common);
 }
 
 // All rows at once, for people. The sweep runs into a text of JSON Lines like any other and the
@@ -255,8 +238,8 @@ int write_records(const study::Sweep& sweep, study::Files& files, study::SweepOp
 // --resume and --force decide about an existing output. Without both an existing file is an error,
 // because a sweep may have taken days.
 void add_flags(CLI::App& app, SweepFlags& flags) {
-  app.add_option("SWEEP", flags.file, "file of kind sweep, or scenario or collective with --over")
-      ->required();
+  add_argument(app, "SWEEP", flags.file,
+               "file of kind sweep, or scenario or collective with --over");
   add_over_flag(app, flags.over);
   add_scenario_flags(app, flags.scenario);
   add_job_flags(app, flags.scenario);
@@ -290,7 +273,8 @@ int sweep(const Invocation& invocation) {
     throw UsageError("--resume continues a file: give -o FILE.jsonl or -o FILE.csv");
   }
   study::SweepOptions options;
-  options.jobs = parse_jobs(flags.jobs);
+  options.jobs = static_cast<int>( // more threads than cores are allowed
+      optional_count("--jobs", flags.jobs, io::between(1, 4096)).value_or(default_jobs()));
   options.if_exists = flags.resume  ? study::IfExists::resume
                       : flags.force ? study::IfExists::overwrite
                                     : study::IfExists::refuse;

@@ -6,14 +6,10 @@
 #include <CLI/CLI.hpp>
 
 #include "base/printable.hpp"
-#include "cli/shell/document.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/text/topology_text.hpp"
 #include "document/file.hpp"
-#include "document/json_text.hpp"
 #include "links/fabric/topology.hpp"
 #include "scenario/files.hpp"
-#include "scenario/files/network_files.hpp"
 
 namespace stepsim::cli {
 
@@ -42,13 +38,10 @@ constexpr CommandText kPresetsText = answered_at_once({
     "stepsim presets\n"
     "stepsim presets dgx_h100",
     "A scenario names one as /cluster/preset, stepsim collective as --preset. The files are "
-    "described "
-    "in\ndocs/file-formats.md (kind node_preset); stepsim topologies lists them with networks and "
-    "topologies.",
+    "described in\ndocs/file-formats.md (kind node_preset); stepsim topologies lists them with "
+    "networks and topologies.",
     kJsonOrTable,
 });
-
-constexpr std::array<std::string_view, 2> kTopologyActions{"list", "show"};
 
 // Everything that is not a profile is taken for a topology, whose parser then says what is wrong.
 bool is_profile(const io::Json& tree) { return tree.text("kind") == "network_calibration"; }
@@ -66,8 +59,7 @@ std::string source_text(const io::Json& tree) {
   }
   std::string out;
   const auto append = [&out](const std::string& key, const io::Json& value) {
-    const std::string text = value.is_string() ? value.as_string() : io::compact(value);
-    out += "  " + base::printable(key + ": " + text) + "\n";
+    out += "  " + base::printable(key + ": " + plain_cell(value)) + "\n";
   };
   for (const auto& [key, value] : source->is_object() ? source->as_object() : io::Object{}) {
     if (value.is_object()) {
@@ -110,9 +102,8 @@ int list_files(const std::map<std::string, std::string>& files, const Common& co
                           base::shown_value(note, kNote)});
   }
   const io::Json tree(io::Object{{"topologies", std::move(rows)}});
-  write_document(common,
-                 {.tables = [&] { return std::vector{table}; }, .tree = [&] { return tree; }});
-  return kOk;
+  return write_document(
+      common, {.tables = [&] { return std::vector{table}; }, .tree = [&] { return tree; }});
 }
 
 // The path of a shipped name, else the name itself. Shipped names have neither a folder nor an
@@ -132,16 +123,6 @@ std::string find_file(const Invocation& invocation, const Common& common, const 
   throw study::unknown_file(study::kShippedTopologies.noun, name, files);
 }
 
-// The drawing, to a file or instead of everything else to standard output ("-").
-void write_drawing(const Common& common, const std::string& file, const links::Topology& topology) {
-  const std::string text = dot_text(links::fabric_of(topology), topology.name);
-  if (file == "-") {
-    write_output(common, text);
-  } else {
-    write_named(common, file, text);
-  }
-}
-
 // JSON output is the file itself; text is made from the parsed values. A drawing on standard output
 // takes the place of both.
 int show(const Common& common, const std::string& path, const std::string& name,
@@ -157,20 +138,20 @@ int show(const Common& common, const std::string& path, const std::string& name,
                                            : profile_text(io::parse_profile(tree));
     const std::string share = share_text(nominal_shares(tree));
     const std::string rates = share.empty() ? "" : "share of the nominal rate: " + share + "\n";
-    write_document(common, {.text = [&] { return text + rates + source_text(tree); },
-                            .tree = [&] { return tree; }});
-    return kOk;
+    return write_document(common, {.text = [&] { return text + rates + source_text(tree); },
+                                   .tree = [&] { return tree; }});
   }
   const links::Topology topology = io::parse_topology(tree);
   if (!dot.empty()) {
-    write_drawing(common, dot, topology);
-  }
-  if (dot == "-") {
-    return kOk;
+    const std::string drawing = dot_text(links::fabric_of(topology), topology.name);
+    if (dot == "-") {
+      write_output(common, drawing);
+      return kOk;
+    }
+    write_named(common, dot, drawing);
   }
   const auto text = [&] { return topology_text(topology, tree.text("note")) + source_text(tree); };
-  write_document(common, {.text = text, .tree = [&] { return tree; }});
-  return kOk;
+  return write_document(common, {.text = text, .tree = [&] { return tree; }});
 }
 
 } // namespace
@@ -189,7 +170,7 @@ int topologies(const Invocation& invocation) {
   add_value(app, "--dot", dot, "FILE.dot",
             "write a topology as a Graphviz drawing (- = to standard output)");
   Common common(app, kTopologiesText, invocation);
-  require_word("ACTION", action, kTopologyActions);
+  require_word("ACTION", action, {"list", "show"});
   if (action == "list") {
     refuse_others(common, {"ACTION", "--all"}, "needs topologies show NAME|FILE");
     std::map<std::string, std::string> files = shipped_names(invocation);

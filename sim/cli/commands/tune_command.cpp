@@ -6,13 +6,9 @@
 
 #include "cli/commands/emit.hpp"
 #include "cli/commands/scenario_input.hpp"
-#include "cli/help/help_text.hpp"
 #include "cli/shell/entry.hpp"
-#include "cli/shell/output.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
-#include "document/json_text.hpp"
-#include "run/summary_fields.hpp"
 #include "study/sweep/assumed.hpp"
 #include "study/tune.hpp"
 
@@ -27,12 +23,11 @@ constexpr CommandText kTuneText{
     "the present value, the default and the best possible merge differ from it. With --emit\n"
     "ddp: writes the best bucket sizes for PyTorch's DistributedDataParallel; fsdp: the best\n"
     "sharding units; nccl-tuner: the table that NCCL's example tuner plug-in reads.",
-    "stepsim tune scenario.json --knob bucket_bytes\n"
-    "stepsim tune scenario.json --set /communication/schedule=horovod --knob fusion_bytes "
-    "--dry-run\n"
-    "stepsim tune examples/two-layers.scenario.json --knob schedule\n"
-    "stepsim tune resnet.scenario.json --emit ddp -o buckets.json\n"
-    "stepsim tune cluster.scenario.json --emit nccl-tuner --min-gain 5% -o tuner.csv",
+    R"(stepsim tune scenario.json --knob bucket_bytes
+stepsim tune scenario.json --set /communication/schedule=horovod --knob fusion_bytes --dry-run
+stepsim tune examples/two-layers.scenario.json --knob schedule
+stepsim tune resnet.scenario.json --emit ddp -o buckets.json
+stepsim tune cluster.scenario.json --emit nccl-tuner --min-gain 5% -o tuner.csv)",
     "The scenario file is described in docs/file-formats.md and schemas/scenario.schema.json.",
 };
 
@@ -47,12 +42,9 @@ struct TuneFlags {
   ScenarioFlags scenario;
 };
 
-constexpr std::array<std::string_view, 2> kBaselines{"sequential", "overlapped"};
-constexpr std::array<std::string_view, 3> kEmitted{"ddp", "fsdp", "nccl-tuner"};
-
 // The knobs are listed from their table, below the options.
 void add_flags(CLI::App& app, TuneFlags& flags) {
-  app.add_option("SCENARIO", flags.file, "file of kind scenario; - = standard input")->required();
+  add_argument(app, "SCENARIO", flags.file, "file of kind scenario; - = standard input");
   add_value(app, "--knob", flags.knob, "NAME", "one of those below");
   add_value(app, "--baseline", flags.baseline, "WORD",
             "of density: dense training that exchanges after backward (sequential, the "
@@ -63,11 +55,7 @@ void add_flags(CLI::App& app, TuneFlags& flags) {
   add_tuner_flags(app, flags.tuner);
   app.add_flag("--dry-run", flags.dry_run, "only lists the values and how long they may take");
   add_scenario_flags(app, flags.scenario);
-  std::vector<HelpRow> rows;
-  for (const study::KnobRow& row : study::knobs()) {
-    rows.emplace_back(row.name, row.summary);
-  }
-  app.footer(help_list("Knobs", rows));
+  app.footer(help_list("Knobs", named(study::knobs())));
 }
 
 // In the unit of the knob; words as they are, "-" for a reference that has no such knob.
@@ -129,11 +117,10 @@ std::string curve_text(const study::TuneProblem& problem, const study::Tuning& t
                    return study::band_in(point.record).has_value();
                  }));
   const std::vector<const study::TunePoint*> shown = shown_points(tuning);
-  const ValueColumn knob = value_column(study::row(problem.knob).name,
-                                        base::collected<io::Json>(shown, &study::TunePoint::value));
   using Point = const study::TunePoint*;
   Table table;
-  add_column(table, knob.heading, knob.cells, std::identity());
+  add_value_column(table, study::row(problem.knob).name,
+                   base::collected<io::Json>(shown, &study::TunePoint::value));
   for (const Column& column : columns) {
     add_column(table, column.heading, shown,
                [&](Point point) { return cell_of(point->record, column); });
@@ -170,7 +157,7 @@ std::string references_text(const study::TuneProblem& problem, const study::Tuni
            knob_text(problem, reference.point.value),
            milliseconds_cell(reference.point.iteration_time_s) +
                (band ? " " + base::readable_band(*band, 1e3) : ""),
-           cell(reference.regret ? std::optional(*reference.regret * 100) : std::nullopt)};
+           cell(reference.regret, 100)};
     if (density) {
       row.push_back(reference.largest_k ? std::to_string(*reference.largest_k) : "-");
     }
@@ -236,10 +223,10 @@ int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, 
                      (problem.knob == study::Knob::density ? ", then bisection"
                       : values.refinements > 0             ? ", then some around the best"
                                                            : "") +
-                     ":";
-  for (std::size_t i = 0; i < std::min(kMost, values.values.size()); ++i) {
-    text += (i == 0 ? " " : ", ") + knob_text(problem, values.values[i]);
-  }
+                     ": ";
+  const auto value_text_of = [&](const io::Json& value) { return knob_text(problem, value); };
+  text += base::listed(std::span(values.values).first(std::min(kMost, values.values.size())),
+                       value_text_of);
   text += values.values.size() > kMost ? ", ... " + knob_text(problem, values.values.back()) + "\n"
                                        : "\n";
   const study::Sweep sweep = study::sweep_over(values.scenario, {{row.pointer(), values.values}});
@@ -249,8 +236,7 @@ int dry_run(const study::TuneProblem& problem, const study::TuneValues& values, 
                                  {"pointer", row.pointer()},
                                  {"values", io::Array(values.values.begin(), values.values.end())},
                                  {"exact", values.exact}});
-  write_document(common, {.text = [&] { return text; }, .tree = [&] { return tree; }});
-  return kOk;
+  return write_document(common, {.text = [&] { return text; }, .tree = [&] { return tree; }});
 }
 
 void require_one_of(const TuneFlags& flags) {
@@ -263,20 +249,10 @@ void require_one_of(const TuneFlags& flags) {
   if (flags.emit.empty()) {
     return;
   }
-  require_word("--emit", flags.emit, kEmitted);
+  require_word("--emit", flags.emit, {"ddp", "fsdp", "nccl-tuner"});
   if (!flags.knob.empty() || !flags.baseline.empty() || flags.dry_run) {
     throw UsageError("--emit excludes --knob, --baseline and --dry-run");
   }
-}
-
-// What the runs assume; the knob itself is no assumption.
-std::string assumed_beside_knob(study::Knob knob, const study::TuneValues& values,
-                                study::Files& files) {
-  std::vector<study::Axis> axes;
-  if (!values.values.empty()) {
-    axes.push_back({study::row(knob).pointer(), values.values});
-  }
-  return study::assumed_text(study::sweep_over(values.scenario, std::move(axes)), files);
 }
 
 int emit(const Invocation& invocation, const TuneFlags& flags, const Common& common) {
@@ -288,10 +264,8 @@ int emit(const Invocation& invocation, const TuneFlags& flags, const Common& com
   if (flags.emit == "ddp") {
     return emit_ddp(tree, files, sweep_options(flags.scenario, common), common);
   }
-  if (flags.emit == "fsdp") {
-    return emit_fsdp(scenario, tree, common);
-  }
-  return emit_nccl_tuner(scenario, flags.tuner, common);
+  return flags.emit == "fsdp" ? emit_fsdp(scenario, tree, common)
+                              : emit_nccl_tuner(scenario, flags.tuner, common);
 }
 
 } // namespace
@@ -310,20 +284,18 @@ int tune(const Invocation& invocation) {
   study::TuneProblem problem;
   problem.knob = study::parse_knob(flags.knob);
   if (!flags.baseline.empty()) {
-    require_word("--baseline", flags.baseline, kBaselines);
+    require_word("--baseline", flags.baseline, {"sequential", "overlapped"});
     if (problem.knob != study::Knob::density) {
       throw UsageError("--baseline: has no meaning for --knob " + flags.knob +
                        ", only for density");
     }
   }
-  problem.baseline = flags.baseline == kBaselines[1] ? programs::DenseBaseline::overlapped
-                                                     : programs::DenseBaseline::sequential;
+  problem.baseline = flags.baseline == "overlapped" ? programs::DenseBaseline::overlapped
+                                                    : programs::DenseBaseline::sequential;
   problem.scenario = read_scenario_tree(flags.file, flags.scenario, invocation.data_folder, common);
   study::Files files(invocation.data_folder, {common.output});
   const study::TuneValues values = study::tune_values(problem, files);
-  for (const std::string& note : values.notes) {
-    print_note(note, common);
-  }
+  print_notes(values.notes, common);
   const study::SweepOptions options = sweep_options(flags.scenario, common);
   if (flags.dry_run) {
     return dry_run(problem, values, files, options, common);
@@ -342,7 +314,13 @@ int tune(const Invocation& invocation) {
                           .tree = [&] { return tree; },
                           .records = [&] { return tree.find("curve")->as_array(); },
                           .warnings = tuning.warnings});
-  if (const std::string text = assumed_beside_knob(problem.knob, values, files); !text.empty()) {
+  std::vector<study::Axis> axes; // the knob itself is no assumption
+  if (!values.values.empty()) {
+    axes.push_back({study::row(problem.knob).pointer(), values.values});
+  }
+  if (const std::string text =
+          study::assumed_text(study::sweep_over(values.scenario, std::move(axes)), files);
+      !text.empty()) {
     print_note("assumed: " + text, common);
   }
   if (!tuning.best) {

@@ -4,12 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
-
-#include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "document/file.hpp"
-#include "document/json_text.hpp"
 #include "scenario/files.hpp"
 
 namespace stepsim::cli {
@@ -81,9 +77,8 @@ int web_page(const Invocation& invocation) {
   const io::Json facts = io::Object{{"version", std::string(version())},
                                     {"bytes", static_cast<std::int64_t>(page.size())},
                                     {"trace", trace.empty() ? io::Json() : io::Json(trace)}};
-  write_document(common, {.text = [&] { return page; }, .tree = [&] { return facts; }},
-                 Format::html);
-  return kOk;
+  return write_document(common, {.text = [&] { return page; }, .tree = [&] { return facts; }},
+                        Format::html);
 }
 
 } // namespace stepsim::cli

@@ -3,10 +3,6 @@
 
 #include "cli/help/help_text.hpp"
 
-#include "base/error.hpp"
-
-#include <algorithm>
-
 namespace stepsim::cli {
 
 namespace {
@@ -84,9 +80,7 @@ std::vector<Candidate> option_words(const CommandPage& page, std::string_view ty
 }
 
 std::vector<Candidate> command_words(const ProgramPage& program, std::string_view typed) {
-  auto words = base::collected<Candidate>(program.commands, [](const ProgramPage::Row& row) {
-    return Candidate{std::string(row.name), std::string(row.summary)};
-  });
+  std::vector<Candidate> words = named(program.commands());
   if (typed.starts_with('-')) {
     words = {{"--help", "this text"}, {"--version", "the build"}};
   }

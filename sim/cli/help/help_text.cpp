@@ -3,13 +3,10 @@
 
 #include "cli/help/help_text.hpp"
 
-#include "cli/commands/commands.hpp"
 #include "cli/shell/entry.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cctype>
-#include <filesystem>
 
 namespace stepsim::cli {
 
@@ -52,12 +49,6 @@ void append_indented_lines(std::string& out, std::string_view lines) {
   }
 }
 
-// "-o, --output FILE"
-std::string names_text(const OptionText& option) {
-  std::string text = base::listed(option.names);
-  return option.value.empty() ? text : text + " " + option.value;
-}
-
 // Folders that texts name, and where they lie when stepsim is installed, below the data folder.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPlaces{
     {{"docs/", "../doc/stepsim/docs/"},
@@ -70,6 +61,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPlaces{
 // Text from --help is escaped as a whole: a hyphen stays what a user may copy, and a line that
 // begins with a dot or a quote is no request.
 
+constexpr std::array<std::pair<char, const char*>, 5> kMarks{
+    {{'\\', "\\e"}, {'-', "\\-"}, {'~', "\\(ti"}, {'^', "\\(ha"}, {'`', "\\(ga"}}};
+
 std::string escaped(std::string_view text) {
   std::string out;
   bool begins_line = true;
@@ -78,25 +72,8 @@ std::string escaped(std::string_view text) {
       out += "\\&";
     }
     begins_line = c == '\n';
-    switch (c) {
-    case '\\':
-      out += "\\e";
-      break;
-    case '-':
-      out += "\\-";
-      break;
-    case '~':
-      out += "\\(ti";
-      break;
-    case '^':
-      out += "\\(ha";
-      break;
-    case '`':
-      out += "\\(ga";
-      break;
-    default:
-      out += c;
-    }
+    const auto* mark = std::ranges::find(kMarks, c, &std::pair<char, const char*>::first);
+    out += mark == kMarks.end() ? std::string(1, c) : mark->second;
   }
   return out;
 }
@@ -158,18 +135,18 @@ std::string synopsis(const CommandPage& page) {
 }
 
 std::string head(const ProgramPage& program) {
-  return title(std::string(program.name)) + ".SH NAME\n" + escaped(program.name) + " \\- " +
-         escaped(program.summary) + "\n.SH SYNOPSIS\n" + in_font('B', program.name) +
-         " COMMAND [arguments] [options]\n";
+  const auto& [name, summary, commands, help, version, former, has_pages] = program.table;
+  return title(std::string(name)) + ".SH NAME\n" + escaped(name) + " \\- " + escaped(summary) +
+         "\n.SH SYNOPSIS\n" + in_font('B', name) + " COMMAND [arguments] [options]\n";
 }
 
 } // namespace
 
 // Two blanks, the name, and the text in one column for all rows.
-std::string help_list(std::string_view heading, std::span<const HelpRow> rows) {
+std::string help_list(std::string_view heading, std::span<const Candidate> rows) {
   std::string out = std::string(heading) + ":\n";
-  for (const auto& [name, summary] : rows) {
-    append_row(out, name, kLeft, summary);
+  for (const Candidate& row : rows) {
+    append_row(out, row.word, kLeft, row.sentence);
   }
   return out;
 }
@@ -187,7 +164,9 @@ std::string command_help(const CommandPage& page) {
     out += "\n" + group + ":\n";
     for (const OptionText& option : page.options) {
       if (option.group == group) {
-        append_row(out, names_text(option), kLeft, option.sentence);
+        append_row(out,
+                   base::listed(option.names) + (option.value.empty() ? "" : " ") + option.value,
+                   kLeft, option.sentence);
       }
     }
   }
@@ -234,19 +213,13 @@ std::string with_installed_places(std::string text, const std::string& data_fold
 std::string program_help() {
   std::string out = "stepsim predicts how long a training step takes on a GPU cluster, and why.\n\n"
                     "Usage: stepsim COMMAND [arguments] [options]\n";
-  std::vector<std::string_view> groups;
+  std::string_view group; // whose commands follow one another
   for (const Command& command : commands()) {
-    if (std::find(groups.begin(), groups.end(), command.group) == groups.end()) {
-      groups.push_back(command.group);
+    if (command.group != group) {
+      group = command.group;
+      out.append("\n").append(group).append(":\n");
     }
-  }
-  for (const std::string_view group : groups) {
-    out.append("\n").append(group).append(":\n");
-    for (const Command& command : commands()) {
-      if (command.group == group) {
-        append_row(out, std::string(command.name), 10, command.summary);
-      }
-    }
+    append_row(out, std::string(command.name), 10, command.summary);
   }
   out += "\nExamples:\n";
   append_indented_lines(
@@ -306,27 +279,50 @@ std::vector<std::string> groups_of(const CommandPage& page) {
   return groups;
 }
 
-std::string man_page(const ProgramPage& program) {
-  std::string out = head(program) + ".SH COMMANDS\n";
-  for (const ProgramPage::Row& row : program.commands) {
-    out += ".TP\n" + in_font('B', row.name) + "\n" + escaped(row.summary) + "; see " +
-           in_font('B', std::string(program.name) + "-" + std::string(row.name)) + "(1)\n";
-  }
-  return out + ".SH DESCRIPTION\n" + lines_as_they_are(program.help);
+std::vector<Command> ProgramPage::commands() const {
+  std::vector<Command> built(table.commands.begin(), table.commands.end());
+  std::erase_if(built, [](const Command& each) { return each.run == nullptr; });
+  return built;
 }
 
-std::string man_page(const ProgramPage& program, const ProgramPage::Row& row) {
-  const std::string name = std::string(program.name) + "-" + std::string(row.name);
-  const CommandPage page = program.page(std::string(row.name));
+// The command does not run.
+CommandPage ProgramPage::page(std::string_view name) const {
+  const Command& command = find_command(table, std::string(name));
+  if (command.run == nullptr) {
+    throw UsageError(std::string(name) + ": built without " + std::string(command.missing));
+  }
+  Invocation invocation;
+  invocation.data_folder = data_folder;
+  CommandPage page;
+  invocation.described = [&](const CommandPage& described) { page = described; };
+  try {
+    (void)command.run(invocation);
+  } catch (const HelpWasGiven&) { // the page is described
+  }
+  return page;
+}
+
+std::string man_page(const ProgramPage& program) {
+  std::string out = head(program) + ".SH COMMANDS\n";
+  for (const Command& row : program.commands()) {
+    out += ".TP\n" + in_font('B', row.name) + "\n" + escaped(row.summary) + "; see " +
+           in_font('B', std::string(program.table.name) + "-" + std::string(row.name)) + "(1)\n";
+  }
+  return out + ".SH DESCRIPTION\n" + lines_as_they_are(program.table.help());
+}
+
+std::string man_page(const ProgramPage& program, const Command& row) {
+  const std::string name = std::string(program.table.name) + "-" + std::string(row.name);
+  const CommandPage page = program.page(row.name);
   return title(name) + ".SH NAME\n" + escaped(name) + " \\- " + escaped(row.summary) +
          "\n.SH SYNOPSIS\n" + synopsis(page) + ".SH DESCRIPTION\n" + body(page) +
-         ".SH \"SEE ALSO\"\n" + in_font('B', program.name) + "(1)\n";
+         ".SH \"SEE ALSO\"\n" + in_font('B', program.table.name) + "(1)\n";
 }
 
 std::string whole_man_page(const ProgramPage& program) {
-  std::string out = head(program) + ".SH DESCRIPTION\n" + lines_as_they_are(program.help);
-  for (const ProgramPage::Row& row : program.commands) {
-    const CommandPage page = program.page(std::string(row.name));
+  std::string out = head(program) + ".SH DESCRIPTION\n" + lines_as_they_are(program.table.help());
+  for (const Command& row : program.commands()) {
+    const CommandPage page = program.page(row.name);
     out += ".SH \"" + escaped(upper(row.name)) + "\"\n" + synopsis(page) + body(page);
   }
   return out;

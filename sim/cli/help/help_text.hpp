@@ -3,7 +3,7 @@
 // completion. The help of the program has a sentence, commands in groups and examples, that of a
 // command its usage, examples and options in groups.
 
-#include "cli/shell/app.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace stepsim::cli {
 
@@ -35,27 +35,32 @@ struct CommandPage {
 // The groups of the options in their order; groups that all commands have come last.
 [[nodiscard]] std::vector<std::string> groups_of(const CommandPage& page);
 
-// The texts of a program and its commands, for `help`. stepsim and stepsim-calibrate each make one.
+// A program and its commands, for `help`. stepsim and stepsim-calibrate each make one.
 
 struct ProgramPage {
-  struct Row {
-    std::string_view name;
-    std::string_view summary;
-  };
-  std::string_view name; // "stepsim"
-  // What the program does, without its name.
-  std::string_view summary;
-  std::string help;                                         // the text of --help
-  std::vector<Row> commands;                                // the commands of this build
-  std::function<CommandPage(const std::string& name)> page; // throws UsageError for an unknown name
-  std::string data_folder{};                                // holds models/; "" = none
-  bool has_pages_of_commands = false; // whether each command has a separate man page
+  const ProgramTable& table;
+  std::string data_folder; // holds models/; "" = none
+
+  [[nodiscard]] std::vector<Command> commands() const; // those of this build
+  // Throws UsageError for an unknown name, and for a command that this build has not.
+  [[nodiscard]] CommandPage page(std::string_view name) const;
 };
 
 [[nodiscard]] std::string program_help();
-// Lines "  name   description" under a heading: the footer of an app, printed after its options.
-using HelpRow = std::pair<std::string, std::string_view>;
-[[nodiscard]] std::string help_list(std::string_view heading, std::span<const HelpRow> rows);
+
+// A word that completion offers or a footer lists, with its description ("" = none).
+struct Candidate {
+  std::string word;
+  std::string sentence;
+};
+// The names of rows, with what they are.
+template <class Rows> [[nodiscard]] std::vector<Candidate> named(const Rows& rows) {
+  return base::collected<Candidate>(rows, [](const auto& row) {
+    return Candidate{std::string(row.name), std::string(row.summary)};
+  });
+}
+// Lines "  word   description" under a heading: the footer of an app, printed after its options.
+[[nodiscard]] std::string help_list(std::string_view heading, std::span<const Candidate> rows);
 [[nodiscard]] std::string command_help(const CommandPage& page);
 
 // Exit codes of stepsim, in one sentence.
@@ -75,12 +80,6 @@ inline constexpr std::string_view kExitCodes =
 
 // The words that may follow an option: words of the key that the option sets or of a table, names
 // of shipped files, or the words at the beginning of its help ("json or table; default ...").
-
-// A word that completion offers, with its description ("" = none).
-struct Candidate {
-  std::string word;
-  std::string sentence;
-};
 
 // The words for the value of `option`; empty for free values such as numbers.
 [[nodiscard]] std::vector<Candidate> value_words(const CommandPage& page, const OptionText& option,
@@ -110,7 +109,7 @@ struct Completion {
 // --help uses.
 [[nodiscard]] std::string man_page(const ProgramPage& program);
 // The page NAME-COMMAND(1) of one command of the program.
-[[nodiscard]] std::string man_page(const ProgramPage& program, const ProgramPage::Row& row);
+[[nodiscard]] std::string man_page(const ProgramPage& program, const Command& row);
 // One page with all commands, for a program with few commands.
 [[nodiscard]] std::string whole_man_page(const ProgramPage& program);
 

@@ -2,13 +2,10 @@
 // here, which names their table.
 #include "cli/help/help_text.hpp"
 
-#include <iterator>
-
 #include "cli/collective/collective_flags.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
 #include "run/collective_keys.hpp"
-#include "run/summary_fields.hpp"
 #include "study/alternatives.hpp"
 #include "study/tune_values.hpp"
 
@@ -20,29 +17,22 @@ using io::Key;
 using io::KeyKind;
 using Candidates = std::vector<Candidate>;
 
-// The names of rows, with what they are.
-template <class Rows> Candidates named(const Rows& rows) {
-  return base::collected<Candidate>(rows, [](const auto& row) {
-    return Candidate{std::string(row.name), std::string(row.summary)};
-  });
-}
-
 template <class Words> Candidates plain_words(const Words& words) {
   return base::collected<Candidate>(words, [](std::string_view word) {
     return Candidate{std::string(word), ""};
   });
 }
 
-Candidates planner_words() { return named(buckets::planners()); }
-Candidates alternative_words() {
+Candidates planner_words(const std::string&) { return named(buckets::planners()); }
+Candidates alternative_words(const std::string&) {
   Candidates words = named(study::alternatives());
   words.insert(words.begin(), {"all", ""});
   return words;
 }
-Candidates kind_words() {
+Candidates kind_words(const std::string&) {
   return plain_words(base::collected<std::string_view>(file_kinds(), &io::FileKind::kind));
 }
-Candidates metric_words() {
+Candidates metric_words(const std::string&) {
   Candidates words;
   for (const study::SummaryField& field : study::kSummaryFields) {
     if (field.is_number()) {
@@ -51,39 +41,6 @@ Candidates metric_words() {
   }
   return words;
 }
-
-// An option of a command whose words are those of a table.
-struct TableOption {
-  std::string_view command;
-  std::string_view option;
-  Candidates (*words)();
-};
-constexpr std::array kTableOptions{
-    TableOption{"tune", "--knob", [] { return named(study::knobs()); }},
-    TableOption{"plan", "--planners", planner_words},
-    TableOption{"replay", "--schedules", planner_words},
-    TableOption{"compare", "--algorithms", alternative_words},
-    TableOption{"schema", "KIND", kind_words},
-    TableOption{"keys", "--kind", kind_words},
-    TableOption{"models", "--granularity",
-                [] { return plain_words(layers::kGranularities.all()); }},
-    TableOption{"solve", "--target", metric_words},
-};
-
-// An option or argument that takes the name of a shipped file, of one kind or two.
-struct FileOption {
-  std::string_view command;
-  std::string_view option;
-  study::FileKind kind{};
-  study::FileKind other = study::FileKind::none;
-};
-constexpr std::array kFileOptions{
-    FileOption{"models", "NAME", study::FileKind::model},
-    FileOption{"presets", "NAME", study::FileKind::node},
-    FileOption{"topologies", "NAME", study::FileKind::topology, study::FileKind::node},
-    FileOption{"init", "--network", study::FileKind::profile},
-    FileOption{"init", "--intra-network", study::FileKind::profile},
-};
 
 // The shipped files that a key may name instead of a path.
 Candidates shipped_words(study::FileKind kind, const std::string& data_folder) {
@@ -99,6 +56,34 @@ Candidates shipped_words(study::FileKind kind, const std::string& data_folder) {
   }
   return words;
 }
+template <study::FileKind... kinds> Candidates shipped(const std::string& data_folder) {
+  Candidates words;
+  (std::ranges::move(shipped_words(kinds, data_folder), std::back_inserter(words)), ...);
+  return words;
+}
+
+// An option or argument of a command whose words are those of a table, or names of shipped files.
+struct TableOption {
+  std::string_view command;
+  std::string_view option;
+  Candidates (*words)(const std::string& data_folder);
+};
+constexpr std::array kTableOptions{
+    TableOption{"tune", "--knob", [](const std::string&) { return named(study::knobs()); }},
+    TableOption{"plan", "--planners", planner_words},
+    TableOption{"replay", "--schedules", planner_words},
+    TableOption{"compare", "--algorithms", alternative_words},
+    TableOption{"schema", "KIND", kind_words},
+    TableOption{"keys", "--kind", kind_words},
+    TableOption{"models", "--granularity",
+                [](const std::string&) { return plain_words(layers::kGranularities.all()); }},
+    TableOption{"solve", "--target", metric_words},
+    TableOption{"models", "NAME", shipped<study::FileKind::model>},
+    TableOption{"presets", "NAME", shipped<study::FileKind::node>},
+    TableOption{"topologies", "NAME", shipped<study::FileKind::topology, study::FileKind::node>},
+    TableOption{"init", "--network", shipped<study::FileKind::profile>},
+    TableOption{"init", "--intra-network", shipped<study::FileKind::profile>},
+};
 
 // Words of a row, of any of its forms, or of the elements of a list.
 void add_words(const Key& key, Candidates& words) {
@@ -182,12 +167,7 @@ Candidates value_words(const CommandPage& page, const OptionText& option,
     return row.command == page.text.name && row.option == name;
   };
   if (const auto* row = std::ranges::find_if(kTableOptions, is_here); row != kTableOptions.end()) {
-    return row->words();
-  }
-  if (const auto* row = std::ranges::find_if(kFileOptions, is_here); row != kFileOptions.end()) {
-    Candidates words = shipped_words(row->kind, data_folder);
-    std::ranges::move(shipped_words(row->other, data_folder), std::back_inserter(words));
-    return words;
+    return row->words(data_folder);
   }
   if (page.text.name == "collective") {
     if (const std::string_view pointer = pointer_of_collective_flag(name); !pointer.empty()) {

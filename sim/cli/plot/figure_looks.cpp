@@ -4,17 +4,13 @@
 #include "document/fields/written.hpp"
 #include "plot/colours.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace stepsim::cli {
 
-plot::Scale scale_for(std::vector<double> values, bool of_x) {
-  std::ranges::sort(values);
-  const auto [first, last] = std::ranges::unique(values);
-  values.erase(first, last);
+plot::Scale scale_for(const std::set<double>& values, bool of_x) {
   constexpr double kWide = 50;
-  if (values.empty() || values.front() <= 0) {
+  if (values.empty() || *values.begin() <= 0) {
     return plot::Scale::linear;
   }
   const bool doubled = std::ranges::all_of(values, [&](double value) {
@@ -24,7 +20,7 @@ plot::Scale scale_for(std::vector<double> values, bool of_x) {
   if (of_x && doubled && values.size() > 2) {
     return plot::Scale::log2;
   }
-  return values.back() >= kWide * values.front() ? plot::Scale::log10 : plot::Scale::linear;
+  return *values.rbegin() >= kWide * *values.begin() ? plot::Scale::log10 : plot::Scale::linear;
 }
 
 void add_guide(std::vector<plot::Guide>& guides, plot::Guide guide) {

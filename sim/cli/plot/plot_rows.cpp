@@ -2,9 +2,6 @@
 // file of JSON Lines has a whole object in its first line.
 #include "cli/plot/rows_figure.hpp"
 
-#include <algorithm>
-
-#include "base/quantity.hpp"
 #include "document/csv.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
@@ -51,14 +48,10 @@ void add_record(const io::Json& record, std::size_t line, const std::string& pat
   out.rows.push_back({line, io::flattened(record)});
 }
 
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t\r") == std::string_view::npos;
-}
-
 void read_lines(std::string_view text, const std::string& path, PlotRows& out) {
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));
-    if (!is_blank(line)) {
+    if (line.find_first_not_of(" \t\r") != line.npos) {
       add_record(io::parse_json(line, path + ":" + std::to_string(number)), number, path, out);
     }
     text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -169,10 +162,6 @@ PlotRows read_plot_rows(const std::string& text, const std::string& path) {
 io::Json cell_of(const PlotRow& row, std::string_view key) {
   const io::Json* value = row.record.find(key);
   return value == nullptr ? io::Json() : *value;
-}
-
-std::string plain_cell(const io::Json& value) {
-  return value.is_string() ? value.as_string() : io::compact(value);
 }
 
 bool matches(const PlotRow& row, const KeyValue& wanted) {

@@ -2,14 +2,11 @@
 // sorted by x. Times and rates get the unit that fits their greatest value.
 #include "cli/plot/rows_figure.hpp"
 
-#include <algorithm>
 #include <cmath>
 
-#include "base/collected.hpp"
 #include "base/statistics.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "document/json_text.hpp"
-#include "plot/figure.hpp"
 #include "plot/ticks.hpp"
 #include "run/summary_fields.hpp"
 
@@ -158,20 +155,6 @@ void require_labels(const PlotRequest& request, std::span<const std::string> kno
   }
 }
 
-// What the throughput of a point is: x/y for times, so that a step of the same length with twice
-// the workers counts twice.
-std::vector<plot::Point> throughputs(const std::vector<plot::Point>& points, bool times) {
-  std::vector<plot::Point> out = points;
-  for (plot::Point& point : out) {
-    point.y = times ? point.x / point.y : point.y;
-  }
-  return out;
-}
-
-std::string filters_text(std::span<const KeyValue> where) {
-  return base::listed(where, [](const KeyValue& each) { return each.first + " = " + each.second; });
-}
-
 std::string shown_number(double value) {
   return plot::tick_text({}, base::rounded_to(value, value >= 1000 ? 5 : 3), 0);
 }
@@ -236,29 +219,21 @@ double greatest_of(const PlotRows& rows, const std::string& key) {
   return greatest;
 }
 
-bool has_text(const PlotRows& rows, const std::string& key) {
-  return std::ranges::any_of(rows.rows,
-                             [&](const PlotRow& row) { return cell_of(row, key).is_string(); });
-}
-
 void choose_scales(RowsFigure& out, const PlotRequest& request,
                    const std::vector<plot::Curve>& curves) {
-  std::vector<double> xs;
-  std::vector<double> ys;
+  std::set<double> xs;
+  std::set<double> ys;
   for (const plot::Curve& curve : curves) {
     for (const plot::Point& point : curve.points) {
-      xs.push_back(point.x);
-      ys.push_back(point.y);
+      xs.insert(point.x);
+      ys.insert(point.y);
     }
   }
   out.figure.x.scale = request.x_scale.value_or(scale_for(xs, true));
   out.figure.y.scale = request.y_scale.value_or(scale_for(ys, false));
-  std::ranges::sort(xs);
-  const auto [first, last] = std::ranges::unique(xs);
-  xs.erase(first, last);
   constexpr std::size_t kMostTicks = 12;
   if (out.figure.x.scale == plot::Scale::log2 && xs.size() <= kMostTicks) {
-    out.figure.x.ticks = xs;
+    out.figure.x.ticks.assign(xs.begin(), xs.end());
   }
 }
 
@@ -306,14 +281,16 @@ RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request, const s
   if (!request.y_title.empty()) {
     out.figure.y.title = request.y_title;
   }
-  const std::string filters = filters_text(request.where);
+  const std::string filters = base::listed(
+      request.where, [](const KeyValue& each) { return each.first + " = " + each.second; });
   out.figure.setting = !request.setting.empty()               ? request.setting
                        : rows.name.empty() || filters.empty() ? rows.name + filters
                                                               : rows.name + "; " + filters;
   out.figure.title = request.title.empty() ? "How does " + out.figure.y.title + " depend on " +
                                                  out.figure.x.title + "?"
                                            : request.title;
-  if (has_text(rows, request.x)) {
+  if (std::ranges::any_of(rows.rows,
+                          [&](const auto& row) { return cell_of(row, request.x).is_string(); })) {
     if (request.ideal || request.knee || request.band) {
       throw UsageError("--ideal, --knee and --band need numbers on x; " + request.x +
                        " holds words");
@@ -363,7 +340,11 @@ RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request, const s
         add_guide(panel.guides, ideal);
       }
       if (request.knee) {
-        knee = plot::knee(throughputs(curve.points, times));
+        std::vector<plot::Point> throughputs = curve.points;
+        for (plot::Point& point : throughputs) { // of steps of one length: twice the workers, twice
+          point.y = times ? point.x / point.y : point.y;
+        }
+        knee = plot::knee(throughputs);
         if (!knee) {
           throw UsageError("--knee: needs the least " + request.x + " and its double");
         }

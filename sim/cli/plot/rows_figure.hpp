@@ -1,11 +1,9 @@
 #pragma once
 // Makes a figure from rows: chooses axes, curves and marks.
 
+#include "cli/shell/document.hpp"
 #include "document/fields/schema.hpp"
-#include "document/json.hpp"
 #include "plot/figure.hpp"
-
-#include <span>
 
 namespace stepsim::cli {
 
@@ -37,8 +35,6 @@ struct PlotRows {
 
 using KeyValue = std::pair<std::string, std::string>;
 
-// The text of a cell: words as they are, all else as compact JSON.
-[[nodiscard]] std::string plain_cell(const io::Json& value);
 // Whether the cell of the key has the value, as text or as a quantity ("25Gbps") up to rounding.
 [[nodiscard]] bool matches(const PlotRow& row, const KeyValue& wanted);
 [[nodiscard]] bool matches_all(const PlotRow& row, std::span<const KeyValue> wanted);
@@ -80,7 +76,7 @@ struct RowsFigure {
 // curves share.
 
 // log2 for powers of two on x, log10 where the greatest value is 50 times the least, else linear.
-[[nodiscard]] plot::Scale scale_for(std::vector<double> values, bool of_x);
+[[nodiscard]] plot::Scale scale_for(const std::set<double>& values, bool of_x);
 
 // Adds a line, unless one with the same points is there: curves whose workers are alike share one.
 void add_guide(std::vector<plot::Guide>& guides, plot::Guide guide);

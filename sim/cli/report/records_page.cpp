@@ -2,12 +2,9 @@
 // values of the best point, which its grey line names.
 #include "cli/report/result_page.hpp"
 
-#include "cli/plot/rows_figure.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/record_table.hpp"
-#include "document/json_text.hpp"
 #include "run/collective_file.hpp"
-#include "run/summary_fields.hpp"
 
 namespace stepsim::cli {
 
@@ -89,12 +86,11 @@ public:
     add_points(page);
     add_scenario(page);
     page.paragraph(footer, "grey");
-    return {std::move(page).finished(),
-            report_facts(RecordsFacts{.answer = answer(),
-                                      .points = static_cast<std::int64_t>(rows_.rows.size()),
-                                      .failed = rows_.failed,
-                                      .varied = varied_,
-                                      .knee = knee})};
+    return {std::move(page).finished(), report_facts(RecordsFacts{.answer = answer(),
+                                                                  .points = std::ssize(rows_.rows),
+                                                                  .failed = rows_.failed,
+                                                                  .varied = varied_,
+                                                                  .knee = knee})};
   }
 
 private:
@@ -229,13 +225,6 @@ private:
     return text + ".";
   }
 
-  [[nodiscard]] std::vector<Table> tables(const std::vector<io::Json>& rows,
-                                          const std::vector<std::int64_t>& batches,
-                                          const std::vector<std::string>& varied) const {
-    const study::Ranking ranking = study::rank_rows(rows, batches, ranking_.by);
-    return record_tables({rows, varied, ranking, batches, {}});
-  }
-
   // The two fields of the figure against each other, with everything else as in the figure.
   void add_pivot(HtmlPage& page) const {
     if (plain_ || by_.empty()) {
@@ -253,7 +242,9 @@ private:
         batches.push_back(batches_[i]);
       }
     }
-    const std::vector<Table> all = tables(rows, batches, {x_, by_});
+    const std::vector<std::string> varied{x_, by_};
+    const study::Ranking ranking = study::rank_rows(rows, batches, ranking_.by);
+    const std::vector<Table> all = record_tables({rows, varied, ranking, batches, {}});
     if (all.size() > 1) {
       page.heading(by_ + " by " + x_);
       page.table(all.front());
@@ -266,15 +257,13 @@ private:
     if (listed < rows_.rows.size()) {
       page.paragraph("The first " + std::to_string(listed) + "; the others are in " + file_ + ".");
     }
-    const std::vector<io::Json> rows(trees_.begin(),
-                                     trees_.begin() + static_cast<std::ptrdiff_t>(listed));
+    const auto rows = std::span(trees_).first(listed);
     if (!plain_) {
-      const std::vector<std::int64_t> batches(
-          batches_.begin(), batches_.begin() + static_cast<std::ptrdiff_t>(listed));
       study::Ranking ranking = ranking_;
       if (ranking.best >= listed) {
         ranking.best.reset();
       }
+      const auto batches = std::span(batches_).first(listed);
       page.table(record_tables({rows, varied_, ranking, batches, {}}).back());
     } else {
       page.table(plain_table(rows));
@@ -283,7 +272,7 @@ private:
   }
 
   // Varied fields, and times and bandwidths of collectives.
-  [[nodiscard]] Table plain_table(const std::vector<io::Json>& rows) const {
+  [[nodiscard]] Table plain_table(std::span<const io::Json> rows) const {
     std::vector<std::string> keys = varied_;
     for (const char* key : {"closed_form_s", "max_plus_s", "events_s", "algbw_Bps", "busbw_Bps"}) {
       if (!values_of(rows_, key).empty()) {
@@ -292,13 +281,10 @@ private:
     }
     Table table;
     for (const std::string& key : keys) {
-      std::vector<io::Json> values;
-      for (const io::Json& row : rows) {
-        const io::Json* value = row.find(key);
-        values.push_back(value == nullptr ? io::Json() : *value);
-      }
-      const ValueColumn column = value_column(key, values);
-      add_column(table, column.heading, column.cells, std::identity());
+      add_value_column(table, key, base::collected<io::Json>(rows, [&](const io::Json& row) {
+                         const io::Json* value = row.find(key);
+                         return value == nullptr ? io::Json() : *value;
+                       }));
     }
     return table;
   }

@@ -2,13 +2,11 @@
 
 #include "cli/report/result_page.hpp"
 
-#include "base/printable.hpp"
 #include "cli/text/answer_texts.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 #include "plot/colours.hpp"
 #include "plot/svg.hpp"
-#include "run/memory_figures.hpp"
 #include "run/run_timeline.hpp"
 #include "study/what_if_rows.hpp"
 
@@ -17,7 +15,6 @@ namespace stepsim::cli {
 namespace {
 
 constexpr std::size_t kMostBucketRows = 200;
-constexpr std::int64_t kTimelineIterations = 3;
 
 // What --set takes, the first of many.
 std::string settings_of(const study::WhatIf& change) {
@@ -37,12 +34,8 @@ void add_changes(HtmlPage& page, const ReportedRun& run) {
   }
   page.heading("What would help most");
   page.list(run.sentences);
-  Table table{{"change", "step [ms]", "gain", "80 % interval", "", "by --set"}, {}};
-  for (const study::WhatIf& change : run.what_if) {
-    table.rows.push_back({change.change, milliseconds_cell(change.step_s),
-                          percent_cell(change.gain), gain_range_cell(change),
-                          undecided_cell(change), settings_of(change)});
-  }
+  Table table = changes_table("change", run.what_if);
+  add_column(table, "by --set", run.what_if, settings_of);
   page.table(table);
 }
 
@@ -95,11 +88,6 @@ void add_scenario(HtmlPage& page, const ReportedRun& run) {
   page.open_details("The scenario as JSON");
   page.text(text);
   page.close_details();
-}
-
-study::TimelineFilter first_iterations(const study::Result& result) {
-  const auto count = static_cast<std::int64_t>(result.iterations.size());
-  return {{0}, 0, std::min(kTimelineIterations, std::max<std::int64_t>(count, 1)) - 1};
 }
 
 constexpr std::string_view kPageHead = R"(<!doctype html>
@@ -207,7 +195,8 @@ std::string result_page(const ReportedRun& run, const std::string& footer) {
   add_defaults(page, result.defaults, result.summary);
   page.heading("Where the time goes");
   page.figure(time_bar(result.summary), "bar");
-  if (const auto lanes = timeline_figure(study::timeline(result, first_iterations(result)))) {
+  const std::int64_t last = std::clamp<std::int64_t>(std::ssize(result.iterations), 1, 3) - 1;
+  if (const auto lanes = timeline_figure(study::timeline(result, {{0}, 0, last}))) {
     page.figure(*lanes, "timeline");
   }
   if (!result.buckets.empty()) {

@@ -2,9 +2,7 @@
 // The page of HTML about a run (REP 7): its answer, its pictures, and what --json has of it.
 
 #include "cli/plot/rows_figure.hpp"
-#include "cli/shell/document.hpp"
 #include "events/timeline.hpp"
-#include "plot/figure.hpp"
 #include "study/trace_study.hpp"
 
 namespace stepsim::cli {

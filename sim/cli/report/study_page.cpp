@@ -106,12 +106,7 @@ std::string study_page(const study::TraceStudy& study, const std::string& footer
   page.heading("What would help at " + base::counted(study.points.back().gpus, "GPU"));
   page.list(help_sentences(study));
   page.open_details("All changes that shorten the step");
-  Table changes{{"change", "step [ms]", "gain", "80 % interval", ""}, {}};
-  for (const study::WhatIf& each : study.help) {
-    changes.rows.push_back({each.change, milliseconds_cell(each.step_s), percent_cell(each.gain),
-                            gain_range_cell(each), undecided_cell(each)});
-  }
-  page.table(changes);
+  page.table(changes_table("change", study.help));
   page.close_details();
   if (!study.emitted.is_null()) {
     page.download("ddp.json", "ddp.json", io::compact(study.emitted));

@@ -1,11 +1,9 @@
 #include "cli/shell/app.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "cli/help/help_text.hpp"
@@ -14,9 +12,6 @@
 namespace stepsim::cli {
 
 namespace {
-
-constexpr std::array<std::string_view, 3> kColors{"always", "never", "auto"};
-constexpr std::array<std::string_view, 3> kProgress{"auto", "plain", "none"};
 
 // Calibration measures, undisturbed.
 bool has_progress(const CommandText& text) {
@@ -31,12 +26,10 @@ void add_common(CLI::App& app, const CommandText& text, Common& common) {
               "where the result goes; default -, standard output");
   }
   if (app.get_option_no_throw("--format") == nullptr) { // help has other formats
-    app.add_option("--format", common.format,
-                   words_of(text.formats) +
-                       (text.formats.size() > 1
-                            ? "; default by the name of the file, else the command's"
-                            : ""))
-        ->type_name("WORD");
+    add_value(app, "--format", common.format, "WORD",
+              words_of(text.formats) +
+                  (text.formats.size() > 1 ? "; default by the name of the file, else the command's"
+                                           : ""));
   }
   if (text.chooses) {
     add_value(app, "--columns", common.columns, "NAME,..",
@@ -84,17 +77,16 @@ void refuse_unknown_options(const CLI::App& app, const std::vector<std::string>&
       }
       const std::vector<std::string_view> known(names.begin(), names.end());
       const std::string typed = is_long ? name : argument;
-      if (name == "--over" && app.get_option_no_throw("--set") != nullptr) {
+      const bool has_set = app.get_option_no_throw("--set") != nullptr;
+      if (name == "--over" && has_set) {
         throw UsageError("--over: use compare or sweep");
       }
-      const std::string pointer =
-          app.get_option_no_throw("--set") == nullptr ? std::string() : pointer_of_flag(name);
-      if (!pointer.empty()) {
+      if (const std::string pointer = pointer_of_flag(name); has_set && !pointer.empty()) {
         const bool follows = equals == std::string::npos && i + 1 < arguments.size();
         const std::string value = equals != std::string::npos ? argument.substr(equals + 1)
                                   : follows                   ? arguments[i + 1]
                                                               : "VALUE";
-        throw UsageError(name + ": unknown option; use --set " + std::string(pointer) + "=" +
+        throw UsageError(name + ": unknown option; use --set " + pointer + "=" +
                          base::shown_value(value));
       }
       throw UsageError(base::shown_value(typed) + ": unknown option" +
@@ -143,7 +135,7 @@ void read_arguments(CLI::App& app, const CommandText& text,
 Common::Common(CLI::App& app, const CommandText& text, const Invocation& invocation,
                const char* folder) {
   if (folder != nullptr) {
-    add_value(app, "-o,--output", output, "FOLDER", folder)->group(kOutputGroup);
+    add_value(app, "-o,--output", output, "FOLDER", folder, kOutputGroup);
   }
   add_common(app, text, *this);
   if (invocation.described) {
@@ -169,8 +161,8 @@ Common::Common(CLI::App& app, const CommandText& text, const Invocation& invocat
   require_format(text, app, *this);
   require_endings(app);
   refuse_common_files(app);
-  require_word("--color", color, kColors);
-  require_word("--progress", progress, kProgress);
+  require_word("--color", color, {"always", "never", "auto"});
+  require_word("--progress", progress, {"auto", "plain", "none"});
   if (has_progress(text)) {
     work.begin(progress, quiet, full_name(text));
   }
@@ -194,20 +186,11 @@ int default_jobs() { return std::max(1, static_cast<int>(std::thread::hardware_c
 // All words are listed where none is near.
 void require_word(std::string_view flag, std::string_view value,
                   std::span<const std::string_view> words) {
-  if (std::find(words.begin(), words.end(), value) != words.end()) {
-    return;
+  if (std::ranges::find(words, value) == words.end()) {
+    const std::string nearest = base::did_you_mean(value, words);
+    throw UsageError(std::string(flag) + " " + base::shown_value(value) + ": unknown" +
+                     (nearest.empty() ? ", must be one of " + base::joined(words) : nearest));
   }
-  std::string text(flag);
-  text += ' ' + base::shown_value(value) + ": unknown";
-  const std::string nearest = base::did_you_mean(value, words);
-  if (!nearest.empty()) {
-    throw UsageError(text + nearest);
-  }
-  text += ", must be one of ";
-  for (const std::string_view word : words) {
-    text.append(word).append(word == words.back() ? "" : ", ");
-  }
-  throw UsageError(text);
 }
 
 // NO_COLOR and CLICOLOR_FORCE are conventions of terminals; without them a terminal that knows
@@ -244,13 +227,11 @@ std::function<void(std::int64_t, std::int64_t)> counting(const Common& common) {
 // Measured when the result is written, so that reading and planning are part of it.
 io::Json meta(const Invocation& invocation) {
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - invocation.started;
-  io::Json tree(io::Object{});
-  tree.set("tool", "stepsim");
-  tree.set("version", version());
-  tree.set("git", git_hash());
-  tree.set("command", invocation.command_line);
-  tree.set("wall_s", wall.count());
-  return tree;
+  return io::Object{{"tool", "stepsim"},
+                    {"version", version()},
+                    {"git", git_hash()},
+                    {"command", invocation.command_line},
+                    {"wall_s", wall.count()}};
 }
 
 io::Json with_meta(io::Json tree, const Invocation& invocation) {

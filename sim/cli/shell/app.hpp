@@ -22,7 +22,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+} // namespace CLI
 
 namespace stepsim::cli {
 
@@ -129,11 +130,28 @@ constexpr CommandText emitting(CommandText text) {
   return text;
 }
 
-// Adds an option whose value the help calls `type`.
+// Adds an option whose value the help calls `type`, to the group that options have by default or to
+// another one.
 template <class App, class Value>
-auto* add_value(App& app, const char* names, Value& value, const char* type,
-                const std::string& sentence) {
-  return app.add_option(names, value, sentence)->type_name(type);
+auto* add_value(App& app, const std::string& names, Value& value, const char* type,
+                const std::string& sentence, const char* group = nullptr) {
+  auto* option = app.add_option(names, value, sentence)->type_name(type);
+  return group == nullptr ? option : option->group(group);
+}
+
+// Adds an argument that must be given.
+template <class App, class Value>
+void add_argument(App& app, const char* name, Value& value, const std::string& sentence) {
+  app.add_option(name, value, sentence)->required();
+}
+
+// What `work` gives. Its usage errors are about the value of a flag, with which the error begins.
+template <class Work> auto of_flag(const std::string& flag, const Work& work) {
+  try {
+    return work();
+  } catch (const UsageError& error) {
+    throw UsageError(flag + error.what());
+  }
 }
 
 // The format of the output: --format, else --json, else the extension of -o, else `fallback`.
@@ -167,6 +185,11 @@ void refuse_others(const Common& common, std::initializer_list<std::string_view>
 // Throws UsageError `--format jsn: unknown, did you mean json?` unless `value` is one of `words`.
 void require_word(std::string_view flag, std::string_view value,
                   std::span<const std::string_view> words);
+
+inline void require_word(std::string_view flag, std::string_view value,
+                         std::initializer_list<std::string_view> words) {
+  require_word(flag, value, std::span(words.begin(), words.size()));
+}
 
 // Reads the word that was typed for `flag` into `value`, which an empty text leaves as it is.
 template <class Value, class Words>

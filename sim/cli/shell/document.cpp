@@ -4,29 +4,14 @@
 #include "cli/shell/document.hpp"
 
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/output.hpp"
 #include "document/csv.hpp"
 #include "document/json_text.hpp"
 #include "study/sweep/rows.hpp"
 
-#include <algorithm>
-#include <cassert>
-#include <cmath>
-#include <iterator>
-#include <set>
-
 namespace stepsim::cli {
 
 namespace {
-
-std::string csv_cell(const io::Json& value) {
-  std::string cell;
-  if (!value.is_null()) {
-    io::append_csv_cell(cell, value.is_string() ? value.as_string() : io::compact(value));
-  }
-  return cell;
-}
 
 // The same cells are laid out for each format: widths for the terminal, tags for HTML, bars for
 // Markdown. A column of words is aligned to the left and one of numbers to the right.
@@ -52,7 +37,7 @@ std::string escaped_markdown(std::string_view text) {
 }
 
 std::vector<bool> columns_of_words(const Table& table) {
-  std::vector<bool> words(table.headings.size(), false);
+  std::vector<bool> words(table.headings.size(), table.left);
   for (const auto& row : table.rows) {
     for (std::size_t i = 0; i < words.size(); ++i) {
       words[i] = words[i] || starts_with_letter(row[i]);
@@ -91,8 +76,7 @@ constexpr std::string_view kPage =
     ".word { text-align: left; }\n"
     "</style>\n</head>\n<body>\n";
 
-} // namespace
-
+// JSON Lines: one compact record per line.
 std::string jsonl_text(const io::Array& records) {
   std::string text;
   for (const io::Json& record : records) {
@@ -102,21 +86,22 @@ std::string jsonl_text(const io::Array& records) {
   return text;
 }
 
+// The records with the keys `kept` and `columns` only, in this order but for `error`, which is
+// last; all keys if `columns` is empty. Throws UsageError for a column that no record has, unless
+// every record has an `error`.
 io::Array chosen_keys(io::Array records, std::span<const std::string> kept,
                       std::span<const std::string> columns) {
   if (columns.empty()) {
     return records;
   }
   std::set<std::string_view> known;
-  bool all_failed = true;
   for (const io::Json& record : records) {
-    bool failed = false;
     for (const auto& [key, value] : record.as_object()) {
       known.insert(key);
-      failed = failed || (key == "error" && !value.is_null());
     }
-    all_failed = all_failed && failed;
   }
+  const bool all_failed = std::ranges::all_of(
+      records, [](const io::Json& record) { return !study::error_in(record).empty(); });
   std::vector<std::string_view> order(kept.begin(), kept.end());
   for (const std::string& column : columns) {
     if (!all_failed && !known.contains(column)) {
@@ -140,34 +125,6 @@ io::Array chosen_keys(io::Array records, std::span<const std::string> kept,
   return chosen;
 }
 
-std::string csv_text(const io::Array& records, bool sorted) {
-  std::vector<std::string> columns;
-  for (const io::Json& record : records) {
-    for (const auto& [key, value] : record.as_object()) {
-      if (std::ranges::find(columns, key) == columns.end()) {
-        columns.push_back(key);
-      }
-    }
-  }
-  if (sorted) {
-    std::ranges::sort(columns);
-  }
-  std::string out = base::listed(columns, {}, ",") + "\n";
-  for (const io::Json& record : records) {
-    bool first = true;
-    for (const std::string& column : columns) {
-      const io::Json* value = record.find(column);
-      out += first ? "" : ",";
-      out += value == nullptr ? std::string() : csv_cell(*value);
-      first = false;
-    }
-    out += '\n';
-  }
-  return out;
-}
-
-namespace {
-
 // Rows are what a list of columns chooses from, CSV consists of and pages show, unless the text of
 // the document is a page.
 void require_rows(const Document& document, const Common& common, Format format, Format fallback) {
@@ -186,6 +143,31 @@ void require_rows(const Document& document, const Common& common, Format format,
 }
 
 } // namespace
+
+std::string csv_text(const io::Array& records, bool sorted) {
+  std::vector<std::string> columns;
+  for (const io::Json& record : records) {
+    for (const auto& [key, value] : record.as_object()) {
+      if (std::ranges::find(columns, key) == columns.end()) {
+        columns.push_back(key);
+      }
+    }
+  }
+  if (sorted) {
+    std::ranges::sort(columns);
+  }
+  std::string out = base::listed(columns, {}, ",") + "\n";
+  for (const io::Json& record : records) {
+    for (const std::string& column : columns) {
+      out += &column == &columns.front() ? "" : ",";
+      if (const io::Json* value = record.find(column); value != nullptr && !value->is_null()) {
+        io::append_csv_cell(out, plain_cell(*value));
+      }
+    }
+    out += '\n';
+  }
+  return out;
+}
 
 std::string rendered(const Document& document, const Common& common, Format fallback) {
   const Format format = format_of(common, fallback);
@@ -219,17 +201,15 @@ std::string rendered(const Document& document, const Common& common, Format fall
   return format == Format::jsonl ? io::compact(tree) + "\n" : io::pretty(tree);
 }
 
-void write_document(const Common& common, const Document& document, Format fallback) {
+int write_document(const Common& common, const Document& document, Format fallback) {
   write_output(common, rendered(document, common, fallback));
   print_warnings(document.warnings, common);
+  return kOk;
 }
 
 std::string cell_of(const io::Json& record, const Column& column) {
-  if (column.show != nullptr) {
-    return column.show(record, column);
-  }
-  const auto number = study::number_in(record, column.key);
-  return cell(number ? std::optional(*number * column.factor) : std::nullopt);
+  return column.show != nullptr ? column.show(record, column)
+                                : cell(study::number_in(record, column.key), column.factor);
 }
 
 Table table_of(std::span<const io::Json> records, std::span<const Column> columns) {
@@ -243,9 +223,11 @@ Table table_of(std::span<const io::Json> records, std::span<const Column> column
 
 std::string in_full(const io::Json& record, const Column& column) {
   const io::Json* value = record.find(column.key);
-  return value == nullptr || value->is_null() ? "-"
-         : value->is_string()                 ? value->as_string()
-                                              : io::compact(*value);
+  return value == nullptr || value->is_null() ? "-" : plain_cell(*value);
+}
+
+std::string plain_cell(const io::Json& value) {
+  return value.is_string() ? value.as_string() : io::compact(value);
 }
 
 std::string table_html(const Table& table) {
@@ -324,16 +306,14 @@ std::string table_text(const Table& given) {
   return out;
 }
 
-std::string cell(std::optional<double> value) {
-  return value ? base::significant(*value) : std::string("-");
+std::string cell(std::optional<double> value, double factor) {
+  return value ? base::significant(*value * factor) : "-";
 }
 
-std::string milliseconds_cell(std::optional<double> seconds) {
-  return seconds ? base::significant(*seconds * 1e3) : std::string("-");
-}
+std::string milliseconds_cell(std::optional<double> seconds) { return cell(seconds, 1e3); }
 
 std::string percent_cell(std::optional<double> ratio) {
-  return ratio ? base::significant(*ratio * 100) + " %" : std::string("-");
+  return ratio ? cell(ratio, 100) + " %" : "-";
 }
 
 std::string groups_cell(std::span<const Ends> groups) {

@@ -19,6 +19,7 @@ struct Table {
   std::vector<std::string> headings;
   std::vector<std::vector<std::string>> rows; // each as long as `headings`
   std::string caption = {};                   // a line above it; "" = none
+  bool left = false;                          // whether every column is one of words
 };
 
 // Adds a column at the right: its heading, and for each of `rows`, which all columns of the table
@@ -42,8 +43,8 @@ void add_column(Table& table, std::string heading, const Rows& rows, const CellO
 // One table as an HTML element <table> with its caption.
 [[nodiscard]] std::string table_html(const Table& table);
 
-// Cells with 4 significant digits; "-" for a value that does not exist.
-[[nodiscard]] std::string cell(std::optional<double> value);
+// Cells with 4 significant digits, of values times `factor`; "-" for a value that does not exist.
+[[nodiscard]] std::string cell(std::optional<double> value, double factor = 1);
 [[nodiscard]] std::string milliseconds_cell(std::optional<double> seconds);
 [[nodiscard]] std::string percent_cell(std::optional<double> ratio);
 // Returns `part`, or 0 if there is a `whole` and |part| < 1e-9 `whole`: so small a part is only the
@@ -71,9 +72,8 @@ struct Document {
 // record has, and for columns, CSV and pages of a document without records and tables.
 [[nodiscard]] std::string rendered(const Document& document, const Common& common,
                                    Format fallback = Format::table);
-// Writes the rendered document as write_output() does, then prints its warnings.
-void write_document(const Common& common, const Document& document,
-                    Format fallback = Format::table);
+// Writes the rendered document as write_output() does, then prints its warnings. Returns kOk.
+int write_document(const Common& common, const Document& document, Format fallback = Format::table);
 
 // A column of a table of records: the value of `key`, times `factor` from SI to the unit of the
 // heading.
@@ -89,17 +89,11 @@ struct Column {
 // For Column::show: words as they are and numbers in full; "-" for an absent key or null.
 [[nodiscard]] std::string in_full(const io::Json& record, const Column& column);
 
+// The text of a value: words as they are, all else as compact JSON.
+[[nodiscard]] std::string plain_cell(const io::Json& value);
+
 // Writes records, which are objects, as JSON Lines or CSV (RFC 4180). CSV has a header row of the
 // keys, "." as decimal point, and empty cells for null.
-
-// JSON Lines: one compact record per line.
-[[nodiscard]] std::string jsonl_text(const io::Array& records);
-
-// The records with the keys `kept` and `columns` only, in this order but for `error`, which is
-// last; all keys if `columns` is empty. Throws UsageError for a column that no record has, unless
-// every record has an `error`.
-[[nodiscard]] io::Array chosen_keys(io::Array records, std::span<const std::string> kept,
-                                    std::span<const std::string> columns);
 
 // CSV with one row per record. The columns are all keys of all records, sorted or as they come; a
 // record without a key has an empty cell. A list or object is written as compact JSON.

@@ -6,13 +6,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <exception>
 #include <new>
 
 #include "base/shell_word.hpp"
-#include "cli/shell/progress.hpp"
 #include "document/file.hpp"
 
 namespace stepsim::cli {

@@ -2,9 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/shell/app.hpp"
 #include "run/work_estimate.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::cli {
 
@@ -46,8 +44,9 @@ void require(std::string_view flag, std::string_view text, QuantityKind kind, io
 
 } // namespace
 
-double quantity(std::string_view flag, std::string_view text, QuantityKind kind, io::Range range) {
-  const auto parsed = base::parse_quantity(text, kind);
+double quantity(std::string_view flag, std::string_view text, QuantityKind kind, io::Range range,
+                base::BareNumber bare) {
+  const auto parsed = base::parse_quantity(text, kind, bare);
   if (const auto* message = std::get_if<std::string>(&parsed)) {
     refuse_text(flag, text, kind, range, *message);
   }
@@ -82,12 +81,7 @@ void add_max_seconds_flag(CLI::App& app, std::string& text) {
 
 // Other quantities need a unit.
 double seconds(std::string_view flag, const std::string& text, io::Range range) {
-  const auto parsed = base::parse_quantity(text, QuantityKind::time, base::BareNumber::si);
-  if (const auto* message = std::get_if<std::string>(&parsed)) {
-    refuse_text(flag, text, QuantityKind::time, range, *message);
-  }
-  require(flag, text, QuantityKind::time, range, std::get<double>(parsed));
-  return std::get<double>(parsed);
+  return quantity(flag, text, QuantityKind::time, range, base::BareNumber::si);
 }
 
 double max_seconds(const std::string& text) {
@@ -119,56 +113,51 @@ std::vector<double> numbers(std::string_view flag, std::string_view text, Quanti
   return std::move(values);
 }
 
+std::vector<std::int64_t> counts(std::string_view flag, std::string_view text, io::Range range) {
+  const std::vector<double> values = numbers(flag, text, QuantityKind::count, range);
+  return {values.begin(), values.end()};
+}
+
 namespace {
 
-// Flag and key, or the object of a key that is named like the flag; several flags may stand for one
-// key.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 33> kKeysOfFlags{{
-    {"--nodes", "/cluster/"},
+// Flags and keys with other names; several flags may stand for one key.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kKeysOfFlags{{
     {"--ranks", "/cluster/nodes"},
     {"--workers", "/cluster/nodes"},
     {"--cluster", "/cluster/preset"},
-    {"--preset", "/cluster/"},
-    {"--gpus-per-node", "/cluster/"},
-    {"--nics-per-node", "/cluster/"},
-    {"--network", "/cluster/"},
-    {"--intra-network", "/cluster/"},
     {"--sharding", "/training/sharding/strategy"},
     {"--bandwidth", study::kNetworkPointer<&study::Network::bandwidth_Bps>},
     {"--latency", study::kNetworkPointer<&study::Network::latency_s>},
-    {"--topology", "/cluster/"},
-    {"--trace", "/workload/"},
-    {"--model", "/workload/"},
-    {"--gpu", "/workload/"},
-    {"--batch-size", "/workload/"},
-    {"--sequence-length", "/workload/"},
-    {"--dtype", "/workload/"},
-    {"--iterations", "/training/"},
-    {"--samples", "/job/"},
-    {"--tokens", "/job/"},
-    {"--tokens-per-sample", "/job/"},
-    {"--price-per-gpu-hour", "/job/"},
     {"--mtbf", "/job/node_mtbf_s"},
-    {"--checkpoint-s", "/job/"},
-    {"--restart-s", "/job/"},
-    {"--schedule", "/communication/"},
-    {"--collective", "/communication/"},
-    {"--bucket-bytes", "/communication/"},
     {"--compression", "/communication/compression/method"},
-    {"--density", "/communication/compression/"},
-    {"--conditions", "/"},
+}};
+// Objects, and the flags that are named like their keys, without dashes.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kFlagsOfObjects{{
+    {"/", " conditions "},
+    {"/cluster/", " nodes preset gpus-per-node nics-per-node network intra-network topology "},
+    {"/workload/", " trace model gpu batch-size sequence-length dtype "},
+    {"/training/", " iterations "},
+    {"/job/", " samples tokens tokens-per-sample price-per-gpu-hour checkpoint-s restart-s "},
+    {"/communication/", " schedule collective bucket-bytes "},
+    {"/communication/compression/", " density "},
 }};
 
 } // namespace
 
 std::string pointer_of_flag(std::string_view flag) {
-  const auto* found =
-      std::ranges::find(kKeysOfFlags, flag, [](const auto& row) { return row.first; });
-  std::string pointer(found == kKeysOfFlags.end() ? std::string_view() : found->second);
-  if (pointer.ends_with('/')) {
-    std::ranges::replace_copy(flag.substr(2), std::back_inserter(pointer), '-', '_');
+  for (const auto& [name, pointer] : kKeysOfFlags) {
+    if (name == flag) {
+      return std::string(pointer);
+    }
   }
-  return pointer;
+  std::string key(flag.substr(2));
+  for (const auto& [object, flags] : kFlagsOfObjects) {
+    if (flags.find(" " + key + " ") != flags.npos) {
+      std::ranges::replace(key, '-', '_');
+      return std::string(object) + key;
+    }
+  }
+  return "";
 }
 
 } // namespace stepsim::cli

@@ -2,11 +2,8 @@
 // Parses the values of flags: one quantity, lists and ranges of quantities, lists of words. All
 // functions that parse throw UsageError.
 
+#include "cli/shell/app.hpp"
 #include "document/reader.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace stepsim::cli {
 
@@ -16,7 +13,8 @@ namespace stepsim::cli {
 // The value of a flag in the SI unit of its kind: bytes, seconds, bytes per second. The error reads
 // "--max-bytes 0: must be > 0, got 0".
 [[nodiscard]] double quantity(std::string_view flag, std::string_view text, base::QuantityKind kind,
-                              io::Range range = {});
+                              io::Range range = {},
+                              base::BareNumber bare = base::BareNumber::refused);
 // An integer, at most 9e15.
 [[nodiscard]] std::int64_t count(std::string_view flag, std::string_view text, io::Range range);
 
@@ -37,6 +35,9 @@ void add_max_seconds_flag(CLI::App& app, std::string& text);
 // 1, got 0".
 [[nodiscard]] std::vector<double> numbers(std::string_view flag, std::string_view text,
                                           base::QuantityKind kind, io::Range range);
+// The same of counts.
+[[nodiscard]] std::vector<std::int64_t> counts(std::string_view flag, std::string_view text,
+                                               io::Range range);
 
 // Flags that set one key of a scenario: --nodes 4 means --set /cluster/nodes=4. `init` has some of
 // these flags. If a user types such a flag for a command that only has --set, the error names the

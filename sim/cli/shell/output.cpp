@@ -4,13 +4,11 @@
 #include "cli/shell/output.hpp"
 
 #include "base/printable.hpp"
-#include "cli/shell/progress.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "scenario/file_names.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <iostream>
 #include <sys/resource.h>
 #include <system_error>
@@ -59,10 +57,6 @@ std::optional<Format> format_of_ending(std::string_view ending) {
   const auto* row =
       std::ranges::find(kEndings, ending, [](const auto& each) { return each.first; });
   return row == kEndings.end() ? std::nullopt : std::optional(row->second);
-}
-
-bool is_known_ending(std::string_view ending) {
-  return ending.empty() || format_of_ending(ending).has_value();
 }
 
 // The ending of the file that an option writes: "json" where help calls its value FILE.json[.gz];
@@ -172,17 +166,6 @@ void require_parent(const fs::path& folder) {
   }
 }
 
-namespace {
-
-// The most memory this process has held at once, in bytes; 0 where the system does not say. Linux
-// counts in units of 1024 bytes.
-std::int64_t peak_memory_bytes() {
-  rusage usage{};
-  return getrusage(RUSAGE_SELF, &usage) == 0 ? std::int64_t{usage.ru_maxrss} * 1024 : 0;
-}
-
-} // namespace
-
 io::Json simulation_meta(const Invocation& invocation, std::uint64_t events,
                          std::optional<std::uint64_t> packet_hops, double simulation_s) {
   io::Json tree = meta(invocation);
@@ -192,7 +175,9 @@ io::Json simulation_meta(const Invocation& invocation, std::uint64_t events,
       tree.set("packet_hops_per_s", static_cast<double>(*packet_hops) / simulation_s);
     }
   }
-  tree.set("peak_rss_bytes", peak_memory_bytes());
+  rusage usage{}; // Linux counts in units of 1024 bytes
+  const bool known = getrusage(RUSAGE_SELF, &usage) == 0;
+  tree.set("peak_rss_bytes", known ? std::int64_t{usage.ru_maxrss} * 1024 : 0);
   return tree;
 }
 
@@ -233,7 +218,8 @@ void require_format(const CommandText& text, const CLI::App& app, Common& common
   const Format format = format_of(common, text.formats.front());
   const bool emits = text.emits && app.count("--emit") > 0;
   const bool by_name = common.format.empty() && !common.json && !emits;
-  if (!writes(format) || (by_name && !is_known_ending(ending_of(common.output)))) {
+  const std::string_view ending = ending_of(common.output);
+  if (!writes(format) || (by_name && !ending.empty() && !format_of_ending(ending))) {
     throw UsageError(asked_format(common) + ": " + full_name(text) + " writes " +
                      words_of(text.formats) + " only");
   }
@@ -318,10 +304,7 @@ Format format_of(const Common& common, Format fallback) {
   if (!common.format.empty()) {
     return *kFormats.find(common.format);
   }
-  if (common.json) {
-    return Format::json;
-  }
-  return format_of_ending(ending_of(common.output)).value_or(fallback);
+  return common.json ? Format::json : format_of_ending(ending_of(common.output)).value_or(fallback);
 }
 
 } // namespace stepsim::cli

@@ -6,7 +6,6 @@
 #include "base/quantity.hpp"
 #include "cli/shell/app.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <csignal>

@@ -2,8 +2,6 @@
 // since a file that cannot be parsed is no result of ours either.
 #include "cli/shell/output.hpp"
 
-#include <algorithm>
-
 #include "document/file.hpp"
 
 namespace stepsim::cli {

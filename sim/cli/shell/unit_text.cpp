@@ -2,10 +2,8 @@
 // cells.
 #include "cli/shell/unit_text.hpp"
 
-#include <algorithm>
 #include <cmath>
 
-#include "cli/shell/document.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::cli {
@@ -97,7 +95,7 @@ std::pair<std::string, std::string> distinct_texts(std::string_view key, double 
   }
 }
 
-ValueColumn value_column(std::string_view key, std::span<const io::Json> values) {
+void add_value_column(Table& table, std::string_view key, std::span<const io::Json> values) {
   ColumnUnit unit = column_unit(key);
   const bool readable = std::ranges::all_of(values, [&](const io::Json& value) {
     constexpr double kLeast = 1e-3;
@@ -109,14 +107,12 @@ ValueColumn value_column(std::string_view key, std::span<const io::Json> values)
   if (each_its_own) {
     unit.heading.erase(unit.heading.find(" ["));
   }
-  ValueColumn column{unit.heading, {}};
-  for (const io::Json& value : values) {
-    column.cells.push_back(value.is_integer() && unit.factor == 1 ? io::compact(value)
-                           : !value.is_number() ? (value.is_string() ? value.as_string() : "-")
-                           : each_its_own       ? value_text(key, value.as_double(), 4)
-                                                : cell(value.as_double() * unit.factor));
-  }
-  return column;
+  add_column(table, unit.heading, values, [&](const io::Json& value) {
+    return value.is_integer() && unit.factor == 1 ? io::compact(value)
+           : !value.is_number()                   ? (value.is_string() ? value.as_string() : "-")
+           : each_its_own                         ? value_text(key, value.as_double(), 4)
+                                                  : cell(value.as_double(), unit.factor);
+  });
 }
 
 } // namespace stepsim::cli

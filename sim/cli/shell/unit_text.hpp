@@ -4,7 +4,7 @@
 // quantity.
 
 #include "base/quantity.hpp"
-#include "document/json.hpp"
+#include "cli/shell/document.hpp"
 
 namespace stepsim::cli {
 
@@ -27,13 +27,9 @@ struct ColumnUnit {
 [[nodiscard]] std::pair<std::string, std::string> distinct_texts(std::string_view key, double a,
                                                                  double b);
 
-// A column of values of one key with four digits: in the unit of the heading if that is readable
-// for all of them, else each value with its own unit. Integers without a unit are written in full,
-// texts as they are, null and everything else as "-".
-struct ValueColumn {
-  std::string heading;
-  std::vector<std::string> cells;
-};
-[[nodiscard]] ValueColumn value_column(std::string_view key, std::span<const io::Json> values);
+// Adds a column of values of one key with four digits: in the unit of the heading if that is
+// readable for all of them, else each value with its own unit. Integers without a unit are written
+// in full, texts as they are, null and everything else as "-".
+void add_value_column(Table& table, std::string_view key, std::span<const io::Json> values);
 
 } // namespace stepsim::cli

@@ -4,7 +4,6 @@
 #include "base/printable.hpp"
 #include "cli/shell/document.hpp"
 #include "run/flows_run.hpp"
-#include "run/result.hpp"
 #include "study/converge_scenario.hpp"
 #include "study/trace_study.hpp"
 
@@ -14,10 +13,10 @@ namespace stepsim::cli {
 // kind of operation and by link.
 [[nodiscard]] std::string program_text(const study::Explained& explained);
 
-// What the gain of a change is at 80 % of all sites, "9.1 % to 12 %"; "-" without a range.
-[[nodiscard]] std::string gain_range_cell(const study::WhatIf& change);
-// "not told apart" where the order of the two steps is not sure.
-[[nodiscard]] std::string undecided_cell(const study::WhatIf& change);
+// The changes under `heading`, with their steps, their gains, what the gain is at 80 % of all
+// sites, "9.1 % to 12 %", "-" without a range, and "not told apart" where the order of the two
+// steps is not sure.
+[[nodiscard]] Table changes_table(std::string heading, std::span<const study::WhatIf> changes);
 
 // The output of `stepsim explain`.
 [[nodiscard]] std::string explain_text(const study::Explained& explained);
@@ -86,8 +85,8 @@ void sort_best_first(Curves& found);
 
 // Appends "label         text" and a line end. The label is padded to `width` characters and must
 // not be longer. The text is escaped, because it may contain words of users.
-inline void append_labelled(std::string& out, std::string_view label, std::size_t width,
-                            std::string_view text) {
+inline void append_labelled(std::string& out, std::string_view label, std::string_view text,
+                            std::size_t width = 14) {
   out.append(label).append(width - label.size(), ' ').append(base::printable(text)).append("\n");
 }
 

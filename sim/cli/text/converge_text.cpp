@@ -95,17 +95,23 @@ std::string table_of(const Curves& found, const study::CurveOptions& options) {
   return text;
 }
 
-// A curve that failed has its error and its varied fields, so that a reader of JSON Lines can place
-// it.
-io::Json tree_of(const NamedCurve& named, const study::CurveOptions& options) {
-  io::Json tree = named.error.empty() ? study::curve_tree(named.curve, options)
-                                      : io::Json(io::Object{{"error", named.error}});
+// The varied fields behind the keys of `tree`, of which "algorithm" says more than the field of
+// that name.
+io::Json with_varied(io::Json tree, const NamedCurve& named) {
   for (const auto& [key, value] : named.varied) {
-    if (tree.find(key) == nullptr) { // "algorithm" says more than the field of that name
+    if (tree.find(key) == nullptr) {
       tree.set(key, value);
     }
   }
   return tree;
+}
+
+// A curve that failed has its error and its varied fields, so that a reader of JSON Lines can place
+// it.
+io::Json tree_of(const NamedCurve& named, const study::CurveOptions& options) {
+  return with_varied(named.error.empty() ? study::curve_tree(named.curve, options)
+                                         : io::Json(io::Object{{"error", named.error}}),
+                     named);
 }
 
 // One row per point. Varied fields follow unless a column has their name already. A curve that
@@ -114,17 +120,12 @@ io::Array point_records(const Curves& found) {
   io::Array records;
   for (const NamedCurve& named : found.curves) {
     for (std::size_t i = 0; i < named.curve.points.size(); ++i) {
-      io::Json record{io::Object{{"algorithm", named.curve.algorithm},
-                                 {"compression", named.curve.method},
-                                 {"iteration", static_cast<std::int64_t>(i)},
-                                 {"time_s", named.curve.points[i].time_s},
-                                 {"loss", named.curve.points[i].loss}}};
-      for (const auto& [key, value] : named.varied) {
-        if (record.find(key) == nullptr) {
-          record.set(key, value);
-        }
-      }
-      records.push_back(std::move(record));
+      records.push_back(with_varied(io::Object{{"algorithm", named.curve.algorithm},
+                                               {"compression", named.curve.method},
+                                               {"iteration", static_cast<std::int64_t>(i)},
+                                               {"time_s", named.curve.points[i].time_s},
+                                               {"loss", named.curve.points[i].loss}},
+                                    named));
     }
   }
   return records;

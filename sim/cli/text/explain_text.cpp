@@ -11,19 +11,16 @@ using programs::Share;
 using programs::Shares;
 using study::Explained;
 
-void append_fact(std::string& out, std::string_view label, std::string_view text) {
-  append_labelled(out, label, 16, text);
-}
-
 std::string heading(const Explained& explained) {
   const programs::Program& program = explained.program;
   std::string out;
-  append_fact(out, explained.source, explained.name.empty() ? "unnamed" : explained.name);
-  append_fact(out, "operations",
-              std::to_string(program.iteration_size()) + " on " +
-                  base::counted(static_cast<std::int64_t>(program.streams.size()), "stream") +
-                  ", " + base::counted(std::int64_t{program.ranks}, "rank"));
-  append_fact(out, "method", programs::kEvaluators[explained.explanation.evaluator]);
+  append_labelled(out, explained.source, explained.name.empty() ? "unnamed" : explained.name, 16);
+  append_labelled(out, "operations",
+                  std::to_string(program.iteration_size()) + " on " +
+                      base::counted(static_cast<std::int64_t>(program.streams.size()), "stream") +
+                      ", " + base::counted(std::int64_t{program.ranks}, "rank"),
+                  16);
+  append_labelled(out, "method", programs::kEvaluators[explained.explanation.evaluator], 16);
   return out;
 }
 
@@ -45,8 +42,8 @@ std::string shares_table(const std::string& heading, Shares shares, double perio
       rest += share.seconds;
       continue;
     }
-    table.rows.push_back({base::printable(share.name), milliseconds_cell(share.seconds),
-                          share_cell(share.seconds, period)});
+    table.rows.push_back(
+        {share.name, milliseconds_cell(share.seconds), share_cell(share.seconds, period)});
   }
   if (shares.size() > kMostRows) {
     table.rows.push_back({"all others", milliseconds_cell(rest), share_cell(rest, period)});
@@ -90,9 +87,8 @@ std::string path_table(const Explained& explained) {
   for (const programs::PathStep& step : steps) {
     const programs::Operation& operation = explained.program.operations[step.operation];
     const double seconds = step.seconds() / path.iterations;
-    table.rows.push_back({base::printable(operation.id),
-                          std::string(programs::kKinds[operation.kind]), milliseconds_cell(seconds),
-                          share_cell(seconds, path.period_s)});
+    table.rows.push_back({operation.id, std::string(programs::kKinds[operation.kind]),
+                          milliseconds_cell(seconds), share_cell(seconds, path.period_s)});
   }
   std::string out = "\n" + table_text(table);
   if (cut && path.steps.size() > steps.size()) {
@@ -111,31 +107,22 @@ std::string derivatives_table(const Explained& explained) {
   }
   Table table{{"change of the period [s] per unit of", "falling", "rising", "found"}, {}};
   for (const programs::Sensitivity& each : explained.explanation.sensitivities) {
-    table.rows.push_back({base::printable(each.parameter), cell(each.left), cell(each.right),
-                          each.exact ? "exact" : "numeric"});
+    table.rows.push_back(
+        {each.parameter, cell(each.left), cell(each.right), each.exact ? "exact" : "numeric"});
   }
   return "\n" + table_text(table);
 }
 
 std::string what_if_table(const Explained& explained) {
-  if (explained.what_if.empty()) {
-    return "";
-  }
-  const bool ranges = std::ranges::any_of(
-      explained.what_if, [](const study::WhatIf& each) { return each.gain_range.has_value(); });
-  Table table{{"with one change, run again", "step [ms]", "gain"}, {}};
-  if (ranges) {
-    table.headings.insert(table.headings.end(), {"80 % interval", ""});
-  }
-  for (const study::WhatIf& each : explained.what_if) {
-    std::vector<std::string>& row = table.rows.emplace_back();
-    row = {base::printable(each.change), milliseconds_cell(each.step_s),
-           percent_cell(part_of(each.gain, 1))};
-    if (ranges) {
-      row.insert(row.end(), {gain_range_cell(each), undecided_cell(each)});
+  Table table = changes_table("with one change, run again", explained.what_if);
+  if (std::ranges::none_of(explained.what_if,
+                           [](const study::WhatIf& each) { return each.gain_range.has_value(); })) {
+    table.headings.resize(3);
+    for (std::vector<std::string>& row : table.rows) {
+      row.resize(3);
     }
   }
-  return "\n" + table_text(table);
+  return table.rows.empty() ? "" : "\n" + table_text(table);
 }
 
 std::string measured_table(const Explained& explained) {
@@ -147,8 +134,8 @@ std::string measured_table(const Explained& explained) {
   table.rows.push_back({"measured minus predicted", milliseconds_cell(measured.step_s),
                         milliseconds_cell(measured.gap_s)});
   for (const study::Cause& each : measured.causes) {
-    table.rows.push_back({"  " + base::printable(each.cause), milliseconds_cell(each.step_s),
-                          milliseconds_cell(each.explains_s)});
+    table.rows.push_back(
+        {"  " + each.cause, milliseconds_cell(each.step_s), milliseconds_cell(each.explains_s)});
   }
   table.rows.push_back({"  unexplained", "-", milliseconds_cell(measured.unexplained_s)});
   return "\n" + table_text(table) + "each cause is run alone; together they need not add up\n";
@@ -156,14 +143,16 @@ std::string measured_table(const Explained& explained) {
 
 } // namespace
 
-std::string gain_range_cell(const study::WhatIf& change) {
-  return change.gain_range ? percent_cell(change.gain_range->first) + " to " +
-                                 percent_cell(change.gain_range->second)
-                           : "-";
-}
-
-std::string undecided_cell(const study::WhatIf& change) {
-  return change.is_sure ? "" : "not told apart";
+Table changes_table(std::string heading, std::span<const study::WhatIf> changes) {
+  Table table{{std::move(heading), "step [ms]", "gain", "80 % interval", ""}, {}};
+  for (const study::WhatIf& each : changes) {
+    const auto& range = each.gain_range;
+    table.rows.push_back(
+        {each.change, milliseconds_cell(each.step_s), percent_cell(part_of(each.gain, 1)),
+         range ? percent_cell(range->first) + " to " + percent_cell(range->second) : "-",
+         each.is_sure ? "" : "not told apart"});
+  }
+  return table;
 }
 
 std::string program_text(const Explained& explained) {

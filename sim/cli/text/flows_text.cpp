@@ -1,8 +1,6 @@
 // Long lists are cut to what matters: the slowest flows and the most used links.
 #include "cli/text/answer_texts.hpp"
 
-#include "base/printable.hpp"
-
 namespace stepsim::cli {
 
 namespace {
@@ -32,15 +30,12 @@ std::string heading(const study::FlowsFile& file) {
 // Statistics of completion times; "-" where no flow is complete.
 std::vector<std::string> summary_row(std::string name,
                                      const std::optional<study::FlowStatistics>& all) {
-  const auto column = [&](double study::FlowStatistics::*member) {
-    return all ? milliseconds_cell((*all).*member) : "-";
-  };
-  return {std::move(name),
-          column(&study::FlowStatistics::mean_s),
-          column(&study::FlowStatistics::p50_s),
-          column(&study::FlowStatistics::p95_s),
-          column(&study::FlowStatistics::p99_s),
-          column(&study::FlowStatistics::max_s)};
+  using All = study::FlowStatistics;
+  std::vector<std::string> row{std::move(name)};
+  for (const auto member : {&All::mean_s, &All::p50_s, &All::p95_s, &All::p99_s, &All::max_s}) {
+    row.push_back(all ? milliseconds_cell((*all).*member) : "-");
+  }
+  return row;
 }
 
 // Flows of the list, and background flows apart from them: these only load the network.

@@ -3,14 +3,10 @@
 
 #include "cli/text/key_text.hpp"
 
-#include "base/collected.hpp"
-#include "cli/plot/rows_figure.hpp"
 #include "cli/report/result_page.hpp"
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
 #include "run/collective_keys.hpp"
 #include "run/flows_keys.hpp"
-#include "run/flows_run.hpp"
 #include "run/result_file.hpp"
 #include "scenario/files/keys/measured_keys.hpp"
 #include "scenario/files/keys/profile_keys.hpp"
@@ -21,10 +17,6 @@
 #include "study/measured_steps_keys.hpp"
 #include "study/reproduce/reproduction_keys.hpp"
 #include "study/semantics_keys.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <set>
 
 namespace stepsim::cli {
 
@@ -89,14 +81,13 @@ std::string_view unit_of(const io::Key& key) {
 // "number >= 0, s": range and unit, or the few values that the key takes.
 std::string number_text(const io::Key& key) {
   constexpr std::string_view kMust = "must be";
-  std::string text = key.kind == KeyKind::integer ? "integer" : "number";
   if (!key.choices.empty()) {
     return base::listed(
         key.choices, [](std::int64_t choice) { return std::to_string(choice); }, " or ");
   }
-  text += key.range.text().substr(kMust.size());
-  const std::string_view unit = unit_of(key);
-  return unit.empty() ? text : text + ", " + std::string(unit);
+  const std::string unit(unit_of(key));
+  return (key.kind == KeyKind::integer ? "integer" : "number") +
+         key.range.text().substr(kMust.size()) + (unit.empty() ? "" : ", " + unit);
 }
 
 // The forms joined by "; or". Forms that read the same in words, such as two objects, are said
@@ -180,25 +171,16 @@ std::string default_text(const io::Key& key) {
 // Keys that do not apply are null and not absent, as in results.
 io::Json key_json(const PlacedKey& placed, const std::vector<std::string>& conditions) {
   const io::Key& key = *placed.key;
+  const bool is_number = key.kind == KeyKind::number || key.kind == KeyKind::integer;
   io::Json json{io::Object{{"pointer", placed.pointer},
                            {"sentence", key.sentence},
                            {"values", values_text(key)},
-                           {"default", nullptr},
-                           {"default_reason", nullptr},
-                           {"unit", nullptr},
+                           {"default", io::text_or_null(default_text(key))},
+                           {"default_reason", io::text_or_null(std::string(key.reason))},
+                           {"unit", io::text_or_null(std::string(is_number ? unit_of(key) : ""))},
                            {"required", key.is_required},
-                           {"when", io::Array(conditions.begin(), conditions.end())}}};
-  if (const auto text = default_text(key); !text.empty()) {
-    json.set("default", text);
-  }
-  if (!key.reason.empty()) {
-    json.set("default_reason", key.reason);
-  }
-  if (const std::string_view unit = unit_of(key);
-      !unit.empty() && (key.kind == KeyKind::number || key.kind == KeyKind::integer)) {
-    json.set("unit", unit);
-  }
-  if (key.kind == KeyKind::number || key.kind == KeyKind::integer) {
+                           {"when", io::list_of(conditions)}}};
+  if (is_number) {
     json.set("low", number_or_null(key.range.low));
     json.set("high", number_or_null(key.range.high));
   }

@@ -2,7 +2,6 @@
 // The kinds of files, and their keys as text and as JSON, for `stepsim keys`, `stepsim schema` and
 // the pages made from them.
 
-#include "document/fields/key.hpp"
 #include "document/fields/schema.hpp"
 
 namespace stepsim::cli {

@@ -1,9 +1,6 @@
 #include "cli/text/record_table.hpp"
 
-#include <set>
-
 #include "cli/shell/unit_text.hpp"
-#include "run/summary_fields.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {

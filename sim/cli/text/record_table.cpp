@@ -2,13 +2,8 @@
 // so that sweeps of different scenarios need no list of columns here.
 #include "cli/text/record_table.hpp"
 
-#include <iterator>
-
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/answer_texts.hpp"
-#include "document/json_text.hpp"
-#include "run/summary_fields.hpp"
-#include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {
 
@@ -237,8 +232,8 @@ std::vector<Table> record_tables(const RecordRows& records) {
   return tables;
 }
 
-std::vector<AlgorithmColumn> algorithm_columns() {
-  std::vector<AlgorithmColumn> columns;
+std::vector<Candidate> algorithm_columns() {
+  std::vector<Candidate> columns;
   for (const Column& column : algorithm_looks()) {
     columns.push_back({column.heading, kAlgorithmMeanings[columns.size()]});
   }

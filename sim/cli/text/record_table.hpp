@@ -2,7 +2,7 @@
 // Tables of the rows of `compare` and `sweep`: varied fields in readable units, times, efficiency
 // and bottleneck. A word marks the best row; a failed row shows its error.
 
-#include "cli/shell/document.hpp"
+#include "cli/help/help_text.hpp"
 #include "study/sweep/ranking.hpp"
 
 namespace stepsim::cli {
@@ -24,11 +24,7 @@ struct RecordRows {
 [[nodiscard]] std::vector<Table> record_tables(const RecordRows& records);
 
 // The columns of `compare --algorithms` and their meaning, for help.
-struct AlgorithmColumn {
-  std::string heading;
-  std::string_view meaning;
-};
-[[nodiscard]] std::vector<AlgorithmColumn> algorithm_columns();
+[[nodiscard]] std::vector<Candidate> algorithm_columns();
 
 // The rows of `compare --algorithms`, one table per combination of the varied fields, whose rows
 // must follow one another: times, sent data and assumptions of each algorithm.

@@ -1,7 +1,6 @@
 #include "cli/text/answer_texts.hpp"
 
 #include "cli/text/topology_text.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_schedule.hpp"
 #include "scenario/scenario_sharding.hpp"
 
@@ -10,10 +9,9 @@ namespace stepsim::cli {
 std::string sharding_text(const study::Result& result) {
   const study::Training& training = result.scenario->training;
   const study::Sharding& sharding = training.sharding;
-  std::string text;
-  if (sharding.strategy != study::ShardingStrategy::none) {
-    text = std::string(study::kShardingStrategies[sharding.strategy]);
-  }
+  std::string text(sharding.strategy == study::ShardingStrategy::none
+                       ? std::string_view()
+                       : study::kShardingStrategies[sharding.strategy]);
   if (!result.units.empty()) {
     text += " (" + std::string(study::kShardingPresets[sharding.preset]) + "), " +
             base::counted(std::ssize(result.units), "unit");
@@ -85,7 +83,6 @@ std::string memory_text(const study::Summary& summary) {
 std::string job_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
   const study::Job& job = result.scenario->job;
-  constexpr std::size_t kLabel = 14;
   std::string out;
   const auto& measured = result.measured_total;
   const auto time = measured ? measured->time_to_finish_s : summary.time_to_finish_s;
@@ -103,10 +100,10 @@ std::string job_text(const study::Result& result) {
       text += ", " + base::readable_amount(*cost) + " USD at " +
               base::shortest(base::rounded_to(*job.price_per_gpu_hour, 4)) + " USD per GPU hour";
     }
-    append_labelled(out, "to finish", kLabel, text);
+    append_labelled(out, "to finish", text);
   }
   if (summary.goodput) {
-    append_labelled(out, "failures", kLabel,
+    append_labelled(out, "failures",
                     "goodput " + base::significant(*summary.goodput) + ", a checkpoint every " +
                         base::readable_duration(*summary.checkpoint_interval_s));
   }
@@ -142,13 +139,6 @@ std::string topology_name(const study::Cluster& cluster) {
   return name != nullptr && name->is_string() ? name->as_string() : std::string("own graph");
 }
 
-// A list is not repeated: it may have a thousand hosts.
-std::string placement_text(const io::Json& placement) {
-  return placement.is_null()     ? "packed"
-         : placement.is_string() ? placement.as_string()
-                                 : "placed by a list";
-}
-
 } // namespace
 
 std::string node_text(const io::NodePreset& preset) {
@@ -166,7 +156,7 @@ std::string node_text(const io::NodePreset& preset) {
   for (const io::SourcedNumber& number : preset.numbers) {
     table.rows.push_back({number.key, sourced_text(number),
                           number.label.empty() ? "-" : number.label,
-                          number.source.empty() ? "-" : base::printable(number.source)});
+                          number.source.empty() ? "-" : number.source});
   }
   return out + table_text(table);
 }
@@ -226,31 +216,34 @@ std::string fabric_text(const study::Cluster& cluster) {
             std::string(links::kTransportKinds[network.packet.options.transport.kind]) + ", " +
             std::string(links::kLoadBalancings[network.packet.options.load_balancing]);
   }
-  return text + "; ranks " + placement_text(cluster.rank_placement);
+  const io::Json& placement = cluster.rank_placement; // a list may have a thousand hosts
+  return text + "; ranks " +
+         (placement.is_null()     ? "packed"
+          : placement.is_string() ? placement.as_string()
+                                  : "placed by a list");
 }
 
 // Losses are shown where there are any, since most networks have none.
 std::string messages_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
   std::string out;
-  const auto line = [&](std::string_view label, const std::string& text) {
-    append_labelled(out, label, 14, text);
-  };
   if (summary.fct_max_s) {
-    line("messages", "complete after " + milliseconds_cell(summary.fct_p50_s) + " ms (median), " +
-                         milliseconds_cell(summary.fct_p99_s) + " ms (99 %), " +
-                         milliseconds_cell(summary.fct_max_s) + " ms at most");
+    append_labelled(out, "messages",
+                    "complete after " + milliseconds_cell(summary.fct_p50_s) + " ms (median), " +
+                        milliseconds_cell(summary.fct_p99_s) + " ms (99 %), " +
+                        milliseconds_cell(summary.fct_max_s) + " ms at most");
   }
   if (summary.loss_fraction.value_or(0) > 0 || summary.stale_fraction.value_or(0) > 0) {
-    line("loss", percent_cell(summary.loss_fraction) + " of gradients, " +
-                     percent_cell(summary.stale_fraction) + " of parameters stale");
+    append_labelled(out, "loss",
+                    percent_cell(summary.loss_fraction) + " of gradients, " +
+                        percent_cell(summary.stale_fraction) + " of parameters stale");
   }
   if (summary.converges) {
-    line("convergence", *summary.converges
-                            ? cell(summary.epochs) + " epochs, " +
-                                  base::readable_seconds(*summary.time_to_accuracy_s) +
-                                  " to accuracy"
-                            : "none at this loss");
+    append_labelled(out, "convergence",
+                    *summary.converges
+                        ? cell(summary.epochs) + " epochs, " +
+                              base::readable_seconds(*summary.time_to_accuracy_s) + " to accuracy"
+                        : "none at this loss");
   }
   return out;
 }
@@ -263,10 +256,9 @@ std::string jobs_text(const study::Result& result) {
   Table table{{"job", "nodes", "alone [ms]", "together [ms]", "ratio"}, {}};
   for (const study::JobTimes& job : result.jobs) {
     const bool known = job.together_s && job.alone_s > 0;
-    table.rows.push_back(
-        {job.name, std::to_string(job.nodes), milliseconds_cell(job.alone_s),
-         milliseconds_cell(job.together_s),
-         cell(known ? std::optional(*job.together_s / job.alone_s) : std::nullopt)});
+    table.rows.push_back({job.name, std::to_string(job.nodes), milliseconds_cell(job.alone_s),
+                          milliseconds_cell(job.together_s),
+                          known ? cell(*job.together_s / job.alone_s) : "-"});
   }
   return "\n" + table_text(table) + "all other figures but those of links are of the first job\n";
 }

@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::size_t kMaxBuckets = 40; // rows shown; all of them are in the JSON
 
-void append_line(std::string& out, std::string_view label, std::string_view text) {
-  append_labelled(out, label, 14, text);
-}
-
 std::string delay_text(double seconds) {
   return seconds > 0 ? " and " + base::readable_seconds(seconds) + " of delay" : "";
 }
@@ -74,10 +70,11 @@ std::string training_text(const study::Result& result) {
                                                     : "dedicated server");
 }
 
-// "mine (custom), ring"
-std::string custom_text(const collectives::CustomCompressor& custom) {
-  return (custom.name.empty() ? "custom" : base::printable(custom.name) + " (custom)") + ", " +
-         std::string(collectives::kCustomExchanges[custom.exchange]);
+// "" without a codec, so that it can stand in front of any exchange.
+std::string codec_text(const collectives::Compression& compression, const char* behind) {
+  return compression.method == collectives::CompressionMethod::none
+             ? ""
+             : std::string(collectives::row(compression.method).name) + behind;
 }
 
 // Sparse and encoded methods have exchanges of their own; dense ones and codecs travel in the
@@ -88,28 +85,21 @@ std::string exchange_text(const study::Communication& communication) {
   const std::string dense(study::collective_word(communication));
   switch (row.kind) {
   case collectives::CompressionKind::dense:
-  case collectives::CompressionKind::codec: {
-    const std::string name = compression.method == collectives::CompressionMethod::none
-                                 ? ""
-                                 : std::string(row.name) + " in ";
-    return name + dense + (communication.reduce_broadcast ? " reduce and broadcast" : " allreduce");
-  }
+  case collectives::CompressionKind::codec:
+    return codec_text(compression, " in ") + dense +
+           (communication.reduce_broadcast ? " reduce and broadcast" : " allreduce");
   case collectives::CompressionKind::sparse:
     return std::string(row.name) +
            (compression.density ? ", density " + base::significant(*compression.density) : "");
   case collectives::CompressionKind::encoded:
-    return compression.method == collectives::CompressionMethod::custom
-               ? custom_text(compression.custom)
-               : std::string(row.name);
+    if (compression.method == collectives::CompressionMethod::custom) { // "mine (custom), ring"
+      const std::string& name = compression.custom.name;
+      return (name.empty() ? "custom" : base::printable(name) + " (custom)") + ", " +
+             std::string(collectives::kCustomExchanges[compression.custom.exchange]);
+    }
+    return std::string(row.name);
   }
   return dense;
-}
-
-// "" without a codec, so that it can stand in front of any exchange.
-std::string codec_text(const collectives::Compression& compression) {
-  return compression.method == collectives::CompressionMethod::none
-             ? ""
-             : std::string(collectives::row(compression.method).name) + ", ";
 }
 
 // Whether workers push whole gradients to a server instead of buckets: asynchronous ones, and
@@ -131,23 +121,24 @@ std::string cards_text(const study::Cluster& cluster) {
 std::string setting_text(const study::Result& result) {
   const study::Scenario& scenario = *result.scenario;
   std::string out;
-  append_line(out, "scenario",
-              (scenario.name.empty() ? std::string("unnamed") : scenario.name) + ", " +
-                  scenario.workload.name + " with " +
-                  std::string(layers::kProvenances[scenario.workload.provenance]) + " layer times");
+  append_labelled(out, "scenario",
+                  (scenario.name.empty() ? std::string("unnamed") : scenario.name) + ", " +
+                      scenario.workload.name + " with " +
+                      std::string(layers::kProvenances[scenario.workload.provenance]) +
+                      " layer times");
   const study::Cluster& cluster = scenario.cluster;
-  append_line(out, "workers",
-              std::to_string(cluster.ranks()) + " (" + base::counted(cluster.nodes, "node") +
-                  " x " + (cluster.equal_nodes() ? "" : "up to ") +
-                  std::to_string(cluster.gpus_per_node) + cards_text(cluster) + ")");
-  append_line(out, "network", cluster.fabric ? fabric_text(cluster) : network_text(cluster));
+  append_labelled(out, "workers",
+                  std::to_string(cluster.ranks()) + " (" + base::counted(cluster.nodes, "node") +
+                      " x " + (cluster.equal_nodes() ? "" : "up to ") +
+                      std::to_string(cluster.gpus_per_node) + cards_text(cluster) + ")");
+  append_labelled(out, "network", cluster.fabric ? fabric_text(cluster) : network_text(cluster));
   const std::string rounds = rounds_text(result);
   if (!rounds.empty()) {
-    append_line(out, "training", rounds);
+    append_labelled(out, "training", rounds);
   } else if (scenario.training.algorithm != study::TrainingAlgorithm::sync_sgd) {
-    append_line(out, "training", training_text(result));
+    append_labelled(out, "training", training_text(result));
   } else if (const std::string text = sharding_text(result); !text.empty()) {
-    append_line(out, "training", text);
+    append_labelled(out, "training", text);
   }
   const std::string bytes =
       base::readable_bytes(static_cast<double>(scenario.workload.bytes().value));
@@ -156,16 +147,17 @@ std::string setting_text(const study::Result& result) {
                                    ? exchange_text(scenario.communication)
                                    : std::string(study::collective_word(scenario.communication)) +
                                          ", " + sharded_exchange_text(result);
-  append_line(out, "exchange",
-              !rounds.empty()              ? outer_exchange_text(result)
-              : study::has_units(strategy) ? exchange
-              : is_server(result)
-                  ? codec_text(scenario.communication.compression) +
-                        "push of all gradients, pull of all weights, " + bytes + " each way"
-                  : exchange + ", schedule " + study::schedule_name(scenario.communication) + ": " +
-                        base::counted(std::ssize(result.buckets), "message") + ", " + bytes);
-  append_line(out, "conditions", conditions_text(scenario));
-  append_line(out, "method", result.method);
+  append_labelled(out, "exchange",
+                  !rounds.empty()              ? outer_exchange_text(result)
+                  : study::has_units(strategy) ? exchange
+                  : is_server(result)
+                      ? codec_text(scenario.communication.compression, ", ") +
+                            "push of all gradients, pull of all weights, " + bytes + " each way"
+                      : exchange + ", schedule " + study::schedule_name(scenario.communication) +
+                            ": " + base::counted(std::ssize(result.buckets), "message") + ", " +
+                            bytes);
+  append_labelled(out, "conditions", conditions_text(scenario));
+  append_labelled(out, "method", result.method);
   return out;
 }
 
@@ -240,7 +232,7 @@ std::string times_text(const study::Result& result) {
 std::string verdict_text(const study::Result& result, std::string_view to_measure) {
   const study::Summary& summary = result.summary;
   std::string out;
-  append_line(
+  append_labelled(
       out, "overlap",
       summary.overlap_fraction && summary.communication_s.value_or(0) > 0
           ? percent_cell(part_of(summary.overlap_fraction, 1)) +
@@ -249,55 +241,55 @@ std::string verdict_text(const study::Result& result, std::string_view to_measur
           : std::string("no communication"));
   const study::Scenario& scenario = *result.scenario;
   if (summary.outer_communication_s) {
-    append_line(out, "round", round_times_text(result));
+    append_labelled(out, "round", round_times_text(result));
   }
   const std::int64_t workers = scenario.other_jobs.empty()
                                    ? scenario.cluster.ranks()
                                    : scenario.first_job_nodes * scenario.cluster.gpus_per_node;
-  append_line(out, "speed-up",
-              cell(summary.speedup) + " with " + base::counted(workers, "worker") +
-                  ", efficiency " + percent_cell(summary.scaling_efficiency));
+  append_labelled(out, "speed-up",
+                  cell(summary.speedup) + " with " + base::counted(workers, "worker") +
+                      ", efficiency " + percent_cell(summary.scaling_efficiency));
   if (summary.interval_level) {
-    append_line(out, summary.interval_parts.empty() ? "interval" : "most of it",
-                interval_text(summary, to_measure));
+    append_labelled(out, summary.interval_parts.empty() ? "interval" : "most of it",
+                    interval_text(summary, to_measure));
   }
   if (result.measured_total) {
-    append_line(out, "measured", measured_text(*result.measured_total));
+    append_labelled(out, "measured", measured_text(*result.measured_total));
   }
   if (summary.compute_low_s && summary.compute_high_s) {
-    append_line(out, "computing", estimate_text(scenario, summary));
+    append_labelled(out, "computing", estimate_text(scenario, summary));
   }
   if (summary.speedup_vs_dense_overlapped) {
-    append_line(out, "against dense",
-                cell(summary.speedup_vs_dense_overlapped) + " times as fast as overlapped, " +
-                    cell(summary.speedup_vs_dense_sequential) + " times as sequential");
+    append_labelled(out, "against dense",
+                    cell(summary.speedup_vs_dense_overlapped) + " times as fast as overlapped, " +
+                        cell(summary.speedup_vs_dense_sequential) + " times as sequential");
   }
   if (summary.staleness_max.value_or(0) > 0) {
-    append_line(out, "staleness",
-                cell(summary.staleness_mean) + " updates on average, " +
-                    cell(summary.staleness_max) +
-                    " at most; its effect on accuracy is not modelled");
+    append_labelled(out, "staleness",
+                    cell(summary.staleness_mean) + " updates on average, " +
+                        cell(summary.staleness_max) +
+                        " at most; its effect on accuracy is not modelled");
   }
   if (summary.samples_per_s) {
-    append_line(out, "throughput",
-                result.measured_total
-                    ? cell(result.measured_total->samples_per_s) + " samples/s, corrected"
-                    : cell(summary.samples_per_s) + " samples/s");
+    append_labelled(out, "throughput",
+                    result.measured_total
+                        ? cell(result.measured_total->samples_per_s) + " samples/s, corrected"
+                        : cell(summary.samples_per_s) + " samples/s");
   }
   if (const std::string memory = memory_text(summary); !memory.empty()) {
-    append_line(out, "memory", memory);
+    append_labelled(out, "memory", memory);
   }
   out += job_text(result) + messages_text(result);
-  append_line(out, "bottleneck", summary.bottleneck.empty() ? "-" : summary.bottleneck);
+  append_labelled(out, "bottleneck", summary.bottleneck.empty() ? "-" : summary.bottleneck);
   if (summary.merge_gap_to_optimal) {
     constexpr double kSame = 1e-9;
     const std::string optimum =
         "the optimal merge (" + milliseconds_cell(summary.merge_optimal_iteration_time_s) + " ms" +
         (study::merge_is_certified(*result.scenario) ? ")" : ", not certified)");
-    append_line(out, "schedule",
-                *summary.merge_gap_to_optimal < kSame
-                    ? "as fast as " + optimum
-                    : percent_cell(summary.merge_gap_to_optimal) + " slower than " + optimum);
+    append_labelled(out, "schedule",
+                    *summary.merge_gap_to_optimal < kSame
+                        ? "as fast as " + optimum
+                        : percent_cell(summary.merge_gap_to_optimal) + " slower than " + optimum);
   }
   return out;
 }
@@ -307,14 +299,12 @@ std::string buckets_text(const study::Result& result) {
   if (result.buckets.empty()) {
     return "";
   }
-  const bool pipelined = result.scenario->training.algorithm == study::TrainingAlgorithm::pipe_sgd;
-  std::string out = table_text(buckets_table(result, kMaxBuckets));
-  out.insert(0, 1, '\n');
+  std::string out = "\n" + table_text(buckets_table(result, kMaxBuckets));
   if (result.buckets.size() > kMaxBuckets) {
     out += "... and " + std::to_string(result.buckets.size() - kMaxBuckets) +
            " more; --json lists all\n";
   }
-  if (pipelined) {
+  if (result.scenario->training.algorithm == study::TrainingAlgorithm::pipe_sgd) {
     out += "times of the last iteration, from its start" +
            std::string(result.workers.empty() ? "" : ", by mean times") + "\n";
   }
@@ -332,24 +322,14 @@ std::string measured_text(const study::Result& result) {
   }
   const std::string ranks = base::counted(*scenario.workload.measured_ranks, "rank");
   Table table{{"exchange at " + ranks, "kB", "trace [ms]", "simulated [ms]", "ratio"}, {}};
-  for (const study::MeasuredExchange& each : result.measured_exchanges) {
-    if (table.rows.size() == kMaxBuckets) {
-      break;
-    }
-    table.rows.push_back(
-        {"measured bucket " + std::to_string(each.index),
-         base::significant(static_cast<double>(each.bytes.value) / 1e3),
-         milliseconds_cell(each.measured_s), milliseconds_cell(each.simulated_s),
-         each.simulated_s > 0 ? cell(each.measured_s / each.simulated_s) : std::string("-")});
+  const std::span all(result.measured_exchanges);
+  for (const study::MeasuredExchange& each : all.first(std::min(all.size(), kMaxBuckets))) {
+    table.rows.push_back({"measured bucket " + std::to_string(each.index),
+                          base::significant(static_cast<double>(each.bytes.value) / 1e3),
+                          milliseconds_cell(each.measured_s), milliseconds_cell(each.simulated_s),
+                          each.simulated_s > 0 ? cell(each.measured_s / each.simulated_s) : "-"});
   }
   return "\n" + table_text(table);
-}
-
-// Values that the file leaves open and that decide the time here (scenario/scenario_tree.hpp); ""
-// where the file gives all of them.
-std::string assumed_text(const study::Result& result) {
-  const std::string text = study::defaults_text(result.defaults);
-  return text.empty() ? "" : "\nassumed: " + text + "\n";
 }
 
 } // namespace
@@ -361,10 +341,8 @@ Table buckets_table(const study::Result& result, std::size_t most) {
               {}};
   const bool pipelined = result.scenario->training.algorithm == study::TrainingAlgorithm::pipe_sgd;
   const double step_s = study::step_of(result.summary);
-  for (const study::Bucket& bucket : result.buckets) {
-    if (table.rows.size() == most) {
-      break;
-    }
+  const std::span all(result.buckets);
+  for (const study::Bucket& bucket : all.first(std::min(all.size(), most))) {
     table.rows.push_back(
         {std::to_string(bucket.index),
          std::to_string(bucket.first) +
@@ -380,9 +358,12 @@ Table buckets_table(const study::Result& result, std::size_t most) {
 // Parts that have nothing to say are empty.
 std::string run_text(const study::Result& result, std::string_view to_measure) {
   const std::string exceeds = study::exceeds_text(result.summary);
+  // Values that the file leaves open and that decide the time here (scenario/scenario_tree.hpp).
+  const std::string assumed = study::defaults_text(result.defaults);
   return exceeds + (exceeds.empty() ? "" : "\n") + setting_text(result) + "\n" +
          times_text(result) + "\n" + verdict_text(result, to_measure) + buckets_text(result) +
-         measured_text(result) + jobs_text(result) + links_text(result) + assumed_text(result);
+         measured_text(result) + jobs_text(result) + links_text(result) +
+         (assumed.empty() ? "" : "\nassumed: " + assumed + "\n");
 }
 
 } // namespace stepsim::cli

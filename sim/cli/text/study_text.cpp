@@ -1,6 +1,5 @@
 #include "cli/text/answer_texts.hpp"
 
-#include "base/printable.hpp"
 #include "run/memory_figures.hpp"
 
 namespace stepsim::cli {
@@ -121,8 +120,7 @@ std::string carried_sentence(const study::TraceAnswer& answer) {
 
 std::string library_sentence(const study::LibraryFromLogs& library) {
   return "The library is fitted to " + base::counted(library.points, "time") +
-         " of the logs: on what "
-         "was left out of the fit the median error is " +
+         " of the logs: on what was left out of the fit the median error is " +
          base::percent(library.left_out.median, 2) + ", nine in ten are below " +
          base::percent(library.left_out.p90, 2) + ".";
 }

@@ -4,7 +4,6 @@
 #include "cli/text/topology_text.hpp"
 
 #include "base/printable.hpp"
-#include "base/quantity.hpp"
 #include "cli/shell/document.hpp"
 #include "links/fabric/topology.hpp"
 #include "scenario/files/keys/node_keys.hpp"
@@ -84,11 +83,6 @@ std::optional<double> number_at(const io::Json* json, std::string_view member) {
 
 // Latencies are in microseconds and rates in GB/s (1e9 bytes), as data sheets have them.
 
-// GB/s from seconds per byte; "-" where a link class has no rate.
-std::string per_byte_text(double per_byte_s) {
-  return per_byte_s > 0 ? base::significant(1e-9 / per_byte_s) : "-";
-}
-
 // "4..32", or one number where both ends are equal.
 std::string range_text(double low, double high) {
   return base::shortest(low) + (low == high ? "" : ".." + base::shortest(high));
@@ -144,21 +138,26 @@ std::string end_text(double bytes) {
 // Graphviz places the nodes; here they get their row by the distance to the nearest host, so that a
 // tree of switches looks like one.
 
-std::string link_rate(double bytes_per_second) {
-  return base::shortest(bytes_per_second * 8 / 1e9) + " Gbit/s";
-}
-
 // Both directions of a cable mostly are alike and are shown once.
 std::string label(const links::FabricLink& there, const links::FabricLink& back) {
-  std::string text = link_rate(there.bandwidth_Bps);
-  if (back.bandwidth_Bps != there.bandwidth_Bps) {
-    text += " / " + link_rate(back.bandwidth_Bps);
+  const auto both = [](double a, double b, const char* unit) {
+    return base::shortest(a) + unit + (a == b ? "" : " / " + base::shortest(b) + unit);
+  };
+  return both(there.bandwidth_Bps * 8 / 1e9, back.bandwidth_Bps * 8 / 1e9, " Gbit/s") + "\\n" +
+         both(there.latency_s * 1e6, back.latency_s * 1e6, " us");
+}
+
+// `text` as a quoted identifier of the DOT language; line ends become spaces.
+// Only the quote needs a backslash, and a backslash before a quote would be read as one.
+std::string dot_quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+    }
+    out += c == '\n' || c == '\r' ? ' ' : c;
   }
-  text += "\\n" + base::shortest(there.latency_s * 1e6) + " us";
-  if (back.latency_s != there.latency_s) {
-    text += " / " + base::shortest(back.latency_s * 1e6) + " us";
-  }
-  return text;
+  return out + "\"";
 }
 
 } // namespace
@@ -212,28 +211,21 @@ std::vector<NominalShare> nominal_shares(const io::Json& tree) {
 }
 
 std::string share_text(const std::vector<NominalShare>& shares) {
-  std::string text;
-  for (const NominalShare& share : shares) {
-    text += (text.empty() ? "" : ", ") + (shares.size() > 1 ? share.of + " " : "") +
-            base::percent(share.value, 2);
-    if (share.low < share.high) {
-      text += " (" + base::percent_number(share.low, 2) + " to " +
-              base::percent_number(share.high, 2) + ")";
-    }
-  }
-  return text;
+  return base::listed(shares, [&](const NominalShare& share) {
+    return (shares.size() > 1 ? share.of + " " : "") + base::percent(share.value, 2) +
+           (share.low < share.high ? " (" + base::percent_number(share.low, 2) + " to " +
+                                         base::percent_number(share.high, 2) + ")"
+                                   : "");
+  });
 }
 
 io::Json share_tree(const std::vector<NominalShare>& shares) {
-  io::Json tree;
+  io::Object tree;
   for (const NominalShare& share : shares) {
-    if (tree.is_null()) {
-      tree = io::Json(io::Object{});
-    }
-    tree.set(share.of,
-             io::Object{{"value", share.value}, {"low", share.low}, {"high", share.high}});
+    tree.emplace_back(share.of,
+                      io::Object{{"value", share.value}, {"low", share.low}, {"high", share.high}});
   }
-  return tree;
+  return tree.empty() ? io::Json() : io::Json(std::move(tree));
 }
 
 // A profile in blocks: name, note and validity, links, curves, what training adds, warnings. Blocks
@@ -248,12 +240,12 @@ std::string profile_text(const links::NetworkProfile& profile) {
   Table links{{"link", "latency [us]", "bandwidth [GB/s]"}, {}};
   if (profile.latency_s || profile.bandwidth_Bps) {
     links.rows.push_back(
-        {"network", profile.latency_s ? base::significant(*profile.latency_s * 1e6) : "-",
+        {"network", cell(profile.latency_s, 1e6),
          profile.bandwidth_Bps ? base::significant(*profile.bandwidth_Bps / 1e9) : "-"});
   }
   for (const links::LinkClass& link : profile.links) {
-    links.rows.push_back(
-        {link.name, base::significant(link.latency_s * 1e6), per_byte_text(link.per_byte_s)});
+    links.rows.push_back({link.name, base::significant(link.latency_s * 1e6),
+                          link.per_byte_s > 0 ? base::significant(1e-9 / link.per_byte_s) : "-"});
   }
   out += links.rows.empty() ? "" : "\n" + table_text(links);
   if (profile.reduction_Bps && *profile.reduction_Bps > 0) {
@@ -288,18 +280,6 @@ std::string profile_text(const links::NetworkProfile& profile) {
   return out;
 }
 
-// Only the quote needs a backslash, and a backslash before a quote would be read as one.
-std::string dot_quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-    }
-    out += c == '\n' || c == '\r' ? ' ' : c;
-  }
-  return out + "\"";
-}
-
 std::string dot_text(const links::Fabric& fabric, std::string_view name) {
   std::string out = "graph " + dot_quoted(name) +
                     " {\n  rankdir=BT;\n  node [fontname=\"Helvetica\"];\n"
@@ -325,20 +305,7 @@ std::string dot_text(const links::Fabric& fabric, std::string_view name) {
   return out + "}\n";
 }
 
-namespace {
-
-using programs::Operation;
-using programs::Program;
-
-std::string node_text(const Operation& operation, bool critical) {
-  const std::string label = operation.id + "  " + base::readable_seconds(operation.duration_s());
-  return dot_quoted(operation.id) + " [label=" + dot_quoted(label) +
-         (critical ? ", style=bold" : "") + "];\n";
-}
-
-} // namespace
-
-std::string program_dot(const Program& program, const programs::BindingPath& path,
+std::string program_dot(const programs::Program& program, const programs::BindingPath& path,
                         std::string_view name) {
   std::vector<bool> bold(program.operations.size(), false);
   // On a critical cycle, the operation that each one leads to.
@@ -357,9 +324,12 @@ std::string program_dot(const Program& program, const programs::BindingPath& pat
            " {\n    label=" + dot_quoted(program.streams[s].name) + ";\n";
     std::string chain;
     for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
-      const Operation& operation = program.operations[o];
+      const programs::Operation& operation = program.operations[o];
       if (operation.stream == s) {
-        out += "    " + node_text(operation, bold[o]);
+        const std::string label =
+            operation.id + "  " + base::readable_seconds(operation.duration_s());
+        out += "    " + dot_quoted(operation.id) + " [label=" + dot_quoted(label) +
+               (bold[o] ? ", style=bold" : "") + "];\n";
         chain += (chain.empty() ? "" : " -> ") + dot_quoted(operation.id);
       }
     }

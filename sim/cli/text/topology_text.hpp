@@ -51,9 +51,6 @@ struct NominalShare {
 // switch is a box in row h if its nearest host is h links away. Every cable is one edge, labelled
 // with its rate in Gbit/s and its latency in us, or with two values if its directions differ.
 
-// `text` as a quoted identifier of the DOT language; line ends become spaces.
-[[nodiscard]] std::string dot_quoted(std::string_view text);
-
 [[nodiscard]] std::string dot_text(const links::Fabric& fabric, std::string_view name);
 
 // Writes a program as input for Graphviz (`dot -Tsvg`). Operations are boxes in the order of the
