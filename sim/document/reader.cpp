@@ -3,8 +3,6 @@
 // unknown.
 #include "document/reader.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -87,8 +85,8 @@ const Object& Fields::members(std::string_view key, std::string_view form) {
   static const Object none;
   const Json* value = given(key);
   if (value != nullptr && !value->is_object()) {
-    problems_.add(*value, fmt::format("must be an object{}{}, got {}", form.empty() ? "" : " ",
-                                      form, shown(*value)));
+    problems_.refuse(*value, "must be an object{}{}, got {}", form.empty() ? "" : " ", form,
+                     shown(*value));
   }
   return value != nullptr && value->is_object() ? value->as_object() : none;
 }
@@ -129,9 +127,8 @@ std::int64_t Fields::integer(std::string_view key) {
                                  : integer(key, row.range);
   if (!row.choices.empty() && std::ranges::find(row.choices, value) == row.choices.end()) {
     const auto text_of = [](std::int64_t choice) { return std::to_string(choice); };
-    problems_.add(json_, key,
-                  "must be " + base::listed(row.choices, text_of, " or ") + ", got " +
-                      text_of(value));
+    problems_.add(json_, key, "must be {}, got {}", base::listed(row.choices, text_of, " or "),
+                  text_of(value));
     return row.choices.back();
   }
   return value;
@@ -329,9 +326,9 @@ void Fields::header(std::string_view kind, bool kind_required) {
   }
   if (const auto version = optional_integer("schema_version", at_least(1));
       version.value_or(1) > kSchemaVersion) {
-    problems_.add(*any("schema_version"),
-                  fmt::format("written by a newer stepsim (this one reads up to {}), got {}",
-                              kSchemaVersion, *version));
+    problems_.refuse(*any("schema_version"),
+                     "written by a newer stepsim (this one reads up to {}), got {}", kSchemaVersion,
+                     *version);
   }
   if (const std::string why = other_kind(json_, kind, object_); !why.empty()) {
     problems_.add(json_, "kind", why);

@@ -4,7 +4,7 @@
 #include "document/json_text.hpp"
 #include "scenario/files/network_files.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 
@@ -138,10 +138,9 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
               : algorithm == collectives::AlgorithmId::ring;
   if ((sharded || halves) && !has_halves) {
     refuse("/communication/collective",
-           std::string(sharded ? "sharding" : "dear") +
-               " sends a reduce-scatter and an all-gather where every message is simulated, which "
-               "collective " +
-               std::string(collective_word(communication)) + " does not have");
+           fmt::format("{} sends a reduce-scatter and an all-gather where every message is "
+                       "simulated, which collective {} does not have",
+                       sharded ? "sharding" : "dear", collective_word(communication)));
   }
   const collectives::Compression& compression = communication.compression;
   if (is_compressed(scenario) && method.kind != collectives::CompressionKind::codec &&
@@ -184,11 +183,10 @@ void check_packet_links(const io::Json& place, const ParseContext& context,
   for (links::LinkId link = 0; link < fabric.links.size(); ++link) {
     const auto& [from, to, latency_s, bandwidth_Bps] = fabric.links[link];
     if (latency_s > kMostLatency || bandwidth_Bps > kMostBandwidth) {
-      context.problems.add(place, "link " + fabric.link_names[link] +
-                                      ": the packet model needs latency_s <= 1000 and "
-                                      "bandwidth_Bps <= 1e15, got " +
-                                      base::shortest(latency_s) + " and " +
-                                      base::shortest(bandwidth_Bps));
+      context.problems.add(
+          place, "link " + fabric.link_names[link] +
+                     ": the packet model needs latency_s <= 1000 and bandwidth_Bps <= 1e15, got " +
+                     base::shortest(latency_s) + " and " + base::shortest(bandwidth_Bps));
       return;
     }
   }

@@ -196,9 +196,8 @@ private:
       return;
     }
     if (operation.group != programs::kAllRanks && !of_cluster_.contains(group)) {
-      fields.refuse("group",
-                    "a collective runs over all ranks or the groups node and replica of the "
-                    "cluster; give startup_s and data_s for others");
+      fields.refuse("group", "a collective runs over all ranks or the groups node and replica of "
+                             "the cluster; give startup_s and data_s for others");
       return;
     }
     const auto id = algorithm ? collectives::find_algorithm(*algorithm) : std::nullopt;
@@ -268,8 +267,7 @@ private:
         const auto other = operation_of(parts[0], each);
         auto distance = io::checked_integer(parts[1], io::Range{}, problems_);
         if (distance && std::abs(*distance) > keys::kMostDistance) {
-          problems_.add(parts[1], "must be <= " + std::to_string(keys::kMostDistance) + ", got " +
-                                      std::to_string(*distance));
+          problems_.refuse(parts[1], "must be <= {}, got {}", keys::kMostDistance, *distance);
           distance.reset();
         }
         if (other && distance) {
@@ -313,9 +311,8 @@ private:
     const std::int64_t half = file.evaluation.iterations / 2;
     file.evaluation.discard = top_.integer_or("discard_iterations", half);
     if (file.evaluation.discard >= file.evaluation.iterations) {
-      top_.refuse("discard_iterations", "must be less than iterations (" +
-                                            std::to_string(file.evaluation.iterations) + "), got " +
-                                            std::to_string(file.evaluation.discard));
+      top_.refuse("discard_iterations", "must be less than iterations ({}), got {}",
+                  file.evaluation.iterations, file.evaluation.discard);
     }
   }
 

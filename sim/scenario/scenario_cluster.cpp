@@ -3,6 +3,8 @@
 
 #include "scenario/scenario_parts.hpp"
 
+#include <set>
+
 #include "base/shared_value.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/method.hpp"
@@ -12,8 +14,6 @@
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_library.hpp"
-
-#include <set>
 
 namespace stepsim::study {
 
@@ -76,6 +76,81 @@ std::optional<buckets::Cost> parse_cost(io::Fields& fields, const ParseContext& 
   network.cost_tree = io::with_numbers(*json);
   network.curve_source = "cost given in the scenario";
   return inline_cost(*json, context.problems);
+}
+
+// Bytes of an element of the gradients as they are sent; 4 without gradients.
+double sent_element_bytes(const Scenario& scenario) {
+  const auto& gradients = scenario.workload.gradients;
+  if (is_compressed(scenario)) {
+    return 2; // the only dense method that sends others
+  }
+  return gradients.empty() || gradients.front().values() == 0
+             ? 4
+             : static_cast<double>(gradients.front().bytes.value) /
+                   static_cast<double>(gradients.front().values());
+}
+
+// The exchanges of sharded training that have a curve of their own: " reduce_scatter, allgather".
+std::string measured_halves(const Scenario& scenario) {
+  std::string words;
+  for (const collectives::Op op : {collectives::Op::reduce_scatter, collectives::Op::allgather}) {
+    if (scenario.training.sharding.strategy != ShardingStrategy::none &&
+        measured_half(scenario, op)) {
+      words.append(words.empty() ? " " : ", ").append(collectives::name(op));
+    }
+  }
+  return words;
+}
+
+// The numbers of ranks of all-reduces that were measured: "8, 16"; of a library or an algorithm.
+std::string measured_ranks(const links::NetworkProfile& profile, std::string_view algorithm) {
+  std::string list;
+  std::set<std::int64_t> seen;
+  for (const links::CollectiveCurve& curve : profile.collectives) {
+    if (find_curve(profile, {"allreduce", algorithm, curve.ranks}) != nullptr &&
+        seen.insert(curve.ranks).second) {
+      list += (list.empty() ? "" : ", ") + std::to_string(curve.ranks);
+    }
+  }
+  return list;
+}
+
+// An algorithm that was not measured takes the times of messages by what their ranks do at the same
+// time (CAL 8.4, D9), where the calibration has them; so does a choice among algorithms.
+void take_steps(const links::NetworkProfile& profile, Scenario& scenario) {
+  Network& network = scenario.cluster.network;
+  std::optional<collectives::MeasuredSteps> steps = collectives::measured_steps(profile);
+  if (!steps || !exchanges(scenario)) {
+    return;
+  }
+  network.steps = std::make_shared<const collectives::MeasuredSteps>(*std::move(steps));
+  collectives::Collective exchange = exchange_of(scenario);
+  exchange.reduction_s_per_byte = profile.reduction_Bps ? 1 / *profile.reduction_Bps : 0;
+  collectives::Collective one = exchange; // of those that auto chooses from
+  one.algorithm = exchange.algorithm == collectives::AlgorithmId::automatic
+                      ? collectives::AlgorithmId::ring
+                      : exchange.algorithm;
+  const buckets::Planner& planner = buckets::planner(scenario.communication.schedule);
+  if (const bool line = planner.needs_linear_cost(); line || !takes_measured_steps(one)) {
+    network.steps.reset();
+    const std::string_view loses = line ? planner.name : collectives::name(exchange.algorithm);
+    scenario.warnings.push_back(std::string(loses).append(collectives::kLosesSteps));
+    return;
+  }
+  const auto known = std::make_shared<std::map<double, double>>(); // planners ask again and again
+  network.curve = buckets::Cost{buckets::CurveCost{[exchange, known](double bytes) {
+    return base::remembered(*known, bytes, [&] {
+      collectives::Collective asked = exchange;
+      asked.bytes = bytes;
+      return collectives::seconds(asked, collectives::Method::max_plus);
+    });
+  }}};
+  network.curve_source = "calibration " + network.calibration + ", messages one and both ways";
+}
+
+// Whatever gives the time of a whole exchange makes the links inside a node superfluous.
+bool uses_links(const Scenario& scenario) {
+  return !scenario.training.exchange && !scenario.cluster.network.curve;
 }
 
 } // namespace
@@ -185,86 +260,11 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   network.block_latency_s =
       part.number_or("block_latency_s", own_latency ? network.block_latency_s : network.latency_s);
   if (network.block_latency_s > network.latency_s) {
-    part.refuse("block_latency_s", "per-block latency must not exceed latency_s (" +
-                                       base::shortest(network.latency_s) + "), got " +
-                                       base::shortest(network.block_latency_s));
+    part.refuse("block_latency_s", "per-block latency must not exceed latency_s ({}), got {}",
+                base::shortest(network.latency_s), base::shortest(network.block_latency_s));
   }
   part.no_more();
 }
-
-namespace {
-
-// Bytes of an element of the gradients as they are sent; 4 without gradients.
-double sent_element_bytes(const Scenario& scenario) {
-  const auto& gradients = scenario.workload.gradients;
-  if (is_compressed(scenario)) {
-    return 2; // the only dense method that sends others
-  }
-  return gradients.empty() || gradients.front().values() == 0
-             ? 4
-             : static_cast<double>(gradients.front().bytes.value) /
-                   static_cast<double>(gradients.front().values());
-}
-
-// The exchanges of sharded training that have a curve of their own: " reduce_scatter, allgather".
-std::string measured_halves(const Scenario& scenario) {
-  std::string words;
-  for (const collectives::Op op : {collectives::Op::reduce_scatter, collectives::Op::allgather}) {
-    if (scenario.training.sharding.strategy != ShardingStrategy::none &&
-        measured_half(scenario, op)) {
-      words.append(words.empty() ? " " : ", ").append(collectives::name(op));
-    }
-  }
-  return words;
-}
-
-// The numbers of ranks of all-reduces that were measured: "8, 16"; of a library or an algorithm.
-std::string measured_ranks(const links::NetworkProfile& profile, std::string_view algorithm) {
-  std::string list;
-  std::set<std::int64_t> seen;
-  for (const links::CollectiveCurve& curve : profile.collectives) {
-    if (find_curve(profile, {"allreduce", algorithm, curve.ranks}) != nullptr &&
-        seen.insert(curve.ranks).second) {
-      list += (list.empty() ? "" : ", ") + std::to_string(curve.ranks);
-    }
-  }
-  return list;
-}
-
-// An algorithm that was not measured takes the times of messages by what their ranks do at the same
-// time (CAL 8.4, D9), where the calibration has them; so does a choice among algorithms.
-void take_steps(const links::NetworkProfile& profile, Scenario& scenario) {
-  Network& network = scenario.cluster.network;
-  std::optional<collectives::MeasuredSteps> steps = collectives::measured_steps(profile);
-  if (!steps || !exchanges(scenario)) {
-    return;
-  }
-  network.steps = std::make_shared<const collectives::MeasuredSteps>(*std::move(steps));
-  collectives::Collective exchange = exchange_of(scenario);
-  exchange.reduction_s_per_byte = profile.reduction_Bps ? 1 / *profile.reduction_Bps : 0;
-  collectives::Collective one = exchange; // of those that auto chooses from
-  one.algorithm = exchange.algorithm == collectives::AlgorithmId::automatic
-                      ? collectives::AlgorithmId::ring
-                      : exchange.algorithm;
-  const buckets::Planner& planner = buckets::planner(scenario.communication.schedule);
-  if (const bool line = planner.needs_linear_cost(); line || !takes_measured_steps(one)) {
-    network.steps.reset();
-    const std::string_view loses = line ? planner.name : collectives::name(exchange.algorithm);
-    scenario.warnings.push_back(std::string(loses).append(collectives::kLosesSteps));
-    return;
-  }
-  const auto known = std::make_shared<std::map<double, double>>(); // planners ask again and again
-  network.curve = buckets::Cost{buckets::CurveCost{[exchange, known](double bytes) {
-    return base::remembered(*known, bytes, [&] {
-      collectives::Collective asked = exchange;
-      asked.bytes = bytes;
-      return collectives::seconds(asked, collectives::Method::max_plus);
-    });
-  }}};
-  network.curve_source = "calibration " + network.calibration + ", messages one and both ways";
-}
-
-} // namespace
 
 // The order decides which times win: a simulated network, then the links (where gradients are
 // compressed, since curves are measured for dense ones; fp16 sends them as dense ones of half the
@@ -282,9 +282,8 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
     scenario.training.exchange.reset();
     const io::Json* place = io::resolve(tree, "/cluster/network");
     if (network.bandwidth_Bps <= 0 && scenario.cluster.nodes > 1 && place != nullptr) {
-      context.problems.add(
-          *place, "a compressed exchange needs latency_s and bandwidth_Bps: measured costs "
-                  "are of dense gradients");
+      context.problems.add(*place, "a compressed exchange needs latency_s and bandwidth_Bps: "
+                                   "measured costs are of dense gradients");
     }
     return;
   }
@@ -340,15 +339,6 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
     take_steps(profile, scenario);
   }
 }
-
-namespace {
-
-// Whatever gives the time of a whole exchange makes the links inside a node superfluous.
-bool uses_links(const Scenario& scenario) {
-  return !scenario.training.exchange && !scenario.cluster.network.curve;
-}
-
-} // namespace
 
 void require_networks(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
   Cluster& cluster = scenario.cluster;

@@ -90,9 +90,8 @@ std::vector<links::NodeId> place(const links::Fabric& fabric, const Cluster& clu
   const std::uint32_t machines = nodes + (list != nullptr ? 0 : servers);
   if (const std::string problem = links::placement_problem(fabric, machines, gpus, placement);
       !problem.empty()) {
-    const std::string with = list != nullptr || servers == 0
-                                 ? ""
-                                 : " (dedicated servers take " + std::to_string(servers) + ")";
+    const std::string with =
+        list != nullptr || servers == 0 ? "" : fmt::format(" (dedicated servers take {})", servers);
     context.problems.add(at, problem + with);
     return {};
   }

@@ -261,8 +261,7 @@ std::string library_pair(const nccl::LibraryQuestion& question, double bytes) {
       nccl::choose_pair(nccl::library_model(question),
                         nccl::layout_of(question.node, question.shape), question.operation, bytes)
           .chosen;
-  return std::string(nccl::kAlgorithms[pair.algorithm]) + "/" +
-         std::string(nccl::kProtocols[pair.protocol]);
+  return fmt::format("{}/{}", nccl::kAlgorithms[pair.algorithm], nccl::kProtocols[pair.protocol]);
 }
 
 std::vector<std::string> library_warnings(const nccl::LibraryQuestion& question,

@@ -2,7 +2,7 @@
 
 #include "collectives/algorithms.hpp"
 #include "programs/program_draft.hpp"
-#include "scenario/keys/local_training_keys.hpp"
+#include "scenario/keys/training_parts_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_parts.hpp"
 
@@ -22,8 +22,7 @@ std::optional<OuterNetwork> parse_outer_network(io::Fields& fields, const Scenar
     part.no_more();
     const std::int64_t most = std::max<std::int64_t>(1, scenario.cluster.ranks());
     if (network->ranks.value_or(1) > most) {
-      part.refuse("ranks", "must be in [1, " + std::to_string(most) + "], got " +
-                               std::to_string(*network->ranks));
+      part.refuse("ranks", "must be in [1, {}], got {}", most, *network->ranks);
     }
   });
   return network;
@@ -54,11 +53,10 @@ void check_counts(io::Fields& fields, const LocalTraining& local, std::size_t la
   }
   if (const double count = operations_of(local, layers);
       count > static_cast<double>(programs::kMaxOperations)) {
-    fields.refuse("local_steps", "the program has " +
-                                     std::to_string(static_cast<std::int64_t>(count)) +
-                                     " operations per iteration; at most " +
-                                     std::to_string(programs::kMaxOperations) +
-                                     ". Lower local_steps or use outer_gate step");
+    fields.refuse("local_steps",
+                  "the program has {} operations per iteration; at most {}. Lower local_steps or "
+                  "use outer_gate step",
+                  static_cast<std::int64_t>(count), programs::kMaxOperations);
   }
 }
 

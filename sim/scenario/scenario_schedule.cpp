@@ -30,6 +30,25 @@ bool is_line(const Scenario& scenario) {
   return programs::planner_cost(plain).is_linear();
 }
 
+// Reads all options; options that are not given have the defaults of the planner.
+// `bytes_of_element` is the bytes per parameter, because the presets of schedule `priority` have
+// sizes in parameters.
+// Keys that the planner does not have are read as well and keep their values.
+buckets::ScheduleOptions read_schedule_options(io::Fields& fields, const buckets::Planner& planner,
+                                               std::int64_t bytes_of_element) {
+  buckets::ScheduleOptions options = buckets::default_options(planner);
+  for (const io::Bound<buckets::ScheduleOptions>& row : keys::kScheduleOptions) {
+    if (row.read == nullptr) {
+      continue;
+    }
+    row.read(fields, row.key, options);
+    if (row.key.name == "preset") { // before the options that it has values for
+      options = buckets::with_preset(options, options.preset, bytes_of_element);
+    }
+  }
+  return options;
+}
+
 } // namespace
 
 // The layer that `json` names or counts; nothing, with a problem, if there is none or several.
@@ -75,9 +94,8 @@ std::vector<std::vector<std::uint32_t>> parse_groups(io::Fields& fields, io::Pro
     for (const io::Json& each : list.as_array()) {
       const std::optional<std::uint32_t> layer = layer_of(each, workload, problems);
       if (layer && !waits[*layer]) {
-        problems.add(each, "layer " + std::to_string(*layer) + " (" + workload.layers[*layer].name +
-                               ") " +
-                               (has_gradients[*layer] ? "is in two groups" : "has no gradient"));
+        problems.refuse(each, "layer {} ({}) {}", *layer, workload.layers[*layer].name,
+                        has_gradients[*layer] ? "is in two groups" : "has no gradient");
       } else if (layer) {
         waits[*layer] = false;
         group.push_back(*layer);
@@ -87,9 +105,8 @@ std::vector<std::vector<std::uint32_t>> parse_groups(io::Fields& fields, io::Pro
   }
   if (const auto left = std::ranges::find(waits, true); left != waits.end()) {
     const auto layer = static_cast<std::size_t>(left - waits.begin());
-    fields.refuse("groups", "layer " + std::to_string(layer) + " (" + workload.layers[layer].name +
-                                ") is in no group" +
-                                (std::ranges::count(waits, true) > 1 ? ", and others" : ""));
+    fields.refuse("groups", "layer {} ({}) is in no group{}", layer, workload.layers[layer].name,
+                  std::ranges::count(waits, true) > 1 ? ", and others" : "");
   }
   return groups;
 }
@@ -192,9 +209,8 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
   const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
                      scenario.training.async();
   if (async && planner.schedule != buckets::Schedule::single) {
-    problems.add(where, "schedule",
-                 schedule + " is not defined for mode " +
-                     std::string(kServerModes[scenario.training.mode]));
+    problems.add(where, "schedule", "{} is not defined for mode {}", schedule,
+                 kServerModes[scenario.training.mode]);
   }
   if (planner.needs == buckets::Needs::buckets && !has_measured_buckets(scenario)) {
     problems.add(where, "schedule",
@@ -229,14 +245,12 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
   if (planner.schedule == buckets::Schedule::priority &&
       collectives::row(method).kind !=
           collectives::CompressionKind::dense) { // chunks are cut after encoding
-    problems.add(where, "schedule",
-                 schedule + " is not defined for compression " +
-                     std::string(collectives::row(method).name));
+    problems.add(where, "schedule", "{} is not defined for compression {}", schedule,
+                 collectives::row(method).name);
   }
   if (applies_late(scenario.training.algorithm)) {
-    problems.add(where, "schedule",
-                 schedule + " is not defined for " +
-                     std::string(kTrainingAlgorithms[scenario.training.algorithm]));
+    problems.add(where, "schedule", "{} is not defined for {}", schedule,
+                 kTrainingAlgorithms[scenario.training.algorithm]);
   }
   if (communication.reduce_broadcast) {
     problems.add(where, "exchange", "reduce_broadcast is not defined for " + schedule);
@@ -272,22 +286,6 @@ void resolve_contention(const io::Json& tree, Scenario& scenario) {
                                 " lets messages together move " + base::significant(1 / slowdown) +
                                 " times the bandwidth of the network");
   }
-}
-
-// Keys that the planner does not have are read as well and keep their values.
-buckets::ScheduleOptions read_schedule_options(io::Fields& fields, const buckets::Planner& planner,
-                                               std::int64_t bytes_of_element) {
-  buckets::ScheduleOptions options = buckets::default_options(planner);
-  for (const io::Bound<buckets::ScheduleOptions>& row : keys::kScheduleOptions) {
-    if (row.read == nullptr) {
-      continue;
-    }
-    row.read(fields, row.key, options);
-    if (row.key.name == "preset") { // before the options that it has values for
-      options = buckets::with_preset(options, options.preset, bytes_of_element);
-    }
-  }
-  return options;
 }
 
 // The one key that is written by hand; null where no layer has a gradient.

@@ -1,6 +1,6 @@
 // The preset gives the defaults of most keys, so that the object is read in two steps: the words
 // that others follow from, then the rest.
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"
@@ -49,11 +49,9 @@ void read_cuts(io::Fields& fields, const ParseContext& context, std::size_t laye
     }
     if (*cut > most) {
       context.problems.add(entry, most < 1 ? "one layer has no cuts"
-                                           : "must be in [1, " + std::to_string(most) + "], got " +
-                                                 std::to_string(*cut));
+                                           : fmt::format("must be in [1, {}], got {}", most, *cut));
     } else if (!wrapping.cuts.empty() && *cut <= wrapping.cuts.back()) {
-      context.problems.add(entry, std::to_string(*cut) + " is not after " +
-                                      std::to_string(wrapping.cuts.back()));
+      context.problems.refuse(entry, "{} is not after {}", *cut, wrapping.cuts.back());
     } else {
       wrapping.cuts.push_back(*cut);
     }
@@ -115,12 +113,11 @@ void check_hybrid(const io::Json& place, io::Problems& problems, const Scenario&
   const JoinedNodes joined = joined_nodes(cluster);
   const auto& given = scenario.training.sharding.shard_ranks;
   if (!given && (joined.nodes < 2 || joined.gpus < 2)) {
-    problems.add(place,
-                 "hybrid_shard needs at least 2 nodes and 2 ranks in each" +
-                     (joined.nodes < cluster.nodes
-                          ? "; nvlink_domain_nodes makes " + base::counted(joined.nodes, "node") +
-                                " of the " + std::to_string(cluster.nodes) + " machines"
-                          : std::string()));
+    problems.refuse(place, "hybrid_shard needs at least 2 nodes and 2 ranks in each{}",
+                    joined.nodes < cluster.nodes
+                        ? "; nvlink_domain_nodes makes " + base::counted(joined.nodes, "node") +
+                              " of the " + std::to_string(cluster.nodes) + " machines"
+                        : std::string());
   } else if (!cluster.equal_nodes()) {
     require_equal_nodes(cluster, "hybrid_shard", place, problems);
   } else if (joined.gpus > 1 && !cluster.intra) {

@@ -4,16 +4,16 @@
 
 #include "scenario/scenario_parts.hpp"
 
+#include <set>
+
 #include "collectives/algorithms.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
-#include "scenario/keys/job_keys.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "scenario/keys/training_keys.hpp"
 #include "scenario/keys/workload_keys.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/scenario_sharding.hpp"
-
-#include <set>
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 
@@ -78,8 +78,7 @@ void parse_server(io::Fields& fields, Scenario& scenario) {
   const std::int64_t servers = fields.integer("servers", io::between(1, most),
                                               sharded ? std::max<std::int64_t>(1, ranks) : 1);
   if (sharded && servers != ranks) {
-    fields.refuse("servers", "sharded means one server per worker (" + std::to_string(ranks) +
-                                 "), got " + std::to_string(servers));
+    fields.refuse("servers", "sharded means one server per worker ({}), got {}", ranks, servers);
   }
   options.servers = static_cast<std::uint32_t>(servers);
   training.whole_split = fields.word("server_split") == "whole";
@@ -121,15 +120,49 @@ void parse_stragglers(io::Fields& fields, const ParseContext& context, Scenario&
   }
 }
 
+void add_pipelined(const Scenario& scenario, io::Json& tree) {
+  const Training& training = scenario.training;
+  tree.set("pipeline_width",
+           training.pipeline_width ? io::Json(*training.pipeline_width) : io::Json("optimal"));
+  tree.set("warmup_iterations", training.warmup_iterations);
+}
+
+void add_servers(const Scenario& scenario, io::Json& tree) {
+  const Training& training = scenario.training;
+  const collectives::Options& options = scenario.communication.options;
+  tree.set("staleness_bound", io::or_null(training.staleness_bound));
+  tree.set("servers", static_cast<std::int64_t>(options.servers));
+  tree.set("placement", collectives::kPlacements[options.placement]);
+  if (!training.async() || is_simulated(scenario)) {
+    tree.set("server_split", training.whole_split ? "whole" : "even");
+  }
+}
+
+bool has_one_job(const Scenario& s) { return s.other_jobs.empty(); }
+bool has_batch(const Scenario& s) { return s.workload.batch_size.has_value(); }
+bool has_end(const Scenario& s) { return s.job.samples || s.job.tokens; }
+bool has_tokens(const Scenario& s) { return s.job.tokens.has_value(); }
+bool fails(const Scenario& s) { return s.job.node_mtbf_s.has_value(); }
+
+constexpr std::array kJobRules{
+    KeyRule{"/job", "the scenario has one job", has_one_job, "several jobs"},
+    KeyRule{"/job/samples /job/tokens", "the workload has a batch size", has_batch,
+            "a workload without batch_size"},
+    KeyRule{"/job/tokens_per_sample", "tokens is given", has_tokens, "a training without tokens"},
+    KeyRule{"/job/price_per_gpu_hour", "samples or tokens is given", has_end,
+            "a training without samples and tokens"},
+    KeyRule{"/job/checkpoint_s /job/restart_s", "node_mtbf_s is given", fails,
+            "machines that never fail: no node_mtbf_s"},
+};
+
 } // namespace
 
 void parse_training(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Training& training = scenario.training;
   io::read_bound(keys::kTrainingRows, fields, training);
   if (training.discard_iterations.value_or(0) >= training.iterations) {
-    fields.refuse("discard_iterations", "must be less than iterations (" +
-                                            std::to_string(training.iterations) + "), got " +
-                                            std::to_string(*training.discard_iterations));
+    fields.refuse("discard_iterations", "must be less than iterations ({}), got {}",
+                  training.iterations, *training.discard_iterations);
   }
   const auto& profile = scenario.cluster.network.profile;
   training.host_copy_Bps = speed_or_calibrated(
@@ -175,28 +208,6 @@ void parse_variability(io::Fields& fields, const ParseContext& context, Scenario
     scenario.warnings.emplace_back("sync_s beside jitter or stragglers counts their waiting twice");
   }
 }
-
-namespace {
-
-void add_pipelined(const Scenario& scenario, io::Json& tree) {
-  const Training& training = scenario.training;
-  tree.set("pipeline_width",
-           training.pipeline_width ? io::Json(*training.pipeline_width) : io::Json("optimal"));
-  tree.set("warmup_iterations", training.warmup_iterations);
-}
-
-void add_servers(const Scenario& scenario, io::Json& tree) {
-  const Training& training = scenario.training;
-  const collectives::Options& options = scenario.communication.options;
-  tree.set("staleness_bound", io::or_null(training.staleness_bound));
-  tree.set("servers", static_cast<std::int64_t>(options.servers));
-  tree.set("placement", collectives::kPlacements[options.placement]);
-  if (!training.async() || is_simulated(scenario)) {
-    tree.set("server_split", training.whole_split ? "whole" : "even");
-  }
-}
-
-} // namespace
 
 // Asynchronous servers have no exchange to which a time could be added.
 io::Json training_tree(const Scenario& scenario) {
@@ -258,29 +269,6 @@ void parse_job(io::Fields& fields, Scenario& scenario) {
     }
   }
 }
-
-namespace {
-
-bool has_one_job(const Scenario& s) { return s.other_jobs.empty(); }
-bool has_batch(const Scenario& s) { return s.workload.batch_size.has_value(); }
-bool has_end(const Scenario& s) { return s.job.samples || s.job.tokens; }
-bool has_tokens(const Scenario& s) { return s.job.tokens.has_value(); }
-bool fails(const Scenario& s) { return s.job.node_mtbf_s.has_value(); }
-std::string batch_word(const Scenario&) { return "a workload without batch_size"; }
-std::string failure_word(const Scenario&) { return "machines that never fail: no node_mtbf_s"; }
-
-constexpr std::array kJobRules{
-    KeyRule{"/job", "the scenario has one job", has_one_job,
-            [](const Scenario&) { return std::string("several jobs"); }},
-    KeyRule{"/job/samples /job/tokens", "the workload has a batch size", has_batch, batch_word},
-    KeyRule{"/job/tokens_per_sample", "tokens is given", has_tokens,
-            [](const Scenario&) { return std::string("a training without tokens"); }},
-    KeyRule{"/job/price_per_gpu_hour", "samples or tokens is given", has_end,
-            [](const Scenario&) { return std::string("a training without samples and tokens"); }},
-    KeyRule{"/job/checkpoint_s /job/restart_s", "node_mtbf_s is given", fails, failure_word},
-};
-
-} // namespace
 
 std::span<const KeyRule> job_rules() { return kJobRules; }
 

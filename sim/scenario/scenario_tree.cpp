@@ -3,20 +3,20 @@
 
 #include "scenario/scenario_tree.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/two_level.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "scenario/compression/scenario_compression.hpp"
-#include "scenario/keys/job_keys.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "scenario/scenario_schedule.hpp"
-
-#include <algorithm>
-#include <array>
 
 namespace stepsim::study {
 
@@ -177,49 +177,6 @@ io::Json cluster_tree(const Scenario& scenario) {
     }
     io::set_given(intra, "calibration", cluster.intra_calibration);
     tree.set("intra_network", std::move(intra));
-  }
-  return tree;
-}
-
-io::Json communication_tree(const Scenario& scenario) {
-  const Communication& communication = scenario.communication;
-  const collectives::Options& options = communication.options;
-  io::Json tree = io::Object{
-      {"reduction_mode", collectives::kReductionModes[options.reduction_mode]},
-      {"chunking", collectives::kChunkings[options.chunking]},
-      {"element_bytes", options.element_bytes},
-      {"cost_form", collectives::kCostForms[options.cost_form]},
-      {"overlap_backward", communication.overlap_backward},
-      {"host_reduction", communication.host_reduction},
-      {"schedule", buckets::planner(communication.schedule).name},
-      {"next_forward", programs::kNextForwards[communication.next_forward]},
-      {"collective", collective_word(communication)},
-      {"exchange", communication.reduce_broadcast ? "reduce_broadcast" : "allreduce"},
-      {"block_bytes", options.block ? io::Json(options.block->value) : io::Json("optimal")},
-      {"lp_last_hop", options.lp_last_hop},
-      {"ring_startup", options.ring_startup_2p ? "2P" : "2(P-1)"},
-      {"intra_algorithm", collectives::name(options.intra_algorithm)},
-      {"inter_algorithm", collectives::name(options.inter_algorithm)},
-      {"pipeline_chunks", options.pipeline_chunks
-                              ? io::Json(static_cast<std::int64_t>(*options.pipeline_chunks))
-                              : io::Json("optimal")}};
-  if (!options.candidates.empty()) {
-    tree.set("candidates", io::write_each(options.candidates, [](AlgorithmId candidate) {
-               return collectives::name(candidate);
-             }));
-  }
-  io::set_given(tree, "copy_bandwidth_Bps", communication.copy_bandwidth_Bps);
-  if (const auto& cost = communication.plan_cost) {
-    tree.set("plan_cost",
-             io::Object{{"startup_s", cost->startup_s}, {"per_byte_s", cost->per_byte_s}});
-  }
-  io::set_given(tree, "library", library_tree(communication));
-  if (has_buckets(scenario.training)) {
-    add_schedule_options(buckets::planner(communication.schedule), communication.schedule_options,
-                         tree);
-  }
-  if (communication.compression.method != collectives::CompressionMethod::none) {
-    tree.set("compression", compression_tree(communication.compression));
   }
   return tree;
 }

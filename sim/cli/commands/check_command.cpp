@@ -16,7 +16,6 @@
 #include "scenario/files/network_files.hpp"
 #include "scenario/files/samples_file.hpp"
 #include "scenario/files/trace_file.hpp"
-#include "scenario/problem_file.hpp"
 #include "scenario/program_file.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "study/breakeven_file.hpp"

@@ -12,7 +12,7 @@
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/problem_file.hpp"
+#include "scenario/program_file.hpp"
 
 namespace stepsim::cli {
 

@@ -3,6 +3,10 @@
 
 #include "cli/text/key_text.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <set>
+
 #include "base/collected.hpp"
 #include "cli/plot/rows_figure.hpp"
 #include "cli/report/result_page.hpp"
@@ -12,7 +16,7 @@
 #include "run/flows_keys.hpp"
 #include "run/flows_run.hpp"
 #include "run/result_file.hpp"
-#include "scenario/files/keys/measured_keys.hpp"
+#include "scenario/files/keys/model_keys.hpp"
 #include "scenario/files/keys/profile_keys.hpp"
 #include "scenario/files/keys/samples_keys.hpp"
 #include "scenario/keys/problem_keys.hpp"
@@ -21,10 +25,6 @@
 #include "study/measured_steps_keys.hpp"
 #include "study/reproduce/reproduction_keys.hpp"
 #include "study/semantics_keys.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <set>
 
 namespace stepsim::cli {
 

@@ -2,8 +2,6 @@
 // first rank, whose buckets are those that DDP has settled on.
 #include "import/kineto/import_kineto.hpp"
 
-#include <fmt/core.h>
-
 #include <set>
 
 #include "import/kineto/kineto_found.hpp"

@@ -3,12 +3,11 @@
 // which they have the offsets of the text, so that every error can name its line.
 #include "import/nccl/xml.hpp"
 
-#include <fmt/core.h>
+#include <pugixml.hpp>
 
 #include <algorithm>
 #include <array>
 #include <new>
-#include <pugixml.hpp>
 
 #include "base/error.hpp"
 

@@ -67,6 +67,40 @@ buckets::Cost low_rank_cost(const Scenario& scenario, const collectives::Collect
                                       bytes > 0 ? std::max(0.0, seconds - startup) / bytes : 0}};
 }
 
+using collectives::CompressCosts;
+
+void apply(const links::CompressionCosts& given, CompressCosts& costs) {
+  if (!given.form.empty()) {
+    costs.n_log_n = given.form == "n_log_n";
+  }
+  for (const auto& [key, value] : given.values) {
+    const auto* const known = std::ranges::find(kCostKeys, key, &CostKey::key);
+    assert(known != kCostKeys.end() && "a profile holds known costs only");
+    costs.*known->value = value;
+  }
+}
+
+// The row of a name that says which part it is; null for others.
+const layers::Gpu* gpu_of(std::string_view name) {
+  const auto all = layers::gpus();
+  const auto found = std::ranges::find_if(
+      all, [&](const layers::Gpu& gpu) { return layers::may_be_same_gpu(gpu.name, name); });
+  return found == all.end() || layers::part_name(name).part.empty() ? nullptr : &*found;
+}
+
+const layers::Gpu* gpu_of(const Scenario& scenario) {
+  if (const auto& estimate = scenario.workload_source.profile.estimate) {
+    return estimate->gpu;
+  }
+  const layers::Gpu* timed = gpu_of(scenario.workload.device);
+  return timed == nullptr && scenario.cluster.node ? gpu_of(scenario.cluster.node->gpu) : timed;
+}
+
+// Seconds and bytes have units, which a formula has not: "1MB" is no formula.
+base::QuantityKind quantity_of(std::string_view key) {
+  return base::kind_of_key(key).value_or(base::QuantityKind::size);
+}
+
 } // namespace
 
 std::optional<double> measured_seconds(const Scenario& scenario,
@@ -132,23 +166,6 @@ buckets::Cost compressed_cost(const Scenario& scenario, const collectives::Colle
                : programs::sampled_cost(seconds);
 }
 
-namespace {
-
-using collectives::CompressCosts;
-
-void apply(const links::CompressionCosts& given, CompressCosts& costs) {
-  if (!given.form.empty()) {
-    costs.n_log_n = given.form == "n_log_n";
-  }
-  for (const auto& [key, value] : given.values) {
-    const auto* const known = std::ranges::find(kCostKeys, key, &CostKey::key);
-    assert(known != kCostKeys.end() && "a profile holds known costs only");
-    costs.*known->value = value;
-  }
-}
-
-} // namespace
-
 collectives::CompressCosts costs_of(const links::NetworkProfile& profile,
                                     collectives::CompressionMethod method) {
   const collectives::CompressionRow& row = collectives::row(method);
@@ -168,26 +185,6 @@ collectives::CompressCosts costs_of(const links::NetworkProfile& profile,
   apply_all(row.name);
   return costs;
 }
-
-namespace {
-
-// The row of a name that says which part it is; null for others.
-const layers::Gpu* gpu_of(std::string_view name) {
-  const auto all = layers::gpus();
-  const auto found = std::ranges::find_if(
-      all, [&](const layers::Gpu& gpu) { return layers::may_be_same_gpu(gpu.name, name); });
-  return found == all.end() || layers::part_name(name).part.empty() ? nullptr : &*found;
-}
-
-const layers::Gpu* gpu_of(const Scenario& scenario) {
-  if (const auto& estimate = scenario.workload_source.profile.estimate) {
-    return estimate->gpu;
-  }
-  const layers::Gpu* timed = gpu_of(scenario.workload.device);
-  return timed == nullptr && scenario.cluster.node ? gpu_of(scenario.cluster.node->gpu) : timed;
-}
-
-} // namespace
 
 CompressCosts low_rank_costs(const Scenario& scenario, std::int64_t rank) {
   const layers::Gpu* gpu = gpu_of(scenario);
@@ -283,15 +280,6 @@ io::Json compression_tree(const collectives::Compression& compression) {
   }
   return tree;
 }
-
-namespace {
-
-// Seconds and bytes have units, which a formula has not: "1MB" is no formula.
-base::QuantityKind quantity_of(std::string_view key) {
-  return base::kind_of_key(key).value_or(base::QuantityKind::size);
-}
-
-} // namespace
 
 base::Formula read_formula(io::Fields& fields, std::string_view key) {
   const io::Json* value = fields.any(key);

@@ -77,9 +77,8 @@ std::optional<std::int64_t> elements_of(io::Fields& fields, const Compression& o
   }
   const std::int64_t bytes = *use.gradient_bytes;
   if (bytes % out.value_bytes != 0) {
-    fields.problems().add(fields.json(), std::to_string(bytes) +
-                                             " bytes is not a whole number of " +
-                                             std::to_string(out.value_bytes) + "-byte values");
+    fields.problems().refuse(fields.json(), "{} bytes is not a whole number of {}-byte values",
+                             bytes, out.value_bytes);
     return std::nullopt;
   }
   return bytes / out.value_bytes;
@@ -100,8 +99,7 @@ void check_selection(io::Fields& fields, const ParseContext& context, const Comp
   }
   const std::int64_t most = elements.value_or(std::numeric_limits<std::int64_t>::max());
   if (out.k && (*out.k < 1 || *out.k > most)) {
-    const std::string range =
-        elements ? "in [1, " + std::to_string(most) + "]" : std::string(">= 1");
+    const std::string range = elements ? fmt::format("in [1, {}]", most) : std::string(">= 1");
     fields.refuse("k", "must be " + range + ", got " + std::to_string(*out.k));
   }
   if (fields.has("k") && use.schedule != buckets::Schedule::single) {

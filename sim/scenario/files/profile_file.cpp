@@ -8,8 +8,6 @@
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/keys/profile_keys.hpp"
 
-#include <fmt/core.h>
-
 namespace stepsim::io {
 
 namespace {
@@ -245,37 +243,7 @@ links::CompressionCosts parse_costs(Fields& fields, std::string_view method) {
   return costs;
 }
 
-} // namespace
-
-// Parts are read in the order of the format's description. A profile with none of network, links
-// and collectives describes no network and is refused.
-NetworkProfile parse_profile(const Json& json) {
-  FileFields fields(json, keys::kProfile);
-  NetworkProfile profile;
-  profile.name = fields.text("name");
-  profile.label = fields.word("label", links::kProfileLabels);
-  profile.note = fields.text("note");
-  parse_source(fields);
-  fields.object("device", [](Fields& device) { device.check_all(); });
-  parse_valid(fields, profile);
-  parse_network(fields, profile);
-  profile.links = fields.each("links", parse_link_class);
-  profile.collectives = fields.each("collectives", parse_curve);
-  parse_dense_inflation(fields, profile);
-  parse_compression_costs(fields, profile);
-  profile.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps");
-  fields.check_each("kernels"); // raw data behind the fitted costs
-  fields.object("identifiable", [](Fields& flags) { flags.check_all(); });
-  profile.grade = fields.optional_word("grade").value_or("");
-  profile.warnings = parse_warnings(fields);
-  if (json.is_object() && !fields.has("network") && profile.links.empty() &&
-      profile.collectives.empty()) {
-    fields.problems().add(json, "give at least one of network, links, collectives");
-  }
-  fields.finish();
-  return profile;
-}
-
+// Each function reads one key of the file if it is present, and reports problems through `fields`;
 // Factors are one per number of ranks. A list of the wrong kind keeps its length by repeating its
 // last rank or a factor of 1, so that a single bad entry is reported once and does not also make
 // the lengths differ.
@@ -286,9 +254,8 @@ void parse_dense_inflation(Fields& fields, links::NetworkProfile& profile) {
       const Range range = keys::kInflationRanks.front().range;
       const auto number = checked_integer(value, range, inflation.problems());
       if (number && !ranks.empty() && *number <= ranks.back()) {
-        inflation.problems().add(value,
-                                 fmt::format("ranks must be strictly ascending, got {} after {}",
-                                             shown(value), ranks.back()));
+        inflation.problems().refuse(value, "ranks must be strictly ascending, got {} after {}",
+                                    shown(value), ranks.back());
       }
       ranks.push_back(number.value_or(ranks.empty() ? 1 : ranks.back()));
     }
@@ -328,6 +295,37 @@ void parse_compression_costs(Fields& fields, links::NetworkProfile& profile) {
       });
     }
   });
+}
+
+} // namespace
+
+// Parts are read in the order of the format's description. A profile with none of network, links
+// and collectives describes no network and is refused.
+NetworkProfile parse_profile(const Json& json) {
+  FileFields fields(json, keys::kProfile);
+  NetworkProfile profile;
+  profile.name = fields.text("name");
+  profile.label = fields.word("label", links::kProfileLabels);
+  profile.note = fields.text("note");
+  parse_source(fields);
+  fields.object("device", [](Fields& device) { device.check_all(); });
+  parse_valid(fields, profile);
+  parse_network(fields, profile);
+  profile.links = fields.each("links", parse_link_class);
+  profile.collectives = fields.each("collectives", parse_curve);
+  parse_dense_inflation(fields, profile);
+  parse_compression_costs(fields, profile);
+  profile.copy_bandwidth_Bps = fields.optional_number("copy_bandwidth_Bps");
+  fields.check_each("kernels"); // raw data behind the fitted costs
+  fields.object("identifiable", [](Fields& flags) { flags.check_all(); });
+  profile.grade = fields.optional_word("grade").value_or("");
+  profile.warnings = parse_warnings(fields);
+  if (json.is_object() && !fields.has("network") && profile.links.empty() &&
+      profile.collectives.empty()) {
+    fields.problems().add(json, "give at least one of network, links, collectives");
+  }
+  fields.finish();
+  return profile;
 }
 
 } // namespace stepsim::io

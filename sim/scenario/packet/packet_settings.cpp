@@ -81,9 +81,8 @@ void parse_buffer(io::Fields& fields, const ParseContext& context, const links::
       result.bytes = bytes.value_or(kSharedBytes);
       const std::int64_t least = std::int64_t{options.mtu_wire_bytes} * most_ports(fabric);
       if (result.bytes < least) {
-        buffer.refuse("bytes", "must hold a packet for every port of a switch (" +
-                                   std::to_string(least) + " bytes), got " +
-                                   std::to_string(result.bytes));
+        buffer.refuse("bytes", "must hold a packet for every port of a switch ({} bytes), got {}",
+                      least, result.bytes);
       }
     }
   });
@@ -146,25 +145,36 @@ void parse_faults(io::Fields& fields, const ParseContext& context, const links::
   });
 }
 
+// The most packets of a port.
+std::uint32_t cap_of(const links::BufferOptions& buffer) {
+  return buffer.scope == links::BufferScope::port ? buffer.packets : links::kNoThreshold;
+}
+
+// The lowest and the highest rate of a port of a switch; infinite and 0 without switches.
+std::pair<double, double> port_rates(const links::Fabric& fabric) {
+  std::pair<double, double> rates{INFINITY, 0};
+  for (const links::FabricLink& link : fabric.links) {
+    if (!fabric.is_host(link.from)) {
+      rates = {std::min(rates.first, link.bandwidth_Bps),
+               std::max(rates.second, link.bandwidth_Bps)};
+    }
+  }
+  return rates;
+}
+
 // PKT 13: a droppable threshold over the middle one, or one that the cap of the port hides.
 void warn_of_thresholds(const links::Fabric& fabric, PacketSettings& settings) {
   const links::PacketOptions& options = settings.options;
-  double least_Bps = INFINITY;
-  for (const links::FabricLink& link : fabric.links) {
-    least_Bps = fabric.is_host(link.from) ? least_Bps : std::min(least_Bps, link.bandwidth_Bps);
-  }
-  if (!std::isfinite(least_Bps)) {
+  const auto [least_Bps, most_Bps] = port_rates(fabric);
+  if (most_Bps == 0) {
     return;
   }
   const links::Thresholds at = links::thresholds(options, least_Bps);
-  const std::uint32_t cap = options.buffer.scope == links::BufferScope::port
-                                ? options.buffer.packets
-                                : links::kNoThreshold;
+  const std::uint32_t cap = cap_of(options.buffer);
   const auto hidden = [&](std::string_view key, std::uint32_t value) {
     if (value != links::kNoThreshold && value >= cap) {
-      settings.warnings.push_back(std::string(key) + " " + std::to_string(value) +
-                                  " has no effect: a port holds " + std::to_string(cap) +
-                                  " packets");
+      settings.warnings.push_back(
+          fmt::format("{} {} has no effect: a port holds {} packets", key, value, cap));
     }
   };
   const links::TransportKind kind = options.transport.kind;
@@ -223,19 +233,10 @@ io::Json buffer_tree(const links::BufferOptions& buffer) {
 // more packets: one that it hides has no effect, and given it would be warned of.
 void add_thresholds(io::Json& tree, const links::PacketOptions& options,
                     const links::Fabric& fabric) {
-  double low = INFINITY;
-  double high = 0;
-  for (const links::FabricLink& link : fabric.links) {
-    if (!fabric.is_host(link.from)) {
-      low = std::min(low, link.bandwidth_Bps);
-      high = std::max(high, link.bandwidth_Bps);
-    }
-  }
+  const auto [low, high] = port_rates(fabric);
   const bool known = low == high;
   const links::Thresholds at = links::thresholds(options, high);
-  const std::uint32_t cap = options.buffer.scope == links::BufferScope::port
-                                ? options.buffer.packets
-                                : links::kNoThreshold;
+  const std::uint32_t cap = cap_of(options.buffer);
   const auto shown = [&](const auto& given, std::uint32_t value) {
     return given || (known && (value < cap || value == links::kNoThreshold));
   };
@@ -291,8 +292,7 @@ std::optional<std::uint32_t> named_or_numbered(const io::Json& value, std::strin
     return std::nullopt;
   }
   if (!(value.as_double() >= 0 && value.as_double() < static_cast<double>(count))) {
-    problems.add(value, unknown + io::shown(value) + ", must be in [0, " +
-                            std::to_string(count - 1) + "]");
+    problems.refuse(value, "{}{}, must be in [0, {}]", unknown, io::shown(value), count - 1);
     return std::nullopt;
   }
   return static_cast<std::uint32_t>(value.as_double());
@@ -314,8 +314,7 @@ PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
   parse_sizes(fields, options);
   if (const auto queues = fields.optional_integer("queues", {})) {
     if (*queues < 2 || *queues > 8) {
-      fields.refuse("queues",
-                    "must be in [2, 8] (queue 0 is control), got " + std::to_string(*queues));
+      fields.refuse("queues", "must be in [2, 8] (queue 0 is control), got {}", *queues);
     } else {
       options.queues = static_cast<std::uint32_t>(*queues);
     }
