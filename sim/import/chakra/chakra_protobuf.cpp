@@ -1,11 +1,10 @@
 // Field numbers are those of et_def.proto. Unknown fields are skipped, as protocol buffers demand;
 // a field with another wire type than its number has is damage.
-#include "import/chakra/protobuf_wire.hpp"
+#include "import/chakra/chakra_nodes.hpp"
 
 #include <bit>
 #include <cstddef>
 
-#include "import/chakra/chakra_nodes.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

@@ -3,8 +3,6 @@
 
 #include <bit>
 
-#include "import/kineto/kineto_found.hpp"
-
 namespace stepsim::io {
 
 namespace {

@@ -11,7 +11,6 @@
 
 #include "base/error.hpp"
 #include "base/statistics.hpp"
-#include "import/kineto/kineto_event_file.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

@@ -1,5 +1,5 @@
 // Sources differ in what they know; the order of the gradients is that of the step for all of them.
-#include "import/kineto/kineto_found.hpp"
+#include "import/kineto/kineto_sizes.hpp"
 
 namespace stepsim::io {
 

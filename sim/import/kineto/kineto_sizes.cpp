@@ -3,8 +3,6 @@
 
 #include "import/kineto/kineto_sizes.hpp"
 
-#include "import/kineto/kineto_found.hpp"
-
 namespace stepsim::io {
 
 namespace {

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "import/kineto/kineto_found.hpp"
-#include "import/kineto/kineto_names.hpp"
+#include "import/kineto/kineto_layers.hpp"
+#include "import/kineto/kineto_sizes.hpp"
 
 namespace stepsim::io {
 
