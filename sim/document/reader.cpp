@@ -174,11 +174,7 @@ std::size_t Fields::place_or(std::string_view key, std::string_view fallback) {
 }
 
 std::optional<std::string_view> Fields::optional_word(std::string_view key) {
-  if (!has(key)) {
-    (void)any(key);
-    return std::nullopt;
-  }
-  return word_or(key, "");
+  return given(key) != nullptr ? std::optional(word_or(key, "")) : std::nullopt;
 }
 
 std::string Fields::text(std::string_view key) {
@@ -191,11 +187,7 @@ std::string Fields::text(std::string_view key) {
 }
 
 std::optional<std::string> Fields::optional_text(std::string_view key) {
-  if (!has(key)) {
-    (void)any(key);
-    return std::nullopt;
-  }
-  return string(key);
+  return given(key) != nullptr ? std::optional(string(key)) : std::nullopt;
 }
 
 std::span<const Json> Fields::list(std::string_view key) {
@@ -233,11 +225,8 @@ double Fields::number(std::string_view key, Range range, double fallback) {
 }
 
 std::optional<double> Fields::optional_number(std::string_view key, Range range) {
-  const Json* value = any(key);
-  if (value == nullptr || value->is_null()) {
-    return std::nullopt;
-  }
-  return checked_number(*value, range, problems_);
+  const Json* value = given(key);
+  return value != nullptr ? checked_number(*value, range, problems_) : std::nullopt;
 }
 
 std::int64_t Fields::integer(std::string_view key, Range range) {
@@ -251,23 +240,16 @@ std::int64_t Fields::integer(std::string_view key, Range range, std::int64_t fal
 }
 
 std::optional<std::int64_t> Fields::optional_integer(std::string_view key, Range range) {
-  const Json* value = any(key);
-  if (value == nullptr || value->is_null()) {
-    return std::nullopt;
-  }
-  return checked_integer(*value, range, problems_);
+  const Json* value = given(key);
+  return value != nullptr ? checked_integer(*value, range, problems_) : std::nullopt;
 }
 
 bool Fields::boolean(std::string_view key, bool fallback) {
-  const Json* value = any(key);
-  if (value == nullptr || value->is_null()) {
-    return fallback;
-  }
-  if (!value->is_bool()) {
+  const Json* value = given(key);
+  if (value != nullptr && !value->is_bool()) {
     problems_.add(*value, "must be true or false, got " + shown(*value));
-    return fallback;
   }
-  return value->as_bool();
+  return value != nullptr && value->is_bool() ? value->as_bool() : fallback;
 }
 
 std::string Fields::string(std::string_view key) {
@@ -276,7 +258,7 @@ std::string Fields::string(std::string_view key) {
 }
 
 std::string Fields::string(std::string_view key, std::string fallback) {
-  return has(key) ? string(key) : (any(key), std::move(fallback));
+  return given(key) != nullptr ? string(key) : std::move(fallback);
 }
 
 std::size_t Fields::word(std::string_view key, std::span<const std::string_view> words,
@@ -308,15 +290,12 @@ std::size_t Fields::word(std::string_view key, std::span<const std::string_view>
 
 // Elements carry their pointers, so that checks of them name the right place.
 std::span<const Json> Fields::array(std::string_view key, bool is_required) {
-  const Json* value = is_required ? required(key, "a list") : any(key);
-  if (value == nullptr || (!is_required && value->is_null())) {
-    return {};
-  }
-  if (!value->is_array()) {
+  const Json* value = is_required ? required(key, "a list") : given(key);
+  if (value != nullptr && !value->is_array()) {
     problems_.add(*value, "must be a list, got " + shown(*value));
-    return {};
   }
-  return value->as_array();
+  return value != nullptr && value->is_array() ? std::span<const Json>(value->as_array())
+                                               : std::span<const Json>();
 }
 
 // Newer files are refused rather than half understood.

@@ -264,10 +264,9 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
   const bool own_latency = of_profile && !intra.has("latency_s");
   cost.block_latency_s = intra.number_or(
       "block_latency_s", own_latency ? of_profile->block_latency_s : cost.latency_s);
-  if (cost.block_latency_s > cost.latency_s) {
-    intra.refuse("block_latency_s", "per-block latency must not exceed latency_s ({}), got {}",
-                 base::shortest(cost.latency_s), base::shortest(cost.block_latency_s));
-  }
+  intra.refuse_if(cost.block_latency_s > cost.latency_s, "block_latency_s",
+                  "per-block latency must not exceed latency_s ({}), got {}",
+                  base::shortest(cost.latency_s), base::shortest(cost.block_latency_s));
   cost.delay_s = intra.number_or("delay_s", of_profile ? of_profile->delay_s : 0);
   if (of_node) {
     const nccl::NodeLinks& links = cluster.node->links;

@@ -28,18 +28,15 @@ std::optional<double> finite_at_least_0(const io::Json& value, io::Problems& pro
 
 std::optional<Bytes> whole_bytes(const io::Json& value, io::Problems& problems) {
   const std::optional<double> number = finite_at_least_0(value, problems);
-  if (!number) {
-    return std::nullopt;
+  const bool is_whole = number && *number == std::floor(*number);
+  if (is_whole && *number <= static_cast<double>(base::kMaxExactBytes)) {
+    return Bytes{static_cast<std::int64_t>(*number)};
   }
-  if (*number != std::floor(*number)) {
-    problems.add(value, "must be a whole number of bytes, got " + io::shown(value));
-    return std::nullopt;
+  if (number) {
+    problems.refuse(value, "must be {} bytes, got {}", is_whole ? "<= 2^53" : "a whole number of",
+                    io::shown(value));
   }
-  if (*number > static_cast<double>(base::kMaxExactBytes)) {
-    problems.add(value, "must be <= 2^53 bytes, got " + io::shown(value));
-    return std::nullopt;
-  }
-  return Bytes{static_cast<std::int64_t>(*number)};
+  return std::nullopt;
 }
 
 // Both lists are read to the end even where they differ in length, so that all problems are listed
@@ -71,9 +68,8 @@ void parse_items(io::Fields& fields, io::Problems& problems, buckets::Problem& p
       problem.items[i].bytes = size;
     }
   }
-  if (total > static_cast<double>(base::kMaxExactBytes)) {
-    fields.refuse("bytes", "must sum to 2^53 bytes at most");
-  }
+  fields.refuse_if(total > static_cast<double>(base::kMaxExactBytes), "bytes",
+                   "must sum to 2^53 bytes at most");
 }
 
 // A file of kind cost, or the cost itself; copies into and out of messages come on top.
@@ -95,22 +91,11 @@ void parse_cost(io::Fields& fields, io::Problems& problems, Files& files, Proble
 
 // Options of planners by their names. A key that the planner does not have is always an error here.
 void parse_planners(io::Fields& fields, io::Problems& problems, Files& files, ProblemFile& out) {
-  const io::Json* all = fields.any("planners");
-  if (all == nullptr || all->is_null()) {
-    return;
-  }
-  if (!all->is_object()) {
-    problems.add(*all, "must be an object, got " + io::shown(*all));
-    return;
-  }
-  for (const auto& [name, options] : all->as_object()) {
+  for (const auto& [name, options] : fields.members("planners")) {
     const buckets::Planner* planner = buckets::find_planner(name);
-    if (planner == nullptr) {
-      problems.add(options, unknown_schedule(name));
-      continue;
-    }
-    if (!planner->fits_problem_files()) {
-      problems.add(options, not_for_problem_files(*planner));
+    if (planner == nullptr || !planner->fits_problem_files()) {
+      problems.add(options,
+                   planner == nullptr ? unknown_schedule(name) : not_for_problem_files(*planner));
       continue;
     }
     io::Fields own(options, problems, keys::kPlannerOptions.front());

@@ -106,12 +106,8 @@ io::Json sharding_of(const layers::Workload& workload, const Cluster& cluster, s
              std::to_string(*recorded.world_size) +
              ", which the nodes here cannot be divided into)";
   }
-  if (hybrid && !recorded.reshard_after_forward) {
-    tree.set("reshard_after_forward", false);
-  }
-  if (recorded.reshard_after_forward && kept_last(workload.units)) {
-    tree.set("keep_last", true);
-  }
+  io::set_if(hybrid && !recorded.reshard_after_forward, tree, "reshard_after_forward", false);
+  io::set_if(recorded.reshard_after_forward && kept_last(workload.units), tree, "keep_last", true);
   if (const auto bytes = value_bytes(workload.units, &layers::MeasuredUnit::gather_dtype)) {
     tree.set("parameter_bytes", *bytes);
     words += ", gathered as " + workload.units.front().gather_dtype;

@@ -185,9 +185,8 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   if (network_json == nullptr || network_json->is_null()) {
     cluster.has_network = false;
     const io::Json* nodes = fields.any("nodes");
-    if (nodes == nullptr || !nodes->is_number() || nodes->as_double() != 1) {
-      fields.refuse("network", "required");
-    }
+    fields.refuse_if(nodes == nullptr || !nodes->is_number() || nodes->as_double() != 1, "network",
+                     "required");
     return;
   }
   io::Fields part(*network_json, context.problems, fields.row("network"));
@@ -198,9 +197,8 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   }
   (void)part.any("packet"); // resolve_fabric reads it
   network.efficiency = part.number("efficiency");
-  if (part.integer("copy_engines") == 1) {
-    part.refuse("copy_engines", "half-duplex ranks are not supported");
-  }
+  part.refuse_if(part.integer("copy_engines") == 1, "copy_engines",
+                 "half-duplex ranks are not supported");
   if (part.has("calibration")) {
     network.calibration = part.string("calibration");
     note_profile(part, network.calibration, cluster);
@@ -259,10 +257,9 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   const bool own_latency = network.profile && !part.has("latency_s");
   network.block_latency_s =
       part.number_or("block_latency_s", own_latency ? network.block_latency_s : network.latency_s);
-  if (network.block_latency_s > network.latency_s) {
-    part.refuse("block_latency_s", "per-block latency must not exceed latency_s ({}), got {}",
-                base::shortest(network.latency_s), base::shortest(network.block_latency_s));
-  }
+  part.refuse_if(network.block_latency_s > network.latency_s, "block_latency_s",
+                 "per-block latency must not exceed latency_s ({}), got {}",
+                 base::shortest(network.latency_s), base::shortest(network.block_latency_s));
   part.no_more();
 }
 

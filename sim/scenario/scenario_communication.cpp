@@ -33,9 +33,8 @@ constexpr auto kCommunicationMembers =
 std::vector<AlgorithmId> parse_candidates(io::Fields& fields, const ParseContext& context) {
   std::vector<AlgorithmId> candidates;
   const auto list = fields.array("candidates", false);
-  if (fields.has("candidates") && list.empty()) {
-    fields.refuse("candidates", "needs at least one algorithm");
-  }
+  fields.refuse_if(fields.has("candidates") && list.empty(), "candidates",
+                   "needs at least one algorithm");
   for (const io::Json& word : list) {
     const auto algorithm =
         word.is_string() ? collectives::parse_algorithm(word.as_string()) : std::nullopt;
@@ -217,10 +216,9 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   parse_schedule(fields, context, scenario);
   out.reduce_broadcast = fields.word("exchange") == "reduce_broadcast" && sync;
   const auto trees = collectives::valid_algorithms(collectives::Op::reduce);
-  if (out.reduce_broadcast && std::ranges::find(trees, out.collective) == trees.end()) {
-    fields.refuse("collective", "reduce_broadcast needs " + one_of(trees) + ", got " +
-                                    std::string(collective_word(out)));
-  }
+  fields.refuse_if(
+      out.reduce_broadcast && std::ranges::find(trees, out.collective) == trees.end(), "collective",
+      "reduce_broadcast needs " + one_of(trees) + ", got " + std::string(collective_word(out)));
   // Workers start again together when the last pull has ended (PIP 3.2, TRN 4.7). On simulated
   // networks, and with priorities, a layer waits for its own parts (PKT 7.2).
   const bool in_line = scenario.cluster.network.model == NetworkModel::alpha_beta &&
@@ -254,10 +252,9 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
     fields.refuse("collective", std::string(collectives::name(out.collective)) +
                                     " needs an even number of ranks, got " + std::to_string(ranks));
   }
-  if (out.collective == AlgorithmId::hierarchical_leader &&
-      out.options.intra_algorithm == collectives::kNvls) {
-    fields.refuse("intra_algorithm", "hierarchical_leader has no nvls inside a node; collnet has");
-  }
+  fields.refuse_if(out.collective == AlgorithmId::hierarchical_leader &&
+                       out.options.intra_algorithm == collectives::kNvls,
+                   "intra_algorithm", "hierarchical_leader has no nvls inside a node; collnet has");
   if (collectives::is_two_level(out.collective) && !scenario.cluster.intra &&
       scenario.cluster.topology.is_null() && scenario.cluster.gpus_of_domain() > 1) {
     fields.refuse("collective",
@@ -271,9 +268,8 @@ ValueCodec parse_value_codec(io::Fields& fields, std::string_view key, const Par
   fields.object(key, [&](io::Fields& part) {
     codec.method = part.word("method", kCodecMethods);
     const bool none = codec.method == CodecMethod::none;
-    if (codec.method == CodecMethod::custom_codec && !part.has("ratio")) {
-      part.refuse("ratio", "required (a number)");
-    }
+    part.refuse_if(codec.method == CodecMethod::custom_codec && !part.has("ratio"), "ratio",
+                   "required (a number)");
     codec.ratio =
         part.number_or("ratio", std::max(1.0, value_bytes / sent_bytes(codec.method, value_bytes)));
     codec.encode_Bps = part.number("encode_Bps");

@@ -225,9 +225,7 @@ void add_conditions(const Scenario& scenario, io::Json& tree) {
   }
   io::Json part =
       io::Object{{"kind", kConditionsKinds[conditions.kind]}, {"factors", std::move(factors)}};
-  if (!conditions.file.empty()) {
-    part.set("file", conditions.file);
-  }
+  io::set_given(part, "file", conditions.file);
   tree.set("conditions", std::move(part));
 }
 

@@ -47,10 +47,9 @@ void check_counts(io::Fields& fields, const LocalTraining& local, std::size_t la
     fields.refuse("fragments", fragments + " fragments need at least " + fragments +
                                    " layers, got " + std::to_string(layers));
   }
-  if (local.overlap_steps >= local.local_steps) {
-    fields.refuse("overlap_steps", "must be less than local_steps (" + steps + "), got " +
-                                       std::to_string(local.overlap_steps));
-  }
+  fields.refuse_if(local.overlap_steps >= local.local_steps, "overlap_steps",
+                   "must be less than local_steps (" + steps + "), got " +
+                       std::to_string(local.overlap_steps));
   if (const double count = operations_of(local, layers);
       count > static_cast<double>(programs::kMaxOperations)) {
     fields.refuse("local_steps",
@@ -173,9 +172,8 @@ void parse_local(io::Fields& fields, const ParseContext& context, Scenario& scen
 void add_local(const Scenario& scenario, io::Json& tree) {
   const LocalTraining& local = scenario.training.local;
   io::write_bound(keys::kLocalTrainingRows, local, tree);
-  if (local.outer_compression.method != CodecMethod::none) {
-    tree.set("outer_compression", value_codec_tree(local.outer_compression));
-  }
+  io::set_if(local.outer_compression.method != CodecMethod::none, tree, "outer_compression",
+             value_codec_tree(local.outer_compression));
   if (const auto& network = local.outer_network) {
     io::Json part{io::Object{}};
     io::write_bound(keys::kOuterNetworkRows, *network, part);

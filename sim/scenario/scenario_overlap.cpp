@@ -40,9 +40,8 @@ void parse_overlap(io::Fields& training, const ParseContext& context, Scenario& 
   overlap.compute.fill(training.number("compute_slowdown"));
   training.object("overlap", [&](io::Fields& fields) {
     const io::Slowdowns given = io::read_slowdowns(fields);
-    if (shortly && given.compute) {
-      fields.refuse("compute", "give either compute or /training/compute_slowdown");
-    }
+    fields.refuse_if(shortly && given.compute, "compute",
+                     "give either compute or /training/compute_slowdown");
     if (given.compute) {
       overlap.compute = *given.compute;
     }

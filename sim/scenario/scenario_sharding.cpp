@@ -72,9 +72,8 @@ layers::Wrapping read_wrapping(io::Fields& fields, const ParseContext& context,
     context.needs_meaning(part, "layers", wrapping.policy == layers::WrappingPolicy::count, where);
     context.needs_meaning(part, "blocks", wrapping.policy == layers::WrappingPolicy::block, where);
     context.needs_meaning(part, "cuts", wrapping.policy == layers::WrappingPolicy::list, where);
-    if (wrapping.policy == layers::WrappingPolicy::list && !part.has("cuts")) {
-      part.refuse("cuts", "required (a list)");
-    }
+    part.refuse_if(wrapping.policy == layers::WrappingPolicy::list && !part.has("cuts"), "cuts",
+                   "required (a list)");
   });
   return wrapping;
 }
@@ -88,9 +87,8 @@ Sharding read_sharding(io::Fields& fields, const ParseContext& context, const Sc
   const Limit ahead = fsdp1 ? Limit(1) : Limit(2);
   out.ahead_forward =
       read_limit(fields, "ahead_forward", out.limit_all_gathers ? ahead : std::nullopt);
-  if (!out.limit_all_gathers && out.ahead_forward) {
-    fields.refuse("limit_all_gathers", "limit_all_gathers has no meaning next to ahead_forward");
-  }
+  fields.refuse_if(!out.limit_all_gathers && out.ahead_forward, "limit_all_gathers",
+                   "limit_all_gathers has no meaning next to ahead_forward");
   out.ahead_backward = read_limit(fields, "ahead_backward", 1);
   out.reduces_in_flight = read_limit(fields, "reduces_in_flight", fsdp1 ? std::nullopt : Limit(1));
   out.reshard_after_forward =
@@ -266,9 +264,8 @@ void add_sharding(const Scenario& scenario, io::Json& tree) {
     return;
   }
   io::Json part = io::write_members(kShardingMembers, keys::kShardingForms.back(), sharding);
-  if (sharding.parameter_compression.method != CodecMethod::none) {
-    part.set("parameter_compression", value_codec_tree(sharding.parameter_compression));
-  }
+  io::set_if(sharding.parameter_compression.method != CodecMethod::none, part,
+             "parameter_compression", value_codec_tree(sharding.parameter_compression));
   part.set("wrapping", wrapping_tree(sharding.wrapping));
   io::set_members<&Sharding::ahead_forward, &Sharding::ahead_backward, &Sharding::reduces_in_flight,
                   &Sharding::reshard_after_backward, &Sharding::keep_last>(sharding, part);

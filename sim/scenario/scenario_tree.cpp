@@ -36,9 +36,7 @@ io::Json workload_tree(const WorkloadSource& source, const layers::Workload& wor
     tree.set("backward_factor", profile.backward_factor);
     tree.set("layer_overhead_s", profile.layer_overhead.value);
     tree.set("value_bytes", profile.value_bytes);
-    if (source.has_attention) {
-      tree.set("attention", layers::kAttentions[profile.attention]);
-    }
+    io::set_if(source.has_attention, tree, "attention", layers::kAttentions[profile.attention]);
     io::set_given(tree, "loss", profile.loss, layers::kLosses);
     io::set_given(tree, "kernels", profile.kernels, layers::kKernelWords);
     if (profile.device) {
@@ -112,13 +110,10 @@ io::Json cluster_tree(const Scenario& scenario) {
                                             : io::Json(1 / per_byte_s);
   };
   if (!topology_counts && !curve_counts && cluster.has_network) {
-    if (!cluster.topology_gives_latency) {
-      net.set("latency_s", network.latency_s);
-    }
+    io::set_if(!cluster.topology_gives_latency, net, "latency_s", network.latency_s);
     io::set_given(net, "delay_s", network.delay_s);
-    if (!cluster.topology_gives_latency || network.block_latency_s < network.latency_s) {
-      net.set("block_latency_s", network.block_latency_s);
-    }
+    io::set_if(!cluster.topology_gives_latency || network.block_latency_s < network.latency_s, net,
+               "block_latency_s", network.block_latency_s);
     net.set("efficiency", network.efficiency);
   }
   if (network.bandwidth_Bps > 0 && !topology_counts && !curve_counts &&
@@ -138,9 +133,8 @@ io::Json cluster_tree(const Scenario& scenario) {
   } else if (network.cost_tree.is_object()) {
     net.set("cost", network.cost_tree);
   }
-  if (network.broadcast_curve) {
-    net.set("broadcast_cost", network.broadcast_cost_tree);
-  }
+  io::set_if(network.broadcast_curve.has_value(), net, "broadcast_cost",
+             network.broadcast_cost_tree);
   io::Json tree = io::Object{{"nodes", cluster.nodes}, {"nics_per_node", cluster.nics_per_node}};
   if (cluster.equal_nodes()) {
     tree.set("gpus_per_node", cluster.gpus_per_node);
@@ -149,9 +143,8 @@ io::Json cluster_tree(const Scenario& scenario) {
              io::Array(cluster.ranks_per_node.begin(), cluster.ranks_per_node.end()));
   }
   io::set_given(tree, "gpu_memory_bytes", cluster.gpu_memory_bytes);
-  if (cluster.nvlink_domain_nodes > 1) {
-    tree.set("nvlink_domain_nodes", cluster.nvlink_domain_nodes);
-  }
+  io::set_if(cluster.nvlink_domain_nodes > 1, tree, "nvlink_domain_nodes",
+             cluster.nvlink_domain_nodes);
   if (cluster.nvls) {
     tree.set("nvls_Bps",
              rate_of("/cluster/nvls_Bps", cluster.node ? cluster.node->links.nvls_Bps : 0,
@@ -172,9 +165,8 @@ io::Json cluster_tree(const Scenario& scenario) {
                       of_node ? cluster.node->links.inner_Bps : 0, cluster.intra->per_byte_s));
     io::set_given(intra, "bus", cluster.bus, links::kBuses);
     io::set_given(intra, "delay_s", cluster.intra->delay_s);
-    if (cluster.intra->block_latency_s != cluster.intra->latency_s) {
-      intra.set("block_latency_s", cluster.intra->block_latency_s);
-    }
+    io::set_if(cluster.intra->block_latency_s != cluster.intra->latency_s, intra, "block_latency_s",
+               cluster.intra->block_latency_s);
     io::set_given(intra, "calibration", cluster.intra_calibration);
     tree.set("intra_network", std::move(intra));
   }
@@ -259,9 +251,7 @@ io::Json InlineLayers::operator()(std::size_t layer) const {
                              {"backward_s", work.backward.value},
                              {"gradient_bytes", bytes}};
   io::set_given(tree, "dtype", dtype);
-  if (!shape.empty()) {
-    tree.set("shape", std::move(shape));
-  }
+  io::set_if(!shape.empty(), tree, "shape", std::move(shape));
   return tree;
 }
 
@@ -283,9 +273,7 @@ io::Json scenario_tree(const Scenario& given, LayerList layers) {
   io::set_given(tree, "allow_unusual", scenario.allow_unusual);
   io::Json job{io::Object{}};
   io::write_bound(keys::kJobRows, scenario.job, job);
-  if (!job.as_object().empty()) {
-    tree.set("job", std::move(job));
-  }
+  io::set_if(!job.as_object().empty(), tree, "job", std::move(job));
   add_conditions(scenario, tree);
   drop_meaningless(scenario, tree);
   return tree;

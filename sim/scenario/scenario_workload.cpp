@@ -167,12 +167,11 @@ std::optional<layers::GpuEstimate> parse_estimate(io::Fields& fields, const Pars
 // measured step at a sequence length that the table does not allow.
 void check_estimate(io::Fields& fields, const ParseContext& context,
                     const layers::ModelTable& table, const layers::GpuEstimate& estimate) {
-  if (!layers::estimates_compared(table) && !estimate.accepted) {
-    fields.refuse("gpu",
-                  "{}{}, and estimates of such networks were not compared with measured steps; "
-                  "import a trace, give measured_step, or set accept_estimate",
-                  table.name, layers::has_attention(table) ? " reads images" : " has no attention");
-  }
+  fields.refuse_if(!layers::estimates_compared(table) && !estimate.accepted, "gpu",
+                   "{}{}, and estimates of such networks were not compared with measured steps; "
+                   "import a trace, give measured_step, or set accept_estimate",
+                   table.name,
+                   layers::has_attention(table) ? " reads images" : " has no attention");
   if (estimate.measured) {
     check_sequence_length(*fields.any("measured_step"), context, table,
                           estimate.measured->sequence_length);
@@ -283,9 +282,8 @@ void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& s
       load_model(fields, context, scenario);
     }
   } else {
-    if (!is_model && granularity == layers::Granularity::weight) {
-      fields.refuse("granularity", "weight needs a model: traces do not hold tensor shapes");
-    }
+    fields.refuse_if(!is_model && granularity == layers::Granularity::weight, "granularity",
+                     "weight needs a model: traces do not hold tensor shapes");
     source.batch_size = fields.optional_integer("batch_size");
     if (fields.has("trace")) {
       source.trace = fields.string("trace");

@@ -41,9 +41,7 @@ template <class Value> struct Optional<std::optional<Value>> : std::true_type {
 template <class Read> void each_member(Fields& fields, const Key& key, Read read) {
   const Json* json = fields.any(key.name);
   if (!fields.has(key.name)) {
-    if (key.is_required) {
-      fields.refuse(key.name, "must be an object");
-    }
+    fields.refuse_if(key.is_required, key.name, "must be an object");
     return;
   }
   Key row = key.keys.front().required();

@@ -238,9 +238,7 @@ io::Json compression_tree(const collectives::Compression& compression) {
   const collectives::CompressionRow& row = collectives::row(compression.method);
   io::Json tree{io::Object{{"method", row.name}}};
   const auto set = [&](std::string_view key, io::Json value) {
-    if (collectives::has_key(row, key)) {
-      tree.set(key, std::move(value));
-    }
+    io::set_if(collectives::has_key(row, key), tree, key, std::move(value));
   };
   for (const auto members : {std::span<const io::NamedMember<Compression>>(kExchangeMembers),
                              std::span<const io::NamedMember<Compression>>(kOwnMembers)}) {
@@ -264,9 +262,7 @@ io::Json compression_tree(const collectives::Compression& compression) {
   const collectives::CompressCosts& costs = compression.costs;
   io::Json cost_tree{io::Object{{"form", links::kSelectForms[costs.n_log_n ? 1 : 0]}}};
   for (const auto& [key, value] : kCostKeys) {
-    if (in_form(key, costs.n_log_n)) {
-      cost_tree.set(key, costs.*value);
-    }
+    io::set_if(in_form(key, costs.n_log_n), cost_tree, key, costs.*value);
   }
   set("costs", std::move(cost_tree));
   const collectives::CustomCompressor& custom = compression.custom;
@@ -305,21 +301,15 @@ base::Formula read_formula(io::Fields& fields, std::string_view key) {
 void check_custom(io::Fields& fields, const collectives::Compression& compression,
                   std::optional<std::int64_t> elements, std::optional<std::int64_t> ranks) {
   const collectives::CustomCompressor& custom = compression.custom;
-  if (!fields.has("bytes_per_worker")) {
-    fields.refuse("bytes_per_worker",
-                  "required: what a worker sends for n elements, a number or a formula");
-  }
+  fields.refuse_if(!fields.has("bytes_per_worker"), "bytes_per_worker",
+                   "required: what a worker sends for n elements, a number or a formula");
   constexpr std::string_view kKey = io::key_of<&Compression::density>();
   bool uses_density = false;
   for (const auto& [key, formula] : collectives::kCustomFormulas) {
     uses_density = uses_density || (custom.*formula).uses(collectives::kDensityVariable);
   }
-  if (uses_density && !compression.density) {
-    fields.refuse(kKey, "required by the formulas");
-  }
-  if (fields.has(kKey) && !uses_density) {
-    fields.refuse(kKey, "no formula uses density");
-  }
+  fields.refuse_if(uses_density && !compression.density, kKey, "required by the formulas");
+  fields.refuse_if(fields.has(kKey) && !uses_density, kKey, "no formula uses density");
   if (!elements || !ranks) {
     return;
   }

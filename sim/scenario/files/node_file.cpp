@@ -34,9 +34,7 @@ std::optional<double> sourced(Fields& parent, std::string_view key,
   const Json* json = parent.given(key);
   const Key& row = parent.row(key);
   if (json == nullptr) {
-    if (row.is_required) {
-      parent.refuse(key, "required");
-    }
+    parent.refuse_if(row.is_required, key, "required");
     return std::nullopt;
   }
   const Key& plain = row.keys.front();
@@ -371,9 +369,7 @@ Json to_json(const LibraryFile& file, const nccl::Calibration& calibration) {
   json.set("parameters", std::move(parameters));
   json.set("points", std::move(points));
   set_members<&LibraryFile::sources, &LibraryFile::warnings>(file, json);
-  if (!file.of_nominal.empty()) {
-    json.set("of_nominal", nominal_shares_json(file.of_nominal));
-  }
+  set_if(!file.of_nominal.empty(), json, "of_nominal", nominal_shares_json(file.of_nominal));
   return json;
 }
 

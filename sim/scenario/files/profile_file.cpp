@@ -123,9 +123,7 @@ LinkClass parse_link_class(Fields& link) {
   value.latency_s = estimate(link, "latency_s").value_or(0);
   value.per_byte_s = estimate(link, "per_byte_s").value_or(0);
   for (const std::string_view cost : {"latency_s", "per_byte_s"}) {
-    if (link.json().is_object() && !link.has(cost)) {
-      link.refuse(cost, "required (a number)");
-    }
+    link.refuse_if(link.json().is_object() && !link.has(cost), cost, "required (a number)");
   }
   value.delay_s = estimate(link, "delay_s").value_or(0);
   value.block_latency_s = estimate(link, "block_latency_s");
@@ -148,9 +146,8 @@ links::CurveSegment parse_segment(Fields& fields, double after) {
                                    std::numeric_limits<double>::infinity());
   segment.startup_s = fields.number("startup_s");
   segment.per_byte_s = fields.number("per_byte_s");
-  if (segment.from_bytes < after) {
-    fields.refuse("from_bytes", "segments must be ascending and disjoint");
-  }
+  fields.refuse_if(segment.from_bytes < after, "from_bytes",
+                   "segments must be ascending and disjoint");
   skip_at_bound(fields);
   return segment;
 }
@@ -267,12 +264,10 @@ void parse_dense_inflation(Fields& fields, links::NetworkProfile& profile) {
       }
       factors.push_back(number.value_or(1));
     }
-    if (inflation.has("ranks") && ranks.empty()) {
-      inflation.refuse("ranks", "needs at least one entry");
-    }
-    if (factors.size() != ranks.size()) {
-      inflation.refuse("factor", "must have as many entries as ranks");
-    }
+    inflation.refuse_if(inflation.has("ranks") && ranks.empty(), "ranks",
+                        "needs at least one entry");
+    inflation.refuse_if(factors.size() != ranks.size(), "factor",
+                        "must have as many entries as ranks");
   });
 }
 

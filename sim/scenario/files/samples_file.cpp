@@ -309,9 +309,8 @@ CostPoints parse_cost(const Json& json) {
   } else if (lines) {
     cost.costs = parse_line_costs(fields.list("costs", "cost"), fields.problems());
     for (const char* key : {"op", "ranks"}) {
-      if (fields.has(key)) {
-        fields.refuse(key, "belongs to a table: each element of costs has its own");
-      }
+      fields.refuse_if(fields.has(key), key,
+                       "belongs to a table: each element of costs has its own");
     }
   } else if (json.is_object()) {
     fields.refuse("table", "required (a list of [bytes, seconds])");

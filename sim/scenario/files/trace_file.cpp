@@ -132,9 +132,8 @@ MeasuredUnit parse_unit(Fields& fields) {
     };
     unit.first_layer = bound(range.front());
     unit.last_layer = bound(range.back());
-    if (range.size() != 2 || unit.last_layer < unit.first_layer) {
-      fields.refuse("layers", "must be the first and the last layer");
-    }
+    fields.refuse_if(range.size() != 2 || unit.last_layer < unit.first_layer, "layers",
+                     "must be the first and the last layer");
   }
   return unit;
 }
@@ -142,9 +141,8 @@ MeasuredUnit parse_unit(Fields& fields) {
 // `index` may be left out. Where it is given it must be the position, because launch order is what
 // the list stands for.
 MeasuredBucket parse_bucket(Fields& fields, std::int64_t expected) {
-  if (fields.integer_or("index", expected) != expected) {
-    fields.refuse("index", "buckets are numbered from 0 in launch order, this is {}", expected);
-  }
+  fields.refuse_if(fields.integer_or("index", expected) != expected, "index",
+                   "buckets are numbered from 0 in launch order, this is {}", expected);
   MeasuredBucket bucket = read_members(kBucket, fields);
   bucket.transfer = parse_transfer(fields);
   return bucket;

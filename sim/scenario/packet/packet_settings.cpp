@@ -24,20 +24,17 @@ std::uint32_t whole(io::Fields& fields, std::string_view key) {
 void parse_sizes(io::Fields& fields, links::PacketOptions& options) {
   io::read_bound(keys::kPacketRows, fields, options);
   const std::string mtu = std::to_string(options.mtu_wire_bytes);
-  if (options.mtu_wire_bytes < options.header_bytes + options.value_bytes) {
-    fields.refuse("mtu_wire_bytes", "no room for one value: a packet of " + mtu +
-                                        " bytes has a header of " +
-                                        std::to_string(options.header_bytes));
-  }
-  if (options.mtu_wire_bytes + options.wire_overhead_bytes > keys::kMostPacketBytes) {
-    fields.refuse("wire_overhead_bytes",
-                  "a packet with its overhead has at most 65535 bytes, got " + mtu + " + " +
-                      std::to_string(options.wire_overhead_bytes));
-  }
-  if (options.control_bytes > options.mtu_wire_bytes) {
-    fields.refuse("control_bytes", "must be at most mtu_wire_bytes (" + mtu + "), got " +
-                                       std::to_string(options.control_bytes));
-  }
+  fields.refuse_if(options.mtu_wire_bytes < options.header_bytes + options.value_bytes,
+                   "mtu_wire_bytes",
+                   "no room for one value: a packet of " + mtu + " bytes has a header of " +
+                       std::to_string(options.header_bytes));
+  fields.refuse_if(options.mtu_wire_bytes + options.wire_overhead_bytes > keys::kMostPacketBytes,
+                   "wire_overhead_bytes",
+                   "a packet with its overhead has at most 65535 bytes, got " + mtu + " + " +
+                       std::to_string(options.wire_overhead_bytes));
+  fields.refuse_if(options.control_bytes > options.mtu_wire_bytes, "control_bytes",
+                   "must be at most mtu_wire_bytes (" + mtu + "), got " +
+                       std::to_string(options.control_bytes));
 }
 
 // Links out of the switch that has most of them.
@@ -69,9 +66,7 @@ void parse_buffer(io::Fields& fields, const ParseContext& context, const links::
     context.needs_meaning(buffer, "packets", port, where);
     context.needs_meaning(buffer, "bytes", port || shared, where);
     context.needs_meaning(buffer, "alpha", shared, where);
-    if (port && packets && bytes) {
-      buffer.refuse("bytes", "give either packets or bytes");
-    }
+    buffer.refuse_if(port && packets && bytes, "bytes", "give either packets or bytes");
     if (port && bytes && !packets) {
       result.packets = links::kNoThreshold;
       result.bytes = *bytes;
@@ -80,10 +75,9 @@ void parse_buffer(io::Fields& fields, const ParseContext& context, const links::
     } else if (shared) {
       result.bytes = bytes.value_or(kSharedBytes);
       const std::int64_t least = std::int64_t{options.mtu_wire_bytes} * most_ports(fabric);
-      if (result.bytes < least) {
-        buffer.refuse("bytes", "must hold a packet for every port of a switch ({} bytes), got {}",
-                      least, result.bytes);
-      }
+      buffer.refuse_if(result.bytes < least, "bytes",
+                       "must hold a packet for every port of a switch ({} bytes), got {}", least,
+                       result.bytes);
     }
   });
 }
@@ -240,16 +234,11 @@ void add_thresholds(io::Json& tree, const links::PacketOptions& options,
   const auto shown = [&](const auto& given, std::uint32_t value) {
     return given || (known && (value < cap || value == links::kNoThreshold));
   };
-  if (shown(options.mark_packets, at.mark)) {
-    tree.set("mark_packets", threshold_tree(at.mark));
-  }
+  io::set_if(shown(options.mark_packets, at.mark), tree, "mark_packets", threshold_tree(at.mark));
   io::Json drop;
-  if (shown(options.drop_droppable, at.droppable)) {
-    drop.set("droppable", threshold_tree(at.droppable));
-  }
-  if (shown(options.drop_middle, at.middle)) {
-    drop.set("middle", threshold_tree(at.middle));
-  }
+  io::set_if(shown(options.drop_droppable, at.droppable), drop, "droppable",
+             threshold_tree(at.droppable));
+  io::set_if(shown(options.drop_middle, at.middle), drop, "middle", threshold_tree(at.middle));
   drop.set("protected", threshold_tree(at.protected_));
   tree.set("drop_packets", std::move(drop));
 }
@@ -361,9 +350,8 @@ io::Json packet_tree(const PacketSettings& settings, const links::Fabric& fabric
   tree.set("buffer", buffer_tree(options.buffer));
   add_thresholds(tree, options, fabric);
   tree.set("faults", faults_tree(options));
-  if (settings.background.load > 0) {
-    tree.set("background", background_tree(settings.background));
-  }
+  io::set_if(settings.background.load > 0, tree, "background",
+             background_tree(settings.background));
   if (settings.has_transport) {
     io::Json transport{io::Object{}};
     add_transport(settings, transport);

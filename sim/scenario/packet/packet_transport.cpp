@@ -198,15 +198,13 @@ void parse_background(io::Fields& fields, const ParseContext& context, const lin
     const bool ordered = main == links::TransportKind::pfabric; // ports serve by remaining size
     background.transport = *links::kTransportKinds.find(own.word_or(
         "transport", links::kTransportKinds[ordered ? main : links::TransportKind::dctcp]));
-    if (ordered != (background.transport == links::TransportKind::pfabric) &&
-        settings.has_transport) {
-      own.refuse("transport", "pfabric changes the ports: all flows have it, or none");
-    }
+    own.refuse_if(ordered != (background.transport == links::TransportKind::pfabric) &&
+                      settings.has_transport,
+                  "transport", "pfabric changes the ports: all flows have it, or none");
     // A window of fixed size knows no losses and would wait for a lost packet for ever.
-    if (background.transport == links::TransportKind::window &&
-        settings.options.buffer.scope != links::BufferScope::unlimited) {
-      own.refuse("transport", "transport window needs an unlimited buffer");
-    }
+    own.refuse_if(background.transport == links::TransportKind::window &&
+                      settings.options.buffer.scope != links::BufferScope::unlimited,
+                  "transport", "transport window needs an unlimited buffer");
     if (own.has("size_bytes") == own.has("cdf")) {
       own.refuse(own.has("cdf") ? "cdf" : "size_bytes", "required: either size_bytes or cdf");
       (void)own.any("size_bytes");
@@ -215,9 +213,8 @@ void parse_background(io::Fields& fields, const ParseContext& context, const lin
       background.cdf = {{own.required_number("size_bytes"), 1.0}};
     } else {
       background.cdf = parse_cdf(own, context.problems);
-      if (!background.cdf.empty() && links::mean_bytes(background) <= 0) {
-        own.refuse("cdf", "the mean size must be > 0");
-      }
+      own.refuse_if(!background.cdf.empty() && links::mean_bytes(background) <= 0, "cdf",
+                    "the mean size must be > 0");
     }
   });
 }
