@@ -24,6 +24,18 @@ template <class Value, class Range, class Each = std::identity>
   return all;
 }
 
+// The names of the rows of a table for which `has` holds.
+template <class Rows, class Has>
+[[nodiscard]] std::vector<std::string_view> names_where(const Rows& rows, Has has) {
+  std::vector<std::string_view> names;
+  for (const auto& row : rows) {
+    if (std::invoke(has, row)) {
+      names.push_back(row.name);
+    }
+  }
+  return names;
+}
+
 // The texts that `each` makes of the elements, with `between` between two of them, or `last`, if it
 // is given, between the last two.
 template <class Range, class Each = std::identity>

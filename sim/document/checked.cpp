@@ -3,12 +3,11 @@
 
 #include "document/checked.hpp"
 
-#include "document/json_text.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fmt/core.h>
+
+#include "document/json_text.hpp"
 
 namespace stepsim::io {
 

@@ -1,5 +1,7 @@
 #pragma once
 // The allowed values of a number in a file.
+#include <fmt/core.h>
+
 #include <array>
 #include <cstddef>
 #include <limits>
@@ -44,6 +46,17 @@ public:
   void add(const Json& place, std::string message); // at the value's own pointer
   void add(const Json& parent, std::string_view key,
            std::string message); // at parent's pointer/key
+  // The same with values in the message, "must divide nodes ({}), got {}".
+  template <class... Values>
+  void refuse(const Json& place, fmt::format_string<const Values&...> message,
+              const Values&... values) {
+    add(place, fmt::format(message, values...));
+  }
+  template <class... Values>
+  void add(const Json& parent, std::string_view key, fmt::format_string<const Values&...> message,
+           const Values&... values) {
+    add(parent, key, fmt::format(message, values...));
+  }
   [[nodiscard]] bool empty() const { return problems_.empty(); }
   [[nodiscard]] const std::vector<base::Problem>& list() const { return problems_; }
   void throw_if_any() const; // throws InputError

@@ -2,20 +2,19 @@
 // is yet to be made. The holder of a lock is looked up in /proc/locks by the number of the file.
 #include "document/file_target.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 #include "document/file.hpp"
@@ -121,6 +120,18 @@ std::string holder(int descriptor) {
 
 bool has_no_sync(int error) { return error == EINVAL || error == EROFS || error == ENOTSUP; }
 
+// Takes the lock. False if another process holds it; true if the file system has no locks.
+// Locks without waiting. An error other than "held by another" means that the file system knows no
+// locks.
+bool try_lock(int descriptor, Lock lock) {
+  const int operation = (lock == Lock::exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB;
+  int result = -1;
+  do {
+    result = ::flock(descriptor, operation);
+  } while (result != 0 && errno == EINTR);
+  return result == 0 || errno != EWOULDBLOCK;
+}
+
 } // namespace
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
@@ -170,17 +181,6 @@ Target find_target(const std::string& path) {
   target.owner = status.st_uid;
   target.group = status.st_gid;
   return target;
-}
-
-// Locks without waiting. An error other than "held by another" means that the file system knows no
-// locks.
-bool try_lock(int descriptor, Lock lock) {
-  const int operation = (lock == Lock::exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB;
-  int result = -1;
-  do {
-    result = ::flock(descriptor, operation);
-  } while (result != 0 && errno == EINTR);
-  return result == 0 || errno != EWOULDBLOCK;
 }
 
 void lock_or_fail(const Target& target, int descriptor, Lock lock) {

@@ -9,9 +9,8 @@
 // Locks are advisory (flock) and end with their process, so a killed process leaves nothing locked:
 // its temporary file is not locked any more, and the next writer removes it. On file systems
 // without locks, files are written as if there were no other process.
-#include <sys/types.h>
-
 #include <string>
+#include <sys/types.h>
 
 namespace stepsim::io {
 
@@ -59,8 +58,6 @@ struct Target {
 // Shared: for a process that replaces a file, which others may replace, too. Exclusive: for the one
 // writer of a growing file.
 enum class Lock { shared, exclusive };
-// Takes the lock. False if another process holds it; true if the file system has no locks.
-[[nodiscard]] bool try_lock(int descriptor, Lock lock);
 // Takes the lock, or throws SimulationError `out.jsonl: is being written by process 4711 (stepsim
 // sweep ...)`.
 void lock_or_fail(const Target& target, int descriptor, Lock lock);

@@ -3,6 +3,7 @@
 #include "document/json_text.hpp"
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "document/file.hpp"
@@ -24,9 +24,7 @@ constexpr std::size_t kShownWord = 44;   // most characters of it in messages
 
 struct Place {
   std::int64_t line = 1, column = 0;
-  [[nodiscard]] std::string text() const {
-    return std::to_string(line) + ":" + std::to_string(column);
-  }
+  [[nodiscard]] std::string text() const { return fmt::format("{}:{}", line, column); }
 };
 
 // Reads the characters of a JSON text from chunks, one at a time, and keeps what error messages

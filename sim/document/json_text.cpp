@@ -3,14 +3,15 @@
 
 #include "document/json_text.hpp"
 
-#include "base/error.hpp"
-#include "base/printable.hpp"
-#include "base/quantity.hpp"
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <fmt/core.h>
+
+#include "base/error.hpp"
+#include "base/printable.hpp"
+#include "base/quantity.hpp"
 
 namespace stepsim::io {
 

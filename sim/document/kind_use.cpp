@@ -42,10 +42,9 @@ constexpr std::array kUses{
     KindUse{"cost", "table", "name it at /cluster/network/cost of a scenario"},
     KindUse{"reproduction", "figures", "stepsim reproduce runs it"},
     KindUse{"links", "links", "stepsim collective --links reads it"},
-    KindUse{
-        "ddp_buckets", "bucket_cap_mb",
-        "stepsim tune --emit ddp and study write it for PyTorch; stepsim run takes the scenario "
-        "that it was made from"},
+    KindUse{"ddp_buckets", "bucket_cap_mb",
+            "stepsim tune --emit ddp and study write it for PyTorch; stepsim run takes the "
+            "scenario that it was made from"},
     KindUse{"fsdp_units", "reshard_after_forward",
             "stepsim tune --emit fsdp writes it for PyTorch; stepsim run takes the scenario that "
             "it was made from"},
@@ -89,8 +88,7 @@ std::string other_kind(const Json& tree, std::string_view kind, const Key* own) 
   }
   const bool unknown = word != nullptr && word->is_string() && word->as_string() != kind;
   return unknown && use == nullptr && !word->as_string().empty()
-             ? "must be \"" + std::string(kind) + "\", got \"" +
-                   base::shown_value(word->as_string()) + "\""
+             ? fmt::format("must be \"{}\", got \"{}\"", kind, base::shown_value(word->as_string()))
              : "";
 }
 

@@ -1,9 +1,7 @@
-#include "document/object_text.hpp"
+#include "document/json_text.hpp"
 
 #include <algorithm>
 #include <cassert>
-
-#include "document/json_text.hpp"
 
 namespace stepsim::io {
 

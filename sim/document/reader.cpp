@@ -3,8 +3,6 @@
 // unknown.
 #include "document/reader.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -87,8 +85,8 @@ const Object& Fields::members(std::string_view key, std::string_view form) {
   static const Object none;
   const Json* value = given(key);
   if (value != nullptr && !value->is_object()) {
-    problems_.add(*value, fmt::format("must be an object{}{}, got {}", form.empty() ? "" : " ",
-                                      form, shown(*value)));
+    problems_.refuse(*value, "must be an object{}{}, got {}", form.empty() ? "" : " ", form,
+                     shown(*value));
   }
   return value != nullptr && value->is_object() ? value->as_object() : none;
 }
@@ -129,9 +127,8 @@ std::int64_t Fields::integer(std::string_view key) {
                                  : integer(key, row.range);
   if (!row.choices.empty() && std::ranges::find(row.choices, value) == row.choices.end()) {
     const auto text_of = [](std::int64_t choice) { return std::to_string(choice); };
-    problems_.add(json_, key,
-                  "must be " + base::listed(row.choices, text_of, " or ") + ", got " +
-                      text_of(value));
+    problems_.add(json_, key, "must be {}, got {}", base::listed(row.choices, text_of, " or "),
+                  text_of(value));
     return row.choices.back();
   }
   return value;
@@ -177,11 +174,7 @@ std::size_t Fields::place_or(std::string_view key, std::string_view fallback) {
 }
 
 std::optional<std::string_view> Fields::optional_word(std::string_view key) {
-  if (!has(key)) {
-    (void)any(key);
-    return std::nullopt;
-  }
-  return word_or(key, "");
+  return given(key) != nullptr ? std::optional(word_or(key, "")) : std::nullopt;
 }
 
 std::string Fields::text(std::string_view key) {
@@ -194,11 +187,7 @@ std::string Fields::text(std::string_view key) {
 }
 
 std::optional<std::string> Fields::optional_text(std::string_view key) {
-  if (!has(key)) {
-    (void)any(key);
-    return std::nullopt;
-  }
-  return string(key);
+  return given(key) != nullptr ? std::optional(string(key)) : std::nullopt;
 }
 
 std::span<const Json> Fields::list(std::string_view key) {
@@ -236,11 +225,8 @@ double Fields::number(std::string_view key, Range range, double fallback) {
 }
 
 std::optional<double> Fields::optional_number(std::string_view key, Range range) {
-  const Json* value = any(key);
-  if (value == nullptr || value->is_null()) {
-    return std::nullopt;
-  }
-  return checked_number(*value, range, problems_);
+  const Json* value = given(key);
+  return value != nullptr ? checked_number(*value, range, problems_) : std::nullopt;
 }
 
 std::int64_t Fields::integer(std::string_view key, Range range) {
@@ -254,23 +240,16 @@ std::int64_t Fields::integer(std::string_view key, Range range, std::int64_t fal
 }
 
 std::optional<std::int64_t> Fields::optional_integer(std::string_view key, Range range) {
-  const Json* value = any(key);
-  if (value == nullptr || value->is_null()) {
-    return std::nullopt;
-  }
-  return checked_integer(*value, range, problems_);
+  const Json* value = given(key);
+  return value != nullptr ? checked_integer(*value, range, problems_) : std::nullopt;
 }
 
 bool Fields::boolean(std::string_view key, bool fallback) {
-  const Json* value = any(key);
-  if (value == nullptr || value->is_null()) {
-    return fallback;
-  }
-  if (!value->is_bool()) {
+  const Json* value = given(key);
+  if (value != nullptr && !value->is_bool()) {
     problems_.add(*value, "must be true or false, got " + shown(*value));
-    return fallback;
   }
-  return value->as_bool();
+  return value != nullptr && value->is_bool() ? value->as_bool() : fallback;
 }
 
 std::string Fields::string(std::string_view key) {
@@ -279,7 +258,7 @@ std::string Fields::string(std::string_view key) {
 }
 
 std::string Fields::string(std::string_view key, std::string fallback) {
-  return has(key) ? string(key) : (any(key), std::move(fallback));
+  return given(key) != nullptr ? string(key) : std::move(fallback);
 }
 
 std::size_t Fields::word(std::string_view key, std::span<const std::string_view> words,
@@ -311,15 +290,12 @@ std::size_t Fields::word(std::string_view key, std::span<const std::string_view>
 
 // Elements carry their pointers, so that checks of them name the right place.
 std::span<const Json> Fields::array(std::string_view key, bool is_required) {
-  const Json* value = is_required ? required(key, "a list") : any(key);
-  if (value == nullptr || (!is_required && value->is_null())) {
-    return {};
-  }
-  if (!value->is_array()) {
+  const Json* value = is_required ? required(key, "a list") : given(key);
+  if (value != nullptr && !value->is_array()) {
     problems_.add(*value, "must be a list, got " + shown(*value));
-    return {};
   }
-  return value->as_array();
+  return value != nullptr && value->is_array() ? std::span<const Json>(value->as_array())
+                                               : std::span<const Json>();
 }
 
 // Newer files are refused rather than half understood.
@@ -329,9 +305,9 @@ void Fields::header(std::string_view kind, bool kind_required) {
   }
   if (const auto version = optional_integer("schema_version", at_least(1));
       version.value_or(1) > kSchemaVersion) {
-    problems_.add(*any("schema_version"),
-                  fmt::format("written by a newer stepsim (this one reads up to {}), got {}",
-                              kSchemaVersion, *version));
+    problems_.refuse(*any("schema_version"),
+                     "written by a newer stepsim (this one reads up to {}), got {}", kSchemaVersion,
+                     *version);
   }
   if (const std::string why = other_kind(json_, kind, object_); !why.empty()) {
     problems_.add(json_, "kind", why);

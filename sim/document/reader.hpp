@@ -144,6 +144,25 @@ public:
   void refuse(std::string_view key, std::string message) {
     problems_.add(json_, key, std::move(message));
   }
+  template <class... Values>
+  void refuse(std::string_view key, fmt::format_string<const Values&...> message,
+              const Values&... values) {
+    problems_.add(json_, key, fmt::format(message, values...));
+  }
+
+  // The same, where the key is wrong.
+  void refuse_if(bool is_wrong, std::string_view key, std::string message) {
+    if (is_wrong) {
+      refuse(key, std::move(message));
+    }
+  }
+  template <class... Values>
+  void refuse_if(bool is_wrong, std::string_view key, fmt::format_string<const Values&...> message,
+                 const Values&... values) {
+    if (is_wrong) {
+      refuse(key, message, values...);
+    }
+  }
 
 private:
   // The value of the key. If it is absent, adds a problem with what is `expected` and returns null.

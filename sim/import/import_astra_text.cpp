@@ -1,8 +1,6 @@
 // One line is read after the other: real workloads repeat their layers for every micro-batch and
 // have thousands of lines.
-#include "import/import_astra_text.hpp"
-
-#include <fmt/core.h>
+#include "import/import_layer_table.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,9 +1,7 @@
 // Logs of the S-SGD branch of Caffe, which dumps one row per blob of parameters, [id, elements,
 // backward_us, communication_us], with ids that rise by one. Of several dumps the last one with
 // times is used. Its communication times become measured exchanges.
-#include "import/import_caffe_log.hpp"
-
-#include <fmt/core.h>
+#include "import/import_layer_table.hpp"
 
 #include <iterator>
 #include <ranges>

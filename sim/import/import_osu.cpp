@@ -2,8 +2,6 @@
 // in microseconds, perhaps several times. Output of the job is passed over where there is a title.
 #include "import/import_osu.hpp"
 
-#include <fmt/core.h>
-
 #include "base/collected.hpp"
 #include "scenario/files/import_source.hpp"
 

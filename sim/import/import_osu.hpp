@@ -5,7 +5,6 @@
 // The size may include the ranks ("8,4096"). Other lines are skipped if there is a title, else they
 // are errors.
 
-#include "scenario/files/cost_file.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/samples_file.hpp"
 

@@ -8,7 +8,7 @@
 //      "network": {"latency_s": 1e-5, "bandwidth_Bps": 1.25e9}}
 
 #include "collectives/record.hpp"
-#include "scenario/files/keys/links_keys.hpp"
+#include "scenario/files/keys/topology_keys.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 
 namespace stepsim::study::keys {

@@ -5,7 +5,7 @@
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_library.hpp"
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 

@@ -8,7 +8,7 @@
 #include "run/network_figures.hpp"
 #include "run/sharding_plan.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 

@@ -6,7 +6,7 @@
 #include "collectives/method.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 

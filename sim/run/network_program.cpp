@@ -4,7 +4,7 @@
 #include "run/evaluated_program.hpp"
 
 #include "run/network_figures.hpp"
-#include "scenario/packet/message_class.hpp"
+#include "scenario/packet/packet_settings.hpp"
 
 namespace stepsim::study {
 

@@ -3,7 +3,7 @@
 #include "base/quantity.hpp"
 #include "run/run_figures.hpp"
 #include "run/verdict.hpp"
-#include "scenario/scenario_overlap.hpp"
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 

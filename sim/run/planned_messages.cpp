@@ -7,7 +7,7 @@
 #include "buckets/omgs.hpp"
 #include "run/group_exchange.hpp"
 #include "scenario/scenario_library.hpp"
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 

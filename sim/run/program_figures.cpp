@@ -7,7 +7,7 @@
 #include "run/run_figures.hpp"
 #include "run/summary_fields.hpp"
 #include "run/verdict.hpp"
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 

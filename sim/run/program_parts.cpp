@@ -3,7 +3,7 @@
 #include "collectives/algorithms.hpp"
 #include "run/network_figures.hpp"
 #include "run/planned_messages.hpp"
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 

@@ -6,7 +6,7 @@
 #include "programs/job/network_job.hpp"
 #include "run/network_result.hpp"
 #include "run/summary.hpp"
-#include "scenario/named_files.hpp"
+#include "scenario/file_names.hpp"
 #include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {

@@ -3,7 +3,7 @@
 
 #include "run/planned_messages.hpp"
 #include "run/sharding_plan.hpp"
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 

@@ -11,7 +11,7 @@
 #include "run/summary_fields.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_library.hpp"
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 

@@ -8,7 +8,7 @@
 #include "run/run.hpp"
 #include "run/run_figures.hpp"
 #include "run/verdict.hpp"
-#include "scenario/packet/message_class.hpp"
+#include "scenario/packet/packet_settings.hpp"
 
 namespace stepsim::study {
 

@@ -9,7 +9,7 @@
 #include "run/program_lists.hpp"
 #include "run/run_figures.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 

@@ -10,7 +10,7 @@
 #include "run/planned_messages.hpp"
 #include "run/run_program.hpp"
 #include "run/sharding_plan.hpp"
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 

@@ -9,7 +9,7 @@
 #include "run/group_exchange.hpp"
 #include "run/memory_figures.hpp"
 #include "run/network_figures.hpp"
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 

@@ -7,7 +7,7 @@
 #include "programs/event_pass.hpp"
 #include "run/group_exchange.hpp"
 #include "run/planned_messages.hpp"
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 

@@ -84,7 +84,7 @@ struct Conditions {
   bool hides_transfers = false;
 };
 
-// Files of kind conditions (CON 1, 3; keys in keys/conditions_keys.hpp).
+// Files of kind conditions (CON 1, 3; keys in keys/scenario_keys.hpp).
 
 // Reads one factor: a number that is taken as known, or a value with its range. Problems are added.
 [[nodiscard]] FactorValue read_factor(const io::Json& json, Factor factor, io::Problems& problems);

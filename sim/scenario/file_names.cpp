@@ -7,6 +7,8 @@
 #include "base/collected.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
+#include "document/sha256.hpp"
+#include "scenario/files.hpp"
 
 namespace stepsim::study {
 
@@ -66,12 +68,47 @@ constexpr std::array kRenamed{
     Renamed{"infiniband-400g", "400g-ib"},
 };
 
-} // namespace
+// Folders of the data folder that documents name.
+bool is_shipped_folder(const fs::path& name) {
+  constexpr std::array<std::string_view, 5> kFolders{"examples", "models", "reproduce",
+                                                     "topologies", "traces"};
+  return std::ranges::find(kFolders, name.string()) != kFolders.end();
+}
 
+// The present name of a shipped file that was renamed ("10gbe": "10g-tcp"); else `name` itself. A
+// former name is read for two releases.
 std::string present_name(std::string_view name) {
   const auto found = std::ranges::find(kRenamed, name, &Renamed::former);
   return std::string(found == kRenamed.end() ? name : found->present);
 }
+
+void add_below(const io::Json& tree, const std::string& pointer, Files& files,
+               std::vector<NamedFile>& out) {
+  if (tree.is_string() && names_file(pointer)) {
+    std::vector<std::string> places{pointer};
+    if (file_kind_at(pointer) == FileKind::node) {
+      places.push_back(pointer + std::string(kOfNominal));
+    }
+    for (const std::string& place : places) {
+      if (std::string digest = files.sha256(tree, place); !digest.empty()) {
+        out.push_back({place, std::move(digest)});
+      }
+    }
+  } else if (tree.is_object()) {
+    for (const auto& [key, member] : tree.as_object()) {
+      add_below(member, pointer + "/" + io::escape_token(key), files, out);
+    }
+  } else if (tree.is_array()) {
+    for (std::size_t i = 0; i < tree.as_array().size(); ++i) {
+      add_below(tree.as_array()[i], pointer + "/" + std::to_string(i), files, out);
+    }
+  }
+}
+
+// As many digits as tell two files apart at a glance.
+std::string beginning(const std::string& digest) { return digest.substr(0, 8) + ".."; }
+
+} // namespace
 
 void renew_name(std::string& name, std::vector<std::string>& warnings) {
   std::string present = present_name(name);
@@ -127,17 +164,6 @@ std::string shipped_file(const std::string& data_folder, const Shipped& kind,
   }
   throw unknown_file(kind.noun, name, files);
 }
-
-namespace {
-
-// Folders of the data folder that documents name.
-bool is_shipped_folder(const fs::path& name) {
-  constexpr std::array<std::string_view, 5> kFolders{"examples", "models", "reproduce",
-                                                     "topologies", "traces"};
-  return std::ranges::find(kFolders, name.string()) != kFolders.end();
-}
-
-} // namespace
 
 std::string place_in_data_folder(const std::string& data_folder, std::string_view path) {
   const fs::path normal = fs::path(path).lexically_normal();
@@ -221,6 +247,56 @@ FileKind file_kind_at(std::string_view pointer) {
   }
   const auto found = std::ranges::find(kKeys, general, &Key::pointer);
   return found == kKeys.end() ? FileKind::none : found->kind;
+}
+
+std::vector<NamedFile> named_files(const io::Json& scenario, Files& files) {
+  std::vector<NamedFile> out;
+  add_below(scenario, "", files, out);
+  std::ranges::sort(out, {}, &NamedFile::pointer);
+  return out;
+}
+
+// A name without an origin is relative to the working folder.
+void find_named_files(io::Json& scenario, const io::Json& recorded,
+                      const std::string& data_folder) {
+  for (const io::Json& entry : recorded.is_array() ? recorded.as_array() : io::Array()) {
+    const std::string pointer = entry.text("pointer");
+    const io::Json* name = names_file(pointer) ? io::resolve(scenario, pointer) : nullptr;
+    if (name == nullptr || !name->is_string() || is_shipped_name(name->as_string())) {
+      continue;
+    }
+    const std::array<std::string, 3> places{path_of(*name), name->as_string(),
+                                            place_in_data_folder(data_folder, name->as_string())};
+    const auto fits = [digest = entry.text("sha256")](const std::string& path) {
+      return io::is_regular(path) && io::sha256_of_file(path) == digest;
+    };
+    const auto* found = std::ranges::find_if(places, fits);
+    if (found != places.begin() && found != places.end()) {
+      io::assign(scenario, pointer, *found) = io::Json(*found);
+    }
+  }
+}
+
+std::vector<std::string> changed_files(const io::Json& recorded, const io::Json& before,
+                                       const io::Json& scenario, Files& files) {
+  std::vector<std::string> warnings;
+  for (const io::Json& entry : recorded.is_array() ? recorded.as_array() : io::Array()) {
+    const std::string pointer = entry.text("pointer");
+    const std::string then = entry.text("sha256");
+    const std::string_view place = place_of_name(pointer);
+    const io::Json* name = names_file(place) ? io::resolve(before, place) : nullptr;
+    const io::Json* used = names_file(place) ? io::resolve(scenario, place) : nullptr;
+    if (name == nullptr || used == nullptr || !name->is_string() || *used != *name) {
+      continue;
+    }
+    const std::string now = files.sha256(*name, pointer);
+    if (!now.empty() && !then.empty() && now != then) {
+      warnings.push_back(base::shown_value(name->as_string(), 200) + " at " + pointer +
+                         " has changed since: SHA-256 " + beginning(then) + " then, " +
+                         beginning(now) + " now");
+    }
+  }
+  return warnings;
 }
 
 } // namespace stepsim::study

@@ -3,6 +3,9 @@
 
 #include "scenario/files.hpp"
 
+#include <chrono>
+#include <sys/stat.h>
+
 #include "base/collected.hpp"
 #include "base/shared_value.hpp"
 #include "document/file.hpp"
@@ -13,9 +16,6 @@
 #include "scenario/files/trace_file.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/scenario_parts.hpp"
-
-#include <chrono>
-#include <sys/stat.h>
 
 namespace stepsim::study {
 
@@ -68,34 +68,6 @@ std::string lines_text(const CostFile& file) {
   });
 }
 
-} // namespace
-
-void Files::note_file(const std::string& path) {
-  constexpr std::int64_t kYoungest = 2 * kNanoseconds;
-  const std::int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                               std::chrono::system_clock::now().time_since_epoch())
-                               .count();
-  std::optional<FileStamp> stamp = stamp_of(path);
-  if (stamp && stamp->changed_ns > now - kYoungest) {
-    stamp.reset();
-  }
-  const auto [place, is_new] = stamps_.emplace(path, stamp);
-  if (!is_new && place->second != stamp) { // between two readings
-    place->second.reset();
-  }
-}
-
-bool Files::may_be_kept() const {
-  const std::lock_guard lock(mutex_);
-  constexpr std::size_t kMostKept = 256;
-  return stamps_.size() + library_calibrations_.size() + routed_.size() <= kMostKept &&
-         std::ranges::all_of(stamps_, [](const auto& each) {
-           return each.second && stamp_of(each.first) == each.second;
-         });
-}
-
-namespace {
-
 // What mends a name in a result or in records, which nobody wrote by hand.
 std::string remedy_in_result(const io::Json& name) {
   constexpr std::string_view kInside = "/scenario/";
@@ -126,6 +98,30 @@ io::Json read_with_digest(const std::string& path, const io::Json& name, std::st
 }
 
 } // namespace
+
+void Files::note_file(const std::string& path) {
+  constexpr std::int64_t kYoungest = 2 * kNanoseconds;
+  const std::int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                               std::chrono::system_clock::now().time_since_epoch())
+                               .count();
+  std::optional<FileStamp> stamp = stamp_of(path);
+  if (stamp && stamp->changed_ns > now - kYoungest) {
+    stamp.reset();
+  }
+  const auto [place, is_new] = stamps_.emplace(path, stamp);
+  if (!is_new && place->second != stamp) { // between two readings
+    place->second.reset();
+  }
+}
+
+bool Files::may_be_kept() const {
+  const std::lock_guard lock(mutex_);
+  constexpr std::size_t kMostKept = 256;
+  return stamps_.size() + library_calibrations_.size() + routed_.size() <= kMostKept &&
+         std::ranges::all_of(stamps_, [](const auto& each) {
+           return each.second && stamp_of(each.first) == each.second;
+         });
+}
 
 io::Json read_named(const std::string& path, const io::Json& name) {
   return read_with_digest(path, name, nullptr);

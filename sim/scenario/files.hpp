@@ -2,6 +2,9 @@
 // The files that scenarios name, each read once. Threads of a sweep share the object, which is
 // guarded by a mutex. file_names.hpp resolves the names.
 
+#include <mutex>
+#include <tuple>
+
 #include "buckets/cost.hpp"
 #include "layers/model_table.hpp"
 #include "layers/trace.hpp"
@@ -9,13 +12,9 @@
 #include "nccl/calibration.hpp"
 #include "scenario/conditions.hpp"
 #include "scenario/file_names.hpp"
-#include "scenario/files/cost_file.hpp"
 #include "scenario/files/network_files.hpp"
-#include "scenario/files/node_file.hpp"
 #include "scenario/files/overlap_file.hpp"
-
-#include <mutex>
-#include <tuple>
+#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::study {
 

@@ -151,9 +151,7 @@ private:
     operation.last_layer = label("last_layer", operation.first_layer);
     operation.micro_batch = label("micro_batch", -1);
     if (operation.last_layer < operation.first_layer || operation.first_layer < 0) {
-      if (fields.has("last_layer")) {
-        fields.refuse("last_layer", "must not be below first_layer");
-      }
+      fields.refuse_if(fields.has("last_layer"), "last_layer", "must not be below first_layer");
     }
     (void)fields.any("waits");
     (void)fields.any("applies");
@@ -168,9 +166,7 @@ private:
     const auto collective = fields.optional_word("collective");
     const auto algorithm = fields.optional_word("algorithm");
     const auto refuse = [&](std::string_view key, std::string_view why) {
-      if (fields.has(key)) {
-        fields.refuse(key, std::string(why));
-      }
+      fields.refuse_if(fields.has(key), key, std::string(why));
       (void)fields.any(key);
     };
     if (operation.type != OperationType::exchange) {
@@ -196,9 +192,8 @@ private:
       return;
     }
     if (operation.group != programs::kAllRanks && !of_cluster_.contains(group)) {
-      fields.refuse("group",
-                    "a collective runs over all ranks or the groups node and replica of the "
-                    "cluster; give startup_s and data_s for others");
+      fields.refuse("group", "a collective runs over all ranks or the groups node and replica of "
+                             "the cluster; give startup_s and data_s for others");
       return;
     }
     const auto id = algorithm ? collectives::find_algorithm(*algorithm) : std::nullopt;
@@ -268,8 +263,7 @@ private:
         const auto other = operation_of(parts[0], each);
         auto distance = io::checked_integer(parts[1], io::Range{}, problems_);
         if (distance && std::abs(*distance) > keys::kMostDistance) {
-          problems_.add(parts[1], "must be <= " + std::to_string(keys::kMostDistance) + ", got " +
-                                      std::to_string(*distance));
+          problems_.refuse(parts[1], "must be <= {}, got {}", keys::kMostDistance, *distance);
           distance.reset();
         }
         if (other && distance) {
@@ -302,9 +296,8 @@ private:
     if (const auto found = ids_.find(marker); found != ids_.end()) {
       return found->second;
     }
-    if (top_.has("marker")) {
-      top_.refuse("marker", "unknown operation \"" + base::shown_value(marker) + "\"");
-    }
+    top_.refuse_if(top_.has("marker"), "marker",
+                   "unknown operation \"" + base::shown_value(marker) + "\"");
     return 0;
   }
 
@@ -312,11 +305,9 @@ private:
     file.evaluation.iterations = top_.integer("iterations");
     const std::int64_t half = file.evaluation.iterations / 2;
     file.evaluation.discard = top_.integer_or("discard_iterations", half);
-    if (file.evaluation.discard >= file.evaluation.iterations) {
-      top_.refuse("discard_iterations", "must be less than iterations (" +
-                                            std::to_string(file.evaluation.iterations) + "), got " +
-                                            std::to_string(file.evaluation.discard));
-    }
+    top_.refuse_if(file.evaluation.discard >= file.evaluation.iterations, "discard_iterations",
+                   "must be less than iterations ({}), got {}", file.evaluation.iterations,
+                   file.evaluation.discard);
   }
 
   const io::Json& tree_;

@@ -79,11 +79,10 @@ inline constexpr std::array kProgramOperationKeys{
     word("algorithm", collectives::algorithm_names,
          "Algorithm of the collective. The default is that of the library of a preset or of a "
          "measured curve, else ring, and mst for reduce and broadcast."),
-    integer(
-        "bytes",
-        "Bytes of the whole buffer of the collective (alltoall: of the send buffer of one rank), "
-        "or of a message on a priority stream, which take part of the credit.",
-        io::between(0, io::kMostExact))
+    integer("bytes",
+            "Bytes of the whole buffer of the collective (alltoall: of the send buffer of one "
+            "rank), or of a message on a priority stream, which take part of the credit.",
+            io::between(0, io::kMostExact))
         .by_default(0)
         .example("1000000"),
     text("group",

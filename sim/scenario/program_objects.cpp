@@ -78,13 +78,11 @@ io::Json stream_tree(const programs::Stream& stream) {
   io::Json tree = io::tree_of<&Stream::name>(stream);
   const Stream defaults;
   tree.set("discipline", programs::kDisciplines[stream.discipline]);
-  if (stream.credit_bytes != defaults.credit_bytes) {
-    tree.set("credit_bytes", stream.credit_bytes);
-  }
+  io::set_if(stream.credit_bytes != defaults.credit_bytes, tree, "credit_bytes",
+             stream.credit_bytes);
   if (stream.discipline == programs::Discipline::at_once) {
-    if (stream.shares != defaults.shares) {
-      tree.set("channel_shares", buckets::kChannelShares[stream.shares]);
-    }
+    io::set_if(stream.shares != defaults.shares, tree, "channel_shares",
+               buckets::kChannelShares[stream.shares]);
     io::set_members<&Stream::concurrency, &Stream::contention>(stream, tree);
   }
   return tree;
@@ -94,12 +92,6 @@ io::Json group_tree(const programs::Group& group) { return io::list_of(group.par
 
 io::Json pair_tree(const Program& program, std::uint32_t operation, std::int32_t distance) {
   return io::Array{program.operations[operation].id, std::int64_t{distance}};
-}
-
-void set_label(io::Json& tree, std::string_view key, std::int32_t value) {
-  if (value >= 0) {
-    tree.set(key, value);
-  }
 }
 
 io::Json operation_tree(const Program& program, std::uint32_t o) {
@@ -114,21 +106,19 @@ io::Json operation_tree(const Program& program, std::uint32_t o) {
     if (operation.group != programs::kAllRanks) {
       tree.set("group", program.groups[operation.group].name);
     }
-    if (operation.entry != programs::Entry::together) {
-      tree.set("entry", programs::kEntries[operation.entry]);
-    }
+    io::set_if(operation.entry != programs::Entry::together, tree, "entry",
+               programs::kEntries[operation.entry]);
   } else {
     tree.set("seconds", operation.seconds.value);
   }
   io::set_given(tree, "bytes", operation.bytes);
   io::set_given(tree, "priority", operation.priority);
   io::set_given(tree, "step", operation.step);
-  set_label(tree, "unit", operation.unit);
-  set_label(tree, "first_layer", operation.first_layer);
-  if (operation.last_layer != operation.first_layer) {
-    set_label(tree, "last_layer", operation.last_layer);
-  }
-  set_label(tree, "micro_batch", operation.micro_batch);
+  io::set_if(operation.unit >= 0, tree, "unit", operation.unit);
+  io::set_if(operation.first_layer >= 0, tree, "first_layer", operation.first_layer);
+  io::set_if(operation.last_layer >= 0 && operation.last_layer != operation.first_layer, tree,
+             "last_layer", operation.last_layer);
+  io::set_if(operation.micro_batch >= 0, tree, "micro_batch", operation.micro_batch);
   io::Array waits;
   for (const programs::Wait& wait : program.waits_of(o)) {
     waits.push_back(pair_tree(program, wait.operation, wait.distance));
@@ -201,10 +191,9 @@ void add_unawaited(const programs::Program& program, std::vector<std::string>& w
     return;
   }
   constexpr std::size_t kShown = 5;
-  std::string text;
-  for (std::size_t i = 0; i < loose.size() && i < kShown; ++i) {
-    text += (i > 0 ? ", " : "") + base::shown_value(program.operations[loose[i]].id);
-  }
+  std::string text =
+      base::listed(std::span(loose).first(std::min(kShown, loose.size())),
+                   [&](std::uint32_t o) { return base::shown_value(program.operations[o].id); });
   if (loose.size() > kShown) {
     text += " and " + std::to_string(loose.size() - kShown) + " more";
   }
@@ -339,21 +328,16 @@ io::Json program_tree(const ProgramFile& file) {
   }
   for (const programs::Applied& applied : program.applies) {
     io::Json& update = operations[applied.update];
-    if (update.find("applies") == nullptr) {
-      update.set("applies", io::Array{});
-    }
+    io::set_if(update.find("applies") == nullptr, update, "applies", io::Array{});
     update.find("applies")->as_array().push_back(
         pair_tree(program, applied.exchange, applied.distance));
   }
   tree.set("operations", std::move(operations));
   tree.set("marker", program.operations[program.marker].id);
   io::set_given(tree, "tail", program.tail_operations);
-  if (program.steps != 1) {
-    tree.set("steps", program.steps);
-  }
-  if (program.interference.any()) {
-    tree.set("overlap", io::slowdown_tree(program.interference, programs::kKinds.all()));
-  }
+  io::set_if(program.steps != 1, tree, "steps", program.steps);
+  io::set_if(program.interference.any(), tree, "overlap",
+             io::slowdown_tree(program.interference, programs::kKinds.all()));
   tree.set("ranks", program.ranks);
   tree.set("iterations", file.evaluation.iterations);
   tree.set("discard_iterations", file.evaluation.discard);

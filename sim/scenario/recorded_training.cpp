@@ -1,13 +1,12 @@
 // A trace numbers layers from 0 and lets units enclose each other; cuts number layers from 1 and
 // divide them. Each layer belongs to the innermost unit around it, and a cut stands wherever the
 // unit changes.
-#include "scenario/recorded_training.hpp"
+#include "scenario/scenario_training.hpp"
 
 #include "document/json_text.hpp"
 #include "scenario/keys/training_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/rules.hpp"
-#include "scenario/scenario_sharding.hpp"
 
 namespace stepsim::study {
 
@@ -79,9 +78,8 @@ void add_units(const layers::Workload& workload, io::Json& sharding, std::string
   const std::size_t count = cuts->size() + 1;
   words += " in " + base::counted(static_cast<std::int64_t>(count), "unit");
   if (count != workload.units.size()) {
-    words += " (" + std::to_string(workload.units.size()) +
-             " of the trace, cut where they enclose "
-             "others)";
+    words +=
+        fmt::format(" ({} of the trace, cut where they enclose others)", workload.units.size());
   }
   sharding.set("wrapping", count == 1 ? io::Json(io::Object{{"policy", "all"}})
                                       : io::Json(io::Object{{"policy", "list"}, {"cuts", *cuts}}));
@@ -108,12 +106,8 @@ io::Json sharding_of(const layers::Workload& workload, const Cluster& cluster, s
              std::to_string(*recorded.world_size) +
              ", which the nodes here cannot be divided into)";
   }
-  if (hybrid && !recorded.reshard_after_forward) {
-    tree.set("reshard_after_forward", false);
-  }
-  if (recorded.reshard_after_forward && kept_last(workload.units)) {
-    tree.set("keep_last", true);
-  }
+  io::set_if(hybrid && !recorded.reshard_after_forward, tree, "reshard_after_forward", false);
+  io::set_if(recorded.reshard_after_forward && kept_last(workload.units), tree, "keep_last", true);
   if (const auto bytes = value_bytes(workload.units, &layers::MeasuredUnit::gather_dtype)) {
     tree.set("parameter_bytes", *bytes);
     words += ", gathered as " + workload.units.front().gather_dtype;

@@ -2,36 +2,19 @@
 // of the resolved scenario.
 #include "scenario/rules.hpp"
 
+#include "base/collected.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/validate.hpp"
 #include "document/json_text.hpp"
 #include "scenario/compression/compression_words.hpp"
 #include "scenario/node_counts.hpp"
+#include "scenario/parse_context.hpp"
 
 namespace stepsim::study {
 
 namespace {
 
 using collectives::AlgorithmId;
-
-// Keys that one training algorithm alone has.
-// These need no rule of their own: the only condition is the algorithm.
-struct AlgorithmKey {
-  std::string_view key;
-  TrainingAlgorithm algorithm;
-};
-constexpr std::array kAlgorithmKeys{
-    AlgorithmKey{"pipeline_width", TrainingAlgorithm::pipe_sgd},
-    AlgorithmKey{"max_width", TrainingAlgorithm::pipe_sgd},
-    AlgorithmKey{"width_tolerance", TrainingAlgorithm::pipe_sgd},
-    AlgorithmKey{"warmup_iterations", TrainingAlgorithm::pipe_sgd},
-    AlgorithmKey{"warmup_switch", TrainingAlgorithm::pipe_sgd},
-    AlgorithmKey{"drain", TrainingAlgorithm::pipe_sgd},
-    AlgorithmKey{"mode", TrainingAlgorithm::parameter_server},
-    AlgorithmKey{"staleness_bound", TrainingAlgorithm::parameter_server},
-    AlgorithmKey{"server_mode", TrainingAlgorithm::parameter_server},
-    AlgorithmKey{"server_split", TrainingAlgorithm::parameter_server},
-};
 
 // Latency and bandwidth may be in the file for other runs; a measured exchange takes their place.
 constexpr std::array<std::string_view, 6> kLinkKeys{
@@ -65,12 +48,11 @@ void warn_of_link(const io::Json& tree, Scenario& scenario) {
   }
   if (!unused.empty()) {
     scenario.warnings.push_back(
-        unused + (unused.find(',') == std::string::npos ? " has" : " have") +
-        " no effect: the times of " +
-        std::string(scenario.training.exchange ? "exchanges of a given exchange_s"
+        fmt::format("{}{} no effect: the times of {} count", unused,
+                    unused.find(',') == std::string::npos ? " has" : " have",
+                    scenario.training.exchange ? "exchanges of a given exchange_s"
                     : library                  ? "exchanges by the model of a library"
-                                               : "measured exchanges") +
-        " count");
+                                               : "measured exchanges"));
   }
 }
 
@@ -115,6 +97,27 @@ void check_nodes(const io::Json& tree, const ParseContext& context, const Scenar
   }
 }
 
+// Conditions that a reader enforces, in the words that `stepsim keys` prints.
+struct Condition {
+  std::string_view pointer;
+  std::string_view when;
+};
+// Conditions that are checked where the key is read.
+constexpr std::array kConditions{
+    Condition{"/training/servers", "the algorithm or the collective is parameter_server"},
+    Condition{"/training/placement", "the algorithm or the collective is parameter_server"},
+    Condition{"/cluster/network/packet/buffer/packets", "the scope is port"},
+    Condition{"/cluster/network/packet/buffer/bytes", "the scope is port or shared"},
+    Condition{"/cluster/network/packet/buffer/alpha", "the scope is shared"},
+    Condition{"/communication/compression/iterations_per_epoch", "density_warmup is given"},
+    Condition{"/communication/dear_layers", "bucket_bytes is not given"},
+};
+
+// The rest of `pointer` below `parent`, or empty.
+std::string_view below(std::string_view pointer, std::string_view parent) {
+  return pointer.starts_with(parent) ? pointer.substr(parent.size()) : std::string_view();
+}
+
 } // namespace
 
 bool is_given(const io::Json& tree, std::string_view pointer) {
@@ -131,13 +134,6 @@ static bool is_set(const io::Json& tree, std::string_view pointer) {
 // All conditions of a key must hold; the first that fails is the reason.
 std::vector<MeaninglessKey> meaningless_keys(const io::Json& tree, const Scenario& scenario) {
   std::vector<MeaninglessKey> keys;
-  for (const auto& [key, algorithm] : kAlgorithmKeys) {
-    const std::string pointer = "/training/" + std::string(key);
-    if (algorithm != scenario.training.algorithm && is_given(tree, pointer)) {
-      keys.push_back(
-          {pointer, "applies to " + std::string(kTrainingAlgorithms[algorithm]) + " only"});
-    }
-  }
   for (const KeyRule& rule : key_rules()) {
     const bool known = std::ranges::any_of(keys, [&](const MeaninglessKey& each) {
       return each.pointer == rule.pointer && each.reason.find(" has no ") != std::string::npos;
@@ -145,8 +141,10 @@ std::vector<MeaninglessKey> meaningless_keys(const io::Json& tree, const Scenari
     if (!known && !rule.meaningful(scenario) && !waits(scenario, rule.pointer) &&
         is_set(tree, rule.pointer)) {
       const std::string_view key = rule.pointer.substr(rule.pointer.rfind('/') + 1);
+      const std::string where = rule.where(scenario);
       keys.push_back({std::string(rule.pointer),
-                      std::string(key) + " has no meaning for " + rule.where(scenario)});
+                      rule.of_one_algorithm ? fmt::format("applies to {} only", where)
+                                            : fmt::format("{} has no meaning for {}", key, where)});
     }
   }
   return keys;
@@ -176,11 +174,6 @@ void drop_key(io::Json& tree, std::string_view pointer) {
 // The same rules in the other direction, so that a resolved scenario can be read again without an
 // error.
 void drop_meaningless(const Scenario& scenario, io::Json& tree) {
-  for (const auto& [key, algorithm] : kAlgorithmKeys) {
-    if (algorithm != scenario.training.algorithm) {
-      drop_key(tree, "/training/" + std::string(key));
-    }
-  }
   for (const KeyRule& rule : key_rules()) {
     if (!rule.meaningful(scenario)) {
       drop_key(tree, rule.pointer);
@@ -191,51 +184,6 @@ void drop_meaningless(const Scenario& scenario, io::Json& tree) {
   }
 }
 
-namespace {
-
-// Conditions that a reader enforces, in the words that `stepsim keys` prints.
-struct Condition {
-  std::string_view pointer;
-  std::string_view when;
-};
-// Conditions that are checked where the key is read.
-constexpr std::array kConditions{
-    Condition{"/training/servers", "the algorithm or the collective is parameter_server"},
-    Condition{"/training/placement", "the algorithm or the collective is parameter_server"},
-    Condition{"/cluster/network/packet/buffer/packets", "the scope is port"},
-    Condition{"/cluster/network/packet/buffer/bytes", "the scope is port or shared"},
-    Condition{"/cluster/network/packet/buffer/alpha", "the scope is shared"},
-    Condition{"/communication/compression/iterations_per_epoch", "density_warmup is given"},
-    Condition{"/communication/dear_layers", "bucket_bytes is not given"},
-};
-
-// The rest of `pointer` below `parent`, or empty.
-std::string_view below(std::string_view pointer, std::string_view parent) {
-  return pointer.starts_with(parent) ? pointer.substr(parent.size()) : std::string_view();
-}
-
-std::vector<std::string_view> schedules_with(std::string_view key) {
-  std::vector<std::string_view> names;
-  for (const buckets::Planner& planner : buckets::planners()) {
-    if (planner.has(key)) {
-      names.push_back(planner.name);
-    }
-  }
-  return names;
-}
-
-std::vector<std::string_view> compressions_with(std::string_view key) {
-  std::vector<std::string_view> names;
-  for (const collectives::CompressionRow& row : collectives::compression_table()) {
-    if (collectives::has_key(row, key)) {
-      names.push_back(row.name);
-    }
-  }
-  return names;
-}
-
-} // namespace
-
 // The matrix is spread over the tables that own its parts (algorithms, schedules, compressions,
 // transports); here they are asked one after the other.
 std::vector<std::string> conditions(std::string_view pointer) {
@@ -245,29 +193,25 @@ std::vector<std::string> conditions(std::string_view pointer) {
       all.push_back(std::move(text));
     }
   };
-  for (const auto& [key, algorithm] : kAlgorithmKeys) {
-    if (below(pointer, "/training/") == key) {
-      add("the algorithm is " + std::string(kTrainingAlgorithms[algorithm]));
-    }
-  }
   if (std::ranges::find(kModelKeys, below(pointer, "/workload/")) != kModelKeys.end()) {
     add("the workload is a model");
   }
-  if (const auto names = schedules_with(below(pointer, "/communication/")); !names.empty()) {
-    add("the schedule is " + base::joined(names, " or "));
-  }
-  const std::string_view of_compression = below(pointer, "/communication/compression/");
-  if (const auto names = compressions_with(of_compression); !names.empty()) {
-    add("the method is " + base::joined(names, " or "));
-  }
+  const auto add_names = [&](std::string_view what, const std::vector<std::string_view>& names) {
+    if (!names.empty()) {
+      add(fmt::format("the {} is {}", what, base::joined(names, " or ")));
+    }
+  };
+  add_names("schedule", base::names_where(buckets::planners(), [&](const buckets::Planner& each) {
+              return each.has(below(pointer, "/communication/"));
+            }));
+  add_names("method", base::names_where(collectives::compression_table(), [&](const auto& row) {
+              return collectives::has_key(row, below(pointer, "/communication/compression/"));
+            }));
   const std::string_view of_costs = below(pointer, "/communication/compression/costs/");
   if (!of_costs.empty() && in_form(of_costs, false) != in_form(of_costs, true)) {
     add("the form is " + std::string(links::kSelectForms[in_form(of_costs, true) ? 1 : 0]));
   }
-  const std::string_view of_transport = below(pointer, "/cluster/network/packet/transport/");
-  if (const auto names = transports_with(of_transport); !names.empty()) {
-    add("the transport is " + base::joined(names, " or "));
-  }
+  add_names("transport", transports_with(below(pointer, "/cluster/network/packet/transport/")));
   for (const Condition& condition : kConditions) {
     if (condition.pointer == pointer) {
       add(std::string(condition.when));
@@ -279,6 +223,35 @@ std::vector<std::string> conditions(std::string_view pointer) {
     }
   }
   return all;
+}
+
+void ParseContext::needs_meaning(io::Fields& fields, std::string_view key, bool meaningful,
+                                 std::string_view where) const {
+  if (!meaningful && leftovers == Leftovers::refuse && fields.has(key)) {
+    fields.refuse(key, std::string(key) + " has no meaning for " + std::string(where));
+  }
+}
+
+Scenario without_leftovers(io::Json& tree, Files& files,
+                           const std::function<bool(std::string_view pointer)>& may,
+                           std::vector<MeaninglessKey>& dropped) {
+  for (;;) {
+    try {
+      return parse_scenario(tree, files);
+    } catch (const InputError& error) {
+      const std::size_t before = dropped.size();
+      for (const base::Problem& problem : error.problems()) {
+        const bool meaningless = problem.message.find("no meaning") != std::string::npos;
+        if (meaningless && is_given(tree, problem.where) && may(problem.where)) {
+          dropped.push_back({problem.where, problem.message});
+          drop_key(tree, problem.where);
+        }
+      }
+      if (dropped.size() == before) {
+        throw;
+      }
+    }
+  }
 }
 
 } // namespace stepsim::study

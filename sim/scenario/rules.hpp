@@ -50,7 +50,15 @@ struct KeyRule {
   std::string_view pointer; // in tables several, with blanks between them
   std::string_view when;    // completes "has a meaning where ..."
   bool (*meaningful)(const Scenario&);
-  std::string (*where)(const Scenario&); // completes "has no meaning for ..."
+  // Completes "has no meaning for ...", in one text or for the scenario at hand; or, of a key that
+  // one algorithm alone has, is the word of that algorithm.
+  std::variant<const char*, std::string (*)(const Scenario&)> obstacle;
+  bool of_one_algorithm = false;
+
+  [[nodiscard]] std::string where(const Scenario& scenario) const {
+    const auto* text = std::get_if<const char*>(&obstacle);
+    return text != nullptr ? *text : std::get<1>(obstacle)(scenario);
+  }
 };
 
 // A pointer may have several rules: the key has an effect only if all of them hold.
@@ -58,14 +66,10 @@ struct KeyRule {
 
 // The rules of the keys for training in rounds of several steps (TRN 8.1, 8.4), for nodes with
 // several GPUs and network cards and switches that add, for parameter servers (PIP 2, TRN 4.7), for
-// micro-batches and sharding, of packets and transports (PKT 3.8), and of the keys that give the
-// layer times of a model table.
-[[nodiscard]] std::span<const KeyRule> local_rules();
-[[nodiscard]] std::span<const KeyRule> node_rules();
+// micro-batches and sharding, and of the keys that give the layer times of a model table; and those
+// of packets and transports (PKT 3.8).
+[[nodiscard]] std::span<const KeyRule> object_rules();
 [[nodiscard]] std::span<const KeyRule> packet_rules();
-[[nodiscard]] std::span<const KeyRule> server_rules();
-[[nodiscard]] std::span<const KeyRule> sharding_rules();
-[[nodiscard]] std::span<const KeyRule> workload_rules();
 
 // Functions that the rules of several objects use: what training a scenario has, and its name.
 [[nodiscard]] inline bool is_sync(const Scenario& scenario) {

@@ -73,9 +73,7 @@ bool is_evaluated(const Scenario& s) { return !has_curve(s); }
 bool draws_factors(const Scenario& s) {
   return s.variability.compute_cv > 0 || s.variability.exchange_cv > 0;
 }
-std::string steady_word(const Scenario&) {
-  return "times without spread: compute_cv and exchange_cv are 0";
-}
+constexpr const char* kSteadyWord = "times without spread: compute_cv and exchange_cv are 0";
 
 // Links of a topology are cables: what they call latency is on the way and holds no host's port.
 std::string delay_word(const Scenario& s) {
@@ -100,6 +98,15 @@ constexpr std::string_view kNotAsync = "training is not asynchronous";
 // scenario at hand: "block_bytes has no meaning for collective ring". A lambda without a capture
 // converts to both.
 constexpr std::array kRules{
+    KeyRule{"/training/pipeline_width /training/max_width /training/width_tolerance "
+            "/training/warmup_iterations /training/warmup_switch /training/drain",
+            "the algorithm is pipe_sgd", is_pipe, "pipe_sgd", true},
+    KeyRule{"/training/mode /training/staleness_bound /training/server_mode /training/server_split",
+            "the algorithm is parameter_server",
+            [](const Scenario& s) {
+              return s.training.algorithm == TrainingAlgorithm::parameter_server;
+            },
+            "parameter_server", true},
     KeyRule{"/cluster/network/count_headers", "the network model is flow",
             [](const Scenario& s) { return s.cluster.network.model == NetworkModel::flow; },
             model_word},
@@ -130,7 +137,7 @@ constexpr std::array kRules{
             [](const Scenario& s) {
               return s.communication.schedule_options.concurrency > 1 && may_share_channel(s);
             },
-            [](const Scenario&) { return std::string("one message at a time"); }},
+            "one message at a time"},
     KeyRule{"/communication/channel_shares /communication/contention", kAlphaBeta, has_no_links,
             shared_links_word},
     KeyRule{"/communication/framework", "bucket_bytes is given, and first_bucket_bytes is not",
@@ -140,7 +147,7 @@ constexpr std::array kRules{
                      (options.bucket_bytes != buckets::kDefaultBucketBytes &&
                       !options.first_bucket_bytes);
             },
-            [](const Scenario&) { return std::string("a first bucket of a known size"); }},
+            "a first bucket of a known size"},
     KeyRule{"/communication/exchange", "the algorithm is sync_sgd", is_sync, training_word},
     KeyRule{"/communication/candidates", "the collective is auto", is_automatic, asked_collective},
     KeyRule{"/communication/library/name /communication/library/version "
@@ -163,8 +170,7 @@ constexpr std::array kRules{
             },
             asked_collective},
     KeyRule{"/communication/exchange_sizes", "sparse data is exchanged (stepsim collective)",
-            [](const Scenario&) { return false; },
-            [](const Scenario&) { return std::string("a dense allreduce"); }},
+            [](const Scenario&) { return false; }, "a dense allreduce"},
     KeyRule{"/communication/inter_algorithm", "the collective has two levels", is_hierarchical,
             asked_collective},
     KeyRule{"/variability/factors", "the distribution is empirical",
@@ -175,12 +181,12 @@ constexpr std::array kRules{
             [](const Scenario& s) {
               return "distribution " + std::string(layers::kJitterLaws[s.variability.law]);
             }},
-    KeyRule{"/variability/factors", kVarying, draws_factors, steady_word},
+    KeyRule{"/variability/factors", kVarying, draws_factors, kSteadyWord},
     KeyRule{"/variability/distribution", kVarying,
             [](const Scenario& s) {
               return draws_factors(s) || s.variability.law == layers::JitterLaw::lognormal;
             },
-            steady_word},
+            kSteadyWord},
     KeyRule{"/method", kEvaluated, is_evaluated, curve_word},
     KeyRule{"/method", "training is not asynchronous, or the method is events",
             [](const Scenario& s) {
@@ -193,7 +199,7 @@ constexpr std::array kRules{
             [](const Scenario& s) {
               return s.cluster.gpus_of_domain() > 1 || !s.cluster.rank_placement.is_null();
             },
-            [](const Scenario&) { return std::string("one GPU a node"); }},
+            "one GPU a node"},
     KeyRule{
         "/cluster/topology",
         "the network is simulated, or the topology gives alpha_beta its latency or bandwidth",
@@ -206,7 +212,7 @@ constexpr std::array kRules{
         }},
     KeyRule{"/cluster/rank_placement", "a topology counts",
             [](const Scenario& s) { return is_simulated(s) || topology_counts(s); },
-            [](const Scenario&) { return std::string("a cluster without a topology"); }},
+            "a cluster without a topology"},
     KeyRule{"/cluster/network/delay_s", kAlphaBeta, has_no_links, delay_word},
     KeyRule{"/cluster/network/block_latency_s",
             "the network model is alpha_beta and the collective can send in blocks",
@@ -238,13 +244,13 @@ constexpr std::array kRules{
             }},
     KeyRule{"/training/input_pipelined", "input_s is above 0",
             [](const Scenario& s) { return s.training.input.value > 0; },
-            [](const Scenario&) { return std::string("training without input_s"); }},
+            "training without input_s"},
     KeyRule{"/training/max_width /training/width_tolerance", "pipeline_width is optimal",
             [](const Scenario& s) { return !is_pipe(s) || !s.training.pipeline_width; },
-            [](const Scenario&) { return std::string("a given pipeline_width"); }},
+            "a given pipeline_width"},
     KeyRule{"/training/warmup_switch", "warmup_iterations is above 0",
             [](const Scenario& s) { return !is_pipe(s) || s.training.warmup_iterations > 0; },
-            [](const Scenario&) { return std::string("training without warmup_iterations"); }},
+            "training without warmup_iterations"},
     KeyRule{"/communication/next_forward", kAppliesAtOnce, applies_at_once, algorithm_word},
     KeyRule{"/communication/overlap_backward /communication/copy_bandwidth_Bps", kNotAsync,
             is_in_step, algorithm_word},
@@ -258,7 +264,7 @@ constexpr std::array kRules{
                          collectives::ReductionMode::overlapped ||
                      s.communication.collective != AlgorithmId::parameter_server;
             },
-            [](const Scenario&) { return std::string("servers, which add after the last push"); }},
+            "servers, which add after the last push"},
     KeyRule{"/communication/cost_form", kNotAsync, is_in_step, algorithm_word},
     KeyRule{"/communication/cost_form",
             "it is exact, the collective has two levels or a node has one GPU",
@@ -303,12 +309,12 @@ constexpr std::array kRules{
 const std::vector<KeyRule>& key_rules() {
   static const std::vector<KeyRule> kAll = [] {
     std::vector<KeyRule> all;
-    for (const std::span<const KeyRule> rules :
-         {std::span<const KeyRule>(kRules), node_rules(), sharding_rules(), local_rules(),
-          server_rules(), workload_rules(), conditions_rules(), job_rules(), packet_rules()}) {
+    for (const std::span<const KeyRule> rules : {std::span<const KeyRule>(kRules), object_rules(),
+                                                 conditions_rules(), job_rules(), packet_rules()}) {
       for (const KeyRule& rule : rules) {
         for (const std::string_view pointer : io::words_of(rule.pointer)) {
-          all.push_back({pointer, rule.when, rule.meaningful, rule.where});
+          all.push_back(rule);
+          all.back().pointer = pointer;
         }
       }
     }

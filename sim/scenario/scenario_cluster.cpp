@@ -3,6 +3,8 @@
 
 #include "scenario/scenario_parts.hpp"
 
+#include <set>
+
 #include "base/shared_value.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/method.hpp"
@@ -12,8 +14,6 @@
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_library.hpp"
-
-#include <set>
 
 namespace stepsim::study {
 
@@ -77,122 +77,6 @@ std::optional<buckets::Cost> parse_cost(io::Fields& fields, const ParseContext& 
   network.curve_source = "cost given in the scenario";
   return inline_cost(*json, context.problems);
 }
-
-} // namespace
-
-// `network` may be absent for one node alone. Latency and bandwidth are required unless something
-// else gives the times of messages.
-void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
-  Cluster& cluster = scenario.cluster;
-  cluster.nodes = fields.integer("nodes");
-  cluster.node =
-      node_source(fields.any("preset"), scenario.communication.library_settings, context);
-  read_counts(fields, context, cluster);
-  read_switches(fields, cluster);
-  parse_intra(fields, context, cluster);
-  const auto as_written = [&](std::string_view key) {
-    const io::Json* json = fields.any(key);
-    return json == nullptr ? io::Json() : io::with_numbers(*json);
-  };
-  cluster.topology = as_written("topology");
-  cluster.rank_placement = as_written("rank_placement");
-
-  Network& network = cluster.network;
-  if (cluster.node) {
-    network.latency_s = network.block_latency_s = cluster.node->links.network_latency_s;
-    network.bandwidth_Bps = cluster.node->links.network_Bps;
-    network.carrier = Carrier::rdma;
-  }
-  const io::Json* network_json = fields.any("network");
-  if (cluster.node && (network_json == nullptr || network_json->is_null())) {
-    return;
-  }
-  if (network_json == nullptr || network_json->is_null()) {
-    cluster.has_network = false;
-    const io::Json* nodes = fields.any("nodes");
-    if (nodes == nullptr || !nodes->is_number() || nodes->as_double() != 1) {
-      fields.refuse("network", "required");
-    }
-    return;
-  }
-  io::Fields part(*network_json, context.problems, fields.row("network"));
-  network.model = part.word("model", kNetworkModels);
-  network.count_headers = part.boolean("count_headers");
-  if (const auto carrier = part.optional_word("transport", links::kCarriers)) {
-    network.carrier = carrier;
-  }
-  (void)part.any("packet"); // resolve_fabric reads it
-  network.efficiency = part.number("efficiency");
-  if (part.integer("copy_engines") == 1) {
-    part.refuse("copy_engines", "half-duplex ranks are not supported");
-  }
-  if (part.has("calibration")) {
-    network.calibration = part.string("calibration");
-    note_profile(part, network.calibration, cluster);
-    const io::Json& place = *part.any("calibration");
-    if (place.is_string()) {
-      const bool link_given = part.has(io::key_of<&Network::latency_s>()) &&
-                              part.has(io::key_of<&Network::bandwidth_Bps>());
-      apply_profile(context.files.profile(place), place, link_given, context, network);
-      if (network.profile->carrier && !part.has("transport")) {
-        network.carrier = network.profile->carrier;
-      }
-    }
-  }
-  const collectives::LinkCost of_profile{.latency_s = network.latency_s,
-                                         .per_byte_s = 1 / network.bandwidth_Bps};
-  if (network.profile && !cluster.intra && cluster.gpus_of_domain() > 1) {
-    if (const links::LinkClass* link = class_in_node(*network.profile)) {
-      cluster.intra = cost_of(*link);
-      cluster.intra_measured = measured_by(*network.profile, *cluster.intra, link->latency_s,
-                                           1 / cluster.intra->per_byte_s);
-    }
-  }
-  network.curve = parse_cost(part, context, scenario);
-  if (const io::Json* json = part.any("broadcast_cost"); json != nullptr && !json->is_null()) {
-    network.broadcast_cost_tree = io::with_numbers(*json);
-    network.broadcast_curve = inline_cost(*json, context.problems);
-  }
-  // Values beside a profile win; without one, latency and bandwidth are required, but not with a
-  // topology, a cost or measured curves (resolve_curve says so where none of those fits).
-  const bool curves = network.profile && !network.profile->collectives.empty();
-  const bool known = network.curve.has_value() || curves || network.bandwidth_Bps > 0 ||
-                     !cluster.topology.is_null();
-  constexpr auto kLink = io::members<&Network::latency_s, &Network::bandwidth_Bps>;
-  const auto is_in_file = [&](const auto& each) { return part.has(each.key); };
-  const bool given = std::ranges::any_of(kLink, is_in_file);
-  // One node sends nothing to others.
-  cluster.has_network =
-      known || given || cluster.nodes > 1 || network.model != NetworkModel::alpha_beta;
-  for (const auto& each : kLink) {
-    if (known || !cluster.has_network || is_in_file(each)) {
-      each.read(part, part.row(each.key), network);
-    } else {
-      (void)part.required_number(each.key);
-    }
-  }
-  network.delay_s = part.number_or("delay_s", network.delay_s);
-  note_network(part, cluster);
-  network.reduction_Bps = part.number_or("reduction_Bps", network.reduction_Bps);
-  network.latency_given =
-      part.has("latency_s") && !((network.profile || cluster.node) &&
-                                 network.latency_s == of_profile.latency_s); // as in a result
-  if (network.profile) {
-    network.measured =
-        measured_by(*network.profile, of_profile, network.latency_s, network.bandwidth_Bps);
-  }
-  const bool own_latency = network.profile && !part.has("latency_s");
-  network.block_latency_s =
-      part.number_or("block_latency_s", own_latency ? network.block_latency_s : network.latency_s);
-  if (network.block_latency_s > network.latency_s) {
-    part.refuse("block_latency_s", "per-block latency must not exceed latency_s (" +
-                                       base::shortest(network.latency_s) + "), got " +
-                                       base::shortest(network.block_latency_s));
-  }
-  part.no_more();
-}
-
-namespace {
 
 // Bytes of an element of the gradients as they are sent; 4 without gradients.
 double sent_element_bytes(const Scenario& scenario) {
@@ -264,7 +148,120 @@ void take_steps(const links::NetworkProfile& profile, Scenario& scenario) {
   network.curve_source = "calibration " + network.calibration + ", messages one and both ways";
 }
 
+// Whatever gives the time of a whole exchange makes the links inside a node superfluous.
+bool uses_links(const Scenario& scenario) {
+  return !scenario.training.exchange && !scenario.cluster.network.curve;
+}
+
 } // namespace
+
+// `network` may be absent for one node alone. Latency and bandwidth are required unless something
+// else gives the times of messages.
+void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
+  Cluster& cluster = scenario.cluster;
+  cluster.nodes = fields.integer("nodes");
+  cluster.node =
+      node_source(fields.any("preset"), scenario.communication.library_settings, context);
+  read_counts(fields, context, cluster);
+  read_switches(fields, cluster);
+  parse_intra(fields, context, cluster);
+  const auto as_written = [&](std::string_view key) {
+    const io::Json* json = fields.any(key);
+    return json == nullptr ? io::Json() : io::with_numbers(*json);
+  };
+  cluster.topology = as_written("topology");
+  cluster.rank_placement = as_written("rank_placement");
+
+  Network& network = cluster.network;
+  if (cluster.node) {
+    network.latency_s = network.block_latency_s = cluster.node->links.network_latency_s;
+    network.bandwidth_Bps = cluster.node->links.network_Bps;
+    network.carrier = Carrier::rdma;
+  }
+  const io::Json* network_json = fields.any("network");
+  if (cluster.node && (network_json == nullptr || network_json->is_null())) {
+    return;
+  }
+  if (network_json == nullptr || network_json->is_null()) {
+    cluster.has_network = false;
+    const io::Json* nodes = fields.any("nodes");
+    fields.refuse_if(nodes == nullptr || !nodes->is_number() || nodes->as_double() != 1, "network",
+                     "required");
+    return;
+  }
+  io::Fields part(*network_json, context.problems, fields.row("network"));
+  network.model = part.word("model", kNetworkModels);
+  network.count_headers = part.boolean("count_headers");
+  if (const auto carrier = part.optional_word("transport", links::kCarriers)) {
+    network.carrier = carrier;
+  }
+  (void)part.any("packet"); // resolve_fabric reads it
+  network.efficiency = part.number("efficiency");
+  part.refuse_if(part.integer("copy_engines") == 1, "copy_engines",
+                 "half-duplex ranks are not supported");
+  if (part.has("calibration")) {
+    network.calibration = part.string("calibration");
+    note_profile(part, network.calibration, cluster);
+    const io::Json& place = *part.any("calibration");
+    if (place.is_string()) {
+      const bool link_given = part.has(io::key_of<&Network::latency_s>()) &&
+                              part.has(io::key_of<&Network::bandwidth_Bps>());
+      apply_profile(context.files.profile(place), place, link_given, context, network);
+      if (network.profile->carrier && !part.has("transport")) {
+        network.carrier = network.profile->carrier;
+      }
+    }
+  }
+  const collectives::LinkCost of_profile{.latency_s = network.latency_s,
+                                         .per_byte_s = 1 / network.bandwidth_Bps};
+  if (network.profile && !cluster.intra && cluster.gpus_of_domain() > 1) {
+    if (const links::LinkClass* link = class_in_node(*network.profile)) {
+      cluster.intra = cost_of(*link);
+      cluster.intra_measured = measured_by(*network.profile, *cluster.intra, link->latency_s,
+                                           1 / cluster.intra->per_byte_s);
+    }
+  }
+  network.curve = parse_cost(part, context, scenario);
+  if (const io::Json* json = part.any("broadcast_cost"); json != nullptr && !json->is_null()) {
+    network.broadcast_cost_tree = io::with_numbers(*json);
+    network.broadcast_curve = inline_cost(*json, context.problems);
+  }
+  // Values beside a profile win; without one, latency and bandwidth are required, but not with a
+  // topology, a cost or measured curves (resolve_curve says so where none of those fits).
+  const bool curves = network.profile && !network.profile->collectives.empty();
+  const bool known = network.curve.has_value() || curves || network.bandwidth_Bps > 0 ||
+                     !cluster.topology.is_null();
+  constexpr auto kLink = io::members<&Network::latency_s, &Network::bandwidth_Bps>;
+  const auto is_in_file = [&](const auto& each) { return part.has(each.key); };
+  const bool given = std::ranges::any_of(kLink, is_in_file);
+  // One node sends nothing to others.
+  cluster.has_network =
+      known || given || cluster.nodes > 1 || network.model != NetworkModel::alpha_beta;
+  for (const auto& each : kLink) {
+    if (known || !cluster.has_network || is_in_file(each)) {
+      each.read(part, part.row(each.key), network);
+    } else {
+      (void)part.required_number(each.key);
+    }
+  }
+  network.delay_s = part.number_or("delay_s", network.delay_s);
+  note_network(part, cluster);
+  network.reduction_Bps = part.number_or("reduction_Bps", network.reduction_Bps);
+  network.latency_given =
+      part.has("latency_s") && !((network.profile || cluster.node) &&
+                                 network.latency_s == of_profile.latency_s); // as in a result
+  if (network.profile) {
+    network.measured =
+        measured_by(*network.profile, of_profile, network.latency_s, network.bandwidth_Bps);
+  }
+  const bool own_latency = network.profile && !part.has("latency_s");
+  network.block_latency_s =
+      part.number_or("block_latency_s", own_latency ? network.block_latency_s : network.latency_s);
+  part.refuse_if(network.block_latency_s > network.latency_s, "block_latency_s",
+                 "per-block latency must not exceed latency_s ({}), got {}",
+                 base::shortest(network.latency_s), base::shortest(network.block_latency_s));
+  part.no_more();
+}
 
 // The order decides which times win: a simulated network, then the links (where gradients are
 // compressed, since curves are measured for dense ones; fp16 sends them as dense ones of half the
@@ -282,9 +279,8 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
     scenario.training.exchange.reset();
     const io::Json* place = io::resolve(tree, "/cluster/network");
     if (network.bandwidth_Bps <= 0 && scenario.cluster.nodes > 1 && place != nullptr) {
-      context.problems.add(
-          *place, "a compressed exchange needs latency_s and bandwidth_Bps: measured costs "
-                  "are of dense gradients");
+      context.problems.add(*place, "a compressed exchange needs latency_s and bandwidth_Bps: "
+                                   "measured costs are of dense gradients");
     }
     return;
   }
@@ -341,15 +337,6 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
     take_steps(profile, scenario);
   }
 }
-
-namespace {
-
-// Whatever gives the time of a whole exchange makes the links inside a node superfluous.
-bool uses_links(const Scenario& scenario) {
-  return !scenario.training.exchange && !scenario.cluster.network.curve;
-}
-
-} // namespace
 
 void require_networks(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
   Cluster& cluster = scenario.cluster;

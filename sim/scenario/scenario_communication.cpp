@@ -6,9 +6,10 @@
 
 #include "base/collected.hpp"
 #include "collectives/validate.hpp"
+#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "scenario/compression/scenario_compression.hpp"
-#include "scenario/keys/communication_keys.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_schedule.hpp"
@@ -18,14 +19,22 @@ namespace stepsim::study {
 namespace {
 
 using collectives::AlgorithmId;
+using collectives::Options;
+
+// Keys that are read and written as they are.
+constexpr auto kOptionMembers =
+    io::members<&Options::reduction_mode, &Options::chunking, &Options::element_bytes,
+                &Options::cost_form, &Options::lp_last_hop, &Options::exchange_sizes>;
+constexpr auto kCommunicationMembers =
+    io::members<&Communication::overlap_backward, &Communication::host_reduction,
+                &Communication::next_forward>;
 
 // Empty means all that fit.
 std::vector<AlgorithmId> parse_candidates(io::Fields& fields, const ParseContext& context) {
   std::vector<AlgorithmId> candidates;
   const auto list = fields.array("candidates", false);
-  if (fields.has("candidates") && list.empty()) {
-    fields.refuse("candidates", "needs at least one algorithm");
-  }
+  fields.refuse_if(fields.has("candidates") && list.empty(), "candidates",
+                   "needs at least one algorithm");
   for (const io::Json& word : list) {
     const auto algorithm =
         word.is_string() ? collectives::parse_algorithm(word.as_string()) : std::nullopt;
@@ -69,9 +78,8 @@ void check_whole_values(const io::Json& json, const ParseContext& context,
     const std::int64_t known = layers::dtype_bytes(gradient.dtype);
     const std::int64_t size = known > 0 ? known : 4;
     if (gradient.elements == 0 && gradient.bytes.value % size != 0) {
-      context.problems.add(json, std::to_string(gradient.bytes.value) +
-                                     " bytes is not a whole number of " + std::to_string(size) +
-                                     "-byte values");
+      context.problems.refuse(json, "{} bytes is not a whole number of {}-byte values",
+                              gradient.bytes.value, size);
       return;
     }
   }
@@ -148,6 +156,12 @@ double sent_bytes(CodecMethod method, double value_bytes) {
   return value_bytes;
 }
 
+// "mst, be or lp"
+std::string one_of(const std::vector<AlgorithmId>& algorithms) {
+  const auto name_of = [](AlgorithmId each) { return collectives::name(each); };
+  return base::joined(base::collected<std::string_view>(algorithms, name_of), " or ");
+}
+
 } // namespace
 
 void read_options(io::Fields& fields, collectives::Options& options) {
@@ -160,14 +174,8 @@ void read_options(io::Fields& fields, collectives::Options& options) {
       options.block = Bytes{*bytes};
     }
   }
-  options.reduction_mode = fields.word("reduction_mode", collectives::kReductionModes);
-  options.chunking = *collectives::kChunkings.find(
-      fields.word_or("chunking", collectives::kChunkings[options.chunking]));
-  options.element_bytes = fields.integer("element_bytes");
-  options.cost_form = fields.word("cost_form", collectives::kCostForms);
+  io::read_members(kOptionMembers, fields, options);
   options.ring_startup_2p = fields.word("ring_startup") == "2P";
-  options.lp_last_hop = fields.boolean("lp_last_hop");
-  options.exchange_sizes = fields.boolean("exchange_sizes");
   options.intra_algorithm = *collectives::parse_algorithm(fields.word("intra_algorithm"));
   options.inter_algorithm = *collectives::parse_algorithm(fields.word("inter_algorithm"));
   const io::Json* chunks = fields.any("pipeline_chunks");
@@ -178,16 +186,6 @@ void read_options(io::Fields& fields, collectives::Options& options) {
         static_cast<std::uint32_t>(fields.optional_integer("pipeline_chunks").value_or(1));
   }
 }
-
-namespace {
-
-// "mst, be or lp"
-std::string one_of(const std::vector<AlgorithmId>& algorithms) {
-  const auto name_of = [](AlgorithmId each) { return collectives::name(each); };
-  return base::joined(base::collected<std::string_view>(algorithms, name_of), " or ");
-}
-
-} // namespace
 
 double speed_or_calibrated(io::Fields& fields, std::string_view key,
                            const std::optional<double>& measured, const ParseContext& context) {
@@ -218,12 +216,9 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   parse_schedule(fields, context, scenario);
   out.reduce_broadcast = fields.word("exchange") == "reduce_broadcast" && sync;
   const auto trees = collectives::valid_algorithms(collectives::Op::reduce);
-  if (out.reduce_broadcast && std::ranges::find(trees, out.collective) == trees.end()) {
-    fields.refuse("collective", "reduce_broadcast needs " + one_of(trees) + ", got " +
-                                    std::string(collective_word(out)));
-  }
-  out.overlap_backward = fields.boolean("overlap_backward");
-  out.host_reduction = fields.boolean("host_reduction");
+  fields.refuse_if(
+      out.reduce_broadcast && std::ranges::find(trees, out.collective) == trees.end(), "collective",
+      "reduce_broadcast needs " + one_of(trees) + ", got " + std::string(collective_word(out)));
   // Workers start again together when the last pull has ended (PIP 3.2, TRN 4.7). On simulated
   // networks, and with priorities, a layer waits for its own parts (PKT 7.2).
   const bool in_line = scenario.cluster.network.model == NetworkModel::alpha_beta &&
@@ -231,9 +226,8 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   const bool pulls_once = algorithm == TrainingAlgorithm::parameter_server &&
                           !scenario.training.async() &&
                           (in_line || out.schedule == buckets::Schedule::single);
-  const auto waits = pulls_once ? programs::NextForward::barrier : programs::NextForward::per_layer;
-  out.next_forward =
-      *programs::kNextForwards.find(fields.word_or("next_forward", programs::kNextForwards[waits]));
+  out.next_forward = pulls_once ? programs::NextForward::barrier : programs::NextForward::per_layer;
+  io::read_members(kCommunicationMembers, fields, out);
   const auto& profile = scenario.cluster.network.profile;
   out.copy_bandwidth_Bps = speed_or_calibrated(
       fields, "copy_bandwidth_Bps", profile ? profile->copy_bandwidth_Bps : std::nullopt, context);
@@ -258,10 +252,9 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
     fields.refuse("collective", std::string(collectives::name(out.collective)) +
                                     " needs an even number of ranks, got " + std::to_string(ranks));
   }
-  if (out.collective == AlgorithmId::hierarchical_leader &&
-      out.options.intra_algorithm == collectives::kNvls) {
-    fields.refuse("intra_algorithm", "hierarchical_leader has no nvls inside a node; collnet has");
-  }
+  fields.refuse_if(out.collective == AlgorithmId::hierarchical_leader &&
+                       out.options.intra_algorithm == collectives::kNvls,
+                   "intra_algorithm", "hierarchical_leader has no nvls inside a node; collnet has");
   if (collectives::is_two_level(out.collective) && !scenario.cluster.intra &&
       scenario.cluster.topology.is_null() && scenario.cluster.gpus_of_domain() > 1) {
     fields.refuse("collective",
@@ -275,9 +268,8 @@ ValueCodec parse_value_codec(io::Fields& fields, std::string_view key, const Par
   fields.object(key, [&](io::Fields& part) {
     codec.method = part.word("method", kCodecMethods);
     const bool none = codec.method == CodecMethod::none;
-    if (codec.method == CodecMethod::custom_codec && !part.has("ratio")) {
-      part.refuse("ratio", "required (a number)");
-    }
+    part.refuse_if(codec.method == CodecMethod::custom_codec && !part.has("ratio"), "ratio",
+                   "required (a number)");
     codec.ratio =
         part.number_or("ratio", std::max(1.0, value_bytes / sent_bytes(codec.method, value_bytes)));
     codec.encode_Bps = part.number("encode_Bps");
@@ -296,6 +288,45 @@ io::Json value_codec_tree(const ValueCodec& codec) {
                     {"ratio", codec.ratio},
                     {"encode_Bps", codec.encode_Bps},
                     {"decode_Bps", codec.decode_Bps}};
+}
+
+io::Json communication_tree(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  const collectives::Options& options = communication.options;
+  const io::Key& keys = *io::find_key(keys::kScenario, "communication");
+  io::Json tree = io::write_members(kOptionMembers, keys, options);
+  io::add(tree, io::write_members(kCommunicationMembers, keys, communication));
+  io::add(tree,
+          io::Object{
+              {"schedule", buckets::planner(communication.schedule).name},
+              {"collective", collective_word(communication)},
+              {"exchange", communication.reduce_broadcast ? "reduce_broadcast" : "allreduce"},
+              {"block_bytes", options.block ? io::Json(options.block->value) : io::Json("optimal")},
+              {"ring_startup", options.ring_startup_2p ? "2P" : "2(P-1)"},
+              {"intra_algorithm", collectives::name(options.intra_algorithm)},
+              {"inter_algorithm", collectives::name(options.inter_algorithm)},
+              {"pipeline_chunks", options.pipeline_chunks ? io::Json(static_cast<std::int64_t>(
+                                                                *options.pipeline_chunks))
+                                                          : io::Json("optimal")}});
+  if (!options.candidates.empty()) {
+    tree.set("candidates", io::write_each(options.candidates, [](AlgorithmId candidate) {
+               return collectives::name(candidate);
+             }));
+  }
+  io::set_given(tree, "copy_bandwidth_Bps", communication.copy_bandwidth_Bps);
+  if (const auto& cost = communication.plan_cost) {
+    tree.set("plan_cost",
+             io::Object{{"startup_s", cost->startup_s}, {"per_byte_s", cost->per_byte_s}});
+  }
+  io::set_given(tree, "library", library_tree(communication));
+  if (has_buckets(scenario.training)) {
+    add_schedule_options(buckets::planner(communication.schedule), communication.schedule_options,
+                         tree);
+  }
+  if (communication.compression.method != collectives::CompressionMethod::none) {
+    tree.set("compression", compression_tree(communication.compression));
+  }
+  return tree;
 }
 
 } // namespace stepsim::study

@@ -3,10 +3,9 @@
 // carry compressed bytes.
 #include "scenario/scenario_exchange.hpp"
 
-#include "scenario/keys/communication_keys.hpp"
-
 #include "collectives/validate.hpp"
 #include "links/profile/profile_curve.hpp"
+#include "scenario/keys/communication_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_library.hpp"
 
@@ -42,6 +41,37 @@ double inflation(const Scenario& scenario) {
 // Receivers that have enough of a message stop the rest, also as fluid (PKT 6.4).
 bool stops_early(const Scenario& scenario) {
   return may_lose(scenario) && scenario.cluster.network.packet.options.transport.dlcp.early_stop;
+}
+
+// Streams that are under way at the same time share the network, and so do the replicas of a node.
+bool exchanges_meet(const Scenario& scenario) {
+  const Sharding& sharding = scenario.training.sharding;
+  const Communication& communication = scenario.communication;
+  return buckets::planner(communication.schedule).shares_channel(communication.schedule_options) ||
+         has_replicas(scenario.training) ||
+         (has_units(sharding) &&
+          (sharding.communicators > 1 || sharding.strategy == ShardingStrategy::hybrid_shard));
+}
+
+// A library's own algorithm ("nccl", "mpi", "horovod"), not one of ours.
+bool is_library(std::string_view algorithm) {
+  return std::ranges::none_of(collectives::algorithm_table(),
+                              [&](const collectives::AlgorithmRow& row) {
+                                return collectives::name(row.algorithm) == algorithm;
+                              });
+}
+
+// By the words of nccl-tests and of PyTorch.
+double element_bytes(std::string_view dtype) {
+  return dtype == "half" || dtype.find("16") != std::string_view::npos     ? 2
+         : dtype == "double" || dtype.find("64") != std::string_view::npos ? 8
+         : dtype.find('8') != std::string_view::npos                       ? 1
+                                                                           : 4;
+}
+
+// The operation of the first exchange: allreduce, or reduce with reduce_broadcast.
+collectives::Op exchange_op(const Communication& communication) {
+  return communication.reduce_broadcast ? collectives::Op::reduce : collectives::Op::allreduce;
 }
 
 } // namespace
@@ -124,20 +154,6 @@ collectives::GradientPart gradient_part(const Scenario& scenario, const buckets:
   return part;
 }
 
-namespace {
-
-// Streams that are under way at the same time share the network, and so do the replicas of a node.
-bool exchanges_meet(const Scenario& scenario) {
-  const Sharding& sharding = scenario.training.sharding;
-  const Communication& communication = scenario.communication;
-  return buckets::planner(communication.schedule).shares_channel(communication.schedule_options) ||
-         has_replicas(scenario.training) ||
-         (has_units(sharding) &&
-          (sharding.communicators > 1 || sharding.strategy == ShardingStrategy::hybrid_shard));
-}
-
-} // namespace
-
 // A flow-level exchange of equal workers repeats itself and is evaluated once per size; what
 // depends on other messages under way has to be simulated as a whole.
 bool simulates_messages(const Scenario& scenario) {
@@ -148,26 +164,6 @@ bool simulates_messages(const Scenario& scenario) {
           (communication.collective == collectives::AlgorithmId::parameter_server ||
            exchanges_meet(scenario) || stops_early(scenario) || !scenario.other_jobs.empty()));
 }
-
-namespace {
-
-// A library's own algorithm ("nccl", "mpi", "horovod"), not one of ours.
-bool is_library(std::string_view algorithm) {
-  return std::ranges::none_of(collectives::algorithm_table(),
-                              [&](const collectives::AlgorithmRow& row) {
-                                return collectives::name(row.algorithm) == algorithm;
-                              });
-}
-
-// By the words of nccl-tests and of PyTorch.
-double element_bytes(std::string_view dtype) {
-  return dtype == "half" || dtype.find("16") != std::string_view::npos     ? 2
-         : dtype == "double" || dtype.find("64") != std::string_view::npos ? 8
-         : dtype.find('8') != std::string_view::npos                       ? 1
-                                                                           : 4;
-}
-
-} // namespace
 
 const links::CollectiveCurve* find_curve(const links::NetworkProfile& profile,
                                          const CurveWish& wish) {
@@ -252,10 +248,6 @@ bool adds_bytes(const Scenario& scenario) {
     return gradient.bytes.value > 0 && static_cast<double>(gradient.bytes.value) <
                                            2 * ratio * static_cast<double>(gradient.values());
   });
-}
-
-collectives::Op exchange_op(const Communication& communication) {
-  return communication.reduce_broadcast ? collectives::Op::reduce : collectives::Op::allreduce;
 }
 
 // The inflation of a profile scales the whole link, latency too: it was fitted to whole all-

@@ -56,8 +56,6 @@ struct CodecTimes {
 // 5.1): gradients of fp8 or int8, what a codec makes of others, or the reduced parts of shards.
 [[nodiscard]] bool adds_bytes(const Scenario& scenario);
 
-// The operation of the first exchange: allreduce, or reduce with reduce_broadcast.
-[[nodiscard]] collectives::Op exchange_op(const Communication& communication);
 // The collective of the scenario without its bytes.
 [[nodiscard]] collectives::Collective exchange_of(const Scenario& scenario);
 

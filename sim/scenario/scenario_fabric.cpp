@@ -90,9 +90,8 @@ std::vector<links::NodeId> place(const links::Fabric& fabric, const Cluster& clu
   const std::uint32_t machines = nodes + (list != nullptr ? 0 : servers);
   if (const std::string problem = links::placement_problem(fabric, machines, gpus, placement);
       !problem.empty()) {
-    const std::string with = list != nullptr || servers == 0
-                                 ? ""
-                                 : " (dedicated servers take " + std::to_string(servers) + ")";
+    const std::string with =
+        list != nullptr || servers == 0 ? "" : fmt::format(" (dedicated servers take {})", servers);
     context.problems.add(at, problem + with);
     return {};
   }
@@ -258,9 +257,7 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
 void add_fabric_keys(const Cluster& cluster, io::Json& cluster_tree, io::Json& network_tree) {
   const Network& network = cluster.network;
   network_tree.set("model", kNetworkModels[network.model]);
-  if (!cluster.topology.is_null()) {
-    cluster_tree.set("topology", cluster.topology);
-  }
+  io::set_given(cluster_tree, "topology", cluster.topology);
   cluster_tree.set("rank_placement",
                    cluster.rank_placement.is_null() ? io::Json("packed") : cluster.rank_placement);
   network_tree.set("count_headers", network.count_headers);

@@ -128,16 +128,13 @@ void read_version(io::Fields& fields, LibrarySettings& settings) {
 }
 
 void read_calibration(io::Fields& fields, const ParseContext& context, LibrarySettings& settings) {
-  const io::Json* json = fields.any("calibration");
-  if (json == nullptr || json->is_null()) {
-    return;
-  }
-  if (!json->is_string() && !json->is_object()) {
+  const io::Json* json = fields.given("calibration");
+  if (json != nullptr && (json->is_string() || json->is_object())) {
+    settings.calibration_written = *json;
+    settings.calibration = context.files.library_calibration(*json);
+  } else if (json != nullptr) {
     context.problems.add(*json, "must be a file or an object, got " + io::shown(*json));
-    return;
   }
-  settings.calibration_written = *json;
-  settings.calibration = context.files.library_calibration(*json);
 }
 
 } // namespace
@@ -261,8 +258,7 @@ std::string library_pair(const nccl::LibraryQuestion& question, double bytes) {
       nccl::choose_pair(nccl::library_model(question),
                         nccl::layout_of(question.node, question.shape), question.operation, bytes)
           .chosen;
-  return std::string(nccl::kAlgorithms[pair.algorithm]) + "/" +
-         std::string(nccl::kProtocols[pair.protocol]);
+  return fmt::format("{}/{}", nccl::kAlgorithms[pair.algorithm], nccl::kProtocols[pair.protocol]);
 }
 
 std::vector<std::string> library_warnings(const nccl::LibraryQuestion& question,
@@ -302,9 +298,7 @@ double mean_message(const Scenario& scenario) {
 io::Json library_tree(const Communication& communication) {
   const LibrarySettings& settings = communication.library_settings;
   io::Json tree{io::Object{}};
-  if (!settings.calibration_written.is_null()) {
-    tree.set("calibration", settings.calibration_written);
-  }
+  io::set_given(tree, "calibration", settings.calibration_written);
   if (!communication.library) {
     return tree.as_object().empty() ? io::Json() : tree;
   }

@@ -2,7 +2,7 @@
 
 #include "collectives/algorithms.hpp"
 #include "programs/program_draft.hpp"
-#include "scenario/keys/local_training_keys.hpp"
+#include "scenario/keys/training_parts_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_parts.hpp"
 
@@ -22,8 +22,7 @@ std::optional<OuterNetwork> parse_outer_network(io::Fields& fields, const Scenar
     part.no_more();
     const std::int64_t most = std::max<std::int64_t>(1, scenario.cluster.ranks());
     if (network->ranks.value_or(1) > most) {
-      part.refuse("ranks", "must be in [1, " + std::to_string(most) + "], got " +
-                               std::to_string(*network->ranks));
+      part.refuse("ranks", "must be in [1, {}], got {}", most, *network->ranks);
     }
   });
   return network;
@@ -48,17 +47,15 @@ void check_counts(io::Fields& fields, const LocalTraining& local, std::size_t la
     fields.refuse("fragments", fragments + " fragments need at least " + fragments +
                                    " layers, got " + std::to_string(layers));
   }
-  if (local.overlap_steps >= local.local_steps) {
-    fields.refuse("overlap_steps", "must be less than local_steps (" + steps + "), got " +
-                                       std::to_string(local.overlap_steps));
-  }
+  fields.refuse_if(local.overlap_steps >= local.local_steps, "overlap_steps",
+                   "must be less than local_steps (" + steps + "), got " +
+                       std::to_string(local.overlap_steps));
   if (const double count = operations_of(local, layers);
       count > static_cast<double>(programs::kMaxOperations)) {
-    fields.refuse("local_steps", "the program has " +
-                                     std::to_string(static_cast<std::int64_t>(count)) +
-                                     " operations per iteration; at most " +
-                                     std::to_string(programs::kMaxOperations) +
-                                     ". Lower local_steps or use outer_gate step");
+    fields.refuse("local_steps",
+                  "the program has {} operations per iteration; at most {}. Lower local_steps or "
+                  "use outer_gate step",
+                  static_cast<std::int64_t>(count), programs::kMaxOperations);
   }
 }
 
@@ -175,9 +172,8 @@ void parse_local(io::Fields& fields, const ParseContext& context, Scenario& scen
 void add_local(const Scenario& scenario, io::Json& tree) {
   const LocalTraining& local = scenario.training.local;
   io::write_bound(keys::kLocalTrainingRows, local, tree);
-  if (local.outer_compression.method != CodecMethod::none) {
-    tree.set("outer_compression", value_codec_tree(local.outer_compression));
-  }
+  io::set_if(local.outer_compression.method != CodecMethod::none, tree, "outer_compression",
+             value_codec_tree(local.outer_compression));
   if (const auto& network = local.outer_network) {
     io::Json part{io::Object{}};
     io::write_bound(keys::kOuterNetworkRows, *network, part);

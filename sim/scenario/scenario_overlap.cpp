@@ -1,4 +1,4 @@
-#include "scenario/scenario_overlap.hpp"
+#include "scenario/scenario_training.hpp"
 
 #include "base/collected.hpp"
 #include "document/json_text.hpp"
@@ -11,10 +11,25 @@ namespace {
 
 std::string slowdown_words(const programs::Interference& overlap) {
   const double most = *std::ranges::max_element(overlap.compute);
-  return "overlap: computing is slowed by " +
-         std::string(most == overlap.compute.front() ? "" : "up to ") + base::significant(most) +
-         " next to an exchange: ";
+  return fmt::format("overlap: computing is slowed by {}{} next to an exchange: ",
+                     most == overlap.compute.front() ? "" : "up to ", base::significant(most));
 }
+
+// An H100 has 132 streaming multiprocessors, and a channel of NCCL occupies one of them.
+constexpr double kMultiprocessors = 132;
+constexpr double kChannels = 16;
+
+constexpr std::array kOverlapRows{
+    OverlapRow{"V100-PCIe/NCCL-2.4+TCP-10GbE", 2.26, "derived",
+               "fitted to 18 measured steps of three networks on 16 V100; the version of the "
+               "library is an assumption"},
+    OverlapRow{"V100-PCIe/NCCL-2.4+IB-56G", 1.78, "derived",
+               "fitted to 18 measured steps of three networks on 16 V100; the version of the "
+               "library is an assumption"},
+    OverlapRow{"H100-SXM/NCCL", kMultiprocessors / (kMultiprocessors - kChannels), "derived",
+               "16 channels take 16 of 132 multiprocessors; contention for memory is left out, so "
+               "that this is a lower bound"},
+};
 
 } // namespace
 
@@ -25,9 +40,8 @@ void parse_overlap(io::Fields& training, const ParseContext& context, Scenario& 
   overlap.compute.fill(training.number("compute_slowdown"));
   training.object("overlap", [&](io::Fields& fields) {
     const io::Slowdowns given = io::read_slowdowns(fields);
-    if (shortly && given.compute) {
-      fields.refuse("compute", "give either compute or /training/compute_slowdown");
-    }
+    fields.refuse_if(shortly && given.compute, "compute",
+                     "give either compute or /training/compute_slowdown");
     if (given.compute) {
       overlap.compute = *given.compute;
     }
@@ -102,26 +116,6 @@ void add_overlap(const Scenario& scenario, io::Json& tree) {
     tree.set("overlap", io::slowdown_tree(training.overlap, io::keys::computing_kinds()));
   }
 }
-
-namespace {
-
-// An H100 has 132 streaming multiprocessors, and a channel of NCCL occupies one of them.
-constexpr double kMultiprocessors = 132;
-constexpr double kChannels = 16;
-
-constexpr std::array kOverlapRows{
-    OverlapRow{"V100-PCIe/NCCL-2.4+TCP-10GbE", 2.26, "derived",
-               "fitted to 18 measured steps of three networks on 16 V100; the version of the "
-               "library is an assumption"},
-    OverlapRow{"V100-PCIe/NCCL-2.4+IB-56G", 1.78, "derived",
-               "fitted to 18 measured steps of three networks on 16 V100; the version of the "
-               "library is an assumption"},
-    OverlapRow{"H100-SXM/NCCL", kMultiprocessors / (kMultiprocessors - kChannels), "derived",
-               "16 channels take 16 of 132 multiprocessors; contention for memory is left out, so "
-               "that this is a lower bound"},
-};
-
-} // namespace
 
 std::span<const OverlapRow> overlap_rows() { return kOverlapRows; }
 

@@ -36,6 +36,8 @@ void read_options(io::Fields& fields, collectives::Options& options);
 // Reads the object. Workload, cluster and training must be known, because defaults depend on them.
 void parse_communication(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 
+// The resolved object, without keys that have no meaning.
+[[nodiscard]] io::Json communication_tree(const Scenario& scenario);
 // Reads a speed [bytes/s], a number or the word `calibrated`: then it is `measured`, a value of the
 // calibration of the network, and it is a problem if that is empty. 0 without the key.
 [[nodiscard]] double speed_or_calibrated(io::Fields& fields, std::string_view key,
@@ -99,21 +101,8 @@ void check_jobs(const io::Json& tree, io::Problems& problems, Scenario& scenario
 // Reads the keys of a workload that estimate compute times for a named GPU (INP 3): gpu, dtype,
 // recompute, accept_estimate and measured_step.
 
-// Reads the keys. Empty without the key `gpu`, and after a problem with one of the keys.
-[[nodiscard]] std::optional<layers::GpuEstimate> parse_estimate(io::Fields& fields,
-                                                                const ParseContext& context);
-
-// Reports a problem for a network without attention if the estimate is not accepted, and for a
-// measured step at a sequence length that the table does not allow.
-void check_estimate(io::Fields& fields, const ParseContext& context,
-                    const layers::ModelTable& table, const layers::GpuEstimate& estimate);
-
 // Writes the keys as they are read.
 void set_estimate(io::Json& workload, const layers::GpuEstimate& estimate);
-
-// Reports a problem for a sequence length that the table does not allow.
-void check_sequence_length(const io::Json& place, const ParseContext& context,
-                           const layers::ModelTable& table, std::optional<std::int64_t> length);
 
 // Reads a cost function T(bytes) that is part of a scenario or a merge problem (MER 4).
 

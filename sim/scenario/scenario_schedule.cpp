@@ -30,6 +30,25 @@ bool is_line(const Scenario& scenario) {
   return programs::planner_cost(plain).is_linear();
 }
 
+// Reads all options; options that are not given have the defaults of the planner.
+// `bytes_of_element` is the bytes per parameter, because the presets of schedule `priority` have
+// sizes in parameters.
+// Keys that the planner does not have are read as well and keep their values.
+buckets::ScheduleOptions read_schedule_options(io::Fields& fields, const buckets::Planner& planner,
+                                               std::int64_t bytes_of_element) {
+  buckets::ScheduleOptions options = buckets::default_options(planner);
+  for (const io::Bound<buckets::ScheduleOptions>& row : keys::kScheduleOptions) {
+    if (row.read == nullptr) {
+      continue;
+    }
+    row.read(fields, row.key, options);
+    if (row.key.name == "preset") { // before the options that it has values for
+      options = buckets::with_preset(options, options.preset, bytes_of_element);
+    }
+  }
+  return options;
+}
+
 } // namespace
 
 // The layer that `json` names or counts; nothing, with a problem, if there is none or several.
@@ -75,9 +94,8 @@ std::vector<std::vector<std::uint32_t>> parse_groups(io::Fields& fields, io::Pro
     for (const io::Json& each : list.as_array()) {
       const std::optional<std::uint32_t> layer = layer_of(each, workload, problems);
       if (layer && !waits[*layer]) {
-        problems.add(each, "layer " + std::to_string(*layer) + " (" + workload.layers[*layer].name +
-                               ") " +
-                               (has_gradients[*layer] ? "is in two groups" : "has no gradient"));
+        problems.refuse(each, "layer {} ({}) {}", *layer, workload.layers[*layer].name,
+                        has_gradients[*layer] ? "is in two groups" : "has no gradient");
       } else if (layer) {
         waits[*layer] = false;
         group.push_back(*layer);
@@ -87,9 +105,8 @@ std::vector<std::vector<std::uint32_t>> parse_groups(io::Fields& fields, io::Pro
   }
   if (const auto left = std::ranges::find(waits, true); left != waits.end()) {
     const auto layer = static_cast<std::size_t>(left - waits.begin());
-    fields.refuse("groups", "layer " + std::to_string(layer) + " (" + workload.layers[layer].name +
-                                ") is in no group" +
-                                (std::ranges::count(waits, true) > 1 ? ", and others" : ""));
+    fields.refuse("groups", "layer {} ({}) is in no group{}", layer, workload.layers[layer].name,
+                  std::ranges::count(waits, true) > 1 ? ", and others" : "");
   }
   return groups;
 }
@@ -189,24 +206,24 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
   const io::Json* found = io::resolve(tree, "/communication");
   const io::Json& where = found != nullptr ? *found : tree;
   const std::string schedule = "schedule " + std::string(planner.name);
+  const auto refuse = [&](bool is_wrong, std::string_view why, std::string_view word = "") {
+    if (is_wrong) {
+      problems.add(where, "schedule", "{} {}{}", schedule, why, word);
+    }
+  };
   const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
                      scenario.training.async();
-  if (async && planner.schedule != buckets::Schedule::single) {
-    problems.add(where, "schedule",
-                 schedule + " is not defined for mode " +
-                     std::string(kServerModes[scenario.training.mode]));
-  }
-  if (planner.needs == buckets::Needs::buckets && !has_measured_buckets(scenario)) {
-    problems.add(where, "schedule",
-                 schedule + " needs a trace whose measured buckets hold all gradients");
-  }
-  if (planner.needs == buckets::Needs::layers && !scenario.other_jobs.empty()) {
-    problems.add(where, "schedule", schedule + " is not defined for several jobs");
-  }
+  refuse(async && planner.schedule != buckets::Schedule::single, "is not defined for mode ",
+         kServerModes[scenario.training.mode]);
+  refuse(planner.needs == buckets::Needs::buckets && !has_measured_buckets(scenario),
+         "needs a trace whose measured buckets hold all gradients");
+  refuse(planner.needs == buckets::Needs::layers && !scenario.other_jobs.empty(),
+         "is not defined for several jobs");
   if (planner.needs == buckets::Needs::cost || planner.has_buckets()) {
     return;
   }
   const collectives::CompressionMethod method = communication.compression.method;
+  const collectives::CompressionRow& compression = collectives::row(method);
   // The messages of a job are simulated; a topology has the start-up of a tangent, which overlaps
   // in the run of `priority` and is one of a message only where its time is a line.
   const bool of_topology = is_simulated(scenario) && !is_star(scenario);
@@ -214,30 +231,20 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
       simulates_messages(scenario) ||
       (of_topology && (planner.schedule != buckets::Schedule::priority || is_line(scenario)));
   if (planner.needs == buckets::Needs::selection_costs) {
-    if (collectives::row(method).kind != collectives::CompressionKind::sparse) {
-      problems.add(where, "schedule", schedule + " needs a sparse compression");
-    }
-  } else if (planner.needs_linear_cost() && !(takes_any && is_summed(method))
-                 ? of_topology || !merge_problem(scenario).cost.is_linear()
-                 : !is_summed(method)) {
-    problems.add(where, "schedule",
-                 planner.needs_linear_cost()
-                     ? schedule + " needs a linear cost (startup_s, per_byte_s)"
-                     : schedule + " needs an exchange that sums, got compression " +
-                           std::string(collectives::row(method).name));
+    refuse(compression.kind != collectives::CompressionKind::sparse, "needs a sparse compression");
+  } else if (planner.needs_linear_cost()) {
+    refuse(!(takes_any && is_summed(method)) &&
+               (of_topology || !merge_problem(scenario).cost.is_linear()),
+           "needs a linear cost (startup_s, per_byte_s)");
+  } else {
+    refuse(!is_summed(method), "needs an exchange that sums, got compression ", compression.name);
   }
-  if (planner.schedule == buckets::Schedule::priority &&
-      collectives::row(method).kind !=
-          collectives::CompressionKind::dense) { // chunks are cut after encoding
-    problems.add(where, "schedule",
-                 schedule + " is not defined for compression " +
-                     std::string(collectives::row(method).name));
-  }
-  if (applies_late(scenario.training.algorithm)) {
-    problems.add(where, "schedule",
-                 schedule + " is not defined for " +
-                     std::string(kTrainingAlgorithms[scenario.training.algorithm]));
-  }
+  refuse(planner.schedule == buckets::Schedule::priority &&
+             compression.kind !=
+                 collectives::CompressionKind::dense, // chunks are cut after encoding
+         "is not defined for compression ", compression.name);
+  refuse(applies_late(scenario.training.algorithm), "is not defined for ",
+         kTrainingAlgorithms[scenario.training.algorithm]);
   if (communication.reduce_broadcast) {
     problems.add(where, "exchange", "reduce_broadcast is not defined for " + schedule);
   }
@@ -274,22 +281,6 @@ void resolve_contention(const io::Json& tree, Scenario& scenario) {
   }
 }
 
-// Keys that the planner does not have are read as well and keep their values.
-buckets::ScheduleOptions read_schedule_options(io::Fields& fields, const buckets::Planner& planner,
-                                               std::int64_t bytes_of_element) {
-  buckets::ScheduleOptions options = buckets::default_options(planner);
-  for (const io::Bound<buckets::ScheduleOptions>& row : keys::kScheduleOptions) {
-    if (row.read == nullptr) {
-      continue;
-    }
-    row.read(fields, row.key, options);
-    if (row.key.name == "preset") { // before the options that it has values for
-      options = buckets::with_preset(options, options.preset, bytes_of_element);
-    }
-  }
-  return options;
-}
-
 // The one key that is written by hand; null where no layer has a gradient.
 io::Json groups_json(const buckets::ScheduleOptions& options) {
   return options.groups.empty() ? io::Json() : io::list_of(options.groups);
@@ -303,10 +294,8 @@ void add_schedule_options(const buckets::Planner& planner, const buckets::Schedu
     if (!planner.has(row.key.name) || by_layers) {
       continue;
     }
-    io::Json value = row.written != nullptr ? row.written(row.key, options) : groups_json(options);
-    if (!value.is_null()) {
-      tree.set(row.key.name, std::move(value));
-    }
+    io::set_given(tree, row.key.name,
+                  row.written != nullptr ? row.written(row.key, options) : groups_json(options));
   }
 }
 

@@ -1,6 +1,6 @@
 // The preset gives the defaults of most keys, so that the object is read in two steps: the words
 // that others follow from, then the rest.
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"
@@ -49,11 +49,9 @@ void read_cuts(io::Fields& fields, const ParseContext& context, std::size_t laye
     }
     if (*cut > most) {
       context.problems.add(entry, most < 1 ? "one layer has no cuts"
-                                           : "must be in [1, " + std::to_string(most) + "], got " +
-                                                 std::to_string(*cut));
+                                           : fmt::format("must be in [1, {}], got {}", most, *cut));
     } else if (!wrapping.cuts.empty() && *cut <= wrapping.cuts.back()) {
-      context.problems.add(entry, std::to_string(*cut) + " is not after " +
-                                      std::to_string(wrapping.cuts.back()));
+      context.problems.refuse(entry, "{} is not after {}", *cut, wrapping.cuts.back());
     } else {
       wrapping.cuts.push_back(*cut);
     }
@@ -74,9 +72,8 @@ layers::Wrapping read_wrapping(io::Fields& fields, const ParseContext& context,
     context.needs_meaning(part, "layers", wrapping.policy == layers::WrappingPolicy::count, where);
     context.needs_meaning(part, "blocks", wrapping.policy == layers::WrappingPolicy::block, where);
     context.needs_meaning(part, "cuts", wrapping.policy == layers::WrappingPolicy::list, where);
-    if (wrapping.policy == layers::WrappingPolicy::list && !part.has("cuts")) {
-      part.refuse("cuts", "required (a list)");
-    }
+    part.refuse_if(wrapping.policy == layers::WrappingPolicy::list && !part.has("cuts"), "cuts",
+                   "required (a list)");
   });
   return wrapping;
 }
@@ -90,9 +87,8 @@ Sharding read_sharding(io::Fields& fields, const ParseContext& context, const Sc
   const Limit ahead = fsdp1 ? Limit(1) : Limit(2);
   out.ahead_forward =
       read_limit(fields, "ahead_forward", out.limit_all_gathers ? ahead : std::nullopt);
-  if (!out.limit_all_gathers && out.ahead_forward) {
-    fields.refuse("limit_all_gathers", "limit_all_gathers has no meaning next to ahead_forward");
-  }
+  fields.refuse_if(!out.limit_all_gathers && out.ahead_forward, "limit_all_gathers",
+                   "limit_all_gathers has no meaning next to ahead_forward");
   out.ahead_backward = read_limit(fields, "ahead_backward", 1);
   out.reduces_in_flight = read_limit(fields, "reduces_in_flight", fsdp1 ? std::nullopt : Limit(1));
   out.reshard_after_forward =
@@ -115,12 +111,11 @@ void check_hybrid(const io::Json& place, io::Problems& problems, const Scenario&
   const JoinedNodes joined = joined_nodes(cluster);
   const auto& given = scenario.training.sharding.shard_ranks;
   if (!given && (joined.nodes < 2 || joined.gpus < 2)) {
-    problems.add(place,
-                 "hybrid_shard needs at least 2 nodes and 2 ranks in each" +
-                     (joined.nodes < cluster.nodes
-                          ? "; nvlink_domain_nodes makes " + base::counted(joined.nodes, "node") +
-                                " of the " + std::to_string(cluster.nodes) + " machines"
-                          : std::string()));
+    problems.refuse(place, "hybrid_shard needs at least 2 nodes and 2 ranks in each{}",
+                    joined.nodes < cluster.nodes
+                        ? "; nvlink_domain_nodes makes " + base::counted(joined.nodes, "node") +
+                              " of the " + std::to_string(cluster.nodes) + " machines"
+                        : std::string());
   } else if (!cluster.equal_nodes()) {
     require_equal_nodes(cluster, "hybrid_shard", place, problems);
   } else if (joined.gpus > 1 && !cluster.intra) {
@@ -269,9 +264,8 @@ void add_sharding(const Scenario& scenario, io::Json& tree) {
     return;
   }
   io::Json part = io::write_members(kShardingMembers, keys::kShardingForms.back(), sharding);
-  if (sharding.parameter_compression.method != CodecMethod::none) {
-    part.set("parameter_compression", value_codec_tree(sharding.parameter_compression));
-  }
+  io::set_if(sharding.parameter_compression.method != CodecMethod::none, part,
+             "parameter_compression", value_codec_tree(sharding.parameter_compression));
   part.set("wrapping", wrapping_tree(sharding.wrapping));
   io::set_members<&Sharding::ahead_forward, &Sharding::ahead_backward, &Sharding::reduces_in_flight,
                   &Sharding::reshard_after_backward, &Sharding::keep_last>(sharding, part);

@@ -4,16 +4,16 @@
 
 #include "scenario/scenario_parts.hpp"
 
+#include <set>
+
 #include "collectives/algorithms.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
-#include "scenario/keys/job_keys.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "scenario/keys/training_keys.hpp"
 #include "scenario/keys/workload_keys.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/scenario_sharding.hpp"
-
-#include <set>
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 
@@ -67,9 +67,7 @@ void parse_server(io::Fields& fields, Scenario& scenario) {
   const auto bound = fields.optional_integer("staleness_bound");
   if (training.mode == ServerMode::ssp) {
     training.staleness_bound = bound;
-    if (!bound_given) {
-      fields.refuse("mode", "needs staleness_bound");
-    }
+    fields.refuse_if(!bound_given, "mode", "needs staleness_bound");
   }
   options.placement = fields.word("placement", collectives::kPlacements);
   const bool sharded = options.placement == collectives::Placement::sharded;
@@ -77,15 +75,12 @@ void parse_server(io::Fields& fields, Scenario& scenario) {
   const double most = colocated ? static_cast<double>(ranks) : 1048576;
   const std::int64_t servers = fields.integer("servers", io::between(1, most),
                                               sharded ? std::max<std::int64_t>(1, ranks) : 1);
-  if (sharded && servers != ranks) {
-    fields.refuse("servers", "sharded means one server per worker (" + std::to_string(ranks) +
-                                 "), got " + std::to_string(servers));
-  }
+  fields.refuse_if(sharded && servers != ranks, "servers",
+                   "sharded means one server per worker ({}), got {}", ranks, servers);
   options.servers = static_cast<std::uint32_t>(servers);
   training.whole_split = fields.word("server_split") == "whole";
-  if (training.whole_split && options.placement != collectives::Placement::dedicated) {
-    fields.refuse("server_split", "whole tensors need dedicated servers");
-  }
+  fields.refuse_if(training.whole_split && options.placement != collectives::Placement::dedicated,
+                   "server_split", "whole tensors need dedicated servers");
   if (training.algorithm == Algorithm::parameter_server) {
     scenario.communication.collective = collectives::AlgorithmId::parameter_server;
   }
@@ -97,10 +92,9 @@ void parse_convergence(io::Fields& fields, Training& training) {
     Convergence convergence;
     io::read_bound(keys::kConvergenceRows, part, convergence);
     part.no_more();
-    if (convergence.most <= convergence.harmless) {
-      part.refuse("x2", "must be above x1 (" + base::shortest(convergence.harmless) + "), got " +
-                            base::shortest(convergence.most));
-    }
+    part.refuse_if(convergence.most <= convergence.harmless, "x2",
+                   "must be above x1 (" + base::shortest(convergence.harmless) + "), got " +
+                       base::shortest(convergence.most));
     training.convergence = convergence;
   });
 }
@@ -121,15 +115,48 @@ void parse_stragglers(io::Fields& fields, const ParseContext& context, Scenario&
   }
 }
 
+void add_pipelined(const Scenario& scenario, io::Json& tree) {
+  const Training& training = scenario.training;
+  tree.set("pipeline_width",
+           training.pipeline_width ? io::Json(*training.pipeline_width) : io::Json("optimal"));
+  tree.set("warmup_iterations", training.warmup_iterations);
+}
+
+void add_servers(const Scenario& scenario, io::Json& tree) {
+  const Training& training = scenario.training;
+  const collectives::Options& options = scenario.communication.options;
+  tree.set("staleness_bound", io::or_null(training.staleness_bound));
+  tree.set("servers", static_cast<std::int64_t>(options.servers));
+  tree.set("placement", collectives::kPlacements[options.placement]);
+  io::set_if(!training.async() || is_simulated(scenario), tree, "server_split",
+             training.whole_split ? "whole" : "even");
+}
+
+bool has_one_job(const Scenario& s) { return s.other_jobs.empty(); }
+bool has_batch(const Scenario& s) { return s.workload.batch_size.has_value(); }
+bool has_end(const Scenario& s) { return s.job.samples || s.job.tokens; }
+bool has_tokens(const Scenario& s) { return s.job.tokens.has_value(); }
+bool fails(const Scenario& s) { return s.job.node_mtbf_s.has_value(); }
+
+constexpr std::array kJobRules{
+    KeyRule{"/job", "the scenario has one job", has_one_job, "several jobs"},
+    KeyRule{"/job/samples /job/tokens", "the workload has a batch size", has_batch,
+            "a workload without batch_size"},
+    KeyRule{"/job/tokens_per_sample", "tokens is given", has_tokens, "a training without tokens"},
+    KeyRule{"/job/price_per_gpu_hour", "samples or tokens is given", has_end,
+            "a training without samples and tokens"},
+    KeyRule{"/job/checkpoint_s /job/restart_s", "node_mtbf_s is given", fails,
+            "machines that never fail: no node_mtbf_s"},
+};
+
 } // namespace
 
 void parse_training(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   Training& training = scenario.training;
   io::read_bound(keys::kTrainingRows, fields, training);
   if (training.discard_iterations.value_or(0) >= training.iterations) {
-    fields.refuse("discard_iterations", "must be less than iterations (" +
-                                            std::to_string(training.iterations) + "), got " +
-                                            std::to_string(*training.discard_iterations));
+    fields.refuse("discard_iterations", "must be less than iterations ({}), got {}",
+                  training.iterations, *training.discard_iterations);
   }
   const auto& profile = scenario.cluster.network.profile;
   training.host_copy_Bps = speed_or_calibrated(
@@ -158,45 +185,21 @@ void parse_variability(io::Fields& fields, const ParseContext& context, Scenario
   out.exchange_cv = fields.number("exchange_cv", io::between(0, most), 0);
   for (const auto& [key, cv] : {std::pair{std::string_view("compute_cv"), out.compute_cv},
                                 std::pair{std::string_view("exchange_cv"), out.exchange_cv}}) {
-    if (out.law == layers::JitterLaw::exponential && cv != 0 && cv != 1) {
-      fields.refuse(key, "must be 0 or 1 for distribution exponential, got " + base::shortest(cv));
-    }
+    fields.refuse_if(out.law == layers::JitterLaw::exponential && cv != 0 && cv != 1, key,
+                     "must be 0 or 1 for distribution exponential, got " + base::shortest(cv));
   }
   const bool empirical = out.law == layers::JitterLaw::empirical;
   for (const io::Json& value : fields.array("factors", empirical)) {
     const io::Range range = fields.row("factors").keys.front().range;
     out.factors.push_back(io::checked_number(value, range, context.problems).value_or(1));
   }
-  if (empirical && fields.has("factors") && out.factors.empty()) {
-    fields.refuse("factors", "needs at least one factor");
-  }
+  fields.refuse_if(empirical && fields.has("factors") && out.factors.empty(), "factors",
+                   "needs at least one factor");
   parse_stragglers(fields, context, scenario);
   if (scenario.training.sync.value > 0 && out.varies()) {
     scenario.warnings.emplace_back("sync_s beside jitter or stragglers counts their waiting twice");
   }
 }
-
-namespace {
-
-void add_pipelined(const Scenario& scenario, io::Json& tree) {
-  const Training& training = scenario.training;
-  tree.set("pipeline_width",
-           training.pipeline_width ? io::Json(*training.pipeline_width) : io::Json("optimal"));
-  tree.set("warmup_iterations", training.warmup_iterations);
-}
-
-void add_servers(const Scenario& scenario, io::Json& tree) {
-  const Training& training = scenario.training;
-  const collectives::Options& options = scenario.communication.options;
-  tree.set("staleness_bound", io::or_null(training.staleness_bound));
-  tree.set("servers", static_cast<std::int64_t>(options.servers));
-  tree.set("placement", collectives::kPlacements[options.placement]);
-  if (!training.async() || is_simulated(scenario)) {
-    tree.set("server_split", training.whole_split ? "whole" : "even");
-  }
-}
-
-} // namespace
 
 // Asynchronous servers have no exchange to which a time could be added.
 io::Json training_tree(const Scenario& scenario) {
@@ -238,14 +241,11 @@ io::Json variability_tree(const layers::Variability& variability) {
 void parse_job(io::Fields& fields, Scenario& scenario) {
   Job& job = scenario.job;
   io::read_bound(keys::kJobRows, fields, job);
-  if (job.samples && job.tokens) {
-    fields.refuse("tokens", "give samples or tokens, not both");
-  }
+  fields.refuse_if(job.samples && job.tokens, "tokens", "give samples or tokens, not both");
   if (job.tokens && !job.tokens_per_sample) {
     job.tokens_per_sample = scenario.workload_source.tokens;
-    if (!job.tokens_per_sample) {
-      fields.refuse("tokens", "needs tokens_per_sample: this workload has no length of a sequence");
-    }
+    fields.refuse_if(!job.tokens_per_sample, "tokens",
+                     "needs tokens_per_sample: this workload has no length of a sequence");
   }
   const auto& node = scenario.cluster.node;
   if ((job.samples || job.tokens) && !job.price_per_gpu_hour && node) {
@@ -253,34 +253,9 @@ void parse_job(io::Fields& fields, Scenario& scenario) {
   }
   for (const auto& [key, value] : {std::pair{std::string_view("checkpoint_s"), job.checkpoint_s},
                                    std::pair{std::string_view("restart_s"), job.restart_s}}) {
-    if (job.node_mtbf_s && !value) {
-      fields.refuse(key, "required with node_mtbf_s");
-    }
+    fields.refuse_if(job.node_mtbf_s && !value, key, "required with node_mtbf_s");
   }
 }
-
-namespace {
-
-bool has_one_job(const Scenario& s) { return s.other_jobs.empty(); }
-bool has_batch(const Scenario& s) { return s.workload.batch_size.has_value(); }
-bool has_end(const Scenario& s) { return s.job.samples || s.job.tokens; }
-bool has_tokens(const Scenario& s) { return s.job.tokens.has_value(); }
-bool fails(const Scenario& s) { return s.job.node_mtbf_s.has_value(); }
-std::string batch_word(const Scenario&) { return "a workload without batch_size"; }
-std::string failure_word(const Scenario&) { return "machines that never fail: no node_mtbf_s"; }
-
-constexpr std::array kJobRules{
-    KeyRule{"/job", "the scenario has one job", has_one_job,
-            [](const Scenario&) { return std::string("several jobs"); }},
-    KeyRule{"/job/samples /job/tokens", "the workload has a batch size", has_batch, batch_word},
-    KeyRule{"/job/tokens_per_sample", "tokens is given", has_tokens,
-            [](const Scenario&) { return std::string("a training without tokens"); }},
-    KeyRule{"/job/price_per_gpu_hour", "samples or tokens is given", has_end,
-            [](const Scenario&) { return std::string("a training without samples and tokens"); }},
-    KeyRule{"/job/checkpoint_s /job/restart_s", "node_mtbf_s is given", fails, failure_word},
-};
-
-} // namespace
 
 std::span<const KeyRule> job_rules() { return kJobRules; }
 
@@ -292,9 +267,7 @@ std::span<const KeyRule> job_rules() { return kJobRules; }
 // are common to all.
 void parse_jobs(io::Fields& top, const ParseContext& context, Scenario& scenario) {
   const auto& list = top.array("workload", true);
-  if (list.empty()) {
-    top.refuse("workload", "needs at least one job");
-  }
+  top.refuse_if(list.empty(), "workload", "needs at least one job");
   for (std::size_t j = 0; j < list.size(); ++j) {
     io::Fields fields(list[j], context.problems, keys::kJobs.front());
     Scenario job; // for its workload alone
@@ -321,23 +294,19 @@ void check_jobs(const io::Json& tree, io::Problems& problems, Scenario& scenario
     return;
   }
   require_equal_nodes(scenario.cluster, "a list of jobs", *place, problems);
+  std::vector<std::int64_t> counts{scenario.first_job_nodes};
   std::int64_t nodes = scenario.first_job_nodes;
-  std::int64_t smallest = scenario.first_job_nodes;
   for (const OtherJob& job : scenario.other_jobs) {
+    counts.push_back(job.nodes);
     nodes += job.nodes;
-    smallest = std::min(smallest, job.nodes);
   }
   const collectives::Options& options = scenario.communication.options;
-  const std::int64_t workers = smallest * scenario.cluster.gpus_per_node;
+  const std::int64_t workers = std::ranges::min(counts) * scenario.cluster.gpus_per_node;
   if (scenario.communication.collective == collectives::AlgorithmId::parameter_server &&
       options.placement == collectives::Placement::colocated && options.servers > workers) {
     problems.add(*io::resolve(tree, "/training"), "servers",
                  "every job has its own, on its workers: at most " + std::to_string(workers) +
                      ", as the smallest job has, got " + std::to_string(options.servers));
-  }
-  std::vector<std::int64_t> counts{scenario.first_job_nodes};
-  for (const OtherJob& job : scenario.other_jobs) {
-    counts.push_back(job.nodes);
   }
   for (std::size_t j = 0; j < counts.size(); ++j) {
     const std::int64_t ranks = counts[j] * scenario.cluster.gpus_per_node;

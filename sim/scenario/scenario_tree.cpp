@@ -3,20 +3,20 @@
 
 #include "scenario/scenario_tree.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/two_level.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "scenario/compression/scenario_compression.hpp"
-#include "scenario/keys/job_keys.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "scenario/scenario_schedule.hpp"
-
-#include <algorithm>
-#include <array>
 
 namespace stepsim::study {
 
@@ -36,9 +36,7 @@ io::Json workload_tree(const WorkloadSource& source, const layers::Workload& wor
     tree.set("backward_factor", profile.backward_factor);
     tree.set("layer_overhead_s", profile.layer_overhead.value);
     tree.set("value_bytes", profile.value_bytes);
-    if (source.has_attention) {
-      tree.set("attention", layers::kAttentions[profile.attention]);
-    }
+    io::set_if(source.has_attention, tree, "attention", layers::kAttentions[profile.attention]);
     io::set_given(tree, "loss", profile.loss, layers::kLosses);
     io::set_given(tree, "kernels", profile.kernels, layers::kKernelWords);
     if (profile.device) {
@@ -112,13 +110,10 @@ io::Json cluster_tree(const Scenario& scenario) {
                                             : io::Json(1 / per_byte_s);
   };
   if (!topology_counts && !curve_counts && cluster.has_network) {
-    if (!cluster.topology_gives_latency) {
-      net.set("latency_s", network.latency_s);
-    }
+    io::set_if(!cluster.topology_gives_latency, net, "latency_s", network.latency_s);
     io::set_given(net, "delay_s", network.delay_s);
-    if (!cluster.topology_gives_latency || network.block_latency_s < network.latency_s) {
-      net.set("block_latency_s", network.block_latency_s);
-    }
+    io::set_if(!cluster.topology_gives_latency || network.block_latency_s < network.latency_s, net,
+               "block_latency_s", network.block_latency_s);
     net.set("efficiency", network.efficiency);
   }
   if (network.bandwidth_Bps > 0 && !topology_counts && !curve_counts &&
@@ -138,9 +133,8 @@ io::Json cluster_tree(const Scenario& scenario) {
   } else if (network.cost_tree.is_object()) {
     net.set("cost", network.cost_tree);
   }
-  if (network.broadcast_curve) {
-    net.set("broadcast_cost", network.broadcast_cost_tree);
-  }
+  io::set_if(network.broadcast_curve.has_value(), net, "broadcast_cost",
+             network.broadcast_cost_tree);
   io::Json tree = io::Object{{"nodes", cluster.nodes}, {"nics_per_node", cluster.nics_per_node}};
   if (cluster.equal_nodes()) {
     tree.set("gpus_per_node", cluster.gpus_per_node);
@@ -149,9 +143,8 @@ io::Json cluster_tree(const Scenario& scenario) {
              io::Array(cluster.ranks_per_node.begin(), cluster.ranks_per_node.end()));
   }
   io::set_given(tree, "gpu_memory_bytes", cluster.gpu_memory_bytes);
-  if (cluster.nvlink_domain_nodes > 1) {
-    tree.set("nvlink_domain_nodes", cluster.nvlink_domain_nodes);
-  }
+  io::set_if(cluster.nvlink_domain_nodes > 1, tree, "nvlink_domain_nodes",
+             cluster.nvlink_domain_nodes);
   if (cluster.nvls) {
     tree.set("nvls_Bps",
              rate_of("/cluster/nvls_Bps", cluster.node ? cluster.node->links.nvls_Bps : 0,
@@ -172,54 +165,10 @@ io::Json cluster_tree(const Scenario& scenario) {
                       of_node ? cluster.node->links.inner_Bps : 0, cluster.intra->per_byte_s));
     io::set_given(intra, "bus", cluster.bus, links::kBuses);
     io::set_given(intra, "delay_s", cluster.intra->delay_s);
-    if (cluster.intra->block_latency_s != cluster.intra->latency_s) {
-      intra.set("block_latency_s", cluster.intra->block_latency_s);
-    }
+    io::set_if(cluster.intra->block_latency_s != cluster.intra->latency_s, intra, "block_latency_s",
+               cluster.intra->block_latency_s);
     io::set_given(intra, "calibration", cluster.intra_calibration);
     tree.set("intra_network", std::move(intra));
-  }
-  return tree;
-}
-
-io::Json communication_tree(const Scenario& scenario) {
-  const Communication& communication = scenario.communication;
-  const collectives::Options& options = communication.options;
-  io::Json tree = io::Object{
-      {"reduction_mode", collectives::kReductionModes[options.reduction_mode]},
-      {"chunking", collectives::kChunkings[options.chunking]},
-      {"element_bytes", options.element_bytes},
-      {"cost_form", collectives::kCostForms[options.cost_form]},
-      {"overlap_backward", communication.overlap_backward},
-      {"host_reduction", communication.host_reduction},
-      {"schedule", buckets::planner(communication.schedule).name},
-      {"next_forward", programs::kNextForwards[communication.next_forward]},
-      {"collective", collective_word(communication)},
-      {"exchange", communication.reduce_broadcast ? "reduce_broadcast" : "allreduce"},
-      {"block_bytes", options.block ? io::Json(options.block->value) : io::Json("optimal")},
-      {"lp_last_hop", options.lp_last_hop},
-      {"ring_startup", options.ring_startup_2p ? "2P" : "2(P-1)"},
-      {"intra_algorithm", collectives::name(options.intra_algorithm)},
-      {"inter_algorithm", collectives::name(options.inter_algorithm)},
-      {"pipeline_chunks", options.pipeline_chunks
-                              ? io::Json(static_cast<std::int64_t>(*options.pipeline_chunks))
-                              : io::Json("optimal")}};
-  if (!options.candidates.empty()) {
-    tree.set("candidates", io::write_each(options.candidates, [](AlgorithmId candidate) {
-               return collectives::name(candidate);
-             }));
-  }
-  io::set_given(tree, "copy_bandwidth_Bps", communication.copy_bandwidth_Bps);
-  if (const auto& cost = communication.plan_cost) {
-    tree.set("plan_cost",
-             io::Object{{"startup_s", cost->startup_s}, {"per_byte_s", cost->per_byte_s}});
-  }
-  io::set_given(tree, "library", library_tree(communication));
-  if (has_buckets(scenario.training)) {
-    add_schedule_options(buckets::planner(communication.schedule), communication.schedule_options,
-                         tree);
-  }
-  if (communication.compression.method != collectives::CompressionMethod::none) {
-    tree.set("compression", compression_tree(communication.compression));
   }
   return tree;
 }
@@ -302,9 +251,7 @@ io::Json InlineLayers::operator()(std::size_t layer) const {
                              {"backward_s", work.backward.value},
                              {"gradient_bytes", bytes}};
   io::set_given(tree, "dtype", dtype);
-  if (!shape.empty()) {
-    tree.set("shape", std::move(shape));
-  }
+  io::set_if(!shape.empty(), tree, "shape", std::move(shape));
   return tree;
 }
 
@@ -326,9 +273,7 @@ io::Json scenario_tree(const Scenario& given, LayerList layers) {
   io::set_given(tree, "allow_unusual", scenario.allow_unusual);
   io::Json job{io::Object{}};
   io::write_bound(keys::kJobRows, scenario.job, job);
-  if (!job.as_object().empty()) {
-    tree.set("job", std::move(job));
-  }
+  io::set_if(!job.as_object().empty(), tree, "job", std::move(job));
   add_conditions(scenario, tree);
   drop_meaningless(scenario, tree);
   return tree;

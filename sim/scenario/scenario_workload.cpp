@@ -46,17 +46,15 @@ layers::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
     const std::int64_t known = layers::dtype_bytes(tensor.dtype);
     if (known > 0 && value.gradient_bytes->value % known != 0) {
       context.problems.add(json, "gradient_bytes",
-                           std::to_string(value.gradient_bytes->value) +
-                               " bytes is not a whole number of " + std::to_string(known) +
-                               "-byte values of " + tensor.dtype);
+                           "{} bytes is not a whole number of {}-byte values of {}",
+                           value.gradient_bytes->value, known, tensor.dtype);
     }
     const double bytes_each = static_cast<double>(value.gradient_bytes->value) / elements;
     if (!tensor.shape.empty() &&
         (typed ? bytes_each != static_cast<double>(known) : bytes_each != 2 && bytes_each != 4)) {
-      context.problems.add(json, "shape",
-                           base::significant(elements) + " elements do not make " +
-                               std::to_string(value.gradient_bytes->value) + " bytes of " +
-                               (typed ? std::to_string(known) : "2 or 4") + " bytes each");
+      context.problems.add(json, "shape", "{} elements do not make {} bytes of {} bytes each",
+                           base::significant(elements), value.gradient_bytes->value,
+                           typed ? std::to_string(known) : "2 or 4");
     }
     if ((!tensor.dtype.empty() || !tensor.shape.empty()) && value.gradient_bytes->value > 0) {
       value.tensors.push_back(std::move(tensor));
@@ -102,6 +100,81 @@ void check_complete(const layers::Trace& trace, const std::string& file) {
   }
   if (!problems.empty()) {
     throw InputError(std::move(problems));
+  }
+}
+
+// Reports a problem for a sequence length that the table does not allow.
+void check_sequence_length(const io::Json& place, const ParseContext& context,
+                           const layers::ModelTable& table, std::optional<std::int64_t> length) {
+  if (!length) {
+    return;
+  }
+  if (!table.sequence) {
+    context.problems.add(place, "sequence_length", table.name + " has no sequence length");
+  } else if (const std::int64_t most = table.sequence->max_sequence_length;
+             most > 0 && *length > most) {
+    context.problems.add(place, "sequence_length", "{} has {} positions, got {}", table.name, most,
+                         *length);
+  }
+}
+
+std::optional<layers::MeasuredStepTime> parse_measured_step(io::Fields& fields) {
+  std::optional<layers::MeasuredStepTime> measured;
+  fields.object("measured_step", [&](io::Fields& step) {
+    measured.emplace();
+    measured->step = Seconds{step.number("step_s")};
+    measured->batch_size = step.optional_integer("batch_size");
+    measured->sequence_length = step.optional_integer("sequence_length");
+  });
+  return measured;
+}
+
+// "fp16" of a v100: what its part has.
+std::vector<std::string_view> precisions_of(const layers::Gpu& gpu) {
+  std::vector<std::string_view> words;
+  for (const std::string_view word : layers::kPrecisions.all()) {
+    if (gpu.has(*layers::kPrecisions.find(word))) {
+      words.push_back(word);
+    }
+  }
+  return words;
+}
+
+// Reads the keys. Empty without the key `gpu`, and after a problem with one of the keys.
+std::optional<layers::GpuEstimate> parse_estimate(io::Fields& fields, const ParseContext& context) {
+  const std::size_t before = context.problems.list().size();
+  layers::GpuEstimate estimate;
+  const auto gpu = fields.optional_word("gpu");
+  const auto precision = fields.optional_word("dtype", layers::kPrecisions);
+  estimate.recompute = fields.word("recompute", layers::kRecomputes);
+  estimate.accepted = fields.boolean("accept_estimate");
+  estimate.measured = parse_measured_step(fields);
+  estimate.gpu = gpu ? layers::find_gpu(*gpu) : nullptr;
+  if (estimate.gpu == nullptr || context.problems.list().size() > before) {
+    return std::nullopt;
+  }
+  estimate.precision = precision.value_or(estimate.gpu->usual_precision());
+  if (!estimate.gpu->has(estimate.precision)) {
+    fields.refuse("dtype", "{} has no {}; its formats are {}", estimate.gpu->name,
+                  layers::kPrecisions[estimate.precision],
+                  base::joined(precisions_of(*estimate.gpu), " and "));
+    return std::nullopt;
+  }
+  return estimate;
+}
+
+// Reports a problem for a network without attention if the estimate is not accepted, and for a
+// measured step at a sequence length that the table does not allow.
+void check_estimate(io::Fields& fields, const ParseContext& context,
+                    const layers::ModelTable& table, const layers::GpuEstimate& estimate) {
+  fields.refuse_if(!layers::estimates_compared(table) && !estimate.accepted, "gpu",
+                   "{}{}, and estimates of such networks were not compared with measured steps; "
+                   "import a trace, give measured_step, or set accept_estimate",
+                   table.name,
+                   layers::has_attention(table) ? " reads images" : " has no attention");
+  if (estimate.measured) {
+    check_sequence_length(*fields.any("measured_step"), context, table,
+                          estimate.measured->sequence_length);
   }
 }
 
@@ -182,28 +255,6 @@ void load_model(io::Fields& fields, const ParseContext& context, Scenario& scena
           : workload_from_model(table, source.profile);
 }
 
-// "fp16" of a v100: what its part has.
-std::vector<std::string_view> precisions_of(const layers::Gpu& gpu) {
-  std::vector<std::string_view> words;
-  for (const std::string_view word : layers::kPrecisions.all()) {
-    if (gpu.has(*layers::kPrecisions.find(word))) {
-      words.push_back(word);
-    }
-  }
-  return words;
-}
-
-std::optional<layers::MeasuredStepTime> parse_measured_step(io::Fields& fields) {
-  std::optional<layers::MeasuredStepTime> measured;
-  fields.object("measured_step", [&](io::Fields& step) {
-    measured.emplace();
-    measured->step = Seconds{step.number("step_s")};
-    measured->batch_size = step.optional_integer("batch_size");
-    measured->sequence_length = step.optional_integer("sequence_length");
-  });
-  return measured;
-}
-
 } // namespace
 
 // Keys of models are refused elsewhere; granularity defaults to what the trace was measured at.
@@ -231,9 +282,8 @@ void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& s
       load_model(fields, context, scenario);
     }
   } else {
-    if (!is_model && granularity == layers::Granularity::weight) {
-      fields.refuse("granularity", "weight needs a model: traces do not hold tensor shapes");
-    }
+    fields.refuse_if(!is_model && granularity == layers::Granularity::weight, "granularity",
+                     "weight needs a model: traces do not hold tensor shapes");
     source.batch_size = fields.optional_integer("batch_size");
     if (fields.has("trace")) {
       source.trace = fields.string("trace");
@@ -263,44 +313,6 @@ void parse_workload(io::Fields& fields, const ParseContext& context, Scenario& s
   }
 }
 
-std::optional<layers::GpuEstimate> parse_estimate(io::Fields& fields, const ParseContext& context) {
-  const std::size_t before = context.problems.list().size();
-  layers::GpuEstimate estimate;
-  const auto gpu = fields.optional_word("gpu");
-  const auto precision = fields.optional_word("dtype", layers::kPrecisions);
-  estimate.recompute = fields.word("recompute", layers::kRecomputes);
-  estimate.accepted = fields.boolean("accept_estimate");
-  estimate.measured = parse_measured_step(fields);
-  estimate.gpu = gpu ? layers::find_gpu(*gpu) : nullptr;
-  if (estimate.gpu == nullptr || context.problems.list().size() > before) {
-    return std::nullopt;
-  }
-  estimate.precision = precision.value_or(estimate.gpu->usual_precision());
-  if (!estimate.gpu->has(estimate.precision)) {
-    fields.refuse("dtype", std::string(estimate.gpu->name) + " has no " +
-                               std::string(layers::kPrecisions[estimate.precision]) +
-                               "; its formats are " +
-                               base::joined(precisions_of(*estimate.gpu), " and "));
-    return std::nullopt;
-  }
-  return estimate;
-}
-
-void check_estimate(io::Fields& fields, const ParseContext& context,
-                    const layers::ModelTable& table, const layers::GpuEstimate& estimate) {
-  if (!layers::estimates_compared(table) && !estimate.accepted) {
-    fields.refuse(
-        "gpu",
-        table.name + (layers::has_attention(table) ? " reads images" : " has no attention") +
-            ", and estimates of such networks were not compared with measured steps; import a "
-            "trace, give measured_step, or set accept_estimate");
-  }
-  if (estimate.measured) {
-    check_sequence_length(*fields.any("measured_step"), context, table,
-                          estimate.measured->sequence_length);
-  }
-}
-
 void set_estimate(io::Json& workload, const layers::GpuEstimate& estimate) {
   workload.set("gpu", estimate.gpu->name);
   workload.set("dtype", layers::kPrecisions[estimate.precision]);
@@ -311,21 +323,6 @@ void set_estimate(io::Json& workload, const layers::GpuEstimate& estimate) {
     io::set_given(step, "batch_size", estimate.measured->batch_size);
     io::set_given(step, "sequence_length", estimate.measured->sequence_length);
     workload.set("measured_step", std::move(step));
-  }
-}
-
-void check_sequence_length(const io::Json& place, const ParseContext& context,
-                           const layers::ModelTable& table, std::optional<std::int64_t> length) {
-  if (!length) {
-    return;
-  }
-  if (!table.sequence) {
-    context.problems.add(place, "sequence_length", table.name + " has no sequence length");
-  } else if (const std::int64_t most = table.sequence->max_sequence_length;
-             most > 0 && *length > most) {
-    context.problems.add(place, "sequence_length",
-                         table.name + " has " + std::to_string(most) + " positions, got " +
-                             std::to_string(*length));
   }
 }
 

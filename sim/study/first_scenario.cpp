@@ -10,8 +10,8 @@
 #include "document/json_text.hpp"
 #include "run/memory_figures.hpp"
 #include "run/run.hpp"
-#include "scenario/recorded_training.hpp"
 #include "scenario/scenario_conditions.hpp"
+#include "scenario/scenario_training.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "study/sweep/sweep_file.hpp"
 

@@ -24,7 +24,7 @@ struct FirstScenario {
 //   no number of nodes                      8 nodes
 //   several nodes, no network or node type  network 25g-tcp
 //   no /training                            micro-batches and sharding of the trace
-//                                           (scenario/recorded_training.hpp)
+//                                           (scenario/scenario_training.hpp)
 //   a model that no GPU holds               the first that fits of sharding zero1, zero2 and
 //                                           full_shard, else full_shard
 //   no /conditions                          typical, where they are defined, else ideal

@@ -6,7 +6,7 @@
 #include "run/sharding_plan.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::study {

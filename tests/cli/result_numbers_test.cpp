@@ -10,7 +10,7 @@
 #include "run/flows_text.hpp"
 #include "run/network_result.hpp"
 #include "run/run_timeline.hpp"
-#include "scenario/packet/message_class.hpp"
+#include "scenario/packet/packet_settings.hpp"
 #include "scenario/scenario_text.hpp"
 #include "study/solve.hpp"
 #include "testing/tolerance.hpp"

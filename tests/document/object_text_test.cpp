@@ -1,5 +1,5 @@
 // An object written member by member has the text of the whole tree.
-#include "document/object_text.hpp"
+#include "document/json_text.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,6 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "document/json_text.hpp"
 
 using namespace stepsim;
 using namespace stepsim::io;

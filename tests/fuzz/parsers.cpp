@@ -14,8 +14,6 @@
 #include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "import/chakra/import_chakra.hpp"
-#include "import/import_astra_text.hpp"
-#include "import/import_caffe_log.hpp"
 #include "import/import_layer_table.hpp"
 #include "import/import_osu.hpp"
 #include "import/kineto/import_kineto.hpp"

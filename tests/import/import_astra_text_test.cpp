@@ -1,5 +1,5 @@
 // Workloads of ASTRA-sim and SimAI as text (IO 9, 17, A1; INP 2.5).
-#include "import/import_astra_text.hpp"
+#include "import/import_layer_table.hpp"
 
 #include <doctest/doctest.h>
 

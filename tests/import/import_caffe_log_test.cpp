@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "document/temporary_folder.hpp"
-#include "import/import_caffe_log.hpp"
+#include "import/import_layer_table.hpp"
 #include "import/import_samples.hpp"
 #include "testing/tolerance.hpp"
 

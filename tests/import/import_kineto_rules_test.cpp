@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "document/temporary_folder.hpp"
 #include "import/kineto/import_kineto.hpp"
-#include "import/kineto/kineto_event_file.hpp"
+#include "import/kineto/kineto_events.hpp"
 #include "import/kineto/kineto_read.hpp"
 #include "testing/tolerance.hpp"
 

@@ -16,7 +16,6 @@
 #include "nccl/library_fit.hpp"
 #include "nccl/library_record.hpp"
 #include "scenario/files/network_files.hpp"
-#include "scenario/files/node_file.hpp"
 #include "testing/paths.hpp"
 #include "testing/tolerance.hpp"
 

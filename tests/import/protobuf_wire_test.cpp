@@ -1,5 +1,5 @@
 // The wire format of protocol buffers: numbers, fields, and bytes that end early.
-#include "import/chakra/protobuf_wire.hpp"
+#include "import/chakra/chakra_nodes.hpp"
 
 #include <doctest/doctest.h>
 

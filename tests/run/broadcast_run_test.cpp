@@ -9,8 +9,8 @@
 #include "run/period_figures.hpp"
 #include "run/run_timeline.hpp"
 #include "run/scenario_program.hpp"
-#include "scenario/scenario_sharding.hpp"
 #include "scenario/scenario_text.hpp"
+#include "scenario/scenario_training.hpp"
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;

@@ -9,8 +9,8 @@
 #include "run/group_exchange.hpp"
 #include "run/period_figures.hpp"
 #include "run/scenario_program.hpp"
-#include "scenario/scenario_sharding.hpp"
 #include "scenario/scenario_text.hpp"
+#include "scenario/scenario_training.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "testing/tolerance.hpp"
 

@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
-#include "scenario/named_files.hpp"
+#include "scenario/file_names.hpp"
 #include "study/sweep/sweep_helpers.hpp"
 #include "testing/paths.hpp"
 

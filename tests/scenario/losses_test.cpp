@@ -1,5 +1,5 @@
 // The losses of a step by their equations (CON 2, 7).
-#include "scenario/losses.hpp"
+#include "scenario/scenario_conditions.hpp"
 
 #include <doctest/doctest.h>
 

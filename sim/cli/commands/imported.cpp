@@ -8,8 +8,8 @@
 #include "cli/shell/output.hpp"
 #include "document/kind_use.hpp"
 #include "import/chakra/import_chakra.hpp"
-#include "import/import_astra_text.hpp"
 #include "import/import_detect.hpp"
+#include "import/import_layer_table.hpp"
 #include "scenario/files/trace_file.hpp"
 
 #include <system_error>

@@ -8,7 +8,7 @@
 #include "cli/help/help_text.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/problem_file.hpp"
+#include "scenario/program_file.hpp"
 
 namespace stepsim::cli {
 

@@ -132,7 +132,7 @@ struct ScenarioSource {
   // from 0.
   io::Json record;
   std::int64_t replication = 0;
-  // For a result or a point: the digests of the files it was made from (scenario/named_files.hpp).
+  // For a result or a point: the digests of the files it was made from (scenario/file_names.hpp).
   io::Json files{};
 };
 

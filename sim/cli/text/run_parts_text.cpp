@@ -2,7 +2,7 @@
 
 #include "cli/text/topology_text.hpp"
 #include "scenario/scenario_schedule.hpp"
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::cli {
 

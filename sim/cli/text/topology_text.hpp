@@ -4,7 +4,7 @@
 
 #include "links/fabric/fabric.hpp"
 #include "programs/explain/binding_path.hpp"
-#include "scenario/files/node_file.hpp"
+#include "scenario/files/network_files.hpp"
 
 namespace stepsim::cli {
 

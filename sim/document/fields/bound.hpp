@@ -41,9 +41,7 @@ template <class Value> struct Optional<std::optional<Value>> : std::true_type {
 template <class Read> void each_member(Fields& fields, const Key& key, Read read) {
   const Json* json = fields.any(key.name);
   if (!fields.has(key.name)) {
-    if (key.is_required) {
-      fields.refuse(key.name, "must be an object");
-    }
+    fields.refuse_if(key.is_required, key.name, "must be an object");
     return;
   }
   Key row = key.keys.front().required();
@@ -111,7 +109,9 @@ template <class Value> void read_member(Fields& fields, const Key& key, Value& v
   } else if constexpr (std::is_same_v<Value, bool>) {
     value = key.kind == KeyKind::word ? fields.place(key.name) == 1 : fields.boolean(key.name);
   } else if constexpr (std::is_enum_v<Value>) {
-    value = static_cast<Value>(fields.place(key.name));
+    value = static_cast<Value>(
+        kept ? fields.place_or(key.name, key.words.at(static_cast<std::size_t>(value)))
+             : fields.place(key.name));
   } else if constexpr (std::is_same_v<Value, Seconds>) {
     value = {kept ? fields.number_or(key.name, value.value) : fields.number(key.name)};
   } else if constexpr (std::is_same_v<Value, Bytes>) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/collected.hpp"
+#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "document/reader.hpp"
 
@@ -122,34 +123,20 @@ void add_object(Json& schema, const Key& key, Extent extent) {
       required.emplace_back(each->name);
     }
   }
-  if (!properties.as_object().empty()) {
-    schema.set("properties", std::move(properties));
-  }
-  if (!key.is_open) {
-    schema.set("additionalProperties", false);
-  }
+  set_if(!properties.as_object().empty(), schema, "properties", std::move(properties));
+  set_if(!key.is_open, schema, "additionalProperties", false);
   if (extent == Extent::part) {
     return;
   }
-  if (!required.empty()) {
-    schema.set("required", std::move(required));
-  }
-  if (!key.exactly_one_of.empty()) {
-    schema.set("oneOf", required_groups(key.exactly_one_of));
-  }
-  if (!key.at_least_one_of.empty()) {
-    schema.set("anyOf", required_groups(key.at_least_one_of));
-  }
+  set_if(!required.empty(), schema, "required", std::move(required));
+  set_if(!key.exactly_one_of.empty(), schema, "oneOf", required_groups(key.exactly_one_of));
+  set_if(!key.at_least_one_of.empty(), schema, "anyOf", required_groups(key.at_least_one_of));
 }
 
 // How many elements or members there may be.
 void add_sizes(Json& schema, const Key& key, const std::string& what) {
-  if (key.least > 0) {
-    schema.set("min" + what, key.least);
-  }
-  if (key.most > 0) {
-    schema.set("max" + what, key.most);
-  }
+  set_if(key.least > 0, schema, "min" + what, key.least);
+  set_if(key.most > 0, schema, "max" + what, key.most);
 }
 
 void add_list(Json& schema, const Key& key, Extent extent) {
@@ -220,9 +207,7 @@ Json schema_of(const Key& given, Extent around) {
   Json schema{Object{{"description", key.sentence}}};
   add_values(schema, key, extent);
   const Json fallback = json_of(key.fallback, key.kind);
-  if (!fallback.is_null()) {
-    schema.set("default", fallback);
-  }
+  set_given(schema, "default", fallback);
   if (!key.example_json.empty()) {
     schema.set("examples", Array{parse_json(key.example_json, "")});
   } else if (!fallback.is_null()) {
@@ -280,9 +265,7 @@ Json defaults_of(const Key& object) {
     if (value.is_null() && key->kind == KeyKind::object) {
       value = defaults_of(*key);
     }
-    if (!value.is_null()) {
-      defaults.set(key->name, std::move(value));
-    }
+    set_given(defaults, key->name, value);
   }
   return defaults;
 }

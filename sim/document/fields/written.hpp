@@ -71,6 +71,14 @@ template <class Value> void set_given(Json& tree, std::string_view key, const Va
   }
 }
 
+// Sets a key only where it is to be written.
+template <class Value>
+void set_if(bool is_written, Json& tree, std::string_view key, Value&& value) {
+  if (is_written) {
+    tree.set(key, std::forward<Value>(value));
+  }
+}
+
 template <class Enum, std::size_t N>
 void set_given(Json& tree, std::string_view key, std::optional<Enum> value,
                const base::Words<Enum, N>& words) {

@@ -2,8 +2,6 @@
 // is how protocol buffers write them as JSON.
 #include "import/chakra/chakra_nodes.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <initializer_list>
 

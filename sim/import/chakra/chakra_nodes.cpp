@@ -2,8 +2,6 @@
 // order of the nodes.
 #include "import/chakra/chakra_nodes.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <numeric>
 #include <queue>

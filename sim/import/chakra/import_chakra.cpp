@@ -2,8 +2,6 @@
 // forward pass in their order, then those of the backward pass in the reverse order.
 #include "import/chakra/import_chakra.hpp"
 
-#include <fmt/core.h>
-
 #include <set>
 
 #include "base/collected.hpp"
@@ -237,9 +235,8 @@ private:
     const auto add = [&](std::string text) { trace_.warnings.push_back(std::move(text)); };
     if (!counts_.timed) {
       add(fmt::format(
-          "no times: {} without a duration, and run refuses the trace: import the "
-          "Kineto trace of the job, or let a scenario compute them with /workload/model "
-          "and /workload/device",
+          "no times: {} without a duration, and run refuses the trace: import the Kineto trace of "
+          "the job, or let a scenario compute them with /workload/model and /workload/device",
           counted(counts_.compute, "compute node")));
     }
     if (counts_.host > 0) {
@@ -299,10 +296,9 @@ private:
 // Why there is no bucket, and the one thing that helps.
 std::string chakra_remedy(const ChakraFile& file, const ChakraCounts& counts) {
   if (counts.collectives == 0 && counts.launches > 0) {
-    return fmt::format(
-        "{} without comm_type and comm_size: import the protocol buffers (.et) of the "
-        "same job, which hold them",
-        counted(counts.launches, "collective"));
+    return fmt::format("{} without comm_type and comm_size: import the protocol buffers (.et) of "
+                       "the same job, which hold them",
+                       counted(counts.launches, "collective"));
   }
   if (counts.collectives == 0) {
     return fmt::format("{} and no collective: nothing is exchanged; import the trace of a job with "

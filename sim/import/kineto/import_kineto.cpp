@@ -6,8 +6,6 @@
 #include "import/kineto/kineto_read.hpp"
 #include "import/read_ahead.hpp"
 
-#include <fmt/core.h>
-
 namespace stepsim::io {
 
 namespace {
@@ -80,9 +78,8 @@ void add_logged_sizes(const DdpLog& log, const std::optional<std::string>& dtype
     }
     if (step.buckets.size() != log.bucket_bytes.size()) {
       throw InputError(log.file, "",
-                       std::to_string(log.bucket_bytes.size()) + " buckets, but a step of " +
-                           rank.file + " has " + std::to_string(step.buckets.size()) +
-                           " all-reduces");
+                       fmt::format("{} buckets, but a step of {} has {} all-reduces",
+                                   log.bucket_bytes.size(), rank.file, step.buckets.size()));
     }
     for (std::size_t b = 0; b < step.buckets.size(); ++b) {
       CollectiveCall& call = step.buckets[b].call;

@@ -1,11 +1,7 @@
 // Buckets are settled in launch order; what does not fit into one is a candidate of the next.
 #include "import/kineto/kineto_sizes.hpp"
 
-#include <fmt/core.h>
-
 #include <bit>
-
-#include "import/kineto/kineto_found.hpp"
 
 namespace stepsim::io {
 

@@ -1,6 +1,6 @@
 // Operators, annotations and kernels of one collective are three events of the file. The outer two
 // nest on one thread; kernels are tied to them by the moment of their launch.
-#include "import/kineto/kineto_calls.hpp"
+#include "import/kineto/kineto_attribution.hpp"
 
 namespace stepsim::io {
 

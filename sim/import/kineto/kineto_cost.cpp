@@ -2,8 +2,6 @@
 // durations of kernels otherwise; a line or a bound is then made of each group.
 #include "import/kineto/kineto_summary.hpp"
 
-#include <fmt/core.h>
-
 #include "base/random.hpp"
 #include "base/statistics.hpp"
 #include "import/nccl/import_nccl_tests.hpp"

@@ -1,7 +1,5 @@
 // Sources differ in what they know; the order of the gradients is that of the step for all of them.
-#include "import/kineto/kineto_found.hpp"
-
-#include <fmt/core.h>
+#include "import/kineto/kineto_sizes.hpp"
 
 namespace stepsim::io {
 
@@ -13,6 +11,37 @@ void set_tensor(GradientSize& size, const KinetoTensor& tensor) {
     size.dtype = dtype_of_pytorch(tensor.dtype).value_or(DtypeWord{}).word;
     size.shape = tensor.shape;
   }
+}
+
+// The bucket of each gradient: the one that was measured or logged, else what follows in ready
+// order by weight.
+std::vector<std::int32_t> buckets_of(const StepSample& step, std::span<const double> weights) {
+  std::vector<std::int32_t> buckets;
+  for (const GradientSample& gradient : step.gradients) {
+    buckets.push_back(gradient.bucket >= 0 ? gradient.bucket : GradientSize::kNever);
+  }
+  const bool known = std::ranges::any_of(buckets, [](std::int32_t each) { return each >= 0; });
+  if (known || !step.logged_buckets) {
+    return known ? buckets : std::vector<std::int32_t>();
+  }
+  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const auto share = [&](std::size_t b) {
+    return static_cast<double>(step.buckets[b].call.elements) /
+           static_cast<double>(bucket_elements(step));
+  };
+  std::size_t bucket = 0;
+  double end = share(0);
+  double before = 0;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const double part = all > 0 ? weights[i] / all : 1 / static_cast<double>(buckets.size());
+    const std::size_t left = step.buckets.size() - bucket - 1; // each has at least one gradient
+    if (i > 0 && left > 0 && (before + part / 2 > end || buckets.size() - i <= left)) {
+      end += share(++bucket);
+    }
+    buckets[i] = static_cast<std::int32_t>(bucket);
+    before += part;
+  }
+  return buckets;
 }
 
 } // namespace
@@ -163,41 +192,6 @@ std::optional<Found> from_fitting_model(const StepSample& step,
   }
   return found;
 }
-
-namespace {
-
-// The bucket of each gradient: the one that was measured or logged, else what follows in ready
-// order by weight.
-std::vector<std::int32_t> buckets_of(const StepSample& step, std::span<const double> weights) {
-  std::vector<std::int32_t> buckets;
-  for (const GradientSample& gradient : step.gradients) {
-    buckets.push_back(gradient.bucket >= 0 ? gradient.bucket : GradientSize::kNever);
-  }
-  const bool known = std::ranges::any_of(buckets, [](std::int32_t each) { return each >= 0; });
-  if (known || !step.logged_buckets) {
-    return known ? buckets : std::vector<std::int32_t>();
-  }
-  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
-  const auto share = [&](std::size_t b) {
-    return static_cast<double>(step.buckets[b].call.elements) /
-           static_cast<double>(bucket_elements(step));
-  };
-  std::size_t bucket = 0;
-  double end = share(0);
-  double before = 0;
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
-    const double part = all > 0 ? weights[i] / all : 1 / static_cast<double>(buckets.size());
-    const std::size_t left = step.buckets.size() - bucket - 1; // each has at least one gradient
-    if (i > 0 && left > 0 && (before + part / 2 > end || buckets.size() - i <= left)) {
-      end += share(++bucket);
-    }
-    buckets[i] = static_cast<std::int32_t>(bucket);
-    before += part;
-  }
-  return buckets;
-}
-
-} // namespace
 
 // Source 7: the gradients of a bucket share its elements.
 std::optional<Found> from_buckets(const StepSample& step, std::span<const double> weights) {

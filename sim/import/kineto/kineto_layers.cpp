@@ -5,8 +5,6 @@
 
 #include <set>
 
-#include "import/kineto/kineto_names.hpp"
-
 namespace stepsim::io {
 
 namespace {

@@ -1,6 +1,6 @@
 // Ranges of a thread nest, so that the innermost one is found from the last that began, outwards.
 
-#include "import/kineto/kineto_names.hpp"
+#include "import/kineto/kineto_layers.hpp"
 
 namespace stepsim::io {
 

@@ -2,8 +2,6 @@
 // those whose layers are equal are kept. What was dropped, and what looks wrong, becomes a warning.
 #include "import/kineto/kineto_rank.hpp"
 
-#include <fmt/core.h>
-
 #include "base/statistics.hpp"
 #include "scenario/files/import_source.hpp"
 
@@ -189,11 +187,10 @@ void note_graphs(KinetoRank& rank) {
   }
   const double share =
       static_cast<double>(step.graph_time) / std::max(1.0, static_cast<double>(step.times.all()));
-  rank.warnings.push_back(
-      fmt::format("{} cudaGraphLaunch per step: {} of the device time lies in CUDA graphs, whose "
-                  "layers cannot be told apart{}",
-                  step.graph_launches, base::percent(share, 2),
-                  share > 0.5 ? "; profile one run with CUDA graphs off" : ""));
+  rank.warnings.push_back(fmt::format("{} cudaGraphLaunch per step: {} of the device time lies in "
+                                      "CUDA graphs, whose layers cannot be told apart{}",
+                                      step.graph_launches, base::percent(share, 2),
+                                      share > 0.5 ? "; profile one run with CUDA graphs off" : ""));
 }
 
 // The words of a warning without its numbers.

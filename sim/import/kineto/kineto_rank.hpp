@@ -1,4 +1,119 @@
 #pragma once
+// How the device spends a step (all streams together; every moment counts once). A step lasts from
+// the end of the work of the step before it to the end of its own, because the host runs ahead of
+// the device, which may begin with the next step's work early:
+//     stream 1   ..update| |forward...|backward...|  |update|
+//     stream 2                  |exchange of gradients|
+//     counts as          |h|compute...............|e|h|update|
+// The first step of a recording begins with its own work, and lasts at least as long as on the
+// host.
+#include "import/kineto/kineto_layers.hpp"
+
+namespace stepsim::io {
+
+// A moment belongs to the first of these that the device does in it.
+enum class DeviceUse : std::uint8_t {
+  compute,
+  exchange,          // of gradients or of shards of parameters
+  other_collectives, // all others
+  input,             // copies to the device
+  loader,            // nothing: the host waited for input (DataLoader), so the next launch was late
+  host,              // nothing: the next work was launched late for another reason
+  idle               // nothing: the next work waited for something else
+};
+inline constexpr std::size_t kDeviceUses = 7;
+
+struct DeviceStep {
+  std::array<Nanoseconds, kDeviceUses> uses{};
+  [[nodiscard]] Nanoseconds of(DeviceUse use) const { return uses[static_cast<std::size_t>(use)]; }
+  [[nodiscard]] Nanoseconds length() const;
+};
+
+// Takes a recording window by window. Each window holds the steps behind those of the last one; the
+// device may run work of a later window first.
+class DeviceClock {
+public:
+  void add(const KinetoRecording& recording, std::span<const KinetoStep> steps,
+           const Attribution& attribution, std::span<const CollectiveCall> calls);
+  [[nodiscard]] std::vector<DeviceStep> finish(); // [step] of all windows
+
+private:
+  struct Span {
+    Nanoseconds begin{}, end{};
+    Nanoseconds due{}; // the device was idle for want of a launch if it was idle before
+    DeviceUse use{};
+  };
+  struct Mark {
+    Nanoseconds begin{}, end{}; // of the step's own computing and exchanges; end 0: none
+    Nanoseconds host_begin{}, wall{};
+  };
+  [[nodiscard]] DeviceStep split(std::size_t& first, Nanoseconds begin, Nanoseconds end) const;
+  [[nodiscard]] Nanoseconds in_loader(Nanoseconds begin, Nanoseconds end) const;
+
+  std::vector<Span> spans_;          // of all windows
+  std::vector<Mark> marks_;          // [step]
+  std::vector<HostInterval> loader_; // in which the host waits for input
+};
+
+// The steps of a recording, one sample each. A recording whose events are in a file is looked at in
+// windows of some steps, so that memory does not grow with the number of steps:
+//     steps    | 0 | 1 |  | 2 | 3 |  | 4 |
+//     windows  ....0......|....1.....|.2...
+// Operators and annotations belong to every window that they reach into, launches to the one in
+// which they start, work of the device to that of its launch. The samples are the same as if all
+// events were in memory.
+
+// Why the device is idle (INP 1.9). A gap is a time within a step in which no stream of the device
+// runs an item. It is a launch gap, caused by a late host, if the launch of the item after the gap
+// had not begun 2 us before the gap, or had not returned when the gap began. In all other gaps the
+// device waited for a dependency: a stream, a collective or an event.
+struct IdleTime {       // idle times of one step
+  Nanoseconds span{};   // from the start of its first item to the end of its last
+  Nanoseconds idle{};   // sum of all gaps
+  Nanoseconds launch{}; // sum of the launch gaps
+};
+
+struct SampledSteps {
+  std::vector<KinetoStep> steps;
+  std::vector<StepSample> samples;   // [step]
+  std::vector<IdleTime> idle;        // [step]
+  std::vector<DeviceStep> device;    // [step]
+  std::vector<CollectiveCall> calls; // all calls of the recording, in order of start
+  Nanoseconds device_time{};         // sum over all work of the device
+  Nanoseconds outside_steps{};       // the part of it that was launched outside the steps
+};
+
+class KinetoWindows {
+public:
+  explicit KinetoWindows(KinetoRecording& recording) : recording_(recording) {}
+
+  // Samples all steps. Calls demote_ranges(). Throws InputError if there is no device work or no
+  // step, and UsageError for a wrong regular expression.
+  [[nodiscard]] SampledSteps sample(const std::optional<std::string>& step_annotation);
+  // Puts the events of the window that contains the step into recording.events; nothing happens if
+  // all events are in memory. Call it after sample().
+  void load(std::size_t step);
+
+private:
+  struct Range {
+    std::size_t first_step{}, last_step{}; // half-open
+    Nanoseconds begin{}, end{};            // host time that the window covers
+  };
+  struct Window {
+    Range range;
+    KinetoEventFile events{};
+  };
+  void make_windows(const std::vector<KinetoStep>& steps);
+  void fill_windows();
+  void load(Window& window);
+  void sample_into(SampledSteps& result, const Range& range);
+
+  KinetoRecording& recording_;
+  std::vector<Operator> operators_; // of the recording, until they are attributed
+  std::vector<Window> windows_;     // none where all events are in memory
+  DeviceClock clock_;
+};
+
 // Reduces one profiler file to what the trace needs: a sample per step, and the steps to use
 // (IO 4.2, 4.5 rule 5; INP 1.3). Steps are removed in this order:
 //   - steps without device work;
@@ -6,10 +121,6 @@
 //   - the first of the remaining steps, while its device time exceeds the median of the later ones
 //     by more than a fifth, but at least two steps stay;
 //   - steps that are not in the largest group with the same layers (of equal groups, the first).
-
-#include "import/kineto/kineto_windows.hpp"
-
-namespace stepsim::io {
 
 // Sharded jobs (FSDP, ZeRO-3; INP 1.6): a unit is gathered before its forward pass, and again
 // before its backward pass if it was freed in between; its gradient is reduced and scattered as one

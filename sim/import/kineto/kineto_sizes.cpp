@@ -3,10 +3,6 @@
 
 #include "import/kineto/kineto_sizes.hpp"
 
-#include "import/kineto/kineto_found.hpp"
-
-#include <fmt/core.h>
-
 namespace stepsim::io {
 
 namespace {
@@ -137,8 +133,7 @@ bool settle_by_list(const StepSample& step, const SizeSources& sources,
 std::string remedy_of(const StepSample& step, const SizeSources& sources) {
   if (step.gradients.empty()) {
     return "no gradient nodes (torch::autograd::AccumulateGrad) in the backward pass: not a step "
-           "of "
-           "training";
+           "of training";
   }
   std::string fitting;
   std::size_t fits = 0;

@@ -4,7 +4,7 @@
 
 #include "import/kineto/kineto_rank.hpp"
 #include "layers/variability.hpp"
-#include "scenario/files/cost_file.hpp"
+#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::io {
 

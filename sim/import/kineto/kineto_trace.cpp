@@ -2,12 +2,10 @@
 // first rank, whose buckets are those that DDP has settled on.
 #include "import/kineto/import_kineto.hpp"
 
-#include <fmt/core.h>
-
 #include <set>
 
-#include "import/kineto/kineto_found.hpp"
-#include "import/kineto/kineto_names.hpp"
+#include "import/kineto/kineto_layers.hpp"
+#include "import/kineto/kineto_sizes.hpp"
 
 namespace stepsim::io {
 

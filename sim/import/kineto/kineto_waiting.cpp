@@ -1,8 +1,6 @@
 // Clocks are aligned by a constant, or by a line where that halves what is left.
 #include "import/kineto/kineto_summary.hpp"
 
-#include <fmt/core.h>
-
 #include <cmath>
 
 #include "base/statistics.hpp"

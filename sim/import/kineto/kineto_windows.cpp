@@ -1,4 +1,4 @@
-#include "import/kineto/kineto_windows.hpp"
+#include "import/kineto/kineto_rank.hpp"
 
 #include <iterator>
 

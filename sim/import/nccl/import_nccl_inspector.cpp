@@ -3,8 +3,6 @@
 // next repetition of the collective.
 #include "import/nccl/import_nccl_inspector.hpp"
 
-#include <fmt/core.h>
-
 #include <set>
 #include <tuple>
 
@@ -296,10 +294,9 @@ private:
       left_out(count, base::shown_value(operation) + " is no operation of ours");
     }
     if (wrong_rates_ > 0) {
-      result.warnings.push_back(
-          fmt::format("the rate of {} does not follow from size and time: do the sizes mean what "
-                      "the NCCL Inspector writes?",
-                      counted(wrong_rates_, "line")));
+      result.warnings.push_back(fmt::format("the rate of {} does not follow from size and time: do "
+                                            "the sizes mean what the NCCL Inspector writes?",
+                                            counted(wrong_rates_, "line")));
     }
   }
 

@@ -7,8 +7,6 @@
 #include "document/json_text.hpp"
 #include "nccl/node_links.hpp"
 
-#include <fmt/core.h>
-
 namespace stepsim::io {
 
 namespace {
@@ -223,10 +221,9 @@ Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& optio
     if (known.empty() && !options.op) {
       known = op_of_file_name(file);
       if (known.empty()) {
-        throw InputError(
-            input.name, "",
-            "the log does not say which operation: give --op, or the file a name that does "
-            "(allreduce.log)");
+        throw InputError(input.name, "",
+                         "the log does not say which operation: give --op, or the file a name that "
+                         "does (allreduce.log)");
       }
       samples.warnings.push_back(std::string(known) + ": the operation is from the file's name");
     }

@@ -4,8 +4,6 @@
 // does not tell is assumed, and a warning says what.
 #include "import/nccl/import_nccl_topology.hpp"
 
-#include <fmt/core.h>
-
 #include <set>
 
 #include "base/collected.hpp"

@@ -318,9 +318,8 @@ LibraryMeasurements read_measurements(const std::vector<std::string>& paths,
   }
   reading.result.first_file = paths.front();
   if (reading.result.skipped > 0) {
-    reading.result.warnings.push_back(
-        std::to_string(reading.result.skipped) +
-        " rows without a usable operation, size or time were left out");
+    reading.result.warnings.push_back(fmt::format(
+        "{} rows without a usable operation, size or time were left out", reading.result.skipped));
   }
   return std::move(reading.result);
 }

@@ -2,8 +2,6 @@
 // if all have one, else by device number, else as in the file.
 #include "import/nccl/nccl_system.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <set>
 
@@ -44,9 +42,8 @@ Places gpus_of_file(const NcclSystem& system, const std::string& file,
   }
   if (gpus.empty()) {
     throw InputError(file, "",
-                     std::string("no GPU found: no pci element has ") +
-                         (system.any_class ? "the class of one (0x0302)" : "a class") +
-                         "; pass --gpus");
+                     fmt::format("no GPU found: no pci element has {}; pass --gpus",
+                                 system.any_class ? "the class of one (0x0302)" : "a class"));
   }
   if (!sort_by(gpus, system, "rank", &NcclNode::rank, file)) {
     if (ranks > 0) {

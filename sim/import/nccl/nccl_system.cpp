@@ -3,8 +3,6 @@
 // and reported once.
 #include "import/nccl/nccl_system.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <set>
 
@@ -149,15 +147,7 @@ private:
     const auto model = integer(element, "modelid", between(0, 1e6));
     node.family = family;
     node.model = model;
-    for (const XmlElement& child : element.children) {
-      if (child.name == "pci") {
-        pci(child, self);
-      } else if (child.name == "nic") {
-        nic(child, self);
-      } else {
-        ignore(child);
-      }
-    }
+    children(element, self);
   }
 
   // By what the element holds, then by its PCI class.
@@ -186,12 +176,17 @@ private:
     const auto lanes = integer(element, "link_width", between(0, kMostLanes));
     node.lanes = lanes && kPcieLanes.contains(static_cast<double>(*lanes)) ? lanes : std::nullopt;
     node.speed_GTps = link_speed(element);
+    children(element, self);
+  }
+
+  // A device has one GPU at most, and a processor none.
+  void children(const XmlElement& element, std::size_t self) {
     for (const XmlElement& child : element.children) {
       if (child.name == "pci") {
         pci(child, self);
       } else if (child.name == "nic") {
         nic(child, self);
-      } else if (child.name == "gpu" && !has_gpu(self)) {
+      } else if (child.name == "gpu" && element.name == "pci" && !has_gpu(self)) {
         gpu(child, self);
       } else {
         ignore(child);
@@ -252,8 +247,7 @@ private:
         *rate /= 1000;
       }
       const auto latency = number(child, "latency", between(0, 1e9));
-      NcclNode& net =
-          add(child, NcclKind::net, "net" + std::to_string(dev.value_or(nets_)), parent);
+      NcclNode& net = add(child, NcclKind::net, fmt::format("net{}", dev.value_or(nets_)), parent);
       net.rate_Mbps = rate && *rate >= 1 ? rate : std::nullopt;
       net.rate_in_kbps = in_kbps;
       net.latency_us = latency && *latency > 0 ? latency : std::nullopt;

@@ -9,8 +9,6 @@
 // Job launchers put tags and time stamps in front, NCCL its own lines between.
 #include "import/nccl/import_nccl_tests.hpp"
 
-#include <fmt/core.h>
-
 #include <cctype>
 
 namespace stepsim::io {

@@ -94,6 +94,40 @@ buckets::Cost low_rank_cost(const Scenario& scenario, const collectives::Collect
                                       bytes > 0 ? std::max(0.0, seconds - startup) / bytes : 0}};
 }
 
+using collectives::CompressCosts;
+
+void apply(const links::CompressionCosts& given, CompressCosts& costs) {
+  if (!given.form.empty()) {
+    costs.n_log_n = given.form == "n_log_n";
+  }
+  for (const auto& [key, value] : given.values) {
+    const auto* const known = std::ranges::find(kCostKeys, key, &CostKey::key);
+    assert(known != kCostKeys.end() && "a profile holds known costs only");
+    costs.*known->value = value;
+  }
+}
+
+// The row of a name that says which part it is; null for others.
+const layers::Gpu* gpu_of(std::string_view name) {
+  const auto all = layers::gpus();
+  const auto found = std::ranges::find_if(
+      all, [&](const layers::Gpu& gpu) { return layers::may_be_same_gpu(gpu.name, name); });
+  return found == all.end() || layers::part_name(name).part.empty() ? nullptr : &*found;
+}
+
+const layers::Gpu* gpu_of(const Scenario& scenario) {
+  if (const auto& estimate = scenario.workload_source.profile.estimate) {
+    return estimate->gpu;
+  }
+  const layers::Gpu* timed = gpu_of(scenario.workload.device);
+  return timed == nullptr && scenario.cluster.node ? gpu_of(scenario.cluster.node->gpu) : timed;
+}
+
+// Seconds and bytes have units, which a formula has not: "1MB" is no formula.
+base::QuantityKind quantity_of(std::string_view key) {
+  return base::kind_of_key(key).value_or(base::QuantityKind::size);
+}
+
 } // namespace
 
 std::optional<double> measured_seconds(const Scenario& scenario,
@@ -162,23 +196,6 @@ buckets::Cost compressed_cost(const Scenario& scenario, const collectives::Colle
                : programs::sampled_cost(seconds);
 }
 
-namespace {
-
-using collectives::CompressCosts;
-
-void apply(const links::CompressionCosts& given, CompressCosts& costs) {
-  if (!given.form.empty()) {
-    costs.n_log_n = given.form == "n_log_n";
-  }
-  for (const auto& [key, value] : given.values) {
-    const auto* const known = std::ranges::find(kCostKeys, key, &CostKey::key);
-    assert(known != kCostKeys.end() && "a profile holds known costs only");
-    costs.*known->value = value;
-  }
-}
-
-} // namespace
-
 collectives::CompressCosts costs_of(const links::NetworkProfile& profile,
                                     collectives::CompressionMethod method) {
   const collectives::CompressionRow& row = collectives::row(method);
@@ -198,26 +215,6 @@ collectives::CompressCosts costs_of(const links::NetworkProfile& profile,
   apply_all(row.name);
   return costs;
 }
-
-namespace {
-
-// The row of a name that says which part it is; null for others.
-const layers::Gpu* gpu_of(std::string_view name) {
-  const auto all = layers::gpus();
-  const auto found = std::ranges::find_if(
-      all, [&](const layers::Gpu& gpu) { return layers::may_be_same_gpu(gpu.name, name); });
-  return found == all.end() || layers::part_name(name).part.empty() ? nullptr : &*found;
-}
-
-const layers::Gpu* gpu_of(const Scenario& scenario) {
-  if (const auto& estimate = scenario.workload_source.profile.estimate) {
-    return estimate->gpu;
-  }
-  const layers::Gpu* timed = gpu_of(scenario.workload.device);
-  return timed == nullptr && scenario.cluster.node ? gpu_of(scenario.cluster.node->gpu) : timed;
-}
-
-} // namespace
 
 CompressCosts low_rank_costs(const Scenario& scenario, std::int64_t rank) {
   const layers::Gpu* gpu = gpu_of(scenario);
@@ -271,9 +268,7 @@ io::Json compression_tree(const collectives::Compression& compression) {
   const collectives::CompressionRow& row = collectives::row(compression.method);
   io::Json tree{io::Object{{"method", row.name}}};
   const auto set = [&](std::string_view key, io::Json value) {
-    if (collectives::has_key(row, key)) {
-      tree.set(key, std::move(value));
-    }
+    io::set_if(collectives::has_key(row, key), tree, key, std::move(value));
   };
   for (const auto members : {std::span<const io::NamedMember<Compression>>(kExchangeMembers),
                              std::span<const io::NamedMember<Compression>>(kOwnMembers)}) {
@@ -297,9 +292,7 @@ io::Json compression_tree(const collectives::Compression& compression) {
   const collectives::CompressCosts& costs = compression.costs;
   io::Json cost_tree{io::Object{{"form", links::kSelectForms[costs.n_log_n ? 1 : 0]}}};
   for (const auto& [key, value] : kCostKeys) {
-    if (in_form(key, costs.n_log_n)) {
-      cost_tree.set(key, costs.*value);
-    }
+    io::set_if(in_form(key, costs.n_log_n), cost_tree, key, costs.*value);
   }
   set("costs", std::move(cost_tree));
   const collectives::CustomCompressor& custom = compression.custom;
@@ -313,15 +306,6 @@ io::Json compression_tree(const collectives::Compression& compression) {
   }
   return tree;
 }
-
-namespace {
-
-// Seconds and bytes have units, which a formula has not: "1MB" is no formula.
-base::QuantityKind quantity_of(std::string_view key) {
-  return base::kind_of_key(key).value_or(base::QuantityKind::size);
-}
-
-} // namespace
 
 base::Formula read_formula(io::Fields& fields, std::string_view key) {
   const io::Json* value = fields.any(key);
@@ -347,21 +331,15 @@ base::Formula read_formula(io::Fields& fields, std::string_view key) {
 void check_custom(io::Fields& fields, const collectives::Compression& compression,
                   std::optional<std::int64_t> elements, std::optional<std::int64_t> ranks) {
   const collectives::CustomCompressor& custom = compression.custom;
-  if (!fields.has("bytes_per_worker")) {
-    fields.refuse("bytes_per_worker",
-                  "required: what a worker sends for n elements, a number or a formula");
-  }
+  fields.refuse_if(!fields.has("bytes_per_worker"), "bytes_per_worker",
+                   "required: what a worker sends for n elements, a number or a formula");
   constexpr std::string_view kKey = io::key_of<&Compression::density>();
   bool uses_density = false;
   for (const auto& [key, formula] : collectives::kCustomFormulas) {
     uses_density = uses_density || (custom.*formula).uses(collectives::kDensityVariable);
   }
-  if (uses_density && !compression.density) {
-    fields.refuse(kKey, "required by the formulas");
-  }
-  if (fields.has(kKey) && !uses_density) {
-    fields.refuse(kKey, "no formula uses density");
-  }
+  fields.refuse_if(uses_density && !compression.density, kKey, "required by the formulas");
+  fields.refuse_if(fields.has(kKey) && !uses_density, kKey, "no formula uses density");
   if (!elements || !ranks) {
     return;
   }

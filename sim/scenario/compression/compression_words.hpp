@@ -1,11 +1,11 @@
 #pragma once
 // The cost keys of `/communication/compression` with the members that they set, one list for
 // reading and writing. The rows with their meaning are in
-// scenario/files/keys/compression_cost_keys.hpp.
+// scenario/files/keys/samples_keys.hpp.
 
 #include "collectives/compress/compression.hpp"
 #include "document/fields/members.hpp"
-#include "scenario/files/keys/compression_cost_keys.hpp"
+#include "scenario/files/keys/samples_keys.hpp"
 
 namespace stepsim::study {
 

@@ -63,10 +63,9 @@ void parse_value_bytes(io::Fields& fields, const CompressionRow& row, const Comp
                        Compression& out) {
   const bool half = row.method == CompressionMethod::fp16 && use.elements;
   out.value_bytes = fields.integer_or("value_bytes", half ? 2 : 4);
-  if (half && out.value_bytes != 2) {
-    fields.refuse("value_bytes", "must be 2: fp16 sends values of 2 bytes, got " +
-                                     std::to_string(out.value_bytes));
-  }
+  fields.refuse_if(half && out.value_bytes != 2, "value_bytes",
+                   "must be 2: fp16 sends values of 2 bytes, got " +
+                       std::to_string(out.value_bytes));
 }
 
 // Elements of the whole gradient, where they are known and whole.
@@ -77,9 +76,8 @@ std::optional<std::int64_t> elements_of(io::Fields& fields, const Compression& o
   }
   const std::int64_t bytes = *use.gradient_bytes;
   if (bytes % out.value_bytes != 0) {
-    fields.problems().add(fields.json(), std::to_string(bytes) +
-                                             " bytes is not a whole number of " +
-                                             std::to_string(out.value_bytes) + "-byte values");
+    fields.problems().refuse(fields.json(), "{} bytes is not a whole number of {}-byte values",
+                             bytes, out.value_bytes);
     return std::nullopt;
   }
   return bytes / out.value_bytes;
@@ -100,26 +98,22 @@ void check_selection(io::Fields& fields, const ParseContext& context, const Comp
   }
   const std::int64_t most = elements.value_or(std::numeric_limits<std::int64_t>::max());
   if (out.k && (*out.k < 1 || *out.k > most)) {
-    const std::string range =
-        elements ? "in [1, " + std::to_string(most) + "]" : std::string(">= 1");
+    const std::string range = elements ? fmt::format("in [1, {}]", most) : std::string(">= 1");
     fields.refuse("k", "must be " + range + ", got " + std::to_string(*out.k));
   }
-  if (fields.has("k") && use.schedule != buckets::Schedule::single) {
-    fields.refuse("k", "k is only defined for schedule single; use density");
-  }
+  fields.refuse_if(fields.has("k") && use.schedule != buckets::Schedule::single, "k",
+                   "k is only defined for schedule single; use density");
   constexpr std::int64_t kLargestIndexed = std::int64_t{1} << 32;
   if (elements && *elements > kLargestIndexed && out.index_bytes <= 4) {
     fields.refuse("index_bytes", std::to_string(*elements) + " elements need index_bytes 8");
   }
-  if (!out.density_warmup.empty() && !fields.has("iterations_per_epoch")) {
-    fields.refuse("iterations_per_epoch", "required by density_warmup");
-  }
+  fields.refuse_if(!out.density_warmup.empty() && !fields.has("iterations_per_epoch"),
+                   "iterations_per_epoch", "required by density_warmup");
   if (fields.has("iterations_per_epoch") && out.density_warmup.empty()) {
     context.needs_meaning(fields, "iterations_per_epoch", false, "a constant density");
   }
-  if (!out.density_warmup.empty() && fields.has("k")) {
-    fields.refuse("density_warmup", "needs density, not k");
-  }
+  fields.refuse_if(!out.density_warmup.empty() && fields.has("k"), "density_warmup",
+                   "needs density, not k");
 }
 
 void parse_own_keys(io::Fields& fields, Compression& out) {
@@ -166,10 +160,9 @@ void check_ranks(io::Fields& fields, const CompressionUse& use, const Compressio
     fields.refuse("allgather", "recursive_doubling needs a power-of-two rank count, got " +
                                    std::to_string(*use.ranks) + "; use bruck, ring or auto");
   }
-  if (row.method == CompressionMethod::hierarchical_topk && use.ranks &&
-      (use.gpus_per_node < 2 || *use.ranks < 2 * use.gpus_per_node)) {
-    fields.refuse("method", "hierarchical_topk needs at least 2 nodes and 2 GPUs per node");
-  }
+  fields.refuse_if(row.method == CompressionMethod::hierarchical_topk && use.ranks &&
+                       (use.gpus_per_node < 2 || *use.ranks < 2 * use.gpus_per_node),
+                   "method", "hierarchical_topk needs at least 2 nodes and 2 GPUs per node");
   const bool gathered = row.kind == CompressionKind::sparse || row.kind == CompressionKind::encoded;
   if (!gathered || use.algorithm == TrainingAlgorithm::sync_sgd) {
     return;
@@ -179,19 +172,14 @@ void check_ranks(io::Fields& fields, const CompressionUse& use, const Compressio
                                 " needs training algorithm sync_sgd, pipe_sgd or od_sgd");
     return;
   }
-  const auto refuse = [&](std::string_view key, const std::string& what) {
-    fields.refuse(key, what + " is not defined for training algorithm " +
-                           std::string(kTrainingAlgorithms[use.algorithm]));
+  const auto refuse_if = [&](bool is_wrong, std::string_view key, std::string_view what) {
+    fields.refuse_if(is_wrong, key, "{} is not defined for training algorithm {}", what,
+                     kTrainingAlgorithms[use.algorithm]);
   };
-  if (!compression.density_warmup.empty()) {
-    refuse("density_warmup", "a density_warmup");
-  }
-  if (row.method == CompressionMethod::ok_topk && compression.dense_warmup_iterations > 0) {
-    refuse("dense_warmup_iterations", "dense_warmup_iterations above 0");
-  }
-  if (compression.select_stream == collectives::SelectStream::side) {
-    refuse("select_stream", "side");
-  }
+  refuse_if(!compression.density_warmup.empty(), "density_warmup", "a density_warmup");
+  refuse_if(row.method == CompressionMethod::ok_topk && compression.dense_warmup_iterations > 0,
+            "dense_warmup_iterations", "dense_warmup_iterations above 0");
+  refuse_if(compression.select_stream == collectives::SelectStream::side, "select_stream", "side");
 }
 
 // The row of the method; null after a problem.
@@ -264,9 +252,7 @@ Compression parse_compression(const io::Json& json, const ParseContext& context,
   fields.no_more();
   if (!fields.has("method")) { // an empty object is no compression
     for (const auto& [key, value] : object.as_object()) {
-      if (fields.has(key)) {
-        fields.refuse(key, key + " needs a method beside it");
-      }
+      fields.refuse_if(fields.has(key), key, key + " needs a method beside it");
     }
     return out;
   }
@@ -291,9 +277,8 @@ Compression parse_compression(const io::Json& json, const ParseContext& context,
        {std::pair{"ratio", "a number"}, {"rank", "an integer"}, {"block", "an integer"}}) {
     const bool by_default =
         row->kind == CompressionKind::codec && row->method != CompressionMethod::custom_codec;
-    if (collectives::has_key(*row, key) && !by_default && !values.has(key)) {
-      fields.refuse(key, "required (" + std::string(kind) + ")");
-    }
+    fields.refuse_if(collectives::has_key(*row, key) && !by_default && !values.has(key), key,
+                     "required (" + std::string(kind) + ")");
   }
   if (row->kind == CompressionKind::sparse) {
     check_selection(values, context, use, out);

@@ -3,8 +3,6 @@
 // layers decide together (names, order, totals) is checked afterwards, once all of them are whole.
 #include "scenario/files/trace_file.hpp"
 
-#include <fmt/core.h>
-
 #include <set>
 
 #include "document/fields/members.hpp"
@@ -91,8 +89,7 @@ void check_scaling(const Json& json, const layers::ModelTable& table, Problems& 
     const std::int64_t unit =
         layer.scaling == layers::MacScaling::tokens ? length : length * length;
     if (layer.macs % unit != 0) {
-      problems.add(place, "macs",
-                   fmt::format("must be a multiple of {}, got {}", unit, layer.macs));
+      problems.add(place, "macs", "must be a multiple of {}, got {}", unit, layer.macs);
     }
   }
 }
@@ -124,8 +121,7 @@ void check_execution(const Json& json, const layers::ModelTable& table, Problems
     if (!index) {
       problems.add(place, "execution_index", "required, because other layers have one");
     } else if (*index > count) {
-      problems.add(place, "execution_index",
-                   fmt::format("must be in [1, {}], got {}", count, *index));
+      problems.add(place, "execution_index", "must be in [1, {}], got {}", count, *index);
     } else if (!seen.insert(*index).second) {
       problems.add(place, "execution_index", std::to_string(*index) + " appears twice");
     }
@@ -138,7 +134,7 @@ void check_totals(const Json& json, const layers::ModelTable& table, Problems& p
   const auto compare = [&](std::string_view key, std::int64_t sum) {
     const std::int64_t given = fields.integer_or(key, sum);
     if (given != sum) {
-      problems.add(json, key, fmt::format("{}, but the layers sum to {}", given, sum));
+      problems.add(json, key, "{}, but the layers sum to {}", given, sum);
     }
   };
   compare("elements", table.elements());

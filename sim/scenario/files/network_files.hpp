@@ -1,19 +1,67 @@
 #pragma once
+// Node types (kind node_preset, CLU 9): a machine for the library model, with nominal rates and
+// sources for readers.
+#include "collectives/collective.hpp"
+#include "document/json.hpp"
+#include "document/reader.hpp"
+#include "links/profile/profile.hpp"
+#include "nccl/calibration.hpp"
+#include "nccl/layout.hpp"
+
+namespace stepsim::io {
+
+// A number of the file with its source, for tables.
+struct SourcedNumber {
+  std::string key;
+  double value{};
+  double low{}, high{};      // range of the measurements; `value` if the file gives none
+  std::string label, source; // "" for a plain number
+};
+
+struct NodePreset {
+  nccl::NodeType node;
+  std::string label; // one of keys::kNodeLabels
+  std::string note, gpu;
+  std::optional<double> link_nominal_Bps, nic_nominal_Bps;
+  std::vector<SourcedNumber> numbers; // in the order of the keys
+};
+
+// Throws InputError with all problems, also those of the file that `of_nominal` names.
+[[nodiscard]] NodePreset parse_node_preset(const Json& json);
+
+// The path of the file that `of_nominal` names, from the working directory; "" if it names none.
+[[nodiscard]] std::string file_of_shares(const Json& preset);
+// The preset with the rates that the shares of `of_nominal` give. Problems are added.
+[[nodiscard]] Json with_rates_of_nominal(const Json& preset, Problems& problems);
+
+// Reads `of_nominal`, an object with some of the keys of keys::kNominalRates.
+[[nodiscard]] std::vector<SourcedNumber> read_nominal_shares(Fields& parent);
+// The object; null if there are no shares.
+[[nodiscard]] Json nominal_shares_json(const std::vector<SourcedNumber>& shares);
+
+// Reads the node type of a name, or of a path (study::is_shipped_name). Throws as
+// study::shipped_file() and parse_node_preset() do.
+[[nodiscard]] NodePreset read_node_preset(const std::string& data_folder, const std::string& name);
+
+// Reads the keys of the library model, all but the name, from a preset or from `node` of a
+// calibration. Appends sourced numbers to `numbers`.
+[[nodiscard]] nccl::NodeType read_node_type(Fields& fields, std::vector<SourcedNumber>& numbers);
+// Adds the same keys to `object`, with plain numbers; read_node_type() of them gives an equal
+// value.
+void write_node_type(const nccl::NodeType& node, Json& object);
+
+// The links of a node type as a network profile: its network is the fabric between nodes, which
+// `"network": "dgx_h100"` of a scenario selects, and its link class is the link between GPUs, which
+// `"intra_network": "dgx_h100"` selects.
+
+[[nodiscard]] links::NetworkProfile profile_of_node(const NodePreset& preset);
+
 // Reads files of networks: profiles, topologies, links between pairs of ranks, and calibrations of
 // collective libraries.
 //
 // Reads network profiles (kind network_calibration, CAL 5) into links::NetworkProfile. All keys of
 // the format are checked, also those that the simulator does not use (residuals, kernels, device).
 // An estimate may be a number or {value, low, high}.
-
-#include "collectives/collective.hpp"
-#include "document/json.hpp"
-#include "document/reader.hpp"
-#include "links/profile/profile.hpp"
-#include "nccl/calibration.hpp"
-#include "scenario/files/node_file.hpp"
-
-namespace stepsim::io {
 
 // Intervals are checked and dropped; valid ranges are kept, so that a run can report how far it
 // extrapolates. Missing values stay empty, and a scenario must then give them. Throws InputError
@@ -23,10 +71,6 @@ namespace stepsim::io {
 // Reads the parts of a profile about training: how much longer dense all-reduces took than the
 // network model predicts, compression costs, and timed kernels (SPA 9, CAL 5). Used by
 // parse_profile() only.
-
-// Each function reads one key of the file if it is present, and reports problems through `fields`;
-void parse_dense_inflation(Fields& fields, links::NetworkProfile& profile);
-void parse_compression_costs(Fields& fields, links::NetworkProfile& profile);
 
 // Reads and writes topology files (kind topology) as links::Topology: hosts, switches and
 // full-duplex links, or a preset with its parameters. It is checked that ids are unique, the two
@@ -39,7 +83,7 @@ void parse_compression_costs(Fields& fields, links::NetworkProfile& profile);
 // read, so they are not written; neither are the warnings of a preset.
 [[nodiscard]] Json to_json(const links::Topology& topology);
 
-// The files of `stepsim collective` (COL 1): kind `links` (keys/links_keys.hpp), and bare lists
+// The files of `stepsim collective` (COL 1): kind `links` (keys/topology_keys.hpp), and bare lists
 // with the bytes or the entry time of each rank.
 
 // A pair of ranks as the file has it.

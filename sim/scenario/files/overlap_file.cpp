@@ -97,9 +97,7 @@ Json to_json(const OverlapFit& fit) {
   }
   tree.set("steps", write_each(fit.steps, [&](const OverlapStep& step) {
              Json each = Object{{"schedule", step.schedule}};
-             if (!fit.leave_out.empty()) {
-               each.set("left_out", step.left_out);
-             }
+             set_if(!fit.leave_out.empty(), each, "left_out", step.left_out);
              set_members<&OverlapStep::step_s, &OverlapStep::predicted_s>(step, each);
              set_given(each, "held_out_s", step.held_out_s);
              return each;

@@ -8,8 +8,6 @@
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/keys/profile_keys.hpp"
 
-#include <fmt/core.h>
-
 namespace stepsim::io {
 
 namespace {
@@ -125,9 +123,7 @@ LinkClass parse_link_class(Fields& link) {
   value.latency_s = estimate(link, "latency_s").value_or(0);
   value.per_byte_s = estimate(link, "per_byte_s").value_or(0);
   for (const std::string_view cost : {"latency_s", "per_byte_s"}) {
-    if (link.json().is_object() && !link.has(cost)) {
-      link.refuse(cost, "required (a number)");
-    }
+    link.refuse_if(link.json().is_object() && !link.has(cost), cost, "required (a number)");
   }
   value.delay_s = estimate(link, "delay_s").value_or(0);
   value.block_latency_s = estimate(link, "block_latency_s");
@@ -150,9 +146,8 @@ links::CurveSegment parse_segment(Fields& fields, double after) {
                                    std::numeric_limits<double>::infinity());
   segment.startup_s = fields.number("startup_s");
   segment.per_byte_s = fields.number("per_byte_s");
-  if (segment.from_bytes < after) {
-    fields.refuse("from_bytes", "segments must be ascending and disjoint");
-  }
+  fields.refuse_if(segment.from_bytes < after, "from_bytes",
+                   "segments must be ascending and disjoint");
   skip_at_bound(fields);
   return segment;
 }
@@ -245,6 +240,58 @@ links::CompressionCosts parse_costs(Fields& fields, std::string_view method) {
   return costs;
 }
 
+// Each function reads one key of the file if it is present, and reports problems through `fields`;
+// Factors are one per number of ranks. A list of the wrong kind keeps its length by repeating its
+// last rank or a factor of 1, so that a single bad entry is reported once and does not also make
+// the lengths differ.
+void parse_dense_inflation(Fields& fields, links::NetworkProfile& profile) {
+  fields.object("dense_inflation", [&](Fields& inflation) {
+    auto& [ranks, factors] = profile.dense_inflation;
+    for (const Json& value : inflation.list("ranks")) {
+      const Range range = keys::kInflationRanks.front().range;
+      const auto number = checked_integer(value, range, inflation.problems());
+      if (number && !ranks.empty() && *number <= ranks.back()) {
+        inflation.problems().refuse(value, "ranks must be strictly ascending, got {} after {}",
+                                    shown(value), ranks.back());
+      }
+      ranks.push_back(number.value_or(ranks.empty() ? 1 : ranks.back()));
+    }
+    for (const Json& value : inflation.list("factor")) {
+      const Range range = keys::kInflationFactor.front().range;
+      const auto number = checked_number(value, {}, inflation.problems());
+      if (number && !range.contains(*number)) {
+        inflation.problems().add(value, "factor " + range.text() + ", got " + shown(value));
+      }
+      factors.push_back(number.value_or(1));
+    }
+    inflation.refuse_if(inflation.has("ranks") && ranks.empty(), "ranks",
+                        "needs at least one entry");
+    inflation.refuse_if(factors.size() != ranks.size(), "factor",
+                        "must have as many entries as ranks");
+  });
+}
+
+// The keys are names of methods. A name without costs is asked for with `any`, which marks it as
+// seen, or it would be reported as an unknown key a second time.
+void parse_compression_costs(Fields& fields, links::NetworkProfile& profile) {
+  fields.object("compression_costs", [&](Fields& methods) {
+    if (!methods.json().is_object()) {
+      return;
+    }
+    for (const auto& member : methods.json().as_object()) {
+      const std::string& method = member.first;
+      if (const std::string problem = no_costs_for(method); !problem.empty()) {
+        methods.problems().add(member.second, problem);
+        (void)methods.any(method);
+        continue;
+      }
+      methods.object(method, [&](Fields& costs) {
+        profile.compression_costs.push_back(parse_costs(costs, method));
+      });
+    }
+  });
+}
+
 } // namespace
 
 // Parts are read in the order of the format's description. A profile with none of network, links
@@ -274,60 +321,6 @@ NetworkProfile parse_profile(const Json& json) {
   }
   fields.finish();
   return profile;
-}
-
-// Factors are one per number of ranks. A list of the wrong kind keeps its length by repeating its
-// last rank or a factor of 1, so that a single bad entry is reported once and does not also make
-// the lengths differ.
-void parse_dense_inflation(Fields& fields, links::NetworkProfile& profile) {
-  fields.object("dense_inflation", [&](Fields& inflation) {
-    auto& [ranks, factors] = profile.dense_inflation;
-    for (const Json& value : inflation.list("ranks")) {
-      const Range range = keys::kInflationRanks.front().range;
-      const auto number = checked_integer(value, range, inflation.problems());
-      if (number && !ranks.empty() && *number <= ranks.back()) {
-        inflation.problems().add(value,
-                                 fmt::format("ranks must be strictly ascending, got {} after {}",
-                                             shown(value), ranks.back()));
-      }
-      ranks.push_back(number.value_or(ranks.empty() ? 1 : ranks.back()));
-    }
-    for (const Json& value : inflation.list("factor")) {
-      const Range range = keys::kInflationFactor.front().range;
-      const auto number = checked_number(value, {}, inflation.problems());
-      if (number && !range.contains(*number)) {
-        inflation.problems().add(value, "factor " + range.text() + ", got " + shown(value));
-      }
-      factors.push_back(number.value_or(1));
-    }
-    if (inflation.has("ranks") && ranks.empty()) {
-      inflation.refuse("ranks", "needs at least one entry");
-    }
-    if (factors.size() != ranks.size()) {
-      inflation.refuse("factor", "must have as many entries as ranks");
-    }
-  });
-}
-
-// The keys are names of methods. A name without costs is asked for with `any`, which marks it as
-// seen, or it would be reported as an unknown key a second time.
-void parse_compression_costs(Fields& fields, links::NetworkProfile& profile) {
-  fields.object("compression_costs", [&](Fields& methods) {
-    if (!methods.json().is_object()) {
-      return;
-    }
-    for (const auto& member : methods.json().as_object()) {
-      const std::string& method = member.first;
-      if (const std::string problem = no_costs_for(method); !problem.empty()) {
-        methods.problems().add(member.second, problem);
-        (void)methods.any(method);
-        continue;
-      }
-      methods.object(method, [&](Fields& costs) {
-        profile.compression_costs.push_back(parse_costs(costs, method));
-      });
-    }
-  });
 }
 
 } // namespace stepsim::io

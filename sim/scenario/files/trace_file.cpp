@@ -6,13 +6,12 @@
 
 #include "scenario/files/trace_file.hpp"
 
+#include <algorithm>
+
 #include "document/fields/members.hpp"
 #include "scenario/files/import_source.hpp"
-#include "scenario/files/keys/measured_keys.hpp"
+#include "scenario/files/keys/model_keys.hpp"
 #include "scenario/files/keys/trace_keys.hpp"
-
-#include <algorithm>
-#include <fmt/core.h>
 
 namespace stepsim::io {
 
@@ -79,17 +78,17 @@ Tensor parse_trace_tensor(Fields& fields) {
   read_members(kExtra, fields, tensor);
   fields.no_more();
   if (!tensor.shape.empty() && tensor.elements && count != static_cast<double>(*tensor.elements)) {
-    fields.refuse("shape", fmt::format("does not make {} elements", *tensor.elements));
+    fields.refuse("shape", "does not make {} elements", *tensor.elements);
   }
   const std::int64_t size = layers::dtype_bytes(tensor.dtype);
   if (tensor.elements && tensor.bytes && size > 0 &&
       tensor.bytes->value != *tensor.elements * size) {
-    fields.refuse("bytes", fmt::format("{}, but {} elements of {} are {}", tensor.bytes->value,
-                                       *tensor.elements, tensor.dtype, *tensor.elements * size));
+    fields.refuse("bytes", "{}, but {} elements of {} are {}", tensor.bytes->value,
+                  *tensor.elements, tensor.dtype, *tensor.elements * size);
   }
   if (!tensor.elements && tensor.bytes && size > 0 && tensor.bytes->value % size != 0) {
-    fields.refuse("bytes", fmt::format("{} bytes is not a whole number of {}-byte values of {}",
-                                       tensor.bytes->value, size, tensor.dtype));
+    fields.refuse("bytes", "{} bytes is not a whole number of {}-byte values of {}",
+                  tensor.bytes->value, size, tensor.dtype);
   }
   return tensor;
 }
@@ -109,8 +108,8 @@ Layer parse_trace_layer(Fields& fields) {
   }
   if (known && !layer.tensors.empty() && layer.gradient_bytes &&
       layer.gradient_bytes->value != sum) {
-    fields.refuse("gradient_bytes",
-                  fmt::format("{}, but the tensors sum to {}", layer.gradient_bytes->value, sum));
+    fields.refuse("gradient_bytes", "{}, but the tensors sum to {}", layer.gradient_bytes->value,
+                  sum);
   }
   return layer;
 }
@@ -133,9 +132,8 @@ MeasuredUnit parse_unit(Fields& fields) {
     };
     unit.first_layer = bound(range.front());
     unit.last_layer = bound(range.back());
-    if (range.size() != 2 || unit.last_layer < unit.first_layer) {
-      fields.refuse("layers", "must be the first and the last layer");
-    }
+    fields.refuse_if(range.size() != 2 || unit.last_layer < unit.first_layer, "layers",
+                     "must be the first and the last layer");
   }
   return unit;
 }
@@ -143,10 +141,8 @@ MeasuredUnit parse_unit(Fields& fields) {
 // `index` may be left out. Where it is given it must be the position, because launch order is what
 // the list stands for.
 MeasuredBucket parse_bucket(Fields& fields, std::int64_t expected) {
-  if (fields.integer_or("index", expected) != expected) {
-    fields.refuse("index",
-                  fmt::format("buckets are numbered from 0 in launch order, this is {}", expected));
-  }
+  fields.refuse_if(fields.integer_or("index", expected) != expected, "index",
+                   "buckets are numbered from 0 in launch order, this is {}", expected);
   MeasuredBucket bucket = read_members(kBucket, fields);
   bucket.transfer = parse_transfer(fields);
   return bucket;

@@ -1,7 +1,7 @@
 #pragma once
 // The keys of /cluster of a scenario: machines, network and topology.
 
-#include "scenario/files/keys/cost_keys.hpp"
+#include "scenario/files/keys/samples_keys.hpp"
 #include "scenario/keys/library_model_keys.hpp"
 #include "scenario/keys/packet_keys.hpp"
 #include "scenario/scenario.hpp"
@@ -18,19 +18,17 @@ inline constexpr double kMaxRanks = 1 << 20;
 // likely means 10 Gbit/s; taken as 10 bytes/s, it would give times that are wrong by eight orders
 // of magnitude, with no error.
 inline constexpr io::Key kAllowUnusual =
-    boolean(
-        "allow_unusual",
-        "Accepts bandwidths below 1 kB/s or above 1e14 B/s, latencies of 10 s or more and buckets "
-        "below 256 bytes, which otherwise count as numbers that lack their unit.")
+    boolean("allow_unusual",
+            "Accepts bandwidths below 1 kB/s or above 1e14 B/s, latencies of 10 s or more and "
+            "buckets below 256 bytes, which otherwise count as numbers that lack their unit.")
         .by_default(false);
 
 // The latency L of the LogGP model; latency_s is the overhead o of that model.
 inline constexpr io::Key kDelay =
-    number(
-        "delay_s",
-        "Time from when the ports of a message are free until it is there, s: latency that holds "
-        "no port. The default is 0.",
-        io::at_least(0))
+    number("delay_s",
+           "Time from when the ports of a message are free until it is there, s: latency that "
+           "holds no port. The default is 0.",
+           io::at_least(0))
         .example("5e-5");
 
 // Neither latency_s nor bandwidth_Bps has a default: they differ between kinds of nodes by more
@@ -52,9 +50,8 @@ inline constexpr std::array kIntraKeys{
            io::at_least(0))
         .example("1e-6"),
     text("calibration", "File of kind network_calibration, or the name of a shipped one. Its link "
-                        "class nvlink, pcie "
-                        "or host counts, else its network; latency_s and bandwidth_Bps next to it "
-                        "replace its values.")
+                        "class nvlink, pcie or host counts, else its network; latency_s and "
+                        "bandwidth_Bps next to it replace its values.")
         .example(R"("nvlink-a100")")};
 
 // A string instead of an object is the name or file of a calibration, as for `network`.
@@ -85,8 +82,7 @@ inline constexpr std::array kCostForms{
 inline constexpr std::array kNetwork{
     word("model", kNetworkModels,
          "alpha_beta: latency and bandwidth per message; flow: links shared fairly by the messages "
-         "on "
-         "them; packet: every packet.")
+         "on them; packet: every packet.")
         .by_default("alpha_beta")
         .because("messages do not disturb each other"),
     word("transport", links::kCarriers,
@@ -122,8 +118,7 @@ inline constexpr std::array kNetwork{
             io::between(1, 2))
         .by_default(2),
     text("calibration", "File of kind network_calibration, or the name of a shipped one; latency_s "
-                        "and bandwidth_Bps "
-                        "next to it replace its values.")
+                        "and bandwidth_Bps next to it replace its values.")
         .example(R"("../topologies/10g-tcp.calibration.json")"),
     either("cost", kCostForms, "Time of one exchange by its bytes, or a file of kind cost.")
         .example(R"({"startup_s": 0.000908, "per_byte_s": 7.4e-10})"),
@@ -231,20 +226,18 @@ inline constexpr std::array kCluster{
     kNvlsRate,
     kNvlsStartup,
     kSwitchLatency,
-    either(
-        "intra_network", kIntraForms,
-        "Network inside a node, or the name or file of its calibration. Several GPUs per node need "
-        "one, unless a calibration, a cost or a topology describes it.")
+    either("intra_network", kIntraForms,
+           "Network inside a node, or the name or file of its calibration. Several GPUs per node "
+           "need one, unless a calibration, a cost or a topology describes it.")
         .example(R"({"latency_s": 5e-6, "bandwidth_Bps": 5e10})")
         .because("the link class inside a node of the calibration"),
     either("network", kNetworkForms,
            "The network between nodes, or the name or file of its calibration. One node may do "
            "without.")
         .example(kNetworkForms.front().example_json),
-    either(
-        "topology", kTopologyForms,
-        "Hosts, switches and links. The default is a star of the nodes with the cables of network "
-        "(half its latency each).")
+    either("topology", kTopologyForms,
+           "Hosts, switches and links. The default is a star of the nodes with the cables of "
+           "network (half its latency each).")
         .example(kTopologyForms.back().example_json),
     either("rank_placement", kPlacementForms,
            "Hosts of the ranks: packed in the order of the topology, spread by one machine of each "

@@ -84,8 +84,7 @@ inline constexpr std::array kCollectiveKeys{
         .because("links are free while sums are made"),
     word("chunking", collectives::kChunkings,
          "Whether a chunk has whole elements, or exactly its part of the bytes. The default is "
-         "real, "
-         "or integer in a simulated network.")
+         "real, or integer in a simulated network.")
         .example(R"("real")")
         .because("as the network model has it"),
     integer("element_bytes", "Bytes of an element, the smallest part of a chunk.", io::at_least(1))
@@ -117,18 +116,16 @@ inline constexpr std::array kCollectiveKeys{
     word("next_forward", programs::kNextForwards,
          "Whether a layer of the next forward pass waits for its own gradients, or for all. The "
          "default is per_layer; barrier with synchronous servers on alpha_beta whose messages go "
-         "one "
-         "by one, or that send one message.")
+         "one by one, or that send one message.")
         .example(R"("barrier")")
         .because("a layer starts when its own gradients are there"),
     either("copy_bandwidth_Bps", kCopyForms,
            "Speed of copies into and out of merged messages, bytes/s. The default is no copies.")
         .nullable()
         .example("1e11"),
-    object(
-        "plan_cost", kPlanCost,
-        "Time of a message that the planner of buckets counts with. The default is the time that "
-        "messages take.")
+    object("plan_cost", kPlanCost,
+           "Time of a message that the planner of buckets counts with. The default is the time "
+           "that messages take.")
         .nullable()
         .example(R"({"startup_s": 0.000908, "per_byte_s": 7.4e-10})"),
     either("compression", kCompressionForms, "Compression of gradients.")

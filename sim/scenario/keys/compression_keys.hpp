@@ -3,7 +3,7 @@
 // (SPA 14).
 
 #include "collectives/compress/compression.hpp"
-#include "scenario/files/keys/compression_cost_keys.hpp"
+#include "scenario/files/keys/samples_keys.hpp"
 
 namespace stepsim::study::keys {
 
@@ -14,14 +14,8 @@ inline constexpr double kMaxRank = 1 << 20;
 inline constexpr double kMostRatio = 1000; // entries sent / entries requested
 
 // The rows of costs, which are 0 in a scenario unless a calibration gives them.
-inline constexpr auto kCompressionCosts = [] {
-  std::array<io::Key, io::keys::kCompressionCosts.size() + 1> rows;
-  for (std::size_t i = 0; i < io::keys::kCompressionCosts.size(); ++i) {
-    rows[i] = io::keys::kCompressionCosts[i].by_default(0);
-  }
-  rows.back() = io::keys::kSelectForm;
-  return rows;
-}();
+inline constexpr auto kCompressionCosts =
+    io::keys::cost_keys([](const io::Key& key) { return key.by_default(0); });
 
 // The density of each epoch in turn; after the last one the density of the method is used.
 inline constexpr std::array kDensity{
@@ -115,10 +109,9 @@ inline constexpr std::array kCompression{
     integer("dense_warmup_iterations", "Dense iterations at the start.", io::at_least(0))
         .by_default(512),
     text("name", "What the custom compressor is called in tables.").example(R"("mine")"),
-    word(
-        "exchange", collectives::kCustomExchanges,
-        "Exchange of the custom compressor: around a ring, gathered by all, through one server, or "
-        "up and down a tree.")
+    word("exchange", collectives::kCustomExchanges,
+         "Exchange of the custom compressor: around a ring, gathered by all, through one server, "
+         "or up and down a tree.")
         .by_default("ring"),
     either("bytes_per_worker", kBytesForms, "Bytes that a worker sends for a bucket.")
         .example(R"("n * density * 8")"),

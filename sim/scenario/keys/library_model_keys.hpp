@@ -6,7 +6,7 @@
 //     {"cluster": {"preset": "dgx_h100", "nodes": 10},
 //      "communication": {"collective": "library", "library": {"version": "2.29"}}}
 
-#include "scenario/files/keys/library_keys.hpp"
+#include "scenario/files/keys/node_keys.hpp"
 
 namespace stepsim::study::keys {
 

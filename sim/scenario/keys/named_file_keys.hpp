@@ -2,7 +2,7 @@
 // The keys of an element of the list `files`, in results and in the headers of sweeps.
 
 #include "document/fields/written.hpp"
-#include "scenario/named_files.hpp"
+#include "scenario/file_names.hpp"
 
 namespace stepsim::study::keys {
 

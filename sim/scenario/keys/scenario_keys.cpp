@@ -17,42 +17,8 @@ constexpr std::array<std::string_view, 1> kExamples{R"({
   "training": {"iterations": 10},
   "communication": {"collective": "ring", "schedule": "mg_wfbp"}, "seed": 1})"};
 
-} // namespace
-
-io::FileKind scenario_file() { return {"scenario", &kScenario, kExamples}; }
-
-// The words of all planners, in the order of their table: a planner that is added there is a word
-// here.
-std::vector<std::string_view> schedules() {
-  return base::collected<std::string_view>(buckets::planners(), &buckets::Planner::name);
-}
-
-// A problem file has no model behind it: planners that need forward times or measured buckets are
-// no words of it.
-
-namespace {
-
 constexpr std::array<std::string_view, 1> kProblemExamples{
     R"({"schema_version": 1, "kind": "problem", "ready_s": [0.001, 0.002, 0.004], "bytes": [4000000, 1000, 2000000], "cost": {"startup_s": 0.0009, "per_byte_s": 7.4e-10}, "planners": {"horovod": {"fusion_bytes": 1000000}}})"};
-
-} // namespace
-
-std::vector<std::string_view> problem_schedules() {
-  std::vector<std::string_view> words;
-  for (const buckets::Planner& planner : buckets::planners()) {
-    if (planner.fits_problem_files()) {
-      words.push_back(planner.name);
-    }
-  }
-  return words;
-}
-
-io::FileKind problem_file() { return {"problem", &kProblem, kProblemExamples}; }
-
-// The words of a key follow from the table of algorithms: an algorithm that is added there is a
-// word here.
-
-namespace {
 
 using collectives::AlgorithmId;
 
@@ -68,6 +34,26 @@ template <class Take> std::vector<std::string_view> names(Take take) {
 }
 
 } // namespace
+
+io::FileKind scenario_file() { return {"scenario", &kScenario, kExamples}; }
+
+// The words of all planners, in the order of their table: a planner that is added there is a word
+// here.
+std::vector<std::string_view> schedules() {
+  return base::collected<std::string_view>(buckets::planners(), &buckets::Planner::name);
+}
+
+// A problem file has no model behind it: planners that need forward times or measured buckets are
+// no words of it.
+
+std::vector<std::string_view> problem_schedules() {
+  return base::names_where(buckets::planners(), &buckets::Planner::fits_problem_files);
+}
+
+io::FileKind problem_file() { return {"problem", &kProblem, kProblemExamples}; }
+
+// The words of a key follow from the table of algorithms: an algorithm that is added there is a
+// word here.
 
 std::vector<std::string_view> candidates() {
   return names([](AlgorithmId) { return true; });

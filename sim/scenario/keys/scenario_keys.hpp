@@ -1,19 +1,103 @@
 #pragma once
 // The keys of a scenario file, its root object.
-
 #include "document/fields/key.hpp"
+#include "document/fields/members.hpp"
+#include "document/fields/schema.hpp"
 #include "layers/variability.hpp"
+#include "scenario/conditions.hpp"
 #include "scenario/keys/cluster_keys.hpp"
-#include "scenario/keys/conditions_keys.hpp"
-#include "scenario/keys/job_keys.hpp"
 #include "scenario/keys/training_keys.hpp"
 #include "scenario/keys/workload_keys.hpp"
+#include "scenario/scenario.hpp"
 
 namespace stepsim::study::keys {
 
-// The keys of /variability of a scenario (PIP 9).
-
 using namespace io::rows;
+
+// The keys of /job of a scenario.
+
+inline constexpr std::array kJobRows{
+    of<&Job::samples>(integer("Samples to train on, those of all epochs together.",
+                              io::between(1, io::kMostExact))
+                          .example("1.2e8")),
+    of<&Job::tokens>(
+        integer("Tokens to train on, in place of samples.", io::between(1, io::kMostExact))
+            .example("3e11")),
+    of<&Job::tokens_per_sample>(
+        integer("Tokens of a sample. The default is the sequence length of the model.",
+                io::between(1, io::kMostExact))
+            .example("4096")
+            .because("sequence length of the model")),
+    of<&Job::price_per_gpu_hour>(number("Price of a GPU, USD per hour. The default is the list "
+                                        "price of the node type, where its file has one.",
+                                        io::at_least(0))
+                                     .plain()
+                                     .example("2.5")),
+    of<&Job::node_mtbf_s>(number("Mean time between failures of one machine, s. Any machine that "
+                                 "fails stops the training.",
+                                 io::at_least(1))
+                              .example("1.8e8")),
+    of<&Job::checkpoint_s>(
+        number("Time for which a checkpoint stops the training, s.", io::above(0)).example("30")),
+    of<&Job::restart_s>(
+        number("Time from a failure until the training goes on from its last checkpoint, s.",
+               io::at_least(0))
+            .example("600"))};
+inline constexpr auto kJob = io::keys_of(kJobRows);
+
+// The keys of /conditions of a scenario, and of a file of kind conditions (CON 1).
+
+inline constexpr std::array kFactorValueKeys{
+    number("value", "The factor.", io::at_least(0)).plain().example("0.36").required(),
+    number("low", "Low end of the range that holds 80 % of all sites.", io::at_least(0))
+        .plain()
+        .example("0.26"),
+    number("high", "High end of that range.", io::at_least(0)).plain().example("0.5"),
+    number("tau",
+           "Standard deviation between sites instead of low and high: of the logarithm, or "
+           "of the value of l_0, l_1, l_low and q.",
+           io::at_least(0))
+        .plain()
+        .example("0.25"),
+    text("evidence", "What the number was fitted to.").example(R"("163 rows of 8 sources")")};
+inline constexpr std::array kFactorValueForms{
+    number("factors", "The factor, taken as known.", io::at_least(0)).plain().example("0.36"),
+    object("factors", kFactorValueKeys, "The factor with its range.")
+        .example(R"({"value": 0.36, "low": 0.26, "high": 0.5})")};
+inline constexpr std::array kOneFactor{
+    either("factors", kFactorValueForms, "One factor, known or with its range.").example("0.36")};
+inline constexpr io::Key kFactorMap =
+    map("factors", kOneFactor, "Factors by name.")
+        .named(kFactors)
+        .example(R"({"e_pcie": {"value": 0.36, "low": 0.26, "high": 0.5}})");
+
+inline constexpr std::array kConditionsKeys{
+    word("kind", kConditionsKinds,
+         "ideal: links reach their rate, messages cost their latency, computing is as measured; "
+         "typical: what real runs were found to lose.")
+        .by_default("ideal")
+        .because("nothing is lost; real steps are longer"),
+    kFactorMap.says("Factors that replace those of the file, by name."),
+    text("file", "File of kind conditions with the factors, or the name of a shipped one.")
+        .by_default("typical")
+        .example(R"("mine.conditions.json")")};
+
+// A string instead of an object is its kind.
+inline constexpr std::array kConditionsForms{
+    word("conditions", kConditionsKinds, "The kind alone.").example(R"("typical")"),
+    object("conditions", kConditionsKeys, "The kind with factors.")
+        .example(R"({"kind": "typical"})")};
+
+inline constexpr std::array kConditionsFileKeys{
+    text("note", "Words for readers.").example(R"("fitted to our own runs")"),
+    kFactorMap.says("The factors; all of them.").required()};
+inline constexpr io::Key kConditionsFile =
+    object("conditions", kConditionsFileKeys,
+           "What real runs lose against nominal rates: factors with their spread between sites.");
+
+[[nodiscard]] io::FileKind conditions_file();
+
+// The keys of /variability of a scenario (PIP 9).
 
 // Measured factors are scaled to a mean of 1: they change the spread of times, not their mean.
 inline constexpr std::array kFactor{
@@ -100,11 +184,10 @@ inline constexpr std::array kScenarioKeys{
 
 // Unknown keys are errors at every level, with the nearest known key, so that no misspelt key is
 // replaced by its default.
-inline constexpr io::Key kScenario =
-    io::rows::object("scenario", kScenarioKeys,
-                     "One training run to predict: workload, cluster, training, communication. "
-                     "Times are in seconds, "
-                     "sizes in bytes, speeds in bytes/s; a file name is relative to this file.");
+inline constexpr io::Key kScenario = io::rows::object(
+    "scenario", kScenarioKeys,
+    "One training run to predict: workload, cluster, training, communication. Times are in "
+    "seconds, sizes in bytes, speeds in bytes/s; a file name is relative to this file.");
 
 // The kind of file with its root and its examples, from which the schema is made.
 [[nodiscard]] io::FileKind scenario_file();

@@ -28,12 +28,11 @@ inline constexpr io::Key kCaps =
         .sizes(1)
         .by_default("[1, 25]")
         .example("[2, 8, 32]");
-inline constexpr io::Key kGroups =
-    list("groups", kGroup,
-         "Layers of each message, in the order in which messages are sent: every layer with a "
-         "gradient is in one list.")
-        .sizes(1)
-        .example(R"([["fc"], [1, 0]])");
+inline constexpr io::Key kGroups = list("groups", kGroup,
+                                        "Layers of each message, in the order in which messages "
+                                        "are sent: every layer with a gradient is in one list.")
+                                       .sizes(1)
+                                       .example(R"([["fc"], [1, 0]])");
 
 inline constexpr io::Key kBucketBytes =
     integer("bucket_bytes", "Size of a bucket, bytes.", io::at_least(1))
@@ -83,11 +82,9 @@ inline constexpr std::array kScheduleOptions{
             .by_default("equal")
             .example(R"("by_size")")),
     of<&buckets::ScheduleOptions::contention>(
-        number("How much messages slow each other: k of them each have 1 "
-               "/ (1 + contention (k - 1)) of "
-               "the rate of one. The default is 0.5 with a measured cost "
-               "or curve, else 1, which shares "
-               "the link.",
+        number("How much messages slow each other: k of them each have 1 / (1 + contention (k - "
+               "1)) of the rate of one. The default is 0.5 with a measured cost or curve, else 1, "
+               "which shares the link.",
                io::at_least(0))
             .example("0.5")),
     of<&buckets::ScheduleOptions::preset>(
@@ -131,11 +128,10 @@ inline constexpr std::array kScheduleForms{
         .exactly_one("caps|groups")
         .example(R"({"name": "mine", "caps": [1, 25]})")};
 inline constexpr io::Key kScheduleWord =
-    either(
-        "schedule", kScheduleForms,
-        "How gradients are merged into messages; trace has the buckets that the trace was measured "
-        "with. The default is trace where these buckets hold all gradients, else ddp; single for "
-        "pipe_sgd and parameter_server.")
+    either("schedule", kScheduleForms,
+           "How gradients are merged into messages; trace has the buckets that the trace was "
+           "measured with. The default is trace where these buckets hold all gradients, else ddp; "
+           "single for pipe_sgd and parameter_server.")
         .named(schedules)
         .example(R"("wfbp")");
 

@@ -2,9 +2,7 @@
 // The keys of /training of a scenario (PIP 2).
 
 #include "scenario/keys/communication_keys.hpp"
-#include "scenario/keys/local_training_keys.hpp"
-#include "scenario/keys/overlap_settings_keys.hpp"
-#include "scenario/keys/sharding_keys.hpp"
+#include "scenario/keys/training_parts_keys.hpp"
 
 namespace stepsim::study::keys {
 
@@ -73,23 +71,21 @@ inline constexpr std::array kTrainingRows{
                 "steps.",
                 io::between(1, 1e6))
             .by_default(10)),
-    of<&Training::discard_iterations>(
-        integer("First iterations that the means leave out. The default is 1 "
-                "where periods differ, else 0.",
-                io::at_least(0))
-            .example("1")),
+    of<&Training::discard_iterations>(integer("First iterations that the means leave out. The "
+                                              "default is 1 where periods differ, else 0.",
+                                              io::at_least(0))
+                                          .example("1")),
     by_hand<Training>(number("update_s",
                              "Time of the weight update, s. The default is the trace's "
                              "time of update and framework, times the ranks that shared it.",
                              io::at_least(0))
                           .example("0.0007")),
-    of<&Training::loss>(
-        number("Time of the loss between forward and backward, s; it counts as forward "
-               "of the last layer.",
-               io::at_least(0))
-            .by_default(0)
-            .example("0.001")
-            .because("the workload has it or it takes no time")),
+    of<&Training::loss>(number("Time of the loss between forward and backward, s; it counts as "
+                               "forward of the last layer.",
+                               io::at_least(0))
+                            .by_default(0)
+                            .example("0.001")
+                            .because("the workload has it or it takes no time")),
     of<&Training::input>(number("Time to read a batch, s.", io::at_least(0))
                              .by_default(0)
                              .example("0.01")
@@ -105,16 +101,15 @@ inline constexpr std::array kTrainingRows{
             .by_default(0)
             .example("0.0001")
             .because("an exchange starts at once")),
-    io::Bound<Training>{
-        either("host_copy_Bps", kHostCopyForms,
-               "Speed of copies through host memory before and after every exchange, bytes/s; 0 "
-               "means that there are none.")
-            .by_default(0)
-            .because("nothing is copied through host memory"),
-        nullptr,
-        [](const io::Key& row, const Training& training) {
-          return io::binding::member_json(row, training.host_copy_Bps);
-        }},
+    io::Bound<Training>{either("host_copy_Bps", kHostCopyForms,
+                               "Speed of copies through host memory before and after every "
+                               "exchange, bytes/s; 0 means that there are none.")
+                            .by_default(0)
+                            .because("nothing is copied through host memory"),
+                        nullptr,
+                        [](const io::Key& row, const Training& training) {
+                          return io::binding::member_json(row, training.host_copy_Bps);
+                        }},
     by_hand<Training>(either("pipeline_width", kPipelineWidthForms,
                              "Iteration t waits for the exchange of iteration t - K.")
                           .by_default(2)
@@ -146,26 +141,21 @@ inline constexpr std::array kTrainingRows{
                               "Whether computing is in 16 or 8 bits, of which typical conditions "
                               "lose more. The default follows from the dtype of a gpu.")
                           .example("true")),
-    of<&Training::mode>(
-        word(
-            kServerModes,
-            "Whether all workers train in step, nobody waits, or no worker runs further ahead than "
-            "staleness_bound (stale synchronous).")
-            .by_default("sync")
-            .because("workers wait for each other")),
-    by_hand<Training>(
-        integer(
-            "staleness_bound",
-            "Iterations that a worker may be ahead: iteration t waits until the server has the "
-            "gradients of iteration t - 1 - staleness_bound of all workers; null means no limit. "
-            "Required with mode ssp.",
-            io::at_least(0))
-            .nullable()
-            .example("3")),
+    of<&Training::mode>(word(kServerModes,
+                             "Whether all workers train in step, nobody waits, or no worker runs "
+                             "further ahead than staleness_bound (stale synchronous).")
+                            .by_default("sync")
+                            .because("workers wait for each other")),
+    by_hand<Training>(integer("staleness_bound",
+                              "Iterations that a worker may be ahead: iteration t waits until the "
+                              "server has the gradients of iteration t - 1 - staleness_bound of "
+                              "all workers; null means no limit. Required with mode ssp.",
+                              io::at_least(0))
+                          .nullable()
+                          .example("3")),
     by_hand<Training>(integer("servers",
-                              "Number of parameter servers. The default is 1; with "
-                              "placement sharded it is the number "
-                              "of workers.",
+                              "Number of parameter servers. The default is 1; with placement "
+                              "sharded it is the number of workers.",
                               io::between(1, 1048576))
                           .example("1")
                           .because("the fewest that fit the placement")),
@@ -180,19 +170,17 @@ inline constexpr std::array kTrainingRows{
              "Asynchronous servers receive, add and send in parallel, or one after the other.")
             .by_default("pipelined")),
     by_hand<Training>(word("server_split", kServerSplits,
-                           "Every tensor is cut into one part per server, or dedicated "
-                           "servers have whole tensors in "
-                           "turn.")
+                           "Every tensor is cut into one part per server, or dedicated servers "
+                           "have whole tensors in turn.")
                           .by_default("even")
                           .because("every tensor is split over all servers")),
     of<&Training::optimizer>(
-        word(
-            layers::kOptimizers,
-            "Optimizer, whose state takes memory: adam (AdamW, too) has two moments, momentum one, "
-            "adafactor a row and a column of each matrix. PyTorch's default adam updates all "
-            "parameters at once, which adam_fused does without a temporary copy of them; "
-            "adam_composed makes four copies, as TensorFlow's BERT does. Times do not depend on "
-            "it.")
+        word(layers::kOptimizers,
+             "Optimizer, whose state takes memory: adam (AdamW, too) has two moments, momentum "
+             "one, adafactor a row and a column of each matrix. PyTorch's default adam updates all "
+             "parameters at once, which adam_fused does without a temporary copy of them; "
+             "adam_composed makes four copies, as TensorFlow's BERT does. Times do not depend on "
+             "it.")
             .by_default(layers::kOptimizers[layers::Optimizer::adam])
             .example(R"("momentum")")
             .because("two moments for each parameter")),
@@ -208,8 +196,7 @@ inline constexpr std::array kTrainingRows{
     of<&Training::context_bytes>(
         number("Bytes that a process needs on its GPU before it trains: kernels, buffers of the "
                "communication library. Measured processes need 0.5 to 2 GB; 1 GB is assumed, and 5 "
-               "% of the capacity more "
-               "with /workload/kernels tensorflow.",
+               "% of the capacity more with /workload/kernels tensorflow.",
                io::at_least(0))
             .example("1.4e9")),
     of<&Training::activation_bytes>(
@@ -219,21 +206,18 @@ inline constexpr std::array kTrainingRows{
             .example("2e10")),
     by_hand<Training>(kMicroBatches),
     by_hand<Training>(
-        word(
-            "accumulation_exchange", kAccumulationExchanges,
-            "Whether gradients are exchanged after the last micro-batch or after each. The default "
-            "is "
-            "last; each with sharded parameters. It cannot be set for zero1, which exchanges after "
-            "the last, or zero2, which exchanges after each.")
+        word("accumulation_exchange", kAccumulationExchanges,
+             "Whether gradients are exchanged after the last micro-batch or after each. The "
+             "default is last; each with sharded parameters. It cannot be set for zero1, which "
+             "exchanges after the last, or zero2, which exchanges after each.")
             .example(R"("each")")),
     by_hand<Training>(either("sharding", kShardingForms,
                              "What is sharded over the ranks: a strategy, or an object with it.")
                           .example(R"("full_shard")")),
     by_hand<Training>(
-        object(
-            "convergence", kConvergence,
-            "What lost gradients cost: epochs_lossless up to a loss fraction of x1, rising to (1 + "
-            "beta) times that at x2, and no convergence above.")
+        object("convergence", kConvergence,
+               "What lost gradients cost: epochs_lossless up to a loss fraction of x1, rising to "
+               "(1 + beta) times that at x2, and no convergence above.")
             .nullable()
             .example(
                 R"({"epochs_lossless": 90, "iterations_per_epoch": 5005, "x2": 0.3, "beta": 1})"))};

@@ -32,8 +32,7 @@ inline constexpr std::array kLayer{
         .example("37632")
         .required(),
     word("dtype", io::keys::dtypes,
-         "Element type of the gradients. Values of unknown type count "
-         "as 4 bytes each.")
+         "Element type of the gradients. Values of unknown type count as 4 bytes each.")
         .example(R"("float32")"),
     list("shape", kDimension, "Shape of the weight, which low-rank compression needs.")
         .example("[64, 3, 7, 7]")};
@@ -88,9 +87,8 @@ inline constexpr std::array kMeasuredStep{
 inline constexpr std::array kWorkload{
     text("trace", "Trace file, relative to this file, or the name of a shipped trace.")
         .example(R"("../traces/resnet50.json")"),
-    text("model",
-         "Name of a shipped model table, or a file: a table, or the config.json of a Hugging Face "
-         "model.")
+    text("model", "Name of a shipped model table, or a file: a table, or the config.json of a "
+                  "Hugging Face model.")
         .example(R"("resnet50")"),
     list("layers", kLayers, "Layers in forward order.")
         .sizes(1)

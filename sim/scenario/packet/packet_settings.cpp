@@ -24,20 +24,17 @@ std::uint32_t whole(io::Fields& fields, std::string_view key) {
 void parse_sizes(io::Fields& fields, links::PacketOptions& options) {
   io::read_bound(keys::kPacketRows, fields, options);
   const std::string mtu = std::to_string(options.mtu_wire_bytes);
-  if (options.mtu_wire_bytes < options.header_bytes + options.value_bytes) {
-    fields.refuse("mtu_wire_bytes", "no room for one value: a packet of " + mtu +
-                                        " bytes has a header of " +
-                                        std::to_string(options.header_bytes));
-  }
-  if (options.mtu_wire_bytes + options.wire_overhead_bytes > keys::kMostPacketBytes) {
-    fields.refuse("wire_overhead_bytes",
-                  "a packet with its overhead has at most 65535 bytes, got " + mtu + " + " +
-                      std::to_string(options.wire_overhead_bytes));
-  }
-  if (options.control_bytes > options.mtu_wire_bytes) {
-    fields.refuse("control_bytes", "must be at most mtu_wire_bytes (" + mtu + "), got " +
-                                       std::to_string(options.control_bytes));
-  }
+  fields.refuse_if(options.mtu_wire_bytes < options.header_bytes + options.value_bytes,
+                   "mtu_wire_bytes",
+                   "no room for one value: a packet of " + mtu + " bytes has a header of " +
+                       std::to_string(options.header_bytes));
+  fields.refuse_if(options.mtu_wire_bytes + options.wire_overhead_bytes > keys::kMostPacketBytes,
+                   "wire_overhead_bytes",
+                   "a packet with its overhead has at most 65535 bytes, got " + mtu + " + " +
+                       std::to_string(options.wire_overhead_bytes));
+  fields.refuse_if(options.control_bytes > options.mtu_wire_bytes, "control_bytes",
+                   "must be at most mtu_wire_bytes (" + mtu + "), got " +
+                       std::to_string(options.control_bytes));
 }
 
 // Links out of the switch that has most of them.
@@ -69,9 +66,7 @@ void parse_buffer(io::Fields& fields, const ParseContext& context, const links::
     context.needs_meaning(buffer, "packets", port, where);
     context.needs_meaning(buffer, "bytes", port || shared, where);
     context.needs_meaning(buffer, "alpha", shared, where);
-    if (port && packets && bytes) {
-      buffer.refuse("bytes", "give either packets or bytes");
-    }
+    buffer.refuse_if(port && packets && bytes, "bytes", "give either packets or bytes");
     if (port && bytes && !packets) {
       result.packets = links::kNoThreshold;
       result.bytes = *bytes;
@@ -80,11 +75,9 @@ void parse_buffer(io::Fields& fields, const ParseContext& context, const links::
     } else if (shared) {
       result.bytes = bytes.value_or(kSharedBytes);
       const std::int64_t least = std::int64_t{options.mtu_wire_bytes} * most_ports(fabric);
-      if (result.bytes < least) {
-        buffer.refuse("bytes", "must hold a packet for every port of a switch (" +
-                                   std::to_string(least) + " bytes), got " +
-                                   std::to_string(result.bytes));
-      }
+      buffer.refuse_if(result.bytes < least, "bytes",
+                       "must hold a packet for every port of a switch ({} bytes), got {}", least,
+                       result.bytes);
     }
   });
 }
@@ -146,25 +139,36 @@ void parse_faults(io::Fields& fields, const ParseContext& context, const links::
   });
 }
 
+// The most packets of a port.
+std::uint32_t cap_of(const links::BufferOptions& buffer) {
+  return buffer.scope == links::BufferScope::port ? buffer.packets : links::kNoThreshold;
+}
+
+// The lowest and the highest rate of a port of a switch; infinite and 0 without switches.
+std::pair<double, double> port_rates(const links::Fabric& fabric) {
+  std::pair<double, double> rates{INFINITY, 0};
+  for (const links::FabricLink& link : fabric.links) {
+    if (!fabric.is_host(link.from)) {
+      rates = {std::min(rates.first, link.bandwidth_Bps),
+               std::max(rates.second, link.bandwidth_Bps)};
+    }
+  }
+  return rates;
+}
+
 // PKT 13: a droppable threshold over the middle one, or one that the cap of the port hides.
 void warn_of_thresholds(const links::Fabric& fabric, PacketSettings& settings) {
   const links::PacketOptions& options = settings.options;
-  double least_Bps = INFINITY;
-  for (const links::FabricLink& link : fabric.links) {
-    least_Bps = fabric.is_host(link.from) ? least_Bps : std::min(least_Bps, link.bandwidth_Bps);
-  }
-  if (!std::isfinite(least_Bps)) {
+  const auto [least_Bps, most_Bps] = port_rates(fabric);
+  if (most_Bps == 0) {
     return;
   }
   const links::Thresholds at = links::thresholds(options, least_Bps);
-  const std::uint32_t cap = options.buffer.scope == links::BufferScope::port
-                                ? options.buffer.packets
-                                : links::kNoThreshold;
+  const std::uint32_t cap = cap_of(options.buffer);
   const auto hidden = [&](std::string_view key, std::uint32_t value) {
     if (value != links::kNoThreshold && value >= cap) {
-      settings.warnings.push_back(std::string(key) + " " + std::to_string(value) +
-                                  " has no effect: a port holds " + std::to_string(cap) +
-                                  " packets");
+      settings.warnings.push_back(
+          fmt::format("{} {} has no effect: a port holds {} packets", key, value, cap));
     }
   };
   const links::TransportKind kind = options.transport.kind;
@@ -223,32 +227,18 @@ io::Json buffer_tree(const links::BufferOptions& buffer) {
 // more packets: one that it hides has no effect, and given it would be warned of.
 void add_thresholds(io::Json& tree, const links::PacketOptions& options,
                     const links::Fabric& fabric) {
-  double low = INFINITY;
-  double high = 0;
-  for (const links::FabricLink& link : fabric.links) {
-    if (!fabric.is_host(link.from)) {
-      low = std::min(low, link.bandwidth_Bps);
-      high = std::max(high, link.bandwidth_Bps);
-    }
-  }
+  const auto [low, high] = port_rates(fabric);
   const bool known = low == high;
   const links::Thresholds at = links::thresholds(options, high);
-  const std::uint32_t cap = options.buffer.scope == links::BufferScope::port
-                                ? options.buffer.packets
-                                : links::kNoThreshold;
+  const std::uint32_t cap = cap_of(options.buffer);
   const auto shown = [&](const auto& given, std::uint32_t value) {
     return given || (known && (value < cap || value == links::kNoThreshold));
   };
-  if (shown(options.mark_packets, at.mark)) {
-    tree.set("mark_packets", threshold_tree(at.mark));
-  }
+  io::set_if(shown(options.mark_packets, at.mark), tree, "mark_packets", threshold_tree(at.mark));
   io::Json drop;
-  if (shown(options.drop_droppable, at.droppable)) {
-    drop.set("droppable", threshold_tree(at.droppable));
-  }
-  if (shown(options.drop_middle, at.middle)) {
-    drop.set("middle", threshold_tree(at.middle));
-  }
+  io::set_if(shown(options.drop_droppable, at.droppable), drop, "droppable",
+             threshold_tree(at.droppable));
+  io::set_if(shown(options.drop_middle, at.middle), drop, "middle", threshold_tree(at.middle));
   drop.set("protected", threshold_tree(at.protected_));
   tree.set("drop_packets", std::move(drop));
 }
@@ -291,8 +281,7 @@ std::optional<std::uint32_t> named_or_numbered(const io::Json& value, std::strin
     return std::nullopt;
   }
   if (!(value.as_double() >= 0 && value.as_double() < static_cast<double>(count))) {
-    problems.add(value, unknown + io::shown(value) + ", must be in [0, " +
-                            std::to_string(count - 1) + "]");
+    problems.refuse(value, "{}{}, must be in [0, {}]", unknown, io::shown(value), count - 1);
     return std::nullopt;
   }
   return static_cast<std::uint32_t>(value.as_double());
@@ -314,8 +303,7 @@ PacketSettings parse_packet(const io::Json* json, const ParseContext& context,
   parse_sizes(fields, options);
   if (const auto queues = fields.optional_integer("queues", {})) {
     if (*queues < 2 || *queues > 8) {
-      fields.refuse("queues",
-                    "must be in [2, 8] (queue 0 is control), got " + std::to_string(*queues));
+      fields.refuse("queues", "must be in [2, 8] (queue 0 is control), got {}", *queues);
     } else {
       options.queues = static_cast<std::uint32_t>(*queues);
     }
@@ -362,9 +350,8 @@ io::Json packet_tree(const PacketSettings& settings, const links::Fabric& fabric
   tree.set("buffer", buffer_tree(options.buffer));
   add_thresholds(tree, options, fabric);
   tree.set("faults", faults_tree(options));
-  if (settings.background.load > 0) {
-    tree.set("background", background_tree(settings.background));
-  }
+  io::set_if(settings.background.load > 0, tree, "background",
+             background_tree(settings.background));
   if (settings.has_transport) {
     io::Json transport{io::Object{}};
     add_transport(settings, transport);

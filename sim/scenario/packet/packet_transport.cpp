@@ -1,6 +1,7 @@
 // One table says which key belongs to which transports; the reader, the errors and the feature
 // matrix (rules.hpp) ask it.
-
+// Urgency and tolerance of a layer as queue and drop class: what the next forward pass needs first
+// goes first, and what training can do without is dropped first.
 #include "scenario/packet/packet_settings.hpp"
 
 #include "document/fields/written.hpp"
@@ -74,9 +75,8 @@ std::vector<std::pair<double, double>> parse_cdf(io::Fields& fields, io::Problem
     cdf.emplace_back(*bytes, *part);
   }
   if (cdf.empty() || cdf.back().second != 1) {
-    problems.add(rows.empty() ? *fields.any("cdf") : rows.back(),
-                 "the last F must be 1" +
-                     (cdf.empty() ? "" : ", got " + base::shortest(cdf.back().second)));
+    problems.refuse(rows.empty() ? *fields.any("cdf") : rows.back(), "the last F must be 1{}",
+                    cdf.empty() ? "" : ", got " + base::shortest(cdf.back().second));
     return {};
   }
   return cdf;
@@ -198,15 +198,13 @@ void parse_background(io::Fields& fields, const ParseContext& context, const lin
     const bool ordered = main == links::TransportKind::pfabric; // ports serve by remaining size
     background.transport = *links::kTransportKinds.find(own.word_or(
         "transport", links::kTransportKinds[ordered ? main : links::TransportKind::dctcp]));
-    if (ordered != (background.transport == links::TransportKind::pfabric) &&
-        settings.has_transport) {
-      own.refuse("transport", "pfabric changes the ports: all flows have it, or none");
-    }
+    own.refuse_if(ordered != (background.transport == links::TransportKind::pfabric) &&
+                      settings.has_transport,
+                  "transport", "pfabric changes the ports: all flows have it, or none");
     // A window of fixed size knows no losses and would wait for a lost packet for ever.
-    if (background.transport == links::TransportKind::window &&
-        settings.options.buffer.scope != links::BufferScope::unlimited) {
-      own.refuse("transport", "transport window needs an unlimited buffer");
-    }
+    own.refuse_if(background.transport == links::TransportKind::window &&
+                      settings.options.buffer.scope != links::BufferScope::unlimited,
+                  "transport", "transport window needs an unlimited buffer");
     if (own.has("size_bytes") == own.has("cdf")) {
       own.refuse(own.has("cdf") ? "cdf" : "size_bytes", "required: either size_bytes or cdf");
       (void)own.any("size_bytes");
@@ -215,9 +213,8 @@ void parse_background(io::Fields& fields, const ParseContext& context, const lin
       background.cdf = {{own.required_number("size_bytes"), 1.0}};
     } else {
       background.cdf = parse_cdf(own, context.problems);
-      if (!background.cdf.empty() && links::mean_bytes(background) <= 0) {
-        own.refuse("cdf", "the mean size must be > 0");
-      }
+      own.refuse_if(!background.cdf.empty() && links::mean_bytes(background) <= 0, "cdf",
+                    "the mean size must be > 0");
     }
   });
 }
@@ -236,6 +233,55 @@ io::Json background_tree(const links::BackgroundOptions& background) {
              }));
   }
   return tree;
+}
+
+MessageClasses::MessageClasses(const PacketSettings& settings, std::vector<double> bytes)
+    : settings_(settings), before_(std::move(bytes)) {
+  // Prefix sums in place: each entry becomes the bytes in front of its layer.
+  for (double& each : before_) {
+    const double own = each;
+    each = total_;
+    total_ += own;
+  }
+}
+
+// Queue 0 is that of control packets. The share is below 1 for every layer, the minimum guards
+// against rounding.
+std::uint8_t MessageClasses::queue(std::uint32_t layer) const {
+  const BoundedLoss& bounded = settings_.bounded_loss;
+  if (!bounded.priority) {
+    return 1;
+  }
+  const double data_queues = settings_.options.queues - 1;
+  const bool by_bytes = bounded.priority_map == PriorityMap::bytes && total_ > 0;
+  const double share = by_bytes ? before_[layer] / total_
+                                : static_cast<double>(layer) / static_cast<double>(before_.size());
+  return static_cast<std::uint8_t>(1 + std::min(std::floor(data_queues * share), data_queues - 1));
+}
+
+// Other transports have one class for all packets.
+programs::MessageClass MessageClasses::of_layers(std::span<const std::uint32_t> layers) const {
+  programs::MessageClass result;
+  if (!settings_.has_transport || settings_.options.transport.kind != links::TransportKind::dlcp) {
+    return result;
+  }
+  const BoundedLoss& bounded = settings_.bounded_loss;
+  const std::uint32_t layer = layers.empty() ? 0 : *std::ranges::min_element(layers);
+  result.queue = queue(layer);
+  result.loss_bound_push = bounded.bound_push_of(layer);
+  for (const std::uint32_t each : layers) {
+    result.loss_bound_push = std::min(result.loss_bound_push, bounded.bound_push_of(each));
+  }
+  result.loss_bound_pull = bounded.bound_pull;
+  result.large_fraction = bounded.large_fraction;
+  if (bounded.selective_drop) {
+    const bool front =
+        static_cast<double>(layer) < bounded.front_fraction * static_cast<double>(before_.size());
+    result.small = front ? links::DropClass::droppable : links::DropClass::middle;
+    result.large =
+        front && !bounded.protect_large ? links::DropClass::middle : links::DropClass::protected_;
+  }
+  return result;
 }
 
 } // namespace stepsim::study

@@ -5,7 +5,7 @@
 #include "collectives/algorithms.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_sharding.hpp"
+#include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
 

@@ -42,7 +42,7 @@ void add_zip(const io::Json& json, std::vector<std::size_t> axes, io::Problems& 
 // numbers, but no defaults filled in, because a default may depend on an axis. Names of files are
 // relative to the folder of the output.
 //     "scenario": {...}, "files": [...], "zip": [[0, 1]], "replications": 3, "axes_folder": "../in"
-// The members files (scenario/named_files.hpp), zip, replications and axes_folder (the folder to
+// The members files (scenario/file_names.hpp), zip, replications and axes_folder (the folder to
 // which names in axis values are relative) are written only if needed.
 
 // The tree with all file names made relative to the folder of `output` ("-" or "" = the working

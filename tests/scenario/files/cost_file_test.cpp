@@ -1,4 +1,4 @@
-#include "scenario/files/cost_file.hpp"
+#include "scenario/files/samples_file.hpp"
 
 #include <doctest/doctest.h>
 

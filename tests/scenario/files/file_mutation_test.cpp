@@ -7,9 +7,8 @@
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "document/json_text.hpp"
-#include "scenario/files/cost_file.hpp"
 #include "scenario/files/network_files.hpp"
-#include "scenario/files/node_file.hpp"
+#include "scenario/files/samples_file.hpp"
 #include "scenario/files/trace_file.hpp"
 #include "testing/paths.hpp"
 

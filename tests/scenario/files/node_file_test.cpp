@@ -1,5 +1,5 @@
 // Node types: what is read of them, and those that come with the program (CLU 9).
-#include "scenario/files/node_file.hpp"
+#include "scenario/files/network_files.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,17 +1,14 @@
 // The kinds of files, each with examples that its schema shows, and the words of keys that other
 // tables of the program give.
-#include "scenario/files/keys/cost_keys.hpp"
+#include "scenario/files/keys/samples_keys.hpp"
 
 #include "base/collected.hpp"
 #include "links/fabric/topology.hpp"
 #include "programs/training_program.hpp"
-#include "scenario/files/keys/library_keys.hpp"
-#include "scenario/files/keys/links_keys.hpp"
-#include "scenario/files/keys/measured_keys.hpp"
 #include "scenario/files/keys/model_keys.hpp"
+#include "scenario/files/keys/node_keys.hpp"
 #include "scenario/files/keys/overlap_keys.hpp"
 #include "scenario/files/keys/profile_keys.hpp"
-#include "scenario/files/keys/samples_keys.hpp"
 #include "scenario/files/keys/topology_keys.hpp"
 #include "scenario/files/keys/trace_keys.hpp"
 
@@ -156,12 +153,10 @@ std::vector<std::string_view> computing_kinds() {
 FileKind overlap_file() { return {"overlap", &kOverlap, kOverlapExamples}; }
 
 std::vector<std::string_view> names_with_costs() {
-  std::vector<std::string_view> names{"any"};
-  for (const collectives::CompressionRow& row : collectives::compression_table()) {
-    if (collectives::has_key(row, "costs")) {
-      names.push_back(row.name);
-    }
-  }
+  std::vector<std::string_view> names =
+      base::names_where(collectives::compression_table(),
+                        [](const auto& row) { return collectives::has_key(row, "costs"); });
+  names.insert(names.begin(), "any");
   return names;
 }
 

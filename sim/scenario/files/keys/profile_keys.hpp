@@ -7,7 +7,7 @@
 // checked.
 
 #include "document/fields/schema.hpp"
-#include "scenario/files/keys/compression_cost_keys.hpp"
+#include "scenario/files/keys/samples_keys.hpp"
 #include "scenario/files/keys/source_keys.hpp"
 #include "scenario/files/samples_file.hpp"
 
@@ -51,14 +51,12 @@ inline constexpr Key kBlockLatency = either("block_latency_s", kBlockLatencyForm
                                             "Time per further block of a pipelined message, s.")
                                          .nullable()
                                          .example("1e-6");
-inline constexpr Key kDelay =
-    either(
-        "delay_s", kDelayForms,
-        "Time from when the ports of a message are free until it is there, s: latency that holds "
-        "no port.")
-        .nullable()
-        .by_default(0)
-        .example("4.5e-6");
+inline constexpr Key kDelay = either("delay_s", kDelayForms,
+                                     "Time from when the ports of a message are free until it is "
+                                     "there, s: latency that holds no port.")
+                                  .nullable()
+                                  .by_default(0)
+                                  .example("4.5e-6");
 inline constexpr Key kReduction =
     either("reduction_Bps", kReductionForms,
            "Speed of adding, bytes/s; 0 means that adding takes no time.")
@@ -262,14 +260,7 @@ inline constexpr std::array kInflation{
         .required()};
 
 // A cost that a method lacks is taken from `any`; without that it is 0.
-inline constexpr auto kProfileCosts = [] {
-  std::array<Key, kCompressionCosts.size() + 1> rows;
-  for (std::size_t i = 0; i < kCompressionCosts.size(); ++i) {
-    rows[i] = kCompressionCosts[i].nullable();
-  }
-  rows.back() = kSelectForm;
-  return rows;
-}();
+inline constexpr auto kProfileCosts = cost_keys([](const Key& key) { return key.nullable(); });
 inline constexpr std::array kMethodCosts{
     object("compression_costs", kProfileCosts, "What one method costs.")};
 

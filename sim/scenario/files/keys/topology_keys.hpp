@@ -7,7 +7,6 @@
 //     {"kind": "topology", "preset": "star", "hosts": 16, "latency_s": 1e-6, "bandwidth_Bps": 1e9}
 //
 // links::presets() has the parameters of each preset, and which of them are required.
-
 #include "document/fields/schema.hpp"
 #include "scenario/files/keys/source_keys.hpp"
 
@@ -94,9 +93,8 @@ inline constexpr std::array kTopologyKeys{
                  "Latency of every link of a preset, s, unless its kind of link has its own."),
     link_rate("bandwidth_Bps", "Bytes per second and direction of every link of a preset, unless "
                                "its kind of link has its own."),
-    link_rate("uplink_bandwidth_Bps",
-              "leaf_spine, rail_optimised: bytes per second from a leaf or rail to a spine. The "
-              "default is bandwidth_Bps.")
+    link_rate("uplink_bandwidth_Bps", "leaf_spine, rail_optimised: bytes per second from a leaf or "
+                                      "rail to a spine. The default is bandwidth_Bps.")
         .example("5e9"),
     link_rate("global_bandwidth_Bps",
               "dragonfly: bytes per second between groups. The default is bandwidth_Bps.")
@@ -107,9 +105,8 @@ inline constexpr std::array kTopologyKeys{
               "gpu_node, rail_optimised: bytes per second and direction between a GPU and the "
               "NVLink switch. The default is bandwidth_Bps.")
         .example("4.5e11"),
-    link_latency("nvlink_latency_s",
-                 "gpu_node, rail_optimised: latency between a GPU and the NVLink switch, s. The "
-                 "default is latency_s.")
+    link_latency("nvlink_latency_s", "gpu_node, rail_optimised: latency between a GPU and the "
+                                     "NVLink switch, s. The default is latency_s.")
         .example("3e-7"),
     link_rate("pcie_bandwidth_Bps",
               "gpu_node, rail_optimised: bytes per second and direction of a PCIe link, which "
@@ -125,5 +122,54 @@ inline constexpr Key kTopology =
         .exactly_one("preset,latency_s,bandwidth_Bps|hosts,links");
 
 [[nodiscard]] FileKind topology_file();
+
+// The keys of a links file (kind links, COL 1): latency and bandwidth of single pairs of ranks,
+// which replace --latency and --bandwidth of `stepsim collective --links` for these pairs, and
+// values of single ranks. A user writes the file; only `collective` reads it. A file may describe
+// more ranks than a collective has; the further ranks are ignored.
+//
+//     {"kind": "links", "links": [{"src": 0, "dst": 1, "latency_s": 1e-5, "bandwidth_Bps": 1e9}]}
+
+using namespace rows;
+
+// Ranks of the largest collective are 0 .. 2^20 - 1.
+inline constexpr Range kRankRange = between(0, (1 << 20) - 1);
+
+inline constexpr std::array kPair{
+    integer("src", "Rank that sends.", kRankRange).example("0").required(),
+    integer("dst", "Rank that receives.", kRankRange).example("1").required(),
+    number("latency_s", "Time per message, s.", at_least(0)).example("1e-5").required(),
+    number("delay_s",
+           "Time from when the ports of a message are free until it is there, s: latency that "
+           "holds no port.",
+           at_least(0))
+        .by_default(0)
+        .example("1e-5"),
+    number("bandwidth_Bps", "Bytes per second.", above(0)).example("1.25e9").required()};
+inline constexpr std::array kPairs{object("links", kPair, "One pair, in one direction.")};
+
+// Lists with one number per rank of the collective.
+inline constexpr std::array kRankReduction{
+    number("reduction_Bps", "Speed of adding of one rank, bytes/s.", at_least(0)).example("0")};
+inline constexpr std::array kRankEntry{
+    number("enter_s", "When one rank enters, s.", at_least(0)).example("0.001")};
+inline constexpr std::array kChainRank{integer("chain", "Rank.", kRankRange).example("0")};
+
+inline constexpr std::array kLinksKeys{
+    list("links", kPairs,
+         "Pairs of ranks, each in one direction. Ranks beyond those of the collective are left "
+         "out, here and in the lists.")
+        .example(R"([{"src": 0, "dst": 1, "latency_s": 1e-5, "bandwidth_Bps": 1.25e9}])")
+        .required(),
+    list("reduction_Bps", kRankReduction,
+         "Speed of adding of every rank, bytes/s; 0 means that adding takes no time.")
+        .example("[0, 0]"),
+    list("enter_s", kRankEntry, "When every rank enters the collective, s.").example("[0, 0.001]"),
+    list("chain", kChainRank, "Order of the ranks in pipelines.").example("[1, 0]")};
+
+inline constexpr Key kLinks =
+    object("links", kLinksKeys, "Latency and bandwidth of single pairs of ranks.");
+
+[[nodiscard]] FileKind links_file();
 
 } // namespace stepsim::io::keys
