@@ -7,7 +7,6 @@
 
 #include "cli/commands/imported.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "import/import_caffe_log.hpp"
 #include "cli/shell/output.hpp"
 #include "document/json_text.hpp"
 #include "import/import_detect.hpp"
