@@ -8,7 +8,6 @@
 #include "document/json_text.hpp"
 #include "run/sharding_plan.hpp"
 #include "scenario/scenario_sharding.hpp"
-#include "study/plan_units.hpp"
 
 namespace stepsim::study {
 
