@@ -287,6 +287,38 @@ struct Entries {
   }
 };
 
+// Reads the keys `flows` and `start_jitter_s` into `file`, whose fabric, network and seed must be
+// set already. Problems are added to the context.
+void parse_flow_entries(io::Fields& top, const ParseContext& context, FlowsFile& file,
+                        const links::Topology& topology) {
+  std::uint32_t spines = 0;
+  for (const auto& [key, value] : topology.preset_parameters) {
+    spines = topology.preset == "leaf_spine" && key == "spines" ? static_cast<std::uint32_t>(value)
+                                                                : spines;
+  }
+  const Entries entries{context, file, spines};
+  for (const io::Json& each : top.array("flows", true)) {
+    const io::Json* rule = each.find("generate");
+    const bool generated = rule != nullptr && !rule->is_null();
+    io::Fields entry(each, context.problems, generated ? keys::kGeneratedFlows : keys::kSingleFlow);
+    if (generated) {
+      entries.generated(entry);
+    } else if (each.is_object()) {
+      entries.single(entry);
+    }
+    entry.no_more();
+  }
+  const double jitter = top.number("start_jitter_s");
+  // Drawn after all flows are known, by position, so that the jitter of a flow does not depend on
+  // whether it was listed or generated.
+  links::add_start_jitter(file.flows, jitter, static_cast<std::uint64_t>(file.seed));
+  if (std::ranges::any_of(file.flows, [](const links::FlowSpec& flow) {
+        return flow.start_s > links::kMostSeconds;
+      })) {
+    top.refuse("start_jitter_s", "a flow starts after 9e6 s");
+  }
+}
+
 } // namespace
 
 FlowsFile parse_flows(const io::Json& tree, Files& files, Leftovers leftovers) {
@@ -327,36 +359,6 @@ FlowsFile parse_flows(const io::Json& tree, Files& files, Leftovers leftovers) {
                          file.packet.warnings.end());
   }
   return file;
-}
-
-void parse_flow_entries(io::Fields& top, const ParseContext& context, FlowsFile& file,
-                        const links::Topology& topology) {
-  std::uint32_t spines = 0;
-  for (const auto& [key, value] : topology.preset_parameters) {
-    spines = topology.preset == "leaf_spine" && key == "spines" ? static_cast<std::uint32_t>(value)
-                                                                : spines;
-  }
-  const Entries entries{context, file, spines};
-  for (const io::Json& each : top.array("flows", true)) {
-    const io::Json* rule = each.find("generate");
-    const bool generated = rule != nullptr && !rule->is_null();
-    io::Fields entry(each, context.problems, generated ? keys::kGeneratedFlows : keys::kSingleFlow);
-    if (generated) {
-      entries.generated(entry);
-    } else if (each.is_object()) {
-      entries.single(entry);
-    }
-    entry.no_more();
-  }
-  const double jitter = top.number("start_jitter_s");
-  // Drawn after all flows are known, by position, so that the jitter of a flow does not depend on
-  // whether it was listed or generated.
-  links::add_start_jitter(file.flows, jitter, static_cast<std::uint64_t>(file.seed));
-  if (std::ranges::any_of(file.flows, [](const links::FlowSpec& flow) {
-        return flow.start_s > links::kMostSeconds;
-      })) {
-    top.refuse("start_jitter_s", "a flow starts after 9e6 s");
-  }
 }
 
 } // namespace stepsim::study

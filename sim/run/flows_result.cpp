@@ -17,106 +17,71 @@ using io::Json;
 using io::Key;
 using io::Written;
 
-constexpr Key time_s(std::string_view name, std::string_view sentence) {
-  return number(name, sentence).in(io::at_least(0)).nullable().required();
-}
-
-constexpr Key bytes(std::string_view name, std::string_view sentence) {
-  return number(name, sentence).in(io::at_least(0)).required();
-}
-
-constexpr Key count(std::string_view name, std::string_view sentence) {
-  return integer(name, sentence).in(io::at_least(0)).required();
-}
-
-// A count that only one level has.
-constexpr Key count_or_null(std::string_view name, std::string_view sentence) {
-  return count(name, sentence).nullable();
-}
-
-// `member` of what exists at the packet level only.
-template <class Counts, class Number>
-Json count_of(const std::optional<Counts>& counts, Number Counts::*member) {
-  return counts ? Json(std::uint64_t{(*counts).*member}) : Json();
-}
-
 using Packets = FlowResult::Packets;
 
 // A flow of the list; its id is its position.
 struct Flow {
-  std::size_t id;
-  const FlowResult& result;
+  std::size_t id{};
+  FlowResult result;
 };
 
+// The row of a figure of a flow; of packets they are null at the flow level.
+template <auto... Members> constexpr Written<Flow> flow_row(std::string_view sentence) {
+  return io::row<&Flow::result, Members...>(sentence).in(io::at_least(0));
+}
+
 constexpr auto kOneFlow = std::to_array<Written<Flow>>({
-    {count("id", "Position of the flow in the expanded list, from 0."),
-     [](const Flow& flow) { return Json(std::uint64_t{flow.id}); }},
-    {time_s("fct_s", "Flow completion time: from the start of the flow to its completion at the "
-                     "receiver, s. Null where nothing was delivered."),
-     [](const Flow& flow) { return io::or_null(flow.result.fct_s); }},
-    {bytes("delivered_bytes", "Bytes that arrived."),
-     [](const Flow& flow) { return Json(flow.result.delivered_bytes); }},
-    {bytes("lost_bytes", "Bytes that did not arrive, which bounded loss allows."),
-     [](const Flow& flow) { return Json(flow.result.lost_bytes); }},
-    {count_or_null("retransmissions", "Packets that were sent again."),
-     [](const Flow& flow) { return count_of(flow.result.packets, &Packets::retransmissions); }},
-    {count_or_null("timeouts", "Retransmission timeouts."),
-     [](const Flow& flow) { return count_of(flow.result.packets, &Packets::timeouts); }},
-    {integer("wasted_bytes", "Bytes that arrived after their flow was complete.")
-         .in(io::at_least(0))
-         .nullable()
-         .required(),
-     [](const Flow& flow) {
-       return flow.result.packets ? Json(flow.result.packets->wasted_bytes) : Json();
-     }},
-    {count_or_null("duplicates", "Packets that arrived more than once."),
-     [](const Flow& flow) { return count_of(flow.result.packets, &Packets::duplicates); }},
-    {count_or_null("probe_rounds", "Rounds of probes of transport dlcp."),
-     [](const Flow& flow) { return count_of(flow.result.packets, &Packets::probe_rounds); }},
+    io::row<&Flow::id>("Position of the flow in the expanded list, from 0.").in(io::at_least(0)),
+    flow_row<&FlowResult::fct_s>(
+        "Flow completion time: from the start of the flow to its "
+        "completion at the receiver, s. Null where nothing was delivered."),
+    flow_row<&FlowResult::delivered_bytes>("Bytes that arrived."),
+    flow_row<&FlowResult::lost_bytes>("Bytes that did not arrive, which bounded loss allows."),
+    flow_row<&FlowResult::packets, &Packets::retransmissions>("Packets that were sent again."),
+    flow_row<&FlowResult::packets, &Packets::timeouts>("Retransmission timeouts."),
+    flow_row<&FlowResult::packets, &Packets::wasted_bytes>(
+        "Bytes that arrived after their flow was complete."),
+    flow_row<&FlowResult::packets, &Packets::duplicates>("Packets that arrived more than once."),
+    flow_row<&FlowResult::packets, &Packets::probe_rounds>("Rounds of probes of transport dlcp."),
 });
-constexpr std::array kFlowObject{object("flows", io::kKeysOf<kOneFlow>, "A flow.")};
+
+// The row of a member of a value that there may not be.
+template <auto Member> constexpr auto row_of_any(std::string_view sentence) {
+  using Any = std::optional<typename io::MemberOf<decltype(Member)>::Source>;
+  return io::row(io::key_of<Member>(), sentence,
+                 [](const Any& any) { return any ? std::optional((*any).*Member) : std::nullopt; })
+      .in(io::at_least(0));
+}
 
 using Statistics = std::optional<FlowStatistics>;
 
-Json statistic(const Statistics& all, double FlowStatistics::*member) {
-  return all ? Json((*all).*member) : Json();
-}
-
 // Percentiles are by nearest rank.
 constexpr auto kStatistics = std::to_array<Written<Statistics>>({
-    {time_s("mean_s", "Mean completion time, s."),
-     [](const Statistics& all) { return statistic(all, &FlowStatistics::mean_s); }},
-    {time_s("p50_s", "Completion time that half of the flows do not exceed, s."),
-     [](const Statistics& all) { return statistic(all, &FlowStatistics::p50_s); }},
-    {time_s("p95_s", "Completion time that 95 % of the flows do not exceed, s."),
-     [](const Statistics& all) { return statistic(all, &FlowStatistics::p95_s); }},
-    {time_s("p99_s", "Completion time that 99 % of the flows do not exceed, s."),
-     [](const Statistics& all) { return statistic(all, &FlowStatistics::p99_s); }},
-    {time_s("max_s", "Longest completion time, s."),
-     [](const Statistics& all) { return statistic(all, &FlowStatistics::max_s); }},
+    row_of_any<&FlowStatistics::mean_s>("Mean completion time, s."),
+    row_of_any<&FlowStatistics::p50_s>("Completion time that half of the flows do not exceed, s."),
+    row_of_any<&FlowStatistics::p95_s>("Completion time that 95 % of the flows do not exceed, s."),
+    row_of_any<&FlowStatistics::p99_s>("Completion time that 99 % of the flows do not exceed, s."),
+    row_of_any<&FlowStatistics::max_s>("Longest completion time, s."),
 });
 
 using Background = FlowsResult::Background;
 
 constexpr auto kBackground = std::to_array<Written<Background>>({
-    {count("started", "Background flows that started before the last flow of the list ended."),
-     io::value_of<&Background::started>},
-    {count("completed", "Background flows that were complete by then."),
-     io::value_of<&Background::completed>},
+    io::row<&Background::started>(
+        "Background flows that started before the last flow of the list ended.")
+        .in(io::at_least(0)),
+    io::row<&Background::completed>("Background flows that were complete by then.")
+        .in(io::at_least(0)),
 });
 
 using Class = std::optional<links::PacketCounts>;
 using links::PacketCounts;
 
 constexpr auto kClass = std::to_array<Written<Class>>({
-    {count_or_null("sent", "Packets that were sent."),
-     [](const Class& counts) { return count_of(counts, &PacketCounts::sent); }},
-    {count_or_null("delivered", "Packets that arrived."),
-     [](const Class& counts) { return count_of(counts, &PacketCounts::delivered); }},
-    {count_or_null("dropped", "Packets that were lost at ports."),
-     [](const Class& counts) { return count_of(counts, &PacketCounts::dropped); }},
-    {count_or_null("vanished", "Packets that faults took."),
-     [](const Class& counts) { return count_of(counts, &PacketCounts::vanished); }},
+    row_of_any<&PacketCounts::sent>("Packets that were sent."),
+    row_of_any<&PacketCounts::delivered>("Packets that arrived."),
+    row_of_any<&PacketCounts::dropped>("Packets that were lost at ports."),
+    row_of_any<&PacketCounts::vanished>("Packets that faults took."),
 });
 
 // A template, because rows hold plain function pointers, which cannot remember a class.
@@ -167,8 +132,6 @@ constexpr auto kFlowsNetwork = std::to_array<Written<FlowsFile>>({
      [](const FlowsFile& file) { return packet_tree(file.packet, file.fabric); }},
 });
 
-constexpr std::array kLinkObject{object("links", keys::kLinkUse, "A link.")};
-constexpr std::array kWarning{text("warnings", "A warning.")};
 constexpr Key kSummary =
     object("summary", io::kKeysOf<kStatistics>, "Completion times over all flows that have one.");
 
@@ -177,20 +140,12 @@ struct Run {
   const FlowsResult& result;
 };
 
-Json flows_of(const Run& run) {
-  io::Array flows;
-  for (std::size_t id = 0; id < run.result.flows.size(); ++id) {
-    flows.push_back(io::write(kOneFlow, Flow{id, run.result.flows[id]}));
+std::vector<Flow> flows_of(const FlowsResult& result) {
+  std::vector<Flow> flows;
+  for (const FlowResult& flow : result.flows) {
+    flows.push_back({flows.size(), flow});
   }
   return flows;
-}
-
-Json links_of(const Run& run) {
-  io::Array links;
-  for (links::LinkId link = 0; link < run.result.links.size(); ++link) {
-    links.push_back(link_tree(run.file.fabric, link, run.result.links[link]));
-  }
-  return links;
 }
 
 // Null without background load, which is different from a load none of whose flows has ended.
@@ -203,6 +158,11 @@ Json background_of(const Run& run) {
   return tree;
 }
 
+template <auto Member> constexpr Written<Run> result_row(std::string_view sentence) {
+  return io::row(io::key_of<Member>(), sentence, [](const Run& run) { return run.result.*Member; })
+      .in(io::at_least(0));
+}
+
 constexpr auto kFlowsResult = std::to_array<Written<Run>>({
     {integer("schema_version", "Version of the format.").in(io::between(1, 1)).required(),
      [](const Run&) { return Json(1); }},
@@ -212,7 +172,8 @@ constexpr auto kFlowsResult = std::to_array<Written<Run>>({
      [](const Run& run) { return Json(run.file.seed); }},
     {object("network", io::kKeysOf<kFlowsNetwork>, "The network with its defaults.").required(),
      [](const Run& run) { return io::write(kFlowsNetwork, run.file); }},
-    {list("flows", kFlowObject, "Every flow of the expanded list.").required(), flows_of},
+    io::list_row<kOneFlow, "A flow.">("flows", "Every flow of the expanded list.",
+                                      [](const Run& run) { return flows_of(run.result); }),
     {kSummary.required(),
      [](const Run& run) { return io::write(kStatistics, run.result.statistics); }},
     {object("background", io::kKeysOf<kStatistics>,
@@ -222,19 +183,18 @@ constexpr auto kFlowsResult = std::to_array<Written<Run>>({
          .nullable()
          .required(),
      background_of},
-    {list("links", kLinkObject, "The use of every link.").required(), links_of},
+    io::list_row<kLinkUse, "A link.">(
+        "links", "The use of every link.",
+        [](const Run& run) { return named_links(run.file.fabric, run.result.links); }),
     {object("classes", io::kKeysOf<kClasses>, "Packets by drop class; null at the flow level.")
          .required(),
      [](const Run& run) { return io::write(kClasses, run.result); }},
-    {count("events", "Events that were simulated."),
-     [](const Run& run) { return Json(run.result.events); }},
-    {count_or_null("packet_hops",
-                   "Links that packets crossed, summed over packets; null at the flow level."),
-     [](const Run& run) { return io::or_null(run.result.packet_hops); }},
-    {count_or_null("solves", "Allocations of bandwidth; null at the packet level."),
-     [](const Run& run) { return io::or_null(run.result.solves); }},
-    {list("warnings", kWarning, "What to know about the result.").required(),
-     [](const Run& run) { return io::list_of(run.result.warnings); }},
+    result_row<&FlowsResult::events>("Events that were simulated."),
+    result_row<&FlowsResult::packet_hops>(
+        "Links that packets crossed, summed over packets; null at the flow level."),
+    result_row<&FlowsResult::solves>("Allocations of bandwidth; null at the packet level."),
+    io::texts_row<"A warning.">("warnings", "What to know about the result.",
+                                [](const Run& run) { return run.result.warnings; }),
 });
 
 // The command adds it.

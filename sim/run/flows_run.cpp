@@ -27,6 +27,14 @@ double carried_part(const FlowsFile& file, double bytes) {
   return links::packets_needed(packets, bound) / packets;
 }
 
+// [id] the path of every flow: the one that `via` or `path` names, else all shortest paths at once
+// if the load balancing sprays packets, else the one that ECMP gives its connection.
+std::vector<links::FlowPath> flow_list_paths(const FlowsFile& file) {
+  return links::flow_paths(file.fabric, *file.routes, file.flows,
+                           {.seed = file.packet.options.seed,
+                            .spray = links::is_sprayed(file.packet.options.load_balancing)});
+}
+
 // Every flow is a fluid whose size is what must arrive, with headers where they count.
 // Early stop ends a message once enough has arrived; a fluid has no losses, so that what need not
 // arrive is simply not sent.
@@ -233,12 +241,6 @@ void add_counters(const FlowsFile& file, const FlowsResult& result, const std::v
 }
 
 } // namespace
-
-std::vector<links::FlowPath> flow_list_paths(const FlowsFile& file) {
-  return links::flow_paths(file.fabric, *file.routes, file.flows,
-                           {.seed = file.packet.options.seed,
-                            .spray = links::is_sprayed(file.packet.options.load_balancing)});
-}
 
 // At the flow level every end of a flow may change the rates of all others; at packet level a
 // packet and its acknowledgement pass every link of the path.

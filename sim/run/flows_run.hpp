@@ -48,11 +48,6 @@ struct FlowsFile {
 enum class FlowRule { incast, permutation, all_to_all };
 inline constexpr auto kFlowRules = base::words<FlowRule>();
 
-// Reads the keys `flows` and `start_jitter_s` into `file`, whose fabric, network and seed must be
-// set already. Problems are added to the context.
-void parse_flow_entries(io::Fields& top, const ParseContext& context, FlowsFile& file,
-                        const links::Topology& topology);
-
 // Members that only the packet level fills are empty at the flow level.
 struct FlowResult {
   // With transport raw, which may lose packets, up to the last delivery; empty = nothing delivered.
@@ -93,10 +88,6 @@ struct FlowsResult {
 
 // An estimate of the CPU seconds of run_flow_list(file).
 [[nodiscard]] double estimated_seconds(const FlowsFile& file);
-
-// [id] the path of every flow: the one that `via` or `path` names, else all shortest paths at once
-// if the load balancing sprays packets, else the one that ECMP gives its connection.
-[[nodiscard]] std::vector<links::FlowPath> flow_list_paths(const FlowsFile& file);
 
 // The output of `stepsim flows --json`. One table of keys, in flows_result.cpp, makes both the
 // writer and the JSON Schema of kind flows_result.

@@ -136,8 +136,6 @@ void keep_in_islands(const Scenario& scenario, std::size_t buckets, bool simulat
   }
 }
 
-} // namespace
-
 // Neighbours: the first layer of fragment p is floor(p L / P).
 std::vector<std::vector<std::uint32_t>>
 layers_of_fragments(std::uint32_t layers, std::uint32_t fragments, FragmentPattern pattern) {
@@ -157,6 +155,8 @@ layers_of_fragments(std::uint32_t layers, std::uint32_t fragments, FragmentPatte
   }
   return result;
 }
+
+} // namespace
 
 void time_rounds(const Scenario& scenario, ScenarioProgram& made) {
   made.method = collectives::Method::closed_form;

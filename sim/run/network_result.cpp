@@ -31,18 +31,13 @@ LinkResult link_result(const links::LinkCounters& counters, double elapsed_s) {
                                      .fault_drops = drops(links::DropCause::fault)}};
 }
 
-io::Json link_tree(const links::Fabric& fabric, links::LinkId id, const LinkResult& link) {
-  const auto& queue = link.queue;
-  io::Json tree;
-  tree.set("id", std::int64_t{id});
-  tree.set("name", fabric.link_names[id]);
-  io::set_members<&LinkResult::bytes, &LinkResult::busy_s, &LinkResult::utilization>(link, tree);
-  tree.set("max_queue_packets", queue ? io::Json(std::int64_t{queue->max_packets}) : io::Json());
-  tree.set("marks", queue ? io::Json(queue->marks) : io::Json());
-  tree.set("drops", io::Object{{"buffer", queue ? io::Json(queue->buffer_drops) : io::Json()},
-                               {"threshold", queue ? io::Json(queue->threshold_drops) : io::Json()},
-                               {"fault", queue ? io::Json(queue->fault_drops) : io::Json()}});
-  return tree;
+std::vector<NamedLink> named_links(const links::Fabric& fabric,
+                                   std::span<const LinkResult> results) {
+  std::vector<NamedLink> named;
+  for (links::LinkId id = 0; id < results.size(); ++id) {
+    named.push_back({id, fabric.link_names[id], results[id]});
+  }
+  return named;
 }
 
 // Stable, so that links of equal use stay in the order of their numbers on every machine.

@@ -2,7 +2,7 @@
 // The results of a simulated network, for lists of flows and for runs: the use of every link, and
 // statistics of completion times.
 
-#include "document/fields/key.hpp"
+#include "document/fields/written.hpp"
 #include "links/flow/flow_path.hpp"
 #include "links/packet/ports.hpp"
 
@@ -25,50 +25,54 @@ struct LinkResult {
 [[nodiscard]] LinkResult link_result(const links::FabricLink& link, const links::LinkUse& use,
                                      double elapsed_s);
 [[nodiscard]] LinkResult link_result(const links::LinkCounters& counters, double elapsed_s);
-// The element of the list `links` of a result for this link, with the keys of kLinkUse.
-[[nodiscard]] io::Json link_tree(const links::Fabric& fabric, links::LinkId id,
-                                 const LinkResult& link);
 
-namespace keys {
+// A link of a result, by its place in the fabric.
+struct NamedLink {
+  links::LinkId id{};
+  std::string name;
+  LinkResult result;
+};
+[[nodiscard]] std::vector<NamedLink> named_links(const links::Fabric& fabric,
+                                                 std::span<const LinkResult> results);
 
-using namespace io::rows;
-
-// A key for a count that only the packet level has; its value is null at the flow level.
-[[nodiscard]] constexpr io::Key packet_count(std::string_view name, std::string_view sentence) {
-  return integer(name, sentence).in(io::at_least(0)).nullable().required();
+// The row of a count that only the packet level has; it is null at the flow level.
+template <auto Member>
+[[nodiscard]] constexpr io::Written<NamedLink> queue_row(std::string_view name,
+                                                         std::string_view sentence) {
+  return io::row<&NamedLink::result, &LinkResult::queue, Member>(name, sentence)
+      .in(io::at_least(0));
 }
-
-inline constexpr std::array kLinkDrops{
-    packet_count("buffer", "Packets lost in a full buffer."),
-    packet_count(
+inline constexpr auto kLinkDrops = std::to_array<io::Written<NamedLink>>({
+    queue_row<&LinkResult::Queue::buffer_drops>("buffer", "Packets lost in a full buffer."),
+    queue_row<&LinkResult::Queue::threshold_drops>(
         "threshold",
         "Packets dropped because the queue had reached the drop threshold of their class."),
-    packet_count("fault", "Packets lost by faults that were put in by hand.")};
+    queue_row<&LinkResult::Queue::fault_drops>("fault",
+                                               "Packets lost by faults that were put in by hand."),
+});
 
 // The keys of an element of `links`.
-inline constexpr std::array kLinkUse{
-    integer("id", "Number of the link.").in(io::at_least(0)).required(),
-    text("name", "Name of the link.").required(),
-    number("bytes", "Bytes that the link carried: the payload at the flow level unless headers "
-                    "count, all bytes on the wire at the packet level.")
-        .in(io::at_least(0))
-        .plain()
-        .required(),
-    number("busy_s", "Time during which the link carried something, s.")
-        .in(io::at_least(0))
-        .plain()
-        .required(),
-    number("utilization",
-           "Busy time over elapsed time at the packet level; bytes over what the link could have "
-           "carried at the flow level.")
-        .in(io::at_least(0))
-        .plain()
-        .required(),
-    packet_count("max_queue_packets", "Longest queue before the link, packets."),
-    packet_count("marks", "Packets that were marked (ECN)."),
-    object("drops", kLinkDrops, "Packets lost before the link, by cause.").required()};
-
-} // namespace keys
+inline constexpr auto kLinkUse = std::to_array<io::Written<NamedLink>>({
+    io::row<&NamedLink::id>("Number of the link.").in(io::at_least(0)),
+    io::row<&NamedLink::name>("Name of the link."),
+    io::row<&NamedLink::result, &LinkResult::bytes>(
+        "Bytes that the link carried: the payload at the flow level unless headers count, all "
+        "bytes on the wire at the packet level.")
+        .in(io::at_least(0)),
+    io::row<&NamedLink::result, &LinkResult::busy_s>(
+        "Time during which the link carried something, s.")
+        .in(io::at_least(0)),
+    io::row<&NamedLink::result, &LinkResult::utilization>(
+        "Busy time over elapsed time at the packet level; bytes over what the link could have "
+        "carried at the flow level.")
+        .in(io::at_least(0)),
+    queue_row<&LinkResult::Queue::max_packets>("max_queue_packets",
+                                               "Longest queue before the link, packets."),
+    queue_row<&LinkResult::Queue::marks>("marks", "Packets that were marked (ECN)."),
+    io::object_row<kLinkDrops>(
+        "drops", "Packets lost before the link, by cause.",
+        [](const NamedLink& link) -> const auto& { return link; }),
+});
 
 // The links with traffic, by descending utilization; at most `most`.
 [[nodiscard]] std::vector<links::LinkId> busiest_links(std::span<const LinkResult> links,

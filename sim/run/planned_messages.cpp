@@ -50,13 +50,14 @@ buckets::Plan omgs_plan(const Scenario& scenario, const buckets::Problem& proble
   return buckets::plan_of_runs(problem, buckets::omgs_groups(items, cost, stream));
 }
 
-} // namespace
-
+// Whether more than one gradient of the group has bytes.
 bool is_merged(const Scenario& scenario, const buckets::Group& group) {
   return std::ranges::count_if(group.items, [&](std::uint32_t item) {
            return scenario.workload.gradients[item].bytes.value > 0;
          }) > 1;
 }
+
+} // namespace
 
 std::vector<std::uint32_t> alike(const Scenario& scenario, const buckets::Plan& plan) {
   std::vector<std::uint32_t> result(plan.groups.size());
@@ -187,7 +188,12 @@ std::pair<double, double> line_startups(const Scenario& scenario, const buckets:
 
 std::vector<std::uint32_t> waiting_layers(const Scenario& scenario, const buckets::Group& group) {
   std::vector<std::uint32_t> waiting;
-  for_waiting_layers(scenario, group, [&](std::uint32_t layer) { waiting.push_back(layer); });
+  for (const std::uint32_t item : group.items) {
+    const layers::Gradient& gradient = scenario.workload.gradients[item];
+    if (gradient.bytes.value > 0 && (waiting.empty() || waiting.back() != gradient.layer)) {
+      waiting.push_back(gradient.layer);
+    }
+  }
   return waiting;
 }
 

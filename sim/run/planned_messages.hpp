@@ -14,8 +14,6 @@ struct MessageSeconds {
   double broadcast{}; // broadcast of reduce_broadcast, or all-gather of DeAR; else 0
 };
 
-// Whether more than one gradient of the group has bytes.
-[[nodiscard]] bool is_merged(const Scenario& scenario, const buckets::Group& group);
 // [group]: the first one whose message takes as long: of as many bytes, and copied or not, either.
 // A compressed one has its own.
 [[nodiscard]] std::vector<std::uint32_t> alike(const Scenario& scenario, const buckets::Plan& plan);
@@ -56,16 +54,6 @@ void move_items(const Scenario& scenario, std::span<const Seconds> ends,
 
 // The layers of the next forward that wait for a bucket, in the order of its gradients: nothing
 // waits for an empty one.
-template <class Take>
-void for_waiting_layers(const Scenario& scenario, const buckets::Group& group, Take take) {
-  std::optional<std::uint32_t> last;
-  for (const std::uint32_t item : group.items) {
-    const layers::Gradient& gradient = scenario.workload.gradients[item];
-    if (gradient.bytes.value > 0 && gradient.layer != last) {
-      take(*(last = gradient.layer));
-    }
-  }
-}
 [[nodiscard]] std::vector<std::uint32_t> waiting_layers(const Scenario& scenario,
                                                         const buckets::Group& group);
 // `seconds` and the time of copies; a message with an all-gather has half of that time in each

@@ -366,9 +366,9 @@ void fill_bound(const Scenario& scenario, const ScenarioProgram& made, const Wor
   }
 }
 
-std::string program_bottleneck(const Scenario& scenario, const ScenarioProgram& made,
-                               const EvaluatedProgram& found, const programs::Factors& factors,
-                               const Summary& summary) {
+std::string_view program_bottleneck(const Scenario& scenario, const ScenarioProgram& made,
+                                    const EvaluatedProgram& found, const programs::Factors& factors,
+                                    const Summary& summary) {
   if (summary.straggler_wait_s.value_or(0) > kStragglerShare * step_of(summary)) {
     return "straggler";
   }

@@ -1,4 +1,4 @@
-#include "run/program_lists.hpp"
+#include "run/run_program.hpp"
 
 #include "programs/live_bytes.hpp"
 
@@ -87,8 +87,7 @@ double behind_iteration_s(const Program& program, const OperationTimes& times,
                        programs::latest_marker_end(times, times.iterations - 2);
 }
 
-} // namespace
-
+// The time in seconds at which the first operation of an iteration starts on any rank.
 double iteration_start_s(const Program& program, const OperationTimes& times,
                          std::int64_t iteration) {
   double start = std::numeric_limits<double>::infinity();
@@ -97,6 +96,33 @@ double iteration_start_s(const Program& program, const OperationTimes& times,
   }
   return start;
 }
+
+// The buckets of a plan, without times.
+std::vector<Bucket> plain_buckets(const Scenario& scenario, const buckets::Plan& plan,
+                                  std::span<const ProgramUnit> units) {
+  std::vector<Bucket> buckets;
+  buckets.reserve(plan.groups.size());
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const buckets::Group& group = plan.groups[g];
+    Bucket& bucket = buckets.emplace_back();
+    bucket.index = bucket.unit = static_cast<std::int64_t>(g);
+    const auto layers = static_cast<std::int64_t>(scenario.workload.layers.size());
+    bucket.first = layers;
+    bucket.bytes = group.bytes;
+    bucket.items = static_cast<std::int64_t>(group.items.size());
+    for (const std::uint32_t item : group.items) {
+      const layers::Gradient& gradient = scenario.workload.gradients[item];
+      const std::int64_t number = layers - gradient.layer; // from 1, in the order of backward
+      bucket.first = std::min(bucket.first, number);
+      bucket.last = std::max(bucket.last, number);
+      bucket.elements += gradient.elements;
+    }
+    bucket.algorithm = units[g].cost.algorithm;
+  }
+  return buckets;
+}
+
+} // namespace
 
 double latest_work_end_s(const Program& program, const OperationTimes& times) {
   double latest = programs::latest_marker_end(times, times.iterations - 1);
@@ -275,30 +301,6 @@ std::vector<LayerResult> program_layers(const Scenario& scenario, const Scenario
     }
   }
   return results;
-}
-
-std::vector<Bucket> plain_buckets(const Scenario& scenario, const buckets::Plan& plan,
-                                  std::span<const ProgramUnit> units) {
-  std::vector<Bucket> buckets;
-  buckets.reserve(plan.groups.size());
-  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-    const buckets::Group& group = plan.groups[g];
-    Bucket& bucket = buckets.emplace_back();
-    bucket.index = bucket.unit = static_cast<std::int64_t>(g);
-    const auto layers = static_cast<std::int64_t>(scenario.workload.layers.size());
-    bucket.first = layers;
-    bucket.bytes = group.bytes;
-    bucket.items = static_cast<std::int64_t>(group.items.size());
-    for (const std::uint32_t item : group.items) {
-      const layers::Gradient& gradient = scenario.workload.gradients[item];
-      const std::int64_t number = layers - gradient.layer; // from 1, in the order of backward
-      bucket.first = std::min(bucket.first, number);
-      bucket.last = std::max(bucket.last, number);
-      bucket.elements += gradient.elements;
-    }
-    bucket.algorithm = units[g].cost.algorithm;
-  }
-  return buckets;
 }
 
 // Utilization is over the whole run, the heat of a bucket over the time of its own exchange: how

@@ -3,8 +3,8 @@
 #include "run/result_file.hpp"
 
 #include "document/json_text.hpp"
-#include "run/program_rows.hpp"
-#include "run/step_rows.hpp"
+#include "document/object_text.hpp"
+#include "run/result_rows.hpp"
 #include "run/summary_keys.hpp"
 #include "scenario/keys/named_file_keys.hpp"
 #include "scenario/keys/scenario_keys.hpp"
@@ -14,7 +14,6 @@ namespace stepsim::study {
 namespace {
 
 using io::Json;
-using io::or_null;
 using io::Written;
 using io::rows::any;
 using io::rows::boolean;
@@ -42,10 +41,8 @@ constexpr auto kTensor = std::to_array<Written<TensorResult>>({
     io::row<&TensorResult::size_bytes>("Bytes to send."),
     io::row<&TensorResult::packets>("Packets to send."),
     io::row<&TensorResult::delivered_packets>("Packets that arrived."),
-    {number("delivered_fraction", "Bytes that arrived over bytes to send; null for no bytes.")
-         .nullable()
-         .required(),
-     [](const TensorResult& t) { return or_null(t.delivered_fraction()); }},
+    io::row("delivered_fraction", "Bytes that arrived over bytes to send; null for no bytes.",
+            [](const TensorResult& t) { return t.delivered_fraction(); }),
     io::row<&TensorResult::lost_network_bytes>(
         "Bytes that the network lost and nobody sent again."),
     io::row<&TensorResult::lost_stopped_bytes>(
@@ -77,8 +74,7 @@ constexpr auto kOverride = std::to_array<Written<Override>>({
 
 constexpr auto kMeasured = std::to_array<Written<MeasuredExchange>>({
     io::row<&MeasuredExchange::index>("Launch order in the trace, from 0.").in(io::at_least(0)),
-    {integer("bytes", "Size.").in(io::at_least(0)).required(),
-     [](const MeasuredExchange& m) -> Json { return m.bytes.value; }},
+    io::row<&MeasuredExchange::bytes>("Size.").in(io::at_least(0)),
     io::row<&MeasuredExchange::measured_s>(
         "Median over the steps of the trace, s; it holds waiting for the slowest rank.")
         .in(io::at_least(0)),
@@ -86,16 +82,15 @@ constexpr auto kMeasured = std::to_array<Written<MeasuredExchange>>({
 });
 
 constexpr auto kCalibration = std::to_array<Written<Result>>({
-    {text("file", "File of the network profile.").required(),
-     [](const Result& r) -> Json { return r.scenario->cluster.network.calibration; }},
+    io::row("file", "File of the network profile.",
+            [](const Result& r) { return r.scenario->cluster.network.calibration; }),
     {text("grade", "How well the profile fits its own measurements.").nullable().required(),
      [](const Result& r) { return io::text_or_null(r.scenario->cluster.network.grade); }},
-    {boolean("extrapolated", "Ranks or messages lie outside what was measured.")
-         .nullable()
-         .required(),
-     [](const Result& r) {
-       return r.extrapolation_factor ? Json(*r.extrapolation_factor > 1) : Json();
-     }},
+    io::row("extrapolated", "Ranks or messages lie outside what was measured.",
+            [](const Result& r) {
+              return r.extrapolation_factor ? std::optional(*r.extrapolation_factor > 1)
+                                            : std::nullopt;
+            }),
     io::row<&Result::extrapolation_factor>("How far they lie outside, as a ratio; 1 inside."),
 });
 
@@ -120,18 +115,6 @@ constexpr auto kNetwork = std::to_array<Written<Network>>({
      }},
 });
 
-constexpr std::array kOneBucket{object("buckets", io::kKeysOf<kBucket>, "One message of a step.")};
-constexpr std::array kOneIteration{object("iterations", io::kKeysOf<kIteration>, "One iteration.")};
-constexpr std::array kOneUnit{object("units", io::kKeysOf<kUnit>, "One sharding unit.")};
-constexpr std::array kOneWorker{object("workers", io::kKeysOf<kWorker>, "One worker.")};
-constexpr std::array kOneLayer{object("layers", io::kKeysOf<kLayer>, "One layer.")};
-constexpr std::array kOneLink{object("links", keys::kLinkUse, "One direction of a link.")};
-constexpr std::array kOneTensor{object("tensors", io::kKeysOf<kTensor>, "One message of packets.")};
-constexpr std::array kOneJob{object("jobs", io::kKeysOf<kJob>, "One job.")};
-constexpr std::array kOneDefault{object("defaults", io::kKeysOf<kDefault>, "One of them.")};
-constexpr std::array kOneOverride{object("overrides", io::kKeysOf<kOverride>, "One of them.")};
-constexpr std::array kOneMeasured{
-    object("measured_buckets", io::kKeysOf<kMeasured>, "One bucket of the trace.")};
 constexpr std::array kOneWarning{text("warnings", "One warning.").example(R"("the GPU was idle")")};
 
 // A list that grows with the workload: it is written element by element.
@@ -156,13 +139,10 @@ const LongList* find_long_list(std::string_view key) {
 }
 
 // Every direction of every link; of a run that simulates one exchange at a time, over all of them.
-Json links_tree(const Result& result) {
-  io::Array links;
-  for (std::size_t link = 0; link < result.links.size(); ++link) {
-    links.push_back(link_tree(result.scenario->cluster.fabric->fabric(),
-                              static_cast<links::LinkId>(link), result.links[link]));
-  }
-  return links;
+std::vector<NamedLink> links_of(const Result& result) {
+  return result.links.empty()
+             ? std::vector<NamedLink>()
+             : named_links(result.scenario->cluster.fabric->fabric(), result.links);
 }
 
 constexpr std::string_view kLayers = "/workload/layers";
@@ -202,52 +182,39 @@ constexpr auto kResult = std::to_array<Written<Result>>({
      [](const Result& r) { return io::write(kNetwork, r.scenario->cluster.network); }},
     {object("summary", kSummaryKeys, "The figures of the run.").required(),
      [](const Result& r) { return summary_tree(r.summary); }},
-    {object("measured_total", io::kKeysOf<kMeasuredTotal>,
-            "A measured step of the same series, and what it corrects.")
-         .nullable()
-         .required(),
-     [](const Result& r) { return io::write(kMeasuredTotal, r.measured_total); }},
-    {list("iterations", kOneIteration,
-          "Iterations from 0; of asynchronous training those of worker 0.")
-         .required(),
-     [](const Result& r) { return io::write_all(kIteration, r.iterations); }},
-    {list("workers", kOneWorker, "Means of every worker, where workers differ.").required(),
-     [](const Result& r) { return io::write_all(kWorker, r.workers); }},
-    {list("buckets", kOneBucket, "Messages of a step in launch order.").required(),
-     [](const Result& r) { return io::write_all(kBucket, r.buckets); }},
-    {list("units", kOneUnit, "Sharding units.").required(),
-     [](const Result& r) { return io::write_all(kUnit, r.units); }},
-    {object("program", io::kKeysOf<kProgramSize>, "The program of an iteration.")
-         .nullable()
-         .required(),
-     [](const Result& r) {
-       return r.program ? io::write(kProgramSize, r.program->program) : Json();
-     }},
-    {list("layers", kOneLayer, "Layers in a steady step.").required(),
-     [](const Result& r) { return io::write_all(kLayer, r.layers); }},
-    {list("links", kOneLink, "Directions of links of the topology.").required(), links_tree},
-    {list("tensors", kOneTensor, "Messages of the last iteration, packet level.").required(),
-     [](const Result& r) { return io::write_all(kTensor, r.tensors); }},
-    {list("jobs", kOneJob, "Jobs, where the workload is a list of them.").required(),
-     [](const Result& r) { return io::write_all(kJob, r.jobs); }},
+    io::object_row<&Result::measured_total, kMeasuredTotal>(
+        "A measured step of the same series, and what it corrects."),
+    io::list_row<&Result::iterations, kIteration, "One iteration.">(
+        "Iterations from 0; of asynchronous training those of worker 0."),
+    io::list_row<&Result::workers, kWorker, "One worker.">(
+        "Means of every worker, where workers differ."),
+    io::list_row<&Result::buckets, kBucket, "One message of a step.">(
+        "Messages of a step in launch order."),
+    io::list_row<&Result::units, kUnit, "One sharding unit.">("Sharding units."),
+    io::object_row<&Result::program, kProgramSize>("The program of an iteration."),
+    io::list_row<&Result::layers, kLayer, "One layer.">("Layers in a steady step."),
+    io::list_row<kLinkUse, "One direction of a link.">("links",
+                                                       "Directions of links of the topology.",
+                                                       [](const Result& r) { return links_of(r); }),
+    io::list_row<&Result::tensors, kTensor, "One message of packets.">(
+        "Messages of the last iteration, packet level."),
+    io::list_row<&Result::jobs, kJob, "One job.">("Jobs, where the workload is a list of them."),
     io::row<&Result::events>("Events simulated.").in(io::at_least(0)),
     io::row<&Result::packet_hops>("Packets times links passed; null without packets.")
         .in(io::at_least(0)),
-    {list("defaults", kOneDefault,
-          "Values that the scenario leaves out and that decide a time here.")
-         .required(),
-     [](const Result& r) { return io::write_all(kDefault, r.defaults); }},
+    io::list_row<&Result::defaults, kDefault, "One of them.">(
+        "Values that the scenario leaves out and that decide a time here."),
     {list("files", keys::kOneNamedFile, "Files that the scenario names, as they were for this run.")
          .required(),
      [](const Result& r) { return io::write_all(keys::kNamedFile, r.files); }},
-    {list("overrides", kOneOverride, "Values of the scenario that replace others of its node type.")
-         .required(),
-     [](const Result& r) { return io::write_all(kOverride, r.scenario->cluster.overrides); }},
-    {list("measured_buckets", kOneMeasured,
-          "Exchanges of the trace next to simulated ones of as many ranks; empty without timed "
-          "buckets.")
-         .required(),
-     [](const Result& r) { return io::write_all(kMeasured, r.measured_exchanges); }},
+    io::list_row<kOverride, "One of them.">(
+        "overrides", "Values of the scenario that replace others of its node type.",
+        [](const Result& r) { return r.scenario->cluster.overrides; }),
+    io::list_row<kMeasured, "One bucket of the trace.">(
+        "measured_buckets",
+        "Exchanges of the trace next to simulated ones of as many ranks; empty without timed "
+        "buckets.",
+        io::Getter<&Result::measured_exchanges>()),
     {list("warnings", kOneWarning, "What was guessed, dropped or looks wrong.").required(),
      [](const Result& r) -> Json { return io::list_of(r.warnings); }},
 });

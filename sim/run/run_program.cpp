@@ -6,7 +6,6 @@
 #include "run/memory_figures.hpp"
 #include "run/network_figures.hpp"
 #include "run/planned_messages.hpp"
-#include "run/program_lists.hpp"
 #include "run/run_figures.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/scenario_training.hpp"

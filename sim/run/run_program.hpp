@@ -80,10 +80,11 @@ void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
 // of its binding path.
 
 // `found` is the evaluation of `made` with `factors`; `summary` has its times.
-[[nodiscard]] std::string program_bottleneck(const Scenario& scenario, const ScenarioProgram& made,
-                                             const EvaluatedProgram& found,
-                                             const programs::Factors& factors,
-                                             const Summary& summary);
+[[nodiscard]] std::string_view program_bottleneck(const Scenario& scenario,
+                                                  const ScenarioProgram& made,
+                                                  const EvaluatedProgram& found,
+                                                  const programs::Factors& factors,
+                                                  const Summary& summary);
 
 // Figures of a run that was evaluated as a program, which follow from its operations and from the
 // scenario. All times are seconds per step of the optimizer.
@@ -122,5 +123,38 @@ void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summar
 void fill_bound(const Scenario& scenario, const ScenarioProgram& made, const WorkSums& sums,
                 const EvaluatedProgram& found, const programs::Factors& factors,
                 const Window& window, Result& result);
+
+// Makes the lists of a result from an evaluated program: buckets, sharding units, layers and
+// iterations. The input `times` are seconds from the start of the run and must have been recorded
+// with Record::all (not checked). The times of buckets, units and layers are seconds from the start
+// of the last iteration.
+
+// When the last operation that computes or sends ends, the tail left out.
+[[nodiscard]] double latest_work_end_s(const programs::Program& program,
+                                       const programs::OperationTimes& times);
+
+// How long the first `count` iterations last, with exposed communication relative to the same
+// program without exchanges. `ends` and `alone_ends` are the ends of the markers; with one more
+// than there are iterations an iteration lasts to the next marker, else from the marker before it.
+[[nodiscard]] std::vector<Iteration> program_iterations(std::int64_t count,
+                                                        const std::vector<double>& ends,
+                                                        const std::vector<double>& alone_ends);
+// Sets when iterations start, compute and exchange.
+void add_spans(const programs::Program& program, const programs::OperationTimes& times,
+               std::vector<Iteration>& iterations);
+[[nodiscard]] std::vector<Bucket> program_buckets(const Scenario& scenario,
+                                                  const ScenarioProgram& made,
+                                                  const programs::OperationTimes& times);
+[[nodiscard]] std::vector<UnitResult> program_units(const ScenarioProgram& made,
+                                                    const programs::OperationTimes& times);
+[[nodiscard]] std::vector<LayerResult> program_layers(const Scenario& scenario,
+                                                      const ScenarioProgram& made,
+                                                      const programs::OperationTimes& times);
+
+// Makes the lists of a result: buckets, layers, iterations and links.
+
+// Sets result.links, the use of every link by all iterations, and result.heat, if buckets were
+// exchanged over a fabric one after the other. The makespan must be set.
+void fill_links(const Scenario& scenario, std::span<const ProgramUnit> units, Result& result);
 
 } // namespace stepsim::study

@@ -169,59 +169,6 @@ std::vector<LinkChange> changes_of_buckets(const ProgramRun& run, const LinkHeat
   return changes;
 }
 
-} // namespace
-
-events::Timeline timeline(const Result& result, const TimelineFilter& filter) {
-  events::Timeline timeline;
-  const Scenario& scenario = *result.scenario;
-  // An asynchronous worker may have come less far than asked for.
-  const Shown shown = shown_of(
-      filter, scenario.cluster.nodes,
-      std::min(scenario.training.iterations, static_cast<std::int64_t>(result.iterations.size())));
-  const std::int64_t first = shown.first;
-  if (result.program && first < result.program->times.recorded_from) {
-    return study::timeline(run(scenario, Detail::every_iteration), filter);
-  }
-  for (const std::int64_t number : shown.nodes) {
-    const std::uint32_t node = add_node("node", number, timeline);
-    if (result.program) {
-      const auto& [run, rank] = drawn_rank(result, number);
-      const std::size_t spans = timeline.spans.size();
-      draw_program(run, node, rank, first, shown.last, timeline);
-      if (&run == &*result.program) { // whose buckets are known
-        name_buckets(result.buckets, spans, timeline);
-      }
-      const bool pipelined = scenario.training.algorithm == TrainingAlgorithm::pipe_sgd;
-      for (std::int64_t k = first; pipelined && k <= shown.last; ++k) {
-        const auto applied = result.iterations[static_cast<std::size_t>(k)].applied_gradient;
-        if (applied && *applied >= first) {
-          draw_gradient(run, node, rank, *applied, k, timeline);
-        }
-      }
-      continue;
-    }
-    timeline.lane_names.push_back({{node, kComputeLane}, "compute"});
-    timeline.lane_names.push_back({{node, kCommunicationLane}, "communication"});
-    for (std::int64_t k = first; k <= shown.last; ++k) {
-      draw_iteration(result.iterations[static_cast<std::size_t>(k)], node, timeline);
-    }
-  }
-  add_link_counters(result, first, shown.last, timeline);
-  return timeline;
-}
-
-events::Timeline timeline(const ProgramRun& run, const TimelineFilter& filter) {
-  events::Timeline timeline;
-  const Shown shown = shown_of(filter, run.program.ranks, run.times.iterations);
-  for (const std::int64_t rank : shown.nodes) {
-    draw_program(run, add_node("rank", rank, timeline), static_cast<std::uint32_t>(rank),
-                 shown.first, shown.last, timeline);
-  }
-  return timeline;
-}
-
-namespace {
-
 // Operations by their start, so that those that overlap take lanes in turn.
 std::vector<std::uint32_t> by_start(const programs::OperationTimes& times, std::int64_t iteration,
                                     std::uint32_t rank) {
@@ -290,8 +237,32 @@ void draw_readiness(const ProgramRun& run, std::uint32_t operation, std::int64_t
   }
 }
 
-} // namespace
+// Adds an arrow from the end of the last exchange of iteration `gradient` to the start of
+// `iteration`, which applies that gradient. Nothing without exchanges.
+void draw_gradient(const ProgramRun& run, std::uint32_t node, std::uint32_t rank,
+                   std::int64_t gradient, std::int64_t iteration, events::Timeline& timeline) {
+  const programs::OperationTimes& times = run.times;
+  const std::uint32_t shown = rank < times.ranks ? rank : 0;
+  std::optional<std::uint32_t> last; // exchange
+  for (std::uint32_t o = 0; o < run.program.iteration_size(); ++o) {
+    const bool exchange = run.program.operations[o].type == programs::OperationType::exchange;
+    if (exchange && (!last || times.end[times.at(gradient, o, shown)] >=
+                                  times.end[times.at(gradient, *last, shown)])) {
+      last = o;
+    }
+  }
+  if (last) {
+    timeline.arrows.push_back({.from = {node, run.program.operations[*last].stream},
+                               .from_time = {times.end[times.at(gradient, *last, shown)]},
+                               .to = {node, run.program.operations.front().stream},
+                               .to_time = {times.start[times.at(iteration, 0, shown)]},
+                               .name = "gradient " + std::to_string(gradient)});
+  }
+}
 
+// Adds the iterations first..last of rank `rank` (numbered from 0, both included) as tracks of node
+// `node`. If all ranks are equal, the run holds the times of rank 0 only, which are taken for every
+// `rank`. Operations of length 0 are left out.
 void draw_program(const ProgramRun& run, std::uint32_t node, std::uint32_t rank, std::int64_t first,
                   std::int64_t last, events::Timeline& timeline) {
   const programs::Program& program = run.program;
@@ -332,26 +303,7 @@ void draw_program(const ProgramRun& run, std::uint32_t node, std::uint32_t rank,
   }
 }
 
-void draw_gradient(const ProgramRun& run, std::uint32_t node, std::uint32_t rank,
-                   std::int64_t gradient, std::int64_t iteration, events::Timeline& timeline) {
-  const programs::OperationTimes& times = run.times;
-  const std::uint32_t shown = rank < times.ranks ? rank : 0;
-  std::optional<std::uint32_t> last; // exchange
-  for (std::uint32_t o = 0; o < run.program.iteration_size(); ++o) {
-    const bool exchange = run.program.operations[o].type == programs::OperationType::exchange;
-    if (exchange && (!last || times.end[times.at(gradient, o, shown)] >=
-                                  times.end[times.at(gradient, *last, shown)])) {
-      last = o;
-    }
-  }
-  if (last) {
-    timeline.arrows.push_back({.from = {node, run.program.operations[*last].stream},
-                               .from_time = {times.end[times.at(gradient, *last, shown)]},
-                               .to = {node, run.program.operations.front().stream},
-                               .to_time = {times.start[times.at(iteration, 0, shown)]},
-                               .name = "gradient " + std::to_string(gradient)});
-  }
-}
+} // namespace
 
 void add_counter(std::uint32_t node, const std::string& name, std::vector<LinkChange> changes,
                  events::Timeline& timeline) {
@@ -390,6 +342,55 @@ void add_link_counters(const Result& result, std::int64_t first, std::int64_t la
     add_counter(node, "use of " + fabric.fabric().link_names[heat.link] + " [%]",
                 changes_of_buckets(*result.program, heat, first, last), timeline);
   }
+}
+
+events::Timeline timeline(const Result& result, const TimelineFilter& filter) {
+  events::Timeline timeline;
+  const Scenario& scenario = *result.scenario;
+  // An asynchronous worker may have come less far than asked for.
+  const Shown shown = shown_of(
+      filter, scenario.cluster.nodes,
+      std::min(scenario.training.iterations, static_cast<std::int64_t>(result.iterations.size())));
+  const std::int64_t first = shown.first;
+  if (result.program && first < result.program->times.recorded_from) {
+    return study::timeline(run(scenario, Detail::every_iteration), filter);
+  }
+  for (const std::int64_t number : shown.nodes) {
+    const std::uint32_t node = add_node("node", number, timeline);
+    if (result.program) {
+      const auto& [run, rank] = drawn_rank(result, number);
+      const std::size_t spans = timeline.spans.size();
+      draw_program(run, node, rank, first, shown.last, timeline);
+      if (&run == &*result.program) { // whose buckets are known
+        name_buckets(result.buckets, spans, timeline);
+      }
+      const bool pipelined = scenario.training.algorithm == TrainingAlgorithm::pipe_sgd;
+      for (std::int64_t k = first; pipelined && k <= shown.last; ++k) {
+        const auto applied = result.iterations[static_cast<std::size_t>(k)].applied_gradient;
+        if (applied && *applied >= first) {
+          draw_gradient(run, node, rank, *applied, k, timeline);
+        }
+      }
+      continue;
+    }
+    timeline.lane_names.push_back({{node, kComputeLane}, "compute"});
+    timeline.lane_names.push_back({{node, kCommunicationLane}, "communication"});
+    for (std::int64_t k = first; k <= shown.last; ++k) {
+      draw_iteration(result.iterations[static_cast<std::size_t>(k)], node, timeline);
+    }
+  }
+  add_link_counters(result, first, shown.last, timeline);
+  return timeline;
+}
+
+events::Timeline timeline(const ProgramRun& run, const TimelineFilter& filter) {
+  events::Timeline timeline;
+  const Shown shown = shown_of(filter, run.program.ranks, run.times.iterations);
+  for (const std::int64_t rank : shown.nodes) {
+    draw_program(run, add_node("rank", rank, timeline), static_cast<std::uint32_t>(rank),
+                 shown.first, shown.last, timeline);
+  }
+  return timeline;
 }
 
 } // namespace stepsim::study

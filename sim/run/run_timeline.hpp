@@ -20,17 +20,6 @@ struct TimelineFilter {
 // The timeline of a run that was evaluated as a program (programs/training_program.hpp): one track
 // per stream, one span per operation.
 
-// Adds the iterations first..last of rank `rank` (numbered from 0, both included) as tracks of node
-// `node`. If all ranks are equal, the run holds the times of rank 0 only, which are taken for every
-// `rank`. Operations of length 0 are left out.
-void draw_program(const ProgramRun& run, std::uint32_t node, std::uint32_t rank, std::int64_t first,
-                  std::int64_t last, events::Timeline& timeline);
-
-// Adds an arrow from the end of the last exchange of iteration `gradient` to the start of
-// `iteration`, which applies that gradient. Nothing without exchanges.
-void draw_gradient(const ProgramRun& run, std::uint32_t node, std::uint32_t rank,
-                   std::int64_t gradient, std::int64_t iteration, events::Timeline& timeline);
-
 // Adds counters to the timelines of runs and of lists of flows, which show the use of links over
 // time. Times are seconds from the start of the run.
 

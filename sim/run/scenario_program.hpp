@@ -141,8 +141,4 @@ factors_of(const Scenario& scenario, const programs::Program& program, std::int6
 // may differ from that of the program in nodes, latency and bandwidth.
 void time_rounds(const Scenario& scenario, ScenarioProgram& made);
 
-// Element f lists the layers of fragment f in ascending order, numbered from 0 in forward order.
-[[nodiscard]] std::vector<std::vector<std::uint32_t>>
-layers_of_fragments(std::uint32_t layers, std::uint32_t fragments, FragmentPattern pattern);
-
 } // namespace stepsim::study

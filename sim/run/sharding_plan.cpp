@@ -118,6 +118,29 @@ void add_groups(const Scenario& scenario, programs::Program& program) {
   }
 }
 
+// The options of the FSDP program that follow from the scenario.
+programs::FsdpOptions fsdp_options(const Scenario& scenario) {
+  const Training& training = scenario.training;
+  const Sharding& sharding = training.sharding;
+  std::optional<std::uint32_t> ahead = limit_of(sharding.ahead_forward);
+  if (ahead && sharding.forward_prefetch) {
+    ++*ahead;
+  }
+  return {.micro_batches = static_cast<std::uint32_t>(training.micro_batches),
+          .update = training.update,
+          .shards = static_cast<std::uint32_t>(shard_ranks(scenario)),
+          .reshard_after_forward = sharding.reshard_after_forward,
+          .reshard_after_backward = sharding.reshard_after_backward,
+          .keep_last = sharding.keep_last,
+          .ahead_forward = ahead,
+          .ahead_backward = limit_of(sharding.ahead_backward),
+          .prefetch = sharding.backward_prefetch,
+          .reduces_in_flight = limit_of(sharding.reduces_in_flight),
+          .communicators = static_cast<std::uint32_t>(sharding.communicators),
+          .exchange_each = training.accumulation_exchange == AccumulationExchange::each,
+          .hybrid = sharding.strategy == ShardingStrategy::hybrid_shard};
+}
+
 } // namespace
 
 buckets::UnitMemory unit_memory(const Scenario& scenario) {
@@ -248,28 +271,6 @@ layers::Wrapping wrapping_of(const buckets::Cuts& cuts) {
   layers::Wrapping wrapping{.policy = layers::WrappingPolicy::list};
   wrapping.cuts.assign(cuts.begin(), cuts.end());
   return wrapping;
-}
-
-programs::FsdpOptions fsdp_options(const Scenario& scenario) {
-  const Training& training = scenario.training;
-  const Sharding& sharding = training.sharding;
-  std::optional<std::uint32_t> ahead = limit_of(sharding.ahead_forward);
-  if (ahead && sharding.forward_prefetch) {
-    ++*ahead;
-  }
-  return {.micro_batches = static_cast<std::uint32_t>(training.micro_batches),
-          .update = training.update,
-          .shards = static_cast<std::uint32_t>(shard_ranks(scenario)),
-          .reshard_after_forward = sharding.reshard_after_forward,
-          .reshard_after_backward = sharding.reshard_after_backward,
-          .keep_last = sharding.keep_last,
-          .ahead_forward = ahead,
-          .ahead_backward = limit_of(sharding.ahead_backward),
-          .prefetch = sharding.backward_prefetch,
-          .reduces_in_flight = limit_of(sharding.reduces_in_flight),
-          .communicators = static_cast<std::uint32_t>(sharding.communicators),
-          .exchange_each = training.accumulation_exchange == AccumulationExchange::each,
-          .hybrid = sharding.strategy == ShardingStrategy::hybrid_shard};
 }
 
 Seconds encode_seconds(const Scenario& scenario, const std::vector<ProgramUnit>& units) {

@@ -41,8 +41,6 @@ namespace stepsim::study {
 [[nodiscard]] Seconds encode_seconds(const Scenario& scenario,
                                      const std::vector<ProgramUnit>& units);
 
-// The options of the FSDP program that follow from the scenario.
-[[nodiscard]] programs::FsdpOptions fsdp_options(const Scenario& scenario);
 // The units of a wrapping, which must not be `optimal`, without their exchanges.
 [[nodiscard]] std::vector<ProgramUnit> units_of(const Scenario& scenario,
                                                 const layers::Wrapping& wrapping);

@@ -1,6 +1,6 @@
 // A plan is laid out once: which layers are computed as one, and behind which of them each bucket
 // begins. A pass over both then gives the period, unless a bound says that it is too long anyway.
-#include "run/step_period.hpp"
+#include "run/program_memory.hpp"
 
 #include <numeric>
 

@@ -68,8 +68,8 @@ struct Summary {
   std::optional<bool> memory_fits;
   std::optional<bool> certified;                 // optimal sharding units: none can be better
   std::vector<std::int64_t> staleness_histogram; // [staleness]: number of gradients
-  std::string bottleneck;                        // one of the words that the table lists
-  std::string baseline;                          // baseline of speedup, in words
+  std::string_view bottleneck;                   // one of the words that the table lists
+  std::string_view baseline;                     // baseline of speedup, in words
 };
 
 // The iteration time of a run, s. Every run has one.

@@ -13,7 +13,7 @@ namespace stepsim::study {
 
 using SummaryNumber = std::optional<double> Summary::*;
 using SummaryFlag = std::optional<bool> Summary::*;
-using SummaryWord = std::string Summary::*; // written as null if empty
+using SummaryWord = std::string_view Summary::*; // written as null if empty
 using SummaryCounts = std::vector<std::int64_t> Summary::*;
 using SummaryParts = std::vector<IntervalPart> Summary::*;
 

@@ -102,10 +102,10 @@ std::optional<MessageBounds> message_bounds(const Scenario& scenario,
 
 } // namespace
 
-std::string largest_of(const ExchangeShares& parts) {
+std::string_view largest_of(const ExchangeShares& parts) {
   struct Part {
     double seconds;
-    const char* word;
+    std::string_view word;
   };
   const std::array all{Part{parts.latency_s, "latency"}, Part{parts.bandwidth_s, "bandwidth"},
                        Part{parts.reduction_s, "reduction"},
@@ -124,6 +124,15 @@ std::string_view subject_of(std::string_view bottleneck) {
 
 namespace {
 
+// Seconds of all messages.
+double seconds_of(const buckets::Plan& plan, const buckets::Cost& cost) {
+  double sum = 0;
+  for (const buckets::Group& group : plan.groups) {
+    sum += cost.seconds(static_cast<double>(group.bytes.value), 1);
+  }
+  return sum;
+}
+
 // Wire time without latency and without bytes tells the parts of a compressed exchange; the rest is
 // the work of compressing.
 ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& plan,
@@ -141,20 +150,13 @@ ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& p
   }
   const collectives::Collective whole = exchange_of(scenario);
   const double value_bytes = scenario.workload.bytes_per_value();
-  const auto of_groups = [&](const buckets::Cost& cost) {
-    double sum = 0;
-    for (const buckets::Group& group : plan.groups) {
-      sum += cost.seconds(static_cast<double>(group.bytes.value), 1);
-    }
-    return sum;
-  };
   const auto total = [&](double latency, double per_byte) {
     collectives::Collective part = whole;
     part.links.all.scale(latency, per_byte);
-    return of_groups(compressed_cost(scenario, part, value_bytes));
+    return seconds_of(plan, compressed_cost(scenario, part, value_bytes));
   };
   constexpr double kNothing = 1e-12; // of the time of a byte
-  const double all = planned != nullptr ? of_groups(*planned) : total(1, 1);
+  const double all = planned != nullptr ? seconds_of(plan, *planned) : total(1, 1);
   const double latency = all - total(0, 1);
   const double bandwidth = all - total(1, kNothing);
   double work = all - latency - bandwidth;
@@ -250,12 +252,7 @@ ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& pla
         }
       }
       part.reduction_s_per_byte *= reduction;
-      double sum = 0;
-      const buckets::Cost cost = programs::planner_cost(part);
-      for (const buckets::Group& group : plan.groups) {
-        sum += cost.seconds(static_cast<double>(group.bytes.value), 1);
-      }
-      return sum;
+      return seconds_of(plan, programs::planner_cost(part));
     };
     shares.latency_s += total(1, 0, 0);
     shares.bandwidth_s += total(0, 1, 0);
@@ -266,8 +263,8 @@ ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& pla
 
 } // namespace
 
-std::string largest_part(const Scenario& scenario, const buckets::Plan& plan,
-                         std::span<const ProgramUnit> units, const buckets::Cost* planned) {
+std::string_view largest_part(const Scenario& scenario, const buckets::Plan& plan,
+                              std::span<const ProgramUnit> units, const buckets::Cost* planned) {
   if (is_star(scenario)) {
     return largest_part(on_alpha_beta(scenario), plan, units);
   }
@@ -277,10 +274,7 @@ std::string largest_part(const Scenario& scenario, const buckets::Plan& plan,
   const buckets::LinearCost extra = extra_cost(scenario);
   const bool fabric = scenario.cluster.fabric != nullptr;
   const double startup = extra.startup_s * static_cast<double>(plan.groups.size());
-  double copies = 0;
-  for (const buckets::Group& group : plan.groups) {
-    copies += extra.per_byte_s * static_cast<double>(group.bytes.value);
-  }
+  const double copies = seconds_of(plan, {.base = buckets::LinearCost{0, extra.per_byte_s}});
   parts.latency_s += startup;
   parts.bandwidth_s += copies - (fabric ? startup : 0);
   parts.compression_s -= is_compressed(scenario) ? copies + (fabric ? 0 : startup) : 0;
@@ -294,9 +288,13 @@ WorkSums::WorkSums(const Scenario& scenario)
 
 PeriodBounds::PeriodBounds(const Scenario& scenario, const buckets::Problem& problem,
                            const WorkSums& sums)
-    : scenario_(scenario), messages_(message_bounds(scenario, problem, sums)),
-      forward_(sums.forward_s), backward_(sums.backward_s),
-      last_layer_(scenario.workload.layers.back().forward.value), first_ready_(backward_) {
+    : PeriodBounds(scenario, problem, sums, message_bounds(scenario, problem, sums)) {}
+
+PeriodBounds::PeriodBounds(const Scenario& scenario, const buckets::Problem& problem,
+                           const WorkSums& sums, std::optional<MessageBounds> messages)
+    : scenario_(scenario), messages_(messages), forward_(sums.forward_s),
+      backward_(sums.backward_s), last_layer_(scenario.workload.layers.back().forward.value),
+      first_ready_(backward_) {
   const auto first = std::ranges::find_if(
       problem.items, [](const buckets::Item& item) { return item.bytes.value > 0; });
   if (first != problem.items.end()) {

@@ -34,8 +34,8 @@ enum class Bound { compute, exchange, delay };
 // and all communication, and largest() the word for their largest part; each is called only if it
 // decides.
 template <class ExchangeSeconds, class Largest>
-[[nodiscard]] std::string verdict(const Summary& summary, ExchangeSeconds exchange_s,
-                                  Largest largest) {
+[[nodiscard]] std::string_view verdict(const Summary& summary, ExchangeSeconds exchange_s,
+                                       Largest largest) {
   constexpr double kNothing = 1e-9; // of the step: rounding
   const double input = summary.input_wait_s.value_or(0);
   const double exposed = summary.exposed_communication_s.value_or(0);
@@ -64,7 +64,7 @@ struct ExchangeShares {
 };
 // The word for the largest part: "latency", "bandwidth", "reduction" or "compression". Equal parts
 // count in this order.
-[[nodiscard]] std::string largest_of(const ExchangeShares& parts);
+[[nodiscard]] std::string_view largest_of(const ExchangeShares& parts);
 
 // The subject of a sentence for the word: "Computing" for "compute", as in "Computing bounds it".
 // Empty for any other word.
@@ -82,9 +82,9 @@ struct ExchangeShares {
 // "latency", "bandwidth", "reduction" or, for compressed exchanges only, "compression". `plan` must
 // have a message; units[g] belongs to group g of `plan`. `planned`, if not null, is merge_cost() of
 // the scenario, where a message is compressed.
-[[nodiscard]] std::string largest_part(const Scenario& scenario, const buckets::Plan& plan,
-                                       std::span<const ProgramUnit> units,
-                                       const buckets::Cost* planned = nullptr);
+[[nodiscard]] std::string_view largest_part(const Scenario& scenario, const buckets::Plan& plan,
+                                            std::span<const ProgramUnit> units,
+                                            const buckets::Cost* planned = nullptr);
 
 // Lower bounds of the iteration time that hold for every schedule on this network. They follow from
 // the bytes that a link must carry and the work that a worker must compute, never from a formula
@@ -112,6 +112,9 @@ class PeriodBounds {
 public:
   // `sums` are those of the scenario.
   PeriodBounds(const Scenario& scenario, const buckets::Problem& problem, const WorkSums& sums);
+  // With the bounds of the messages.
+  PeriodBounds(const Scenario& scenario, const buckets::Problem& problem, const WorkSums& sums,
+               std::optional<MessageBounds> messages);
 
   // In seconds, for workers whose factors are constant, the largest of which is `slowest`. With
   // micro-batches they follow each other; an algorithm that applies gradients late computes and

@@ -1,6 +1,6 @@
 // Knob bucket_bytes of schedule ddp gives the single size. The list is the best merge if that
 // is faster by more than 1 %, otherwise the buckets of the best single size.
-#include "study/ddp_buckets.hpp"
+#include "study/tune.hpp"
 
 #include "base/collected.hpp"
 #include "buckets/schedules.hpp"

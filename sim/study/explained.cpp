@@ -173,6 +173,14 @@ std::string split_text(const Shares& links, double period, std::string_view bott
          " bandwidth" + all + ") ";
 }
 
+PathParts path_parts(const Explained& explained) {
+  const Shares& links = explained.explanation.attribution.by_link;
+  const double delay = delay_seconds(explained);
+  return {.compute_s = share_of(links, "no exchange") - delay,
+          .exchange_s = ending_with(links, "start-up") + ending_with(links, "bandwidth"),
+          .delay_s = delay};
+}
+
 // What bounds the step, and the parts of the path, the largest part first.
 std::string bound_sentence(const Explained& explained) {
   const programs::Explanation& found = explained.explanation;
@@ -315,15 +323,7 @@ ExplainableScenario explainable(const Scenario& scenario) {
   return result;
 }
 
-PathParts path_parts(const Explained& explained) {
-  const Shares& links = explained.explanation.attribution.by_link;
-  const double delay = delay_seconds(explained);
-  return {.compute_s = share_of(links, "no exchange") - delay,
-          .exchange_s = ending_with(links, "start-up") + ending_with(links, "bandwidth"),
-          .delay_s = delay};
-}
-
-std::string bottleneck_of(const Explained& explained) {
+std::string_view bottleneck_of(const Explained& explained) {
   const Shares& links = explained.explanation.attribution.by_link;
   switch (bound_of(path_parts(explained))) {
   case Bound::delay:

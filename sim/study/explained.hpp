@@ -78,7 +78,7 @@ struct Explained {
   double makespan_s{};            // total time of `iterations` iterations
   double step_s{};                // period / optimizer steps per iteration
   std::optional<base::Band> band; // its interval, s; of a scenario
-  std::string bottleneck;         // a word of Summary::bottleneck; of a scenario, that of its run
+  std::string_view bottleneck;    // a word of Summary::bottleneck; of a scenario, that of its run
   std::string exceeds;            // exceeds_text() of its run; of a scenario
   std::string source = "program"; // kind of the explained file: "program" or "scenario"
   std::vector<WhatIf> what_if;    // the largest gain first
@@ -114,9 +114,8 @@ struct ExplainableScenario {
 
 // Puts an explanation into sentences that an engineer understands without the tables.
 
-// The parts of the binding path, and what bounds the program by them (run/verdict.hpp).
-[[nodiscard]] PathParts path_parts(const Explained& explained);
-[[nodiscard]] std::string bottleneck_of(const Explained& explained);
+// What bounds the program, by the parts of the binding path (run/verdict.hpp).
+[[nodiscard]] std::string_view bottleneck_of(const Explained& explained);
 
 // Returns the sentences, usually three to six: the step time, what bounds it, the exposed
 // communication, the interference, the change that helps most, and the difference to a measured

@@ -16,11 +16,10 @@ using namespace io::rows;
 using io::Json;
 using io::Key;
 using io::Written;
+using programs::BindingPath;
+using programs::Explanation;
 using programs::Operation;
-
-constexpr Key seconds(std::string_view name, std::string_view sentence) {
-  return number(name, sentence).required();
-}
+using programs::Program;
 
 // A step of the path with the program that it belongs to.
 struct Step {
@@ -34,22 +33,21 @@ struct Step {
 Json label(std::int32_t value) { return value < 0 ? Json() : Json(std::int64_t{value}); }
 
 constexpr auto kStep = std::to_array<Written<Step>>({
-    {text("operation", "Id of the operation.").required(),
-     [](const Step& s) { return Json(s.operation().id); }},
+    io::row("operation", "Id of the operation.", [](const Step& s) { return s.operation().id; }),
     {word("kind", programs::kKinds, "What the operation is for.").required(),
      [](const Step& s) { return Json(programs::kKinds[s.operation().kind]); }},
     {integer("unit", "Bucket or sharding unit; null if it has none.").nullable().required(),
      [](const Step& s) { return label(s.operation().unit); }},
-    {integer("iteration", "Iterations after that of the first operation.").required(),
-     [](const Step& s) { return Json(s.step.iteration); }},
-    {integer("visits", "How often the operation is on the path.").in(io::at_least(1)).required(),
-     [](const Step& s) { return Json(s.step.visits); }},
-    {seconds("seconds", "Seconds on the path, of all visits."),
-     [](const Step& s) { return Json(s.step.seconds()); }},
-    {seconds("share_s", "Seconds per iteration of the program; all of them are the period."),
-     [](const Step& s) {
-       return Json(s.step.seconds() / s.explained.explanation.path.iterations);
-     }},
+    io::row("iteration", "Iterations after that of the first operation.",
+            [](const Step& s) { return s.step.iteration; }),
+    io::row("visits", "How often the operation is on the path.",
+            [](const Step& s) { return s.step.visits; })
+        .in(io::at_least(1)),
+    io::row("seconds", "Seconds on the path, of all visits.",
+            [](const Step& s) { return s.step.seconds(); }),
+    io::row(
+        "share_s", "Seconds per iteration of the program; all of them are the period.",
+        [](const Step& s) { return s.step.seconds() / s.explained.explanation.path.iterations; }),
 });
 constexpr std::array kStepObject{object("critical_cycle", io::kKeysOf<kStep>, "An operation.")};
 
@@ -97,20 +95,16 @@ constexpr auto kShare = std::to_array<Written<programs::Share>>({
     io::row<&programs::Share::name>("What the seconds belong to."),
     io::row<&programs::Share::seconds>("Seconds per iteration of the program."),
 });
-constexpr std::array kShareObject{object("shares", io::kKeysOf<kShare>, "A share of the period.")};
-
-Json shares_tree(const programs::Shares& shares) { return io::write_all(kShare, shares); }
-
 using programs::Attribution;
+template <auto Member> constexpr Written<Attribution> shares(std::string_view sentence) {
+  return io::list_row<Member, kShare, "A share of the period.">(sentence);
+}
+
 constexpr auto kAttribution = std::to_array<Written<Attribution>>({
-    {list("by_kind", kShareObject, "By the kind of operation.").required(),
-     [](const Attribution& all) { return shares_tree(all.by_kind); }},
-    {list("by_unit", kShareObject, "By bucket or sharding unit.").required(),
-     [](const Attribution& all) { return shares_tree(all.by_unit); }},
-    {list("by_layer", kShareObject, "By layer.").required(),
-     [](const Attribution& all) { return shares_tree(all.by_layer); }},
-    {list("by_link", kShareObject, "By part of exchanges: start-up and bandwidth.").required(),
-     [](const Attribution& all) { return shares_tree(all.by_link); }},
+    shares<&Attribution::by_kind>("By the kind of operation."),
+    shares<&Attribution::by_unit>("By bucket or sharding unit."),
+    shares<&Attribution::by_layer>("By layer."),
+    shares<&Attribution::by_link>("By part of exchanges: start-up and bandwidth."),
 });
 
 using programs::Sensitivity;
@@ -122,15 +116,13 @@ constexpr auto kSensitivity = std::to_array<Written<Sensitivity>>({
     io::row<&Sensitivity::exact>(
         "By critical cycles; otherwise numeric, by a relative step of 1e-6."),
 });
-constexpr std::array kSensitivityObject{object("derivatives", io::kKeysOf<kSensitivity>,
-                                               "The derivatives of the period by a parameter.")};
-
 constexpr auto kCause = std::to_array<Written<Cause>>({
     io::row<&Cause::cause>("What may make steps longer; unexplained: what all others leave."),
-    {list("set", kSetText, "Flags --set of a run with the cause.").required(),
-     io::value_of<&Cause::set>},
-    {number("iteration_time_s", "Time of a step with this cause alone, s.").nullable().required(),
-     [](const Cause& each) { return each.set.empty() ? Json() : Json(each.step_s); }},
+    set_row<Cause>("Flags --set of a run with the cause."),
+    io::row("iteration_time_s", "Time of a step with this cause alone, s.",
+            [](const Cause& each) {
+              return each.set.empty() ? std::nullopt : std::optional(each.step_s);
+            }),
     io::row<&Cause::explains_s>("seconds", "Seconds of the gap that the cause alone explains."),
 });
 constexpr std::array kCauseObject{object("gap", io::kKeysOf<kCause>, "A cause, run alone.")};
@@ -145,41 +137,35 @@ Json gap_tree(const std::optional<Measured>& measured) {
 }
 
 constexpr auto kSummary = std::to_array<Written<Explained>>({
-    {seconds("period_s", "Time of an iteration of the program, s."),
-     [](const Explained& each) { return Json(each.explanation.path.period_s); }},
-    {integer("steps", "Optimizer steps of an iteration.").in(io::at_least(1)).required(),
-     [](const Explained& each) { return Json(std::int64_t{each.program.steps}); }},
-    {seconds("exposed_communication_s",
-             "Period minus that with exchanges that take no time, per step, s."),
-     [](const Explained& each) { return Json(each.explanation.exposed_s / each.program.steps); }},
-    {number("utilization", "Period with exchanges that take no time / period; null if it is 0.")
-         .nullable()
-         .required(),
-     [](const Explained& each) {
-       const double period = each.explanation.path.period_s;
-       return period > 0 ? Json((period - each.explanation.exposed_s) / period) : Json();
-     }},
-    {seconds("interference_s", "Period minus that without interference, per step, s."),
-     [](const Explained& each) {
-       return Json(each.explanation.interference_s / each.program.steps);
-     }},
+    io::row<&Explained::explanation, &Explanation::path, &BindingPath::period_s>(
+        "Time of an iteration of the program, s."),
+    io::row<&Explained::program, &Program::steps>("Optimizer steps of an iteration.")
+        .in(io::at_least(1)),
+    io::row("exposed_communication_s",
+            "Period minus that with exchanges that take no time, per step, s.",
+            [](const Explained& each) { return each.explanation.exposed_s / each.program.steps; }),
+    io::row("utilization", "Period with exchanges that take no time / period; null if it is 0.",
+            [](const Explained& each) {
+              const double period = each.explanation.path.period_s;
+              return period > 0 ? std::optional((period - each.explanation.exposed_s) / period)
+                                : std::nullopt;
+            }),
+    io::row(
+        "interference_s", "Period minus that without interference, per step, s.",
+        [](const Explained& each) { return each.explanation.interference_s / each.program.steps; }),
     io::row<&Explained::iterations>("Iterations of the run.").in(io::at_least(1)),
     io::row<&Explained::makespan_s>("Time of all iterations with what follows the last one, s."),
 });
 
 constexpr auto kSize = std::to_array<Written<Explained>>({
-    {integer("operations", "Operations of one iteration.").required(),
-     [](const Explained& each) { return Json(std::int64_t{each.program.iteration_size()}); }},
-    {integer("streams", "Streams of a rank.").required(),
-     [](const Explained& each) { return Json(std::uint64_t{each.program.streams.size()}); }},
-    {integer("waits", "Waits of one iteration.").required(),
-     [](const Explained& each) { return Json(std::uint64_t{each.program.waits.size()}); }},
-    {integer("ranks", "Ranks.").required(),
-     [](const Explained& each) { return Json(std::int64_t{each.program.ranks}); }},
+    io::row("operations", "Operations of one iteration.",
+            [](const Explained& each) { return each.program.iteration_size(); }),
+    io::row("streams", "Streams of a rank.",
+            [](const Explained& each) { return each.program.streams.size(); }),
+    io::row("waits", "Waits of one iteration.",
+            [](const Explained& each) { return each.program.waits.size(); }),
+    io::row<&Explained::program, &Program::ranks>("Ranks."),
 });
-
-constexpr std::array kSentence{text("sentences", "A sentence.")};
-constexpr std::array kWarning{text("warnings", "A warning.")};
 
 constexpr auto kExplained = std::to_array<Written<Explained>>({
     {integer("schema_version", "Version of the format.").in(io::between(1, 1)).required(),
@@ -194,15 +180,13 @@ constexpr auto kExplained = std::to_array<Written<Explained>>({
      [](const Explained& each) { return io::write(kSummary, each); }},
     {object("program", io::kKeysOf<kSize>, "Size of the program.").required(),
      [](const Explained& each) { return io::write(kSize, each); }},
-    {list("sentences", kSentence, "What bounds the step, in words.").required(),
-     io::value_of<&Explained::sentences>},
-    {boolean("exact", "The path is a critical cycle; otherwise it comes from recorded events.")
-         .required(),
-     [](const Explained& each) { return Json(each.explanation.path.exact); }},
-    {number("cycle_iterations", "Iterations that the path spans.").required(),
-     [](const Explained& each) { return Json(each.explanation.path.iterations); }},
-    {boolean("other_cycles", "Other cycles are as critical as the one shown.").required(),
-     [](const Explained& each) { return Json(each.explanation.path.other_cycles); }},
+    io::texts_row<&Explained::sentences, "A sentence.">("What bounds the step, in words."),
+    io::row<&Explained::explanation, &Explanation::path, &BindingPath::exact>(
+        "The path is a critical cycle; otherwise it comes from recorded events."),
+    io::row<&Explained::explanation, &Explanation::path, &BindingPath::iterations>(
+        "cycle_iterations", "Iterations that the path spans."),
+    io::row<&Explained::explanation, &Explanation::path, &BindingPath::other_cycles>(
+        "Other cycles are as critical as the one shown."),
     {list("critical_path", kTimedStepObject,
           "The operations of the critical cycle in time; empty where the path is not exact.")
          .required(),
@@ -215,18 +199,15 @@ constexpr auto kExplained = std::to_array<Written<Explained>>({
          return io::write(kStep, Step{each, step});
        }));
      }},
-    {object("attribution", io::kKeysOf<kAttribution>,
-            "Where the period goes; each list adds up to it.")
-         .required(),
-     [](const Explained& each) { return io::write(kAttribution, each.explanation.attribution); }},
-    {list("derivatives", kSensitivityObject, "How the period depends on parameters.").required(),
-     [](const Explained& each) {
-       return io::write_all(kSensitivity, each.explanation.sensitivities);
-     }},
-    {list("what_if", kWhatIfObject, "Single changes, each run again.").required(),
-     [](const Explained& each) { return io::write_all(kWhatIf, each.what_if); }},
-    {number("measured_s", "Measured time of a step, s; null without one.").nullable().required(),
-     [](const Explained& each) { return each.measured ? Json(each.measured->step_s) : Json(); }},
+    io::object_row<kAttribution>("attribution", "Where the period goes; each list adds up to it.",
+                                 io::Getter<&Explained::explanation, &Explanation::attribution>()),
+    io::list_row<kSensitivity, "The derivatives of the period by a parameter.">(
+        "derivatives", "How the period depends on parameters.",
+        io::Getter<&Explained::explanation, &Explanation::sensitivities>()),
+    io::list_row<&Explained::what_if, kWhatIf, "One change, run again.">(
+        "Single changes, each run again."),
+    io::row<&Explained::measured, &Measured::step_s>(
+        "measured_s", "Measured time of a step, s; null without one."),
     {list("gap", kCauseObject,
           "What may explain measured_s - iteration_time_s, each cause alone; they need not add up.")
          .required(),
@@ -237,8 +218,7 @@ constexpr auto kExplained = std::to_array<Written<Explained>>({
      [](const Explained& each) {
        return each.measure_next.empty() ? Json() : io::write_all(kNext, each.measure_next);
      }},
-    {list("warnings", kWarning, "What to know about the result.").required(),
-     io::value_of<&Explained::warnings>},
+    io::texts_row<&Explained::warnings, "A warning.">("What to know about the result."),
 });
 
 // The command adds it.

@@ -1,4 +1,4 @@
-#include "study/plan_units.hpp"
+#include "study/plan_training.hpp"
 
 #include <ranges>
 

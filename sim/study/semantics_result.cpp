@@ -24,8 +24,8 @@ using io::Written;
 using keys::vector_key;
 using keys::vectors_key;
 
-constexpr Key count(std::string_view name, std::string_view sentence) {
-  return integer(name, sentence).in(io::at_least(0)).example("0").required();
+template <auto Member> constexpr auto count(std::string_view sentence) {
+  return io::row<Member>(sentence).in(io::at_least(0)).example("0");
 }
 
 Json vector_tree(const SparseVector& vector) {
@@ -37,37 +37,27 @@ Json vectors_tree(std::span<const SparseVector> vectors) {
 }
 
 constexpr auto kMerge = std::to_array<Written<collectives::Merge>>({
-    {count("rank", "Rank that merges."),
-     [](const collectives::Merge& merge) { return Json(std::int64_t{merge.rank}); }},
-    {count("from", "Rank whose list it gets."),
-     [](const collectives::Merge& merge) { return Json(std::int64_t{merge.from}); }},
+    count<&collectives::Merge::rank>("Rank that merges."),
+    count<&collectives::Merge::from>("Rank whose list it gets."),
     {vector_key("result", "The first k entries of the sum of both lists.").required(),
      [](const collectives::Merge& merge) { return vector_tree(merge.result); }},
 });
-constexpr std::array kMergeObject{object("merges", io::kKeysOf<kMerge>, "A merge.")};
 
 struct Round {
-  std::size_t number;
-  const std::vector<collectives::Merge>& merges;
+  std::size_t round{};
+  std::vector<collectives::Merge> merges;
 };
 
 constexpr auto kRound = std::to_array<Written<Round>>({
-    {count("round", "Number of the round, from 0."),
-     [](const Round& round) { return Json(std::uint64_t{round.number}); }},
-    {list("merges", kMergeObject, "Merges of the round by rank.").example("[]").required(),
-     [](const Round& round) { return io::write_all(kMerge, round.merges); }},
+    count<&Round::round>("Number of the round, from 0."),
+    io::list_row<&Round::merges, kMerge, "A merge.">("Merges of the round by rank.").example("[]"),
 });
-constexpr std::array kRoundObject{object("rounds", io::kKeysOf<kRound>, "A round.")};
 
 constexpr auto kLost = std::to_array<Written<collectives::LostEntry>>({
-    {count("rank", "Rank that sent the entry."),
-     [](const collectives::LostEntry& lost) { return Json(std::int64_t{lost.rank}); }},
-    {count("index", "Index of the entry."),
-     [](const collectives::LostEntry& lost) { return Json(std::int64_t{lost.index}); }},
+    count<&collectives::LostEntry::rank>("Rank that sent the entry."),
+    count<&collectives::LostEntry::index>("Index of the entry."),
     io::row<&collectives::LostEntry::value>("Value of the entry.").example("3"),
 });
-constexpr std::array kLostObject{object("lost", io::kKeysOf<kLost>, "A lost entry.")};
-
 constexpr auto kResiduals = std::to_array<Written<FeedbackStep>>({
     {vectors_key("final", "Residuals of the ranks under mask final.").required(),
      [](const FeedbackStep& step) { return vectors_tree(step.final.residuals); }},
@@ -102,10 +92,10 @@ constexpr auto kReferences = std::to_array<Written<SemanticsStep>>({
      }},
 });
 
-Json rounds_of(const SemanticsStep& each) {
-  io::Array rounds;
+std::vector<Round> rounds_of(const SemanticsStep& each) {
+  std::vector<Round> rounds;
   for (const std::vector<collectives::Merge>& merges : each.step.global.rounds) {
-    rounds.push_back(io::write(kRound, Round{rounds.size(), merges}));
+    rounds.push_back({rounds.size(), merges});
   }
   return rounds;
 }
@@ -115,28 +105,26 @@ constexpr auto kIteration = std::to_array<Written<SemanticsStep>>({
                              "residual.")
          .required(),
      [](const SemanticsStep& each) { return vectors_tree(each.step.selected); }},
-    {list("rounds", kRoundObject, "Rounds of merges; none for gathering methods and one rank.")
-         .example(R"([{"round": 0, "merges": []}])")
-         .required(),
-     rounds_of},
+    io::list_row<kRound, "A round.">("rounds",
+                                     "Rounds of merges; none for gathering methods and one rank.",
+                                     [](const SemanticsStep& each) { return rounds_of(each); })
+        .example(R"([{"round": 0, "merges": []}])"),
     {vector_key("final", "What every rank gets.").required(),
      [](const SemanticsStep& each) { return vector_tree(each.step.global.result); }},
     {vector_key("update", "What every rank gets, divided by the number of ranks.").required(),
      [](const SemanticsStep& each) { return vector_tree(each.step.update); }},
-    {object("residual_by_mask", io::kKeysOf<kResiduals>,
-            "Residuals after the iteration under both masks.")
-         .required(),
-     [](const SemanticsStep& each) { return io::write(kResiduals, each.step); }},
-    {list("lost", kLostObject,
-          "Entries that mask final neither applies nor returns, by rank and index.")
-         .example(R"([{"rank": 0, "index": 1, "value": 3}])")
-         .required(),
-     [](const SemanticsStep& each) { return io::write_all(kLost, each.step.lost); }},
-    {object("conservation_error_by_mask", io::kKeysOf<kErrors>,
-            "Largest difference over all indices between what went in (gradients and residuals "
-            "before) and what came out (the result and residuals after).")
-         .required(),
-     [](const SemanticsStep& each) { return io::write(kErrors, each.step); }},
+    io::object_row<kResiduals>(
+        "residual_by_mask", "Residuals after the iteration under both masks.",
+        [](const SemanticsStep& each) -> const auto& { return each.step; }),
+    io::list_row<kLost, "A lost entry.">(
+        "lost", "Entries that mask final neither applies nor returns, by rank and index.",
+        [](const SemanticsStep& each) { return each.step.lost; })
+        .example(R"([{"rank": 0, "index": 1, "value": 3}])"),
+    io::object_row<kErrors>(
+        "conservation_error_by_mask",
+        "Largest difference over all indices between what went in (gradients and residuals "
+        "before) and what came out (the result and residuals after).",
+        [](const SemanticsStep& each) -> const auto& { return each.step; }),
     {object("references", io::kKeysOf<kReferences>, "What exact selections would give.").required(),
      [](const SemanticsStep& each) { return io::write(kReferences, each); }},
 });
@@ -148,19 +136,22 @@ struct SemanticsRun {
   std::span<const FeedbackStep> steps;
 };
 
+template <auto Member> constexpr auto count_of(std::string_view sentence) {
+  return io::row(io::key_of<Member>(), sentence,
+                 [](const SemanticsRun& run) { return run.file.*Member; })
+      .in(io::at_least(0))
+      .example("0");
+}
+
 constexpr auto kSemanticsRows = std::to_array<Written<SemanticsRun>>({
-    {text("name", "Name that the file gives itself, or an empty text.")
-         .example(R"("example-b")")
-         .required(),
-     [](const SemanticsRun& run) { return Json(run.file.name); }},
+    io::row("name", "Name that the file gives itself, or an empty text.",
+            [](const SemanticsRun& run) { return run.file.name; })
+        .example(R"("example-b")"),
     {word("method", collectives::kSparseMethods, "How the selections were combined.").required(),
      [](const SemanticsRun& run) { return Json(collectives::kSparseMethods[run.file.method]); }},
-    {count("ranks", "Number of ranks."),
-     [](const SemanticsRun& run) { return Json(std::int64_t{run.file.ranks}); }},
-    {count("dims", "Length of a dense vector."),
-     [](const SemanticsRun& run) { return Json(run.file.dims); }},
-    {count("k", "Entries that a rank selects and a merge keeps."),
-     [](const SemanticsRun& run) { return Json(std::int64_t{run.file.k}); }},
+    count_of<&SemanticsFile::ranks>("Number of ranks."),
+    count_of<&SemanticsFile::dims>("Length of a dense vector."),
+    count_of<&SemanticsFile::k>("Entries that a rank selects and a merge keeps."),
     {word("residual_mask", collectives::kResidualMasks,
           "Mask that the next iteration started from.")
          .required(),
@@ -183,21 +174,16 @@ struct Compared {
   const std::optional<Difference>& difference;
 };
 
-constexpr std::array kSemanticsWarning{text("warnings", "A warning.")};
-
 constexpr auto kComparison = std::to_array<Written<Compared>>({
-    {boolean("matches_expected", "Whether all is as the file expects; null if it expects nothing.")
-         .nullable()
-         .required(),
-     [](const Compared& all) {
-       return all.file.expected.is_null() ? Json() : Json(!all.difference.has_value());
-     }},
-    {object("difference", io::kKeysOf<kDifference>, "The first difference; null if there is none.")
-         .nullable()
-         .required(),
-     [](const Compared& all) { return io::write(kDifference, all.difference); }},
-    {list("warnings", kSemanticsWarning, "What to know about the result.").required(),
-     [](const Compared& all) { return io::list_of(semantics_warnings(all.file)); }},
+    io::row("matches_expected", "Whether all is as the file expects; null if it expects nothing.",
+            [](const Compared& all) {
+              return all.file.expected.is_null() ? std::nullopt
+                                                 : std::optional(!all.difference.has_value());
+            }),
+    io::object_row<kDifference>("difference", "The first difference; null if there is none.",
+                                [](const Compared& all) { return all.difference; }),
+    io::texts_row<"A warning.">("warnings", "What to know about the result.",
+                                [](const Compared& all) { return semantics_warnings(all.file); }),
 });
 
 constexpr Key kSemanticsObject =

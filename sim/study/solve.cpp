@@ -90,6 +90,17 @@ std::string reason_of(const SolveProblem& problem, const SolvePoint& point) {
   return point.error.empty() ? problem.metric + " has no value here" : point.error;
 }
 
+// Reports a metric of a flag that no point has although none failed. Throws UsageError with the
+// runs that do have the metric, or SimulationError if they are not known.
+[[noreturn]] void throw_absent_metric(std::string_view flag, const std::string& metric) {
+  const SummaryRuns needs = std::ranges::find(kSummaryFields, metric, &SummaryField::key)->only_in;
+  if (needs.runs.empty()) {
+    throw SimulationError("no point has " + metric);
+  }
+  throw UsageError(std::string(flag) + " " + metric + ": only " + std::string(needs.runs) +
+                   " has " + metric + "; add --set " + std::string(needs.setting));
+}
+
 // Points that failed: one warning for all, and one where a crossing may hide between them.
 // `gap` is true while the last points failed; a change of side across such a gap may be a crossing.
 void warn_of_failures(const SolveProblem& problem, Solution& solution) {
@@ -340,15 +351,6 @@ const SummaryField& require_metric(std::string_view flag, std::string_view metri
   }
   std::ranges::sort(known);
   throw UsageError(std::string(flag) + ": " + base::unknown_word("metric", metric, known));
-}
-
-void throw_absent_metric(std::string_view flag, const std::string& metric) {
-  const SummaryRuns needs = std::ranges::find(kSummaryFields, metric, &SummaryField::key)->only_in;
-  if (needs.runs.empty()) {
-    throw SimulationError("no point has " + metric);
-  }
-  throw UsageError(std::string(flag) + " " + metric + ": only " + std::string(needs.runs) +
-                   " has " + metric + "; add --set " + std::string(needs.setting));
 }
 
 Target parse_target(std::string_view text) {

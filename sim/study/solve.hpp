@@ -80,10 +80,6 @@ void require_field(const io::Json& scenario, const std::string& pointer, Files& 
 // the flat summary. `solve` calls it before it runs anything. Returns the row of the key.
 const SummaryField& require_metric(std::string_view flag, std::string_view metric);
 
-// Reports a metric of a flag that no point has although none failed. Throws UsageError with the
-// runs that do have the metric, or SimulationError if they are not known.
-[[noreturn]] void throw_absent_metric(std::string_view flag, const std::string& metric);
-
 // A value that a metric must reach, and whether that means at least the value or at most; empty if
 // the text does not say it.
 struct Target {

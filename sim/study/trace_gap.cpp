@@ -1,4 +1,4 @@
-#include "study/trace_gap.hpp"
+#include "study/trace_study.hpp"
 
 #include <algorithm>
 #include <map>

@@ -7,8 +7,8 @@
 #include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "run/sharding_plan.hpp"
+#include "scenario/scenario_sharding.hpp"
 #include "scenario/scenario_training.hpp"
-#include "study/plan_units.hpp"
 
 namespace stepsim::study {
 

@@ -17,25 +17,25 @@ only_set(const std::vector<std::string>& set) {
   return one ? std::optional(parse_set(set.front())) : std::nullopt;
 }
 
-inline constexpr std::array kSetText{io::rows::text("set", "POINTER=VALUE, as --set takes it.")};
+// The row of the member `set`.
+template <class Source>
+[[nodiscard]] constexpr io::Written<Source> set_row(std::string_view sentence) {
+  return io::texts_row<&Source::set, "POINTER=VALUE, as --set takes it.">(sentence);
+}
 
 inline constexpr auto kWhatIf = std::to_array<io::Written<WhatIf>>({
     io::row<&WhatIf::change>("What changes."),
-    {io::rows::text("pointer", "JSON pointer of the key that changes; null if several do or none.")
-         .nullable()
-         .required(),
-     [](const WhatIf& each) {
-       const auto only = only_set(each.set);
-       return only ? io::Json(only->first) : io::Json();
-     }},
-    {io::rows::any("value", "Its value; null without a pointer.").required(),
-     [](const WhatIf& each) {
-       auto only = only_set(each.set);
-       return only ? std::move(only->second) : io::Json();
-     }},
-    {io::rows::list("set", kSetText, "Flags --set of a run with the change; empty for a program.")
-         .required(),
-     io::value_of<&WhatIf::set>},
+    io::row("pointer", "JSON pointer of the key that changes; null if several do or none.",
+            [](const WhatIf& each) {
+              const auto only = only_set(each.set);
+              return only ? std::optional(only->first) : std::nullopt;
+            }),
+    io::row("value", "Its value; null without a pointer.",
+            [](const WhatIf& each) {
+              auto only = only_set(each.set);
+              return only ? std::move(only->second) : io::Json();
+            }),
+    set_row<WhatIf>("Flags --set of a run with the change; empty for a program."),
     io::row<&WhatIf::step_s>("iteration_time_s", "Time of a step with the change, s."),
     io::row<&WhatIf::gain>("1 - new / old."),
     {io::rows::number(
@@ -49,15 +49,9 @@ inline constexpr auto kWhatIf = std::to_array<io::Written<WhatIf>>({
        return each.gain_range ? io::Json(each.gain_range->second) : io::Json();
      }},
 });
-inline constexpr std::array kWhatIfObject{
-    io::rows::object("what_if", io::kKeysOf<kWhatIf>, "One change, run again.")};
-
 inline constexpr auto kNext = std::to_array<io::Written<MeasureNext>>({
     io::row<&MeasureNext::what>("What to measure."),
-    {io::rows::list("set", kSetText,
-                    "Flags --set of the run to measure; empty: the scenario as it is.")
-         .required(),
-     io::value_of<&MeasureNext::set>},
+    set_row<MeasureNext>("Flags --set of the run to measure; empty: the scenario as it is."),
     io::row<&MeasureNext::low_s>("Low end of the interval of the step that would be left, s."),
     io::row<&MeasureNext::high_s>("High end of that interval, s."),
 });

@@ -9,9 +9,10 @@ using namespace stepsim;
 
 namespace {
 
-std::string bottleneck(const std::string& keys, const std::string& network,
-                       const std::string& communication = R"("schedule": "wfbp")",
-                       const std::string& links = R"("latency_s": 1e-5, "reduction_Bps": 2e8)") {
+std::string_view
+bottleneck(const std::string& keys, const std::string& network,
+           const std::string& communication = R"("schedule": "wfbp")",
+           const std::string& links = R"("latency_s": 1e-5, "reduction_Bps": 2e8)") {
   return study::testing::run_text(
              R"({"workload": {"layers": [
                    {"name": "a", "forward_s": 1e-3, "backward_s": 2e-3, "gradient_bytes": 4000000},

@@ -24,7 +24,7 @@ study::Summary numbered() {
     } else if (const auto* flag = std::get_if<study::SummaryFlag>(&field.value)) {
       summary.** flag = true;
     } else if (const auto* word = std::get_if<study::SummaryWord>(&field.value)) {
-      summary.** word = std::string(field.key);
+      summary.** word = field.key;
     } else if (const auto* parts = std::get_if<study::SummaryParts>(&field.value)) {
       summary.** parts = {{.factor = field.key, .share = number}};
     } else {

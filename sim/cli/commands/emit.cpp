@@ -9,8 +9,8 @@
 #include "nccl/tuner_table.hpp"
 #include "run/memory_figures.hpp"
 #include "run/sharding_plan.hpp"
-#include "study/ddp_buckets.hpp"
-#include "study/plan_units.hpp"
+#include "study/plan_training.hpp"
+#include "study/tune.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,5 +1,5 @@
 // stepsim merge SHARD... -o FILE: joins the shards of a sweep.
-// Shards are merged as lines by the number of their point (study/sweep/sweep_merge.hpp), which
+// Shards are merged as lines by the number of their point (study/sweep/sweep.hpp), which
 // keeps the merged file byte-identical to an unsharded one.
 #include "cli/commands/commands.hpp"
 
@@ -7,7 +7,7 @@
 
 #include "base/shell_word.hpp"
 #include "import/import_detect.hpp"
-#include "study/sweep/sweep_merge.hpp"
+#include "study/sweep/sweep.hpp"
 
 namespace stepsim::cli {
 

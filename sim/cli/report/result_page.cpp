@@ -145,8 +145,8 @@ constexpr auto kRun = std::to_array<Written<ReportedRun>>({
      [](const ReportedRun& run) { return Json(answer_of(run.result)); }},
     {list("defaults", kDefaultObject, "Inputs that were defaults.").required(),
      [](const ReportedRun& run) { return io::write_all(kDefault, run.result.defaults); }},
-    {list("what_if", study::kWhatIfObject, "What would help, the largest gain first.").required(),
-     [](const ReportedRun& run) { return io::write_all(study::kWhatIf, run.what_if); }},
+    io::list_row<&ReportedRun::what_if, study::kWhatIf, "One change, run again.">(
+        "What would help, the largest gain first."),
     {list("sentences", kSentence, "Where the time goes; none where it is not known.").required(),
      io::value_of<&ReportedRun::sentences>},
     {list("warnings", kWarning, "What to know about the result.").required(),

@@ -137,7 +137,7 @@ Table points_table(const study::TraceStudy& study) {
         {std::to_string(point.gpus), milliseconds_cell(point.step.step_s),
          point.step.band ? range(point.step.band->low, point.step.band->high) : "-",
          base::significant(samples ? *point.samples_per_s : 1 / point.step.step_s, 4),
-         point.efficiency ? percent_cell(*point.efficiency) : "-", point.bottleneck});
+         point.efficiency ? percent_cell(*point.efficiency) : "-", std::string(point.bottleneck)});
   }
   return table;
 }

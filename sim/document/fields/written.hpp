@@ -87,14 +87,16 @@ void set_given(Json& tree, std::string_view key, std::optional<Enum> value,
   }
 }
 
-// The value of a member for a row, null where the member is empty: value_of<&Point::time_s>.
-template <auto Member, class Source> [[nodiscard]] Json value_of(const Source& source) {
-  if constexpr (requires { (source.*Member).has_value(); }) {
-    return or_null(source.*Member);
-  } else if constexpr (requires { list_of(source.*Member); }) {
-    return list_of(source.*Member);
+// The JSON of a value of a row, null where it is empty.
+template <class Value> [[nodiscard]] Json json_of(const Value& value) {
+  if constexpr (requires { value.has_value(); }) {
+    return or_null(value);
+  } else if constexpr (requires { list_of(value); }) {
+    return list_of(value);
+  } else if constexpr (std::is_same_v<Value, Seconds> || std::is_same_v<Value, Bytes>) {
+    return Json(value.value);
   } else {
-    return Json(source.*Member);
+    return Json(value);
   }
 }
 
@@ -103,6 +105,11 @@ template <class Owner, class Value> struct MemberOf<Value Owner::*> {
   using Source = Owner;
   using Type = Value;
 };
+
+// The value of a member for a row: value_of<&Point::time_s>.
+template <auto Member, class Source> [[nodiscard]] Json value_of(const Source& source) {
+  return json_of(source.*Member);
+}
 
 // The name of a member, without its struct.
 template <auto Member> [[nodiscard]] constexpr std::string_view member_name() {
@@ -115,6 +122,7 @@ template <auto Member> [[nodiscard]] constexpr std::string_view member_name() {
 template <std::size_t N> struct Literal {
   std::array<char, N - 1> text{};
   consteval Literal(const char (&from)[N]) { std::copy_n(from, N - 1, text.begin()); }
+  [[nodiscard]] constexpr std::string_view view() const { return {text.data(), text.size()}; }
 };
 
 template <auto Member, Literal Before, Literal After>
@@ -152,9 +160,9 @@ template <class Type>
     return key_for<typename Type::value_type>(name, sentence).nullable();
   } else if constexpr (std::is_same_v<Type, bool>) {
     return rows::boolean(name, sentence).required();
-  } else if constexpr (std::is_integral_v<Type>) {
+  } else if constexpr (std::is_integral_v<Type> || std::is_same_v<Type, Bytes>) {
     return rows::integer(name, sentence).required();
-  } else if constexpr (std::is_floating_point_v<Type>) {
+  } else if constexpr (std::is_floating_point_v<Type> || std::is_same_v<Type, Seconds>) {
     return rows::number(name, sentence).required();
   } else if constexpr (std::is_same_v<Type, Json>) {
     return rows::any(name, sentence).required();
@@ -163,17 +171,47 @@ template <class Type>
   }
 }
 
-// The row of a member, null where it is empty.
-template <auto Member>
-[[nodiscard]] constexpr auto row(std::string_view name, std::string_view sentence) {
-  using Of = MemberOf<decltype(Member)>;
-  return Written<typename Of::Source>{key_for<typename Of::Type>(name, sentence),
-                                      value_of<Member, typename Of::Source>};
+// A function of a source.
+template <class Function> struct FunctionOf;
+template <class Get, class Value, class From> struct FunctionOf<Value (Get::*)(const From&) const> {
+  using Source = From;
+  using Type = std::remove_cvref_t<Value>;
+};
+template <class Get> using SourceOf = typename FunctionOf<decltype(&Get::operator())>::Source;
+template <class Get> using TypeOf = typename FunctionOf<decltype(&Get::operator())>::Type;
+
+// The function that gives a member, or a member of it and so on; nothing where one of them is
+// empty.
+template <auto First, auto... Further> struct Getter {
+  using Source = typename MemberOf<decltype(First)>::Source;
+  decltype(auto) operator()(const Source& source) const {
+    if constexpr (sizeof...(Further) == 0) {
+      return (source.*First);
+    } else if constexpr (requires { (source.*First).has_value(); }) {
+      return source.*First ? std::optional(Getter<Further...>()(*(source.*First))) : std::nullopt;
+    } else {
+      return Getter<Further...>()(source.*First);
+    }
+  }
+};
+
+template <auto First, auto... Further> struct LastOf : LastOf<Further...> {};
+template <auto Only> struct LastOf<Only> { static constexpr auto kMember = Only; };
+
+// The row of what a function, which holds nothing, gives of the source; null where that is empty.
+template <class Get>
+[[nodiscard]] constexpr auto row(std::string_view name, std::string_view sentence, Get) {
+  return Written<SourceOf<Get>>{key_for<TypeOf<Get>>(name, sentence),
+                                [](const SourceOf<Get>& from) { return json_of(Get()(from)); }};
 }
 
-// The same, named as the member is.
-template <auto Member> [[nodiscard]] constexpr auto row(std::string_view sentence) {
-  return row<Member>(key_of<Member>(), sentence);
+// The row of a member, or of a member of it, named as the last one is unless said otherwise.
+template <auto... Members>
+[[nodiscard]] constexpr auto row(std::string_view name, std::string_view sentence) {
+  return row(name, sentence, Getter<Members...>());
+}
+template <auto... Members> [[nodiscard]] constexpr auto row(std::string_view sentence) {
+  return row<Members...>(key_of<LastOf<Members...>::kMember>(), sentence);
 }
 
 // The keys of a table of rows, as plain numbers: written numbers are never texts with units.
@@ -236,6 +274,45 @@ requires(std::is_constructible_v<Json, const Value&>) [[nodiscard]] Json
 template <class Source, std::size_t N, class Range>
 [[nodiscard]] Json write_all(const std::array<Written<Source>, N>& rows, const Range& elements) {
   return write_each(elements, [&](const Source& element) { return write(rows, element); });
+}
+
+template <const auto& Table, Literal Sentence>
+inline constexpr std::array kElement{rows::object({}, kKeysOf<Table>, Sentence.view())};
+template <Literal Sentence>
+inline constexpr std::array kTextElement{rows::text({}, Sentence.view())};
+
+// The row of a list of texts, or of objects with the keys of a table; `Each` says what one is.
+template <Literal Each, class Get>
+[[nodiscard]] constexpr auto texts_row(std::string_view name, std::string_view sentence, Get) {
+  return Written<SourceOf<Get>>{rows::list(name, kTextElement<Each>, sentence).required(),
+                                [](const SourceOf<Get>& from) { return list_of(Get()(from)); }};
+}
+template <auto Member, Literal Each>
+[[nodiscard]] constexpr auto texts_row(std::string_view sentence) {
+  return texts_row<Each>(key_of<Member>(), sentence, Getter<Member>());
+}
+template <const auto& Table, Literal Each, class Get>
+[[nodiscard]] constexpr auto list_row(std::string_view name, std::string_view sentence, Get) {
+  return Written<SourceOf<Get>>{
+      rows::list(name, kElement<Table, Each>, sentence).required(),
+      [](const SourceOf<Get>& from) { return write_all(Table, Get()(from)); }};
+}
+template <auto Member, const auto& Table, Literal Each>
+[[nodiscard]] constexpr auto list_row(std::string_view sentence) {
+  return list_row<Table, Each>(key_of<Member>(), sentence, Getter<Member>());
+}
+
+// The row of an object with the keys of a table; of an optional one it may be null.
+template <const auto& Table, class Get>
+[[nodiscard]] constexpr auto object_row(std::string_view name, std::string_view sentence, Get) {
+  Key key = rows::object(name, kKeysOf<Table>, sentence).required();
+  key.is_nullable = requires { TypeOf<Get>().has_value(); };
+  return Written<SourceOf<Get>>{
+      key, [](const SourceOf<Get>& from) { return write(Table, Get()(from)); }};
+}
+template <auto Member, const auto& Table>
+[[nodiscard]] constexpr auto object_row(std::string_view sentence) {
+  return object_row<Table>(key_of<Member>(), sentence, Getter<Member>());
 }
 
 } // namespace stepsim::io

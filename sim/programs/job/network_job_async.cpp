@@ -9,41 +9,24 @@ namespace {
 
 constexpr std::uint32_t kNoServer = ~std::uint32_t{0}; // of an update without bytes
 
-// [server] bytes of a gradient: whole pieces in turn, or even parts of all of it in whole values,
-// the first ones a value longer.
-std::vector<std::int64_t> bytes_of_servers(const NetworkJob& job, std::uint32_t servers) {
-  std::vector<std::int64_t> parts(servers);
-  std::int64_t sum = 0;
-  for (std::size_t i = 0; i < job.pieces.size(); ++i) {
-    sum += job.pieces[i].bytes;
-    parts[i % servers] += job.servers->whole ? job.pieces[i].bytes : 0;
-  }
-  const std::int64_t value = sum % job.value_bytes == 0 ? job.value_bytes : 1;
-  const std::int64_t values = sum / value;
-  for (std::uint32_t server = 0; !job.servers->whole && server < servers; ++server) {
-    parts[server] = (values / servers + (server < values % servers ? 1 : 0)) * value;
-  }
-  return parts;
-}
-
 } // namespace
 
 AsyncServerJob::AsyncServerJob(const NetworkJob& job)
-    : job_(job), jitter_(job.servers->async->variability, job.workers),
-      servers_(job.servers->placement == collectives::Placement::sharded ? job.workers
-                                                                         : job.servers->count),
-      dedicated_(job.servers->placement == collectives::Placement::dedicated),
-      compute_s_(job.servers->async->compute_s), total_(job.iterations * job.workers),
-      workers_(job.workers), bound_(job.workers, job.servers->async->staleness_bound),
-      part_bytes_(bytes_of_servers(job, servers_)), adder_free_s_(servers_) {
-  assert(job.hosts.size() >= job.workers + (dedicated_ ? servers_ : 0) && "ranks have hosts");
+    : ServerSide(job), jitter_(spec_.async->variability, job.workers),
+      compute_s_(spec_.async->compute_s), total_(job.iterations * job.workers),
+      workers_(job.workers), bound_(job.workers, spec_.async->staleness_bound),
+      part_bytes_(servers_) {
   if (std::uint64_t{job.workers} * servers_ >= events::EventQueue<double>::kMaxIds) {
     throw SimulationError(std::to_string(job.workers) + " workers and " + std::to_string(servers_) +
                           " servers are more than 16777215 pairs on a simulated network");
   }
-  if (job.servers->inner) {
-    inner_ = std::make_unique<InnerLinks>(static_cast<std::uint32_t>(job.hosts.size()),
-                                          *job.servers->inner);
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < job.pieces.size(); ++i) {
+    sum += job.pieces[i].bytes;
+    part_bytes_[i % servers_] += spec_.whole ? job.pieces[i].bytes : 0; // in turn
+  }
+  for (std::uint32_t server = 0; !spec_.whole && server < servers_; ++server) {
+    part_bytes_[server] = even_part(sum, server);
   }
   for (std::uint32_t worker = 0; worker < job.workers; ++worker) {
     compute(0, worker);
@@ -51,8 +34,7 @@ AsyncServerJob::AsyncServerJob(const NetworkJob& job)
 }
 
 double AsyncServerJob::next_time() const {
-  return std::min({computing_.next_or_never(), additions_.next_or_never(),
-                   inner_ ? inner_->next_time() : std::numeric_limits<double>::infinity()});
+  return std::min(computing_.next_or_never(), ServerSide::next_time());
 }
 
 // Additions before pushes: what has arrived comes before what leaves now.
@@ -79,14 +61,10 @@ void AsyncServerJob::send(double /*now*/, std::vector<JobMessage>& messages) {
 
 void AsyncServerJob::delivered(double now, const JobMessage& message) {
   if (message.part == MessagePart::gradient) {
-    arrived(now, message.src, dedicated_ ? message.dst - job_.workers : message.dst);
+    arrived(now, message.src, server_at(message.dst));
   } else {
     received(now, message.dst);
   }
-}
-
-std::uint32_t AsyncServerJob::rank_of(std::uint32_t server) const {
-  return dedicated_ ? job_.workers + server : server;
 }
 
 void AsyncServerJob::compute(double now, std::uint32_t worker) {
@@ -128,14 +106,10 @@ void AsyncServerJob::take_near(double now, const InnerLinks::Part& part) {
 void AsyncServerJob::hand_over(double now, std::uint32_t worker, std::uint32_t server,
                                MessagePart part) {
   const bool push = part == MessagePart::gradient;
-  if (job_.hosts[worker] == job_.hosts[rank_of(server)]) {
+  if (on_one_host(worker, server)) {
     const InnerLinks::Part near{.push = push, .worker = worker, .server = server};
-    const std::uint32_t at = rank_of(server);
-    if (!inner_ || at == worker) {
+    if (!send_near(now, near, part_bytes_[server])) {
       take_near(now, near);
-    } else {
-      inner_->send(now, near, push ? worker : at, push ? at : worker,
-                   static_cast<double>(part_bytes_[server]));
     }
     return;
   }
@@ -151,7 +125,7 @@ void AsyncServerJob::hand_over(double now, std::uint32_t worker, std::uint32_t s
 void AsyncServerJob::arrived(double now, std::uint32_t worker, std::uint32_t server) {
   double& free = adder_free_s_[server];
   free = std::max(free, now) + static_cast<double>(part_bytes_[server]) *
-                                   (job_.servers->add_s_per_byte + job_.servers->encode_s_per_byte);
+                                   (spec_.add_s_per_byte + spec_.encode_s_per_byte);
   additions_.push(free, worker * servers_ + server);
 }
 

@@ -11,13 +11,12 @@
 // other workers since the worker's previous update. The ports of workers and servers belong to the
 // network, in which pushes share them.
 
-#include "programs/job/inner_links.hpp"
-#include "programs/job/network_job.hpp"
+#include "programs/job/server_traffic.hpp"
 #include "programs/step/parameter_server.hpp"
 
 namespace stepsim::programs {
 
-class AsyncServerJob {
+class AsyncServerJob : public ServerSide {
 public:
   // `job` must outlive the object. Throws SimulationError for 2^24 or more pairs of a worker and a
   // server.
@@ -33,7 +32,6 @@ public:
   void send(double now, std::vector<JobMessage>& messages);
   [[nodiscard]] bool finished() const { return received_ == total_; }
   void record(JobResult& result) const;
-  [[nodiscard]] std::uint64_t events() const { return events_; }
 
 private:
   struct Worker {
@@ -45,7 +43,6 @@ private:
     bool held = false;      // the staleness bound delays the next iteration
     std::size_t update = 0; // position in updates_
   };
-  [[nodiscard]] std::uint32_t rank_of(std::uint32_t server) const;
   void compute(double now, std::uint32_t worker);
   void push(double now, std::uint32_t worker);
   void arrived(double now, std::uint32_t worker, std::uint32_t server);
@@ -54,10 +51,7 @@ private:
   void take_near(double now, const InnerLinks::Part& part);
   void hand_over(double now, std::uint32_t worker, std::uint32_t server, MessagePart part);
 
-  const NetworkJob& job_;
   layers::Jitter jitter_;
-  std::uint32_t servers_;
-  bool dedicated_;
   double compute_s_ = 0;
   std::int64_t total_;        // number of updates of the run
   std::int64_t pushed_ = 0;   // updates that have left a worker
@@ -66,13 +60,9 @@ private:
   std::vector<Worker> workers_;
   StalenessBound bound_;
   std::vector<std::int64_t> part_bytes_; // [server] of every gradient
-  std::vector<double> adder_free_s_;     // [server]
   events::EventQueue<double> computing_; // id: worker
-  events::EventQueue<double> additions_; // id: worker x servers + server
-  std::unique_ptr<InnerLinks> inner_;    // none where no part takes one
   std::vector<AsyncUpdate> updates_;
   std::vector<JobMessage> outbox_;
-  std::uint64_t events_ = 0;
 };
 
 } // namespace stepsim::programs

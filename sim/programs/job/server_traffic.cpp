@@ -6,49 +6,55 @@
 
 namespace stepsim::programs {
 
-ServerTraffic::ServerTraffic(const NetworkJob& job, std::vector<std::uint32_t> piece_of)
-    : job_(job), spec_(*job.servers), piece_of_(std::move(piece_of)), stretch_(piece_of_.size()),
+ServerSide::ServerSide(const NetworkJob& job)
+    : job_(job), spec_(*job.servers),
       servers_(spec_.placement == collectives::Placement::sharded ? job.workers : spec_.count),
-      dedicated_(spec_.placement == collectives::Placement::dedicated),
-      lists_(std::size_t{2} * job.workers), arrivals_(piece_of_.size() * servers_),
-      progress_(piece_of_.size() * job.workers), iterations_(arrivals_.size()),
-      adder_free_s_(servers_) {
-  assert(servers_ >= 1 && (dedicated_ || servers_ <= job.workers) && "servers have places");
-  assert((dedicated_ || !spec_.whole) && "whole pieces go to dedicated servers");
+      dedicated_(spec_.placement == collectives::Placement::dedicated), adder_free_s_(servers_) {
   assert(job.hosts.size() >= job.workers + (dedicated_ ? servers_ : 0) && "ranks have hosts");
-  assert(spec_.credit_bytes > 0 && "something may be sent");
   if (spec_.inner) {
     inner_ =
         std::make_unique<InnerLinks>(static_cast<std::uint32_t>(job.hosts.size()), *spec_.inner);
   }
 }
 
-double ServerTraffic::next_time() const {
+double ServerSide::next_time() const {
   return std::min(additions_.next_or_never(),
                   inner_ ? inner_->next_time() : std::numeric_limits<double>::infinity());
 }
 
-// Even parts in whole values, the first ones a value longer; or the whole piece on one server.
-std::int64_t ServerTraffic::part_bytes(std::uint32_t exchange, std::uint32_t server) const {
-  const std::int64_t bytes = job_.pieces[piece_of_[exchange]].bytes;
-  if (spec_.whole) {
-    return piece_of_[exchange] % servers_ == server ? bytes : 0;
-  }
+std::int64_t ServerSide::even_part(std::int64_t bytes, std::uint32_t server) const {
   const std::int64_t value = bytes % job_.value_bytes == 0 ? job_.value_bytes : 1;
   const std::int64_t values = bytes / value;
   return (values / servers_ + (server < values % servers_ ? 1 : 0)) * value;
 }
 
-std::uint32_t ServerTraffic::rank_of(std::uint32_t server) const {
-  return dedicated_ ? job_.workers + server : server;
+bool ServerSide::send_near(double now, const InnerLinks::Part& part, std::int64_t bytes,
+                           double stretch) {
+  const std::uint32_t server = rank_of(part.server);
+  if (!inner_ || server == part.worker) {
+    return false;
+  }
+  inner_->send(now, part, part.push ? part.worker : server, part.push ? server : part.worker,
+               static_cast<double>(bytes), stretch);
+  return true;
 }
 
-std::uint32_t ServerTraffic::server_at(std::uint32_t rank) const {
-  return dedicated_ ? rank - job_.workers : rank;
+ServerTraffic::ServerTraffic(const NetworkJob& job, std::vector<std::uint32_t> piece_of)
+    : ServerSide(job), piece_of_(std::move(piece_of)), stretch_(piece_of_.size()),
+      lists_(std::size_t{2} * job.workers), arrivals_(piece_of_.size() * servers_),
+      progress_(piece_of_.size() * job.workers), iterations_(arrivals_.size()) {
+  assert(servers_ >= 1 && (dedicated_ || servers_ <= job.workers) && "servers have places");
+  assert((dedicated_ || !spec_.whole) && "whole pieces go to dedicated servers");
+  assert(spec_.credit_bytes > 0 && "something may be sent");
 }
 
-bool ServerTraffic::on_one_host(std::uint32_t worker, std::uint32_t server) const {
-  return job_.hosts[worker] == job_.hosts[rank_of(server)];
+// An even part, or the whole piece on one server.
+std::int64_t ServerTraffic::part_bytes(std::uint32_t exchange, std::uint32_t server) const {
+  const std::int64_t bytes = job_.pieces[piece_of_[exchange]].bytes;
+  if (spec_.whole) {
+    return piece_of_[exchange] % servers_ == server ? bytes : 0;
+  }
+  return even_part(bytes, server);
 }
 
 void ServerTraffic::advance(double now) {
@@ -61,15 +67,10 @@ void ServerTraffic::advance(double now) {
   }
 }
 
-void ServerTraffic::send_near(double now, const InnerLinks::Part& part) {
-  const std::uint32_t server = rank_of(part.server);
-  if (!inner_ || server == part.worker) {
+void ServerTraffic::hand_near(double now, const InnerLinks::Part& part) {
+  if (!send_near(now, part, part_bytes(part.exchange, part.server), stretch_[part.exchange])) {
     take_near(now, part);
-    return;
   }
-  inner_->send(now, part, part.push ? part.worker : server, part.push ? server : part.worker,
-               static_cast<double>(part_bytes(part.exchange, part.server)),
-               stretch_[part.exchange]);
 }
 
 void ServerTraffic::take_near(double now, const InnerLinks::Part& part) {
@@ -92,7 +93,7 @@ void ServerTraffic::push(double now, std::uint32_t worker, std::uint32_t exchang
     }
     iterations_[part_of(exchange, server)] = iteration;
     if (on_one_host(worker, server)) {
-      send_near(now, {.push = true, .worker = worker, .server = server, .exchange = exchange});
+      hand_near(now, {.push = true, .worker = worker, .server = server, .exchange = exchange});
     } else {
       wait(worker, {0, now, exchange, server, iteration, part_bytes(exchange, server), stretch});
     }
@@ -175,7 +176,7 @@ void ServerTraffic::pull(double now, std::uint32_t exchange, std::uint32_t serve
   const std::int64_t iteration = iterations_[part_of(exchange, server)];
   for (std::uint32_t worker = 0; worker < job_.workers; ++worker) {
     if (on_one_host(worker, server)) {
-      send_near(now, {.push = false, .worker = worker, .server = server, .exchange = exchange});
+      hand_near(now, {.push = false, .worker = worker, .server = server, .exchange = exchange});
     } else {
       wait(std::size_t{job_.workers} + worker,
            {0, now, exchange, server, iteration, part_bytes(exchange, server), stretch_[exchange]});

@@ -16,7 +16,44 @@
 
 namespace stepsim::programs {
 
-class ServerTraffic {
+// The servers of a job: what ranks they are, when their additions end, and the inner links of
+// hosts.
+class ServerSide {
+public:
+  // The time of the next end of an addition or on an inner link; infinity if there is none.
+  [[nodiscard]] double next_time() const;
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+
+protected:
+  // `job` must have servers and outlive the object.
+  explicit ServerSide(const NetworkJob& job);
+  // What a server has of `bytes`: even parts in whole values, the first ones a value longer.
+  [[nodiscard]] std::int64_t even_part(std::int64_t bytes, std::uint32_t server) const;
+  [[nodiscard]] std::uint32_t rank_of(std::uint32_t server) const {
+    return dedicated_ ? job_.workers + server : server;
+  }
+  [[nodiscard]] std::uint32_t server_at(std::uint32_t rank) const {
+    return dedicated_ ? rank - job_.workers : rank;
+  }
+  [[nodiscard]] bool on_one_host(std::uint32_t worker, std::uint32_t server) const {
+    return job_.hosts[worker] == job_.hosts[rank_of(server)];
+  }
+  // Sends a part that stays on its host over the inner link; false where it takes no time, as if
+  // the worker is the server.
+  [[nodiscard]] bool send_near(double now, const InnerLinks::Part& part, std::int64_t bytes,
+                               double stretch = 1);
+
+  const NetworkJob& job_;
+  const JobServers& spec_;
+  std::uint32_t servers_;
+  bool dedicated_;
+  std::vector<double> adder_free_s_;     // [server]: when its earlier additions end
+  events::EventQueue<double> additions_; // ends of additions
+  std::unique_ptr<InnerLinks> inner_;    // none where no part takes one
+  std::uint64_t events_ = 0;
+};
+
+class ServerTraffic : public ServerSide {
 public:
   struct Received { // a worker has all parts of the sum of an exchange
     std::uint32_t worker{}, exchange{};
@@ -27,8 +64,6 @@ public:
   // object.
   ServerTraffic(const NetworkJob& job, std::vector<std::uint32_t> piece_of);
 
-  // The time of the next end of an addition; infinity if there is none.
-  [[nodiscard]] double next_time() const;
   // Processes all ends of additions until `now`.
   void advance(double now);
   // A worker has the gradients of the exchange, and its sum of the iteration before. Transfers and
@@ -41,7 +76,6 @@ public:
   void send(double now, std::vector<JobMessage>& messages);
   // What has been received since the owner last emptied the list.
   [[nodiscard]] std::vector<Received>& received() { return received_; }
-  [[nodiscard]] std::uint64_t events() const { return events_; }
 
 private:
   struct Waiting {         // a message in a list; the smallest is sent first
@@ -62,11 +96,7 @@ private:
     std::int64_t iteration = 0;
   };
   [[nodiscard]] std::int64_t part_bytes(std::uint32_t exchange, std::uint32_t server) const;
-  [[nodiscard]] std::uint32_t rank_of(std::uint32_t server) const;
-  [[nodiscard]] std::uint32_t server_at(std::uint32_t rank) const;
-  [[nodiscard]] bool on_one_host(std::uint32_t worker, std::uint32_t server) const;
-  // A part that stays on its host goes over the inner link, unless the worker is the server.
-  void send_near(double now, const InnerLinks::Part& part);
+  void hand_near(double now, const InnerLinks::Part& part);
   void take_near(double now, const InnerLinks::Part& part);
   [[nodiscard]] std::size_t part_of(std::uint32_t exchange, std::uint32_t server) const {
     return std::size_t{exchange} * servers_ + server;
@@ -77,22 +107,14 @@ private:
   void wait(std::size_t list, Waiting waiting);
   void touch(std::size_t list);
 
-  const NetworkJob& job_;
-  const JobServers& spec_;
-  std::vector<std::uint32_t> piece_of_; // [exchange]
-  std::vector<double> stretch_;         // [exchange], in the iteration of its last push
-  std::uint32_t servers_;
-  bool dedicated_;
+  std::vector<std::uint32_t> piece_of_;  // [exchange]
+  std::vector<double> stretch_;          // [exchange], in the iteration of its last push
   std::vector<List> lists_;              // [worker]: its pushes; [W + worker]: the pulls to it
   std::vector<std::size_t> touched_;     // lists that have changed since send()
   std::vector<std::uint32_t> arrivals_;  // [part]: number of pushes that have arrived
   std::vector<Progress> progress_;       // [worker x exchanges + exchange]
   std::vector<std::int64_t> iterations_; // [part]: iteration of its pushes
-  std::vector<double> adder_free_s_;     // [server]: when its earlier additions end
-  events::EventQueue<double> additions_; // ends of additions; id: part
-  std::unique_ptr<InnerLinks> inner_;    // none where no part takes one
   std::vector<Received> received_;
-  std::uint64_t events_ = 0;
 };
 
 } // namespace stepsim::programs

@@ -64,18 +64,30 @@ std::string filled(std::string text, double value) {
   return text;
 }
 
+// What the formulas make of every record of a series.
+template <class Element, class... Formulas>
+std::vector<Element> elements_of(const Series& series, const AllRecords& all,
+                                 const std::string& file, const Formulas&... formulas) {
+  std::vector<Element> elements;
+  for (const Joined& each : select(series, all, file)) {
+    elements.push_back({evaluate(formulas, each, series, file)...});
+  }
+  return elements;
+}
+
 // By ascending x.
 std::vector<plot::Point> points_of(const Curve& curve, const AllRecords& all,
                                    const std::string& file) {
-  std::vector<plot::Point> points;
-  for (const Joined& each : select(curve.series, all, file)) {
-    plot::Point point;
-    point.x = evaluate(curve.x, each, curve.series, file);
-    point.y = evaluate(curve.y, each, curve.series, file);
-    points.push_back(point);
-  }
+  auto points = elements_of<plot::Point>(curve.series, all, file, curve.x, curve.y);
   std::ranges::stable_sort(points, {}, &plot::Point::x);
   return points;
+}
+
+// Whether the numbers of this run or table may be drawn: all but those of tables whose label is
+// `recalled` or `unreadable`.
+bool may_be_drawn(const Reproduction& paper, const std::string& run) {
+  const Table* table = table_of(paper, run);
+  return table == nullptr || !table->label || counts(*table->label);
 }
 
 plot::Bars bars_of(const BarsOf& bars, const Reproduction& paper, const AllRecords& all) {
@@ -139,13 +151,8 @@ plot::Panel panel_of(const PanelOf& panel, const Reproduction& paper, const AllR
   for (const BandOf& band : panel.bands) {
     plot::Band& drawn = out.bands.emplace_back();
     drawn.label = band.label;
-    for (const Joined& each : select(band.series, all, paper.file)) {
-      plot::Band::At at;
-      at.x = evaluate(band.x, each, band.series, paper.file);
-      at.low = evaluate(band.low, each, band.series, paper.file);
-      at.high = evaluate(band.high, each, band.series, paper.file);
-      drawn.points.push_back(at);
-    }
+    drawn.points =
+        elements_of<plot::Band::At>(band.series, all, paper.file, band.x, band.low, band.high);
     std::ranges::sort(drawn.points, {}, &plot::Band::At::x);
   }
   for (const MarkAt& mark : panel.marks) {
@@ -160,11 +167,7 @@ plot::Panel panel_of(const PanelOf& panel, const Reproduction& paper, const AllR
   for (const LaneOf& lane : panel.lanes) {
     plot::Lane& drawn = out.lanes.lanes.emplace_back();
     drawn.name = lane.name;
-    for (const Joined& each : select(lane.series, all, paper.file)) {
-      plot::Span& span = drawn.spans.emplace_back();
-      span.start = evaluate(lane.start, each, lane.series, paper.file);
-      span.end = evaluate(lane.end, each, lane.series, paper.file);
-    }
+    drawn.spans = elements_of<plot::Span>(lane.series, all, paper.file, lane.start, lane.end);
   }
   return out;
 }
@@ -319,11 +322,6 @@ std::string evidence(const Reproduction& paper, const std::string& run) {
   return table == nullptr || !table->label
              ? std::string()
              : "reported (" + std::string(kLabels[*table->label]) + ")";
-}
-
-bool may_be_drawn(const Reproduction& paper, const std::string& run) {
-  const Table* table = table_of(paper, run);
-  return table == nullptr || !table->label || counts(*table->label);
 }
 
 plot::Figure drawing(const FigureOf& figure, const Reproduction& paper, const AllRecords& all,

@@ -45,9 +45,6 @@ struct PaperClaims {
 // Returns the label of a table in words, such as "reported (repository)"; "" for tables of our own
 // numbers and for runs. `run` is the id of a run or table.
 [[nodiscard]] std::string evidence(const Reproduction& paper, const std::string& run);
-// Whether the numbers of this run or table may be drawn: all but those of tables whose label is
-// `recalled` or `unreadable`.
-[[nodiscard]] bool may_be_drawn(const Reproduction& paper, const std::string& run);
 
 // The tables of a figure's page in Markdown. They are made of its curves and bars, so that a page
 // cannot say other numbers than the picture beside it.

@@ -1,4 +1,4 @@
-#include "study/sweep/quick_curves.hpp"
+#include "study/sweep/quick_step.hpp"
 
 #include "base/vector_clones.hpp"
 
@@ -7,34 +7,6 @@ namespace stepsim::study {
 namespace {
 
 constexpr std::size_t kLanes = buckets::kBatchLanes;
-
-STEPSIM_VECTOR_CLONES
-void send_message(double ready, double bytes, const LaneCosts& __restrict costs,
-                  LaneTotals& __restrict sums, Lanes& __restrict ended) {
-  for (std::size_t k = 0; k < kLanes; ++k) {
-    const double end = sums.channel_end[k];
-    const double start = end > ready ? end : ready;
-    const double seconds = costs.startup[k] + costs.per_byte[k] * bytes;
-    sums.channel_end[k] = start + seconds;
-    ended[k] = start + seconds;
-    sums.communication[k] += seconds;
-    sums.latency[k] += costs.latency[k];
-    sums.bandwidth[k] += costs.bandwidth[k] * bytes;
-    sums.reduction[k] += costs.reduction[k] * bytes;
-  }
-}
-
-STEPSIM_VECTOR_CLONES
-void send_one(double ready, const Lanes& __restrict seconds, Lanes& __restrict channel_end,
-              Lanes& __restrict communication, Lanes& __restrict ended) {
-  for (std::size_t k = 0; k < kLanes; ++k) {
-    const double end = channel_end[k];
-    const double start = end > ready ? end : ready;
-    channel_end[k] = start + seconds[k];
-    ended[k] = start + seconds[k];
-    communication[k] += seconds[k];
-  }
-}
 
 STEPSIM_VECTOR_CLONES
 void pass_layer(double update, double forward, const Lanes& __restrict done,
@@ -47,17 +19,17 @@ void pass_layer(double update, double forward, const Lanes& __restrict done,
 
 } // namespace
 
-LaneTotals send_in_lockstep(std::span<const double> ready_s, std::span<const double> bytes,
-                            const LaneCosts& costs, std::span<Lanes> end_s) {
-  LaneTotals sums;
-  for (std::size_t g = 0; g < ready_s.size(); ++g) {
-    send_message(ready_s[g], bytes[g], costs, sums, end_s[g]);
+STEPSIM_VECTOR_CLONES
+void send_message(double ready_s, double bytes, const LaneCosts& __restrict costs,
+                  LaneTotals& __restrict totals, Lanes& __restrict end_s) {
+  for (std::size_t k = 0; k < kLanes; ++k) {
+    const double end = totals.channel_end[k];
+    const double start = end > ready_s ? end : ready_s;
+    const double seconds = costs.startup[k] + costs.per_byte[k] * bytes;
+    totals.channel_end[k] = start + seconds;
+    end_s[k] = start + seconds;
+    totals.communication[k] += seconds;
   }
-  return sums;
-}
-
-void send_timed(double ready_s, const Lanes& seconds, LaneTotals& totals, Lanes& end_s) {
-  send_one(ready_s, seconds, totals.channel_end, totals.communication, end_s);
 }
 
 Lanes forward_in_lockstep(const Lanes& start_s, std::span<const double> update_s,

@@ -1,4 +1,4 @@
-#include "study/sweep/quick_step.hpp"
+#include "study/sweep/sweep_quick.hpp"
 
 #include "base/shared_value.hpp"
 #include "run/network_figures.hpp"
@@ -21,17 +21,15 @@ double chained_s(std::vector<Sent> messages, double until_s) {
   return seconds;
 }
 
-QuickStep::QuickStep(const Scenario& scenario, double first_ready_s)
+QuickStep::QuickStep(const Scenario& scenario)
     : forward_total_s_(scenario.workload.forward().value),
       backward_s_(scenario.workload.backward().value), update_s_(scenario.training.update.value),
       input_s_(scenario.training.input.value), input_pipelined_(scenario.training.input_pipelined),
-      barrier_(scenario.communication.next_forward == programs::NextForward::barrier),
-      total_bytes_(static_cast<double>(scenario.workload.bytes().value)),
-      first_ready_s_(first_ready_s) {
+      barrier_(scenario.communication.next_forward == programs::NextForward::barrier) {
   const std::vector<double> bytes = layer_bytes(scenario);
-  first_layer_bytes_ = bytes.front();
+  const auto total_bytes = static_cast<double>(scenario.workload.bytes().value);
   for (const layers::WorkLayer& layer : scenario.workload.layers) {
-    update_share_s_.push_back(barrier_ ? 0 : update_s_ * (bytes[forward_s_.size()] / total_bytes_));
+    update_share_s_.push_back(barrier_ ? 0 : update_s_ * (bytes[forward_s_.size()] / total_bytes));
     forward_s_.push_back(layer.forward.value);
   }
   alone_period_s_ = period_of(0).period;
@@ -77,18 +75,8 @@ QuickStep::Period QuickStep::period_of(double end) const {
   return result;
 }
 
-double QuickStep::lower_bound(double startup_s, double per_byte_s, double slowdown) const {
-  double bound = forward_total_s_ + backward_s_;
-  if (first_layer_bytes_ > 0) {
-    const double first_layer = startup_s + per_byte_s * first_layer_bytes_ * slowdown;
-    bound = std::max(bound, backward_s_ + first_layer + forward_total_s_);
-  }
-  const double all = startup_s + per_byte_s * total_bytes_ * slowdown;
-  return std::max(bound, first_ready_s_ + all + forward_s_.back());
-}
-
 bool QuickStep::summarize(const Scenario& scenario, const Period& step, const LaneTotals& totals,
-                          std::size_t k, std::int64_t workers, Summary& summary) const {
+                          std::size_t k, Summary& summary) const {
   const double finish = std::max(totals.channel_end[k], backward_s_);
   const double first_batch = input_pipelined_ ? 0 : input_s_; // read within the first iteration
   const double makespan = first_batch + forward_total_s_ +
@@ -107,79 +95,9 @@ bool QuickStep::summarize(const Scenario& scenario, const Period& step, const La
   summary.wire_bytes = totals.wire[k];
   summary.straggler_wait_s = 0;
   summary.makespan_s = makespan;
-  if (step.period > 0) {
-    const auto count = static_cast<double>(workers);
-    summary.scaling_efficiency = alone_period_s_ / step.period;
-    summary.speedup = count * *summary.scaling_efficiency;
-    if (scenario.workload.batch_size) {
-      summary.samples_per_s =
-          count * static_cast<double>(*scenario.workload.batch_size) / step.period;
-    }
-  }
+  fill_speedup(scenario, alone_period_s_, step.period, summary);
   summary.input_wait_s = step.input_wait;
   return true;
-}
-
-QuickTransfers::QuickTransfers(const buckets::Planner& planner,
-                               const buckets::ScheduleOptions& options)
-    : planner_(planner) {
-  sending_.options = options;
-}
-
-void QuickTransfers::set_plan(const buckets::Plan& plan, const layers::Workload& workload) {
-  sending_.transfers.resize(plan.groups.size());
-  ready_s_.resize(plan.groups.size());
-  layers_.clear();
-  layers_end_.clear();
-  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-    const buckets::Group& group = plan.groups[g];
-    sending_.transfers[g].bytes = static_cast<double>(group.bytes.value);
-    ready_s_[g] = group.ready.value;
-    for (const std::uint32_t item : group.items) {
-      layers_.push_back(workload.gradients[item].layer);
-    }
-    layers_end_.push_back(layers_.size());
-  }
-}
-
-// Times as those of time_buckets().
-void QuickTransfers::send(const LaneCosts& costs, std::size_t lane, std::span<Lanes> layer_end_s,
-                          LaneTotals& totals) {
-  double latency = totals.latency[lane];
-  double bandwidth = totals.bandwidth[lane];
-  double reduction = totals.reduction[lane];
-  for (buckets::Transfer& transfer : sending_.transfers) {
-    const double seconds = costs.startup[lane] + costs.per_byte[lane] * transfer.bytes;
-    transfer.startup_s = std::min(costs.startup[lane], seconds);
-    transfer.data_s = seconds - transfer.startup_s;
-    latency += costs.latency[lane];
-    bandwidth += costs.bandwidth[lane] * transfer.bytes;
-    reduction += costs.reduction[lane] * transfer.bytes;
-  }
-  totals.latency[lane] = latency;
-  totals.bandwidth[lane] = bandwidth;
-  totals.reduction[lane] = reduction;
-  planner_.send(sending_, {.ready_s = ready_s_}, times_);
-  for (Lanes& end : layer_end_s) {
-    end[lane] = 0;
-  }
-  std::size_t next = 0;
-  for (std::size_t g = 0; g < layers_end_.size(); ++g) {
-    for (; next < layers_end_[g]; ++next) {
-      double& end = layer_end_s[layers_[next]][lane];
-      end = std::max(end, times_.end_s[g]);
-    }
-  }
-  totals.channel_end[lane] = times_.finish_s;
-  totals.communication[lane] = times_.busy_s;
-}
-
-std::vector<Sent> QuickTransfers::sent() const {
-  std::vector<Sent> all;
-  for (std::size_t g = 0; g < size(); ++g) {
-    all.push_back({times_.start_s[g], times_.end_s[g]});
-  }
-  return all;
 }
 
 // A ring sends every part but one in its reduce-scatter and in its all-gather.
@@ -232,6 +150,77 @@ double WireBytes::total_by(
     sum += sent;
   }
   return sum;
+}
+
+static_assert(collectives::FormLanes::kLanes == buckets::kBatchLanes);
+
+void QuickCurves::clear() {
+  lanes_.clear();
+  bound_.fill(0);
+}
+
+bool QuickCurves::set(std::size_t lane, const collectives::Collective& exchange) {
+  forms_[lane] = collectives::prepare(exchange);
+  return forms_[lane] && lanes_.set(lane, *forms_[lane]);
+}
+
+void QuickCurves::time(std::size_t g, double bytes, Lanes& seconds) {
+  candidate_.resize(std::max(candidate_.size(), g + 1));
+  Lanes bound;
+  lanes_.at(bytes, seconds, candidate_[g], bound);
+  for (std::size_t k = 0; k < bound.size(); ++k) {
+    bound_[k] += bound[k];
+  }
+}
+
+collectives::PreparedForm::Answer QuickCurves::send(std::size_t lane, double bytes) {
+  const collectives::PreparedForm::Answer answer = forms_[lane]->at(bytes);
+  bound_[lane] += answer.form.upper_bound ? 1 : 0;
+  return answer;
+}
+
+// What the exchanges of one lane of QuickRun cost: start-up and time per byte, or a curve.
+
+bool QuickRun::set_network(const QuickPoint& point) {
+  constexpr std::int64_t kMaxRanks = 1 << 20;
+  Cluster& cluster = scenario_.cluster;
+  if (point.nodes * cluster.gpus_per_node > kMaxRanks || !cluster.equal_nodes()) {
+    return false;
+  }
+  cluster.nodes = point.nodes;
+  cluster.network.latency_s = point.latency_s;
+  cluster.network.bandwidth_Bps = point.bandwidth_Bps;
+  if (block_follows_) {
+    cluster.network.block_latency_s = point.latency_s;
+  }
+  return cluster.network.block_latency_s <= point.latency_s;
+}
+
+// False where the exchange has no form here.
+bool QuickRun::fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& costs) {
+  if (!set_network(point)) {
+    return false;
+  }
+  costs.ranks[k] = static_cast<double>(scenario_.cluster.ranks());
+  costs.startup[k] = costs.per_byte[k] = 0;
+  if (scenario_.cluster.ranks() == 1) {
+    return !curves_;
+  }
+  collectives::Collective probe = exchange_of(scenario_);
+  probe.bytes = 1;
+  if (!probe.homogeneous()) {
+    return false;
+  }
+  if (curves_) {
+    return curves_->set(k, probe);
+  }
+  const auto whole = collectives::closed_form(probe);
+  if (!whole || !whole->startup_s || !whole->per_byte_s || whole->upper_bound) {
+    return false;
+  }
+  costs.startup[k] = *whole->startup_s;
+  costs.per_byte[k] = *whole->per_byte_s;
+  return true;
 }
 
 } // namespace stepsim::study

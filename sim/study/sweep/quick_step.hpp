@@ -10,11 +10,74 @@
 // Every message of an iteration ends before the next backward starts, so that all periods are
 // equal.
 
-#include "buckets/sending.hpp"
+#include "buckets/batch.hpp"
+#include "collectives/formula/prepared_form.hpp"
 #include "run/result.hpp"
-#include "study/sweep/quick_curves.hpp"
 
 namespace stepsim::study {
+
+// The loops of QuickRun over messages and layers: kBatchLanes points in lockstep, one vector lane
+// each. Lanes without a point hold any numbers. Seconds and bytes.
+
+using Lanes = buckets::BatchLanes;
+
+// The exchange of n bytes takes startup + per_byte n.
+struct LaneCosts {
+  Lanes startup{}, per_byte{};
+  Lanes ranks{};
+};
+
+// Sums over the messages of a plan.
+struct LaneTotals {
+  Lanes channel_end{}, communication{}, wire{};
+};
+
+// Sends one message behind those before it: updates channel_end and communication of `totals`, and
+// sets when it ends.
+void send_message(double ready_s, double bytes, const LaneCosts& costs, LaneTotals& totals,
+                  Lanes& end_s);
+
+// The next forward pass from the times `start_s`: layer l waits for row row_of[l] of `done_s`, or
+// for nothing where that is negative, is updated and computed. Returns when it ends.
+[[nodiscard]] Lanes forward_in_lockstep(const Lanes& start_s, std::span<const double> update_s,
+                                        std::span<const double> forward_s,
+                                        std::span<const std::int32_t> row_of,
+                                        std::span<const Lanes> done_s);
+
+// The messages of QuickRun where an exchange does not take a + b n: a collective in blocks, or the
+// cheapest of several (`auto`). Every lane has the prepared closed form of its network
+// (collectives/formula/prepared_form.hpp); a size is timed on all networks at once.
+class QuickCurves {
+public:
+  // Forgets all networks and messages.
+  void clear();
+  // Sets the network of a lane; false if its closed form cannot be used here.
+  [[nodiscard]] bool set(std::size_t lane, const collectives::Collective& exchange);
+
+  // Sets how long message g, of `bytes`, takes on all lanes, of which one must be set.
+  void time(std::size_t g, double bytes, Lanes& seconds);
+  // The parts of messages of these sizes on a lane (PreparedForm::parts()).
+  [[nodiscard]] auto parts(std::size_t lane, std::span<const double> bytes) const {
+    return forms_[lane]->parts(bytes);
+  }
+  // A message of `bytes` on one lane.
+  collectives::PreparedForm::Answer send(std::size_t lane, double bytes);
+  // The algorithm of message g of time(), and of any message, on one lane.
+  [[nodiscard]] collectives::AlgorithmId algorithm_of(std::size_t lane, std::size_t g) const {
+    return lanes_.algorithm(static_cast<std::size_t>(candidate_[g][lane]));
+  }
+  [[nodiscard]] collectives::AlgorithmId algorithm(std::size_t lane, double bytes) const {
+    return forms_[lane]->at(bytes).algorithm;
+  }
+  // Whether the form of a message on a lane was an upper bound.
+  [[nodiscard]] bool has_bound(std::size_t lane) const { return bound_[lane] > 0; }
+
+private:
+  std::array<std::optional<collectives::PreparedForm>, buckets::kBatchLanes> forms_;
+  collectives::FormLanes lanes_;
+  Lanes bound_{};                // how many forms were upper bounds
+  std::vector<Lanes> candidate_; // [message] of time()
+};
 
 // A message under way.
 struct Sent {
@@ -31,8 +94,8 @@ public:
     double exposed{}, period{}, input_wait{};
   };
 
-  // The first gradient of `scenario` is ready at `first_ready_s`; every gradient has bytes.
-  QuickStep(const Scenario& scenario, double first_ready_s);
+  // Every gradient of `scenario` has bytes.
+  explicit QuickStep(const Scenario& scenario);
 
   // Behind a barrier the next forward waits for all messages, not for those of each layer.
   [[nodiscard]] bool barrier() const { return barrier_; }
@@ -46,54 +109,16 @@ public:
                                    std::span<const Lanes> done) const;
   // The period of a step whose next forward ends at `end`.
   [[nodiscard]] Period period_of(double end) const;
-  // PeriodBounds::with_slowest() where an exchange of n bytes takes startup + per_byte n, and all
-  // messages under way at the same time together move data at most 1 / slowdown times as fast as
-  // one message alone (buckets::least_slowdown()).
-  [[nodiscard]] double lower_bound(double startup_s, double per_byte_s, double slowdown) const;
-
   // Sets what a summary says of the times of the step and of its messages on lane k. False if the
-  // run takes more simulated time than the scenario allows.
+  // run takes more simulated time than the scenario, which has the network of the lane, allows.
   [[nodiscard]] bool summarize(const Scenario& scenario, const Period& step,
-                               const LaneTotals& totals, std::size_t k, std::int64_t workers,
-                               Summary& summary) const;
+                               const LaneTotals& totals, std::size_t k, Summary& summary) const;
 
 private:
   std::vector<double> forward_s_, update_share_s_; // [layer]
   double forward_total_s_, backward_s_, update_s_, input_s_;
   bool input_pipelined_, barrier_;
-  double total_bytes_, first_ready_s_;
-  double first_layer_bytes_{}, alone_period_s_{};
-};
-
-// The messages of one point of QuickRun under a schedule that does not send them one at a time
-// (asc_wfbp, priority). They are sent by the function of the schedule, one point after
-// another.
-
-class QuickTransfers {
-public:
-  // `planner` must outlive the object.
-  QuickTransfers(const buckets::Planner& planner, const buckets::ScheduleOptions& options);
-
-  // Takes over the buckets of a plan of the gradients of `workload`.
-  void set_plan(const buckets::Plan& plan, const layers::Workload& workload);
-  // Sends them at the costs of a lane. Sets the end of each layer's last message, and of `totals`
-  // channel_end and communication; adds to its latency, bandwidth and reduction, and leaves wire.
-  void send(const LaneCosts& costs, std::size_t lane, std::span<Lanes> layer_end_s,
-            LaneTotals& totals);
-  // The messages as they were last sent.
-  [[nodiscard]] std::vector<Sent> sent() const;
-  [[nodiscard]] std::size_t size() const { return ready_s_.size(); }
-  [[nodiscard]] double bytes(std::size_t message) const {
-    return sending_.transfers[message].bytes;
-  }
-
-private:
-  const buckets::Planner& planner_;
-  buckets::Sending sending_;
-  buckets::SendTimes times_;
-  std::vector<double> ready_s_;         // [message]
-  std::vector<std::uint32_t> layers_;   // of all messages, one list after another
-  std::vector<std::size_t> layers_end_; // [message]: end of its list
+  double alone_period_s_{};
 };
 
 // The largest number of bytes that any rank sends in one exchange of gradients, cached by size and

@@ -2,7 +2,7 @@
 // p mod n alone; where it is in none, the smallest point number of all files is next. Time and
 // memory are by the records, not by the number of points in a header, which a damaged file may give
 // as anything.
-#include "study/sweep/sweep_merge.hpp"
+#include "study/sweep/sweep.hpp"
 
 #include <sys/resource.h>
 
@@ -15,6 +15,40 @@
 namespace stepsim::study {
 
 namespace {
+
+// One input file and its next record.
+struct MergeInput {
+  std::string path;
+  std::unique_ptr<RowReader> reader;
+  SweepHeader header;
+  std::int64_t total = 0; // points of the whole sweep
+  Shard shard;            // the shard whose points the file has
+  RecordMark mark;        // mark of the next record; its point is -1 after the last one
+  std::string row;        // the next record without its line end
+
+  // Reads the next record. An incomplete last row is ignored. Throws InputError if the next record
+  // is out of order or not of the shard.
+  void advance() {
+    const std::int64_t before = mark.point;
+    mark = {};
+    std::string_view next;
+    if (!reader->next(next, header.format)) {
+      return;
+    }
+    row.assign(next);
+    mark = record_mark(row, header.format);
+    if (mark.point <= before || mark.point >= total) {
+      throw InputError(path, "",
+                       "the record behind point " + std::to_string(before) +
+                           " is out of order or damaged");
+    }
+    if (mark.point % shard.count != shard.index) {
+      throw InputError(path, "",
+                       "point " + std::to_string(mark.point) + " is not of shard " +
+                           std::to_string(shard.index) + '/' + std::to_string(shard.count));
+    }
+  }
+};
 
 std::string hash_of(const MergeInput& input) {
   return input.header.json.find("grid_hash")->as_string();
@@ -162,53 +196,6 @@ private:
   std::string block_;
 };
 
-} // namespace
-
-MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::string& output) {
-  allow_open_files(shards.size());
-  std::vector<MergeInput> inputs;
-  for (const std::string& path : shards) {
-    inputs.push_back(open_merge_input(path));
-    check_same_sweep(inputs.front(), inputs.back());
-    if (inputs.size() > 1) {
-      inputs.back().header.json = {}; // equal to the first one
-    }
-  }
-  if (inputs.empty()) {
-    throw UsageError("merge: give the files of the shards");
-  }
-  MergeReport report;
-  report.points = inputs.front().total;
-  const std::int64_t count = inputs.front().shard.count;
-  std::set<std::pair<std::int64_t, std::int64_t>> absent;
-  std::unordered_map<std::int64_t, std::vector<MergeInput*>> of_shard;
-  for (MergeInput& input : inputs) {
-    of_shard[input.shard.index].push_back(&input);
-  }
-  MergedLines lines(output, merged_header(inputs.front().header, output));
-  Taken taken;
-  for (std::int64_t point = 0; point < report.points; ++point) {
-    const auto found = of_shard.find(point % count);
-    if (found == of_shard.end() || !take(found->second, point, taken)) {
-      const std::int64_t next = next_point(inputs, report.points);
-      add_missing(report, point, next - 1, count, absent);
-      point = next - 1;
-      continue;
-    }
-    report.failed += taken.failed ? 1 : 0;
-    if (report.missing.empty()) { // else nothing is written
-      lines.add(taken.row);
-    }
-  }
-  list_shards(report, count, absent);
-  if (report.missing.empty()) {
-    lines.commit();
-  }
-  return report;
-}
-
-namespace {
-
 // Headers may come from damaged files, so that every number has its range before anything is
 // counted with it.
 std::int64_t header_integer(const MergeInput& input, std::string_view key, std::int64_t least,
@@ -255,29 +242,8 @@ void read_totals(MergeInput& input) {
   input.shard.index = header_integer(input, "shard", 0, input.shard.count - 1);
 }
 
-} // namespace
-
-void MergeInput::advance() {
-  const std::int64_t before = mark.point;
-  mark = {};
-  std::string_view next;
-  if (!reader->next(next, header.format)) {
-    return;
-  }
-  row.assign(next);
-  mark = record_mark(row, header.format);
-  if (mark.point <= before || mark.point >= total) {
-    throw InputError(path, "",
-                     "the record behind point " + std::to_string(before) +
-                         " is out of order or damaged");
-  }
-  if (mark.point % shard.count != shard.index) {
-    throw InputError(path, "",
-                     "point " + std::to_string(mark.point) + " is not of shard " +
-                         std::to_string(shard.index) + '/' + std::to_string(shard.count));
-  }
-}
-
+// Opens a file and reads its header and its first record. Throws InputError if the file is not the
+// output of a sweep.
 MergeInput open_merge_input(const std::string& path) {
   MergeInput input;
   input.path = path;
@@ -295,6 +261,51 @@ MergeInput open_merge_input(const std::string& path) {
   read_totals(input);
   input.advance();
   return input;
+}
+
+} // namespace
+
+MergeReport merge_sweeps(const std::vector<std::string>& shards, const std::string& output) {
+  allow_open_files(shards.size());
+  std::vector<MergeInput> inputs;
+  for (const std::string& path : shards) {
+    inputs.push_back(open_merge_input(path));
+    check_same_sweep(inputs.front(), inputs.back());
+    if (inputs.size() > 1) {
+      inputs.back().header.json = {}; // equal to the first one
+    }
+  }
+  if (inputs.empty()) {
+    throw UsageError("merge: give the files of the shards");
+  }
+  MergeReport report;
+  report.points = inputs.front().total;
+  const std::int64_t count = inputs.front().shard.count;
+  std::set<std::pair<std::int64_t, std::int64_t>> absent;
+  std::unordered_map<std::int64_t, std::vector<MergeInput*>> of_shard;
+  for (MergeInput& input : inputs) {
+    of_shard[input.shard.index].push_back(&input);
+  }
+  MergedLines lines(output, merged_header(inputs.front().header, output));
+  Taken taken;
+  for (std::int64_t point = 0; point < report.points; ++point) {
+    const auto found = of_shard.find(point % count);
+    if (found == of_shard.end() || !take(found->second, point, taken)) {
+      const std::int64_t next = next_point(inputs, report.points);
+      add_missing(report, point, next - 1, count, absent);
+      point = next - 1;
+      continue;
+    }
+    report.failed += taken.failed ? 1 : 0;
+    if (report.missing.empty()) { // else nothing is written
+      lines.add(taken.row);
+    }
+  }
+  list_shards(report, count, absent);
+  if (report.missing.empty()) {
+    lines.commit();
+  }
+  return report;
 }
 
 } // namespace stepsim::study

@@ -5,7 +5,6 @@
 #include "collectives/algorithms.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_figures.hpp"
-#include "run/verdict.hpp"
 
 namespace stepsim::study {
 std::unique_ptr<QuickRun> QuickRun::make(const Scenario& first, bool latency_is_block_latency) {
@@ -32,7 +31,8 @@ bool QuickRun::set_up() {
   memory_ = unsharded_memory(scenario_, scenario_.cluster.ranks(), {});
   memory_alone_ = unsharded_memory(scenario_, 1, {});
 
-  step_.emplace(scenario_, items_.ready_s.front());
+  step_.emplace(scenario_);
+  sums_.emplace(scenario_);
   last_item_.assign(workload.layers.size(), -1);
   for (std::size_t i = 0; i < workload.gradients.size(); ++i) {
     last_item_[workload.gradients[i].layer] = static_cast<std::int32_t>(i);
@@ -44,21 +44,19 @@ bool QuickRun::set_up() {
   const buckets::Planner& planner = buckets::planner(communication.schedule);
   is_static_ = !planner.reads_cost;
   slowdown_ = buckets::least_slowdown(communication.schedule_options);
-  if (!planner.one_channel(communication.schedule_options)) {
-    transfers_.emplace(planner, communication.schedule_options);
+  in_turn_ = planner.one_channel(communication.schedule_options);
+  plans_.resize(is_static_ ? 1 : kLanes);
+  if (!in_turn_) {
+    sending_.options = communication.schedule_options;
     layer_end_.resize(workload.layers.size());
     layer_row_.resize(workload.layers.size());
     std::iota(layer_row_.begin(), layer_row_.end(), 0);
   }
   if (is_static_) {
-    const buckets::Plan plan =
+    const buckets::Plan& plan = plans_.front() =
         buckets::make_plan(problem_, communication.schedule, communication.schedule_options);
     warnings_.insert(warnings_.end(), plan.warnings.begin(), plan.warnings.end());
-    if (transfers_) {
-      transfers_->set_plan(plan, workload);
-    }
     last_group_.assign(workload.layers.size(), -1);
-    sizes_.assign(1, plan);
     for (std::size_t g = 0; g < plan.groups.size(); ++g) {
       group_ready_s_.push_back(plan.groups[g].ready.value);
       group_bytes_.push_back(static_cast<double>(plan.groups[g].bytes.value));
@@ -74,9 +72,11 @@ bool QuickRun::set_up() {
   }
   warnings_alone_ = warnings_;
   warnings_alone_.emplace_back("one worker: no communication");
-  if (auto idle = collectives::idle_interfaces(exchange_of(scenario_))) {
+  const collectives::Collective exchange = exchange_of(scenario_);
+  if (auto idle = collectives::idle_interfaces(exchange)) {
     warnings_.push_back(*std::move(idle));
   }
+  is_split_ = !exchange.links.two_level && exchange.reduction_s_per_byte == 0;
   group_end_.resize(group_ready_s_.size());
   item_end_.resize(items_.size());
   item_start_.resize(items_.size());
@@ -85,15 +85,14 @@ bool QuickRun::set_up() {
   if (collective == collectives::AlgorithmId::automatic ||
       collectives::algorithm(collective).block_streams > 0) {
     curves_ = std::make_unique<QuickCurves>();
-    sizes_.resize(is_static_ ? 1 : kLanes);
     takes_bounds_ = scenario_.method.has_value();
   }
   return true;
 }
 
 collectives::Method QuickRun::method() const {
-  return scenario_.method || !transfers_ ? collectives::Method::closed_form
-                                         : collectives::Method::events;
+  return scenario_.method || in_turn_ ? collectives::Method::closed_form
+                                      : collectives::Method::events;
 }
 
 double QuickRun::static_wire(std::size_t k, double ranks) {
@@ -105,8 +104,8 @@ double QuickRun::static_wire(std::size_t k, double ranks) {
 }
 
 // The plan of one lane by its cost. False where it warns of something.
-bool QuickRun::make_plan(const LaneCosts& costs, std::size_t k, buckets::Plan& plan,
-                         Summary& summary) {
+bool QuickRun::make_plan(const LaneCosts& costs, std::size_t k, Summary& summary) {
+  buckets::Plan& plan = plans_[k];
   const Communication& communication = scenario_.communication;
   problem_.cost =
       curves_ ? merge_cost(scenario_)
@@ -121,26 +120,48 @@ bool QuickRun::make_plan(const LaneCosts& costs, std::size_t k, buckets::Plan& p
   return plan.warnings.empty();
 }
 
-// One lane through messages that are not sent one at a time.
+// One lane through messages that are not sent one at a time; times as those of time_buckets().
 bool QuickRun::send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
                               Summary& summary) {
-  if (buckets::planner(scenario_.communication.schedule).needs_linear_cost()) {
+  const buckets::Planner& planner = buckets::planner(scenario_.communication.schedule);
+  if (planner.needs_linear_cost()) {
     summary.merge_linear = true;
   }
-  if (!is_static_) {
-    buckets::Plan plan;
-    if (!make_plan(costs, k, plan, summary)) {
-      return false;
-    }
-    transfers_->set_plan(plan, scenario_.workload);
+  if (!is_static_ && !make_plan(costs, k, summary)) {
+    return false;
   }
-  transfers_->send(costs, k, layer_end_, totals);
-  chained_[k] = study::chained_s(
-      transfers_->sent(), step_->waits_until(k, totals.channel_end[k], layer_row_, layer_end_));
-  for (std::size_t g = 0; !is_static_ && g < transfers_->size(); ++g) {
+  const std::vector<buckets::Group>& groups = plans_[is_static_ ? 0 : k].groups;
+  sending_.transfers.resize(groups.size());
+  ready_s_.resize(groups.size());
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    buckets::Transfer& transfer = sending_.transfers[g];
+    transfer.bytes = static_cast<double>(groups[g].bytes.value);
+    const double seconds = costs.startup[k] + costs.per_byte[k] * transfer.bytes;
+    transfer.startup_s = std::min(costs.startup[k], seconds);
+    transfer.data_s = seconds - transfer.startup_s;
+    ready_s_[g] = groups[g].ready.value;
+  }
+  for (std::size_t g = 0; !is_static_ && g < groups.size(); ++g) {
     totals.wire[k] += wire_.most(scenario_, scenario_.communication.collective,
-                                 transfers_->bytes(g), costs.ranks[k]);
+                                 sending_.transfers[g].bytes, costs.ranks[k]);
   }
+  planner.send(sending_, {.ready_s = ready_s_}, times_);
+  for (Lanes& end : layer_end_) {
+    end[k] = 0;
+  }
+  std::vector<Sent> sent;
+  sent.reserve(groups.size());
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const std::uint32_t item : groups[g].items) {
+      double& end = layer_end_[problem_.items[item].layer][k];
+      end = std::max(end, times_.end_s[g]);
+    }
+    sent.push_back({times_.start_s[g], times_.end_s[g]});
+  }
+  totals.channel_end[k] = times_.finish_s;
+  totals.communication[k] = times_.busy_s;
+  chained_[k] = study::chained_s(
+      std::move(sent), step_->waits_until(k, totals.channel_end[k], layer_row_, layer_end_));
   return true;
 }
 
@@ -156,11 +177,10 @@ bool QuickRun::send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& tota
     }
     std::ranges::reverse(runs_);
   } else {
-    buckets::Plan plan;
-    if (!make_plan(costs, k, plan, summary)) {
+    if (!make_plan(costs, k, summary)) {
       return false;
     }
-    for (const buckets::Group& group : plan.groups) {
+    for (const buckets::Group& group : plans_[k].groups) {
       const std::size_t end = group.last() + 1;
       if (group.items.size() != end - (runs_.empty() ? 0 : runs_.back().end)) {
         return false;
@@ -171,9 +191,8 @@ bool QuickRun::send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& tota
 
   double channel_end = 0;
   std::size_t first = 0;
-  if (curves_) {
-    sizes_[k].groups.clear();
-  }
+  plans_[k].groups.resize(runs_.size());
+  auto group = plans_[k].groups.begin();
   for (const auto& [end, ready] : runs_) {
     const double bytes = items_.prefix_bytes[end] - items_.prefix_bytes[first];
     const double seconds = curves_ ? curves_->send(k, bytes).form.seconds
@@ -181,17 +200,12 @@ bool QuickRun::send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& tota
     const double start = std::max(channel_end, ready);
     channel_end = start + seconds;
     totals.communication[k] += seconds;
-    totals.latency[k] += costs.latency[k];
-    totals.bandwidth[k] += costs.bandwidth[k] * bytes;
-    totals.reduction[k] += costs.reduction[k] * bytes;
+    (group++)->bytes = Bytes{static_cast<std::int64_t>(bytes)};
     const collectives::AlgorithmId asked = scenario_.communication.collective;
     totals.wire[k] += wire_.most(
         scenario_,
         asked == collectives::AlgorithmId::automatic ? curves_->algorithm(k, bytes) : asked, bytes,
         costs.ranks[k]);
-    if (curves_) {
-      sizes_[k].groups.emplace_back().bytes = Bytes{static_cast<std::int64_t>(bytes)};
-    }
     for (; first < end; ++first) {
       item_start_[first][k] = start;
       item_end_[first][k] = channel_end;
@@ -222,7 +236,8 @@ double QuickRun::chained_s(std::size_t k, double channel_end) const {
 bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
                          const LaneTotals& totals, const Lanes& ends, Summary& summary) {
   const QuickStep::Period step = step_->period_of(ends[k]);
-  if (!step_->summarize(scenario_, step, totals, k, ranks(point.nodes), summary)) {
+  (void)set_network(point);
+  if (!step_->summarize(scenario_, step, totals, k, summary)) {
     return false;
   }
   const buckets::Schedule schedule = scenario_.communication.schedule;
@@ -231,28 +246,31 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
   }
   summary.closed_form_s = step.period;
   summary.closed_form_is_bound = curves_ && curves_->has_bound(k);
-  if (curves_) {
-    (void)set_network(point);
-    if (const auto bound = PeriodBounds(scenario_, problem_, WorkSums(scenario_)).with_slowest(1)) {
-      summary.lower_bound_s = bound_of(*bound, step.period);
-    }
-  } else {
-    summary.lower_bound_s =
-        bound_of(step_->lower_bound(costs.startup[k], costs.per_byte[k], slowdown_), step.period);
+  const auto seconds = [&](double bytes) {
+    return bytes > 0 ? costs.startup[k] + costs.per_byte[k] * bytes * slowdown_ : 0;
+  };
+  const PeriodBounds bounds =
+      curves_ ? PeriodBounds(scenario_, problem_, *sums_)
+              : PeriodBounds(scenario_, problem_, *sums_,
+                             MessageBounds{.first_layer_s = seconds(sums_->first_layer_bytes),
+                                           .all_s = seconds(sums_->bytes)});
+  if (const auto bound = bounds.with_slowest(1)) {
+    summary.lower_bound_s = bound_of(*bound, step.period);
   }
   summary.bottleneck = verdict(
-      summary, [&] { return transfers_ ? chained_[k] : chained_s(k, totals.channel_end[k]); },
+      summary, [&] { return in_turn_ ? chained_s(k, totals.channel_end[k]) : chained_[k]; },
       [&] {
-        const bool free_additions = scenario_.cluster.network.reduction_Bps <= 0;
-        if (const auto parts = curves_ && is_static_ && free_additions
-                                   ? curves_->parts(k, group_bytes_)
-                                   : std::nullopt) {
+        const buckets::Plan& plan = plans_[is_static_ ? 0 : k];
+        if (!curves_ && is_split_) {
+          const auto messages = static_cast<double>(plan.groups.size());
+          return largest_of({.latency_s = costs.startup[k] * messages,
+                             .bandwidth_s = costs.per_byte[k] * sums_->bytes});
+        }
+        if (const auto parts = curves_ && is_static_ && is_split_ ? curves_->parts(k, group_bytes_)
+                                                                  : std::nullopt) {
           return largest_of({.latency_s = parts->latency_s, .bandwidth_s = parts->bandwidth_s});
         }
-        return curves_ ? largest_part(scenario_, sizes_[is_static_ ? 0 : k], {})
-                       : largest_of({.latency_s = totals.latency[k],
-                                     .bandwidth_s = totals.bandwidth[k],
-                                     .reduction_s = totals.reduction[k]});
+        return largest_part(scenario_, plan, {});
       });
   fill_memory(ranks(point.nodes) == 1 ? memory_alone_ : memory_, scenario_.cluster, summary);
   fill_step(scenario_, summary);
@@ -263,27 +281,24 @@ bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts
 
 void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const> summaries,
                    std::span<bool> done) {
-  static constexpr std::string_view kBaseline =
-      "one worker: forward, backward and update without communication";
   LaneCosts costs;
   LaneTotals totals;
   if (curves_) {
     curves_->clear();
   }
   for (std::size_t k = 0; k < points.size(); ++k) {
-    Summary& summary = *summaries[k];
-    std::string baseline = std::move(summary.baseline); // keeps its memory
-    summary = Summary{};
-    summary.baseline = std::move(baseline);
+    *summaries[k] = Summary{};
     done[k] = fill_costs(points[k], k, costs);
   }
   if (curves_ && std::ranges::none_of(done, std::identity{})) {
     return;
   }
-  const bool lockstep = is_static_ && !transfers_;
-  if (lockstep) {
-    totals = curves_ ? curves_->send(group_ready_s_, group_bytes_, group_end_)
-                     : send_in_lockstep(group_ready_s_, group_bytes_, costs, group_end_);
+  const bool lockstep = is_static_ && in_turn_;
+  for (std::size_t g = 0; lockstep && g < group_bytes_.size(); ++g) {
+    if (curves_) {
+      curves_->time(g, group_bytes_[g], costs.startup);
+    }
+    send_message(group_ready_s_[g], group_bytes_[g], costs, totals, group_end_[g]);
   }
   if (scenario_.communication.schedule == buckets::Schedule::optimal && !curves_) {
     best_->run(costs.startup, costs.per_byte);
@@ -294,22 +309,16 @@ void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const>
     }
     if (done[k] && !lockstep) {
       (void)set_network(points[k]);
-      done[k] = transfers_ ? send_transfers(costs, k, totals, *summaries[k])
-                           : send_runs(costs, k, totals, *summaries[k]);
+      done[k] = in_turn_ ? send_runs(costs, k, totals, *summaries[k])
+                         : send_transfers(costs, k, totals, *summaries[k]);
     }
     done[k] = done[k] && (!curves_ || takes_bounds_ || !curves_->has_bound(k));
   }
-  const Lanes ends = transfers_ ? step_->next_forward(totals.channel_end, layer_row_, layer_end_)
+  const Lanes ends = !in_turn_  ? step_->next_forward(totals.channel_end, layer_row_, layer_end_)
                      : lockstep ? step_->next_forward(totals.channel_end, last_group_, group_end_)
                                 : step_->next_forward(totals.channel_end, last_item_, item_end_);
   for (std::size_t k = 0; k < points.size(); ++k) {
-    Summary& summary = *summaries[k];
-    if (done[k]) {
-      done[k] = summarize(points[k], k, costs, totals, ends, summary);
-    }
-    if (done[k] && summary.baseline != kBaseline) {
-      summary.baseline = kBaseline;
-    }
+    done[k] = done[k] && summarize(points[k], k, costs, totals, ends, *summaries[k]);
   }
 }
 

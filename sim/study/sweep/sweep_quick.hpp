@@ -1,12 +1,14 @@
 #pragma once
 // Computes the summary of `run` for many networks at once. This is the quick path of a sweep whose
 // points differ in nodes, latency and bandwidth only, and whose exchange of n bytes has a closed
-// form: a + b n, or a prepared one (quick_curves.hpp). Values that do not depend on the network
+// form: a + b n, or a prepared one (quick_step.hpp). Values that do not depend on the network
 // (items, buckets that depend on bytes only, sums of the step) are computed once. The points go
 // through the messages together, each in one vector lane. The same operations run in the same order
 // as in `run`, so that all numbers are equal bit for bit.
 
+#include "buckets/sending.hpp"
 #include "run/memory_figures.hpp"
+#include "run/verdict.hpp"
 #include "study/sweep/quick_step.hpp"
 
 namespace stepsim::study {
@@ -56,8 +58,7 @@ private:
   [[nodiscard]] bool set_network(const QuickPoint& point);
   [[nodiscard]] bool fill_costs(const QuickPoint& point, std::size_t k, LaneCosts& costs);
   [[nodiscard]] double static_wire(std::size_t k, double ranks);
-  [[nodiscard]] bool make_plan(const LaneCosts& costs, std::size_t k, buckets::Plan& plan,
-                               Summary& summary);
+  [[nodiscard]] bool make_plan(const LaneCosts& costs, std::size_t k, Summary& summary);
   [[nodiscard]] bool send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
                                     Summary& summary);
   [[nodiscard]] bool send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
@@ -74,6 +75,7 @@ private:
   MemoryParts memory_, memory_alone_; // of a worker among others, and of one alone
 
   std::optional<QuickStep> step_;
+  std::optional<WorkSums> sums_;
   double slowdown_ = 1; // least_slowdown()
   // [layer]: its last gradient in launch order; -1 if it has none, and for all layers if the next
   // forward begins behind a barrier, at which all messages have ended.
@@ -82,28 +84,33 @@ private:
   // The buckets, if they do not depend on the cost of messages (Planner::reads_cost); else empty.
   bool is_static_ = false;
   std::vector<double> group_ready_s_, group_bytes_;
-  std::vector<std::int32_t> last_group_;    // [layer]: its last bucket, -1 as in last_item_
-  std::optional<QuickTransfers> transfers_; // if messages are not sent one at a time
-  std::vector<std::int32_t> layer_row_;     // [layer]: itself, or -1 for all as in last_item_
+  std::vector<std::int32_t> last_group_; // [layer]: its last bucket, -1 as in last_item_
+  std::vector<std::int32_t> layer_row_;  // [layer]: itself, or -1 for all as in last_item_
   WireBytes wire_;
 
-  PartsOfForms parts_of_;
-  // If the exchange is no a + b n: its forms, and the plans that give the sizes of messages:
-  // [lane], or one for all lanes if is_static_.
-  std::unique_ptr<QuickCurves> curves_;
-  std::vector<buckets::Plan> sizes_;
+  // Schedules that do not send messages one at a time (asc_wfbp, priority) send them themselves,
+  // one point after another.
+  bool in_turn_ = true;
+  buckets::Sending sending_;
+  buckets::SendTimes times_;
+
+  std::unique_ptr<QuickCurves> curves_; // if the exchange is no a + b n: its forms
+  // The messages: [lane], or those of all lanes if is_static_.
+  std::vector<buckets::Plan> plans_;
+  bool is_split_ = false;     // start-ups are all latency, and what bytes take is all bandwidth
   bool takes_bounds_ = false; // the run takes closed forms that are upper bounds
 
   // Working memory of run(), kept between calls. Rows of lanes: one per message of the plan, per
   // gradient and per layer.
   std::vector<Lanes> group_end_, item_start_, item_end_, layer_end_;
-  Lanes chained_{}; // of `transfers_`: chained_s()
+  Lanes chained_{}; // chained_s() of messages that are not sent one at a time
   std::optional<buckets::OptimalBlock> best_;
   struct RunOfItems {
     std::size_t end{}; // one past its last item
     double ready_s{};
   };
   std::vector<RunOfItems> runs_; // messages of one lane, in order
+  std::vector<double> ready_s_;  // the same
 };
 
 // Decides which scenarios of a sweep the two fast paths support: QuickRun (sweep_quick.hpp), which
@@ -112,7 +119,7 @@ private:
 
 // Whether QuickRun supports the scenario, with any latency, bandwidth and number of nodes:
 // synchronous dense training of equal workers, whose exchange of n bytes may have a closed form, a
-// + b n or one of quick_curves.hpp. QuickRun checks the form.
+// + b n or one of quick_step.hpp. QuickRun checks the form.
 [[nodiscard]] bool takes_quick_way(const Scenario& scenario);
 
 // Whether SharedRun supports the scenario: the scenarios of points with another latency, bandwidth

@@ -11,7 +11,6 @@
 #include "study/sweep/rows.hpp"
 #include "study/sweep/sweep.hpp"
 #include "study/sweep/sweep_helpers.hpp"
-#include "study/sweep/sweep_merge.hpp"
 
 using namespace stepsim;
 using study::RecordFormat;

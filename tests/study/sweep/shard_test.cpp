@@ -1,4 +1,4 @@
-#include "study/sweep/shard.hpp"
+#include "study/sweep/grid.hpp"
 
 #include <doctest/doctest.h>
 

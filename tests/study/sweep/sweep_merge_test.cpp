@@ -1,4 +1,4 @@
-#include "study/sweep/sweep_merge.hpp"
+#include "study/sweep/sweep.hpp"
 
 #include <doctest/doctest.h>
 
