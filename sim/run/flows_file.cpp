@@ -264,26 +264,18 @@ struct Entries {
     if (!context.problems.empty()) {
       return; // also of earlier entries: nothing will run
     }
-    const auto first = static_cast<std::ptrdiff_t>(file.flows.size());
-    const links::FlowPattern size{.bytes = like.bytes, .start_s = like.start_s};
     switch (rule) {
     case FlowRule::incast:
-      links::add_incast(file.flows, static_cast<std::uint32_t>(senders), size);
+      links::add_incast(file.flows, static_cast<std::uint32_t>(senders), like);
       break;
     case FlowRule::permutation:
       links::add_permutation(file.flows, file.fabric.hosts, static_cast<std::uint64_t>(file.seed),
-                             size);
+                             like);
       break;
     case FlowRule::all_to_all:
-      links::add_all_to_all(file.flows, file.fabric.hosts, size);
+      links::add_all_to_all(file.flows, file.fabric.hosts, like);
       break;
     }
-    std::for_each(file.flows.begin() + first, file.flows.end(), [&](links::FlowSpec& flow) {
-      flow.priority = like.priority;
-      flow.weight = like.weight;
-      flow.cap_Bps = like.cap_Bps;
-      flow.protect = like.protect;
-    });
   }
 };
 

@@ -16,8 +16,10 @@ namespace {
 constexpr std::uint64_t kJitterStream = 3;
 constexpr std::uint64_t kPermutationStream = 7;
 
-FlowSpec flow(NodeId src, NodeId dst, const FlowPattern& pattern) {
-  return {.src = src, .dst = dst, .bytes = pattern.bytes, .start_s = pattern.start_s};
+FlowSpec flow(NodeId src, NodeId dst, FlowSpec like) {
+  like.src = src;
+  like.dst = dst;
+  return like;
 }
 
 bool any_at_its_place(const std::vector<NodeId>& order) {
@@ -88,16 +90,16 @@ bool leads(const Fabric& fabric, std::span<const LinkId> path, NodeId src, NodeI
 
 } // namespace
 
-void add_incast(std::vector<FlowSpec>& flows, std::uint32_t senders, const FlowPattern& pattern) {
+void add_incast(std::vector<FlowSpec>& flows, std::uint32_t senders, const FlowSpec& like) {
   for (NodeId host = 0; host < senders; ++host) {
-    flows.push_back(flow(host, senders, pattern));
+    flows.push_back(flow(host, senders, like));
   }
 }
 
 // A random order without a host at its own place: shuffles are drawn until one has none, which
 // takes e = 2.7 of them on average.
 void add_permutation(std::vector<FlowSpec>& flows, std::uint32_t hosts, std::uint64_t seed,
-                     const FlowPattern& pattern) {
+                     const FlowSpec& like) {
   if (hosts < 2) {
     return;
   }
@@ -112,15 +114,15 @@ void add_permutation(std::vector<FlowSpec>& flows, std::uint32_t hosts, std::uin
     ++attempt;
   } while (any_at_its_place(order));
   for (NodeId host = 0; host < hosts; ++host) {
-    flows.push_back(flow(host, order[host], pattern));
+    flows.push_back(flow(host, order[host], like));
   }
 }
 
-void add_all_to_all(std::vector<FlowSpec>& flows, std::uint32_t hosts, const FlowPattern& pattern) {
+void add_all_to_all(std::vector<FlowSpec>& flows, std::uint32_t hosts, const FlowSpec& like) {
   for (NodeId src = 0; src < hosts; ++src) {
     for (NodeId dst = 0; dst < hosts; ++dst) {
       if (src != dst) {
-        flows.push_back(flow(src, dst, pattern));
+        flows.push_back(flow(src, dst, like));
       }
     }
   }

@@ -28,18 +28,15 @@ struct FlowSpec {
   std::optional<Protect> protect{};
 };
 
-struct FlowPattern { // values of every flow that a generator adds
-  double bytes{};
-  double start_s = 0;
-};
+// Generators append flows that differ from `like` in their hosts.
 
-// Appends an incast. The fabric must have more than `senders` hosts.
-void add_incast(std::vector<FlowSpec>& flows, std::uint32_t senders, const FlowPattern& pattern);
-// Appends a permutation: a seeded shuffle, repeated until no host sends to itself; nothing for one
+// An incast. The fabric must have more than `senders` hosts.
+void add_incast(std::vector<FlowSpec>& flows, std::uint32_t senders, const FlowSpec& like);
+// A permutation: a seeded shuffle, repeated until no host sends to itself; nothing for one
 // host. Random numbers are pick(hash(seed, 7, attempt, i), i + 1) for i = hosts - 1 .. 1.
 void add_permutation(std::vector<FlowSpec>& flows, std::uint32_t hosts, std::uint64_t seed,
-                     const FlowPattern& pattern);
-void add_all_to_all(std::vector<FlowSpec>& flows, std::uint32_t hosts, const FlowPattern& pattern);
+                     const FlowSpec& like);
+void add_all_to_all(std::vector<FlowSpec>& flows, std::uint32_t hosts, const FlowSpec& like);
 
 // Adds u01(seed, 3, flow) x jitter_s to the start of every flow.
 void add_start_jitter(std::vector<FlowSpec>& flows, double jitter_s, std::uint64_t seed);
