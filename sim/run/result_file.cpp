@@ -3,7 +3,6 @@
 #include "run/result_file.hpp"
 
 #include "document/json_text.hpp"
-#include "document/object_text.hpp"
 #include "run/result_rows.hpp"
 #include "run/summary_keys.hpp"
 #include "scenario/keys/named_file_keys.hpp"

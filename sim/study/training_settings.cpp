@@ -7,7 +7,6 @@
 #include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "run/sharding_plan.hpp"
-#include "scenario/scenario_sharding.hpp"
 #include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
