@@ -139,8 +139,9 @@ DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const SweepOption
       buckets.gain = gain_over(parsed, point.record, before, scenario, change, files);
     }
   };
-  set_gain(*tuning.best, {"/communication/schedule=ddp",
-                          "/communication/bucket_bytes=" + std::to_string(buckets.cap.value)});
+  set_gain(*tuning.best,
+           {"/communication/schedule=ddp", std::string(row(Knob::bucket_bytes).pointer()) + "=" +
+                                               std::to_string(buckets.cap.value)});
   buckets.no_list = no_list_of(problem, keys.ddp_mode);
   if (!buckets.no_list.empty()) {
     return buckets;
