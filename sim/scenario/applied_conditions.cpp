@@ -183,6 +183,7 @@ void put_under(const FactorValues& factors, const Nominal& nominal, Scenario& sc
   scenario.other_jobs = nominal.other_jobs;
   scenario.communication.compression = nominal.compression;
   scenario.communication.question = nominal.question;
+  scenario.conditions.factors = factors;
   scenario.conditions.links.clear();
   scenario.conditions.shortens_latency = false;
   const std::vector<double> before = std::exchange(scenario.conditions.computing, {});
