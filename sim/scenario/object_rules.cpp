@@ -316,13 +316,13 @@ constexpr std::array kPacketRules{
             "/cluster/network/packet/drop_packets/middle",
             "the transport is dlcp, or there is background load", drops_by_class, transport_word},
     KeyRule{"/cluster/network/packet/control_bytes",
-            "the transport, or that of the background, is dlcp or pfabric",
+            "the messages or the background load use dlcp or pfabric",
             [](const Scenario& s) {
               return sends_by(s, {TransportKind::dlcp, TransportKind::pfabric});
             },
             transport_word},
     KeyRule{"/cluster/network/packet/drop_packets/protected",
-            "it is null, or the transport, or that of the background, is raw, window or reno",
+            "it is null, or the messages or the background load use raw, window or reno",
             [](const Scenario& s) {
               const auto& given = s.cluster.network.packet.options.drop_protected;
               return !given || *given == links::kNoThreshold ||

@@ -6,7 +6,7 @@
 
 namespace stepsim::cli {
 
-// What was found in one file.
+// The kind, the errors and the warnings of one file.
 struct Checked {
   std::string file;
   std::string

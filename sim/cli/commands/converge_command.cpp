@@ -20,7 +20,7 @@ constexpr CommandText kConvergeText{
     R"(Trains a small problem with the updates of an algorithm. quadratic: a scalar, by steps; shows
 which learning rates a pipeline of width K bears. logistic: a small logistic regression on
 generated data, with the workers, the compression and the simulated times of a scenario: loss
-over time. It stands for a big model; nothing is said about the accuracy of that.)",
+over time. The accuracy that a large model reaches does not follow from it.)",
     "stepsim converge --problem quadratic --pipeline-width 2 --step 0.99\n"
     "stepsim converge scenario.json --problem logistic --target-loss 0.9 --over "
     "/training/algorithm=sync_sgd,pipe_sgd\n"
