@@ -181,7 +181,7 @@ BucketCost BucketCosts::compressed(const buckets::Group& group, const BucketCost
       BucketCost cost = before;
       cost.staging_s = extra_.per_byte_s * static_cast<double>(group.bytes.value);
       cost.on_wire_s = *seconds;
-      cost.wire_s = *seconds + (scenario_.cluster.ranks() > 1 ? extra_.startup_s : 0);
+      cost.wire_s = *seconds + extra_.startup_s;
       return cost;
     }
   }

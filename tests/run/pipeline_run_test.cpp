@@ -305,12 +305,17 @@ TEST_CASE("parameter server: a codec that does nothing changes nothing, with wor
 }
 
 TEST_CASE("parameter server: one worker with a server of its own sends as any other") {
-  const std::string text =
-      R"({"workload": {"layers": [{"name": "l", "forward_s": 0.003, "backward_s": 0.008, "gradient_bytes": 4000000}]},
-          "cluster": {"nodes": 1, "network": {"latency_s": 1e-6, "bandwidth_Bps": 1e9}},
-          "training": {"algorithm": "parameter_server"}})";
-  const study::Result result = study::testing::run_text(text);
-  CHECK(*result.summary.iteration_time_s == within(0.011 + 2 * (1e-6 + 0.004), 1e-9));
+  const auto run = [](const std::string& compression) {
+    return study::testing::run_text(
+        R"({"workload": {"layers": [{"name": "l", "forward_s": 0.003, "backward_s": 0.008, "gradient_bytes": 4000000}]},
+            "cluster": {"nodes": 1, "network": {"latency_s": 1e-6, "bandwidth_Bps": 1e9}},
+            "training": {"algorithm": "parameter_server", "sync_s": 0.01},
+            "communication": {"compression": ")" +
+        compression + R"("}})");
+  };
+  CHECK(*run("fp16").summary.iteration_time_s == within(0.021 + 2 * (1e-6 + 0.002), 1e-9));
+  const study::Result result = run("none");
+  CHECK(*result.summary.iteration_time_s == within(0.021 + 2 * (1e-6 + 0.004), 1e-9));
   CHECK(*result.summary.closed_form_s == within(*result.summary.iteration_time_s, 1e-9));
   CHECK(result.warnings.empty());
 }

@@ -65,8 +65,7 @@ std::optional<buckets::LinearCost> coded_line(const Scenario& scenario,
     return std::nullopt;
   }
   const buckets::LinearCost extra = extra_cost(scenario);
-  return buckets::LinearCost{*form->startup_s +
-                                 (scenario.cluster.ranks() > 1 ? extra.startup_s : 0),
+  return buckets::LinearCost{*form->startup_s + extra.startup_s,
                              *form->per_byte_s * (sent.bytes / bytes) + extra.per_byte_s};
 }
 
@@ -151,7 +150,7 @@ ChannelTimes channel_times(const Scenario& scenario,
   const collectives::CompressTimes work = collectives::compress_times(compression, exchange, ranks);
   const buckets::LinearCost extra = extra_cost(scenario);
   return {.staging_s = work.staging_s + extra.per_byte_s * dense_bytes,
-          .wire_s = wire_s + (scenario.cluster.ranks() > 1 ? extra.startup_s : 0),
+          .wire_s = wire_s + extra.startup_s,
           .merge_s = work.merge_s,
           .scatter_s = work.scatter_s};
 }
