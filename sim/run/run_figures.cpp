@@ -132,10 +132,10 @@ void add_common_warnings(const Scenario& scenario, const buckets::Plan& plan, Re
   append(result.warnings, scenario.workload.warnings);
   append(result.warnings, scenario.warnings);
   append(result.warnings, plan.warnings);
-  if (scenario.conditions.shortens_latency && scenario.cluster.network.latency_given) {
-    result.warnings.emplace_back(
-        "/cluster/network/latency_s has no effect: typical conditions have a shorter latency in "
-        "its place, by their factors; ideal ones keep it");
+  for (const std::string_view pointer : scenario.conditions.shortened) {
+    result.warnings.push_back(std::string(pointer) +
+                              " has no effect: typical conditions have a shorter latency in its "
+                              "place, by their factors; ideal ones keep it");
   }
   if (auto hint = hint_of_payload(scenario)) {
     result.warnings.push_back(*std::move(hint));

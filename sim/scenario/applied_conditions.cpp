@@ -40,6 +40,25 @@ void append(std::initializer_list<double> numbers, std::vector<double>& to) {
   to.insert(to.end(), numbers);
 }
 
+// The keys whose times `start` replaces although they are longer. Inside a machine, where node
+// types and profiles mostly give them, those that are longer than the start of a whole message.
+void note_shortened(const LossQuestion& question, const collectives::LinkCost& start,
+                    double message_s, Scenario& scenario) {
+  const auto note = [&](bool longer, std::string_view pointer) {
+    if (longer) {
+      scenario.conditions.shortened.push_back(pointer);
+    }
+  };
+  const Network& network = scenario.cluster.network;
+  note(network.latency_given && start.latency_s < network.latency_s, "/cluster/network/latency_s");
+  note(start.delay_s < network.delay_s, "/cluster/network/delay_s");
+  if (const auto& intra = scenario.cluster.intra; intra && !question.starts_measured) {
+    note(std::max(start.latency_s, message_s) < intra->latency_s,
+         "/cluster/intra_network/latency_s");
+    note(start.delay_s < intra->delay_s, "/cluster/intra_network/delay_s");
+  }
+}
+
 void apply_to_latencies_and_rates(const LossQuestion& question, const Losses& lost,
                                   Scenario& scenario) {
   Cluster& cluster = scenario.cluster;
@@ -64,7 +83,7 @@ void apply_to_latencies_and_rates(const LossQuestion& question, const Losses& lo
                                         .delay_s = network.delay_s}
                 : cluster.intra.value_or(start);
   }
-  scenario.conditions.shortens_latency = start.latency_s < network.latency_s;
+  note_shortened(question, start, lost.message_s, scenario);
   network.latency_s = start.latency_s;
   network.block_latency_s = start.block_latency_s;
   network.delay_s = start.delay_s;
@@ -185,7 +204,7 @@ void put_under(const FactorValues& factors, const Nominal& nominal, Scenario& sc
   scenario.communication.question = nominal.question;
   scenario.conditions.factors = factors;
   scenario.conditions.links.clear();
-  scenario.conditions.shortens_latency = false;
+  scenario.conditions.shortened.clear();
   const std::vector<double> before = std::exchange(scenario.conditions.computing, {});
   Values values{};
   std::ranges::transform(factors, values.begin(), &FactorValue::value);

@@ -78,7 +78,7 @@ struct Conditions {
   std::vector<double> links, computing;
   // How many times as long the layers last on one worker alone as here.
   double alone = 1;
-  bool shortens_latency = false; // what they have in place of latency_s is shorter
+  std::vector<std::string_view> shortened; // latencies and delays that their starts replace
   // Whether starts of messages and their transfers hide behind each other, so that the step is the
   // longer one of a run without the former and a run without the latter.
   bool hides_transfers = false;

@@ -356,6 +356,12 @@ constexpr std::array kPacketRules{
                      std::string(
                          links::kLoadBalancings[s.cluster.network.packet.options.load_balancing]);
             }},
+    KeyRule{"/cluster/network/packet/header_bytes /cluster/network/packet/mtu_wire_bytes",
+            "the network model is packet, or flow with count_headers or a loss bound",
+            [](const Scenario& s) {
+              return is_no_flow(s) || s.cluster.network.count_headers || may_lose(s);
+            },
+            model_word},
     KeyRule{"/cluster/network/packet/wire_overhead_bytes",
             "the network model is packet, or flow with count_headers",
             [](const Scenario& s) { return is_no_flow(s) || s.cluster.network.count_headers; },

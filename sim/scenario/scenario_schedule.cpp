@@ -103,7 +103,8 @@ std::vector<std::vector<std::uint32_t>> parse_groups(io::Fields& fields, io::Pro
     }
     groups.push_back(std::move(group));
   }
-  if (const auto left = std::ranges::find(waits, true); left != waits.end()) {
+  const auto left = std::ranges::find(waits, true);
+  if (left != waits.end() && problems.empty()) { // else a wrong list may be why
     const auto layer = static_cast<std::size_t>(left - waits.begin());
     fields.refuse("groups", "layer {} ({}) is in no group{}", layer, workload.layers[layer].name,
                   std::ranges::count(waits, true) > 1 ? ", and others" : "");

@@ -221,7 +221,7 @@ void expand_schedule(io::Json& scenario) {
   io::assign(scenario, "/communication/schedule", std::move(word));
   for (const auto& [key, of_communication, _] : kMembers) {
     if (const io::Json* value = given.find(key)) {
-      io::assign(scenario, "/communication/" + std::string(of_communication), *value);
+      io::assign(scenario, "/communication/" + std::string(of_communication), {}) = *value;
     }
   }
 }

@@ -162,6 +162,10 @@ BreakEvenFile parse_breakeven(const io::Json& tree, Files& files) {
       use.ranks = problem.ranks;
     }
     std::vector<std::string> warnings;
+    if (const io::Json* baseline = io::resolve(*json, "/baseline")) {
+      fields.problems().add(*baseline,
+                            "has no meaning here: bucket_bytes says what is compared with");
+    }
     compression =
         parse_compression(*json, {fields.problems(), files, Leftovers::refuse}, {}, use, warnings);
     if (!encode_decode) { // else nothing is free

@@ -90,6 +90,9 @@ def test_what_has_no_effect(path):
     warnings = json.loads(said)["warnings"]
     assert any("/cluster/network/latency_s has no effect: typical conditions have a shorter latency in its place" in text for text in warnings), warnings
     assert not any("latency_s" in text for text in answer("run", path)["warnings"])
+    for pointer in ("/cluster/network/delay_s", "/cluster/intra_network/delay_s", "/cluster/intra_network/latency_s"):
+        warnings = answer("run", path, "--set", f"{pointer}=50ms")["warnings"]
+        assert sum(text.startswith(f"{pointer} has no effect") for text in warnings) == 1, (pointer, warnings)
     other = {"model": "llama3_8b", "gpu": "h100", "batch_size": 1}
     tree = {**SCENARIO, "workload": other, "cluster": {"preset": "dgx_a100", "nodes": 4}}
     path.with_name("other.json").write_text(json.dumps(tree))
