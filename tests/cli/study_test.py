@@ -4,6 +4,7 @@ not looked at, and every file of the folder is what the answer says.
 
     study_test.py STEPSIM
 """
+import gzip
 import json
 import re
 import subprocess
@@ -125,6 +126,17 @@ class Study(Folder):
         for line in text.splitlines():
             if re.match("  [a-z]", line):
                 self.assertIn(line.strip().replace("&", "&amp;"), page)
+
+    def test_steps_with_other_names(self):
+        sample = DATA / "kineto" / "resnet50_ddp_2xA100_nccl_meta.json.gz"
+        if not sample.is_file():
+            self.skipTest(f"{sample} is not there")
+        text = gzip.decompress(sample.read_bytes()).decode().replace("ProfilerStep#", "step number ").replace("Optimizer.step#", "update#")
+        (self.folder / "mine.json").write_text(text)
+        said = self.stepsim("study", "mine.json", code=3).stderr
+        self.assertIn("pass --step-annotation REGEX", said)
+        renamed = self.study("mine.json", "--gpus", "8", "--step-annotation", "step number [0-9]+")
+        self.assertEqual(renamed["trace"]["gap"], self.study(sample, "--gpus", "8")["trace"]["gap"])
 
     def test_an_error_leaves_no_parts(self):
         (self.folder / "kept").mkdir()

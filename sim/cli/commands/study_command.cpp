@@ -67,6 +67,10 @@ void add_flags(CLI::App& app, StudyFlags& flags) {
             "elements of all gradients, e.g. 110M, where the file has no sizes (assumed spread)");
   add_value(app, "--sizes", flags.import.sizes, "FILE",
             "CSV with name,elements[,dtype] of every parameter, where the file has no sizes");
+  add_value(app, "--step-annotation", flags.import.step_annotation, "REGEX",
+            "user annotation that marks a step; default ProfilerStep#N, Optimizer.step#");
+  add_value(app, "--backward-ratio", flags.import.backward_ratio, "R",
+            "backward = R x forward, where the file has a forward pass alone");
   app.add_flag("--ideal", flags.ideal, "kernel times over ideal links: nothing is carried");
   add_must_fit_flag(app, flags.must_fit,
                     "exits with 4 if a GPU of the largest cluster does not hold the training");
@@ -135,10 +139,11 @@ std::string trace_file(StudyFlags& flags, StudyFolder& folder, study::Files& fil
       head.empty() || (!io::detect_format(head).format && content_kind(head) == "kind trace");
   if (imported && flags.import.files.size() == 1) {
     for (const std::string* flag :
-         {&flags.import.batch_size, &flags.import.parameters, &flags.import.sizes}) {
+         {&flags.import.batch_size, &flags.import.parameters, &flags.import.sizes,
+          &flags.import.step_annotation, &flags.import.backward_ratio}) {
       if (!flag->empty()) {
-        throw UsageError(first + " was imported: --batch-size, --parameters and --sizes belong to "
-                                 "stepsim import");
+        throw UsageError(first + " was imported: --batch-size, --parameters, --sizes, "
+                                 "--step-annotation and --backward-ratio belong to stepsim import");
       }
     }
     return first;
