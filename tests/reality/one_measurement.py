@@ -157,9 +157,9 @@ class Orders:
 
     def text(self):
         return (f"Orders of seven methods on the same machines: {self.stated} of {self.pairs} pairs are stated, "
-                f"{100 * self.right / self.stated:.0f} % of them rightly. What no stated order beats are "
-                f"{self.members / self.groups:.1f} methods on average, among them the measured best in {self.contained} of "
-                f"{self.groups} groups.")
+                f"{100 * self.right / self.stated:.0f} % of them rightly. On average "
+                f"{self.members / self.groups:.1f} of the 7 methods remain possible winners, among them the measured best in "
+                f"{self.contained} of {self.groups} groups.")
 
 
 def spreads_of(rows, slopes, factors):
