@@ -112,9 +112,7 @@ bool says(std::string_view place, const io::Json& value, std::string_view pointe
   if (!is_within(pointer, place)) {
     return false;
   }
-  io::Json tree{io::Object{}};
-  io::assign(tree, place, value);
-  tree = with_short_forms_expanded(std::move(tree));
+  const io::Json tree = with_short_forms_expanded(with_value(io::Object{}, place, value));
   const io::Json* said = io::resolve(tree, pointer);
   return said != nullptr && *said != io::Json("none") && *said != io::Json("sync_sgd");
 }
@@ -147,10 +145,8 @@ std::span<const Alternative> alternatives() {
 
 std::vector<Alternative> find_alternatives(std::span<const std::string> names) {
   std::vector<Alternative> found;
-  std::vector<std::string_view> known{"all"};
-  for (const Alternative& alternative : alternatives()) {
-    known.emplace_back(alternative.name);
-  }
+  auto known = base::collected<std::string_view>(alternatives(), &Alternative::name);
+  known.insert(known.begin(), "all");
   std::set<std::string> seen;
   const bool all = std::ranges::find(names, "all") != names.end();
   for (const std::string& name : names) {

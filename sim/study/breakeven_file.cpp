@@ -49,11 +49,6 @@ std::int64_t parse_ranks(io::Fields& fields) {
   return std::max(ranks, least);
 }
 
-collectives::GradientPart gradient_of(const collectives::Compression& compression,
-                                      std::int64_t bytes) {
-  return {.elements = bytes / compression.value_bytes, .shapes = {}};
-}
-
 // What compression makes of an iteration, apart from forward and backward.
 struct CompressedTimes {
   double startup_s{};
@@ -71,7 +66,8 @@ CompressedTimes exchange_of(const collectives::Compression& compression,
   // fit it.
   base.options.chunking = collectives::Chunking::real;
   base.links.all = {problem.latency_s, problem.latency_s, 0};
-  const collectives::GradientPart gradient = gradient_of(compression, problem.gradient_bytes);
+  const collectives::GradientPart gradient{
+      .elements = problem.gradient_bytes / compression.value_bytes, .shapes = {}};
   const auto seconds = [&](double per_byte_s) {
     base.links.all.per_byte_s = per_byte_s;
     const auto form = collectives::closed_form_seconds(
@@ -106,13 +102,11 @@ io::Json row_of(std::string_view algorithm, std::string assumes) {
 }
 
 void set_gain(const programs::CompressionGain& gain, const std::string& suffix, io::Json& row) {
-  io::Array wins;
-  for (const programs::BandwidthInterval& each : gain.wins) {
-    wins.push_back(io::Object{{"from_Bps", each.from_Bps}, {"to_Bps", io::or_null(each.to_Bps)}});
-  }
   row.set("break_even" + suffix + "_Bps",
           io::Array(gain.break_even_Bps.begin(), gain.break_even_Bps.end()));
-  row.set("compression_wins" + suffix, std::move(wins));
+  row.set("compression_wins" + suffix, io::write_each(gain.wins, [](const auto& each) {
+            return io::Object{{"from_Bps", each.from_Bps}, {"to_Bps", io::or_null(each.to_Bps)}};
+          }));
 }
 
 // The row of compressed training, without what depends on the bandwidth.

@@ -189,35 +189,26 @@ void add_other_sharding(const Scenario& scenario, Changes& changes) {
     changes.push_back(
         {std::move(name), {"/training/sharding/" + std::string(key) + "=" + std::string(value)}});
   };
-  for (const std::string_view strategy : kShardingStrategies.all()) {
-    if (strategy != kShardingStrategies[sharding.strategy]) {
-      add("sharding " + std::string(strategy), "strategy", strategy);
-    }
-  }
-  if (has_owners(sharding)) {
-    for (const std::string_view by : kGatherBys.all()) {
-      if (by != kGatherBys[sharding.gather_by]) {
-        add("parameters gathered by " + std::string(by), "gather_by", by);
+  const auto add_others = [&](const auto& words, auto now, const char* begin,
+                              std::string_view key) {
+    for (const std::string_view word : words.all()) {
+      if (word != words[now]) {
+        add(begin + std::string(word), key, word);
       }
     }
-    return;
+  };
+  add_others(kShardingStrategies, sharding.strategy, "sharding ", "strategy");
+  if (has_owners(sharding)) {
+    return add_others(kGatherBys, sharding.gather_by, "parameters gathered by ", "gather_by");
   }
   if (!has_units(sharding)) {
-    for (const std::string_view gather : kParameterGathers.all()) {
-      if (gather != kParameterGathers[sharding.gather]) {
-        add("parameters gathered " + std::string(gather), "gather", gather);
-      }
-    }
-    return;
+    return add_others(kParameterGathers, sharding.gather, "parameters gathered ", "gather");
   }
   add(sharding.communicators == 1 ? "two communicators, where the links have room for both"
                                   : "one communicator",
       "communicators", sharding.communicators == 1 ? "2" : "1");
-  for (const std::string_view prefetch : kBackwardPrefetches.all()) {
-    if (prefetch != kBackwardPrefetches[sharding.backward_prefetch]) {
-      add("backward prefetch " + std::string(prefetch), "backward_prefetch", prefetch);
-    }
-  }
+  add_others(kBackwardPrefetches, sharding.backward_prefetch, "backward prefetch ",
+             "backward_prefetch");
   for (const std::string policy : {"layer", "block", "all"}) {
     add("wrapping " + policy, "wrapping", R"({"policy": ")" + policy + R"("})");
   }

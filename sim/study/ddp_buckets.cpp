@@ -17,11 +17,6 @@ constexpr std::int64_t kMiB = 1024 * 1024;
 
 double mib(Bytes bytes) { return static_cast<double>(bytes.value) / static_cast<double>(kMiB); }
 
-io::Json with_schedule(io::Json scenario, std::string_view schedule) {
-  io::assign(scenario, "/communication/schedule", schedule);
-  return scenario;
-}
-
 // Why sizes of buckets in launch order do not make every contiguous division, "" if they do.
 std::string no_list_of(const buckets::Problem& problem, buckets::DdpMode mode) {
   if (mode != buckets::DdpMode::rebuilt) {
@@ -49,10 +44,6 @@ buckets::Plan plan_with(const Scenario& scenario, const buckets::Problem& proble
   buckets::ScheduleOptions options = scenario.communication.schedule_options;
   options.bucket_bytes = cap;
   return buckets::make_plan(problem, schedule, options);
-}
-
-std::vector<Bytes> sizes_of(const buckets::Plan& plan) {
-  return base::collected<Bytes>(plan.groups, &buckets::Group::bytes);
 }
 
 // The largest whole number of MiB that makes the same buckets, else the value itself. PyTorch's
@@ -108,7 +99,7 @@ std::string snippet(const DdpBuckets& buckets) {
 } // namespace
 
 DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const SweepOptions& options) {
-  const TuneProblem question{.scenario = with_schedule(scenario, "ddp"),
+  const TuneProblem question{.scenario = with_value(scenario, "/communication/schedule", "ddp"),
                              .knob = Knob::bucket_bytes};
   const TuneValues values = tune_values(question, files);
   const Tuning tuning = tune(question, values, files, options);
@@ -152,7 +143,8 @@ DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const SweepOption
     schedule = buckets::Schedule::optimal;
     set_gain(merge->point, {"/communication/schedule=optimal"});
   }
-  buckets.list = sizes_of(plan_with(parsed, problem, schedule, buckets.cap));
+  buckets.list = base::collected<Bytes>(plan_with(parsed, problem, schedule, buckets.cap).groups,
+                                        &buckets::Group::bytes);
   return buckets;
 }
 

@@ -33,11 +33,6 @@ PlannedUnits with_wrapping(Scenario scenario, std::string name, Wrapping wrappin
           .units = std::move(result.units)};
 }
 
-Wrapping default_wrapping(const Sharding& sharding) {
-  return {.policy = sharding.preset == ShardingPreset::fsdp1 ? WrappingPolicy::size
-                                                             : WrappingPolicy::block};
-}
-
 double gain_over_default(const UnitPlanning& planning) {
   const double standard = row_of(planning, "default").step_s;
   return standard > 0 ? 1 - planning.rows.front().step_s / standard : 0;
@@ -126,7 +121,9 @@ UnitPlanning plan_sharding_units(const Scenario& scenario) {
         with_wrapping(scenario, std::move(name), std::move(wrapping), planning.warnings));
   };
   add("optimal", wrapping_of(planning.plan.cuts));
-  const Wrapping standard = default_wrapping(sharding);
+  const Wrapping standard{.policy = sharding.preset == ShardingPreset::fsdp1
+                                        ? WrappingPolicy::size
+                                        : WrappingPolicy::block};
   const bool configured =
       sharding.wrapping.policy != WrappingPolicy::optimal && sharding.wrapping != standard;
   if (configured) {

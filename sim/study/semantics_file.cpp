@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/collected.hpp"
 #include "document/reader.hpp"
 #include "study/semantics_keys.hpp"
 
@@ -83,21 +84,19 @@ SparseVector parse_vector(const io::Json& json, std::int64_t dims, io::Problems&
 // One vector per rank; fewer after a problem.
 std::vector<SparseVector> parse_ranks(const io::Json& json, const SemanticsFile& file,
                                       io::Problems& problems) {
-  std::vector<SparseVector> vectors;
   if (!json.is_array()) {
     problems.add(json, "must be a list with one vector per rank, got " + io::shown(json));
-    return vectors;
+    return {};
   }
   if (json.as_array().size() != file.ranks) {
     problems.add(json,
                  fmt::format("{}, but ranks is {}",
                              base::counted(std::ssize(json.as_array()), "vector"), file.ranks));
-    return vectors;
+    return {};
   }
-  for (const io::Json& each : json.as_array()) {
-    vectors.push_back(parse_vector(each, file.dims, problems));
-  }
-  return vectors;
+  return base::collected<SparseVector>(json.as_array(), [&](const io::Json& each) {
+    return parse_vector(each, file.dims, problems);
+  });
 }
 
 // The words of the row; the family "gtopk" is nearer to its members than to "topk".
@@ -133,9 +132,8 @@ void parse_gradients(io::Fields& fields, io::Problems& problems, SemanticsFile& 
   if (!sized) {
     return;
   }
-  for (const io::Json& each : iterations) {
-    file.gradients.push_back(parse_ranks(each, file, problems));
-  }
+  file.gradients = base::collected<std::vector<SparseVector>>(
+      iterations, [&](const io::Json& each) { return parse_ranks(each, file, problems); });
   file.initial_residual.resize(file.ranks);
   if (residual != nullptr) {
     file.initial_residual = parse_ranks(*residual, file, problems);

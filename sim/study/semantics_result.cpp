@@ -225,31 +225,6 @@ bool is_vector(const io::Json& output) {
          output.as_object().size() == 2;
 }
 
-// `expected` is a list of all `dims` values, the output has the entries that are not zero.
-// Entries of the output are ascending, so that one pass over both lists is enough.
-Found compare_dense(const io::Json& expected, const io::Json& output, std::int64_t dims) {
-  const io::Array& list = expected.as_array();
-  if (static_cast<std::int64_t>(list.size()) != dims) {
-    return difference(expected, entries(list.size()), std::to_string(dims));
-  }
-  const io::Array& indices = output.find("index")->as_array();
-  const io::Array& values = output.find("value")->as_array();
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const bool entry =
-        next < indices.size() && indices[next].as_integer() == static_cast<std::int64_t>(i);
-    const io::Json got = entry ? values[next] : io::Json(0);
-    next += entry ? 1 : 0;
-    if (list[i].is_null()) {
-      continue;
-    }
-    if (!list[i].is_number() || !same_number(list[i].as_double(), got.as_double())) {
-      return difference(list[i], io::shown(list[i]), io::shown(got));
-    }
-  }
-  return std::nullopt;
-}
-
 Found compare(const io::Json& expected, const io::Json& output, std::int64_t dims, bool may_end);
 
 // Keys may be missing from `expected`; a key that no output has is an error of the file.
@@ -282,6 +257,20 @@ Found compare_lists(const io::Json& expected, const io::Json& output, std::int64
     return difference(expected, entries(wanted.size()), std::to_string(got.size()));
   }
   return std::nullopt;
+}
+
+// `expected` is a list of all `dims` values, the output has the entries that are not zero.
+Found compare_dense(const io::Json& expected, const io::Json& output, std::int64_t dims) {
+  const std::size_t count = expected.as_array().size();
+  if (static_cast<std::int64_t>(count) != dims) {
+    return difference(expected, entries(count), std::to_string(dims));
+  }
+  io::Array all(count, io::Json(0));
+  const io::Array& values = output.find("value")->as_array();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    all[static_cast<std::size_t>(output.find("index")->as_array()[i].as_integer())] = values[i];
+  }
+  return compare_lists(expected, io::Json(std::move(all)), dims, false);
 }
 
 // `may_end`: a list may be shorter than that of the output.

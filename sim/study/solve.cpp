@@ -22,17 +22,13 @@ namespace {
 // A field refuses fractions if the reader of scenarios says so.
 // Asked by trying a fraction: the reader of scenarios is the one place that knows.
 bool takes_integers(const SolveProblem& problem, Files& files) {
-  io::Json tree = problem.scenario;
-  const double low = problem.low.as_double();
-  io::assign(tree, problem.pointer, std::floor(low) + 0.5);
-  try {
-    (void)parse_scenario(tree, files, Leftovers::ignore);
-    return false;
-  } catch (const InputError& error) {
-    return std::ranges::any_of(error.problems(), [&](const base::Problem& each) {
-      return each.where == problem.pointer && each.message.find("an integer") != std::string::npos;
-    });
-  }
+  const io::Json tree =
+      with_value(problem.scenario, problem.pointer, std::floor(problem.low.as_double()) + 0.5);
+  return std::ranges::any_of(problems_of(tree, files, Leftovers::ignore),
+                             [&](const base::Problem& each) {
+                               return each.where == problem.pointer &&
+                                      each.message.find("an integer") != std::string::npos;
+                             });
 }
 
 io::Json field_value(double value, bool integers) {
@@ -192,16 +188,12 @@ constexpr auto point_tree = io::tree_of<&SolvePoint::value, &SolvePoint::metric_
 } // namespace
 
 void require_field(const io::Json& scenario, const std::string& pointer, Files& files) {
-  io::Json tree = scenario;
-  io::assign(tree, pointer, nullptr); // whatever it is, a key is known or not
-  try {
-    (void)parse_scenario(tree, files, Leftovers::ignore);
-  } catch (const InputError& error) {
-    for (const base::Problem& each : error.problems()) {
-      const bool is_parent = pointer.starts_with(each.where + "/");
-      if (each.message.starts_with("unknown key") && (each.where == pointer || is_parent)) {
-        throw UsageError(pointer + ": " + (is_parent ? each.where + ": " : "") + each.message);
-      }
+  const io::Json tree =
+      with_value(scenario, pointer, nullptr); // whatever it is, a key is known or not
+  for (const base::Problem& each : problems_of(tree, files, Leftovers::ignore)) {
+    const bool is_parent = pointer.starts_with(each.where + "/");
+    if (each.message.starts_with("unknown key") && (each.where == pointer || is_parent)) {
+      throw UsageError(pointer + ": " + (is_parent ? each.where + ": " : "") + each.message);
     }
   }
 }
@@ -234,10 +226,8 @@ Solution solve(const SolveProblem& problem, Files& files, const SweepOptions& op
     most = static_cast<std::int64_t>(search.high - search.low) + 1;
   }
   Solution solution;
-  std::vector<io::Json> values;
-  for (const double value : scan_values(search, most)) {
-    values.push_back(field_value(value, search.integers));
-  }
+  const auto values = base::collected<io::Json>(
+      scan_values(search, most), [&](double value) { return field_value(value, search.integers); });
   solution.points = solve_points(problem, values, files, options, solution.warnings);
   warn_of_failures(problem, solution);
   solution.closest = closest_point(problem, solution);
@@ -258,10 +248,9 @@ Solution solve(const SolveProblem& problem, Files& files, const SweepOptions& op
   const SweepOptions alone{.max_seconds = options.max_seconds};
   using Reading = std::optional<double> SolvePoint::*;
   const auto crossings_of = [&](Reading reading) {
-    std::vector<Sample> scan;
-    for (const SolvePoint& point : solution.points) {
-      scan.push_back({point.value.as_double(), point.*reading});
-    }
+    const auto scan = base::collected<Sample>(solution.points, [&](const SolvePoint& point) {
+      return Sample{point.value.as_double(), point.*reading};
+    });
     const auto evaluate = [&](double at) {
       try {
         return solve_points(problem, {field_value(at, search.integers)}, files, alone,

@@ -70,8 +70,7 @@ double doubt_of_gain(const io::Json& tree, const std::vector<std::string>& set, 
   if (sync == nullptr || !sync->is_number() || !(sync->as_double() > 0)) {
     return 0;
   }
-  io::Json without = tree;
-  io::assign(without, "/training/sync_s", nullptr);
+  const io::Json without = with_value(tree, "/training/sync_s", nullptr);
   const std::optional<ChangedStep> before = changed_step(without, {}, files);
   const std::optional<ChangedStep> after = changed_step(without, set, files);
   return before && after ? std::max(0.0, gain - (before->step_s - after->step_s) / step_s) : 0;

@@ -24,11 +24,6 @@ constexpr const char* kLibraryFile = "library.json";
 constexpr std::array kTried{ChangeKind::network,    ChangeKind::sharding, ChangeKind::rounds,
                             ChangeKind::collective, ChangeKind::schedule, ChangeKind::compression};
 
-// A tree as it is read back from the file `path`, so that names in it are relative to the file.
-io::Json as_in_file(const io::Json& tree, const std::string& path) {
-  return with_short_forms_expanded(io::parse_json(io::pretty(tree), path));
-}
-
 PredictedStep predicted(const Summary& summary) { return {step_of(summary), band_of(summary)}; }
 
 class Study {
@@ -147,7 +142,9 @@ private:
     if (!conditions_.empty() && kind != nullptr && *kind == io::Json("typical")) {
       io::assign(tree, "/conditions/file", conditions_);
     }
-    tree = as_in_file(tree, path_of_output(kScenarioFile));
+    // As read back from its file, so that names in it are relative to that.
+    tree =
+        with_short_forms_expanded(io::parse_json(io::pretty(tree), path_of_output(kScenarioFile)));
   }
 
   [[nodiscard]] Summary summary_of(const io::Json& tree) {
@@ -226,9 +223,8 @@ private:
   [[nodiscard]] double unexplained(const io::Json& tree, double step_s) {
     Scenario scenario = parse_scenario(tree, *files_, Leftovers::ignore);
     const auto step_with = [&](double sync_s) {
-      io::Json changed = tree;
-      io::assign(changed, "/training/sync_s", sync_s);
-      return period_of(parse_scenario(changed, *files_, Leftovers::ignore));
+      return period_of(
+          parse_scenario(with_value(tree, "/training/sync_s", sync_s), *files_, Leftovers::ignore));
     };
     const double missing = step_s - period_of(scenario);
     constexpr double kEnough = 1e-6; // of the step

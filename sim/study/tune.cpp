@@ -241,17 +241,15 @@ void add_references(const TuneProblem& problem, const TuneValues& values, io::Js
   }
   add_reference("current", own, std::move(current), files, tuning);
   if (!values.default_value.is_null()) {
-    io::Json standard = values.scenario;
-    io::assign(standard, pointer, values.default_value);
-    const bool is_optimal =
-        values.default_value.is_string() && values.default_value.as_string() == "optimal";
-    add_reference(is_optimal ? "optimal" : "default", standard, values.default_value, files,
-                  tuning);
+    const bool is_optimal = values.default_value == io::Json("optimal");
+    add_reference(is_optimal ? "optimal" : "default",
+                  with_value(values.scenario, pointer, values.default_value), values.default_value,
+                  files, tuning);
   }
   if (row(problem.knob).merges) {
-    io::Json optimal = problem.scenario;
-    io::assign(optimal, "/communication/schedule", "optimal");
-    add_reference(std::string(kBestMerge), optimal, nullptr, files, tuning);
+    add_reference(std::string(kBestMerge),
+                  with_value(problem.scenario, "/communication/schedule", "optimal"), nullptr,
+                  files, tuning);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "scenario/scenario_schedule.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "study/crossings.hpp"
+#include "study/sweep/assumed.hpp"
 #include "study/tune.hpp"
 
 namespace stepsim::study {
@@ -262,15 +263,9 @@ void collective_values(KnobSetup& setup, Knob) {
 // Whether the scenario takes the schedule; keys of other schedules are leftovers.
 bool takes_schedule(const KnobSetup& setup, std::string_view name) {
   constexpr std::string_view kSchedule = "/communication/schedule";
-  io::Json changed = setup.out.scenario;
-  io::assign(changed, kSchedule, name);
-  try {
-    (void)parse_scenario(changed, setup.files, Leftovers::refuse);
-  } catch (const InputError& error) {
-    return std::ranges::none_of(
-        error.problems(), [&](const base::Problem& problem) { return problem.where == kSchedule; });
-  }
-  return true;
+  const io::Json changed = with_value(setup.out.scenario, kSchedule, name);
+  return std::ranges::count(problems_of(changed, setup.files, Leftovers::refuse), kSchedule,
+                            &base::Problem::where) == 0;
 }
 
 // Planners that need selection costs or measured buckets are tried where these exist.

@@ -114,11 +114,8 @@ std::vector<io::Json> values_of(const Flag& flag, const std::string& text) {
   }
   if (row.kind == KeyKind::list && row.keys.front().kind == KeyKind::integer) {
     const Key& element = row.keys.front();
-    io::Array list;
-    for (const double value : numbers(flag.name, text, quantity_of(element), element.range)) {
-      list.push_back(number_json(element, value));
-    }
-    return {io::Json(std::move(list))};
+    return {io::Json(io::write_each(numbers(flag.name, text, quantity_of(element), element.range),
+                                    [&](double value) { return number_json(element, value); }))};
   }
   if (row.kind == KeyKind::list) {
     return {io::Json(io::Array(parts.begin(), parts.end()))};
@@ -126,15 +123,11 @@ std::vector<io::Json> values_of(const Flag& flag, const std::string& text) {
   const Key* number = form_of(row, {KeyKind::number, KeyKind::integer});
   const Key* word = form_of(row, {KeyKind::word});
   const auto known = word != nullptr ? word->words.all() : std::vector<std::string_view>();
-  std::vector<io::Json> values;
-  if (number != nullptr && std::ranges::find(known, text) == known.end()) {
-    for (const double value : numbers(flag.name, text, quantity_of(*number), number->range)) {
-      values.push_back(number_json(*number, value));
-    }
-  } else {
-    values.assign(parts.begin(), parts.end());
+  if (number == nullptr || std::ranges::find(known, text) != known.end()) {
+    return std::vector<io::Json>(parts.begin(), parts.end());
   }
-  return values;
+  return base::collected<io::Json>(numbers(flag.name, text, quantity_of(*number), number->range),
+                                   [&](double value) { return number_json(*number, value); });
 }
 
 // A key of the options or of the compression that has no flag of its own is a parameter.

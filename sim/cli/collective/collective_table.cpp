@@ -225,10 +225,9 @@ void add_crossovers(const study::Sweep& sweep, study::Files& files,
       continue;
     }
     const std::vector<std::int64_t> points = grid.along(*by_algorithm, point);
-    std::vector<collectives::CostByBytes> costs;
-    for (const std::size_t place : places) {
-      costs.push_back(study::cost_by_bytes(collective_at(sweep, files, points[place])));
-    }
+    const auto costs = base::collected<collectives::CostByBytes>(places, [&](std::size_t place) {
+      return study::cost_by_bytes(collective_at(sweep, files, points[place]));
+    });
     const study::CollectiveFile file = collective_at(sweep, files, points[places.front()]);
     for (const collectives::Crossover& crossover :
          collectives::find_crossovers(costs, std::max(1.0, *low), *high)) {

@@ -108,6 +108,7 @@ Warnings check_result(const io::Json& tree, study::Files& files) {
 }
 
 // Of files that parsing alone checks: without warnings, or with those of what was parsed.
+Warnings none(const auto&) { return {}; }
 template <auto parse> Warnings parsed(const io::Json& tree, study::Files&) {
   (void)parse(tree);
   return {};
@@ -144,10 +145,7 @@ constexpr auto kCheckedKinds = std::to_array<CheckedKind>({
     {"trace", check_trace},
     {"model", parsed<io::parse_model>},
     {"collective",
-     [](auto& tree, auto& files) {
-       (void)study::parse_collective(tree, files);
-       return Warnings();
-     }},
+     [](auto& tree, auto& files) { return none(study::parse_collective(tree, files)); }},
     {"flows",
      [](auto& tree, auto& files) { return Warnings(study::parse_flows(tree, files).warnings); }},
     {"topology", parsed<io::parse_topology>},
@@ -156,10 +154,7 @@ constexpr auto kCheckedKinds = std::to_array<CheckedKind>({
     {"network_calibration", warned<io::parse_profile>},
     {"samples", warned<io::parse_samples>},
     {"measured_steps",
-     [](auto& tree, auto& files) {
-       (void)study::read_measured_steps(tree, files, "");
-       return Warnings();
-     }},
+     [](auto& tree, auto& files) { return none(study::read_measured_steps(tree, files, "")); }},
     {"conditions", parsed<study::parse_conditions_file>},
     {"overlap", parsed<io::parse_overlap>},
     {"measured_training", parsed<io::parse_measured>},
@@ -176,11 +171,7 @@ constexpr auto kCheckedKinds = std::to_array<CheckedKind>({
      }},
     {"cost", parsed<io::parse_cost>},
     {"reproduction", parsed<reproduce::parse_reproduction>},
-    {"links",
-     [](auto& tree, study::Files&) {
-       (void)io::parse_links(tree, std::nullopt);
-       return Warnings();
-     }},
+    {"links", [](auto& tree, study::Files&) { return none(io::parse_links(tree, std::nullopt)); }},
 });
 
 // The kind that the file says or its keys tell. Null after an error, which is then among those of
@@ -257,9 +248,8 @@ io::Json tree_of(const std::vector<Checked>& all) {
 std::string text_of(const std::vector<Checked>& all) {
   std::string out;
   for (const Checked& checked : all) {
-    for (const base::Problem& problem : checked.errors) {
-      out += problem.text() + "\n";
-    }
+    out += base::listed(
+        checked.errors, [](const auto& problem) { return problem.text() + "\n"; }, "");
     for (const std::string& warning : checked.warnings) {
       out += base::printable(checked.file + ": warning: " + warning) + "\n";
     }

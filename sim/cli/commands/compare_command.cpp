@@ -115,19 +115,18 @@ struct AlgorithmFlags {
 
 // The scenarios of --rows, called by their names; without --algorithms SCENARIO is the first of
 // them. Two of one name go by their files.
-std::vector<study::NamedScenario> named_rows(const std::string& file, const io::Json& scenario,
-                                             const AlgorithmFlags& flags,
-                                             const ScenarioFlags& scenario_flags,
-                                             const std::string& data_folder, const Common& common) {
+std::vector<study::NamedScenario> named_rows(const io::Json& scenario, const AlgorithmFlags& flags,
+                                             ScenarioFlags of_row, study::Files& files,
+                                             const Common& common) {
   std::vector<std::string> rows = flags.rows;
   if (flags.names.empty()) {
-    rows.insert(rows.begin(), file);
+    rows.insert(rows.begin(), of_row.file);
   }
   std::vector<study::NamedScenario> named;
   for (const std::string& row : rows) {
     const bool is_first = flags.names.empty() && named.empty();
-    io::Json tree =
-        is_first ? scenario : read_scenario_tree(row, scenario_flags, data_folder, common);
+    of_row.file = row;
+    io::Json tree = is_first ? scenario : read_scenario_tree(of_row, files, common);
     std::string called = tree.text("name");
     called = called.empty() ? io::stem_of(row) : called;
     if (std::ranges::find(named, called, &study::NamedScenario::name) != named.end()) {
@@ -143,12 +142,10 @@ constexpr std::string_view kBreakEvenKind = "compression_breakeven";
 // Runs every chosen alternative at every combination of --over. --set is parsed a second time here:
 // the scenario has its values already, but only the pairs show whether a value given by hand
 // contradicts what a chosen alternative sets.
-int compare_algorithms(const Invocation& invocation, const Common& common, const std::string& file,
-                       const std::vector<std::string>& over, const AlgorithmFlags& flags,
-                       const ScenarioFlags& scenario_flags) {
-  study::Files files(invocation.data_folder, {common.output});
-  const bool alone = flags.names.empty() && flags.rows.empty() && over.empty();
-  const io::Json scenario = read_scenario_tree(file, scenario_flags, files.data_folder(), common);
+int compare_algorithms(const Common& common, const AlgorithmFlags& flags,
+                       const ScenarioFlags& scenario_flags, study::Files& files) {
+  const bool alone = flags.names.empty() && flags.rows.empty() && scenario_flags.over.empty();
+  const io::Json scenario = read_scenario_tree(scenario_flags, files, common);
   const io::Json* kind = scenario.find("kind");
   if (alone && kind != nullptr && *kind == io::Json(kBreakEvenKind)) {
     refuse_others(common, {"SCENARIO", "--break-even", "--set"},
@@ -157,41 +154,35 @@ int compare_algorithms(const Invocation& invocation, const Common& common, const
     return show(found, common, true, false);
   }
   const std::vector<study::NamedScenario> rows =
-      named_rows(file, scenario, flags, scenario_flags, files.data_folder(), common);
+      named_rows(scenario, flags, scenario_flags, files, common);
   const std::vector<study::Alternative> chosen = study::find_alternatives(flags.names);
-  const std::vector<study::Axis> axes = parse_over_flags(over);
-  std::vector<std::pair<std::string, io::Json>> set;
-  for (const std::string& text : scenario_flags.set) {
-    set.push_back(study::parse_set(text));
-  }
+  const std::vector<study::Axis> axes = parse_over_flags(scenario_flags);
+  const auto set =
+      base::collected<std::pair<std::string, io::Json>>(scenario_flags.set, study::parse_set);
   study::refuse_contradictions(chosen, set, axes);
   const study::Sweep base = study::sweep_over(scenario, axes); // what alternatives change
   common.work.estimate(
       study::expected_seconds(base, files,
                               base.grid.points() * (std::ssize(chosen) + std::ssize(rows))) /
       default_jobs());
-  try {
+  return of_flags(scenario, scenario_flags, [&] {
     return show(study::compare_alternatives(scenario, axes, chosen, rows, files,
                                             sweep_options(scenario_flags, common),
                                             flags.break_even),
                 common, true, scenario_flags.must_fit);
-  } catch (const InputError& error) {
-    rethrow_for_flags(error, scenario, over, scenario_flags);
-  }
+  });
 }
 
 } // namespace
 
 // More rows than a table can hold are refused; a sweep writes them to a file.
 int compare(const Invocation& invocation) {
-  std::string file;
-  std::vector<std::string> over;
   AlgorithmFlags algorithms;
   std::string best;
   ScenarioFlags flags;
   CLI::App app;
-  add_argument(app, "SCENARIO", file, "file of kind scenario; - = standard input");
-  add_over_flag(app, over);
+  add_argument(app, "SCENARIO", flags.file, "file of kind scenario; - = standard input");
+  add_over_flag(app, flags);
   add_value(app, "--algorithms", algorithms.names, "LIST",
             "ways of exchanging gradients, each a set of changes to the scenario: all, or some "
             "of those below")
@@ -212,7 +203,7 @@ int compare(const Invocation& invocation) {
   add_job_flags(app, flags);
   app.footer(algorithms_help());
   Common common(app, kCompareText, invocation);
-  if (!algorithms.given() && over.empty()) {
+  if (!algorithms.given() && flags.over.empty()) {
     throw UsageError("give --over, --algorithms, --rows or --break-even");
   }
   if (!best.empty() && algorithms.given()) {
@@ -220,29 +211,25 @@ int compare(const Invocation& invocation) {
   }
   std::optional<study::BestBy> best_by;
   read_word("--best", best, study::kBestBy, best_by);
+  study::Files files(invocation.data_folder, {common.output});
   if (algorithms.given()) {
-    return compare_algorithms(invocation, common, file, over, algorithms, flags);
+    return compare_algorithms(common, algorithms, flags, files);
   }
-  const study::Sweep sweep = study::sweep_over(
-      read_scenario_tree(file, flags, invocation.data_folder, common), parse_over_flags(over));
+  const study::Sweep sweep =
+      study::sweep_over(read_scenario_tree(flags, files, common), parse_over_flags(flags));
   constexpr std::int64_t kMostRows = 100'000;
   if (sweep.grid.points() > kMostRows) {
     throw UsageError("--over: " + std::to_string(sweep.grid.points()) +
                      " combinations are too many to compare; use stepsim sweep");
   }
-  study::Files files(invocation.data_folder, {common.output});
   catch_interrupts();
   common.work.estimate(study::expected_seconds(sweep, files, sweep.grid.points()) / default_jobs());
   study::SweepOptions options = sweep_options(flags, common);
   options.interrupted = interrupted;
-  const study::Comparison comparison = [&] {
-    try {
-      study::require_effect(sweep, files);
-      return study::compare(sweep, files, options, best_by);
-    } catch (const InputError& error) {
-      rethrow_for_flags(error, sweep.base, over, flags);
-    }
-  }();
+  const study::Comparison comparison = of_flags(sweep.base, flags, [&] {
+    study::require_effect(sweep, files);
+    return study::compare(sweep, files, options, best_by);
+  });
   const int code = show(comparison, common, false, flags.must_fit);
   print_notes(study::notes_of(sweep, files, true), common);
   return code;

@@ -33,19 +33,18 @@ over time. The accuracy that a large model reaches does not follow from it.)",
 // the problems and a flag of the other problem is an error.
 struct ConvergeFlags {
   std::string problem;
-  std::string file;
   std::optional<double> step;
   std::optional<std::int64_t> iterations;
   std::optional<std::int64_t> width, warmup; // quadratic
   std::string warmup_switch;
   std::optional<std::int64_t> batch; // logistic
   std::optional<double> target_loss;
-  std::vector<std::string> over;
   ScenarioFlags scenario;
 };
 
 void add_flags(CLI::App& app, ConvergeFlags& flags) {
-  app.add_option("SCENARIO", flags.file, "logistic: file of kind scenario; - = standard input");
+  app.add_option("SCENARIO", flags.scenario.file,
+                 "logistic: file of kind scenario; - = standard input");
   add_value(app, "--problem", flags.problem, "NAME", "quadratic or logistic")->required();
   add_value(app, "--step", flags.step, "X",
             "quadratic: learning rate times curvature, required; logistic: learning rate, "
@@ -62,7 +61,7 @@ void add_flags(CLI::App& app, ConvergeFlags& flags) {
             "samples of the small problem per worker and iteration; default 8");
   add_value(app, "--target-loss", flags.target_loss, "LOSS",
             "also the time to reach it; exit code 4 if no curve does");
-  add_over_flag(app, flags.over);
+  add_over_flag(app, flags.scenario);
   app.option_defaults()->group("Options");
   add_scenario_flags(app, flags.scenario);
 }
@@ -143,14 +142,13 @@ int quadratic(const ConvergeFlags& flags, const Common& common) {
 // and the last error is thrown.
 Curves run_curves(const ConvergeFlags& flags, const study::CurveOptions& options,
                   study::Files& files, const Common& common) {
-  const io::Json tree = read_scenario_tree(flags.file, flags.scenario, files.data_folder(), common);
-  if (flags.over.empty()) {
-    const study::Scenario scenario =
-        load_scenario(tree, files, flags.scenario, study::Leftovers::refuse);
+  const io::Json tree = read_scenario_tree(flags.scenario, files, common);
+  if (flags.scenario.over.empty()) {
+    const study::Scenario scenario = load_scenario(tree, files, flags.scenario);
     begin_work(study::estimated_seconds(scenario, options), flags.scenario, common);
     return {{}, {{{}, {}, study::loss_curve(scenario, options), {}}}};
   }
-  const study::Sweep sweep = study::sweep_over(tree, parse_over_flags(flags.over));
+  const study::Sweep sweep = study::sweep_over(tree, parse_over_flags(flags.scenario));
   constexpr std::int64_t kMostCurves = 1000;
   if (sweep.grid.points() > kMostCurves) {
     throw UsageError("--over: " + std::to_string(sweep.grid.points()) +
@@ -182,7 +180,7 @@ Curves run_curves(const ConvergeFlags& flags, const study::CurveOptions& options
       named.curve = study::loss_curve(scenario, options);
     } catch (const InputError& error) {
       if (++failed == sweep.grid.points()) { // none is possible: it is the file or the flags
-        rethrow_for_flags(error, sweep.base, flags.over, flags.scenario);
+        rethrow_for_flags(error, sweep.base, flags.scenario);
       }
       named.error = error.what();
     } catch (const SimulationError& error) {
@@ -199,7 +197,7 @@ Curves run_curves(const ConvergeFlags& flags, const study::CurveOptions& options
 // point at the keys.
 int logistic(const ConvergeFlags& flags, const Common& common, const Invocation& invocation) {
   constexpr std::string_view kName = "logistic";
-  if (flags.file.empty()) {
+  if (flags.scenario.file.empty()) {
     throw UsageError("--problem logistic needs a SCENARIO");
   }
   const auto refuse_key = [&](bool given, std::string_view flag, std::string_view key) {

@@ -80,11 +80,10 @@ void add_runs(const ProgramInput& input, const ScenarioFlags& flags, const std::
 } // namespace
 
 int explain(const Invocation& invocation) {
-  std::string name;
   std::string measured;
   ScenarioFlags flags;
   CLI::App app;
-  add_argument(app, "SCENARIO", name, "file of kind scenario or program; - = standard input");
+  add_argument(app, "SCENARIO", flags.file, "file of kind scenario or program; - = standard input");
   add_value(app, "--measured", measured, "TIME|THROUGHPUT",
             "measured time of a step, e.g. 182ms, or samples per second of a GPU, e.g. "
             "149samples/s; lists what may explain the difference");
@@ -94,13 +93,13 @@ int explain(const Invocation& invocation) {
     (void)measured_step(measured);
   }
   study::Files files(invocation.data_folder, {common.output});
-  ProgramInput input = read_program(name, files, flags, kExplanationRuns, common);
+  ProgramInput input = read_program(flags, files, kExplanationRuns, common);
   study::Explained explained = study::explained_program(input.file, input.labels);
   if (input.scenario) {
     explained.source = "scenario";
     add_runs(input, flags, measured, files, common, explained);
   } else if (!measured.empty()) {
-    throw UsageError("--measured needs a scenario, whose causes can be run; " + name +
+    throw UsageError("--measured needs a scenario, whose causes can be run; " + flags.file +
                      " is a program");
   } else {
     study::add_program_changes(input.file, explained);

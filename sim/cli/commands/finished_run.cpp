@@ -85,7 +85,7 @@ io::Json result_of_line(const Invocation& invocation, const std::string& line,
     kept.emplace(invocation.data_folder, std::vector{common.output});
   }
   study::Files& files = *kept;
-  const study::Scenario scenario = load_scenario(tree, files, flags, study::Leftovers::refuse);
+  const study::Scenario scenario = load_scenario(tree, files, flags);
   study::refuse_long_work(study::estimated_seconds(scenario), max_seconds(flags));
   study::Result result = finished_run(scenario, tree, files, flags);
   io::Json resolved = finished_scenario(result, tree, common.output);

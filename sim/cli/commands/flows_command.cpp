@@ -23,27 +23,14 @@ constexpr CommandText kFlowsText{
 in https://ui.perfetto.dev and chrome://tracing.)",
 };
 
-// A wrong value is the flag's fault if --set gave it, else the file's.
-study::FlowsFile load(const io::Json& tree, study::Files& files, const ScenarioFlags& flags) {
-  // --set makes another network of the file: keys that mean nothing in it are left over then.
-  const auto leftovers = flags.set.empty() ? study::Leftovers::refuse : study::Leftovers::ignore;
-  try {
-    return study::parse_flows(tree, files, leftovers);
-  } catch (const InputError& error) {
-    blame_flag(error, tree, flags);
-    throw;
-  }
-}
-
 } // namespace
 
 // Only --set and --seed of the flags of a scenario mean something to a list of flows.
 int flows(const Invocation& invocation) {
-  std::string name;
   ScenarioFlags flags;
   std::string timeline;
   CLI::App app;
-  add_argument(app, "FLOWS", name, "file of kind flows; - = standard input");
+  add_argument(app, "FLOWS", flags.file, "file of kind flows; - = standard input");
   add_value(app, "--set", flags.set, "POINTER=VALUE",
             "changes one value of the file, e.g. /network/model=packet; a number with a unit "
             "is converted, a bare one is in the SI unit of the key; repeatable")
@@ -57,8 +44,11 @@ int flows(const Invocation& invocation) {
     throw UsageError("--timeline and -o name the same file");
   }
   study::Files files(invocation.data_folder, {common.output, timeline});
+  const io::Json input = read_scenario_tree(flags, files, common);
+  // --set makes another network of the file: keys that mean nothing in it are left over then.
+  const auto leftovers = flags.set.empty() ? study::Leftovers::refuse : study::Leftovers::ignore;
   const study::FlowsFile file =
-      load(read_scenario_tree(name, flags, files.data_folder(), common), files, flags);
+      of_flags(input, flags, [&] { return study::parse_flows(input, files, leftovers); });
   common.work.estimate(study::estimated_seconds(file));
   const auto started = std::chrono::steady_clock::now();
   const study::FlowsResult result = study::run_flow_list(file);

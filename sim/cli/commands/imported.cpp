@@ -220,9 +220,7 @@ io::NcclTopologyOptions topology_options(const ImportFlags& flags) {
   io::NcclTopologyOptions options;
   options.common = common_options(flags);
   if (!flags.gpus.empty()) {
-    for (const std::string_view id : split(flags.gpus)) {
-      options.gpus.emplace_back(id);
-    }
+    options.gpus = base::collected<std::string>(split(flags.gpus));
   }
   if (!flags.pcie_efficiency.empty()) {
     options.pcie_efficiency = quantity("--pcie-efficiency", flags.pcie_efficiency,

@@ -41,9 +41,8 @@ std::string footer_of(const std::string& file, const ScenarioFlags& flags,
                       const std::string& date) {
   std::string out = "stepsim " + std::string(version()) + " (git " + std::string(git_hash()) +
                     "): stepsim report " + base::quoted_word(file);
-  for (const std::string& set : flags.set) {
-    out += " --set " + base::quoted_word(set);
-  }
+  out += base::listed(
+      flags.set, [](const auto& set) { return " --set " + base::quoted_word(set); }, "");
   for (const auto& [name, value] :
        {std::pair("method", &flags.method), std::pair("seed", &flags.seed),
         std::pair("conditions", &flags.conditions), std::pair("point", &flags.point)}) {

@@ -118,13 +118,12 @@ io::Json tree_of_plan(const study::TrainingPlan& plan) {
 } // namespace
 
 int plan_training(const Invocation& invocation) {
-  std::string file;
   std::string nodes;
   std::string emitted;
   std::string only;
   ScenarioFlags flags;
   CLI::App app;
-  add_argument(app, "SCENARIO", file, "file of kind scenario; - = standard input");
+  add_argument(app, "SCENARIO", flags.file, "file of kind scenario; - = standard input");
   add_value(app, "--emit", emitted, "WHAT",
             "writes the best as the settings of torchtitan (Python), deepspeed (JSON), "
             "accelerate (YAML) or fsdp (PyTorch, Python)");
@@ -153,11 +152,11 @@ int plan_training(const Invocation& invocation) {
   if (!nodes.empty()) {
     options.nodes = counts("--nodes", nodes, io::at_least(1));
   }
-  const io::Json tree = read_scenario_tree(file, flags, invocation.data_folder, common);
   study::Files files(invocation.data_folder, {common.output});
-  const study::Scenario scenario = load_scenario(tree, files, flags, study::Leftovers::refuse);
+  const io::Json tree = read_scenario_tree(flags, files, common);
+  const study::Scenario scenario = load_scenario(tree, files, flags);
   if (!only.empty()) {
-    return plan_units(scenario, file, common);
+    return plan_units(scenario, flags.file, common);
   }
   const study::TrainingPlan plan = study::plan_training(tree, files, options);
   const study::Comparison& found = plan.found;
@@ -204,7 +203,7 @@ int plan_training(const Invocation& invocation) {
     if (const std::string lean = lean_text(found); !lean.empty()) {
       print_note(lean, common);
     }
-    print_note(next_text(file, plan), common);
+    print_note(next_text(flags.file, plan), common);
   }
   print_notes(study::notes_of(study::sweep_over(tree, {}), files), common);
   return found.ranking.best ? kOk : kTargetNotMet;

@@ -29,11 +29,10 @@ constexpr CommandText kProgramText{
 } // namespace
 
 int program(const Invocation& invocation) {
-  std::string name;
   std::string dot;
   ScenarioFlags flags;
   CLI::App app;
-  add_argument(app, "SCENARIO", name, "file of kind scenario or program; - = standard input");
+  add_argument(app, "SCENARIO", flags.file, "file of kind scenario or program; - = standard input");
   add_value(app, "--dot", dot, "FILE.dot",
             "also writes the graph for Graphviz, the critical cycle bold");
   add_scenario_flags(app, flags);
@@ -42,7 +41,7 @@ int program(const Invocation& invocation) {
     throw UsageError("--dot and -o name the same file");
   }
   study::Files files(invocation.data_folder, {common.output, dot});
-  ProgramInput input = read_program(name, files, flags, 1, common);
+  ProgramInput input = read_program(flags, files, 1, common);
   if (!dot.empty()) {
     const programs::Explanation found = programs::explain(
         input.file.program,

@@ -36,6 +36,8 @@ constexpr CommandText kReproduceText{
 // In the order in which `all` runs them.
 constexpr std::array<std::string_view, 7> kPapers{"mg-wfbp", "gtopk",      "lp", "pipe-sgd",
                                                   "dlcp",    "scoreboard", "all"};
+using reproduce::Reproduced;
+
 constexpr std::string_view kPictures = "../images/reproduce/";
 
 struct ReproduceFlags {
@@ -44,15 +46,6 @@ struct ReproduceFlags {
   std::string jobs;
   std::string rows; // of the scoreboard
   bool check = false, quick = false, update = false;
-};
-
-// A paper with its numbers. Verdicts point into the claims, which stay where they are when it
-// moves.
-struct Reproduced {
-  reproduce::Reproduction paper;
-  reproduce::AllRecords records;
-  std::vector<reproduce::Decided> decided;
-  std::map<std::string, std::string> stored; // records of slow runs, by the path of their file
 };
 
 // Adds the names of the runs in a part of figures.json, which stand at `run` and in lists `runs`.
@@ -86,75 +79,63 @@ void keep_figure(reproduce::Reproduction& paper, const io::Json& tree, const std
   std::erase_if(paper.figures, [&](const reproduce::FigureOf& figure) { return figure.id != id; });
 }
 
+using FileTexts = std::map<std::string, std::string>; // by file, relative to the folder
+
+// The records of slow runs are added to `stored`, by the path of their file.
 Reproduced reproduced(const std::string& name, const ReproduceFlags& flags,
-                      const Invocation& invocation, const fs::path& folder) {
+                      const Invocation& invocation, const fs::path& folder, FileTexts& stored) {
   const std::string file =
       (fs::path(invocation.data_folder) / "reproduce" / name / "figures.json").string();
   const io::Json tree = io::read_json(file);
-  Reproduced result{reproduce::parse_reproduction(tree), {}, {}, {}};
+  reproduce::Reproduction paper = reproduce::parse_reproduction(tree);
   if (!flags.figure.empty()) {
-    (void)base::row_named(result.paper.figures, &reproduce::FigureOf::id, flags.figure,
+    (void)base::row_named(paper.figures, &reproduce::FigureOf::id, flags.figure,
                           "--figure: ", "figure");
-    keep_figure(result.paper, tree, flags.figure);
+    keep_figure(paper, tree, flags.figure);
   }
   fs::create_directories(folder);
-  result.records =
-      reproduced_records(result.paper, invocation,
-                         {.folder = folder.string(), .quick = flags.quick, .jobs = flags.jobs});
-  for (const reproduce::Run& run : result.paper.runs) {
+  reproduce::AllRecords records = reproduced_records(
+      paper, invocation, {.folder = folder.string(), .quick = flags.quick, .jobs = flags.jobs});
+  for (const reproduce::Run& run : paper.runs) {
     if (run.slow && !flags.quick) {
-      result.stored[fs::absolute(io::relative_to(file, run.stored)).lexically_normal()] =
+      stored[fs::absolute(io::relative_to(file, run.stored)).lexically_normal()] =
           io::read_text((folder / (run.id + ".jsonl")).string());
     }
   }
-  result.decided = reproduce::decide(result.paper, result.records);
-  return result;
+  return reproduce::decide(std::move(paper), std::move(records));
 }
 
-using FileTexts = std::map<std::string, std::string>; // by file, relative to the folder
-
-void add_pictures(FileTexts& texts, const Reproduced& result, const std::string& folder) {
-  for (const reproduce::FigureOf& figure : result.paper.figures) {
+// The pictures, and the tables to which others may add a column.
+void add_figures(FileTexts& texts, const Reproduced& all, const std::string& pictures,
+                 const std::string& tables) {
+  for (const reproduce::FigureOf& figure : all.paper.figures) {
     if (figure.not_drawn.empty()) {
-      texts[folder + figure.id + ".svg"] =
-          plot::svg(reproduce::drawing(figure, result.paper, result.records, result.decided));
+      texts[pictures + figure.id + ".svg"] = plot::svg(reproduce::drawing(figure, all));
     }
   }
-}
-
-// The tables to which others may add a column.
-void add_tables(FileTexts& texts, const Reproduced& result, const std::string& folder) {
-  for (const reproduce::Table& table : result.paper.tables) {
+  for (const reproduce::Table& table : all.paper.tables) {
     if (table.predict) {
-      texts[folder + table.id + ".csv"] = reproduce::scoreboard_csv(
-          result.records.at(table.id), result.records.at(table.id + "_not_predicted"));
+      texts[tables + table.id + ".csv"] = reproduce::scoreboard_csv(
+          all.records.at(table.id), all.records.at(table.id + "_not_predicted"));
     }
   }
 }
 
-void write_folder(const Reproduced& result, const fs::path& folder) {
+void write_folder(const Reproduced& all, const fs::path& folder) {
   FileTexts texts;
-  add_pictures(texts, result, "");
-  add_tables(texts, result, "");
-  texts["claims.json"] = io::pretty(reproduce::claims_tree(result.paper, result.decided));
-  texts[result.paper.name + ".md"] =
-      reproduce::paper_page(result.paper, result.records, result.decided, "");
+  add_figures(texts, all, "", "");
+  texts["claims.json"] = io::pretty(reproduce::claims_tree(all));
+  texts[all.paper.name + ".md"] = reproduce::paper_page(all, "");
   for (const auto& [name, text] : texts) {
     write_named((folder / name).string(), text);
   }
 }
 
-// What docs/ holds of the papers, by path below it.
-FileTexts pages_of(const std::vector<Reproduced>& results, bool all) {
-  FileTexts texts;
-  std::vector<reproduce::PaperClaims> papers;
-  for (const Reproduced& each : results) {
-    add_pictures(texts, each, "images/reproduce/");
-    add_tables(texts, each, "reproduce/");
-    texts.insert(each.stored.begin(), each.stored.end()); // absolute paths, not below docs
-    texts["reproduce/" + each.paper.name + ".md"] =
-        reproduce::paper_page(each.paper, each.records, each.decided, kPictures);
-    papers.push_back({&each.paper, &each.decided});
+// What docs/ holds of the papers, by path below it, besides `texts`.
+FileTexts pages_of(const std::vector<Reproduced>& papers, FileTexts texts, bool all) {
+  for (const Reproduced& each : papers) {
+    add_figures(texts, each, "images/reproduce/", "reproduce/");
+    texts["reproduce/" + each.paper.name + ".md"] = reproduce::paper_page(each, kPictures);
   }
   if (all) {
     texts["reproduce/README.md"] = reproduce::claims_page(papers);
@@ -196,7 +177,7 @@ std::string text_of(const std::vector<Reproduced>& results) {
     for (std::vector<std::string>& row : reproduce::claim_rows(each.decided)) {
       table.rows.push_back(std::move(row));
     }
-    sum += reproduce::counts_of(each.paper, each.decided);
+    sum += reproduce::counts_of(each);
   }
   return table_text(table) + reproduce::counts_text(sum) + "\n";
 }
@@ -249,20 +230,20 @@ int reproduce(const Invocation& invocation) {
     return kOk;
   }
   std::vector<Reproduced> results;
+  FileTexts stored; // absolute paths, not below docs
   results.reserve(names.size());
   const ScratchFolder scratch;
   for (const std::string& name : names) {
     const bool own_folder = folder == "results/reproduce" || names.size() > 1;
     const fs::path place = !keep ? scratch.path() / name : own_folder ? folder / name : folder;
-    results.push_back(reproduced(name, flags, invocation, place));
+    results.push_back(reproduced(name, flags, invocation, place, stored));
     if (keep) {
       write_folder(results.back(), place);
     }
   }
   if (format_of(common, Format::table) == Format::json || !own_place || !common.quiet) {
-    const auto claims = base::collected<io::Json>(results, [](const Reproduced& each) {
-      return reproduce::claims_tree(each.paper, each.decided);
-    });
+    const auto claims = base::collected<io::Json>(
+        results, [](const Reproduced& each) { return reproduce::claims_tree(each); });
     const io::Json tree(io::Object{{"papers", claims}});
     write_document(common,
                    {.text = [&] { return text_of(results); }, .tree = [&] { return tree; }});
@@ -272,12 +253,13 @@ int reproduce(const Invocation& invocation) {
     docs = fs::path(invocation.data_folder) / "../doc/stepsim/docs";
   }
   if (flags.update) {
-    for (const auto& [name, text] : pages_of(results, flags.paper == "all")) {
+    for (const auto& [name, text] : pages_of(results, stored, flags.paper == "all")) {
       fs::create_directories((docs / name).parent_path());
       write_named((docs / name).string(), text);
     }
   }
-  return flags.check ? check_pages(pages_of(results, flags.paper == "all"), docs, common) : kOk;
+  return flags.check ? check_pages(pages_of(results, stored, flags.paper == "all"), docs, common)
+                     : kOk;
 }
 
 } // namespace stepsim::cli

@@ -41,7 +41,6 @@ constexpr const char* kEstimate = "Estimate for a GPU"; // group of flags
 
 // As typed. Nodes and iterations are parsed once the scenario is known, which has their ranges.
 struct RunOptions {
-  std::string file;
   ScenarioFlags flags;
   TimelineFlags timeline;
   std::string replications;
@@ -85,8 +84,8 @@ void warn_of_other_record(const io::Json& record, const RunOptions& options,
   for (const auto& [key, value] : study::flat_summary(result.summary)) {
     const io::Json* found = record.find(key);
     if (found != nullptr && !same_figure(*found, value, study::step_of(result.summary))) {
-      result.warnings.push_back("point " + options.flags.point + " of " + options.file + " has " +
-                                key + " " + io::compact(*found) + ", this run " +
+      result.warnings.push_back("point " + options.flags.point + " of " + options.flags.file +
+                                " has " + key + " " + io::compact(*found) + ", this run " +
                                 io::compact(value) +
                                 ": a file that it names, or stepsim, has changed since");
       return;
@@ -149,7 +148,7 @@ int run_program(const Invocation& invocation, const io::Json& tree, const RunOpt
   refuse_others(common,
                 {"SCENARIO", "--set", "--method", "--seed", "--conditions", "--max-seconds",
                  kJobGroup, kEstimate, kTimelineGroup},
-                "needs a scenario; " + options.file + " is a program");
+                "needs a scenario; " + options.flags.file + " is a program");
   const study::ProgramFile file =
       load_program(tree, files, options.flags, kExplanationRuns, common);
   const study::Explained explained = study::explained_program(file);
@@ -217,7 +216,7 @@ void correct(const RunOptions& options, const io::Json& tree, study::Files& file
 int run(const Invocation& invocation) {
   RunOptions options;
   CLI::App app;
-  add_argument(app, "SCENARIO", options.file,
+  add_argument(app, "SCENARIO", options.flags.file,
                "file of kind scenario or program; - = standard input");
   add_scenario_flags(app, options.flags);
   add_must_fit_flag(app, options.flags.must_fit,
@@ -257,12 +256,12 @@ int run(const Invocation& invocation) {
                   {"SCENARIO", "--lines", "--set", "--method", "--seed", "--conditions",
                    "--max-seconds", "--point", kJobGroup, kEstimate},
                   "goes without --lines");
-    return run_lines(invocation, options.file, options.flags, common);
+    return run_lines(invocation, options.flags.file, options.flags, common);
   }
   const Format format = format_of(common, Format::table);
   study::Files files(invocation.data_folder, {common.output, options.timeline.file});
   ScenarioSource source =
-      read_scenario_source(options.file, options.flags.point, files.data_folder());
+      read_scenario_source(options.flags.file, options.flags.point, files.data_folder());
   const io::Json before = source.files.is_null() ? io::Json() : source.tree;
   io::Json tree = std::move(source.tree);
   apply_flags(tree, options.flags, files, common);

@@ -13,6 +13,7 @@
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "study/explained.hpp"
+#include "study/sweep/assumed.hpp"
 
 namespace stepsim::cli {
 
@@ -54,15 +55,6 @@ std::string blamed_flag(const base::Problem& problem, const ScenarioFlags& flags
   return blamed;
 }
 
-bool is_readable(const io::Json& tree, study::Files& files) {
-  try {
-    (void)study::parse_scenario(tree, files);
-    return true;
-  } catch (const InputError&) {
-    return false;
-  }
-}
-
 // Takes out of `tree` what had a meaning before the flags, which do not name it.
 std::vector<study::MeaninglessKey> drop_lost_keys(const io::Json& before, io::Json& tree,
                                                   const ScenarioFlags& flags, study::Files& files) {
@@ -73,7 +65,7 @@ std::vector<study::MeaninglessKey> drop_lost_keys(const io::Json& before, io::Js
       return is_at_or_below(set.first, place) || is_at_or_below(place, set.first);
     });
     if (!named && study::is_given(before, std::string(place)) && !readable) {
-      readable = is_readable(before, files);
+      readable = study::problems_of(before, files, study::Leftovers::refuse).empty();
     }
     return !named && readable.value_or(false);
   };
@@ -231,10 +223,8 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags, study::Files& files
   }
 }
 
-io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags,
-                            const std::string& data_folder, const Common& common) {
-  io::Json tree = read_scenario_source(file, flags.point, data_folder).tree;
-  study::Files files(data_folder);
+io::Json read_scenario_tree(const ScenarioFlags& flags, study::Files& files, const Common& common) {
+  io::Json tree = read_scenario_source(flags.file, flags.point, files.data_folder()).tree;
   apply_flags(tree, flags, files, common);
   return tree;
 }
@@ -263,13 +253,9 @@ bool runs_by_another_method(study::Scenario scenario) {
 
 // Of a point of a sweep or a result, keys without a meaning are left out, but not what was typed.
 void refuse_lost_flags(const io::Json& tree, study::Files& files, const ScenarioFlags& flags) {
-  try {
-    (void)study::parse_scenario(tree, files, study::Leftovers::refuse);
-  } catch (const InputError& error) {
-    for (const base::Problem& problem : error.problems()) {
-      if (const std::string flag = blamed_flag(problem, flags); !flag.empty()) {
-        throw UsageError(flag + ": " + problem.message);
-      }
+  for (const base::Problem& problem : study::problems_of(tree, files, study::Leftovers::refuse)) {
+    if (const std::string flag = blamed_flag(problem, flags); !flag.empty()) {
+      throw UsageError(flag + ": " + problem.message);
     }
   }
 }
@@ -318,9 +304,9 @@ study::Result run_scenario(const study::Scenario& scenario, const io::Json& tree
   }
 }
 
-CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over) {
+CLI::Option* add_over_flag(CLI::App& app, ScenarioFlags& flags) {
   return add_value(
-             app, "--over", over, "POINTER=VALUES",
+             app, "--over", flags.over, "POINTER=VALUES",
              "values to vary, e.g. /cluster/nodes=4,8,16 or 4:64:x2; numbers may carry units, "
              "bare ones are in the SI unit of the key; repeatable, all combinations, the first "
              "varies slowest")
@@ -328,21 +314,19 @@ CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over) {
 }
 
 // In the order typed, which is the order in which axes vary.
-std::vector<study::Axis> parse_over_flags(const std::vector<std::string>& over) {
-  std::vector<study::Axis> axes;
-  for (const std::string& text : over) {
-    axes.push_back(of_flag("--over ", [&] { return study::parse_over(text); }));
-  }
-  return axes;
+std::vector<study::Axis> parse_over_flags(const ScenarioFlags& flags) {
+  return base::collected<study::Axis>(flags.over, [](const std::string& text) {
+    return of_flag("--over ", [&] { return study::parse_over(text); });
+  });
 }
 
 // An axis given by hand can hold a value that no scenario takes, which is found when a point is
 // parsed. The first problem is the flag's if it lies at or below the pointer of an axis, in the
 // scenario itself: a file that the scenario names has pointers of its own.
 void rethrow_for_flags(const InputError& error, const io::Json& scenario,
-                       const std::vector<std::string>& over, const ScenarioFlags& flags) {
+                       const ScenarioFlags& flags) {
   const base::Problem& problem = error.problems().front();
-  for (const std::string& text : over) {
+  for (const std::string& text : flags.over) {
     const std::string pointer = text.substr(0, text.find('='));
     if (is_at_or_below(problem.where, pointer) &&
         (problem.file == scenario.file() || problem.file.empty())) {
@@ -355,20 +339,16 @@ void rethrow_for_flags(const InputError& error, const io::Json& scenario,
 
 study::ProgramFile load_program(const io::Json& tree, study::Files& files,
                                 const ScenarioFlags& flags, int runs, const Common& common) {
-  try {
-    study::ProgramFile file = study::parse_program(tree, files);
-    begin_work(study::estimated_seconds(file) * runs, flags, common);
-    return file;
-  } catch (const InputError& error) {
-    blame_flag(error, tree, flags);
-    throw;
-  }
+  study::ProgramFile file =
+      of_flags(tree, flags, [&] { return study::parse_program(tree, files); });
+  begin_work(study::estimated_seconds(file) * runs, flags, common);
+  return file;
 }
 
-ProgramInput read_program(const std::string& file, study::Files& files, const ScenarioFlags& flags,
-                          int runs, const Common& common) {
+ProgramInput read_program(const ScenarioFlags& flags, study::Files& files, int runs,
+                          const Common& common) {
   ProgramInput input;
-  input.tree = read_scenario_tree(file, flags, files.data_folder(), common);
+  input.tree = read_scenario_tree(flags, files, common);
   if (study::is_program(input.tree)) {
     input.file = load_program(input.tree, files, flags, runs, common);
     return input;
@@ -376,7 +356,7 @@ ProgramInput read_program(const std::string& file, study::Files& files, const Sc
   const auto leftovers = flags.point.empty() ? study::Leftovers::refuse : study::Leftovers::ignore;
   input.scenario = load_scenario(input.tree, files, flags, leftovers);
   if (const std::string reason = study::why_no_program(*input.scenario); !reason.empty()) {
-    throw InputError(file, "", reason);
+    throw InputError(flags.file, "", reason);
   }
   begin_work(study::estimated_seconds(*input.scenario) * runs, flags, common);
   try {

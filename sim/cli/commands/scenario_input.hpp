@@ -9,6 +9,8 @@
 namespace stepsim::cli {
 
 struct ScenarioFlags {
+  std::string file;                    // the argument SCENARIO; "-" = standard input
+  std::vector<std::string> over;       // POINTER=VALUES
   std::vector<std::string> set;        // POINTER=VALUE
   std::string_view set_flag = "--set"; // the flag of these values, in errors
   // Which flags of add_job_flags() were typed, by the pointer that they set: "/job/node_mtbf_s" ->
@@ -53,8 +55,8 @@ void apply_flags(io::Json& tree, const ScenarioFlags& flags, study::Files& files
 // The file with its short forms expanded and the flags applied (apply_flags). For a result, the
 // scenario in it; for the output of a sweep, the scenario of --point. Throws as
 // read_scenario_source() and apply_flags() do.
-[[nodiscard]] io::Json read_scenario_tree(const std::string& file, const ScenarioFlags& flags,
-                                          const std::string& data_folder, const Common& common);
+[[nodiscard]] io::Json read_scenario_tree(const ScenarioFlags& flags, study::Files& files,
+                                          const Common& common);
 
 // The estimated CPU seconds above which a run is refused. Throws UsageError for a text that is not
 // a time.
@@ -77,7 +79,8 @@ void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFla
 // Reads the scenario of `tree`. Throws UsageError that names the flag for a problem with a value
 // that a flag has set, else InputError.
 [[nodiscard]] study::Scenario load_scenario(const io::Json& tree, study::Files& files,
-                                            const ScenarioFlags& flags, study::Leftovers leftovers);
+                                            const ScenarioFlags& flags,
+                                            study::Leftovers leftovers = study::Leftovers::refuse);
 
 // Runs the scenario, whatever its estimated CPU seconds: the caller compares them with
 // max_seconds(). If its schedule cannot plan this workload (exhaustive for more than 20 gradients),
@@ -88,15 +91,23 @@ void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFla
 // `--over POINTER=V1,V2,...`, the flag of `compare`, `sweep` and `converge`.
 
 // Adds the flag and returns its option, so that a command can put it into a group.
-CLI::Option* add_over_flag(CLI::App& app, std::vector<std::string>& over);
+CLI::Option* add_over_flag(CLI::App& app, ScenarioFlags& flags);
 // The axes of the flags. Throws UsageError that names the flag.
-[[nodiscard]] std::vector<study::Axis> parse_over_flags(const std::vector<std::string>& over);
+[[nodiscard]] std::vector<study::Axis> parse_over_flags(const ScenarioFlags& flags);
 
 // Throws UsageError that names the flag if the first problem lies at, or inside, a field that
 // --over varies, and as blame_flag() does; else throws `error` again.
 [[noreturn]] void rethrow_for_flags(const InputError& error, const io::Json& scenario,
-                                    const std::vector<std::string>& over,
                                     const ScenarioFlags& flags);
+// What `work` returns; its InputError is thrown as rethrow_for_flags() does.
+template <class Work>
+auto of_flags(const io::Json& scenario, const ScenarioFlags& flags, const Work& work) {
+  try {
+    return work();
+  } catch (const InputError& error) {
+    rethrow_for_flags(error, scenario, flags);
+  }
+}
 
 // Reads the program on which a command works, from a file of kind program or made from a scenario.
 
@@ -120,8 +131,8 @@ inline constexpr int kExplanationRuns = 20;
 // Reads a file of kind program or scenario, or a result or point of a sweep, and makes the program.
 // `runs` is that of load_program(), for a scenario the number of its runs. Throws as load_program()
 // does, and InputError `s.json: REASON` if the scenario cannot become a program (why_no_program).
-[[nodiscard]] ProgramInput read_program(const std::string& file, study::Files& files,
-                                        const ScenarioFlags& flags, int runs, const Common& common);
+[[nodiscard]] ProgramInput read_program(const ScenarioFlags& flags, study::Files& files, int runs,
+                                        const Common& common);
 
 // Finds the tree of a scenario in a file of kind scenario, in a result, or at one point of a
 // sweep's output.

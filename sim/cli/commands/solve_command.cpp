@@ -39,7 +39,6 @@ constexpr std::string_view kMemory = "memory"; // target
 
 // As typed; without --points the search chooses the number of scanned values.
 struct SolveFlags {
-  std::string file;
   std::string pointer;
   std::string between;
   std::string target;
@@ -50,7 +49,7 @@ struct SolveFlags {
 
 // Values of --between and --target stay texts: their units follow from the field and the metric.
 void add_flags(CLI::App& app, SolveFlags& flags) {
-  add_argument(app, "SCENARIO", flags.file, "file of kind scenario; - = standard input");
+  add_argument(app, "SCENARIO", flags.scenario.file, "file of kind scenario; - = standard input");
   add_value(app, "--for", flags.pointer, "POINTER", "the field to vary, e.g. /cluster/nodes")
       ->required();
   add_value(app, "--between", flags.between, "LO,HI",
@@ -86,7 +85,7 @@ study::Target memory_target(const io::Json& tree, study::Files& files) {
 study::SolveProblem read_problem(const SolveFlags& flags, study::Files& files,
                                  const Common& common) {
   study::SolveProblem problem;
-  problem.scenario = read_scenario_tree(flags.file, flags.scenario, files.data_folder(), common);
+  problem.scenario = read_scenario_tree(flags.scenario, files, common);
   study::Target target = flags.target == kMemory ? memory_target(problem.scenario, files)
                                                  : study::parse_target(flags.target);
   problem.metric = std::move(target.metric);

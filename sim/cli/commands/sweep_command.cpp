@@ -38,8 +38,6 @@ constexpr CommandText kSweepText = choosing_columns({
 });
 
 struct SweepFlags {
-  std::string file;
-  std::vector<std::string> over;
   ScenarioFlags scenario;
   std::string jobs;
   std::string shard;
@@ -53,15 +51,14 @@ constexpr std::int64_t kMostTableRows = 10'000; // of a table
 
 // The grid from a sweep file, or from a scenario and --over. A sweep file is complete in itself:
 // flags that change a scenario are refused next to it, because its hash would not show them.
-study::Sweep read_sweep(const SweepFlags& flags, const std::string& data_folder,
-                        const Common& common) {
+study::Sweep read_sweep(const ScenarioFlags& flags, study::Files& files, const Common& common) {
   if (!flags.over.empty()) {
-    const io::Json tree = read_scenario_tree(flags.file, flags.scenario, data_folder, common);
+    const io::Json tree = read_scenario_tree(flags, files, common);
     if (study::is_sweep(tree)) {
       throw UsageError("--over goes with a scenario; " + flags.file +
                        " is a sweep and has its own axes");
     }
-    return study::sweep_over(tree, parse_over_flags(flags.over));
+    return study::sweep_over(tree, parse_over_flags(flags));
   }
   const io::Json tree = io::read_json(flags.file);
   const io::Json* kind = tree.find("kind");
@@ -238,9 +235,9 @@ int write_records(const study::Sweep& sweep, study::Files& files, study::SweepOp
 // --resume and --force decide about an existing output. Without both an existing file is an error,
 // because a sweep may have taken days.
 void add_flags(CLI::App& app, SweepFlags& flags) {
-  add_argument(app, "SWEEP", flags.file,
+  add_argument(app, "SWEEP", flags.scenario.file,
                "file of kind sweep, or scenario or collective with --over");
-  add_over_flag(app, flags.over);
+  add_over_flag(app, flags.scenario);
   add_scenario_flags(app, flags.scenario);
   add_job_flags(app, flags.scenario);
   add_must_fit_flag(app, flags.scenario.must_fit,
@@ -293,13 +290,13 @@ int sweep(const Invocation& invocation) {
   if (to_file && format == Format::json && common.output.ends_with(".json")) {
     throw UsageError("-o " + common.output + ": a sweep writes JSON Lines (.jsonl) or CSV (.csv)");
   }
-  const study::Sweep sweep = read_sweep(flags, invocation.data_folder, common);
+  study::Files files(invocation.data_folder, {options.output});
+  const study::Sweep sweep = read_sweep(flags.scenario, files, common);
   if (io::same_file(std::string(sweep.base.file()), options.output)) {
     throw UsageError("-o " + base::shown_value(options.output, 200) +
                      ": is an input too; a result does not replace what it was made from");
   }
-  study::Files files(invocation.data_folder, {options.output});
-  try {
+  return of_flags(sweep.base, flags.scenario, [&] {
     study::require_effect(sweep, files);
     if (flags.dry_run) {
       return dry_run(sweep, files, options, common);
@@ -315,9 +312,7 @@ int sweep(const Invocation& invocation) {
                               : write_records(sweep, files, options, format, must_fit, common);
     print_notes(study::notes_of(sweep, files), common);
     return code;
-  } catch (const InputError& error) {
-    rethrow_for_flags(error, sweep.base, flags.over, flags.scenario);
-  }
+  });
 }
 
 } // namespace stepsim::cli

@@ -33,7 +33,6 @@ stepsim tune cluster.scenario.json --emit nccl-tuner --min-gain 5% -o tuner.csv)
 
 // As typed. The words are checked before the scenario is read.
 struct TuneFlags {
-  std::string file;
   std::string knob;
   std::string baseline; // "" = not given
   std::string emit;     // "" = not given
@@ -44,7 +43,7 @@ struct TuneFlags {
 
 // The knobs are listed from their table, below the options.
 void add_flags(CLI::App& app, TuneFlags& flags) {
-  add_argument(app, "SCENARIO", flags.file, "file of kind scenario; - = standard input");
+  add_argument(app, "SCENARIO", flags.scenario.file, "file of kind scenario; - = standard input");
   add_value(app, "--knob", flags.knob, "NAME", "one of those below");
   add_value(app, "--baseline", flags.baseline, "WORD",
             "of density: dense training that exchanges after backward (sequential, the "
@@ -255,12 +254,9 @@ void require_one_of(const TuneFlags& flags) {
   }
 }
 
-int emit(const Invocation& invocation, const TuneFlags& flags, const Common& common) {
-  const io::Json tree =
-      read_scenario_tree(flags.file, flags.scenario, invocation.data_folder, common);
-  study::Files files(invocation.data_folder, {common.output});
-  const study::Scenario scenario =
-      load_scenario(tree, files, flags.scenario, study::Leftovers::refuse);
+int emit(const TuneFlags& flags, study::Files& files, const Common& common) {
+  const io::Json tree = read_scenario_tree(flags.scenario, files, common);
+  const study::Scenario scenario = load_scenario(tree, files, flags.scenario);
   if (flags.emit == "ddp") {
     return emit_ddp(tree, files, sweep_options(flags.scenario, common), common);
   }
@@ -278,8 +274,9 @@ int tune(const Invocation& invocation) {
   add_flags(app, flags);
   Common common(app, kTuneText, invocation);
   require_one_of(flags);
+  study::Files files(invocation.data_folder, {common.output});
   if (!flags.emit.empty()) {
-    return emit(invocation, flags, common);
+    return emit(flags, files, common);
   }
   study::TuneProblem problem;
   problem.knob = study::parse_knob(flags.knob);
@@ -292,8 +289,7 @@ int tune(const Invocation& invocation) {
   }
   problem.baseline = flags.baseline == "overlapped" ? programs::DenseBaseline::overlapped
                                                     : programs::DenseBaseline::sequential;
-  problem.scenario = read_scenario_tree(flags.file, flags.scenario, invocation.data_folder, common);
-  study::Files files(invocation.data_folder, {common.output});
+  problem.scenario = read_scenario_tree(flags.scenario, files, common);
   const study::TuneValues values = study::tune_values(problem, files);
   print_notes(values.notes, common);
   const study::SweepOptions options = sweep_options(flags.scenario, common);

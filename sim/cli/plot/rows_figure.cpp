@@ -204,9 +204,8 @@ plot::Panel bars_panel(const PlotRows& rows, const PlotRequest& request, double 
     }
   }
   require_labels(request, parts);
-  for (const std::string& part : parts) {
-    panel.bars.parts.push_back(label_of(request, part));
-  }
+  panel.bars.parts = base::collected<std::string>(
+      parts, [&](const std::string& part) { return label_of(request, part); });
   return panel;
 }
 

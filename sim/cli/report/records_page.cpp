@@ -185,10 +185,9 @@ private:
     request.y = y_;
     request.by = by_;
     request.where = fixed();
-    for (const auto& [key, value] : request.where) {
-      request.setting += (request.setting.empty() ? "" : ", ") + key + " " +
-                         shown_value_of(key, cell_of(best(), key));
-    }
+    request.setting = base::listed(request.where, [&](const auto& each) {
+      return each.first + " " + shown_value_of(each.first, cell_of(best(), each.first));
+    });
     request.ideal = x_ == "nodes" && (y_ == "samples_per_s" || y_ == "speedup");
     for (const bool knee : {request.ideal, false}) { // not without doublings
       request.knee = knee;

@@ -4,6 +4,7 @@
 #include "cli/shell/progress.hpp"
 
 #include "base/quantity.hpp"
+#include "base/statistics.hpp"
 #include "cli/shell/app.hpp"
 
 #include <atomic>
@@ -171,10 +172,7 @@ std::string Progress::line() const {
   }
   double eta_s = -1;
   if (!recent_s_.empty()) {
-    std::vector<double> sorted = recent_s_;
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::nth_element(sorted.begin(), middle, sorted.end());
-    eta_s = *middle * static_cast<double>(total_ - done_);
+    eta_s = base::median(recent_s_) * static_cast<double>(total_ - done_);
   } else if (estimate_s_ >= 0) {
     eta_s = std::max(0.0, estimate_s_ - seconds_since(began_));
   }

@@ -83,11 +83,18 @@ void sort_best_first(Curves& found);
 
 // Lines that consist of a label and a text.
 
-// Appends "label         text" and a line end. The label is padded to `width` characters and must
-// not be longer. The text is escaped, because it may contain words of users.
-inline void append_labelled(std::string& out, std::string_view label, std::string_view text,
-                            std::size_t width = 14) {
-  out.append(label).append(width - label.size(), ' ').append(base::printable(text)).append("\n");
+// A line "label         text" each; none where the text is empty. Labels are padded to `width`
+// characters and must not be longer. Texts are escaped, because they may contain words of users.
+using Labelled = std::pair<std::string_view, std::string_view>;
+[[nodiscard]] inline std::string labelled(std::initializer_list<Labelled> lines,
+                                          std::size_t width = 14) {
+  std::string out;
+  for (const auto& [label, text] : lines) {
+    if (!text.empty()) {
+      out.append(label).append(width - label.size(), ' ').append(base::printable(text) + "\n");
+    }
+  }
+  return out;
 }
 
 // The lines and tables that `stepsim run` prints about a simulated network.
@@ -97,7 +104,7 @@ inline void append_labelled(std::string& out, std::string_view label, std::strin
 [[nodiscard]] std::string fabric_text(const study::Cluster& cluster);
 // Lines with the completion times of messages [ms], the loss of gradients [%], and the epochs and
 // time to accuracy; a line whose numbers the result lacks is left out.
-[[nodiscard]] std::string messages_text(const study::Result& result);
+[[nodiscard]] std::string messages_text(const study::Summary& summary);
 // A table of the iteration time [ms] of every job, alone and while the other jobs run, and of the
 // second over the first; empty for one job.
 [[nodiscard]] std::string jobs_text(const study::Result& result);
@@ -105,9 +112,8 @@ inline void append_labelled(std::string& out, std::string_view label, std::strin
 // [packets], marked and dropped packets. Empty without a simulated network.
 [[nodiscard]] std::string links_text(const study::Result& result);
 
-// Two lines about the whole training: how long it takes and what it costs, and what failures leave
-// of its time. Without /job there is none.
-[[nodiscard]] std::string job_text(const study::Result& result);
+// How long the whole training takes and what it costs; "" without /job.
+[[nodiscard]] std::string finish_text(const study::Result& result);
 
 // Output lines about training in rounds of several steps (local_sgd, diloco).
 

@@ -13,15 +13,12 @@ using study::Explained;
 
 std::string heading(const Explained& explained) {
   const programs::Program& program = explained.program;
-  std::string out;
-  append_labelled(out, explained.source, explained.name.empty() ? "unnamed" : explained.name, 16);
-  append_labelled(out, "operations",
-                  std::to_string(program.iteration_size()) + " on " +
-                      base::counted(static_cast<std::int64_t>(program.streams.size()), "stream") +
-                      ", " + base::counted(std::int64_t{program.ranks}, "rank"),
+  return labelled({{explained.source, explained.name.empty() ? "unnamed" : explained.name},
+                   {"operations", std::to_string(program.iteration_size()) + " on " +
+                                      base::counted(std::ssize(program.streams), "stream") + ", " +
+                                      base::counted(std::int64_t{program.ranks}, "rank")},
+                   {"method", std::string(programs::kEvaluators[explained.explanation.evaluator])}},
                   16);
-  append_labelled(out, "method", programs::kEvaluators[explained.explanation.evaluator], 16);
-  return out;
 }
 
 std::string share_cell(double seconds, double period) {
@@ -166,13 +163,10 @@ std::string program_text(const Explained& explained) {
 std::string explain_text(const Explained& explained) {
   const double period = explained.explanation.path.period_s;
   const programs::Attribution& shares = explained.explanation.attribution;
-  std::string out;
-  for (const std::string& sentence : explained.sentences) {
-    out += base::printable(sentence) + "\n";
-  }
-  return out + what_if_table(explained) + measured_table(explained) + "\n" + heading(explained) +
-         times_table(explained) + path_table(explained) +
-         shares_table("critical path by kind", shares.by_kind, period) +
+  const auto line = [](const std::string& sentence) { return base::printable(sentence) + "\n"; };
+  return base::listed(explained.sentences, line, "") + what_if_table(explained) +
+         measured_table(explained) + "\n" + heading(explained) + times_table(explained) +
+         path_table(explained) + shares_table("critical path by kind", shares.by_kind, period) +
          shares_table("critical path by link", shares.by_link, period) +
          shares_table("critical path by unit", shares.by_unit, period) +
          shares_table("critical path by layer", shares.by_layer, period) +

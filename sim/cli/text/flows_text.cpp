@@ -54,9 +54,7 @@ std::string summary(const study::FlowsResult& result) {
 // sorted last, as if it had taken none.
 std::string flows(const study::FlowsFile& file, const study::FlowsResult& result) {
   std::vector<std::size_t> ids(result.flows.size());
-  for (std::size_t id = 0; id < ids.size(); ++id) {
-    ids[id] = id;
-  }
+  std::iota(ids.begin(), ids.end(), std::size_t{0});
   const bool slowest = ids.size() > kShownFlows;
   if (slowest) {
     std::ranges::stable_sort(ids, std::ranges::greater(),

@@ -80,34 +80,26 @@ std::string memory_text(const study::Summary& summary) {
 }
 
 // The interval of the step carries over in proportion.
-std::string job_text(const study::Result& result) {
-  const study::Summary& summary = result.summary;
+std::string finish_text(const study::Result& result) {
   const study::Job& job = result.scenario->job;
-  std::string out;
   const auto& measured = result.measured_total;
-  const auto time = measured ? measured->time_to_finish_s : summary.time_to_finish_s;
-  if (time) {
-    auto band = measured ? measured->band() : study::band_of(summary);
-    if (band) {
-      const double steps = *time / (measured ? measured->step_s : study::step_of(summary));
-      band->low *= steps;
-      band->high *= steps;
-    }
-    std::string text =
-        base::readable_amount(static_cast<double>(job.tokens ? *job.tokens : *job.samples)) +
-        (job.tokens ? " tokens: " : " samples: ") + base::readable_duration(*time, band);
-    if (const auto cost = measured ? measured->cost_usd : summary.cost_usd) {
-      text += ", " + base::readable_amount(*cost) + " USD at " +
-              base::shortest(base::rounded_to(*job.price_per_gpu_hour, 4)) + " USD per GPU hour";
-    }
-    append_labelled(out, "to finish", text);
+  const auto time = measured ? measured->time_to_finish_s : result.summary.time_to_finish_s;
+  if (!time) {
+    return "";
   }
-  if (summary.goodput) {
-    append_labelled(out, "failures",
-                    "goodput " + base::significant(*summary.goodput) + ", a checkpoint every " +
-                        base::readable_duration(*summary.checkpoint_interval_s));
+  auto band = measured ? measured->band() : study::band_of(result.summary);
+  if (band) {
+    const double steps = *time / (measured ? measured->step_s : study::step_of(result.summary));
+    band->low *= steps;
+    band->high *= steps;
   }
-  return out;
+  const auto cost = measured ? measured->cost_usd : result.summary.cost_usd;
+  return base::readable_amount(static_cast<double>(job.tokens ? *job.tokens : *job.samples)) +
+         (job.tokens ? " tokens: " : " samples: ") + base::readable_duration(*time, band) +
+         (cost ? ", " + base::readable_amount(*cost) + " USD at " +
+                     base::shortest(base::rounded_to(*job.price_per_gpu_hour, 4)) +
+                     " USD per GPU hour"
+               : "");
 }
 
 namespace {
@@ -224,28 +216,23 @@ std::string fabric_text(const study::Cluster& cluster) {
 }
 
 // Losses are shown where there are any, since most networks have none.
-std::string messages_text(const study::Result& result) {
-  const study::Summary& summary = result.summary;
-  std::string out;
-  if (summary.fct_max_s) {
-    append_labelled(out, "messages",
-                    "complete after " + milliseconds_cell(summary.fct_p50_s) + " ms (median), " +
-                        milliseconds_cell(summary.fct_p99_s) + " ms (99 %), " +
-                        milliseconds_cell(summary.fct_max_s) + " ms at most");
-  }
-  if (summary.loss_fraction.value_or(0) > 0 || summary.stale_fraction.value_or(0) > 0) {
-    append_labelled(out, "loss",
-                    percent_cell(summary.loss_fraction) + " of gradients, " +
-                        percent_cell(summary.stale_fraction) + " of parameters stale");
-  }
-  if (summary.converges) {
-    append_labelled(out, "convergence",
-                    *summary.converges
-                        ? cell(summary.epochs) + " epochs, " +
-                              base::readable_seconds(*summary.time_to_accuracy_s) + " to accuracy"
-                        : "none at this loss");
-  }
-  return out;
+std::string messages_text(const study::Summary& summary) {
+  const bool lost = summary.loss_fraction.value_or(0) > 0 || summary.stale_fraction.value_or(0) > 0;
+  return labelled(
+      {{"messages", summary.fct_max_s
+                        ? "complete after " + milliseconds_cell(summary.fct_p50_s) +
+                              " ms (median), " + milliseconds_cell(summary.fct_p99_s) +
+                              " ms (99 %), " + milliseconds_cell(summary.fct_max_s) + " ms at most"
+                        : ""},
+       {"loss", lost ? percent_cell(summary.loss_fraction) + " of gradients, " +
+                           percent_cell(summary.stale_fraction) + " of parameters stale"
+                     : ""},
+       {"convergence", !summary.converges ? ""
+                       : !*summary.converges
+                           ? "none at this loss"
+                           : cell(summary.epochs) + " epochs, " +
+                                 base::readable_seconds(*summary.time_to_accuracy_s) +
+                                 " to accuracy"}});
 }
 
 // The ratio of both times is what sharing the network costs a job.

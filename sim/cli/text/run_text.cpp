@@ -120,26 +120,8 @@ std::string cards_text(const study::Cluster& cluster) {
 // workers, network, algorithm, exchange and the method that computed it.
 std::string setting_text(const study::Result& result) {
   const study::Scenario& scenario = *result.scenario;
-  std::string out;
-  append_labelled(out, "scenario",
-                  (scenario.name.empty() ? std::string("unnamed") : scenario.name) + ", " +
-                      scenario.workload.name + " with " +
-                      std::string(layers::kProvenances[scenario.workload.provenance]) +
-                      " layer times");
   const study::Cluster& cluster = scenario.cluster;
-  append_labelled(out, "workers",
-                  std::to_string(cluster.ranks()) + " (" + base::counted(cluster.nodes, "node") +
-                      " x " + (cluster.equal_nodes() ? "" : "up to ") +
-                      std::to_string(cluster.gpus_per_node) + cards_text(cluster) + ")");
-  append_labelled(out, "network", cluster.fabric ? fabric_text(cluster) : network_text(cluster));
   const std::string rounds = rounds_text(result);
-  if (!rounds.empty()) {
-    append_labelled(out, "training", rounds);
-  } else if (scenario.training.algorithm != study::TrainingAlgorithm::sync_sgd) {
-    append_labelled(out, "training", training_text(result));
-  } else if (const std::string text = sharding_text(result); !text.empty()) {
-    append_labelled(out, "training", text);
-  }
   const std::string bytes =
       base::readable_bytes(static_cast<double>(scenario.workload.bytes().value));
   const study::ShardingStrategy strategy = scenario.training.sharding.strategy;
@@ -147,18 +129,29 @@ std::string setting_text(const study::Result& result) {
                                    ? exchange_text(scenario.communication)
                                    : std::string(study::collective_word(scenario.communication)) +
                                          ", " + sharded_exchange_text(result);
-  append_labelled(out, "exchange",
-                  !rounds.empty()              ? outer_exchange_text(result)
-                  : study::has_units(strategy) ? exchange
-                  : is_server(result)
-                      ? codec_text(scenario.communication.compression, ", ") +
-                            "push of all gradients, pull of all weights, " + bytes + " each way"
-                      : exchange + ", schedule " + study::schedule_name(scenario.communication) +
-                            ": " + base::counted(std::ssize(result.buckets), "message") + ", " +
-                            bytes);
-  append_labelled(out, "conditions", conditions_text(scenario));
-  append_labelled(out, "method", result.method);
-  return out;
+  return labelled(
+      {{"scenario", (scenario.name.empty() ? std::string("unnamed") : scenario.name) + ", " +
+                        scenario.workload.name + " with " +
+                        std::string(layers::kProvenances[scenario.workload.provenance]) +
+                        " layer times"},
+       {"workers", std::to_string(cluster.ranks()) + " (" + base::counted(cluster.nodes, "node") +
+                       " x " + (cluster.equal_nodes() ? "" : "up to ") +
+                       std::to_string(cluster.gpus_per_node) + cards_text(cluster) + ")"},
+       {"network", cluster.fabric ? fabric_text(cluster) : network_text(cluster)},
+       {"training", !rounds.empty() ? rounds
+                    : scenario.training.algorithm == study::TrainingAlgorithm::sync_sgd
+                        ? sharding_text(result)
+                        : training_text(result)},
+       {"exchange", !rounds.empty()              ? outer_exchange_text(result)
+                    : study::has_units(strategy) ? exchange
+                    : is_server(result)
+                        ? codec_text(scenario.communication.compression, ", ") +
+                              "push of all gradients, pull of all weights, " + bytes + " each way"
+                        : exchange + ", schedule " + study::schedule_name(scenario.communication) +
+                              ": " + base::counted(std::ssize(result.buckets), "message") + ", " +
+                              bytes},
+       {"conditions", conditions_text(scenario)},
+       {"method", result.method}});
 }
 
 // Rows with one indent add up to the iteration time; the others overlap with them. part_of takes
@@ -228,70 +221,65 @@ std::string times_text(const study::Result& result) {
   return table_text(table);
 }
 
+std::string merge_text(const study::Result& result) {
+  const auto& gap = result.summary.merge_gap_to_optimal;
+  if (!gap) {
+    return "";
+  }
+  constexpr double kSame = 1e-9;
+  return (*gap < kSame ? "as fast as" : percent_cell(gap) + " slower than") +
+         " the optimal merge (" + milliseconds_cell(result.summary.merge_optimal_iteration_time_s) +
+         " ms" + (study::merge_is_certified(*result.scenario) ? ")" : ", not certified)");
+}
+
 // With several jobs the speed-up is that of the first, which has only its own nodes.
 std::string verdict_text(const study::Result& result, std::string_view to_measure) {
   const study::Summary& summary = result.summary;
-  std::string out;
-  append_labelled(
-      out, "overlap",
-      summary.overlap_fraction && summary.communication_s.value_or(0) > 0
-          ? percent_cell(part_of(summary.overlap_fraction, 1)) +
-                " of communication hidden behind computation" +
-                (summary.interference_s.value_or(0) > 0 ? ", less what it slows computing" : "")
-          : std::string("no communication"));
   const study::Scenario& scenario = *result.scenario;
-  if (summary.outer_communication_s) {
-    append_labelled(out, "round", round_times_text(result));
-  }
   const std::int64_t workers = scenario.other_jobs.empty()
                                    ? scenario.cluster.ranks()
                                    : scenario.first_job_nodes * scenario.cluster.gpus_per_node;
-  append_labelled(out, "speed-up",
-                  cell(summary.speedup) + " with " + base::counted(workers, "worker") +
-                      ", efficiency " + percent_cell(summary.scaling_efficiency));
-  if (summary.interval_level) {
-    append_labelled(out, summary.interval_parts.empty() ? "interval" : "most of it",
-                    interval_text(summary, to_measure));
-  }
-  if (result.measured_total) {
-    append_labelled(out, "measured", measured_text(*result.measured_total));
-  }
-  if (summary.compute_low_s && summary.compute_high_s) {
-    append_labelled(out, "computing", estimate_text(scenario, summary));
-  }
-  if (summary.speedup_vs_dense_overlapped) {
-    append_labelled(out, "against dense",
-                    cell(summary.speedup_vs_dense_overlapped) + " times as fast as overlapped, " +
-                        cell(summary.speedup_vs_dense_sequential) + " times as sequential");
-  }
-  if (summary.staleness_max.value_or(0) > 0) {
-    append_labelled(out, "staleness",
-                    cell(summary.staleness_mean) + " updates on average, " +
-                        cell(summary.staleness_max) +
-                        " at most; its effect on accuracy is not modelled");
-  }
-  if (summary.samples_per_s) {
-    append_labelled(out, "throughput",
-                    result.measured_total
-                        ? cell(result.measured_total->samples_per_s) + " samples/s, corrected"
-                        : cell(summary.samples_per_s) + " samples/s");
-  }
-  if (const std::string memory = memory_text(summary); !memory.empty()) {
-    append_labelled(out, "memory", memory);
-  }
-  out += job_text(result) + messages_text(result);
-  append_labelled(out, "bottleneck", summary.bottleneck.empty() ? "-" : summary.bottleneck);
-  if (summary.merge_gap_to_optimal) {
-    constexpr double kSame = 1e-9;
-    const std::string optimum =
-        "the optimal merge (" + milliseconds_cell(summary.merge_optimal_iteration_time_s) + " ms" +
-        (study::merge_is_certified(*result.scenario) ? ")" : ", not certified)");
-    append_labelled(out, "schedule",
-                    *summary.merge_gap_to_optimal < kSame
-                        ? "as fast as " + optimum
-                        : percent_cell(summary.merge_gap_to_optimal) + " slower than " + optimum);
-  }
-  return out;
+  const auto& measured = result.measured_total;
+  return labelled(
+             {{"overlap",
+               summary.overlap_fraction && summary.communication_s.value_or(0) > 0
+                   ? percent_cell(part_of(summary.overlap_fraction, 1)) +
+                         " of communication hidden behind computation" +
+                         (summary.interference_s.value_or(0) > 0 ? ", less what it slows computing"
+                                                                 : "")
+                   : "no communication"},
+              {"round", summary.outer_communication_s ? round_times_text(result) : ""},
+              {"speed-up", cell(summary.speedup) + " with " + base::counted(workers, "worker") +
+                               ", efficiency " + percent_cell(summary.scaling_efficiency)},
+              {summary.interval_parts.empty() ? "interval" : "most of it",
+               summary.interval_level ? interval_text(summary, to_measure) : ""},
+              {"measured", measured ? measured_text(*measured) : ""},
+              {"computing", summary.compute_low_s && summary.compute_high_s
+                                ? estimate_text(scenario, summary)
+                                : ""},
+              {"against dense",
+               summary.speedup_vs_dense_overlapped
+                   ? cell(summary.speedup_vs_dense_overlapped) + " times as fast as overlapped, " +
+                         cell(summary.speedup_vs_dense_sequential) + " times as sequential"
+                   : ""},
+              {"staleness", summary.staleness_max.value_or(0) > 0
+                                ? cell(summary.staleness_mean) + " updates on average, " +
+                                      cell(summary.staleness_max) +
+                                      " at most; its effect on accuracy is not modelled"
+                                : ""},
+              {"throughput", !summary.samples_per_s ? ""
+                             : measured ? cell(measured->samples_per_s) + " samples/s, corrected"
+                                        : cell(summary.samples_per_s) + " samples/s"},
+              {"memory", memory_text(summary)},
+              {"to finish", finish_text(result)},
+              {"failures", summary.goodput
+                               ? "goodput " + base::significant(*summary.goodput) +
+                                     ", a checkpoint every " +
+                                     base::readable_duration(*summary.checkpoint_interval_s)
+                               : ""}}) +
+         messages_text(summary) +
+         labelled({{"bottleneck", summary.bottleneck.empty() ? "-" : summary.bottleneck},
+                   {"schedule", merge_text(result)}});
 }
 
 // The first forty buckets in launch order.

@@ -130,6 +130,12 @@ std::string training_text(const links::NetworkProfile& profile) {
   return out + (costs.rows.empty() ? "" : "\n" + table_text(costs));
 }
 
+std::string warnings_text(const std::vector<std::string>& warnings) {
+  return base::listed(
+      warnings,
+      [](const std::string& warning) { return "warning: " + base::printable(warning) + "\n"; }, "");
+}
+
 // A bound of a segment; "-" where it is open, which is 0 below and infinite above.
 std::string end_text(double bytes) {
   return bytes > 0 && std::isfinite(bytes) ? base::readable_bytes(bytes) : "-";
@@ -178,11 +184,7 @@ std::string topology_text(const links::Topology& topology, const std::string& no
     }
     out += "\n";
   }
-  out += cables_text(fabric) + summary_text(fabric);
-  for (const std::string& warning : topology.warnings) {
-    out += "warning: " + base::printable(warning) + "\n";
-  }
-  return out;
+  return out + cables_text(fabric) + summary_text(fabric) + warnings_text(topology.warnings);
 }
 
 std::vector<NominalShare> nominal_shares(const io::Json& tree) {
@@ -273,11 +275,7 @@ std::string profile_text(const links::NetworkProfile& profile) {
   }
   out += curves.rows.empty() ? "" : "\n" + table_text(curves);
   out += measured.empty() ? "" : "\n" + measured;
-  out += training_text(profile);
-  for (const std::string& warning : profile.warnings) {
-    out += "warning: " + base::printable(warning) + "\n";
-  }
-  return out;
+  return out + training_text(profile) + warnings_text(profile.warnings);
 }
 
 std::string dot_text(const links::Fabric& fabric, std::string_view name) {

@@ -6,6 +6,7 @@
 #include "study/reproduce/paper_records.hpp"
 
 #include <cmath>
+#include <ranges>
 #include <set>
 
 namespace stepsim::reproduce {
@@ -66,19 +67,16 @@ std::string filled(std::string text, double value) {
 
 // What the formulas make of every record of a series.
 template <class Element, class... Formulas>
-std::vector<Element> elements_of(const Series& series, const AllRecords& all,
-                                 const std::string& file, const Formulas&... formulas) {
-  std::vector<Element> elements;
-  for (const Joined& each : select(series, all, file)) {
-    elements.push_back({evaluate(formulas, each, series, file)...});
-  }
-  return elements;
+std::vector<Element> elements_of(const Series& series, const Reproduced& all,
+                                 const Formulas&... formulas) {
+  return base::collected<Element>(select(series, all), [&](const Joined& each) {
+    return Element{evaluate(formulas, each)...};
+  });
 }
 
 // By ascending x.
-std::vector<plot::Point> points_of(const Curve& curve, const AllRecords& all,
-                                   const std::string& file) {
-  auto points = elements_of<plot::Point>(curve.series, all, file, curve.x, curve.y);
+std::vector<plot::Point> points_of(const Curve& curve, const Reproduced& all) {
+  auto points = elements_of<plot::Point>(curve.series, all, curve.x, curve.y);
   std::ranges::stable_sort(points, {}, &plot::Point::x);
   return points;
 }
@@ -90,7 +88,8 @@ bool may_be_drawn(const Reproduction& paper, const std::string& run) {
   return table == nullptr || !table->label || counts(*table->label);
 }
 
-plot::Bars bars_of(const BarsOf& bars, const Reproduction& paper, const AllRecords& all) {
+plot::Bars bars_of(const BarsOf& bars, const Reproduced& all) {
+  const Reproduction& paper = all.paper;
   plot::Bars out;
   out.parts = bars.parts;
   for (const auto& [name, members] : bars.groups) {
@@ -105,7 +104,7 @@ plot::Bars bars_of(const BarsOf& bars, const Reproduction& paper, const AllRecor
                          "values up to part " + std::to_string(bar.first + bar.values.size()) +
                              ", but there are " + std::to_string(bars.parts.size()));
       }
-      const Joined joined = select(bar.series, all, paper.file).front();
+      const Joined joined = select(bar.series, all).front();
       plot::Bar& drawn = group.bars.emplace_back();
       drawn.name = bar.name;
       const std::string label = evidence(paper, bar.series.run);
@@ -115,59 +114,50 @@ plot::Bars bars_of(const BarsOf& bars, const Reproduction& paper, const AllRecor
       }
       drawn.values.assign(bar.first, 0.0);
       for (const std::string& formula : bar.values) {
-        drawn.values.push_back(std::max(0.0, evaluate(formula, joined, bar.series, paper.file)));
+        drawn.values.push_back(std::max(0.0, evaluate(formula, joined)));
       }
     }
   }
   return out;
 }
 
-plot::Panel panel_of(const PanelOf& panel, const Reproduction& paper, const AllRecords& all) {
+plot::Panel panel_of(const PanelOf& panel, const Reproduced& all) {
   plot::Panel out;
   out.title = panel.title;
   out.x = panel.x;
   out.y = panel.y;
   for (const Curve& curve : panel.curves) {
-    plot::Curve& drawn = out.curves.emplace_back();
-    drawn.label = curve.label;
-    drawn.points = points_of(curve, all, paper.file);
-    drawn.rank = curve.rank;
-    drawn.bold = curve.bold;
-    drawn.markers = curve.markers;
+    out.curves.push_back({.label = curve.label,
+                          .points = points_of(curve, all),
+                          .rank = curve.rank,
+                          .bold = curve.bold,
+                          .markers = curve.markers});
   }
   for (const Curve& curve : panel.reported) {
-    if (may_be_drawn(paper, curve.series.run)) {
-      plot::Reported& drawn = out.reported.emplace_back();
-      drawn.label = curve.label + ", " + evidence(paper, curve.series.run);
-      drawn.points = points_of(curve, all, paper.file);
-      drawn.rank = curve.rank;
+    if (may_be_drawn(all.paper, curve.series.run)) {
+      out.reported.push_back({.label = curve.label + ", " + evidence(all.paper, curve.series.run),
+                              .points = points_of(curve, all),
+                              .rank = curve.rank});
     }
   }
   for (const Curve& curve : panel.guides) {
-    plot::Guide& drawn = out.guides.emplace_back();
-    drawn.label = curve.label;
-    drawn.points = points_of(curve, all, paper.file);
+    out.guides.push_back({curve.label, points_of(curve, all)});
   }
   for (const BandOf& band : panel.bands) {
-    plot::Band& drawn = out.bands.emplace_back();
-    drawn.label = band.label;
-    drawn.points =
-        elements_of<plot::Band::At>(band.series, all, paper.file, band.x, band.low, band.high);
-    std::ranges::sort(drawn.points, {}, &plot::Band::At::x);
+    auto points = elements_of<plot::Band::At>(band.series, all, band.x, band.low, band.high);
+    std::ranges::sort(points, {}, &plot::Band::At::x);
+    out.bands.push_back({band.label, std::move(points)});
   }
   for (const MarkAt& mark : panel.marks) {
-    plot::Mark& drawn = out.marks.emplace_back();
-    drawn.kind = mark.kind;
     const auto* cell = std::get_if<Cell>(&mark.at);
-    drawn.at = cell != nullptr ? evaluate(*cell, all, paper.file) : std::get<double>(mark.at);
-    drawn.text = filled(mark.text, drawn.at);
+    const double at = cell != nullptr ? evaluate(*cell, all) : std::get<double>(mark.at);
+    out.marks.push_back({mark.kind, at, filled(mark.text, at)});
   }
-  out.bars = bars_of(panel.bars, paper, all);
+  out.bars = bars_of(panel.bars, all);
   out.lanes.parts = panel.lane_parts;
   for (const LaneOf& lane : panel.lanes) {
-    plot::Lane& drawn = out.lanes.lanes.emplace_back();
-    drawn.name = lane.name;
-    drawn.spans = elements_of<plot::Span>(lane.series, all, paper.file, lane.start, lane.end);
+    out.lanes.lanes.push_back(
+        {lane.name, elements_of<plot::Span>(lane.series, all, lane.start, lane.end)});
   }
   return out;
 }
@@ -176,21 +166,12 @@ plot::Panel panel_of(const PanelOf& panel, const Reproduction& paper, const AllR
 
 std::string markdown_table(const Row& heading, const std::vector<Row>& rows) {
   const auto line = [](const Row& row) {
-    std::string text = "|";
-    for (const std::string& cell : row) {
-      text += " " + escaped(cell) + " |";
-    }
-    return text + "\n";
+    const auto cell = [](const std::string& text) { return " " + escaped(text) + " |"; };
+    return "|" + base::listed(row, cell, "") + "\n";
   };
-  std::string text = line(heading) + "|";
-  for (std::size_t i = 0; i < heading.size(); ++i) {
-    text += "---|";
-  }
-  text += "\n";
-  for (const Row& row : rows) {
-    text += line(row);
-  }
-  return text + "\n";
+  const auto rule = [](const std::string&) { return "---|"; };
+  return line(heading) + "|" + base::listed(heading, rule, "") + "\n" +
+         base::listed(rows, line, "") + "\n";
 }
 
 std::string curve_table(const plot::Panel& panel, const FigureOf& figure) {
@@ -254,51 +235,43 @@ std::string lane_table(const plot::Panel& drawn) {
   return markdown_table({"lane", "start", "end"}, rows);
 }
 
-std::string record_table(const RecordTable& table, const Reproduction& paper,
-                         const AllRecords& all) {
-  Row heading;
-  for (const auto& [title, name] : table.columns) {
-    heading.push_back(title);
-  }
+std::string record_table(const RecordTable& table, const Reproduced& all) {
   std::vector<Row> rows;
-  for (const Joined& each : select(table.series, all, paper.file)) {
+  for (const Joined& each : select(table.series, all)) {
     Row& row = rows.emplace_back();
     for (const auto& [title, name] : table.columns) {
       const io::Json* value = column(*each.record, name);
       row.push_back(value == nullptr      ? std::string()
                     : value->is_integer() ? std::to_string(value->as_integer())
                     : value->is_number()  ? base::significant(value->as_double())
-                                          : named(paper, *value));
+                                          : named(all.paper, *value));
     }
   }
-  return markdown_table(heading, rows);
+  return markdown_table(base::collected<std::string>(std::views::keys(table.columns)), rows);
 }
 
-std::string comparison_table(const Comparison& comparison, const Reproduction& paper,
-                             const AllRecords& all) {
+std::string comparison_table(const Comparison& comparison, const Reproduced& all) {
   const std::string unit = comparison.unit.empty() ? "" : " [" + comparison.unit + "]";
   std::vector<Row> rows;
   const std::string& theirs_run =
       comparison.series.other ? comparison.series.other->run : comparison.series.run;
   const bool interval = !comparison.low.empty() && !comparison.high.empty();
-  for (const Joined& each : select(comparison.series, all, paper.file)) {
+  for (const Joined& each : select(comparison.series, all)) {
     const std::string name = base::listed(comparison.names, [&](const std::string& key) {
       const io::Json* value = column(*each.record, key);
-      return value == nullptr ? "-" : named(paper, *value);
+      return value == nullptr ? "-" : named(all.paper, *value);
     });
-    const double ours = evaluate(comparison.ours, each, comparison.series, paper.file);
-    const double theirs = evaluate(comparison.theirs, each, comparison.series, paper.file);
+    const double ours = evaluate(comparison.ours, each);
+    const double theirs = evaluate(comparison.theirs, each);
     const double error = ours / theirs - 1;
     Row row{name, base::significant(ours)};
     if (interval) {
-      row.push_back(
-          base::significant(evaluate(comparison.low, each, comparison.series, paper.file)) +
-          " to " +
-          base::significant(evaluate(comparison.high, each, comparison.series, paper.file)));
+      row.push_back(base::significant(evaluate(comparison.low, each)) + " to " +
+                    base::significant(evaluate(comparison.high, each)));
     }
     row.insert(row.end(), {base::significant(theirs),
                            comparison.label.empty()
-                               ? evidence(paper, theirs_run)
+                               ? evidence(all.paper, theirs_run)
                                : "reported (" + row_text(*each.record, comparison.label) + ")",
                            base::percent(error)});
     if (comparison.limit) {
@@ -324,21 +297,19 @@ std::string evidence(const Reproduction& paper, const std::string& run) {
              : "reported (" + std::string(kLabels[*table->label]) + ")";
 }
 
-plot::Figure drawing(const FigureOf& figure, const Reproduction& paper, const AllRecords& all,
-                     const std::vector<Decided>& decided) {
+plot::Figure drawing(const FigureOf& figure, const Reproduced& all) {
   plot::Figure out;
   out.title = figure.question;
   out.setting = figure.setting;
   out.x = figure.x;
   out.y = figure.y;
-  out.file = paper.file;
-  for (const PanelOf& panel : figure.panels) {
-    out.panels.push_back(panel_of(panel, paper, all));
-  }
-  const auto missed = std::ranges::find_if(decided, [&](const Decided& each) {
+  out.file = all.paper.file;
+  out.panels = base::collected<plot::Panel>(
+      figure.panels, [&](const PanelOf& panel) { return panel_of(panel, all); });
+  const auto missed = std::ranges::find_if(all.decided, [&](const Decided& each) {
     return each.claim->figure == figure.id && each.verdict == Verdict::not_met;
   });
-  if (missed != decided.end()) {
+  if (missed != all.decided.end()) {
     out.box = reason_text(*missed);
   }
   return out;

@@ -1,5 +1,6 @@
 #include "study/reproduce/paper_page.hpp"
 
+#include "base/collected.hpp"
 #include "base/quantity.hpp"
 #include "base/shell_word.hpp"
 #include "study/reproduce/paper_records.hpp"
@@ -7,14 +8,6 @@
 namespace stepsim::reproduce {
 
 namespace {
-
-std::string command_line(const std::vector<std::string>& words) {
-  std::string text = "stepsim";
-  for (const std::string& word : words) {
-    text += " " + base::quoted_word(word);
-  }
-  return text + "\n";
-}
 
 // The command, or of several the first, with a remark how the others differ from it.
 std::string command_of(const Run& run) {
@@ -31,7 +24,7 @@ std::string command_of(const Run& run) {
   if (run.seeds > 0) {
     words.insert(words.end(), {"--seed", "1"});
   }
-  std::string text = command_line(words);
+  std::string text = "stepsim " + base::listed(words, base::quoted_word, " ") + "\n";
   if (combinations > 1) {
     text += "# the first of " + std::to_string(combinations) + " that differ in " + varied + "\n";
   }
@@ -59,14 +52,10 @@ std::string commands_of(const FigureOf& figure, const Reproduction& paper) {
 }
 
 std::string section(std::string_view title, const std::vector<std::string>& sentences) {
-  if (sentences.empty()) {
-    return "";
-  }
-  std::string text = "## " + std::string(title) + "\n\n";
-  for (const std::string& sentence : sentences) {
-    text += "- " + sentence + "\n";
-  }
-  return text + "\n";
+  const auto entry = [](const std::string& sentence) { return "- " + sentence + "\n"; };
+  return sentences.empty()
+             ? ""
+             : "## " + std::string(title) + "\n\n" + base::listed(sentences, entry, "") + "\n";
 }
 
 Row claim_row(const Decided& each) {
@@ -83,47 +72,44 @@ Row claim_row(const Decided& each) {
 const Row kClaimHeading{"claim", "ours", "theirs", "label", "met where", "verdict"};
 
 // Points alone have a table where they are few; rows of their own say more of many.
-bool few_reported(const PanelOf& panel, const AllRecords& all, const Reproduction& paper) {
+bool few_reported(const PanelOf& panel, const Reproduced& all) {
   constexpr std::size_t kFew = 12;
   std::size_t points = 0;
   for (const Curve& curve : panel.reported) {
-    points += select(curve.series, all, paper.file).size();
+    points += select(curve.series, all).size();
   }
   return points > 0 && points <= kFew;
 }
 
-std::string figure_text(const FigureOf& figure, const Reproduction& paper, const AllRecords& all,
-                        const std::vector<Decided>& decided, std::string_view images) {
+std::string figure_text(const FigureOf& figure, const Reproduced& all, std::string_view images) {
   std::string text = "## " + figure.id + ": " + figure.question + "\n\n";
   if (!figure.not_drawn.empty()) {
     text += figure.not_drawn + "\n\n";
   } else {
     text += "![" + figure.question + "](" + std::string(images) + figure.id + ".svg)\n\n";
-    const plot::Figure drawn = drawing(figure, paper, all, decided);
+    const plot::Figure drawn = drawing(figure, all);
     for (std::size_t i = 0; i < figure.panels.size(); ++i) {
       const PanelOf& panel = figure.panels[i];
-      if (!panel.curves.empty() || few_reported(panel, all, paper)) {
+      if (!panel.curves.empty() || few_reported(panel, all)) {
         text += curve_table(drawn.panels[i], figure);
       } else if (!drawn.panels[i].title.empty() && panel.reported.empty()) {
         text += drawn.panels[i].title + ":\n\n";
       }
       if (!drawn.panels[i].bars.groups.empty()) {
-        text += bar_table(panel, drawn.panels[i], paper);
+        text += bar_table(panel, drawn.panels[i], all.paper);
       }
       if (!drawn.panels[i].lanes.lanes.empty()) {
         text += lane_table(drawn.panels[i]);
       }
     }
   }
-  for (const Comparison& comparison : figure.comparisons) {
-    text += comparison_table(comparison, paper, all);
-  }
-  for (const RecordTable& table : figure.tables) {
-    text += record_table(table, paper, all);
-  }
-  text += commands_of(figure, paper);
+  text += base::listed(
+      figure.comparisons, [&](const auto& each) { return comparison_table(each, all); }, "");
+  text += base::listed(
+      figure.tables, [&](const auto& each) { return record_table(each, all); }, "");
+  text += commands_of(figure, all.paper);
   std::vector<Row> rows;
-  for (const Decided& each : decided) {
+  for (const Decided& each : all.decided) {
     if (each.claim->figure == figure.id) {
       rows.push_back(claim_row(each));
     }
@@ -150,17 +136,16 @@ std::string sources_of(const Reproduction& paper) {
 
 } // namespace
 
-std::string paper_page(const Reproduction& paper, const AllRecords& all,
-                       const std::vector<Decided>& decided, std::string_view images) {
+std::string paper_page(const Reproduced& all, std::string_view images) {
+  const Reproduction& paper = all.paper;
   std::string text = "# " + paper.title + "\n\n" + paper.citation + "\n\n";
   for (const std::string& sentence : paper.first) {
     text += sentence + "\n";
   }
   text += "\nThis page is written by `stepsim reproduce " + paper.name +
-          "`: " + counts_text(counts_of(paper, decided)) + ".\n\n";
-  for (const FigureOf& figure : paper.figures) {
-    text += figure_text(figure, paper, all, decided, images);
-  }
+          "`: " + counts_text(counts_of(all)) + ".\n\n";
+  text += base::listed(
+      paper.figures, [&](const FigureOf& figure) { return figure_text(figure, all, images); }, "");
   text += section("What is assumed", paper.assumed);
   text += section("What we could not read", paper.unreadable);
   text += section("Later papers", paper.successors);
@@ -171,12 +156,12 @@ std::string paper_page(const Reproduction& paper, const AllRecords& all,
   return text;
 }
 
-Counts counts_of(const Reproduction& paper, const std::vector<Decided>& decided) {
+Counts counts_of(const Reproduced& all) {
   Counts counts;
-  for (const FigureOf& figure : paper.figures) {
+  for (const FigureOf& figure : all.paper.figures) {
     counts.figures += figure.not_drawn.empty() ? 1 : 0;
   }
-  for (const Decided& each : decided) {
+  for (const Decided& each : all.decided) {
     ++counts.claims[static_cast<std::size_t>(each.verdict)];
   }
   return counts;
@@ -209,7 +194,7 @@ std::vector<std::vector<std::string>> claim_rows(const std::vector<Decided>& dec
   return rows;
 }
 
-std::string claims_page(const std::vector<PaperClaims>& papers) {
+std::string claims_page(const std::vector<Reproduced>& papers) {
   std::string text =
       "# Claims of the papers\n\n"
       "Every claim that stepsim was held against, as `stepsim reproduce all` decides "
@@ -218,15 +203,15 @@ std::string claims_page(const std::vector<PaperClaims>& papers) {
       "stepsim does not compute what it speaks of. How a number got its label is\n"
       "explained in [the README of these pages](../../reproduce/README.md).\n\n";
   Counts sum;
-  for (const PaperClaims& each : papers) {
-    const Counts counts = counts_of(*each.paper, *each.decided);
+  for (const Reproduced& each : papers) {
+    const Counts counts = counts_of(each);
     sum += counts;
-    text += "## [" + each.paper->title + "](" + each.paper->name + ".md)\n\n" +
-            counts_text(counts) + ".\n\n";
+    text += "## [" + each.paper.title + "](" + each.paper.name + ".md)\n\n" + counts_text(counts) +
+            ".\n\n";
     Row heading = kClaimHeading;
     heading.insert(heading.begin(), "figure");
     std::vector<Row> rows;
-    for (const Decided& decided : *each.decided) {
+    for (const Decided& decided : each.decided) {
       Row& row = rows.emplace_back(claim_row(decided));
       row.insert(row.begin(), decided.claim->figure);
     }

@@ -9,8 +9,7 @@ namespace stepsim::reproduce {
 
 // Returns the page. `images` is the path that links have before ID.svg; empty if the pictures are
 // in the folder of the page. Throws InputError if a table cannot be evaluated (paper_records.hpp).
-[[nodiscard]] std::string paper_page(const Reproduction& paper, const AllRecords& all,
-                                     const std::vector<Decided>& decided, std::string_view images);
+[[nodiscard]] std::string paper_page(const Reproduced& all, std::string_view images);
 
 // The number of figures of a paper that are drawn, and of its claims with each verdict.
 struct Counts {
@@ -18,15 +17,10 @@ struct Counts {
   std::array<std::size_t, kVerdicts.all().size()> claims{}; // by Verdict
   Counts& operator+=(const Counts& more);
 };
-[[nodiscard]] Counts counts_of(const Reproduction& paper, const std::vector<Decided>& decided);
+[[nodiscard]] Counts counts_of(const Reproduced& all);
 
-// A paper with the verdicts of its claims.
-struct PaperClaims {
-  const Reproduction* paper{};
-  const std::vector<Decided>* decided{};
-};
 // Returns the page with the claims of all papers.
-[[nodiscard]] std::string claims_page(const std::vector<PaperClaims>& papers);
+[[nodiscard]] std::string claims_page(const std::vector<Reproduced>& papers);
 // Returns the counts in words: "27 figures, 20 claims: 9 met, 6 not met, 2 bracketed, 3
 // not comparable".
 [[nodiscard]] std::string counts_text(const Counts& counts);
@@ -36,11 +30,10 @@ struct PaperClaims {
 // Makes the drawing of a figure of a reproduction: series become curves, bars and spans, and a box
 // gives the reason if a claim of the figure is not met.
 
-// Returns the drawing of `figure`. `decided` are the verdicts of the paper's claims. Reported
-// points and bars from tables that may not be drawn (may_be_drawn()) are left out. Throws
-// InputError if a series cannot be evaluated (paper_records.hpp).
-[[nodiscard]] plot::Figure drawing(const FigureOf& figure, const Reproduction& paper,
-                                   const AllRecords& all, const std::vector<Decided>& decided);
+// Returns the drawing of a figure of the paper. Reported points and bars from tables that may not
+// be drawn (may_be_drawn()) are left out. Throws InputError if a series cannot be evaluated
+// (paper_records.hpp).
+[[nodiscard]] plot::Figure drawing(const FigureOf& figure, const Reproduced& all);
 
 // Returns the label of a table in words, such as "reported (repository)"; "" for tables of our own
 // numbers and for runs. `run` is the id of a run or table.
@@ -59,10 +52,8 @@ using Row = std::vector<std::string>;
                                     const Reproduction& paper);
 [[nodiscard]] std::string lane_table(const plot::Panel& drawn);
 // The columns of records; a number that a record lacks is an empty cell.
-[[nodiscard]] std::string record_table(const RecordTable& table, const Reproduction& paper,
-                                       const AllRecords& all);
+[[nodiscard]] std::string record_table(const RecordTable& table, const Reproduced& all);
 // Ours, theirs, label and difference, a row per record.
-[[nodiscard]] std::string comparison_table(const Comparison& comparison, const Reproduction& paper,
-                                           const AllRecords& all);
+[[nodiscard]] std::string comparison_table(const Comparison& comparison, const Reproduced& all);
 
 } // namespace stepsim::reproduce

@@ -1,5 +1,6 @@
 #include "study/reproduce/paper_records.hpp"
 
+#include "base/collected.hpp"
 #include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "document/csv.hpp"
@@ -130,11 +131,7 @@ Records records_of_tree(const io::Json& tree, std::string_view pointer) {
     throw InputError(std::string(tree.file()), std::string(pointer),
                      "must be a list of records, or one record");
   }
-  Records records;
-  for (const io::Json& each : list->as_array()) {
-    records.push_back(io::flattened(each));
-  }
-  return records;
+  return base::collected<io::Object>(list->as_array(), io::flattened);
 }
 
 namespace {
@@ -265,13 +262,12 @@ std::string reason_text(const Decided& decided) {
   return text;
 }
 
-std::vector<Decided> decide(const Reproduction& paper, const AllRecords& all) {
-  std::vector<Decided> decided;
-  for (const Claim& claim : paper.claims) {
-    Decided& one = decided.emplace_back(Decided{&claim, Verdict::not_comparable, {}});
-    for (const Cell& cell : claim.ours) {
-      one.ours.push_back(evaluate(cell, all, paper.file));
-    }
+Reproduced decide(Reproduction paper, AllRecords records) {
+  Reproduced all{std::move(paper), std::move(records), {}};
+  for (const Claim& claim : all.paper.claims) {
+    Decided& one = all.decided.emplace_back(Decided{&claim, Verdict::not_comparable, {}});
+    one.ours =
+        base::collected<double>(claim.ours, [&](const Cell& cell) { return evaluate(cell, all); });
     if (!one.ours.empty() && claim.comparable && counts(claim.label)) {
       const auto [low, high] = std::ranges::minmax(one.ours);
       const bool met = (!claim.low || low >= *claim.low) && (!claim.high || high <= *claim.high);
@@ -280,7 +276,7 @@ std::vector<Decided> decide(const Reproduction& paper, const AllRecords& all) {
                                          : Verdict::bracketed;
     }
   }
-  return decided;
+  return all;
 }
 
 std::string verdict_text(const Decided& decided) {
@@ -307,8 +303,8 @@ std::string limits_text(const Claim& claim) {
   return text.empty() ? "-" : text;
 }
 
-io::Json claims_tree(const Reproduction& paper, const std::vector<Decided>& decided) {
-  io::Array claims = io::write_each(decided, [](const Decided& each) {
+io::Json claims_tree(const Reproduced& all) {
+  io::Array claims = io::write_each(all.decided, [](const Decided& each) {
     const Claim& claim = *each.claim;
     io::Json tree =
         io::tree_of<&Claim::id, &Claim::figure, &Claim::text, &Claim::source, &Claim::reported,
@@ -319,7 +315,7 @@ io::Json claims_tree(const Reproduction& paper, const std::vector<Decided>& deci
     tree.set("reason", reason_text(each));
     return tree;
   });
-  return io::Object{{"paper", paper.name}, {"claims", std::move(claims)}};
+  return io::Object{{"paper", all.paper.name}, {"claims", std::move(claims)}};
 }
 
 } // namespace stepsim::reproduce

@@ -56,10 +56,17 @@ struct Decided {
   std::vector<double> ours; // our numbers, one per cell of the claim
 };
 
-// Returns one element per claim, in the order of the file. A claim is not comparable if its label
-// does not count (counts()), if it has no cells, or if its `comparable` is false. Throws InputError
-// if a cell cannot be evaluated (paper_records.hpp).
-[[nodiscard]] std::vector<Decided> decide(const Reproduction& paper, const AllRecords& all);
+// A paper with the records of its runs and tables, and the verdicts of its claims.
+struct Reproduced {
+  Reproduction paper;
+  AllRecords records;
+  std::vector<Decided> decided; // in the order of the claims
+};
+
+// Returns the paper with the verdict of every claim. A claim is not comparable if its label does
+// not count (counts()), if it has no cells, or if its `comparable` is false. Throws InputError if a
+// cell cannot be evaluated.
+[[nodiscard]] Reproduced decide(Reproduction paper, AllRecords records);
 
 // Returns the verdict in words: "met", "met as read by others".
 [[nodiscard]] std::string verdict_text(const Decided& decided);
@@ -76,7 +83,7 @@ struct Decided {
 [[nodiscard]] std::string limits_text(const Claim& claim);
 
 // Returns the content of claims.json.
-[[nodiscard]] io::Json claims_tree(const Reproduction& paper, const std::vector<Decided>& decided);
+[[nodiscard]] io::Json claims_tree(const Reproduced& all);
 
 // Computes the numbers of a reproduction. A series selects records, joins each with a second record
 // if it asks for one (`other`), and has one number per record by a formula. A cell reduces a series
@@ -85,6 +92,8 @@ struct Decided {
 struct Joined {
   const io::Object* record{};
   const io::Object* other{}; // null if the series asks for none
+  const Series* series{};
+  const std::string* file{}; // in errors
 };
 
 // Whether two values of a column are equal; numbers may differ by 1e-9 of the larger one.
@@ -93,21 +102,19 @@ struct Joined {
 [[nodiscard]] const io::Json* column(const io::Object& record, std::string_view name);
 
 // The records that a series selects, in the order of the run, each joined with the first record
-// that matches the series' `other`, if the series has one. Throws InputError in `file` if a run is
-// unknown, if no record is selected, or if `other` has no match for a record with the columns of
-// `where`, even if `when` leaves that record out.
-[[nodiscard]] std::vector<Joined> select(const Series& series, const AllRecords& all,
-                                         const std::string& file);
+// that matches the series' `other`, if the series has one. Throws InputError in the paper's file if
+// a run is unknown, if no record is selected, or if `other` has no match for a record with the
+// columns of `where`, even if `when` leaves that record out.
+[[nodiscard]] std::vector<Joined> select(const Series& series, const Reproduced& all);
 
 // The value of a formula over the columns of a record and, with other_ before their names, of the
 // record joined with it. Throws InputError if the formula is invalid, if a column is missing or
 // does not hold a number, or if the value is not finite.
-[[nodiscard]] double evaluate(const std::string& formula, const Joined& joined,
-                              const Series& series, const std::string& file);
+[[nodiscard]] double evaluate(const std::string& formula, const Joined& joined);
 
 // The number of a cell. Throws InputError if it cannot be computed, for example if the cell asks
 // for one record and several are selected.
-[[nodiscard]] double evaluate(const Cell& cell, const AllRecords& all, const std::string& file);
+[[nodiscard]] double evaluate(const Cell& cell, const Reproduced& all);
 
 // Reads files of kind reproduction (reproduction.hpp). Besides types and ranges, it checks that the
 // names of runs, tables and figures are unique, and that references name an existing one.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kSame = 1e-9; // times of one input that were added in another order
 
-[[noreturn]] void refuse(const std::string& file, const Series& series, std::string message) {
+[[noreturn]] void refuse(const Series& series, const std::string& file, std::string message) {
   throw InputError(file, series.place, std::move(message));
 }
 
@@ -26,12 +26,12 @@ bool has_all(const io::Object& record, const io::Object& where) {
   });
 }
 
-const Records& records_of(const std::string& run, const AllRecords& all, const Series& series,
-                          const std::string& file) {
-  const auto found = all.find(run);
-  if (found == all.end()) {
-    const auto known = base::collected<std::string_view>(all, &AllRecords::value_type::first);
-    refuse(file, series, base::unknown_word("run", run, known));
+const Records& records_of(const std::string& run, const Series& series, const Reproduced& all) {
+  const auto found = all.records.find(run);
+  if (found == all.records.end()) {
+    const auto known =
+        base::collected<std::string_view>(all.records, &AllRecords::value_type::first);
+    refuse(series, all.paper.file, base::unknown_word("run", run, known));
   }
   return found->second;
 }
@@ -63,7 +63,7 @@ std::string group_of(const io::Object& record, const std::vector<std::string>& c
 }
 
 // In how many groups both formulas are least at the same record.
-double same_best(const Cell& cell, const std::vector<Joined>& joined, const std::string& file) {
+double same_best(const Cell& cell, const std::vector<Joined>& joined) {
   struct Best {
     std::size_t by_value{}, by_with{};
     double value = INFINITY, with = INFINITY;
@@ -72,12 +72,12 @@ double same_best(const Cell& cell, const std::vector<Joined>& joined, const std:
   for (std::size_t i = 0; i < joined.size(); ++i) {
     Best& best = groups[group_of(*joined[i].record, cell.group)];
     constexpr double kRounding = 1e-12; // of equal values the first counts
-    if (const double value = evaluate(cell.value, joined[i], cell.series, file);
+    if (const double value = evaluate(cell.value, joined[i]);
         value < best.value * (1 - kRounding)) {
       best.value = value;
       best.by_value = i;
     }
-    if (const double with = evaluate(cell.with, joined[i], cell.series, file); with < best.with) {
+    if (const double with = evaluate(cell.with, joined[i]); with < best.with) {
       best.with = with;
       best.by_with = i;
     }
@@ -102,36 +102,36 @@ const io::Json* column(const io::Object& record, std::string_view name) {
   return found == record.end() ? nullptr : &found->second;
 }
 
-std::vector<Joined> select(const Series& series, const AllRecords& all, const std::string& file) {
-  const Records& records = records_of(series.run, all, series, file);
+std::vector<Joined> select(const Series& series, const Reproduced& all) {
+  const Records& records = records_of(series.run, series, all);
+  const std::string& file = all.paper.file;
   std::vector<Joined> joined;
   for (const io::Object& record : records) {
     if (!has_all(record, series.where)) {
       continue;
     }
-    Joined one{&record, nullptr};
+    Joined one{&record, nullptr, &series, &file};
     if (series.other) {
       const Other& other = *series.other;
-      one.other = other_of(
-          record, other.run.empty() ? records : records_of(other.run, all, series, file), other);
+      one.other =
+          other_of(record, other.run.empty() ? records : records_of(other.run, series, all), other);
       if (one.other == nullptr) {
-        refuse(file, series, "no other record for " + shown(record, series.where));
+        refuse(series, file, "no other record for " + shown(record, series.where));
       }
     }
-    if (series.when.empty() || evaluate(series.when, one, series, file) > 0) {
+    if (series.when.empty() || evaluate(series.when, one) > 0) {
       joined.push_back(one);
     }
   }
   if (joined.empty()) {
-    refuse(file, series,
+    refuse(series, file,
            "no record of " + series.run + " has " + io::compact(io::Json(series.where)) +
                (series.when.empty() ? "" : " and fulfils " + series.when));
   }
   return joined;
 }
 
-double evaluate(const std::string& formula, const Joined& joined, const Series& series,
-                const std::string& file) {
+double evaluate(const std::string& formula, const Joined& joined) {
   std::vector<std::string> names;
   std::vector<double> values;
   const auto add = [&](const io::Object& record, const std::string& before) {
@@ -149,29 +149,30 @@ double evaluate(const std::string& formula, const Joined& joined, const Series& 
   const std::vector<std::string_view> known(names.begin(), names.end());
   const auto parsed = base::Formula::parse(formula, known);
   if (const auto* problem = std::get_if<std::string>(&parsed)) {
-    refuse(file, series, *problem);
+    refuse(*joined.series, *joined.file, *problem);
   }
   const double value = std::get<base::Formula>(parsed).value(values);
   if (!std::isfinite(value)) {
-    refuse(file, series, "\"" + formula + "\" is not finite");
+    refuse(*joined.series, *joined.file, "\"" + formula + "\" is not finite");
   }
   return value;
 }
 
-double evaluate(const Cell& cell, const AllRecords& all, const std::string& file) {
-  const std::vector<Joined> joined = select(cell.series, all, file);
+double evaluate(const Cell& cell, const Reproduced& all) {
+  const std::vector<Joined> joined = select(cell.series, all);
   if (cell.reduce == Reduce::count) {
     return static_cast<double>(joined.size());
   }
   if (cell.reduce == Reduce::same_best) {
-    return same_best(cell, joined, file);
+    return same_best(cell, joined);
   }
   const auto values = base::collected<double>(
-      joined, [&](const Joined& each) { return evaluate(cell.value, each, cell.series, file); });
+      joined, [&](const Joined& each) { return evaluate(cell.value, each); });
   switch (cell.reduce) {
   case Reduce::one:
     if (values.size() > 1) {
-      refuse(file, cell.series, std::to_string(values.size()) + " records, but one is asked for");
+      refuse(cell.series, all.paper.file,
+             std::to_string(values.size()) + " records, but one is asked for");
     }
     return values.front();
   case Reduce::min:

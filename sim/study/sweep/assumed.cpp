@@ -1,5 +1,7 @@
 #include "study/sweep/assumed.hpp"
 
+#include <ranges>
+
 #include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
@@ -36,11 +38,8 @@ io::Json spread_point(const Sweep& sweep, std::int64_t i, std::int64_t looked) {
 
 std::vector<io::Json> some_points(const Sweep& sweep) {
   const std::int64_t looked = std::min(sweep.grid.points(), kSome);
-  std::vector<io::Json> trees;
-  for (std::int64_t i = 0; i < looked; ++i) {
-    trees.push_back(spread_point(sweep, i, looked));
-  }
-  return trees;
+  return base::collected<io::Json>(std::views::iota(std::int64_t{0}, looked),
+                                   [&](std::int64_t i) { return spread_point(sweep, i, looked); });
 }
 
 // Points that are read before a key is said to count at none, for one of many words of another axis
@@ -56,15 +55,6 @@ bool is_varied(const Sweep& sweep, std::string_view pointer) {
   return std::ranges::any_of(sweep.grid.axes, [&](const Axis& axis) {
     return pointer == axis.pointer || pointer.starts_with(axis.pointer + "/");
   });
-}
-
-std::vector<base::Problem> problems_of(const io::Json& tree, Files& files, Leftovers leftovers) {
-  try {
-    (void)parse_scenario(tree, files, leftovers);
-    return {};
-  } catch (const InputError& error) {
-    return error.problems();
-  }
 }
 
 // Why the key at `pointer` is ignored in a scenario; empty if it counts. A key of an object that is
@@ -226,6 +216,15 @@ std::vector<std::string> notes_of(const Sweep& sweep, Files& files, bool of_each
     notes.push_back("left out: " + base::listed(left_out.by_all, {}, "; "));
   }
   return notes;
+}
+
+std::vector<base::Problem> problems_of(const io::Json& tree, Files& files, Leftovers leftovers) {
+  try {
+    (void)parse_scenario(tree, files, leftovers);
+    return {};
+  } catch (const InputError& error) {
+    return error.problems();
+  }
 }
 
 } // namespace stepsim::study

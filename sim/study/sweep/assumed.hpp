@@ -2,6 +2,7 @@
 // One line of text about the points of a sweep: the defaults that decide their times
 // (scenario/scenario_tree.hpp), and the keys that they ignore.
 
+#include "scenario/scenario.hpp"
 #include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::study {
@@ -25,5 +26,9 @@ namespace stepsim::study {
 // at others is refused, too. In a sweep of at most 32 points this holds for every value of an axis.
 // A sweep of collectives is not checked.
 void require_effect(const Sweep& sweep, Files& files);
+
+// What is wrong with a scenario; nothing if it can be parsed.
+[[nodiscard]] std::vector<base::Problem> problems_of(const io::Json& tree, Files& files,
+                                                     Leftovers leftovers);
 
 } // namespace stepsim::study

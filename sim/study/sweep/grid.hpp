@@ -47,6 +47,9 @@ struct Grid {
 // unit suits the suffix of the key; a percentage is converted if the key has no unit.
 [[nodiscard]] io::Json axis_value(std::string_view pointer, const io::Json& value);
 
+// `tree` with the value at a pointer.
+[[nodiscard]] io::Json with_value(io::Json tree, std::string_view pointer, io::Json value);
+
 // The scenario or collective of a point: `base` with the values of the axes at the point. Names of
 // files in the values remain relative to the file of the axis, or to the working directory if the
 // axis is from a flag.

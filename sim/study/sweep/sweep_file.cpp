@@ -3,6 +3,7 @@
 // known at its points.
 #include "study/sweep/sweep_file.hpp"
 
+#include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "document/kind_use.hpp"
 #include "run/collective_record.hpp"
@@ -92,9 +93,8 @@ Axis parse_axis(const io::Json& as_written, io::Problems& problems) {
   }
   if (listed) {
     const auto values = fields.array("values", true);
-    for (const io::Json& value : values) {
-      axis.values.push_back(axis_value(axis.pointer, value));
-    }
+    axis.values = base::collected<io::Json>(
+        values, [&](const io::Json& value) { return axis_value(axis.pointer, value); });
     if (fields.any("values")->is_array() && values.empty()) {
       problems.add(json, "values", "needs at least one value");
     }
@@ -190,9 +190,8 @@ io::Object Sweep::sample() const {
 bool Sweep::has_library_keys() const {
   return study::has_library_keys(base) || std::ranges::any_of(grid.axes, [](const Axis& axis) {
            return std::ranges::any_of(axis.values, [&](const io::Json& value) {
-             io::Json tree{io::Object{}};
-             io::assign(tree, axis.pointer.substr(0, axis.pointer.find('/', 1)), value);
-             return study::has_library_keys(tree);
+             const std::string pointer = axis.pointer.substr(0, axis.pointer.find('/', 1));
+             return study::has_library_keys(with_value(io::Object{}, pointer, value));
            });
          });
 }
@@ -235,9 +234,8 @@ Sweep parse_sweep(const io::Json& tree) {
     problems.add(*scenario, "must be a file name or a scenario");
   }
   const auto axes = fields.array("axes", true);
-  for (const io::Json& json : axes) {
-    sweep.grid.axes.push_back(parse_axis(json, problems));
-  }
+  sweep.grid.axes =
+      base::collected<Axis>(axes, [&](const io::Json& json) { return parse_axis(json, problems); });
   if (const io::Json* json = fields.any("axes");
       json != nullptr && json->is_array() && axes.empty()) {
     problems.add(*json, "needs at least one axis");

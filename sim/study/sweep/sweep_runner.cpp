@@ -14,9 +14,6 @@ namespace stepsim::study {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 // Consecutive points of the shard, worked on by one thread and written at once.
 struct Chunk {
@@ -94,7 +91,7 @@ private:
         chunk.judged += outcome.summary.memory_capacity_bytes ? 1 : 0;
       }
     }
-    return seconds_since(begin);
+    return std::chrono::duration<double>(Clock::now() - begin).count();
   }
 
   void write(const Chunk& chunk) {

@@ -14,8 +14,10 @@ using stepsim::testing::within;
 namespace {
 
 // Times of two ways over the number of nodes: "slow" takes n, "fast" 1 up to 4 nodes, then 8.
-AllRecords times() {
-  return {{"t", records_of_lines(R"({"record":"header"}
+Reproduced times() {
+  Reproduction paper;
+  paper.file = "f.json";
+  return decide(std::move(paper), {{"t", records_of_lines(R"({"record":"header"}
 {"record":"point","way":"slow","nodes":2,"s":2}
 {"record":"point","way":"slow","nodes":4,"s":4}
 {"record":"point","way":"slow","nodes":8,"s":8}
@@ -23,7 +25,7 @@ AllRecords times() {
 {"record":"point","way":"fast","nodes":4,"s":1}
 {"record":"point","way":"fast","nodes":8,"s":8.0}
 )",
-                                 "t.jsonl")}};
+                                                          "t.jsonl")}});
 }
 
 Series of(const char* way) {
@@ -39,7 +41,7 @@ Series fast_over_slow() {
 double cell(Series series, const char* value, Reduce reduce) {
   return evaluate(
       Cell{.series = std::move(series), .value = value, .reduce = reduce, .group = {}, .with = ""},
-      times(), "f.json");
+      times());
 }
 
 } // namespace
@@ -65,9 +67,9 @@ TEST_CASE("series: same_best counts the groups in which two opinions agree") {
              .reduce = Reduce::same_best,
              .group = {"nodes"},
              .with = "10 - s"}; // the other way round: they agree where both are equal
-  CHECK(evaluate(agree, times(), "f.json") == 1);
+  CHECK(evaluate(agree, times()) == 1);
   agree.with = "s";
-  CHECK(evaluate(agree, times(), "f.json") == 3);
+  CHECK(evaluate(agree, times()) == 3);
 }
 
 TEST_CASE("series: errors name the place in the file") {

@@ -27,9 +27,9 @@ std::string verdict(Label label, std::optional<double> low, std::optional<double
              .group = {},
              .with = ""});
   }
-  const AllRecords all{{"t", records_of_lines(R"({"s":1.5})", "t.jsonl")}};
-  const std::vector<Decided> decided = decide(paper, all);
-  return verdict_text(decided.front());
+  const Reproduced all =
+      decide(std::move(paper), {{"t", records_of_lines(R"({"s":1.5})", "t.jsonl")}});
+  return verdict_text(all.decided.front());
 }
 
 } // namespace
