@@ -102,8 +102,10 @@ Imported imported_trace(const layers::Trace& trace) {
     tensors += layer.tensors.size();
   }
   std::string text = base::printable(trace.name) + ": " + std::to_string(trace.layers.size()) +
-                     " layers, " + std::to_string(tensors) + " gradient tensors, " +
-                     base::readable_bytes(bytes) + ", " +
+                     " layers, " +
+                     (tensors == 0 && bytes > 0 ? "one gradient each"
+                                                : std::to_string(tensors) + " gradient tensors") +
+                     ", " + base::readable_bytes(bytes) + ", " +
                      std::string(layers::kProvenances[trace.provenance]) + "\n";
   text += "forward " + milliseconds(forward) + ", backward " + milliseconds(backward) +
           ", update " + milliseconds((trace.update + trace.framework).value) + ", input " +
