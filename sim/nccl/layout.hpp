@@ -15,6 +15,7 @@ struct RateOrigin {
   bool of_sheet = false; // it is what a data sheet says
   bool fitted = false;   // it is what messages were found to reach
   double nominal_Bps{};  // what a data sheet says beside it; 0: nothing
+  double deviation{};    // standard deviation of its logarithm between machines; 0: none is said
 };
 
 struct NodeType {

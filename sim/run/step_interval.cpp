@@ -67,9 +67,29 @@ void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary
     add(kEstimateOfInterval, scaled_s(2 * kFactorCount, estimate->high),
         scaled_s(2 * kFactorCount + 1, estimate->low));
   }
-  if (scenario.communication.question) {
-    add(kLibraryOfInterval, period_of(with_deviations(scenario, 1)),
-        period_of(with_deviations(scenario, -1)));
+  if (const auto& question = scenario.communication.question) {
+    const auto add_moved = [&](std::string_view name, const auto& move) {
+      const auto moved_s = [&](double deviations) {
+        nccl::LibraryQuestion moved = *question;
+        move(moved, deviations);
+        return period_of(with_question(scenario, moved));
+      };
+      add(name, moved_s(1), moved_s(-1));
+    };
+    add_moved(kLibraryOfInterval, [](nccl::LibraryQuestion& moved, double deviations) {
+      moved.deviations = deviations;
+    });
+    using nccl::NodeType;
+    for (const auto& [name, rate, origin] :
+         {std::tuple{kRingOfInterval, &NodeType::ring_Bps, &NodeType::ring_origin},
+          std::tuple{kCardOfInterval, &NodeType::nic_Bps, &NodeType::nic_origin}}) {
+      // A calibration was fitted with the rates as they are.
+      if ((question->node.*origin).deviation > 0 && question->calibration == nullptr) {
+        add_moved(name, [rate, origin](nccl::LibraryQuestion& moved, double deviations) {
+          moved.node.*rate *= std::exp(deviations * (moved.node.*origin).deviation);
+        });
+      }
+    }
   }
   for (IntervalPart& part : parts) {
     part.share /= up > 0 ? up : 1;

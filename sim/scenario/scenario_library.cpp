@@ -50,24 +50,29 @@ nccl::LibraryQuestion question_of(const Scenario& scenario) {
                                  .options = settings.options};
   using Type = nccl::ElementType; // int8 stands for all that are not added
   question.options.element_type = adds_bytes(scenario) ? std::optional(Type::int8) : std::nullopt;
+  const auto take = [](double rate_Bps, double& rate, nccl::RateOrigin& origin) {
+    rate = rate_Bps;
+    origin.deviation = 0; // that of the scenario is known
+  };
+  nccl::NodeType& node = question.node;
   for (const Override& each : cluster.overrides) {
     if (each.pointer == "/cluster/nics_per_node") {
-      question.node.nics = static_cast<std::uint32_t>(cluster.nics_per_node);
+      node.nics = static_cast<std::uint32_t>(cluster.nics_per_node);
     } else if (each.pointer == "/cluster/nvlink_domain_nodes") {
-      question.node.domain_nodes = static_cast<std::uint32_t>(cluster.nvlink_domain_nodes);
+      node.domain_nodes = static_cast<std::uint32_t>(cluster.nvlink_domain_nodes);
     } else if (each.pointer == kNetworkPointer<&Network::bandwidth_Bps>) {
-      question.node.nic_Bps = each.value.as_double();
+      take(each.value.as_double(), node.nic_Bps, node.nic_origin);
     } else if (each.pointer == kIntraPointer<&Network::bandwidth_Bps>) {
-      question.node.ring_Bps = each.value.as_double();
+      take(each.value.as_double(), node.ring_Bps, node.ring_origin);
     }
   }
   if (!cluster.network.calibration.empty() && cluster.network.bandwidth_Bps > 0) {
-    question.node.nic_Bps = cluster.network.bandwidth_Bps;
+    take(cluster.network.bandwidth_Bps, node.nic_Bps, node.nic_origin);
   }
   if (!cluster.intra_calibration.empty() && cluster.intra) {
-    question.node.ring_Bps = 1 / cluster.intra->per_byte_s;
+    take(1 / cluster.intra->per_byte_s, node.ring_Bps, node.ring_origin);
   }
-  question.node.nic_Bps *= cluster.network.efficiency;
+  node.nic_Bps *= cluster.network.efficiency;
   return question;
 }
 
@@ -244,11 +249,11 @@ void renew_library_cost(Scenario& scenario) {
       curve_of(*communication.question, communication.library_settings);
 }
 
-Scenario with_deviations(const Scenario& scenario, double deviations) {
+Scenario with_question(const Scenario& scenario, const nccl::LibraryQuestion& question) {
   Scenario other = scenario;
   Network& network = other.cluster.network;
   network.planned_curve = network.curve;
-  other.communication.question->deviations = deviations;
+  other.communication.question = question;
   renew_library_cost(other);
   return other;
 }

@@ -37,10 +37,11 @@ void resolve_library(const io::Json& tree, const ParseContext& context, Scenario
 // Sets the cost of messages anew, after the rates of communication.question have changed.
 void renew_library_cost(Scenario& scenario);
 
-// The scenario with every exchange `deviations` standard deviations above the prediction of the
-// library model (see LibraryQuestion), while planners use the prediction. The scenario must take
-// its exchange times from the model: communication.question must be set.
-[[nodiscard]] Scenario with_deviations(const Scenario& scenario, double deviations);
+// The scenario with the exchanges that the library model gives for another question, while planners
+// use those of its own. The scenario must take its exchange times from the model:
+// communication.question must be set.
+[[nodiscard]] Scenario with_question(const Scenario& scenario,
+                                     const nccl::LibraryQuestion& question);
 
 // The algorithm and protocol that the library chooses for a message of `bytes`, "ring/ll128".
 [[nodiscard]] std::string library_pair(const nccl::LibraryQuestion& question, double bytes);

@@ -158,6 +158,26 @@ TEST_CASE("library: the iteration time has the interval of its exchanges") {
   CHECK(result.summary.interval_parts.front().share == within(1, 1e-12));
 }
 
+// 1.2816 deviations of the logarithm to each side hold what lies between low and high; a rate of
+// the scenario is known.
+TEST_CASE(
+    "library: a rate that differs between machines of a node type is a part of the interval") {
+  const auto run = [](const std::string& more) {
+    return run_text(text(R"("preset": "rtx4090x4", "nodes": 1)" + more, kLibrary)).summary;
+  };
+  const Summary summary = run("");
+  const auto ring = std::ranges::find(summary.interval_parts, "ring_Bps", &IntervalPart::factor);
+  REQUIRE(ring != summary.interval_parts.end());
+  const double deviation = std::log(24.5e9 / 8.26e9) / 2.5631;
+  for (const auto& [sign, moved] : {std::pair{1, ring->at_high}, std::pair{-1, ring->at_low}}) {
+    const double rate = 10.4e9 * std::exp(sign * deviation);
+    const Summary known =
+        run(R"(, "intra_network": {"bandwidth_Bps": )" + std::to_string(rate) + "}");
+    CHECK(moved == within(std::log(*known.iteration_time_s / *summary.iteration_time_s), 1e-3));
+    CHECK(known.interval_parts.size() + 1 == summary.interval_parts.size());
+  }
+}
+
 // The estimate of computing is a part of its own, whose squares add up with those of the library.
 TEST_CASE("library: under ideal conditions the interval has exchanges and computing as parts") {
   const std::string estimated =

@@ -8,6 +8,7 @@
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "nccl/node_links.hpp"
+#include "scenario/conditions.hpp"
 #include "scenario/file_names.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/keys/node_keys.hpp"
@@ -115,8 +116,14 @@ std::vector<SourcedNumber> shares_of(const Json& preset, Problems& problems) {
 
 nccl::RateOrigin origin_of(const std::vector<SourcedNumber>& numbers, std::string_view key) {
   const auto number = std::ranges::find(numbers, key, &SourcedNumber::key);
-  const std::string_view label = number == numbers.end() ? std::string_view() : number->label;
-  return {.of_sheet = label == "sheet", .fitted = label == "fitted"};
+  if (number == numbers.end()) {
+    return {};
+  }
+  const bool ranges = number->low > 0 && number->low < number->high; // 80 % lie within
+  return {.of_sheet = number->label == "sheet",
+          .fitted = number->label == "fitted",
+          .deviation =
+              ranges ? std::log(number->high / number->low) / (2 * study::kDeviationsOf80) : 0};
 }
 
 // A factor of 0 has no logarithm, and factors near it make times that nothing can be told from.
