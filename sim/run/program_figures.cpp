@@ -90,7 +90,7 @@ double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
   }
   programs::BindingPath path;
   if (by_recurrence) { // which has not settled yet
-    path = programs::critical_cycle(program, programs::critical_state(program));
+    path = programs::critical_cycle(program, programs::steady_state(program));
   } else {
     std::optional<programs::OperationTimes> own;
     if (varies && found.times.columns > 0) {
