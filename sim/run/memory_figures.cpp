@@ -124,15 +124,13 @@ double buckets_of(const Scenario& scenario, std::int64_t ranks) {
   if (ranks == 1 || communication.schedule_options.gradient_as_bucket_view) {
     return 0;
   }
-  switch (communication.schedule) {
-  case buckets::Schedule::wfbp:
-  case buckets::Schedule::priority:
+  const buckets::Schedule schedule = communication.schedule;
+  if (schedule == buckets::Schedule::wfbp || schedule == buckets::Schedule::priority) {
     return 0;
-  case buckets::Schedule::horovod:
-    return std::min(all, static_cast<double>(communication.schedule_options.fusion_bytes.value));
-  default:
-    return all;
   }
+  const Bytes fusion = communication.schedule_options.fusion_bytes;
+  return schedule == buckets::Schedule::horovod ? std::min(all, static_cast<double>(fusion.value))
+                                                : all;
 }
 
 void add_unsharded(const Scenario& scenario, double all, MemoryParts& parts) {
