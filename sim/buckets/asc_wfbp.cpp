@@ -206,7 +206,7 @@ void send_at_once(const Sending& sending, const SendInput& input, SendTimes& tim
     while (end_one(input.ready_s[g])) {}
     channel.now = std::max(channel.now, input.ready_s[g]);
     times.start_s[g] = channel.now;
-    start(channel, times.underway, static_cast<std::uint32_t>(g), transfer.startup_s,
+    start(channel, times.underway, static_cast<std::int64_t>(g), transfer.startup_s,
           transfer.data_s);
   }
   while (end_one(kNever)) {}

@@ -41,8 +41,16 @@ double busy_seconds(const SendTimes& times) {
 
 namespace {
 
+// What the clock runs for a message of `data_s`.
+double clock_span(ChannelShares shares, double data_s) {
+  return shares == ChannelShares::equal ? data_s : data_s > 0 ? 1.0 : 0.0;
+}
+
+// Seconds per unit of the clock while messages are in their data phase.
 double unit_s(const AtOnce& channel) {
-  return clock_unit_s(channel.shares, channel.contention, channel.moving, channel.moving_s);
+  return channel.shares == ChannelShares::equal
+             ? 1 + channel.contention * static_cast<double>(channel.moving - 1)
+             : channel.moving_s;
 }
 
 // Counted anew, so that no rounding is left over.
@@ -55,6 +63,32 @@ void count_moving(const std::vector<Underway>& underway, AtOnce& channel) {
   }
 }
 
+// The first message to enter its data phase, and the first to end; null without one.
+struct Next {
+  const Underway *starting = nullptr, *ending = nullptr;
+  double start_s = kNever, end_s = kNever;
+};
+
+Next next_of(const AtOnce& channel, std::span<const Underway> underway) {
+  Next next;
+  for (const Underway& each : underway) {
+    const Underway*& first = each.moving ? next.ending : next.starting;
+    if (first == nullptr || each.until < first->until) {
+      first = &each;
+    }
+  }
+  if (next.starting != nullptr) {
+    next.start_s = next.starting->until;
+  }
+  if (next.ending != nullptr) {
+    next.end_s =
+        std::max(channel.now, channel.now + (next.ending->until - channel.clock) * unit_s(channel));
+  }
+  return next;
+}
+
+} // namespace
+
 void move_to(AtOnce& channel, double time) {
   if (channel.moving > 0 && time > channel.now) {
     channel.clock += (time - channel.now) / unit_s(channel);
@@ -62,45 +96,36 @@ void move_to(AtOnce& channel, double time) {
   channel.now = time;
 }
 
-} // namespace
-
-void start(const AtOnce& channel, std::vector<Underway>& underway, std::uint32_t transfer,
+void start(const AtOnce& channel, std::vector<Underway>& underway, std::int64_t message,
            double startup_s, double data_s) {
   underway.push_back(
-      {.transfer = transfer, .moving = false, .until = channel.now + startup_s, .data_s = data_s});
+      {.message = message, .moving = false, .until = channel.now + startup_s, .data_s = data_s});
+}
+
+double next_change(const AtOnce& channel, std::span<const Underway> underway) {
+  const Next next = next_of(channel, underway);
+  return std::min(next.start_s, next.end_s);
 }
 
 std::int64_t next_end(AtOnce& channel, std::vector<Underway>& underway, double limit) {
   while (!underway.empty()) {
-    Underway* starting = nullptr;
-    Underway* ending = nullptr;
-    for (Underway& each : underway) {
-      Underway*& first = each.moving ? ending : starting;
-      if (first == nullptr || each.until < first->until) {
-        first = &each;
-      }
-    }
-    const double startup_end = starting != nullptr ? starting->until : kNever;
-    const double data_end =
-        ending != nullptr
-            ? std::max(channel.now, channel.now + (ending->until - channel.clock) * unit_s(channel))
-            : kNever;
-    if (std::min(startup_end, data_end) > limit) {
+    const Next next = next_of(channel, underway);
+    if (std::min(next.start_s, next.end_s) > limit) {
       break;
     }
     // Ends first, then starts; times may be beyond the range of numbers.
-    const bool ends = ending != nullptr && (starting == nullptr || !(startup_end < data_end));
-    if (ends) {
-      channel.clock = ending->until;
-      channel.now = data_end;
-      const std::uint32_t transfer = ending->transfer;
-      underway.erase(underway.begin() + (ending - underway.data()));
+    if (next.ending != nullptr && !(next.start_s < next.end_s)) {
+      channel.clock = next.ending->until;
+      channel.now = next.end_s;
+      const std::int64_t message = next.ending->message;
+      underway.erase(underway.begin() + (next.ending - underway.data()));
       count_moving(underway, channel);
-      return transfer;
+      return message;
     }
-    move_to(channel, startup_end);
-    starting->moving = true;
-    starting->until = channel.clock + clock_span(channel.shares, starting->data_s);
+    move_to(channel, next.start_s);
+    Underway& starting = underway[static_cast<std::size_t>(next.starting - underway.data())];
+    starting.moving = true;
+    starting.until = channel.clock + clock_span(channel.shares, starting.data_s);
     count_moving(underway, channel);
   }
   if (limit < kNever && limit > channel.now) {

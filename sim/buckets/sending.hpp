@@ -30,9 +30,9 @@ struct SendInput {
   double channel_free_s{};
 };
 
-struct Underway { // state of a message in `send_at_once`
-  std::uint32_t transfer{};
-  bool moving{};  // in its data phase
+struct Underway {         // state of a message of AtOnce
+  std::int64_t message{}; // any number >= 0
+  bool moving{};          // in its data phase
   double until{}; // end of the start-up; if moving, value of AtOnce::clock at its end (sending.hpp)
   double data_s{};
 };
@@ -75,7 +75,7 @@ void size_for(std::size_t transfers, SendTimes& times);
 // start-up; by size it counts parts of a message, and each ends 1 on the clock after its start-up.
 // The time of a cost that is no line has no start-up that is known: all of it is data.
 
-struct AtOnce {        // times in s, from the start of backward
+struct AtOnce {        // times in s, from any origin
   double contention{}; // >= 0
   ChannelShares shares{};
   double now{};
@@ -84,32 +84,23 @@ struct AtOnce {        // times in s, from the start of backward
   double moving_s{};     // their data seconds alone
 };
 
-// What the clock runs for a message of `data_s`, and seconds per unit of the clock while messages
-// of `moving_s` in all, `moving` >= 1 of them, are in their data phase.
-[[nodiscard]] inline double clock_span(ChannelShares shares, double data_s) {
-  return shares == ChannelShares::equal ? data_s : data_s > 0 ? 1.0 : 0.0;
-}
-[[nodiscard]] inline double clock_unit_s(ChannelShares shares, double contention,
-                                         std::int64_t moving, double moving_s) {
-  return shares == ChannelShares::equal ? 1 + contention * static_cast<double>(moving - 1)
-                                        : moving_s;
-}
+// Advances to a time before which no message ends or enters its data phase.
+void move_to(AtOnce& channel, double time);
 
 // Starts a message now.
-void start(const AtOnce& channel, std::vector<Underway>& underway, std::uint32_t transfer,
+void start(const AtOnce& channel, std::vector<Underway>& underway, std::int64_t message,
            double startup_s, double data_s);
 
-// Advances to the next end of a message, removes it from `underway` and returns its `transfer`. If
-// no message ends by `limit`, advances to `limit` (if that is finite) and returns -1.
+// When the next message ends or enters its data phase; infinity if none is under way.
+[[nodiscard]] double next_change(const AtOnce& channel, std::span<const Underway> underway);
+
+// Advances to the next end of a message, removes it from `underway` and returns its number. If no
+// message ends by `limit`, advances to `limit` (if that is finite) and returns -1.
 [[nodiscard]] std::int64_t next_end(AtOnce& channel, std::vector<Underway>& underway, double limit);
 
 // P3, ByteScheduler and TicTac (MER 6.2): gradients are cut into chunks of partition_bytes. While
 // fewer bytes than credit_bytes are in flight, the ready chunk of the first layer is sent next, and
 // may then exceed credit_bytes.
-
-struct Sending;
-struct SendInput;
-struct SendTimes;
 
 // Maximum number of chunks in one iteration; each chunk is a message of the result.
 inline constexpr std::int64_t kMaxChunks = 1'000'000;

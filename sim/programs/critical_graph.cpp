@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace stepsim::programs {
 namespace {
 
 constexpr std::uint32_t kUnseen = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kSearchedArcs = 20'000'000;
-constexpr std::uint64_t kLargestCyclicity = std::uint64_t{1} << 62;
 
 // The arcs of `graph` for which `keep(node, arc)` holds.
 template <class Keep> CycleGraph filtered(const CycleGraph& graph, Keep keep) {
@@ -149,53 +147,6 @@ std::vector<std::uint32_t> components(const CycleGraph& graph) {
     }
   }
   return component;
-}
-
-// Distances of walks from one node of a component differ by multiples of its greatest common
-// divisor: height(to) = height(from) + distance, and every arc that disagrees adds its difference.
-std::int64_t cyclicity(const CycleGraph& critical) {
-  const std::vector<std::uint32_t> component = components(critical);
-  std::vector<std::int64_t> height(critical.nodes(), 0);
-  std::vector<bool> seen(critical.nodes(), false);
-  std::vector<std::uint64_t> divisor(critical.nodes(), 0); // per component
-  std::vector<std::uint32_t> stack;
-  for (std::uint32_t root = 0; root < critical.nodes(); ++root) {
-    if (seen[root]) {
-      continue;
-    }
-    seen[root] = true;
-    stack.push_back(root);
-    while (!stack.empty()) {
-      const std::uint32_t node = stack.back();
-      stack.pop_back();
-      for (std::uint32_t arc = critical.first[node]; arc < critical.first[node + 1]; ++arc) {
-        const std::uint32_t from = critical.from[arc];
-        const std::int64_t wanted = height[node] + critical.distance[arc];
-        if (component[from] != component[node]) {
-          continue;
-        }
-        if (!seen[from]) {
-          seen[from] = true;
-          height[from] = wanted;
-          stack.push_back(from);
-        } else {
-          std::uint64_t& value = divisor[component[node]];
-          value = std::gcd(value, static_cast<std::uint64_t>(std::abs(wanted - height[from])));
-        }
-      }
-    }
-  }
-  std::uint64_t result = 1;
-  for (const std::uint64_t value : divisor) {
-    if (value > 0) {
-      const std::uint64_t factor = value / std::gcd(result, value);
-      if (factor > kLargestCyclicity / result) {
-        return static_cast<std::int64_t>(kLargestCyclicity);
-      }
-      result *= factor;
-    }
-  }
-  return static_cast<std::int64_t>(result);
 }
 
 // Every cycle has an arc of positive distance, so starts are the nodes that such arcs lead to.

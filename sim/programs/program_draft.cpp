@@ -12,59 +12,6 @@
 
 namespace stepsim::programs {
 
-std::uint32_t ProgramDraft::stream(std::string name, Discipline discipline) {
-  return stream(Stream{.name = std::move(name), .discipline = discipline});
-}
-
-std::uint32_t ProgramDraft::stream(Stream stream) {
-  program_.streams.push_back(std::move(stream));
-  return static_cast<std::uint32_t>(program_.streams.size() - 1);
-}
-
-std::uint32_t ProgramDraft::group(Group group) {
-  program_.groups.push_back(std::move(group));
-  return static_cast<std::uint32_t>(program_.groups.size() - 1);
-}
-
-std::uint32_t ProgramDraft::compute(std::string id, std::uint32_t stream, Kind kind,
-                                    Seconds seconds) {
-  Operation operation;
-  operation.id = std::move(id);
-  operation.stream = stream;
-  operation.type = OperationType::compute;
-  operation.kind = kind;
-  operation.seconds = seconds;
-  return add(std::move(operation));
-}
-
-std::uint32_t ProgramDraft::exchange(std::string id, std::uint32_t stream, Kind kind,
-                                     Seconds startup, Seconds data) {
-  Operation operation;
-  operation.id = std::move(id);
-  operation.stream = stream;
-  operation.type = OperationType::exchange;
-  operation.kind = kind;
-  operation.startup = startup;
-  operation.data = data;
-  return add(std::move(operation));
-}
-
-std::uint32_t ProgramDraft::add(Operation operation) {
-  program_.operations.push_back(std::move(operation));
-  return size() - 1;
-}
-
-void ProgramDraft::wait(std::uint32_t waiter, std::uint32_t operation, std::int32_t distance,
-                        Scope scope, std::uint32_t until) {
-  waiters_.push_back(waiter);
-  program_.waits.push_back(
-      {.operation = operation, .distance = distance, .scope = scope, .until = until});
-}
-
-void ProgramDraft::applies(std::uint32_t update, std::uint32_t exchange, std::int32_t distance) {
-  program_.applies.push_back({.update = update, .exchange = exchange, .distance = distance});
-}
-
 Program ProgramDraft::finish(std::uint32_t marker) {
   Program program = std::exchange(program_, {});
   const std::vector<std::uint32_t> waiters = std::exchange(waiters_, {});

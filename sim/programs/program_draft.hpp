@@ -18,14 +18,38 @@ namespace stepsim::programs {
 
 class ProgramDraft {
 public:
-  std::uint32_t stream(std::string name, Discipline discipline = Discipline::fifo);
-  std::uint32_t stream(Stream stream);
-  std::uint32_t group(Group group);
+  std::uint32_t stream(std::string name, Discipline discipline = Discipline::fifo) {
+    return stream(Stream{.name = std::move(name), .discipline = discipline});
+  }
+  std::uint32_t stream(Stream stream) {
+    program_.streams.push_back(std::move(stream));
+    return static_cast<std::uint32_t>(program_.streams.size() - 1);
+  }
+  std::uint32_t group(Group group) {
+    program_.groups.push_back(std::move(group));
+    return static_cast<std::uint32_t>(program_.groups.size() - 1);
+  }
   // compute(), exchange() and add() return the number of the new operation.
-  std::uint32_t compute(std::string id, std::uint32_t stream, Kind kind, Seconds seconds);
+  std::uint32_t compute(std::string id, std::uint32_t stream, Kind kind, Seconds seconds) {
+    return add({.id = std::move(id),
+                .stream = stream,
+                .type = OperationType::compute,
+                .kind = kind,
+                .seconds = seconds});
+  }
   std::uint32_t exchange(std::string id, std::uint32_t stream, Kind kind, Seconds startup,
-                         Seconds data);
-  std::uint32_t add(Operation operation);
+                         Seconds data) {
+    return add({.id = std::move(id),
+                .stream = stream,
+                .type = OperationType::exchange,
+                .kind = kind,
+                .startup = startup,
+                .data = data});
+  }
+  std::uint32_t add(Operation operation) {
+    program_.operations.push_back(std::move(operation));
+    return size() - 1;
+  }
   // The operation that was added last, so that the caller can set its labels.
   [[nodiscard]] Operation& last() { return program_.operations.back(); }
   [[nodiscard]] std::uint32_t size() const {
@@ -33,8 +57,28 @@ public:
   }
 
   void wait(std::uint32_t waiter, std::uint32_t operation, std::int32_t distance,
-            Scope scope = Scope::own, std::uint32_t until = kAlways);
-  void applies(std::uint32_t update, std::uint32_t exchange, std::int32_t distance);
+            Scope scope = Scope::own, std::uint32_t until = kAlways) {
+    waiters_.push_back(waiter);
+    program_.waits.push_back({operation, distance, scope, until});
+  }
+  // Waits for several operations, in their order.
+  void wait(std::uint32_t waiter, std::span<const std::uint32_t> operations,
+            std::int32_t distance) {
+    for (const std::uint32_t operation : operations) {
+      wait(waiter, operation, distance);
+    }
+  }
+  void applies(std::uint32_t update, std::uint32_t exchange, std::int32_t distance) {
+    program_.applies.push_back({update, exchange, distance});
+  }
+  // Waits for the exchanges and applies what each has brought.
+  void apply(std::uint32_t update, std::span<const std::uint32_t> exchanges,
+             std::int32_t distance) {
+    wait(update, exchanges, distance);
+    for (const std::uint32_t exchange : exchanges) {
+      applies(update, exchange, distance);
+    }
+  }
   // Every operation added from now on belongs to the tail.
   void start_tail() { tail_first_ = size(); }
   // The program so far, in which the caller sets ranks, steps and interference before finish().

@@ -207,7 +207,7 @@ private:
 
 } // namespace
 
-SteadyState critical_state(const Program& program) {
+SteadyState steady_state(const Program& program) {
   assert(recurrence_applies(program) && "fifo streams without interference");
   ConstraintGraph constraints = constraint_graph(program);
   const std::optional<CycleRatio> solution =
@@ -223,12 +223,6 @@ SteadyState critical_state(const Program& program) {
     state.cycle.push_back(constraints.order[node]);
   }
   state.node_of = std::move(constraints.node_of);
-  return state;
-}
-
-SteadyState steady_state(const Program& program) {
-  SteadyState state = critical_state(program);
-  state.cyclicity = cyclicity(state.critical);
   state.other_cycles = has_other_cycles(state.critical, state.cycle.size());
   return state;
 }

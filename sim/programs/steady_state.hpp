@@ -7,7 +7,7 @@
 //
 //     a (3 s) waits for c at distance 1, b (4 s) for a at distance 0, c (5 s) for b at distance 1:
 //     the cycle a b c takes 12 s and spans 2 iterations, hence the period is 6 s, although the ends
-//     of a differ by 5, 7, 5, 7, .. s (cyclicity 2)
+//     of a differ by 5, 7, 5, 7, .. s
 
 #include "programs/operation_layout.hpp"
 
@@ -55,8 +55,6 @@ struct CycleRatio {
 
 struct SteadyState {
   Seconds period;
-  // Number of iterations after which the times repeat, shifted by as many periods; at most 2^62.
-  std::int64_t cyclicity = 1;
   // The critical cycle: operations in the direction of time, the smallest list position first. If
   // there are several critical cycles, one with the fewest operations, then with the smallest first
   // position.
@@ -73,8 +71,6 @@ struct SteadyState {
 // The steady state of a valid program for which recurrence_applies(). The tail and waits that end
 // are ignored.
 [[nodiscard]] SteadyState steady_state(const Program& program);
-// The same but for `cyclicity` and `other_cycles`, which keep their defaults.
-[[nodiscard]] SteadyState critical_state(const Program& program);
 // The period of steady_state() alone, which takes a fraction of the time; `layout` is that of the
 // program.
 [[nodiscard]] Seconds steady_period(const Program& program, const OperationLayout& layout);
@@ -101,8 +97,7 @@ struct Derivative {
 [[nodiscard]] Program without_warmup(Program program);
 
 // The critical cycles of a graph, which are the cycles with the maximum cycle ratio
-// (cycle_ratio.hpp): their arcs, the number of iterations after which the times of a max-plus
-// system repeat, and a shortest critical cycle to show.
+// (cycle_ratio.hpp): their arcs, and a shortest critical cycle to show.
 
 // The graph of all arcs that lie on a critical cycle; the nodes are the same. An arc is critical if
 // its potential inequality (cycle_ratio.hpp) holds with equality, up to 1e-12 of the ratio or of
@@ -113,11 +108,6 @@ struct Derivative {
 
 // [node]: its strongly connected component; components are numbered in no particular order.
 [[nodiscard]] std::vector<std::uint32_t> components(const CycleGraph& graph);
-
-// The number of iterations after which the times of a max-plus system with these critical arcs
-// repeat: the least common multiple, over the strongly connected components, of the greatest common
-// divisor of the distances of their cycles. 1 if there is no cycle; at most 2^62.
-[[nodiscard]] std::int64_t cyclicity(const CycleGraph& critical);
 
 // A cycle with the fewest nodes; among several, one whose first node has the smallest `rank`
 // (`rank` gives the order of nodes: [node]). The search visits at most 2e7 arcs and then returns

@@ -83,13 +83,13 @@ struct Group {
 inline constexpr std::uint32_t kAllRanks = std::numeric_limits<std::uint32_t>::max();
 
 struct Operation {
-  std::string id;
+  std::string id{};
   std::uint32_t stream{};
   OperationType type{};
   Kind kind = Kind::other;
-  Seconds seconds;                 // compute, delay
-  Seconds startup;                 // exchange
-  Seconds data;                    // exchange
+  Seconds seconds{};               // compute, delay
+  Seconds startup{};               // exchange
+  Seconds data{};                  // exchange
   std::int64_t bytes{};            // exchange on a priority stream: bytes taken from the credit
   std::int64_t priority{};         // exchange on a priority stream: the smallest is sent first
   std::uint32_t group = kAllRanks; // exchange: index into Program::groups

@@ -7,7 +7,6 @@
 #include "collectives/method.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
-#include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/scenario_library.hpp"
 
@@ -143,7 +142,8 @@ BucketCost BucketCosts::dense(const buckets::Group& group) {
   const auto bytes = static_cast<double>(group.bytes.value);
   const programs::Exchange message = exchange_(group.bytes);
   const programs::Exchange back = broadcast_ ? (*broadcast_)(group.bytes) : programs::Exchange{};
-  BucketCost cost{times(group.bytes, message.seconds, back.seconds)};
+  BucketCost cost;
+  static_cast<ChannelSeconds&>(cost) = times(group.bytes, message.seconds, back.seconds);
   if (is_simulated(scenario_)) {
     cost.stages = {sent(first_of(scenario_, splits_), message, bytes)};
   }
@@ -217,17 +217,11 @@ BucketCost BucketCosts::compressed(const buckets::Group& group, const BucketCost
   used_ = std::max(used_, wire.method);
   events_ += wire.events;
   const collectives::CompressTimes work = collectives::compress_times(compression, exchange, ranks);
-  const ChannelTimes times = channel_times(scenario_, exchange, wire.seconds, bytes);
   BucketCost cost;
+  static_cast<ChannelTimes&>(cost) = channel_times(scenario_, exchange, wire.seconds, bytes);
+  static_cast<CodecTimes&>(cost) = codec_times(scenario_, bytes);
   cost.select_s = work.select_s;
   cost.residual_s = work.residual_s;
-  const CodecTimes codec = codec_times(scenario_, bytes);
-  cost.encode_s = codec.encode_s;
-  cost.decode_s = codec.decode_s;
-  cost.staging_s = times.staging_s;
-  cost.wire_s = times.wire_s;
-  cost.merge_s = times.merge_s;
-  cost.scatter_s = times.scatter_s;
   cost.on_wire_s = wire.seconds - exchange.fixed_s;
   if (is_simulated(scenario_)) {
     for (const collectives::ExchangeStage& stage : exchange.stages) {

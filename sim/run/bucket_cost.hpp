@@ -9,24 +9,21 @@
 // Sources: SPA 5, PIP 2, 6, 12, COL 11.
 
 #include "programs/step/exchange_times.hpp"
+#include "scenario/compression/scenario_compression.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 
 // Seconds on the channel.
-struct ChannelSeconds {
-  double staging_s{}, wire_s{}, merge_s{}, scatter_s{};
+struct ChannelSeconds : ChannelTimes { // of the exchange, or of its first half
   // Of the second half: the broadcast of reduce_broadcast, or the all-gather of DeAR; else 0.
   double broadcast_s{};
   // Of the collectives, on any network: their part of exchange_s() and of broadcast_s.
   double on_wire_s{}, back_on_wire_s{};
-  // Of the exchange, or of its first half.
-  [[nodiscard]] double exchange_s() const { return staging_s + wire_s + merge_s + scatter_s; }
 };
 
-struct BucketCost : ChannelSeconds {
+struct BucketCost : ChannelSeconds, CodecTimes {
   double select_s{}, residual_s{}; // on compute as drawn, or on a side stream (key select_stream)
-  double encode_s{}, decode_s{};   // coding and decoding by a codec, on the compute thread
   double bytes_sent{};             // bytes sent in both halves by the rank that sends most
   // The collectives of the exchange and of its second half, which run one after the other; set only
   // for a simulated network. An all-reduce that counts as two equal halves has no `back_stages`.

@@ -227,19 +227,9 @@ namespace {
 
 // `of(method)` for each method that is asked for; empty stands for the one that is chosen.
 template <typename Of> double seconds_of(collectives::AskedMethod asked, Of of) {
-  switch (asked) {
-  case collectives::AskedMethod::automatic:
-    return of(std::optional<collectives::Method>());
-  case collectives::AskedMethod::closed_form:
-    return of(collectives::Method::closed_form);
-  case collectives::AskedMethod::max_plus:
-    return of(collectives::Method::max_plus);
-  case collectives::AskedMethod::events:
-    return of(collectives::Method::events);
-  case collectives::AskedMethod::all:
-    return of(collectives::Method::max_plus) + of(collectives::Method::events);
-  }
-  return 0;
+  return asked == collectives::AskedMethod::all
+             ? of(collectives::Method::max_plus) + of(collectives::Method::events)
+             : of(collectives::kMethods.find(collectives::kAskedMethods[asked]));
 }
 
 } // namespace

@@ -37,16 +37,13 @@ void check_against_shape(io::Fields& fields, std::string_view key, const nccl::S
 
 // Keys of a network that the model of the library does not know.
 void refuse_network(const io::Json& tree, io::Problems& problems) {
-  for (const std::string_view key : {"topology", "links"}) {
+  const std::string no_links =
+      ", whose cost is contention-free: it knows a node type and no single links";
+  const std::string together = ": all ranks enter together";
+  for (const auto& [key, why] : {std::pair("topology", no_links), std::pair("links", no_links),
+                                 std::pair("enter_s", together), std::pair("late_s", together)}) {
     if (const io::Json* found = tree.find(key); found != nullptr && !found->is_null()) {
-      problems.add(tree, key,
-                   "has no meaning for algorithm library, whose cost is contention-free: it knows "
-                   "a node type and no single links");
-    }
-  }
-  for (const std::string_view key : {"enter_s", "late_s"}) {
-    if (const io::Json* found = tree.find(key); found != nullptr && !found->is_null()) {
-      problems.add(tree, key, "has no meaning for algorithm library: all ranks enter together");
+      problems.add(tree, key, "has no meaning for algorithm library" + why);
     }
   }
   for (const std::string_view network : {"/network", "/intra_network"}) {

@@ -75,14 +75,12 @@ double mean_period(const OperationTimes& times, const Window& window) {
 }
 
 // Seconds per iteration of the window with an exchange under way, of all streams and of the stream
-// of outer exchanges. `result.ends` must be set.
+// of outer exchanges.
 void set_communication(const ScenarioProgram& made, const OperationTimes& times,
                        const Window& window, EvaluatedProgram& result) {
-  const bool whole = window.from < 0;
-  const double from_s = whole ? 0 : result.ends[static_cast<std::size_t>(window.from)];
-  const double to_s = whole ? times.makespan_s : result.ends[static_cast<std::size_t>(window.to)];
   const auto seconds = [&](std::string_view stream) {
-    return exchange_seconds(made, times, 0, from_s, to_s, stream) /
+    return exchange_seconds(made, times, 0, start_of(times, window), end_of(times, window),
+                            stream) /
            static_cast<double>(window.to - window.from);
   };
   result.communication_s = seconds("");
@@ -90,17 +88,17 @@ void set_communication(const ScenarioProgram& made, const OperationTimes& times,
 }
 
 // The same of exchanges that workers enter one by one, without waiting for the last worker.
-double own_exchange_seconds(const Program& made, const programs::Factors& factors,
-                            const Window& window) {
+double own_exchange_seconds(const ScenarioProgram& made) {
+  const Program& program = made.program;
   double seconds = 0;
-  for (const Operation& each : std::span(made.operations).first(made.iteration_size())) {
+  for (const Operation& each : std::span(program.operations).first(program.iteration_size())) {
     seconds += each.type == programs::OperationType::exchange ? each.duration_s() : 0;
   }
   double sum = 0;
-  for (std::int64_t t = window.from; t < window.to; ++t) {
-    sum += factors.exchange[static_cast<std::size_t>(t)];
+  for (std::int64_t t = made.window.from; t < made.window.to; ++t) {
+    sum += made.factors.exchange[static_cast<std::size_t>(t)];
   }
-  return seconds * sum / static_cast<double>(window.to - window.from);
+  return seconds * sum / static_cast<double>(made.window.to - made.window.from);
 }
 
 std::vector<double> marker_ends(const OperationTimes& times, std::int64_t iterations) {
@@ -134,9 +132,8 @@ std::array<double, programs::kKindCount> seconds_by_kind(const Program& made) {
 // Plays the program of a scenario, or a form of it with other times, without messages.
 class Player {
 public:
-  Player(const Scenario& scenario, const ScenarioProgram& made, const programs::Factors& factors,
-         const Window& window)
-      : scenario_(scenario), made_(made), factors_(factors), window_(window) {}
+  Player(const Scenario& scenario, const ScenarioProgram& made)
+      : scenario_(scenario), made_(made), window_(made.window) {}
 
   // Of equal ranks on fifo streams iterations are recorded until they repeat, unless all are asked
   // for.
@@ -147,7 +144,7 @@ public:
     refuse_many_instances(program, varies ? program.ranks : 1,
                           iterations - (varies && fifo ? recorded_from : 0));
     if (fifo) {
-      return varies ? programs::rank_vectors(program, made_.layout, iterations, factors_,
+      return varies ? programs::rank_vectors(program, made_.layout, iterations, made_.factors,
                                              made_.each, record, recorded_from)
                     : programs::recurrence(program, made_.layout, iterations,
                                            record == Record::all ? Record::all : Record::steady);
@@ -161,7 +158,8 @@ public:
       return programs::fifo_pass(program, iterations, record);
     }
     return programs::event_pass(varies ? program : programs::one_rank(program), iterations,
-                                factors_, record == Record::marker ? Record::marker : Record::all);
+                                made_.factors,
+                                record == Record::marker ? Record::marker : Record::all);
   }
 
   // Without exchanges, in the same number of iterations as with them.
@@ -201,7 +199,7 @@ public:
                : steady_period(program);
   }
 
-  [[nodiscard]] EvaluatedProgram evaluated(Record record, std::optional<AloneTimes>* known) const {
+  [[nodiscard]] EvaluatedProgram evaluated(Record record, std::optional<AloneTimes>& known) const {
     const Program& program = made_.program;
     const bool varies = scenario_.variability.varies();
     const bool fifo = programs::recurrence_applies(program);
@@ -214,7 +212,7 @@ public:
       set_communication(made_, played, window_, result);
       if (made_.each) {
         const bool outer = result.outer_communication_s > 0;
-        result.communication_s = own_exchange_seconds(program, factors_, window_);
+        result.communication_s = own_exchange_seconds(made_);
         result.outer_communication_s = outer ? result.communication_s : 0;
       }
       result.steady = wanders(program)  ? result.period
@@ -234,12 +232,10 @@ public:
       result.times = first_iterations(std::move(played), scenario_.training.iterations);
       result.period = result.steady = found ? *found : period(program);
     }
-    std::optional<AloneTimes> own;
-    std::optional<AloneTimes>& kept = known == nullptr ? own : *known;
-    if (!kept) {
-      kept = alone(programs::without_exchanges(program));
+    if (!known) {
+      known = alone(programs::without_exchanges(program));
     }
-    result.alone = *kept;
+    result.alone = *known;
     result.unselected = unselected_period(result.alone);
     // A method that the scenario asks for says how exchanges are timed, whatever plays the program.
     using collectives::Method;
@@ -301,14 +297,13 @@ private:
 
   const Scenario& scenario_;
   const ScenarioProgram& made_;
-  const programs::Factors& factors_;
-  const Window window_;
+  const Window& window_;
 };
 
 // The network may remember what was sent, so that the mean is over simulated iterations.
 EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& own,
-                                      const ScenarioProgram& made, const programs::Factors& factors,
-                                      const Window& window) {
+                                      const ScenarioProgram& made) {
+  const Window& window = made.window;
   const std::int64_t iterations = own.training.iterations;
   const std::int64_t simulated = iterations_of(made.program, window);
   refuse_many_instances(made.program, made.program.ranks, simulated);
@@ -333,7 +328,7 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
     result.communication_s = seconds("");
     result.outer_communication_s = seconds("outer");
   }
-  const Player player(own, made, factors, window);
+  const Player player(own, made);
   result.alone = player.alone(programs::without_exchanges(made.program), window.to + 1);
   if (is_pipelined(own) && !own.variability.random()) { // the second half may catch up
     result.steady = std::max(result.period, result.alone.period);
@@ -362,28 +357,25 @@ Window window_of(const Scenario& scenario, const Program& made) {
 }
 
 EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
-                           const ScenarioProgram& made, const programs::Factors& factors,
-                           const Window& window, Record record, std::optional<AloneTimes>* known) {
-  return made.simulated ? evaluated_on_network(scenario, own, made, factors, window)
-                        : Player(own, made, factors, window).evaluated(record, known);
+                           const ScenarioProgram& made, Record record,
+                           std::optional<AloneTimes>& known) {
+  return made.simulated ? evaluated_on_network(scenario, own, made)
+                        : Player(own, made).evaluated(record, known);
 }
 
-double evaluated_period(const Scenario& scenario, const Scenario& own, const ScenarioProgram& made,
-                        const programs::Factors& factors, const Window& window) {
-  return made.simulated ? evaluated(scenario, own, made, factors, window, Record::all).period
-                        : Player(own, made, factors, window).period(made.program);
+double evaluated_period(const Scenario& scenario, const Scenario& own,
+                        const ScenarioProgram& made) {
+  return made.simulated ? evaluated_on_network(scenario, own, made).period
+                        : Player(own, made).period(made.program);
 }
 
-double period_alone(const Scenario& scenario, const ScenarioProgram& made,
-                    const programs::Factors& factors, const Window& window) {
-  return Player(scenario, made, factors, window)
-      .alone(programs::without_exchanges(made.program))
-      .period;
+double period_alone(const Scenario& scenario, const ScenarioProgram& made) {
+  return Player(scenario, made).alone(programs::without_exchanges(made.program)).period;
 }
 
 OperationTimes recorded_times(const Scenario& scenario, const ScenarioProgram& made,
-                              const programs::Factors& factors, std::int64_t from) {
-  return Player(scenario, made, factors, {})
+                              std::int64_t from) {
+  return Player(scenario, made)
       .times(made.program, scenario.training.iterations, Record::all, from);
 }
 

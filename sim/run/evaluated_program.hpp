@@ -44,17 +44,6 @@ struct AloneTimes {
   std::array<double, programs::kKindCount> computing{};
 };
 
-// Means of a run are taken over the iterations from the end of the marker of iteration `from` to
-// that of iteration `to`; over the whole run if `from` is -1.
-struct Window {
-  std::int64_t from{}, to{};
-};
-// The iterations that are not discarded, each with its own exchanges: where they outlast the marker
-// they lie between this one and that of the next iteration. The first iteration waits for no
-// exchange of an iteration before it: where it counts, one iteration more takes its place, but in
-// a pipeline, where the one iteration that there is counts as a whole (PIP 10).
-[[nodiscard]] Window window_of(const Scenario& scenario, const programs::Program& made);
-
 // The times of all iterations with exchanges, the ends of their markers with and without (`alone`)
 // exchanges, and the mean seconds per iteration of both. The ends have one iteration more where
 // iterations last from marker to marker of the next one, with the exchanges between them.
@@ -77,24 +66,20 @@ struct EvaluatedProgram {
 };
 
 // Evaluates the program. `own` is the scenario or, if the scenario has several jobs, its first job
-// alone; `made`, `factors` and `window` belong to `own`. `record` says which times of ranks that
-// differ are asked for at least. `known`, if not null, are the iterations without exchanges, which
-// are computed if it is empty. Throws SimulationError if there are more instances (operations times
-// ranks times iterations) than can be recorded, and where the simulated network throws it.
+// alone; `made` belongs to `own`. `record` says which times of ranks that differ are asked for at
+// least. `known` are the iterations without exchanges, which are computed if it is empty. Throws
+// SimulationError if there are more instances (operations times ranks times iterations) than can be
+// recorded, and where the simulated network throws it.
 [[nodiscard]] EvaluatedProgram evaluated(const Scenario& scenario, const Scenario& own,
-                                         const ScenarioProgram& made,
-                                         const programs::Factors& factors, const Window& window,
-                                         programs::Record record,
-                                         std::optional<AloneTimes>* known = nullptr);
+                                         const ScenarioProgram& made, programs::Record record,
+                                         std::optional<AloneTimes>& known);
 
 // The period of evaluated() alone.
 [[nodiscard]] double evaluated_period(const Scenario& scenario, const Scenario& own,
-                                      const ScenarioProgram& made, const programs::Factors& factors,
-                                      const Window& window);
+                                      const ScenarioProgram& made);
 
 // The period of the program if its exchanges take no time, also where messages are simulated.
-[[nodiscard]] double period_alone(const Scenario& scenario, const ScenarioProgram& made,
-                                  const programs::Factors& factors, const Window& window);
+[[nodiscard]] double period_alone(const Scenario& scenario, const ScenarioProgram& made);
 
 // Seconds of an operation in the last iteration, on the first rank.
 [[nodiscard]] inline double last_seconds(const programs::OperationTimes& times,
@@ -105,9 +90,7 @@ struct EvaluatedProgram {
 
 // The times of all operations of the scenario's program whose exchanges have given times; of
 // workers that differ on fifo streams, from iteration `from` on.
-[[nodiscard]] programs::OperationTimes recorded_times(const Scenario& scenario,
-                                                      const ScenarioProgram& made,
-                                                      const programs::Factors& factors,
-                                                      std::int64_t from = 0);
+[[nodiscard]] programs::OperationTimes
+recorded_times(const Scenario& scenario, const ScenarioProgram& made, std::int64_t from = 0);
 
 } // namespace stepsim::study

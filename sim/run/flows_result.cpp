@@ -220,15 +220,12 @@ constexpr std::array<std::string_view, 1> kFlowsExamples{
 double port_packets(const links::PacketOptions& options) {
   const links::BufferOptions& buffer = options.buffer;
   const double pool = static_cast<double>(buffer.bytes) / options.mtu_wire_bytes;
-  switch (buffer.scope) {
-  case links::BufferScope::port:
-    return buffer.packets == links::kNoThreshold ? std::floor(pool) : buffer.packets;
-  case links::BufferScope::shared:
+  if (buffer.scope == links::BufferScope::shared) {
     return std::floor(pool * buffer.alpha / (1 + buffer.alpha));
-  case links::BufferScope::unlimited:
-    break;
   }
-  return INFINITY;
+  return buffer.scope == links::BufferScope::unlimited ? INFINITY
+         : buffer.packets == links::kNoThreshold       ? std::floor(pool)
+                                                       : buffer.packets;
 }
 
 // Packets of first windows that wait at the port of one host, and leave in the order of arrival.

@@ -124,15 +124,13 @@ double buckets_of(const Scenario& scenario, std::int64_t ranks) {
   if (ranks == 1 || communication.schedule_options.gradient_as_bucket_view) {
     return 0;
   }
-  switch (communication.schedule) {
-  case buckets::Schedule::wfbp:
-  case buckets::Schedule::priority:
+  const buckets::Schedule schedule = communication.schedule;
+  if (schedule == buckets::Schedule::wfbp || schedule == buckets::Schedule::priority) {
     return 0;
-  case buckets::Schedule::horovod:
-    return std::min(all, static_cast<double>(communication.schedule_options.fusion_bytes.value));
-  default:
-    return all;
   }
+  const Bytes fusion = communication.schedule_options.fusion_bytes;
+  return schedule == buckets::Schedule::horovod ? std::min(all, static_cast<double>(fusion.value))
+                                                : all;
 }
 
 void add_unsharded(const Scenario& scenario, double all, MemoryParts& parts) {
@@ -203,8 +201,9 @@ void add_peak(const Scenario& scenario, const programs::LivePeak& peak, MemoryPa
   }
 }
 
-// Activations and gradients where backward goes through all layers.
-void add_step(const Scenario& scenario, MemoryParts& parts) {
+// Activations and gradients where backward goes through all layers, and then the update.
+void add_step(const Scenario& scenario, double updated, MemoryParts& parts) {
+  const double all_gradients = parts.gradients;
   const bool keeps = keeps_gradients(scenario) || frees_at_once(scenario);
   const std::vector<double> gradients =
       keeps ? std::vector<double>(scenario.workload.layers.size()) : layer_bytes(scenario);
@@ -213,6 +212,7 @@ void add_step(const Scenario& scenario, MemoryParts& parts) {
     parts.activations = peak.activations;
   }
   parts.gradients = keeps ? parts.gradients : peak.gradients;
+  use_update(scenario, all_gradients, updated, parts);
 }
 
 // Of a parameter that a rank of zero1 or zero2 updates. The owner of a tensor updates the one that
@@ -241,9 +241,7 @@ MemoryParts sharded_memory(const Scenario& scenario, ScenarioProgram& made,
   parts.gradients =
       sharding.reduce_bytes *
       (sharding.strategy == ShardingStrategy::zero2 ? share + largest_of_units(made) : all);
-  const double gradients = parts.gradients;
-  add_step(scenario, parts);
-  use_update(scenario, gradients, share, parts);
+  add_step(scenario, share, parts);
   return parts;
 }
 
@@ -296,10 +294,8 @@ MemoryParts unsharded_memory(const Scenario& scenario, std::int64_t ranks, const
   }
   parts.buckets = buckets_of(scenario, ranks);
   parts.copies = copies_of(scenario, summary, all, parts.gradients);
-  const double gradients = parts.gradients;
-  add_step(scenario, parts);
   const bool elsewhere = scenario.training.algorithm == TrainingAlgorithm::parameter_server;
-  use_update(scenario, gradients, elsewhere ? 0 : updated, parts);
+  add_step(scenario, elsewhere ? 0 : updated, parts);
   return parts;
 }
 

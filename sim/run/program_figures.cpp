@@ -62,8 +62,7 @@ void fill_compression(const Scenario& scenario, std::span<const ProgramUnit> uni
 // Seconds of exchanges on the binding path, per step. Where too few iterations were run to follow
 // the path, only the exposed communication is known.
 double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
-                         const EvaluatedProgram& found, const programs::Factors& factors,
-                         const Summary& summary) {
+                         const EvaluatedProgram& found, const Summary& summary) {
   const std::int64_t discard = std::max<std::int64_t>(1, discarded_iterations(scenario));
   if (discard >= found.times.iterations) {
     return *summary.exposed_communication_s;
@@ -79,8 +78,8 @@ double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
       }
     }
     EvaluatedProgram timed;
-    timed.times = recorded_times(scenario, measured, factors);
-    return exchanges_on_path(scenario, measured, timed, factors, summary);
+    timed.times = recorded_times(scenario, measured);
+    return exchanges_on_path(scenario, measured, timed, summary);
   }
   const bool varies = scenario.variability.varies();
   const Program& program = made.program;
@@ -90,17 +89,17 @@ double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
   }
   programs::BindingPath path;
   if (by_recurrence) { // which has not settled yet
-    path = programs::critical_cycle(program, programs::critical_state(program));
+    path = programs::critical_cycle(program, programs::steady_state(program));
   } else {
     std::optional<programs::OperationTimes> own;
     if (varies && found.times.columns > 0) {
-      own = recorded_times(scenario, made, factors);
+      own = recorded_times(scenario, made);
     } else if (found.times.period_s) { // what the recorded iterations wait for, all others do
       own = first_iterations(found.times, found.times.repeats_from);
     }
     const programs::OperationTimes& times = own ? *own : found.times;
-    path = programs::binding_path(varies ? program : programs::one_rank(program), times, factors,
-                                  std::min(discard, times.iterations - 1));
+    path = programs::binding_path(varies ? program : programs::one_rank(program), times,
+                                  made.factors, std::min(discard, times.iterations - 1));
   }
   double seconds = 0;
   for (const programs::PathStep& step : path.steps) {
@@ -266,22 +265,23 @@ void fill_computing(const Scenario& scenario, const ScenarioProgram& made, const
   }
 }
 
-std::vector<double> mean_compute_s(const Program& made, const programs::Factors& factors,
-                                   const Window& window) {
-  const auto steps = static_cast<std::size_t>(made.steps);
+std::vector<double> mean_compute_s(const ScenarioProgram& made) {
+  const Program& program = made.program;
+  const auto steps = static_cast<std::size_t>(program.steps);
   std::vector<double> nominal(steps);
-  for (std::uint32_t o = 0; o < made.iteration_size(); ++o) {
-    const Operation& each = made.operations[o];
-    if (computes(made, each)) {
+  for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
+    const Operation& each = program.operations[o];
+    if (computes(program, each)) {
       nominal[static_cast<std::size_t>(each.step)] += each.seconds.value;
     }
   }
-  const auto first = static_cast<std::size_t>(window.from + 1) * steps;
-  const auto end = static_cast<std::size_t>(window.to + 1) * steps;
-  std::vector<double> means(made.ranks);
+  const auto first = static_cast<std::size_t>(made.window.from + 1) * steps;
+  const auto end = static_cast<std::size_t>(made.window.to + 1) * steps;
+  const std::size_t ranks = program.ranks;
+  std::vector<double> means(ranks);
   for (std::size_t n = first; n < end; ++n) {
-    const auto of_ranks = std::span(factors.compute).subspan(n * made.ranks, made.ranks);
-    for (std::size_t rank = 0; rank < made.ranks; ++rank) {
+    const auto of_ranks = std::span(made.factors.compute).subspan(n * ranks, ranks);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
       means[rank] += nominal[n % steps] * of_ranks[rank];
     }
   }
@@ -325,8 +325,7 @@ void fill_delays(const Program& made, std::int64_t iterations, Result& result) {
 }
 
 void fill_bound(const Scenario& scenario, const ScenarioProgram& made, const WorkSums& sums,
-                const EvaluatedProgram& found, const programs::Factors& factors,
-                const Window& window, Result& result) {
+                const EvaluatedProgram& found, Result& result) {
   const bool known = !is_compressed(scenario) && !trains_in_rounds(scenario.training) &&
                      scenario.training.sharding.strategy == ShardingStrategy::none;
   const std::optional<PeriodBounds> bounds =
@@ -345,12 +344,12 @@ void fill_bound(const Scenario& scenario, const ScenarioProgram& made, const Wor
                        *least - (jitter.slowest() - jitter.fastest()) * computing);
     }
   } else if (bounds && !made.simulated && !made.each) {
-    least = bounds->with_factors(found.times, factors, window);
+    least = bounds->with_factors(found.times, made);
   }
   if (least && made.simulated && scenario.training.algorithm == TrainingAlgorithm::od_sgd) {
     // The exchange of the last iteration may end behind the mean, none that begins before it
     // counts.
-    const auto counted = static_cast<double>(window.to - window.from);
+    const auto counted = static_cast<double>(made.window.to - made.window.from);
     least = std::max(found.alone.period, *least * (counted - 1) / counted);
   }
   // A pipeline whose second half catches up with the first one is faster than its steady state.
@@ -367,13 +366,12 @@ void fill_bound(const Scenario& scenario, const ScenarioProgram& made, const Wor
 }
 
 std::string_view program_bottleneck(const Scenario& scenario, const ScenarioProgram& made,
-                                    const EvaluatedProgram& found, const programs::Factors& factors,
-                                    const Summary& summary) {
+                                    const EvaluatedProgram& found, const Summary& summary) {
   if (summary.straggler_wait_s.value_or(0) > kStragglerShare * step_of(summary)) {
     return "straggler";
   }
   return verdict(
-      summary, [&] { return exchanges_on_path(scenario, made, found, factors, summary); },
+      summary, [&] { return exchanges_on_path(scenario, made, found, summary); },
       [&] {
         const bool groups = scenario.training.sharding.strategy != ShardingStrategy::none ||
                             trains_in_rounds(scenario.training);

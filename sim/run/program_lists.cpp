@@ -258,21 +258,26 @@ std::vector<LayerResult> program_layers(const Scenario& scenario, const Scenario
   for (std::size_t l = 0; l < layers.size(); ++l) {
     results[l].name = layers[l].name;
   }
+  const auto go_forward = [&](std::size_t first, std::size_t behind, double t) {
+    for (std::size_t l = first; l < behind; ++l) {
+      results[l].forward_start_s = t;
+      results[l].forward_end_s = t += layers[l].forward.value;
+    }
+    return t;
+  };
+  const auto go_backward = [&](std::size_t first, std::size_t behind, double t) {
+    for (std::size_t l = behind; l-- > first;) {
+      results[l].backward_start_s = t;
+      results[l].backward_end_s = t += layers[l].backward.value;
+    }
+  };
   const std::int64_t last = times.iterations - 1;
   const double origin = iteration_start_s(made.program, times, last);
   for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
     const Operation& each = made.program.operations[o];
     if (each.kind == Kind::step) { // the last one counts
-      double t = span_of(times, last, o).first - origin;
-      for (std::size_t l = 0; l < layers.size(); ++l) {
-        results[l].forward_start_s = t;
-        results[l].forward_end_s = t += layers[l].forward.value;
-      }
-      for (std::size_t l = layers.size(); l-- > 0;) {
-        results[l].backward_start_s = t;
-        results[l].backward_end_s = t += layers[l].backward.value;
-      }
-      continue;
+      const double start = span_of(times, last, o).first - origin;
+      go_backward(0, layers.size(), go_forward(0, layers.size(), start));
     }
     if (each.first_layer < 0) {
       continue;
@@ -280,17 +285,10 @@ std::vector<LayerResult> program_layers(const Scenario& scenario, const Scenario
     const auto first = static_cast<std::size_t>(each.first_layer);
     const auto behind = static_cast<std::size_t>(each.last_layer) + 1;
     const auto [start, end] = span_of(times, last, o);
-    double t = start - origin;
     if (each.kind == Kind::forward && each.micro_batch <= 0) {
-      for (std::size_t l = first; l < behind; ++l) {
-        results[l].forward_start_s = t;
-        results[l].forward_end_s = t += layers[l].forward.value;
-      }
+      (void)go_forward(first, behind, start - origin);
     } else if (each.kind == Kind::backward) {
-      for (std::size_t l = behind; l-- > first;) {
-        results[l].backward_start_s = t;
-        results[l].backward_end_s = t += layers[l].backward.value;
-      }
+      go_backward(first, behind, start - origin);
     } else if (is_exchange(each) && each.unit >= 0 &&
                ((each.kind != Kind::allgather && each.kind != Kind::broadcast) ||
                 scenario.training.sharding.strategy == ShardingStrategy::none)) {

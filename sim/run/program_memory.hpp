@@ -70,12 +70,10 @@ struct OtherRun;
 
 struct ProgramMemory {
   std::optional<ScenarioProgram> made; // every run retimes its exchanges
-  Window window;                       // of `made`
   // Conditions of the scenario of `made`.
   std::vector<double> links{}, computing{};
   // Of `made`, and where workers vary of its ranks and of this seed. Empty: not computed yet.
   std::uint64_t seed{};
-  std::optional<programs::Factors> factors;
   std::optional<AloneTimes> alone;
   std::optional<WorkSums> sums{};               // of the scenario
   std::optional<double> single_s;               // a step of one worker alone

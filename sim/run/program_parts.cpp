@@ -351,16 +351,8 @@ ProgramParts with_merged_layers(ProgramParts parts, bool slowed_alike, bool one_
   if (!slowed_alike && per_layer && parts.update.value > 0) {
     return parts;
   }
-  std::vector<bool> begins(parts.layers.size(), false);
-  std::vector<programs::Awaited> awaited;
-  for (std::uint32_t g = 0; g < parts.buckets.size(); ++g) {
-    const BucketTimes& bucket = parts.buckets[g];
-    begins[bucket.ready_after.value_or(programs::lowest_layer(bucket))] = true;
-    for (const std::uint32_t layer : bucket.layers) {
-      awaited.push_back({.layer = layer, .bucket = g});
-    }
-  }
-  const std::vector<std::uint32_t> merged = programs::merged_layers(begins, awaited);
+  const std::vector<std::uint32_t> merged =
+      programs::merged_layers(parts.buckets, parts.layers.size());
   std::vector<LayerTimes> all(merged.back() + std::size_t{1});
   for (std::size_t l = 0; l < merged.size(); ++l) {
     LayerTimes& layer = all[merged[l]];

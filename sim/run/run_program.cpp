@@ -73,13 +73,6 @@ void measure_exchanges(ScenarioProgram& made, const OperationTimes& times) {
   }
 }
 
-// Figures need no layers apart; lists of a run on a network have the times of its one simulation.
-ScenarioProgram summary_program(const Scenario& scenario, bool simulated,
-                                MadeFor made_for = MadeFor::figures, ScenarioProgram planned = {}) {
-  return scenario_program(scenario, simulated, simulated ? MadeFor::lists : made_for,
-                          std::move(planned));
-}
-
 // The rule of a program with the exchanges of `made`, which end when those did in its times.
 programs::EachRule same_ends(const ScenarioProgram& made, const OperationTimes& times) {
   std::vector<double> ends; // in the order of their stream
@@ -92,12 +85,6 @@ programs::EachRule same_ends(const ScenarioProgram& made, const OperationTimes& 
              const Operation&, double, std::span<const double>, std::span<double> leave_s) mutable {
     std::ranges::fill(leave_s, ends[next++]);
   };
-}
-
-// One iteration more than the run has may take the place of the first one in means.
-programs::Factors run_factors(const Scenario& scenario, const Program& made) {
-  return factors_of(scenario, made,
-                    scenario.training.iterations + 1 + programs::iterations_after(made));
 }
 
 // Brings what is known of the scenario's program up to date; `like` as for retime().
@@ -113,8 +100,10 @@ void renew(const Scenario& scenario, bool simulated, MadeFor made_for, const Pro
     const bool planned = memory.made && memory.made->is_planned;
     ScenarioProgram made = planned ? *std::move(memory.made) : ScenarioProgram{};
     memory.made.reset(); // in case of an error
-    memory.made = summary_program(scenario, simulated, made_for, std::move(made));
-    memory.window = window_of(scenario, memory.made->program);
+    // Lists of a run on a network have the times of its one simulation.
+    memory.made = scenario_program(scenario, simulated, simulated ? MadeFor::lists : made_for,
+                                   std::move(made));
+    memory.made->window = window_of(scenario, memory.made->program);
   }
   const bool drawn_anew =
       scenario.variability.varies() && (memory.seed != seed || memory.made->program.ranks != ranks);
@@ -133,7 +122,10 @@ void renew(const Scenario& scenario, bool simulated, MadeFor made_for, const Pro
   }
   if (!retimed || drawn_anew) {
     memory.seed = seed;
-    memory.factors = run_factors(scenario, memory.made->program);
+    const Program& made = memory.made->program;
+    // One iteration more than the run has may take the place of the first one in means.
+    memory.made->factors = factors_of(
+        scenario, made, scenario.training.iterations + 1 + programs::iterations_after(made));
   }
 }
 
@@ -151,8 +143,9 @@ std::optional<Scenario> first_of_jobs(const Scenario& whole) {
 double computing_period(const Scenario& scenario) {
   Scenario dry = scenario;
   dry.training.input = {};
-  const ScenarioProgram made = summary_program(dry, simulates_messages(dry));
-  return period_alone(dry, made, run_factors(dry, made.program), window_of(dry, made.program));
+  ProgramMemory memory;
+  renew(dry, simulates_messages(dry), MadeFor::figures, nullptr, memory);
+  return period_alone(dry, *memory.made);
 }
 
 } // namespace
@@ -215,8 +208,7 @@ double program_period(const Scenario& whole, ProgramMemory* memory, const Progra
   const std::optional<Scenario> part = first_of_jobs(whole);
   const Scenario& scenario = part ? *part : whole;
   renew(scenario, simulates_messages(whole), MadeFor::period, like, *memory);
-  return evaluated_period(whole, scenario, *memory->made, *memory->factors, memory->window) /
-         memory->made->program.steps;
+  return evaluated_period(whole, scenario, *memory->made) / memory->made->program.steps;
 }
 
 namespace {
@@ -227,17 +219,16 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
   renew(scenario, simulates_messages(whole), MadeFor::figures, nullptr, known);
   ScenarioProgram& made = *known.made;
   const Program& program = made.program;
-  const programs::Factors& factors = *known.factors;
   const bool varies = scenario.variability.varies();
   const std::int64_t discard = discarded_iterations(scenario);
-  const Window& window = known.window;
+  const Window& window = made.window;
   const bool lists = detail != Detail::summary;
   const bool of_all = lists || made.each || applies_late(scenario.training.algorithm) ||
                       trains_in_rounds(scenario.training) ||
                       scenario.training.sharding.strategy != ShardingStrategy::none;
   EvaluatedProgram found =
-      evaluated(whole, scenario, made, factors, window,
-                of_all ? programs::Record::all : programs::Record::first_rank, &known.alone);
+      evaluated(whole, scenario, made,
+                of_all ? programs::Record::all : programs::Record::first_rank, known.alone);
   OperationTimes& times = found.times;
   const double period = found.period;
 
@@ -279,7 +270,7 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
   summary.wire_bytes = bytes_sent(made);
   if (varies) {
     if (!known.compute_s) {
-      known.compute_s = mean_compute_s(program, factors, window);
+      known.compute_s = mean_compute_s(made);
     }
     fill_workers(*known.compute_s, computing / steps, lists, result);
   }
@@ -299,14 +290,14 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
     summary.units = static_cast<double>(made.units.size());
     summary.certified = made.certified;
   }
-  fill_bound(scenario, made, *known.sums, found, factors, window, result);
+  fill_bound(scenario, made, *known.sums, found, result);
   if (has_merge_figures(scenario)) {
     fill_greedy(scenario, made.problem, made.plan, summary);
     if (lists) {
       fill_optimum(scenario, summary);
     }
   }
-  summary.bottleneck = program_bottleneck(scenario, made, found, factors, summary);
+  summary.bottleneck = program_bottleneck(scenario, made, found, summary);
   result.events = made.each && lists
                       ? static_cast<std::uint64_t>(times.iterations) * round_events(scenario, made)
                       : made.events;
@@ -343,8 +334,9 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
     const std::int64_t untimed = std::max<std::int64_t>(0, times.iterations - kTimedIterations);
     ScenarioProgram listed = scenario_program(scenario);
     listed.each = made.each ? same_ends(made, times) : programs::EachRule();
+    listed.factors = std::move(made.factors);
     made = std::move(listed);
-    times = recorded_times(scenario, made, factors, detail == Detail::all ? untimed : 0);
+    times = recorded_times(scenario, made, detail == Detail::all ? untimed : 0);
   }
   result.buckets = program_buckets(scenario, made, times);
   if (!found.network && !accumulates_or_shards(scenario) && !trains_in_rounds(scenario.training)) {

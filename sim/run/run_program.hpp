@@ -79,11 +79,10 @@ void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
 // The word for what bounds the step of a program: the workers it waits for, or what verdict() says
 // of its binding path.
 
-// `found` is the evaluation of `made` with `factors`; `summary` has its times.
+// `found` is the evaluation of `made`; `summary` has its times.
 [[nodiscard]] std::string_view program_bottleneck(const Scenario& scenario,
                                                   const ScenarioProgram& made,
                                                   const EvaluatedProgram& found,
-                                                  const programs::Factors& factors,
                                                   const Summary& summary);
 
 // Figures of a run that was evaluated as a program, which follow from its operations and from the
@@ -109,9 +108,7 @@ void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
 void fill_computing(const Scenario& scenario, const ScenarioProgram& made, const WorkSums& sums,
                     const AloneTimes& alone, double alone_s, double unselected_s, Summary& summary);
 // [rank]: seconds of computing per step, the mean over the iterations of the window.
-[[nodiscard]] std::vector<double> mean_compute_s(const programs::Program& made,
-                                                 const programs::Factors& factors,
-                                                 const Window& window);
+[[nodiscard]] std::vector<double> mean_compute_s(const ScenarioProgram& made);
 // Sets straggler_wait_s and, for lists, result.workers.
 void fill_workers(std::span<const double> compute_s, double alone_s, bool lists, Result& result);
 // Sets staleness and the gradients that iterations apply, of updates that all apply the gradients
@@ -121,8 +118,7 @@ void fill_rounds(const Scenario& scenario, const EvaluatedProgram& found, Summar
 // Sets lower_bound_s of dense all-reduces, and warns where factors make the iteration shorter than
 // mean times allow. The iteration time must be set.
 void fill_bound(const Scenario& scenario, const ScenarioProgram& made, const WorkSums& sums,
-                const EvaluatedProgram& found, const programs::Factors& factors,
-                const Window& window, Result& result);
+                const EvaluatedProgram& found, Result& result);
 
 // Makes the lists of a result from an evaluated program: buckets, sharding units, layers and
 // iterations. The input `times` are seconds from the start of the run and must have been recorded

@@ -62,6 +62,17 @@ struct CountedExchange {
   double count{};
 };
 
+// Means of a run are taken over the iterations from the end of the marker of iteration `from` to
+// that of iteration `to`; over the whole run if `from` is -1.
+struct Window {
+  std::int64_t from{}, to{};
+};
+// The iterations that are not discarded, each with its own exchanges: where they outlast the marker
+// they lie between this one and that of the next iteration. The first iteration waits for no
+// exchange of an iteration before it: where it counts, one iteration more takes its place, but in
+// a pipeline, where the one iteration that there is counts as a whole (PIP 10).
+[[nodiscard]] Window window_of(const Scenario& scenario, const programs::Program& made);
+
 struct ScenarioProgram {
   programs::Program program;        // layers of operations are numbered as in the workload
   programs::OperationLayout layout; // of the program
@@ -91,6 +102,9 @@ struct ScenarioProgram {
   collectives::SentBytes sent{};        // of its exchanges, for time_exchanges()
   std::int64_t counted_ranks{};         // by which bytes_sent of sharding units was counted
   std::set<std::string> estimates{};    // warnings that exchanges of groups are only estimated
+  // Of a run, which sets them: the iterations of means, and the factors of all of them.
+  Window window{};
+  programs::Factors factors{};
 
   [[nodiscard]] std::uint32_t like(std::uint32_t unit) const {
     return unit < alike.size() ? alike[unit] : unit;

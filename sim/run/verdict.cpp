@@ -330,8 +330,8 @@ std::optional<double> PeriodBounds::with_slowest(double slowest) const {
 }
 
 std::optional<double> PeriodBounds::with_factors(const programs::OperationTimes& times,
-                                                 const programs::Factors& factors,
-                                                 const Window& window) const {
+                                                 const ScenarioProgram& made) const {
+  const auto& [window, factors] = std::tie(made.window, made.factors);
   const bool follows = window.to == scenario_.training.iterations && window.from >= 0;
   // Gathers of an iteration that run in the next one have other factors than what is sent there.
   const bool gathers_later = scenario_.variability.exchange_cv > 0 &&

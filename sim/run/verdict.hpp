@@ -125,8 +125,7 @@ public:
   // last from marker to marker of one that follows its exchanges, or gathers in the next one what
   // it has reduced while exchanges vary. `times` has the marker ends of all ranks.
   [[nodiscard]] std::optional<double> with_factors(const programs::OperationTimes& times,
-                                                   const programs::Factors& factors,
-                                                   const Window& window) const;
+                                                   const ScenarioProgram& made) const;
 
 private:
   [[nodiscard]] double earlier_s() const;

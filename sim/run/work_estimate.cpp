@@ -82,14 +82,11 @@ double planned_messages(const Scenario& scenario, double different) {
   if (!plans) {
     return 0;
   }
-  switch (scenario.communication.schedule) {
   // Every run of neighbouring gradients may become a message, so that all of them are asked for.
-  case buckets::Schedule::optimal:
-  case buckets::Schedule::exhaustive:
-    return different * different / 2;
-  default:
-    return 2 * different;
-  }
+  const buckets::Schedule schedule = scenario.communication.schedule;
+  const bool all =
+      schedule == buckets::Schedule::optimal || schedule == buckets::Schedule::exhaustive;
+  return all ? different * different / 2 : 2 * different;
 }
 
 // Asking for the times of `asked` messages beside the run itself. Where links differ schedules are

@@ -59,15 +59,6 @@ TEST_CASE("critical arcs: those of critical cycles, not those that only hold wit
   CHECK(critical.from == std::vector<std::uint32_t>{0, 1});
 }
 
-TEST_CASE("cyclicity: common divisor within a component, least common multiple across") {
-  CHECK(cyclicity(graph_of(2, {{0, 1, 0}, {1, 0, 2}})) == 2);
-  // Cycles of 4 and 6 through one node repeat every 2, next to a cycle of 3.
-  CHECK(cyclicity(graph_of(1, {{0, 0, 4}, {0, 0, 6}})) == 2);
-  CHECK(cyclicity(graph_of(2, {{0, 0, 4}, {0, 0, 6}, {1, 1, 3}})) == 6);
-  CHECK(cyclicity(graph_of(2, {{0, 0, 2}, {1, 1, 4}})) == 4);
-  CHECK(cyclicity(graph_of(1, {})) == 1);
-}
-
 TEST_CASE("components: nodes that reach each other") {
   const std::vector<std::uint32_t> found =
       components(graph_of(4, {{0, 1, 0}, {1, 0, 1}, {1, 2, 0}, {2, 3, 0}, {3, 2, 1}}));

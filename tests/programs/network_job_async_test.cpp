@@ -1,4 +1,4 @@
-#include "programs/job/network_job_async.hpp"
+#include "programs/job/network_job.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,18 +3,8 @@
 namespace stepsim::programs {
 namespace {
 
-// Gathers of prefetch `one`, at the head of the iteration whose forward they serve. The gather of a
-// bucket starts when the forward reaches the bucket before it.
-std::vector<std::uint32_t> gathers_ahead(ProgramDraft& draft, std::uint32_t reduce,
-                                         const std::vector<BucketTimes>& buckets) {
-  std::vector<std::uint32_t> gathers(buckets.size());
-  for (const std::uint32_t g : forward_order(buckets)) {
-    gathers[g] =
-        add_exchange(draft, operation_name("G", g), reduce, Kind::allgather, buckets[g].gather, g);
-  }
-  return gathers;
-}
-
+// Gathers of prefetch `one` stand at the head of the iteration whose forward they serve. The gather
+// of a bucket starts when the forward reaches the bucket before it.
 void wait_ahead(ProgramDraft& draft, const std::vector<BucketTimes>& buckets,
                 const std::vector<std::uint32_t>& gathers,
                 const std::vector<std::uint32_t>& reduces, std::uint32_t last_backward,
@@ -41,9 +31,9 @@ Program dear_program(const std::vector<LayerTimes>& layers, const std::vector<Bu
   const std::vector<std::vector<std::uint32_t>> buckets_of =
       buckets_of_layers(buckets, layers.size());
   const bool ahead = options.prefetch == GatherPrefetch::one;
-  std::vector<std::uint32_t> gathers(buckets.size());
+  std::vector<std::uint32_t> gathers;
   if (ahead) {
-    gathers = gathers_ahead(draft, reduce, buckets);
+    gathers = add_gathers(draft, "G", reduce, Kind::allgather, buckets);
   }
   const bool barrier = options.next_forward == NextForward::barrier;
   std::vector<std::uint32_t> updates;
@@ -55,24 +45,13 @@ Program dear_program(const std::vector<LayerTimes>& layers, const std::vector<Bu
         add_updated_forward(draft, streams.compute, layers, update_shares(layers, options.update));
   }
   const Backward backward = add_backward(draft, streams, layers, buckets);
-  std::vector<std::uint32_t> reduces;
-  for (std::size_t g = 0; g < buckets.size(); ++g) {
-    reduces.push_back(add_exchange(draft, operation_name("R", g), reduce, Kind::reduce_scatter,
-                                   buckets[g].reduce, g));
-    draft.wait(reduces[g], backward.buckets[g], 0);
-  }
+  const std::vector<std::uint32_t> reduces =
+      add_exchanges(draft, "R", reduce, Kind::reduce_scatter, buckets, backward);
   if (ahead) {
     wait_ahead(draft, buckets, gathers, reduces, backward.layers[0], updates);
-  } else {
-    bool first = true;
-    for (const std::uint32_t g : forward_order(buckets)) {
-      gathers[g] = add_exchange(draft, operation_name("G", g), reduce, Kind::allgather,
-                                buckets[g].gather, g);
-      if (first) {
-        draft.wait(gathers[g], backward.layers[0], 0);
-      }
-      first = false;
-    }
+  } else if (!buckets.empty()) {
+    gathers = add_gathers(draft, "G", reduce, Kind::allgather, buckets);
+    draft.wait(gathers[forward_order(buckets).front()], backward.layers[0], 0);
   }
   for (std::size_t l = 0; l < layers.size(); ++l) {
     for (const std::uint32_t g : buckets_of[l]) {
@@ -93,9 +72,7 @@ Program dear_program(const std::vector<LayerTimes>& layers, const std::vector<Bu
   }
   const std::uint32_t update =
       draft.compute("U_last", streams.compute, Kind::update, options.update);
-  for (const std::uint32_t gather : last) {
-    draft.wait(update, gather, ahead ? 0 : 1);
-  }
+  draft.wait(update, last, ahead ? 0 : 1);
   return draft.finish(backward.layers[0]);
 }
 
@@ -107,27 +84,17 @@ Program reduce_broadcast_program(const std::vector<LayerTimes>& layers,
   const std::uint32_t reduce = streams.reduce;
   const std::vector<std::uint32_t> forward = add_forward(draft, streams.compute, layers);
   const Backward backward = add_backward(draft, streams, layers, buckets);
-  std::vector<std::uint32_t> reduces;
-  for (std::size_t g = 0; g < buckets.size(); ++g) {
-    reduces.push_back(
-        add_exchange(draft, operation_name("R", g), reduce, Kind::reduce, buckets[g].reduce, g));
-    draft.wait(reduces[g], backward.buckets[g], 0);
-  }
+  const std::vector<std::uint32_t> reduces =
+      add_exchanges(draft, "R", reduce, Kind::reduce, buckets, backward);
   const std::uint32_t root = draft.compute("U", streams.compute, Kind::update, update);
-  for (const std::uint32_t sum : reduces) {
-    draft.wait(root, sum, 0);
-    draft.applies(root, sum, 0);
-  }
-  std::vector<std::uint32_t> broadcasts(buckets.size());
-  for (const std::uint32_t g : forward_order(buckets)) {
-    broadcasts[g] =
-        add_exchange(draft, operation_name("C", g), reduce, Kind::broadcast, buckets[g].gather, g);
-    draft.wait(broadcasts[g], root, 0);
+  draft.apply(root, reduces, 0);
+  const std::vector<std::uint32_t> broadcasts =
+      add_gathers(draft, "C", reduce, Kind::broadcast, buckets);
+  for (const std::uint32_t broadcast : broadcasts) {
+    draft.wait(broadcast, root, 0);
   }
   if (next_forward == NextForward::barrier) {
-    for (const std::uint32_t broadcast : broadcasts) {
-      draft.wait(forward[0], broadcast, 1);
-    }
+    draft.wait(forward[0], broadcasts, 1);
   } else {
     const std::vector<std::vector<std::uint32_t>> buckets_of =
         buckets_of_layers(buckets, layers.size());

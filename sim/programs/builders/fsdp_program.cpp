@@ -26,9 +26,7 @@ public:
     const std::uint32_t update =
         draft_.compute("U", compute_, Kind::update, options_.update / options_.shards);
     std::ranges::reverse(reduces_); // in forward order
-    for (const std::uint32_t last : options_.hybrid ? replicates_ : reduces_) {
-      draft_.wait(update, last, 0);
-    }
+    draft_.wait(update, options_.hybrid ? replicates_ : reduces_, 0);
     for (const std::uint32_t reduce : reduces_) {
       draft_.applies(update, reduce, 0);
     }

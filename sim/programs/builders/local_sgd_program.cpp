@@ -62,12 +62,12 @@ public:
       const std::uint32_t encode =
           draft_.compute(operation_name("E", m), compute_, Kind::encode, times_[m].encode);
       label(m);
-      wait_for(encode, ready);
+      draft_.wait(encode, ready, 0);
       before = {encode};
     }
     exchanges_[m] = add_exchange(draft_, operation_name("X", m), stream_, Kind::allreduce,
                                  times_[m].exchange, static_cast<std::size_t>(units_[m]));
-    wait_for(exchanges_[m], before);
+    draft_.wait(exchanges_[m], before, 0);
   }
 
   // Decoding and merging of message m; `always`: a merge of no time keeps its place.
@@ -122,12 +122,6 @@ private:
     }
   }
 
-  void wait_for(std::uint32_t waiter, const std::vector<std::uint32_t>& ready) {
-    for (const std::uint32_t operation : ready) {
-      draft_.wait(waiter, operation, 0);
-    }
-  }
-
   ProgramDraft& draft_;
   std::uint32_t compute_;
   std::uint32_t stream_;
@@ -169,8 +163,7 @@ public:
         outer_(draft_, streams_.compute, draft_.stream("outer"), round.outer,
                message_steps(round, options), round.buckets.size()),
         buckets_of_(buckets_of_layers(round.buckets, round.layers.size())),
-        shares_(update_shares(round.layers, round.update)), first_in_step_(round.layers.size()),
-        exchanges_(round.buckets.size()) {}
+        shares_(update_shares(round.layers, round.update)), first_in_step_(round.layers.size()) {}
 
   Program finish() {
     for (std::uint32_t h = 0; h < options_.local_steps; ++h) {
@@ -208,14 +201,11 @@ private:
 
   // `operation` is the first one of layer l in a step.
   void wait_for_island(std::size_t l, std::uint32_t operation, std::int32_t distance) {
-    if (barrier()) { // the first layer waits for everything
-      for (std::size_t g = 0; l == 0 && g < exchanges_.size(); ++g) {
-        draft_.wait(operation, exchanges_[g], distance);
-      }
-      return;
+    if (barrier() && l == 0) { // the first layer waits for everything
+      draft_.wait(operation, exchanges_, distance);
     }
-    for (const std::uint32_t g : buckets_of_[l]) {
-      draft_.wait(operation, exchanges_[g], distance);
+    for (std::size_t i = 0; !barrier() && i < buckets_of_[l].size(); ++i) {
+      draft_.wait(operation, exchanges_[buckets_of_[l][i]], distance);
     }
   }
 
@@ -290,11 +280,8 @@ private:
   void add_island_backward(std::uint32_t h) {
     const Backward backward = add_backward(draft_, streams_, round_.layers, round_.buckets, h);
     marker_ = backward.layers[0];
-    for (std::size_t g = 0; g < round_.buckets.size(); ++g) {
-      exchanges_[g] = add_exchange(draft_, operation_name("X", h, g), streams_.reduce,
-                                   Kind::allreduce, round_.buckets[g].reduce, g);
-      draft_.wait(exchanges_[g], backward.buckets[g], 0);
-    }
+    exchanges_ = add_exchanges(draft_, operation_name("X", h) + "_", streams_.reduce,
+                               Kind::allreduce, round_.buckets, backward);
     for (std::size_t m = outer_.count(); m-- > 0;) {
       if (!outer_.sent_in(m, h)) {
         continue;

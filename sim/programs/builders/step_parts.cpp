@@ -22,29 +22,19 @@ std::vector<std::vector<std::uint32_t>> buckets_of_layers(const std::vector<Buck
   return result;
 }
 
-std::vector<std::uint32_t> merged_layers(const std::vector<bool>& begins,
-                                         std::span<const Awaited> awaited) {
-  std::vector<std::uint32_t> first(begins.size() + 1); // [layer]: of its buckets
-  for (const Awaited& each : awaited) {
-    ++first[each.layer];
+std::vector<std::uint32_t> merged_layers(const std::vector<BucketTimes>& buckets,
+                                         std::size_t layers) {
+  const std::vector<std::vector<std::uint32_t>> buckets_of = buckets_of_layers(buckets, layers);
+  std::vector<bool> begins(layers);
+  for (const BucketTimes& bucket : buckets) {
+    begins[bucket.ready_after.value_or(lowest_layer(bucket))] = true;
   }
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  std::vector<std::uint32_t> buckets(awaited.size());
-  for (std::size_t i = awaited.size(); i-- > 0;) {
-    buckets[--first[awaited[i].layer]] = awaited[i].bucket;
-  }
-  const auto of = [&](std::size_t layer) {
-    return std::span(buckets).subspan(first[layer], first[layer + 1] - first[layer]);
-  };
-  std::vector<std::uint32_t> merged(begins.size(), 0);
+  std::vector<std::uint32_t> merged(layers);
   std::size_t begin = 0; // layer of the present run
-  for (std::size_t l = 1; l < begins.size(); ++l) {
-    const std::span<const std::uint32_t> known = of(begin);
-    const std::span<const std::uint32_t> here = of(l);
-    const bool begins_here =
-        begins[l] || !std::includes(known.begin(), known.end(), here.begin(), here.end());
-    begin = begins_here ? l : begin;
-    merged[l] = merged[l - 1] + (begins_here ? 1 : 0);
+  for (std::size_t l = 1; l < layers; ++l) {
+    begins[l] = begins[l] || !std::ranges::includes(buckets_of[begin], buckets_of[l]);
+    begin = begins[l] ? l : begin;
+    merged[l] = merged[l - 1] + (begins[l] ? 1 : 0);
   }
   return merged;
 }
@@ -176,19 +166,6 @@ std::uint32_t prepare(ProgramDraft& draft, const StepStreams& streams, const Buc
   return ready;
 }
 
-// The operations are copied to a new draft, so that reading stands at its place in the issue order;
-// waits are added when all operations have their new numbers.
-
-std::uint32_t add_reading(ProgramDraft& draft, std::string id, std::uint32_t stream,
-                          Seconds seconds) {
-  Operation reading;
-  reading.id = std::move(id);
-  reading.stream = stream;
-  reading.type = OperationType::delay;
-  reading.seconds = seconds;
-  return draft.add(std::move(reading));
-}
-
 } // namespace
 
 Backward add_backward(ProgramDraft& draft, const StepStreams& streams,
@@ -211,6 +188,32 @@ Backward add_backward(ProgramDraft& draft, const StepStreams& streams,
   return added;
 }
 
+std::vector<std::uint32_t> add_exchanges(ProgramDraft& draft, const std::string& name,
+                                         std::uint32_t stream, Kind kind,
+                                         const std::vector<BucketTimes>& buckets,
+                                         const Backward& backward, std::int32_t micro_batch) {
+  std::vector<std::uint32_t> added;
+  for (std::size_t g = 0; g < buckets.size(); ++g) {
+    added.push_back(
+        add_exchange(draft, operation_name(name, g), stream, kind, buckets[g].reduce, g));
+    draft.last().micro_batch = micro_batch;
+    draft.wait(added[g], backward.buckets[g], 0);
+  }
+  return added;
+}
+
+std::vector<std::uint32_t> add_gathers(ProgramDraft& draft, std::string_view name,
+                                       std::uint32_t stream, Kind kind,
+                                       const std::vector<BucketTimes>& buckets) {
+  std::vector<std::uint32_t> added(buckets.size());
+  for (const std::uint32_t g : forward_order(buckets)) {
+    added[g] = add_exchange(draft, operation_name(name, g), stream, kind, buckets[g].gather, g);
+  }
+  return added;
+}
+
+// The operations are copied to a new draft, so that reading stands at its place in the issue order;
+// waits are added when all operations have their new numbers.
 // Layers that are updated one by one have their updates between forwards, during which nothing is
 // read: reading begins after the first of them and lasts as much longer as the others take.
 Program with_input(const Program& program, Seconds input, bool pipelined) {
@@ -239,15 +242,19 @@ Program with_input(const Program& program, Seconds input, bool pipelined) {
   std::uint32_t reading = 0;         // on its own stream, at the end of the iteration
   const auto add_pipelined = [&] {
     if (pipelined) {
-      reading = add_reading(draft, "I", draft.stream("input"),
-                            input * static_cast<double>(micro_batches) + other_updates);
+      reading = draft.add({.id = "I",
+                           .stream = draft.stream("input"),
+                           .type = OperationType::delay,
+                           .seconds = input * static_cast<double>(micro_batches) + other_updates});
     }
   };
   for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
     const Operation& operation = program.operations[o];
     if (!pipelined && operation.kind == Kind::backward && operation.micro_batch == read) {
-      add_reading(draft, operation_name("I", static_cast<std::size_t>(read)), operation.stream,
-                  input);
+      draft.add({.id = operation_name("I", static_cast<std::size_t>(read)),
+                 .stream = operation.stream,
+                 .type = OperationType::delay,
+                 .seconds = input});
       ++read;
     }
     if (o == count) {

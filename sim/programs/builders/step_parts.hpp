@@ -43,16 +43,11 @@ inline constexpr auto kNextForwards = base::words<NextForward>();
 // [layer]: the indices of its buckets; none for a layer without gradients.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>>
 buckets_of_layers(const std::vector<BucketTimes>& buckets, std::size_t layers);
-// A layer whose next forward waits for a bucket.
-struct Awaited {
-  std::uint32_t layer{}, bucket{};
-};
 // [layer]: its place among merged layers, runs of layers that are computed as one because no
-// exchange begins or is awaited inside. One begins with a layer that `begins` names, and with one
-// that waits for a bucket for which the first layer of the run before does not. Buckets of
-// `awaited` ascend.
-[[nodiscard]] std::vector<std::uint32_t> merged_layers(const std::vector<bool>& begins,
-                                                       std::span<const Awaited> awaited);
+// exchange begins or is awaited inside. One begins with a layer whose backward an exchange waits
+// for, and with one that waits for a bucket for which the first layer of the run before does not.
+[[nodiscard]] std::vector<std::uint32_t> merged_layers(const std::vector<BucketTimes>& buckets,
+                                                       std::size_t layers);
 // Replaces layers by their merged ones, ascending and each of them once.
 void merge_layers(const std::vector<std::uint32_t>& merged, std::vector<std::uint32_t>& layers);
 // The indices of the buckets, sorted by their lowest layer.
@@ -112,6 +107,17 @@ struct Backward {
                                     const std::vector<LayerTimes>& layers,
                                     const std::vector<BucketTimes>& buckets,
                                     std::size_t micro_batch = 0, bool exchanged = true);
+
+// Adds the exchange of every bucket of a backward pass, named NAME1, NAME2, .. Returns [bucket].
+[[nodiscard]] std::vector<std::uint32_t> add_exchanges(ProgramDraft& draft, const std::string& name,
+                                                       std::uint32_t stream, Kind kind,
+                                                       const std::vector<BucketTimes>& buckets,
+                                                       const Backward& backward,
+                                                       std::int32_t micro_batch = -1);
+// Adds the second half of the exchange of every bucket, in the order of forward. Returns [bucket].
+[[nodiscard]] std::vector<std::uint32_t> add_gathers(ProgramDraft& draft, std::string_view name,
+                                                     std::uint32_t stream, Kind kind,
+                                                     const std::vector<BucketTimes>& buckets);
 
 // Adds to the program of synchronous training the time to read the batches of an iteration
 // (TRN 4.1, MER 7): on a stream of its own between one update and the next, while everything else

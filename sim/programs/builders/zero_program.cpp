@@ -40,27 +40,22 @@ Program zero_program(const std::vector<LayerTimes>& layers, const std::vector<Bu
   const std::uint32_t reduce = streams.reduce;
   const FirstForward first = add_first_forward(draft, compute, layers, buckets, options.gather);
   const std::vector<std::uint32_t>& first_forward = first.layers;
-  std::vector<std::uint32_t> reduces(buckets.size()); // of the last micro-batch
+  std::vector<std::uint32_t> reduces; // of the last micro-batch
   for (std::size_t j = 0; j < options.micro_batches; ++j) {
     if (j > 0) {
       add_forward(draft, compute, layers, j);
     }
     const bool exchanged = j + 1 == options.micro_batches || options.stage == 2;
     const Backward backward = add_backward(draft, streams, layers, buckets, j, exchanged);
-    for (std::size_t g = 0; exchanged && g < buckets.size(); ++g) {
-      reduces[g] = add_exchange(draft, operation_name("R", j, g), reduce,
-                                options.broadcasts.empty() ? Kind::reduce_scatter : Kind::allreduce,
-                                buckets[g].reduce, g);
-      draft.last().micro_batch = static_cast<std::int32_t>(j);
-      draft.wait(reduces[g], backward.buckets[g], 0);
+    if (exchanged) {
+      reduces = add_exchanges(draft, operation_name("R", j) + "_", reduce,
+                              options.broadcasts.empty() ? Kind::reduce_scatter : Kind::allreduce,
+                              buckets, backward, static_cast<std::int32_t>(j));
     }
   }
   const std::uint32_t update =
       draft.compute("U", compute, Kind::update, options.update / options.shards);
-  for (const std::uint32_t each : reduces) {
-    draft.wait(update, each, 0);
-    draft.applies(update, each, 0);
-  }
+  draft.apply(update, reduces, 0);
   for (std::size_t k = 0; k < options.broadcasts.size(); ++k) {
     const std::uint32_t broadcast =
         add_exchange(draft, operation_name("C", k), reduce, Kind::broadcast, options.broadcasts[k],
@@ -73,10 +68,9 @@ Program zero_program(const std::vector<LayerTimes>& layers, const std::vector<Bu
   }
   const std::uint32_t ready =
       options.encode.value > 0 ? draft.compute("E", compute, Kind::encode, options.encode) : update;
-  std::vector<std::uint32_t> gathers(buckets.size());
+  const std::vector<std::uint32_t> gathers =
+      add_gathers(draft, "G", reduce, Kind::allgather, buckets);
   for (const std::uint32_t g : forward_order(buckets)) {
-    gathers[g] =
-        add_exchange(draft, operation_name("G", g), reduce, Kind::allgather, buckets[g].gather, g);
     draft.wait(gathers[g], ready, 0);
     if (first.decodes[g] != kAllRanks) {
       draft.wait(first.decodes[g], gathers[g], 1);

@@ -26,28 +26,9 @@ private:
 };
 
 double weight_of(const UnitLayer& part, Kind kind) {
-  switch (kind) {
-  case Kind::forward:
-    return part.forward_s;
-  case Kind::backward:
-    return part.backward_s;
-  case Kind::update:
-  case Kind::select:
-  case Kind::encode:
-  case Kind::decode:
-  case Kind::outer_update:
-  case Kind::step:
-  case Kind::allreduce:
-  case Kind::reduce:
-  case Kind::broadcast:
-  case Kind::reduce_scatter:
-  case Kind::allgather:
-  case Kind::push:
-  case Kind::pull:
-  case Kind::other:
-    return part.bytes;
-  }
-  return part.bytes;
+  return kind == Kind::forward    ? part.forward_s
+         : kind == Kind::backward ? part.backward_s
+                                  : part.bytes;
 }
 
 std::string layer_name(const ProgramLabels& labels, std::size_t layer) {

@@ -6,13 +6,198 @@
 #include <fmt/core.h>
 
 #include "base/error.hpp"
-#include "programs/job/network_job_async.hpp"
 #include "programs/job/network_job_flows.hpp"
 #include "programs/job/network_job_program.hpp"
+#include "programs/job/server_traffic.hpp"
 
 namespace stepsim::programs {
 
 namespace {
+
+// A job with asynchronous parameter servers (PIP 3.3). Every worker computes, pushes its gradient
+// in one part per server, and continues when all its parts have come back and the staleness bound,
+// if there is one, permits it (TRN 4.7). Parts are even, or with JobServers::whole the pieces that
+// the server has.
+//
+//   worker   compute -> push to all servers -> all parts back -> compute ..
+//   server   push arrives -> added, one after the other -> the part is sent back
+//
+// An update is complete when its last part is added. Its staleness is the number of updates by
+// other workers since the worker's previous update. The ports of workers and servers belong to the
+// network, in which pushes share them.
+class AsyncServerJob : public ServerSide {
+public:
+  // `job` must outlive the object. Throws SimulationError for 2^24 or more pairs of a worker and a
+  // server.
+  explicit AsyncServerJob(const NetworkJob& job)
+      : ServerSide(job), jitter_(spec_.async->variability, job.workers),
+        compute_s_(spec_.async->compute_s), total_(job.iterations * job.workers),
+        workers_(job.workers), progress_(job.workers, spec_.async->staleness_bound),
+        part_bytes_(servers_) {
+    if (std::uint64_t{job.workers} * servers_ >= events::EventQueue<double>::kMaxIds) {
+      throw SimulationError(std::to_string(job.workers) + " workers and " +
+                            std::to_string(servers_) +
+                            " servers are more than 16777215 pairs on a simulated network");
+    }
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < job.pieces.size(); ++i) {
+      sum += job.pieces[i].bytes;
+      part_bytes_[i % servers_] += spec_.whole ? job.pieces[i].bytes : 0; // in turn
+    }
+    for (std::uint32_t server = 0; !spec_.whole && server < servers_; ++server) {
+      part_bytes_[server] = even_part(sum, server);
+    }
+    for (std::uint32_t worker = 0; worker < job.workers; ++worker) {
+      compute(0, worker);
+    }
+  }
+
+  // The time of the next event of the job itself; infinity if there is none.
+  [[nodiscard]] double next_time() const {
+    return std::min(computing_.next_or_never(), ServerSide::next_time());
+  }
+
+  // Processes all events until `now`: additions before pushes, so that what has arrived comes
+  // before what leaves now.
+  void advance(double now) {
+    while (next_time() <= now) {
+      additions_.drain(now, [&](const auto& addition) {
+        ++events_;
+        added(now, addition.id() / servers_, addition.id() % servers_);
+      });
+      if (inner_) {
+        inner_->drain(now, [&](const InnerLinks::Part& part) { take_near(now, part); });
+      }
+      computing_.drain(now, [&](const auto& end) {
+        ++events_;
+        push(now, end.id());
+      });
+    }
+  }
+
+  // Tells the job that a message of send() has arrived.
+  void delivered(double now, const JobMessage& message) {
+    if (message.part == MessagePart::gradient) {
+      arrived(now, message.src, server_at(message.dst));
+    } else {
+      received(now, message.dst);
+    }
+  }
+
+  // Appends the messages that are passed to the network now.
+  void send(double /*now*/, std::vector<JobMessage>& messages) {
+    messages.insert(messages.end(), outbox_.begin(), outbox_.end());
+    outbox_.clear();
+  }
+
+  [[nodiscard]] bool finished() const { return received_ == total_; }
+
+  // Fast workers make more iterations than slow ones.
+  void record(JobResult& result) const {
+    result.updates = progress_.updates();
+    std::int64_t most = 1;
+    for (const AsyncUpdate& update : result.updates) {
+      most = std::max(most, progress_.iterations(update.worker));
+      result.end_s = std::max(result.end_s, update.received_s);
+    }
+    result.iterations.resize(static_cast<std::size_t>(most));
+  }
+
+private:
+  struct Worker {
+    std::uint32_t to_add = 0, to_receive = 0; // parts that are not added, not received yet
+    double pushed_s = 0;
+  };
+
+  void compute(double now, std::uint32_t worker) {
+    computing_.push(now + jitter_.compute(worker, progress_.begin(worker, now)) * compute_s_,
+                    worker);
+  }
+
+  // Gradients beyond those of the run are not sent.
+  void push(double now, std::uint32_t worker) {
+    if (pushed_ == total_) {
+      return;
+    }
+    ++pushed_;
+    Worker& x = workers_[worker];
+    x.pushed_s = now;
+    const auto parts = static_cast<std::uint32_t>(
+        std::ranges::count_if(part_bytes_, [](std::int64_t bytes) { return bytes > 0; }));
+    x.to_add = x.to_receive = std::max(1U, parts);
+    if (parts == 0) {
+      added(now, worker, servers_); // by none of them
+    }
+    for (std::uint32_t server = 0; server < servers_; ++server) {
+      if (part_bytes_[server] > 0) {
+        hand_over(now, worker, server, MessagePart::gradient);
+      }
+    }
+  }
+
+  void take_near(double now, const InnerLinks::Part& part) {
+    part.push ? arrived(now, part.worker, part.server) : received(now, part.worker);
+  }
+
+  // A part that stays on its host goes over the inner link, unless the worker is the server.
+  void hand_over(double now, std::uint32_t worker, std::uint32_t server, MessagePart part) {
+    const bool push = part == MessagePart::gradient;
+    if (on_one_host(worker, server)) {
+      const InnerLinks::Part near{.push = push, .worker = worker, .server = server};
+      if (!send_near(now, near, part_bytes_[server])) {
+        take_near(now, near);
+      }
+      return;
+    }
+    JobMessage& message = outbox_.emplace_back();
+    message.iteration = progress_.iterations(worker);
+    message.part = part;
+    message.src = push ? worker : rank_of(server);
+    message.dst = push ? rank_of(server) : worker;
+    message.start_s = now;
+    message.size_bytes = part_bytes_[server];
+  }
+
+  void arrived(double now, std::uint32_t worker, std::uint32_t server) {
+    double& free = adder_free_s_[server];
+    free = std::max(free, now) + static_cast<double>(part_bytes_[server]) *
+                                     (spec_.add_s_per_byte + spec_.encode_s_per_byte);
+    additions_.push(free, worker * servers_ + server);
+  }
+
+  void added(double now, std::uint32_t worker, std::uint32_t server) {
+    Worker& x = workers_[worker];
+    if (--x.to_add == 0) {
+      progress_.add(worker, x.pushed_s, now,
+                    [&](std::uint32_t other, double time) { compute(time, other); });
+    }
+    if (server == servers_) {
+      received(now, worker);
+    } else {
+      hand_over(now, worker, server, MessagePart::parameter);
+    }
+  }
+
+  void received(double now, std::uint32_t worker) {
+    if (--workers_[worker].to_receive == 0) {
+      ++received_;
+      if (progress_.receive(worker, now)) {
+        compute(now, worker);
+      }
+    }
+  }
+
+  layers::Jitter jitter_;
+  double compute_s_ = 0;
+  std::int64_t total_;        // number of updates of the run
+  std::int64_t pushed_ = 0;   // updates that have left a worker
+  std::int64_t received_ = 0; // updates whose weights are back
+  std::vector<Worker> workers_;
+  AsyncProgress progress_;
+  std::vector<std::int64_t> part_bytes_; // [server] of every gradient
+  events::EventQueue<double> computing_; // id: worker
+  std::vector<JobMessage> outbox_;
+};
 
 using AnyJob = std::variant<AsyncServerJob, ProgramJob>;
 
@@ -203,18 +388,6 @@ private:
 };
 
 } // namespace
-
-std::uint32_t NetworkJob::communicators() const {
-  return servers ? 1 : std::max<std::uint32_t>(1, exchange_streams(program->program).count);
-}
-
-std::vector<std::uint64_t> first_connections(std::span<const NetworkJob> jobs) {
-  std::vector<std::uint64_t> first{0};
-  for (const NetworkJob& job : jobs) {
-    first.push_back(first.back() + job.communicators() * job.hosts.size() * job.hosts.size());
-  }
-  return first;
-}
 
 JobsResult run_network_jobs(const JobNetwork& network, std::span<const NetworkJob> jobs) {
   assert(network.fabric && !jobs.empty() && "jobs run on a fabric");

@@ -3,6 +3,8 @@
 
 #include "programs/job/network_job_flows.hpp"
 
+#include "programs/job/network_job_program.hpp"
+
 namespace stepsim::programs {
 
 namespace {
@@ -48,6 +50,18 @@ links::DropRule drop_rule(const JobMessage& message, const MessageClass& of) {
 }
 
 } // namespace
+
+std::uint32_t NetworkJob::communicators() const {
+  return servers ? 1 : std::max<std::uint32_t>(1, exchange_streams(program->program).count);
+}
+
+std::vector<std::uint64_t> first_connections(std::span<const NetworkJob> jobs) {
+  std::vector<std::uint64_t> first{0};
+  for (const NetworkJob& job : jobs) {
+    first.push_back(first.back() + job.communicators() * job.hosts.size() * job.hosts.size());
+  }
+  return first;
+}
 
 FlowMessages::FlowMessages(const JobNetwork& network, std::span<const NetworkJob> jobs)
     : network_(network), jobs_(jobs), first_connections_(first_connections(jobs)),

@@ -149,19 +149,25 @@ bool is_largest_of_lines(const collectives::Collective& collective) {
          !(collective.homogeneous() && collectives::closed_form(collective));
 }
 
-buckets::Cost convex_cost(std::function<double(double bytes)> seconds) {
-  return {.base = buckets::CurveCost{
-              .seconds = [times = std::make_shared<ConvexTimes>(std::move(seconds))](double bytes) {
-                return bytes > 0 ? (*times)(bytes) : 0.0;
-              }}};
+template <class Times> buckets::Cost interpolated_cost(std::function<double(double)> seconds) {
+  return {.base = buckets::CurveCost{[times = std::make_shared<Times>(std::move(seconds))](
+                                         double bytes) { return (*times)(bytes); }}};
+}
+
+// `evaluate` of the collective for each size.
+std::function<double(double bytes)> by_bytes(const collectives::Collective& collective,
+                                             double (*evaluate)(const collectives::Collective&)) {
+  return [collective, evaluate](double bytes) {
+    collectives::Collective asked = collective;
+    asked.bytes = bytes;
+    return evaluate(collectives::with_chosen_algorithm(std::move(asked)));
+  };
 }
 
 } // namespace
 
 buckets::Cost sampled_cost(std::function<double(double bytes)> seconds) {
-  return {.base = buckets::CurveCost{
-              .seconds = [times = std::make_shared<SampledTimes>(std::move(seconds))](
-                             double bytes) { return bytes > 0 ? (*times)(bytes) : 0.0; }}};
+  return interpolated_cost<SampledTimes>(std::move(seconds));
 }
 
 namespace {
@@ -175,11 +181,9 @@ buckets::Cost planned_cost(const collectives::Collective& collective, bool& boun
   collectives::Collective probe = collective;
   probe.options.chunking = collectives::Chunking::real;
   if (collective.links.fabric) {
-    return sampled_cost([probe](double bytes) {
-      collectives::Collective asked = probe;
-      asked.bytes = bytes;
-      return collectives::events(collectives::with_chosen_algorithm(std::move(asked))).seconds;
-    });
+    return sampled_cost(by_bytes(probe, [](const collectives::Collective& asked) {
+      return collectives::events(asked).seconds;
+    }));
   }
   probe.bytes = 1; // one that sends nothing has no links to differ in
   if (collective.algorithm != collectives::AlgorithmId::automatic && probe.homogeneous()) {
@@ -192,29 +196,23 @@ buckets::Cost planned_cost(const collectives::Collective& collective, bool& boun
   if (std::optional<collectives::PreparedForm> prepared = collectives::prepare(probe)) {
     const auto form = std::make_shared<const collectives::PreparedForm>(*std::move(prepared));
     return {.base = buckets::CurveCost{
-                .seconds =
-                    [form](double bytes) { return bytes > 0 ? form->at(bytes).form.seconds : 0.0; },
+                .seconds = [form](double bytes) { return form->at(bytes).form.seconds; },
                 .least =
                     [form](double low, double high) {
                       const collectives::Line line = form->least_line(low, high);
                       return buckets::LinearCost{line.startup_s, line.per_byte_s};
                     }}};
   }
-  const auto seconds = [probe](double bytes) {
-    collectives::Collective asked = probe;
-    asked.bytes = bytes;
-    return planned_seconds(collectives::with_chosen_algorithm(std::move(asked)));
-  };
+  const std::function<double(double)> seconds = by_bytes(probe, planned_seconds);
   collectives::Collective large = probe;
   large.bytes = 1 << 20;
   if (is_costly(large)) {
     return sampled_cost(seconds);
   }
   if (is_largest_of_lines(large)) {
-    return convex_cost(seconds);
+    return interpolated_cost<ConvexTimes>(seconds);
   }
-  return {.base = buckets::CurveCost{
-              .seconds = [seconds](double bytes) { return bytes > 0 ? seconds(bytes) : 0.0; }}};
+  return {.base = buckets::CurveCost{seconds}};
 }
 
 } // namespace
@@ -238,13 +236,9 @@ buckets::Cost merge_cost(const collectives::Collective& collective,
   if (!collectives::max_plus_defined(probe)) {
     return cost;
   }
-  const auto seconds = [probe](double bytes) {
-    collectives::Collective asked = probe;
-    asked.bytes = bytes;
-    return collectives::max_plus(asked).seconds;
-  };
-  cost.base = convex_cost(seconds).base;
-  return cost;
+  return interpolated_cost<ConvexTimes>(by_bytes(probe, [](const collectives::Collective& swept) {
+    return collectives::max_plus(swept).seconds;
+  }));
 }
 
 ExchangeTimes::ExchangeTimes(collectives::Collective collective,

@@ -15,35 +15,29 @@ struct Arrival {
 // another order differ by arrive together, in the order of workers.
 class Arrivals {
 public:
-  void push(double time, std::uint32_t worker) { later_.push({time, worker}); }
+  void push(double time, std::uint32_t worker) { later_.emplace(time, worker); }
   Arrival pop() {
     if (together_.empty()) {
       constexpr double kRounding = 1e-11;
-      together_until_ = later_.top().time * (1 + kRounding);
+      together_until_ = later_.top().first * (1 + kRounding);
     }
-    for (; !later_.empty() && later_.top().time <= together_until_; later_.pop()) {
-      together_.push(later_.top());
+    for (; !later_.empty() && later_.top().first <= together_until_; later_.pop()) {
+      together_.emplace(later_.top().second, later_.top().first);
     }
-    const Arrival next = together_.top();
+    const auto [worker, time] = together_.top();
     together_.pop();
-    return next;
+    return {time, worker};
   }
 
 private:
-  struct Later {
-    bool operator()(const Arrival& a, const Arrival& b) const { return a.time > b.time; }
-  };
-  struct HigherWorker {
-    bool operator()(const Arrival& a, const Arrival& b) const { return a.worker > b.worker; }
-  };
-  std::priority_queue<Arrival, std::vector<Arrival>, Later> later_;
-  std::priority_queue<Arrival, std::vector<Arrival>, HigherWorker> together_;
+  template <class Key> using Ascending = std::priority_queue<Key, std::vector<Key>, std::greater<>>;
+  Ascending<std::pair<double, std::uint32_t>> later_;
+  Ascending<std::pair<std::uint32_t, double>> together_;
   double together_until_{};
 };
 
 struct Server {
   double free_in = 0, free_add = 0, free_out = 0;
-  std::int64_t version = 0;
 };
 
 struct Served {
@@ -142,55 +136,27 @@ double server_round_end(std::vector<double> ready_s, const ServerLink& link, boo
 
 AsyncTimes run_async(const AsyncInput& input) {
   assert(input.workers >= 1 && input.servers >= 1 && input.iterations >= 1 && "counts from 1");
-  struct Worker {
-    std::int64_t iterations{}; // updates whose weights are back
-    std::int64_t read_version{};
-    bool held{};        // the next iteration is not under way
-    double held_up_s{}; // before the iteration under way
-    double received{};
-  };
   const auto total = static_cast<std::size_t>(input.iterations * input.workers);
   const layers::Jitter jitter(input.variability, input.workers);
-  std::vector<Worker> workers(input.workers);
+  AsyncProgress progress(input.workers, input.staleness_bound);
   Arrivals arrivals;
   const auto compute = [&](std::uint32_t w, double start) {
-    Worker& worker = workers[w];
-    worker.held = false;
-    worker.held_up_s = start - worker.received;
-    const double seconds = jitter.compute(w, worker.iterations + 1) * input.compute_s;
+    const double seconds = jitter.compute(w, progress.begin(w, start)) * input.compute_s;
     arrivals.push(start + seconds + input.link.latency_s, w);
   };
   for (std::uint32_t w = 0; w < input.workers; ++w) {
     compute(w, 0);
   }
-  StalenessBound bound(input.workers, input.staleness_bound);
-
-  std::vector<AsyncUpdate> updates;
-  updates.reserve(total);
   Server server;
-  while (updates.size() < total) {
+  while (progress.updates().size() < total) {
     const Arrival next = arrivals.pop();
     const Served served = serve(server, input, next.time);
-    Worker& worker = workers[next.worker];
-    const std::int64_t staleness = server.version - worker.read_version;
-    worker.read_version = ++server.version;
-    worker.received = served.received;
-    ++worker.iterations;
-    updates.push_back(
-        {next.worker, next.time, served.applied, served.received, staleness, worker.held_up_s});
-    if (bound.complete(next.worker)) { // its push is what held workers wait for
-      for (std::uint32_t w = 0; w < input.workers; ++w) {
-        if (workers[w].held && bound.may_start(workers[w].iterations)) {
-          compute(w, std::max(workers[w].received, served.applied));
-        }
-      }
-    }
-    worker.held = !bound.may_start(worker.iterations);
-    if (!worker.held) {
-      compute(next.worker, worker.received);
+    progress.add(next.worker, next.time, served.applied, compute);
+    if (progress.receive(next.worker, served.received)) {
+      compute(next.worker, served.received);
     }
   }
-  return times_of(input, jitter, std::move(updates));
+  return times_of(input, jitter, progress.updates());
 }
 
 AsyncTimes async_times(const AsyncInput& input, std::vector<AsyncUpdate> updates) {

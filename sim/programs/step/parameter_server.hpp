@@ -102,35 +102,69 @@ struct AsyncTimes {
 // With a serial server the second term is p (push + pull + add) / S. Source: PIP 4 (derived).
 [[nodiscard]] double async_period(const AsyncInput& input);
 
-// The rule of stale synchronous parameter servers (TRN 4.7): a worker computes iteration t only
-// after the pushes of iteration t - 1 - s of all workers have been added. Without a bound s, no
-// worker waits.
+// What asynchronous workers have done so far: their updates, each with its staleness. By the rule
+// of stale synchronous parameter servers (TRN 4.7) a worker computes iteration t only after the
+// pushes of iteration t - 1 - s of all workers have been added. Without a bound s, no worker waits.
 
-class StalenessBound {
+class AsyncProgress {
 public:
-  StalenessBound(std::uint32_t workers, std::optional<std::int64_t> bound)
-      : bound_(bound), completed_(workers), behind_(workers) {}
+  AsyncProgress(std::uint32_t workers, std::optional<std::int64_t> bound)
+      : bound_(bound), workers_(workers), behind_(workers) {}
 
-  // Records that a push of the worker has been added. Returns true if this raises the number of
-  // pushes that every worker has, so that waiting workers may start.
-  bool complete(std::uint32_t worker) {
-    if (completed_[worker]++ > common_ || --behind_ > 0) {
-      return false;
+  // A worker computes from `now` on. Returns its iteration, from 1.
+  std::int64_t begin(std::uint32_t worker, double now) {
+    workers_[worker].held = false;
+    workers_[worker].held_up_s = now - workers_[worker].received_s;
+    return workers_[worker].iterations + 1;
+  }
+  // Its push, which arrived at `arrive_s`, has been added. Calls start(other, time) for every
+  // worker that waited for it.
+  template <class Start>
+  void add(std::uint32_t worker, double arrive_s, double applied_s, const Start& start) {
+    Worker& x = workers_[worker];
+    const auto version = static_cast<std::int64_t>(updates_.size());
+    updates_.push_back(
+        {worker, arrive_s, applied_s, applied_s, version - x.read_version, x.held_up_s});
+    x.read_version = version + 1;
+    if (x.added++ > common_ || --behind_ > 0) {
+      return;
     }
-    ++common_;
-    behind_ = std::ranges::count(completed_, common_);
-    return true;
+    behind_ = std::ranges::count(workers_, ++common_, &Worker::added);
+    for (std::uint32_t other = 0; other < workers_.size(); ++other) {
+      if (workers_[other].held && may_start(workers_[other])) {
+        start(other, std::max(workers_[other].received_s, applied_s));
+      }
+    }
   }
-  // Whether a worker that has finished `iterations` iterations may start the next one.
-  [[nodiscard]] bool may_start(std::int64_t iterations) const {
-    return !bound_ || iterations - *bound_ <= common_;
+  // Its weights are back. Returns whether it may compute on.
+  [[nodiscard]] bool receive(std::uint32_t worker, double now) {
+    Worker& x = workers_[worker];
+    updates_[static_cast<std::size_t>(x.read_version - 1)].received_s = x.received_s = now;
+    ++x.iterations;
+    x.held = !may_start(x);
+    return !x.held;
   }
+  [[nodiscard]] std::int64_t iterations(std::uint32_t worker) const { // whose weights are back
+    return workers_[worker].iterations;
+  }
+  [[nodiscard]] const std::vector<AsyncUpdate>& updates() const { return updates_; }
 
 private:
+  struct Worker {
+    std::int64_t iterations{}, added{}; // whose weights are back, whose pushes were added
+    std::int64_t read_version{};        // number of updates in the weights of the worker
+    double received_s{}, held_up_s{};   // held up before the iteration under way
+    bool held{};                        // the next iteration is not under way
+  };
+  [[nodiscard]] bool may_start(const Worker& worker) const {
+    return !bound_ || worker.iterations - *bound_ <= common_;
+  }
+
   std::optional<std::int64_t> bound_;
-  std::vector<std::int64_t> completed_; // [worker]: pushes that were added
-  std::int64_t common_ = 0;             // least number of pushes over all workers
-  std::int64_t behind_;                 // number of workers with exactly `common_` pushes
+  std::vector<Worker> workers_;
+  std::int64_t common_ = 0; // least number of pushes over all workers
+  std::int64_t behind_;     // number of workers with exactly `common_` pushes
+  std::vector<AsyncUpdate> updates_;
 };
 
 } // namespace stepsim::programs

@@ -31,16 +31,12 @@ double wire_seconds(const Scenario& scenario, const collectives::CompressedExcha
   return collectives::exchange_time(exchange, scenario.communication.compression, method).seconds;
 }
 
-double sum(const ChannelTimes& times) {
-  return times.staging_s + times.wire_s + times.merge_s + times.scatter_s;
-}
-
 // Channel seconds of a bucket of `bytes` dense bytes, of which a value has `value_bytes`.
 double planned_seconds(const Scenario& scenario, const collectives::Collective& base,
                        double value_bytes, double bytes) {
   const collectives::CompressedExchange exchange = collectives::compressed_exchange(
       scenario.communication.compression, part_of_bytes(bytes, value_bytes), base);
-  return sum(channel_times(scenario, exchange, wire_seconds(scenario, exchange), bytes));
+  return channel_times(scenario, exchange, wire_seconds(scenario, exchange), bytes).exchange_s();
 }
 
 // The line of a code whose exchange of any size is one all-reduce of as many parts of its bytes.
@@ -88,7 +84,8 @@ buckets::Cost low_rank_cost(const Scenario& scenario, const collectives::Collect
                          extra_cost(scenario).startup_s;
   const auto bytes = static_cast<double>(all.bytes.value);
   const double seconds =
-      sum(channel_times(scenario, exchange(base), wire_seconds(scenario, exchange(base)), bytes));
+      channel_times(scenario, exchange(base), wire_seconds(scenario, exchange(base)), bytes)
+          .exchange_s();
   return {.base = buckets::LinearCost{startup,
                                       bytes > 0 ? std::max(0.0, seconds - startup) / bytes : 0}};
 }

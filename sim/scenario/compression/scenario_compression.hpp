@@ -94,6 +94,7 @@ void check_custom(io::Fields& fields, const collectives::Compression& compressio
 // Seconds that a compressed exchange occupies the channel, with copies and synchronisation.
 struct ChannelTimes {
   double staging_s{}, wire_s{}, merge_s{}, scatter_s{};
+  [[nodiscard]] double exchange_s() const { return staging_s + wire_s + merge_s + scatter_s; }
 };
 // The times of an exchange that takes `wire_s` on the wire, for `dense_bytes` of gradients.
 [[nodiscard]] ChannelTimes channel_times(const Scenario& scenario,
