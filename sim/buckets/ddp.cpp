@@ -111,20 +111,16 @@ std::vector<Placed> buckets_of(const Problem& problem, DdpMode mode, Limits limi
   return buckets;
 }
 
-// The next bucket in launch order: never ready before an earlier one. Items ascend.
-void add_launched(const Problem& problem, std::vector<std::uint32_t> items, Plan& plan) {
-  const Seconds before =
-      plan.groups.empty() ? problem.items.front().ready : plan.groups.back().ready;
-  const Seconds ready = std::max(before, problem.items[items.back()].ready);
-  plan.groups.emplace_back().items = std::move(items);
-  plan.groups.back().ready = ready;
-}
-
 Plan plan_within(const Problem& problem, DdpMode mode, Limits limits) {
   Plan plan;
+  Seconds ready = problem.items.front().ready;
   for (Placed& bucket : buckets_of(problem, mode, limits)) {
-    std::sort(bucket.items.begin(), bucket.items.end());
-    add_launched(problem, std::move(bucket.items), plan);
+    Group group;
+    group.items = std::move(bucket.items);
+    std::sort(group.items.begin(), group.items.end());
+    ready = std::max(ready, problem.items[group.last()].ready);
+    group.ready = ready; // launched in list order: never before an earlier bucket
+    plan.groups.push_back(std::move(group));
   }
   return plan;
 }
@@ -180,24 +176,6 @@ std::string caps_settings(const ScheduleOptions& options) {
     text += (i == 0 ? "" : ", ") + base::shortest(options.caps_mib[i]);
   }
   return text + " MiB";
-}
-
-Plan plan_trace(const Problem& problem, const ScheduleOptions& /*options*/) {
-  std::map<std::int64_t, std::vector<std::uint32_t>> members; // by measured bucket
-  for (std::uint32_t i = 0; i < problem.items.size(); ++i) {
-    assert(problem.items[i].bucket >= 0 && "every item has a bucket");
-    members[problem.items[i].bucket].push_back(i);
-  }
-  Plan plan;
-  for (auto& [bucket, items] : members) {
-    add_launched(problem, std::move(items), plan);
-  }
-  return plan;
-}
-
-std::string groups_settings(const ScheduleOptions& options) {
-  return (options.schedule_name.empty() ? "" : options.schedule_name + ": ") +
-         std::to_string(options.groups.size()) + " groups of layers";
 }
 
 } // namespace stepsim::buckets

@@ -1,4 +1,4 @@
-// Planners that go through the items once and decide each merge at once. MER 5.1, 5.5.
+// Never wait: whenever the channel is free, everything that is ready goes as one message. MER 5.5.
 #include "buckets/schedules.hpp"
 
 #include <algorithm>
@@ -6,21 +6,6 @@
 #include "buckets/planner_options.hpp"
 
 namespace stepsim::buckets {
-
-Plan plan_wfbp(const Problem& problem, const ScheduleOptions& /*options*/) {
-  Plan plan;
-  plan.groups.reserve(problem.items.size());
-  for (std::size_t item = 0; item < problem.items.size(); ++item) {
-    add_run(plan, problem, item, item);
-  }
-  return plan;
-}
-
-Plan plan_single(const Problem& problem, const ScheduleOptions& /*options*/) {
-  Plan plan;
-  add_run(plan, problem, 0, problem.items.size() - 1);
-  return plan;
-}
 
 Plan plan_eager(const Problem& problem, const ScheduleOptions& /*options*/) {
   Plan plan;
