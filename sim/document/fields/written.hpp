@@ -112,10 +112,8 @@ template <auto Member, class Source> [[nodiscard]] Json value_of(const Source& s
 }
 
 // The name of a member, without its struct.
-template <auto Member> [[nodiscard]] constexpr std::string_view member_name() {
-  const std::string_view text = __PRETTY_FUNCTION__;
-  const std::string_view full = text.substr(0, text.find_first_of("];", text.find("Member = ")));
-  return full.substr(full.rfind(':') + 1);
+template <auto Member> [[nodiscard]] constexpr auto member_name() {
+  return base::last_name(__PRETTY_FUNCTION__, sizeof(__PRETTY_FUNCTION__) - 2);
 }
 
 // A text as an argument of a template.
@@ -129,8 +127,10 @@ template <auto Member, Literal Before, Literal After>
 inline constexpr auto kNameBetween = [] {
   constexpr std::string_view name = member_name<Member>();
   std::array<char, Before.text.size() + name.size() + After.text.size()> all{};
-  std::ranges::copy(After.text,
-                    std::ranges::copy(name, std::ranges::copy(Before.text, all.begin()).out).out);
+  char* at = all.data();
+  for (const std::string_view part : {Before.view(), name, After.view()}) {
+    at = std::copy(part.begin(), part.end(), at);
+  }
   return all;
 }();
 
