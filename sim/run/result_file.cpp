@@ -138,7 +138,7 @@ const LongList* find_long_list(std::string_view key) {
 }
 
 // Every direction of every link; of a run that simulates one exchange at a time, over all of them.
-std::vector<NamedLink> links_of(const Result& result) {
+std::vector<NamedLink> links_in(const Result& result) {
   return result.links.empty()
              ? std::vector<NamedLink>()
              : named_links(result.scenario->cluster.fabric->fabric(), result.links);
@@ -194,7 +194,7 @@ constexpr auto kResult = std::to_array<Written<Result>>({
     io::list_row<&Result::layers, kLayer, "One layer.">("Layers in a steady step."),
     io::list_row<kLinkUse, "One direction of a link.">("links",
                                                        "Directions of links of the topology.",
-                                                       [](const Result& r) { return links_of(r); }),
+                                                       [](const Result& r) { return links_in(r); }),
     io::list_row<&Result::tensors, kTensor, "One message of packets.">(
         "Messages of the last iteration, packet level."),
     io::list_row<&Result::jobs, kJob, "One job.">("Jobs, where the workload is a list of them."),
