@@ -17,7 +17,8 @@ inline constexpr auto kIntervalPart = std::to_array<io::Written<IntervalPart>>({
     io::row<&IntervalPart::at_low>("The same one standard deviation below.").example("-0.08"),
     io::row<&IntervalPart::factor>(
         "Name of the factor; estimate is that of computing for a GPU, library the "
-        "model of a library, rest what differs between runs whose factors are known.")
+        "model of a library, ring_Bps and nic_Bps are rates of its node type, rest what differs "
+        "between runs whose factors are known.")
         .example(R"("c_cloud")"),
     io::row<&IntervalPart::share>("Its share of the squared width above the iteration time.")
         .example("0.7"),
