@@ -60,13 +60,9 @@ void fill_compression(const Scenario& scenario, std::span<const ProgramUnit> uni
 }
 
 // Seconds of exchanges on the binding path, per step. Where too few iterations were run to follow
-// the path, only the exposed communication is known.
+// the path, and their program has no cycle, only the exposed communication is known.
 double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
                          const EvaluatedProgram& found, const Summary& summary) {
-  const std::int64_t discard = std::max<std::int64_t>(1, discarded_iterations(scenario));
-  if (discard >= found.times.iterations) {
-    return *summary.exposed_communication_s;
-  }
   if (found.network) { // a program whose exchanges last as long as their messages did
     ScenarioProgram measured = made;
     measured.program.interference.exchange = 1; // is in what was measured
@@ -87,9 +83,12 @@ double exchanges_on_path(const Scenario& scenario, const ScenarioProgram& made,
   if (by_recurrence && found.times.period_s && found.times.repeats_from < found.times.iterations) {
     return programs::cycle_exchange_s(program, made.layout, found.times) / program.steps;
   }
+  const std::int64_t discard = std::max<std::int64_t>(1, discarded_iterations(scenario));
   programs::BindingPath path;
   if (by_recurrence) { // which has not settled yet
     path = programs::critical_cycle(program, programs::steady_state(program));
+  } else if (discard >= found.times.iterations) {
+    return *summary.exposed_communication_s;
   } else {
     std::optional<programs::OperationTimes> own;
     if (varies && found.times.columns > 0) {

@@ -122,3 +122,15 @@ TEST_CASE("a switch that adds slowly is the bandwidth, one that starts late the 
   CHECK(with(R"("nvls_Bps": 1e9)") == "bandwidth");
   CHECK(with(R"("nvls_Bps": 1e12, "nvls_startup_s": 1e-2)") == "latency");
 }
+
+// Exchanges are 6 of 10 ms of the path, of which 4 ms are exposed: by these alone computing would
+// bound the step.
+TEST_CASE("one iteration has the bottleneck of many") {
+  for (const std::string model : {"", R"("model": "flow", )"}) {
+    for (const std::string iterations : {"1", "10"}) {
+      CHECK(bottleneck(R"("training": {"iterations": )" + iterations + "}",
+                       model + R"("bandwidth_Bps": 2.45e9, )", R"("schedule": "wfbp")",
+                       R"("latency_s": 1e-5)") == "bandwidth");
+    }
+  }
+}
