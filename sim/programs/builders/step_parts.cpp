@@ -32,7 +32,10 @@ std::vector<std::uint32_t> merged_layers(const std::vector<BucketTimes>& buckets
   std::vector<std::uint32_t> merged(layers);
   std::size_t begin = 0; // layer of the present run
   for (std::size_t l = 1; l < layers; ++l) {
-    begins[l] = begins[l] || !std::ranges::includes(buckets_of[begin], buckets_of[l]);
+    const std::vector<std::uint32_t>& all = buckets_of[begin];
+    const bool has =
+        std::includes(all.begin(), all.end(), buckets_of[l].begin(), buckets_of[l].end());
+    begins[l] = begins[l] || !has;
     begin = begins[l] ? l : begin;
     merged[l] = merged[l - 1] + (begins[l] ? 1 : 0);
   }
