@@ -41,7 +41,7 @@ double busy_seconds(const SendTimes& times) {
 
 namespace {
 
-// What the clock runs for a message of `data_s`.
+// How far the clock moves until a message that alone takes `data_s` seconds has been sent.
 double clock_span(ChannelShares shares, double data_s) {
   return shares == ChannelShares::equal ? data_s : data_s > 0 ? 1.0 : 0.0;
 }

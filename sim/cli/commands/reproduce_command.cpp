@@ -131,7 +131,7 @@ void write_folder(const Reproduced& all, const fs::path& folder) {
   }
 }
 
-// What docs/ holds of the papers, by path below it, besides `texts`.
+// Adds the pages and figures of the papers to `texts`, by their paths below docs/.
 FileTexts pages_of(const std::vector<Reproduced>& papers, FileTexts texts, bool all) {
   for (const Reproduced& each : papers) {
     add_figures(texts, each, "images/reproduce/", "reproduce/");

@@ -99,7 +99,7 @@ CLI::Option* add_over_flag(CLI::App& app, ScenarioFlags& flags);
 // --over varies, and as blame_flag() does; else throws `error` again.
 [[noreturn]] void rethrow_for_flags(const InputError& error, const io::Json& scenario,
                                     const ScenarioFlags& flags);
-// What `work` returns; its InputError is thrown as rethrow_for_flags() does.
+// Calls `work` and returns its result. An InputError of it is rethrown by rethrow_for_flags().
 template <class Work>
 auto of_flags(const io::Json& scenario, const ScenarioFlags& flags, const Work& work) {
   try {

@@ -114,7 +114,7 @@ private:
                     worker);
   }
 
-  // Gradients beyond those of the run are not sent.
+  // Workers stop sending once the run has as many updates as it should have.
   void push(double now, std::uint32_t worker) {
     if (pushed_ == total_) {
       return;
