@@ -270,7 +270,8 @@ Program without_exchanges(Program program) {
     operation.startup = {};
     operation.data = {};
     operation.entry = Entry::together;
-    if (operation.type == OperationType::delay && !counts[operation.stream]) {
+    if (operation.type == OperationType::delay &&
+        (operation.id == kWait || !counts[operation.stream])) {
       operation.seconds = {};
     }
   }

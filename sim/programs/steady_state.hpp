@@ -85,8 +85,9 @@ struct Derivative {
 [[nodiscard]] Derivative derivative(const SteadyState& state, std::span<const double> slopes);
 
 // The program without interference, in which exchanges take no time, nor do delays that only
-// exchanges wait for, such as the cycle time of Horovod. A delay keeps its time if its stream has a
-// compute operation, or if a compute or delay operation waits for a delay of its stream.
+// exchanges wait for, such as the cycle time of Horovod, nor a delay named kWait. Any other delay
+// keeps its time if its stream has a compute operation, or if a compute or delay operation waits
+// for a delay of its stream.
 [[nodiscard]] Program without_exchanges(Program program);
 
 // The program reduced to a single rank, which stands for all ranks if they are equal: every wait is

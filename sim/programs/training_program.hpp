@@ -82,6 +82,9 @@ struct Group {
 };
 inline constexpr std::uint32_t kAllRanks = std::numeric_limits<std::uint32_t>::max();
 
+// The name of a delay in which workers wait for each other, for a reason that is not known.
+inline constexpr std::string_view kWait = "wait";
+
 struct Operation {
   std::string id{};
   std::uint32_t stream{};

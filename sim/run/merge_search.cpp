@@ -40,8 +40,8 @@ bool merge_is_certified(const Scenario& scenario) {
   const Training& training = scenario.training;
   return training.algorithm == TrainingAlgorithm::sync_sgd && !accumulates_or_shards(scenario) &&
          !simulates_messages(scenario) && !is_simulated(scenario) && !training.overlap.any() &&
-         !scenario.variability.varies() && training.input.value == 0 && !is_compressed(scenario) &&
-         !communication.plan_cost && !communication.reduce_broadcast &&
+         !scenario.variability.varies() && training.input.value == 0 && training.wait.value == 0 &&
+         !is_compressed(scenario) && !communication.plan_cost && !communication.reduce_broadcast &&
          !scenario.cluster.network.planned_curve && waits_for_all(scenario);
 }
 

@@ -198,10 +198,11 @@ void fill_compute_interval(const Scenario& scenario, Summary& summary) {
 }
 
 void find_input_bound(const Scenario& scenario, Summary& summary) {
-  const double wait = summary.input_wait_s.value_or(0);
-  const double exposed = summary.exposed_communication_s.value_or(0);
+  const double unexplained = scenario.training.wait.value;
+  const double wait = summary.input_wait_s.value_or(0) + unexplained;
+  const double exposed = summary.exposed_communication_s.value_or(0) - unexplained;
   const double share = kWaitShare * step_of(summary);
-  const bool slowest = scenario.training.input_pipelined
+  const bool slowest = scenario.training.input_pipelined && unexplained == 0
                            ? !(exposed > share)
                            : wait > summary.compute_s.value_or(0) && wait > exposed;
   if (wait > share && slowest) {

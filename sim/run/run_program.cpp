@@ -262,7 +262,8 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
   fill_computing(scenario, made, *known.sums, found.alone, computing / steps,
                  std::min(computing, found.unselected) / steps, summary);
   // Pulls from a server on a worker's host may slow the last push, which takes longer than alone.
-  const double communication = std::max(found.communication_s, made.each ? exposed : 0);
+  const double communication = std::max(
+      found.communication_s + scenario.training.wait.value * steps, made.each ? exposed : 0);
   fill_communication(communication / steps, exposed / steps, summary);
   summary.input_wait_s = input_wait / steps;
   summary.straggler_wait_s = 0;

@@ -285,8 +285,10 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeF
   out.made_for = made_for;
   out.program = row_of(scenario).make(scenario, out);
   const Training& training = scenario.training;
-  if (training.input.value > 0) {
-    out.program = programs::with_input(out.program, training.input, training.input_pipelined);
+  if (training.input.value > 0 || training.wait.value > 0) {
+    out.program = programs::with_pauses(
+        out.program,
+        {.input = training.input, .pipelined = training.input_pipelined, .wait = training.wait});
   }
   out.program.interference = scenario.training.overlap;
   out.program.ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());

@@ -182,6 +182,7 @@ struct Training {
   bool input_pipelined = true;
   std::optional<Seconds> exchange;       // time of every dense exchange
   Seconds sync;                          // added to every exchange
+  Seconds wait;                          // per step, for reasons that nothing else gives
   double host_copy_Bps = 0;              // 0 = no staging through host memory
   programs::Interference overlap;        // slowdown of compute and exchanges that overlap
   bool overlap_given = false;            // whether the file says anything about it

@@ -101,12 +101,15 @@ void add_faster_network(const io::Json& tree, const Scenario& scenario, Changes&
         outer->latency_s.value_or(network.latency_s) / 2);
     add("twice the bandwidth of outer exchanges", io::key_of<&OuterNetwork::bandwidth_Bps>(),
         outer->bandwidth_Bps.value_or(network.bandwidth_Bps) * 2);
-  } else if (scenario.cluster.has_network && !network.curve && topology == nullptr) {
-    changes.push_back(
-        {"half the latency of the network",
-         half_latency(tree, "/cluster/network", network.latency_s, network.block_latency_s,
-                      !is_simulated(scenario) &&
-                          may_send_blocks(communication, options.inter_algorithm))});
+  } else if (scenario.cluster.has_network && topology == nullptr &&
+             (!network.curve || communication.question)) {
+    if (!communication.question) { // the library's model has latencies of its own
+      changes.push_back(
+          {"half the latency of the network",
+           half_latency(tree, "/cluster/network", network.latency_s, network.block_latency_s,
+                        !is_simulated(scenario) &&
+                            may_send_blocks(communication, options.inter_algorithm))});
+    }
     changes.push_back(
         {"twice the bandwidth of the network",
          {assigned(kNetworkPointer<&Network::bandwidth_Bps>, network.bandwidth_Bps * 2)}});

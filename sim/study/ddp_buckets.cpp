@@ -123,16 +123,14 @@ DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const SweepOption
     buckets.trace_step = Seconds{traced.step_s()};
     before = traced.record;
   }
-  const auto set_gain = [&](const TunePoint& point, const std::vector<std::string>& change) {
+  const auto set_gain = [&](const TunePoint& point) {
     buckets.step = Seconds{point.step_s()};
     const double before_s = buckets.trace_step.value_or(buckets.default_step).value;
     if (before_s > 0 && !before.is_null()) {
-      buckets.gain = gain_over(parsed, point.record, before, scenario, change, files);
+      buckets.gain = gain_over(parsed, point.record, before);
     }
   };
-  set_gain(*tuning.best,
-           {"/communication/schedule=ddp", std::string(row(Knob::bucket_bytes).pointer()) + "=" +
-                                               std::to_string(buckets.cap.value)});
+  set_gain(*tuning.best);
   buckets.no_list = no_list_of(problem, keys.ddp_mode);
   if (!buckets.no_list.empty()) {
     return buckets;
@@ -141,7 +139,7 @@ DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const SweepOption
   const TuneReference* merge = reference(tuning, kBestMerge);
   if (merge != nullptr && merge->point.step_s() < buckets.cap_step.value * (1 - kNearBest)) {
     schedule = buckets::Schedule::optimal;
-    set_gain(merge->point, {"/communication/schedule=optimal"});
+    set_gain(merge->point);
   }
   buckets.list = base::collected<Bytes>(plan_with(parsed, problem, schedule, buckets.cap).groups,
                                         &buckets::Group::bytes);

@@ -64,18 +64,6 @@ std::optional<ChangedStep> changed_step(const io::Json& tree, std::vector<std::s
   }
 }
 
-double doubt_of_gain(const io::Json& tree, const std::vector<std::string>& set, double gain,
-                     double step_s, Files& files) {
-  const io::Json* sync = io::resolve(tree, "/training/sync_s");
-  if (sync == nullptr || !sync->is_number() || !(sync->as_double() > 0)) {
-    return 0;
-  }
-  const io::Json without = with_value(tree, "/training/sync_s", nullptr);
-  const std::optional<ChangedStep> before = changed_step(without, {}, files);
-  const std::optional<ChangedStep> after = changed_step(without, set, files);
-  return before && after ? std::max(0.0, gain - (before->step_s - after->step_s) / step_s) : 0;
-}
-
 std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario, double step_s,
                                   Files& files, const WhatIfOptions& options) {
   std::vector<WhatIf> lines;
@@ -111,7 +99,6 @@ std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario
     if (const auto paired =
             paired_difference(step->parts, parts, std::log(step->step_s / step_s))) {
       line.gain_range = paired->range_of_gain();
-      line.gain_range->first -= doubt_of_gain(tree, line.set, line.gain, step_s, files);
       line.is_sure =
           paired->is_stated() && (line.gain_range->first > 0 || line.gain_range->second < 0);
     }

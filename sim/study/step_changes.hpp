@@ -25,12 +25,6 @@ struct ChangedStep {
                                                       bool with_parts = false,
                                                       bool* is_slow = nullptr);
 
-// How much less a change gains, as a share of `step_s`, where the /training/sync_s of `tree` is a
-// time of the step and not one of each exchange, which fewer messages shorten: nobody measured
-// which. 0 without that key, and where the change gains as much or more.
-[[nodiscard]] double doubt_of_gain(const io::Json& tree, const std::vector<std::string>& set,
-                                   double gain, double step_s, Files& files);
-
 struct WhatIfOptions {
   std::span<const ChangeKind> kinds{}; // only these; empty: all
   // Parts of the interval of the step without changes: every gain has its range, but on

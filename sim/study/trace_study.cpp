@@ -135,8 +135,8 @@ private:
       io::assign(tree, "/training/input_s", answer.carried.input_s);
       io::assign(tree, "/training/input_pipelined", false);
     }
-    if (answer.sync_s > 0) {
-      io::assign(tree, "/training/sync_s", answer.sync_s);
+    if (answer.wait_s > 0) {
+      io::assign(tree, "/training/wait_s", answer.wait_s);
     }
     const io::Json* kind = io::resolve(tree, "/conditions/kind");
     if (!conditions_.empty() && kind != nullptr && *kind == io::Json("typical")) {
@@ -173,7 +173,7 @@ private:
       fit(tree, times.step_s);
       tree = own.tree;
       carry(tree, answer);
-      answer.sync_s = unexplained(tree, times.step_s);
+      answer.wait_s = unexplained(tree, times.step_s);
       carry(tree, answer);
     }
     answer.predicted = predicted(summary_of(tree));
@@ -218,26 +218,22 @@ private:
     }
   }
 
-  // The time per exchange with which the step of the machine of the trace is as long as measured; 0
-  // where it is as long without, or longer.
+  // How long workers wait in each step, where the step of the machine of the trace is as long as
+  // measured; 0 where it is as long without, or longer.
   [[nodiscard]] double unexplained(const io::Json& tree, double step_s) {
-    Scenario scenario = parse_scenario(tree, *files_, Leftovers::ignore);
-    const auto step_with = [&](double sync_s) {
-      return period_of(
-          parse_scenario(with_value(tree, "/training/sync_s", sync_s), *files_, Leftovers::ignore));
-    };
-    const double missing = step_s - period_of(scenario);
     constexpr double kEnough = 1e-6; // of the step
-    if (missing <= kEnough * step_s || step_with(missing) < step_s) {
-      return 0;
+    constexpr int kTimes = 4;        // exchanges may be under way meanwhile
+    double wait_s = 0;
+    for (int i = 0; i < kTimes; ++i) {
+      const io::Json waiting = with_value(tree, "/training/wait_s", wait_s);
+      const double missing =
+          step_s - period_of(parse_scenario(waiting, *files_, Leftovers::ignore));
+      if (missing <= kEnough * step_s) {
+        break;
+      }
+      wait_s += missing;
     }
-    double low = 0;
-    double high = missing;
-    while (high - low > kEnough * step_s) {
-      const double middle = (low + high) / 2;
-      (step_with(middle) < step_s ? low : high) = middle;
-    }
-    return high;
+    return wait_s;
   }
 
   void add_points(TraceStudy& study, const std::string& trace) {

@@ -114,7 +114,7 @@ struct TraceAnswer {
   TraceMachine machine;
   TraceGap gap;
   Carried carried;
-  double sync_s{}; // carried per exchange: what the factors of conditions leave unexplained
+  double wait_s{};           // carried per step: what the factors of conditions leave unexplained
   PredictedStep predicted{}; // of the machine of the trace, with all that is carried
   // The mean step of the second half of the recorded steps, and what is predicted of it from the
   // first half alone; empty with fewer than two steps.

@@ -49,7 +49,7 @@ constexpr auto kAnswer = std::to_array<Written<TraceAnswer>>({
         "Carried: the factor on the times of layers and update."),
     io::row<&TraceAnswer::carried, &Carried::input_s>(
         "Carried: input of a micro-batch that nothing hides, s."),
-    io::row<&TraceAnswer::sync_s>("Carried: time of each exchange that nothing else explains, s."),
+    io::row<&TraceAnswer::wait_s>("Carried: time of each step that nothing else explains, s."),
     io::row<&TraceAnswer::predicted, &PredictedStep::step_s>(
         "Step that is predicted of the same machine with what is carried, s."),
     low_row<&TraceAnswer::predicted>(),

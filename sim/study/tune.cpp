@@ -167,19 +167,11 @@ void add_regrets(Tuning& tuning) {
 }
 
 // The gain over what the scenario has now or, where it has no such value, over the default.
-void add_advice(const TuneProblem& problem, const TuneValues& values, Files& files,
-                Tuning& tuning) {
-  const io::Json& best = tuning.best->value;
-  const std::string change =
-      row(problem.knob).pointer() + "=" + (best.is_string() ? best.as_string() : io::compact(best));
+void add_advice(const TuneValues& values, Files& files, Tuning& tuning) {
   for (const TuneReference& reference : tuning.references) {
     if (reference.regret && (reference.name == "current" || reference.name == "default")) {
-      tuning.gain =
-          gain_over(parse_scenario(values.scenario, files, Leftovers::ignore), tuning.best->record,
-                    reference.point.record,
-                    reference.name == "current" ? with_short_forms_expanded(problem.scenario)
-                                                : values.scenario,
-                    {change}, files);
+      tuning.gain = gain_over(parse_scenario(values.scenario, files, Leftovers::ignore),
+                              tuning.best->record, reference.point.record);
       return;
     }
   }
@@ -287,8 +279,7 @@ double published_error(const Scenario& scenario, double exposed_share) {
   return measured ? kMeasuredError : published_error(exposed_share);
 }
 
-Gain gain_over(const Scenario& scenario, const io::Json& record, const io::Json& reference,
-               const io::Json& tree, const std::vector<std::string>& set, Files& files) {
+Gain gain_over(const Scenario& scenario, const io::Json& record, const io::Json& reference) {
   const double step = number_in(reference, kIterationTime).value();
   const double ratio = number_in(record, kIterationTime).value() / step;
   const double exposed = number_in(reference, "exposed_communication_s").value_or(0);
@@ -296,7 +287,6 @@ Gain gain_over(const Scenario& scenario, const io::Json& record, const io::Json&
             .published_error = published_error(scenario, exposed / step)};
   if (const auto paired = paired_difference(record, reference, std::log(ratio))) {
     gain.range = paired->range_of_gain();
-    gain.range->first -= doubt_of_gain(tree, set, gain.value, step, files);
   }
   return gain;
 }
@@ -338,7 +328,7 @@ Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
   tuning.best = tuning.curve[best];
   add_references(problem, values, current, files, tuning);
   add_regrets(tuning);
-  add_advice(problem, values, files, tuning);
+  add_advice(values, files, tuning);
   if (values.near_default) {
     add_range(pointer, values, files, options, tuning);
   }

@@ -54,12 +54,9 @@ struct Gain {
     return range ? range->first > 0 : value >= published_error;
   }
 };
-// The gain of the run `record` over the run `reference` of a scenario of the same class. `tree`,
-// that of the reference, becomes that of the record by the assignments `set`: the range has the
-// doubt_of_gain().
+// The gain of the run `record` over the run `reference` of a scenario of the same class.
 [[nodiscard]] Gain gain_over(const Scenario& scenario, const io::Json& record,
-                             const io::Json& reference, const io::Json& tree,
-                             const std::vector<std::string>& set, Files& files);
+                             const io::Json& reference);
 // Puts gain, published_error, advice and, where there is a range, gain_low and gain_high into an
 // answer; null without a gain.
 void write_gain(const std::optional<Gain>& gain, io::Json& tree);

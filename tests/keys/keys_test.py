@@ -178,6 +178,7 @@ VALUES = {
     "/training/update_s": [0.5],
     "/training/input_s": [0.5],
     "/training/sync_s": [0.5],
+    "/training/wait_s": [0.5],
     "/training/host_copy_Bps": [1e6],
     "/training/max_width": [1],
     "/training/width_tolerance": [10],

@@ -91,7 +91,7 @@ TEST_CASE("dear updates a layer after its all-gather, reduce_broadcast all befor
 TEST_CASE("input: read between updates, or after forward (MER 7)") {
   const auto step = [](NextForward next, double input, bool pipelined) {
     const Program made = g3_sync(g3_per_layer(), {.update = Seconds{2}, .next_forward = next});
-    return figures(with_input(made, Seconds{input}, pipelined)).period;
+    return figures(with_pauses(made, {.input = Seconds{input}, .pipelined = pipelined})).period;
   };
   for (const NextForward next : {NextForward::per_layer, NextForward::barrier}) {
     const double busy = step(next, 0, true) - 2;
@@ -103,14 +103,30 @@ TEST_CASE("input: read between updates, or after forward (MER 7)") {
   // Every micro-batch has a batch of its own; a shard of the optimizer updates in a second.
   const auto zero = [](double input, bool pipelined) {
     const Program made = g3_zero({.micro_batches = 2, .update = Seconds{8}, .shards = 8});
-    return figures(with_input(made, Seconds{input}, pipelined)).period;
+    return figures(with_pauses(made, {.input = Seconds{input}, .pipelined = pipelined})).period;
   };
   CHECK(zero(20, true) == within(40 + 1, 1e-12));
   CHECK(zero(10, true) == 33.75); // row Z6
   CHECK(zero(10, false) == 33.75 + 20);
-  const PeriodAndExposed dear =
-      figures(with_input(dear_program(g3_layers(), g3_per_layer(0.5), {}), Seconds{50}, true));
+  const PeriodAndExposed dear = figures(
+      with_pauses(dear_program(g3_layers(), g3_per_layer(0.5), {}), {.input = Seconds{50}}));
   CHECK(dear.period == 50);
+}
+
+TEST_CASE("wait: once before the first backward of an iteration, beside reading or without") {
+  const auto step = [](const Program& made, const Pauses& pauses) {
+    return figures(with_pauses(made, pauses)).period;
+  };
+  const Program sync = g3_sync(g3_per_layer(), {.update = Seconds{2}});
+  const Program zero = g3_zero({.micro_batches = 2, .update = Seconds{8}, .shards = 8});
+  for (const Program* made : {&sync, &zero}) {
+    const double busy = step(*made, {});
+    CHECK(step(*made, {.wait = Seconds{3}}) == within(busy + 3, 1e-12));
+    CHECK(step(*made, {.input = Seconds{100}, .wait = Seconds{3}}) ==
+          within(step(*made, {.input = Seconds{100}}), 1e-12)); // reading goes on meanwhile
+    CHECK(step(*made, {.input = Seconds{5}, .pipelined = false, .wait = Seconds{3}}) ==
+          within(step(*made, {.input = Seconds{5}, .pipelined = false}) + 3, 1e-12));
+  }
 }
 
 TEST_CASE("critical cycle: attribution and derivatives of synchronous steps (rows E4, E5)") {

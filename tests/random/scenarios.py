@@ -13,7 +13,7 @@ EVERYDAY = {"iterations": (1, 5), "discard_iterations": (0, 2), "warmup_iteratio
             "partition_bytes": (1000, 10**6), "dear_layers": (1, 4), "batch_size": (1, 64),
             "index_bytes": (1, 8), "value_bytes": (1, 8), "rank": (1, 8), "bits": (1, 16),
             "block": (1, 512), "bucket": (1, 1024), "element_bytes": (1, 8), "seed": (0, 2**53),
-            "iterations_per_epoch": (1, 3), "dense_warmup_iterations": (0, 4), "sync_s": (1e-6, 1e-3),
+            "iterations_per_epoch": (1, 3), "dense_warmup_iterations": (0, 4), "sync_s": (1e-6, 1e-3), "wait_s": (1e-6, 0.1),
             "compute_slowdown": (1, 3), "ratio": (1, 32), "selected_ratio": (0.5, 2),
             "width_tolerance": (0, 0.1), "contention": (0, 2), "simulated_s": (1e5, 1e9),
             "local_steps": (1, 8), "fragments": (1, 3), "overlap_steps": (0, 3), "staleness_bound": (0, 5),

@@ -206,6 +206,7 @@ TEST_CASE("every key that is left out and that changes the time is listed") {
       {"/training/update_s", "0.1"},
       {"/training/input_s", "5"},
       {"/training/sync_s", "0.01"},
+      {"/training/wait_s", "0.01"},
       {"/training/host_copy_Bps", "1e9"},
       {"/training/pipeline_width", "1"},
       {"/training/compute_slowdown", "2"},

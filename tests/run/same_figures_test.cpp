@@ -80,6 +80,40 @@ TEST_CASE("figures: every algorithm has its period, its utilization and, by form
   }
 }
 
+TEST_CASE("figures: a wait of unknown cause lengthens every step, and no baseline") {
+  for (const std::string training :
+       {R"()", R"("micro_batches": 2, )", R"("sharding": "zero1", )",
+        R"("algorithm": "local_sgd", "local_steps": 4, )", R"("algorithm": "easgd", )",
+        R"("algorithm": "parameter_server", )",
+        R"("input_s": 0.001, "input_pipelined": false, )"}) {
+    CAPTURE(training);
+    const study::Summary plain = summary_of({.training = training});
+    const study::Summary waits = summary_of({.training = training + R"("wait_s": 0.25, )"});
+    CHECK(*waits.iteration_time_s == within(*plain.iteration_time_s + 0.25, 1e-12));
+    CHECK(*waits.exposed_communication_s == within(*plain.exposed_communication_s + 0.25, 1e-12));
+    CHECK(*waits.communication_s == within(*plain.communication_s + 0.25, 1e-12));
+    CHECK(*waits.compute_s == within(*plain.compute_s, 1e-12));
+    CHECK(*waits.speedup * *waits.iteration_time_s ==
+          within(*plain.speedup * *plain.iteration_time_s, 1e-12));
+    CHECK(waits.bottleneck == "input");
+  }
+}
+
+TEST_CASE("figures: a batch that is not read ahead takes as long in every algorithm") {
+  for (const std::string training :
+       {R"()", R"("algorithm": "pipe_sgd", "pipeline_width": 2, )", R"("algorithm": "od_sgd", )",
+        R"("algorithm": "parameter_server", )", R"("sharding": "full_shard", )"}) {
+    CAPTURE(training);
+    const study::Summary waits = summary_of({.training = training + R"("wait_s": 0.25, )"});
+    const study::Summary reads =
+        summary_of({.training = training + R"("input_s": 0.25, "input_pipelined": false, )"});
+    CHECK(*reads.iteration_time_s == within(*waits.iteration_time_s, 1e-12));
+    CHECK(*reads.input_wait_s == within(0.25, 1e-12));
+    const study::Summary ahead = summary_of({.training = training + R"("input_s": 0.25, )"});
+    CHECK(*ahead.iteration_time_s == within(0.25 + *ahead.update_s, 1e-12));
+  }
+}
+
 TEST_CASE("figures: bounds of programs are computed by hand, and are not above the period") {
   const double compute = 0.016, bytes = 12.4e6;                  // forward and backward
   const double messages = 2 * 3 * 1e-5 + 2 * 0.75 * bytes / 1e9; // in one ring

@@ -283,10 +283,9 @@ TEST_CASE("meaning: a leftover that is ignored changes nothing") {
   const std::vector<std::array<std::string, 3>> cases{
       {R"("algorithm": "local_sgd")", R"("input_s": 0.5)", "/training/input_s"},
       {R"("algorithm": "diloco")", R"("input_s": 0.5)", "/training/input_s"},
-      {R"("algorithm": "od_sgd")", R"("input_s": 0.5)", "/training/input_s"},
-      {R"("algorithm": "pipe_sgd")", R"("input_s": 0.5)", "/training/input_s"},
+      {kAsync, R"("input_s": 0.5)", "/training/input_s"},
+      {kAsync, R"("wait_s": 0.5)", "/training/wait_s"},
       {R"("algorithm": "pipe_sgd")", R"("micro_batches": 4)", "/training/micro_batches"},
-      {servers, R"("input_s": 0.5)", "/training/input_s"},
       {servers, R"("micro_batches": 4)", "/training/micro_batches"},
       {kAsync, R"("exchange_s": 9)", "/training/exchange_s"},
       {kAsync, R"("sync_s": 9)", "/training/sync_s"},

@@ -219,7 +219,7 @@ std::vector<std::uint32_t> add_gathers(ProgramDraft& draft, std::string_view nam
 // waits are added when all operations have their new numbers.
 // Layers that are updated one by one have their updates between forwards, during which nothing is
 // read: reading begins after the first of them and lasts as much longer as the others take.
-Program with_input(const Program& program, Seconds input, bool pipelined) {
+Program with_pauses(const Program& program, const Pauses& pauses) {
   ProgramDraft draft;
   for (const Stream& stream : program.streams) {
     draft.stream(stream);
@@ -239,25 +239,33 @@ Program with_input(const Program& program, Seconds input, bool pipelined) {
       updates.push_back(o);
     }
   }
-  assert(!updates.empty() && "synchronous training updates");
+  const bool reads = pauses.input.value > 0;
+  const bool pipelined = reads && pauses.pipelined;
+  assert((!pipelined || !updates.empty()) && "synchronous training updates");
   std::vector<std::uint32_t> number; // [operation]: its number in the draft
   std::int32_t read = 0;             // micro-batches that have been read
   std::uint32_t reading = 0;         // on its own stream, at the end of the iteration
   const auto add_pipelined = [&] {
     if (pipelined) {
-      reading = draft.add({.id = "I",
-                           .stream = draft.stream("input"),
-                           .type = OperationType::delay,
-                           .seconds = input * static_cast<double>(micro_batches) + other_updates});
+      reading =
+          draft.add({.id = "I",
+                     .stream = draft.stream("input"),
+                     .type = OperationType::delay,
+                     .seconds = pauses.input * static_cast<double>(micro_batches) + other_updates});
     }
+  };
+  bool waits = pauses.wait.value > 0;
+  const auto pause = [&](const std::string& name, std::uint32_t stream, Seconds seconds) {
+    draft.add({.id = name, .stream = stream, .type = OperationType::delay, .seconds = seconds});
   };
   for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
     const Operation& operation = program.operations[o];
-    if (!pipelined && operation.kind == Kind::backward && operation.micro_batch == read) {
-      draft.add({.id = operation_name("I", static_cast<std::size_t>(read)),
-                 .stream = operation.stream,
-                 .type = OperationType::delay,
-                 .seconds = input});
+    if (waits && (operation.kind == Kind::backward || operation.kind == Kind::step)) {
+      pause(std::string(kWait), operation.stream, pauses.wait * static_cast<double>(program.steps));
+      waits = false;
+    }
+    if (reads && !pipelined && operation.kind == Kind::backward && operation.micro_batch == read) {
+      pause(operation_name("I", static_cast<std::size_t>(read)), operation.stream, pauses.input);
       ++read;
     }
     if (o == count) {

@@ -126,8 +126,15 @@ struct Backward {
 //     period = max(reading, period without reading and update) + update     pipelined
 //     period = reading + period without reading                             not pipelined
 
-// `input` is the time to read the batch of one micro-batch. The program must have an update and, if
-// not `pipelined`, labels of micro-batches at its forward and backward.
-[[nodiscard]] Program with_input(const Program& program, Seconds input, bool pipelined);
+// `input` is the time to read the batch of one micro-batch. With one the program must have an
+// update and, if not `pipelined`, labels of micro-batches at its forward and backward. `wait` is
+// the time per step that nothing else explains: once before the first backward or local step of an
+// iteration, in an operation named kWait.
+struct Pauses {
+  Seconds input{};
+  bool pipelined = true;
+  Seconds wait{};
+};
+[[nodiscard]] Program with_pauses(const Program& program, const Pauses& pauses);
 
 } // namespace stepsim::programs

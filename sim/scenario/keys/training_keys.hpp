@@ -101,6 +101,12 @@ inline constexpr std::array kTrainingRows{
             .by_default(0)
             .example("0.0001")
             .because("an exchange starts at once")),
+    of<&Training::wait>(
+        number("Time in each step that workers wait for reasons that no other key gives, s.",
+               io::at_least(0))
+            .by_default(0)
+            .example("0.002")
+            .because("workers wait for exchanges alone")),
     io::Bound<Training>{either("host_copy_Bps", kHostCopyForms,
                                "Speed of copies through host memory before and after every "
                                "exchange, bytes/s; 0 means that there are none.")

@@ -84,9 +84,9 @@ bool is_plain_training(const Scenario& scenario) {
   const buckets::LinearCost extra = extra_cost(scenario);
   return scenario.training.algorithm == TrainingAlgorithm::sync_sgd &&
          !accumulates_or_shards(scenario) && !scenario.training.exchange &&
-         !scenario.training.overlap.any() && !scenario.training.convergence &&
-         extra.startup_s == 0 && extra.per_byte_s == 0 && !is_compressed(scenario) &&
-         !scenario.variability.varies();
+         scenario.training.wait.value == 0 && !scenario.training.overlap.any() &&
+         !scenario.training.convergence && extra.startup_s == 0 && extra.per_byte_s == 0 &&
+         !is_compressed(scenario) && !scenario.variability.varies();
 }
 
 // Whether the collective is allowed may depend on the number of ranks.
