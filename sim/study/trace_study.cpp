@@ -68,6 +68,11 @@ public:
       }
     }
     add_points(study, carried);
+    for (std::string& warning : study.warnings) { // the host is carried, whatever times are read
+      if (warning.starts_with("host-bound:")) {
+        warning.resize(std::min(warning.size(), warning.find(';')));
+      }
+    }
     return study;
   }
 
@@ -262,7 +267,7 @@ private:
     study.scenario = last.tree;
     (void)saved(kScenarioFile, last.tree);
     const Scenario scenario = parse_scenario(last.tree, *files_);
-    append_each_once(study.warnings, scenario.warnings);
+    append_each_once(study.warnings, study.largest.warnings);
     const Summary& summary = study.largest.summary;
     study.help = what_if_lines(last.tree, scenario, step_of(summary), *files_,
                                {.kinds = kTried,

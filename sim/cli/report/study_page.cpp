@@ -75,7 +75,8 @@ plot::Figure step_curve(const study::TraceStudy& study) {
                                           study.answer->gap.times.step_s * kMillisecond}}});
   }
   return {.title = "How long is a step on more GPUs?",
-          .setting = study.name + " on up to " + study.cluster,
+          .setting = study.name + " on up to " + study.cluster +
+                     cards_text(study.largest.scenario->cluster),
           .x = {.title = "GPUs", .scale = plot::Scale::log2},
           .y = {.title = "time of a step", .unit = "ms", .low = 0.0},
           .panels = {std::move(panel)}};

@@ -21,6 +21,10 @@ namespace stepsim::cli {
 // The output of `stepsim explain`.
 [[nodiscard]] std::string explain_text(const study::Explained& explained);
 
+// ", 8 network cards per node" where several GPUs may share one card, which then decides more than
+// its bandwidth does; else "".
+[[nodiscard]] std::string cards_text(const study::Cluster& cluster);
+
 // The text of `stepsim study`, at most 25 lines, and the sentences and tables that its page has,
 // too.
 

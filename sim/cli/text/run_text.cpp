@@ -109,13 +109,6 @@ bool is_server(const study::Result& result) {
          result.buckets.empty();
 }
 
-// Several GPUs may share one card, which then decides more than its bandwidth does.
-std::string cards_text(const study::Cluster& cluster) {
-  return cluster.nodes > 1 && cluster.gpus_per_node > 1 && !cluster.fabric
-             ? ", " + base::counted(cluster.nics_per_node, "network card") + " per node"
-             : "";
-}
-
 // Everything that decides the result and that a user might have got wrong in the file: scenario,
 // workers, network, algorithm, exchange and the method that computed it.
 std::string setting_text(const study::Result& result) {
@@ -321,6 +314,12 @@ std::string measured_text(const study::Result& result) {
 }
 
 } // namespace
+
+std::string cards_text(const study::Cluster& cluster) {
+  return cluster.nodes > 1 && cluster.gpus_per_node > 1 && !cluster.fabric
+             ? ", " + base::counted(cluster.nics_per_node, "network card") + " per node"
+             : "";
+}
 
 // Exposed time is a share of one iteration and has no meaning where iterations overlap (pipe_sgd).
 Table buckets_table(const study::Result& result, std::size_t most) {

@@ -168,7 +168,7 @@ std::string study_text(const study::TraceStudy& study) {
   if (study.answer) {
     out += table_text(gap_table(study.answer->gap)) + carried_sentence(*study.answer) + "\n";
   }
-  out += "\nOn up to " + study.cluster + ":\n" +
+  out += "\nOn up to " + study.cluster + cards_text(study.largest.scenario->cluster) + ":\n" +
          (study.library ? library_sentence(*study.library) + "\n" : "") +
          table_text(points_table(study)) + "\nAt " +
          base::counted(study.points.back().gpus, "GPU") + "\n";
