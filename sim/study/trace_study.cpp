@@ -339,7 +339,10 @@ std::optional<TraceMachine> machine_of(const layers::Trace& trace, const std::st
     machine.others.erase(machine.others.begin());
   }
   const std::int64_t ranks = trace.ranks.value_or(1);
-  const std::int64_t most = files.node(io::Json(machine.node_type)).node.gpus;
+  const auto& type = files.node(io::Json(machine.node_type));
+  const std::string recorded = trace.device.value_or("");
+  machine.other_gpu = layers::may_be_same_gpu(recorded, type.gpu) ? "" : recorded;
+  const std::int64_t most = type.node.gpus;
   machine.gpus_per_node = std::min(ranks, most);
   machine.nodes = ranks / machine.gpus_per_node;
   return machine.gpus() == ranks ? std::optional(std::move(machine)) : std::nullopt;

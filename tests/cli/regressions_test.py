@@ -356,6 +356,8 @@ def commands_agree_about_an_answer(place):
             (0, ["compare", "st/scenario.json", "--over", "/communication/schedule=wfbp,ddp"],
              r"wfbp +24\d\.\d (.|\n)*not told apart"), # nobody measured a wait for each message
             (0, ["explain", "st/scenario.json"], "twice the bandwidth of the network"),
+            (0, ["study", "linear21.rtx2080ti", "--cluster", "dgx_h100", "--gpus", "8", "-o", "linear.h100"],
+             r"on 1 GPU \(NVIDIA .*2080 Ti\), as if of one dgx_h100"),
             (0, ["compare", "i.json", "--set", "/training/input_s=0.2", "--algorithms", "ddp,pipe_sgd,ps_sync"],
              r"(?s)^(?!.*left out: input_s)"),
             (0, ["tune", "i.json", "--knob", "bucket_bytes", "--json"], "iteration_time_high_s"),

@@ -65,6 +65,8 @@ void add_flags(CLI::App& app, StudyFlags& flags) {
             "samples per GPU; not in the profiler's file; default unknown");
   add_value(app, "--parameters", flags.import.parameters, "N",
             "elements of all gradients, e.g. 110M, where the file has no sizes (assumed spread)");
+  add_value(app, "--model", flags.import.model, "NAME|FILE",
+            "table with the gradient sizes, where the file has no sizes");
   add_value(app, "--sizes", flags.import.sizes, "FILE",
             "CSV with name,elements[,dtype] of every parameter, where the file has no sizes");
   add_value(app, "--step-annotation", flags.import.step_annotation, "REGEX",

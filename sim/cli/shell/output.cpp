@@ -217,7 +217,9 @@ void require_format(const CommandText& text, const CLI::App& app, Common& common
   }
   const Format format = format_of(common, text.formats.front());
   const bool emits = text.emits && app.count("--emit") > 0;
-  const bool by_name = common.format.empty() && !common.json && !emits;
+  const CLI::Option* output = app.get_option_no_throw("-o");
+  const bool folder = output != nullptr && output->get_type_name() == "FOLDER";
+  const bool by_name = common.format.empty() && !common.json && !emits && !folder;
   const std::string_view ending = ending_of(common.output);
   if (!writes(format) || (by_name && !ending.empty() && !format_of_ending(ending))) {
     throw UsageError(asked_format(common) + ": " + full_name(text) + " writes " +

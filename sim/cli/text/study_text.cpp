@@ -75,7 +75,9 @@ std::string study_sentence(const study::TraceStudy& study) {
   const study::TraceMachine& machine = study.answer->machine;
   return name + ": " + number(study.answer->gap.times.step_s) + " ms a step, measured over " +
          base::counted(study.answer->gap.times.steps, "step") + " on " +
-         base::counted(machine.gpus(), "GPU") + " of " +
+         base::counted(machine.gpus(), "GPU") +
+         (machine.other_gpu.empty() ? " of "
+                                    : " (" + base::printable(machine.other_gpu) + "), as if of ") +
          (machine.nodes == 1 ? "one" : std::to_string(machine.nodes)) + " " + machine.node_type +
          ".";
 }
