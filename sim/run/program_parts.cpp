@@ -174,11 +174,12 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
                                    ? startup_cost(scenario, merge_cost(scenario))
                                    : made.problem.cost;
   const bool is_line = phases.is_linear() && (!is_simulated(scenario) || is_star(scenario));
-  const bool by_message = overlaps && !is_line && !made.simulated && exchanges(scenario) &&
-                          !is_compressed(scenario) && !has_curve(scenario);
   const bool in_two = has_halves(scenario);
   const bool all_gathers = has_all_gathers(scenario);
   const bool rooted = scenario.communication.reduce_broadcast;
+  const bool by_message = (overlaps || made.made_for == MadeFor::lists) && (!is_line || rooted) &&
+                          !made.simulated && exchanges(scenario) && !is_compressed(scenario) &&
+                          !has_curve(scenario);
   const bool for_period = made.made_for == MadeFor::period;
   const bool times_alone = for_period && !is_compressed(scenario);
   // Else figures ask for the first bucket of as many bytes alone.

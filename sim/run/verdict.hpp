@@ -48,8 +48,12 @@ template <class ExchangeSeconds, class Largest>
   const bool hidden = !(least > kNothing * work) || 2 * *summary.communication_s <= work;
   const double exchange = hidden ? 0 : 2 * least > work ? least : exchange_s();
   switch (bound_of({.compute_s = work - exchange, .exchange_s = exchange, .delay_s = delay})) {
-  case Bound::compute:
-    return "compute";
+  case Bound::compute: {
+    const double codec = summary.codec_compute_s.value_or(0);
+    return codec + summary.compress_s.value_or(0) > summary.compute_s.value_or(0) - codec
+               ? "compression"
+               : "compute";
+  }
   case Bound::exchange:
     return largest();
   case Bound::delay:

@@ -58,6 +58,12 @@ namespace {
 programs::ProgramLabels labels_of(const Scenario& scenario, const ScenarioProgram& made) {
   programs::ProgramLabels labels;
   const bool plain_rounds = trains_in_rounds(scenario.training) && !has_islands(scenario.training);
+  const bool known =
+      !is_compressed(scenario) && !scenario.cluster.network.curve && !scenario.training.exchange;
+  const bool adds = is_compressed(scenario) || scenario.cluster.network.reduction_Bps > 0;
+  const bool starts = std::ranges::any_of(
+      made.program.operations, [](const Operation& each) { return each.startup.value > 0; });
+  labels.transfer = programs::kTransfers[!known && !starts ? 2 : adds ? 1 : 0];
   labels.unit_noun = made.sharded ? "unit" : plain_rounds ? "message" : "bucket";
   for (const layers::WorkLayer& layer : scenario.workload.layers) {
     labels.layers.push_back(layer.name);
@@ -81,8 +87,8 @@ programs::ProgramLabels labels_of(const Scenario& scenario, const ScenarioProgra
 }
 
 // Where every byte goes over equal links and nothing else takes time, an exchange is start-ups and
-// bytes; elsewhere its parts have no single latency and bandwidth. Nor has a broadcast in blocks,
-// whose number depends on both.
+// bytes; elsewhere its parts have no single latency and bandwidth. Nor has an exchange in blocks,
+// whose number depends on both, or one of several algorithms.
 programs::LinkConstants links_of(const Scenario& given, const ScenarioProgram& made) {
   const Scenario scenario = outer_cluster_of(given);
   const Cluster& cluster = scenario.cluster;
@@ -98,8 +104,13 @@ programs::LinkConstants links_of(const Scenario& given, const ScenarioProgram& m
   if (!plain) {
     return {};
   }
-  const collectives::LinkCost link = exchange_of(scenario).links.all;
-  return {.latency_s = link.startup_s(), .seconds_per_byte = link.per_byte_s};
+  const collectives::Collective exchange = exchange_of(scenario);
+  const bool in_blocks = exchange.algorithm == collectives::AlgorithmId::automatic ||
+                         collectives::algorithm(exchange.algorithm).block_streams > 0;
+  const collectives::LinkCost& link = exchange.links.all;
+  return in_blocks ? programs::LinkConstants{}
+                   : programs::LinkConstants{.latency_s = link.startup_s(),
+                                             .seconds_per_byte = link.per_byte_s};
 }
 
 void set_factors(const Scenario& scenario, ProgramFile& file) {
@@ -130,6 +141,17 @@ double ending_with(const Shares& shares, std::string_view end) {
     seconds += share.name.ends_with(end) ? share.seconds : 0;
   }
   return seconds;
+}
+
+// What exchanges take beside their start-ups, and its word.
+std::pair<double, std::string_view> transfers(const Shares& shares) {
+  std::pair<double, std::string_view> found{0, programs::kTransfers.front()};
+  for (const std::string_view word : programs::kTransfers) {
+    if (const double seconds = ending_with(shares, word); seconds > 0) {
+      found = {found.first + seconds, word};
+    }
+  }
+  return found;
 }
 
 std::string length_sentence(const Explained& explained) {
@@ -163,21 +185,21 @@ std::string split_text(const Shares& links, double period, std::string_view bott
   if (!(startup > 0)) {
     return "";
   }
-  const double bandwidth = std::max(0.0, ending_with(links, "bandwidth"));
+  const auto [bandwidth, transfer] = transfers(links);
   const std::string all = bottleneck == "bandwidth" && startup > bandwidth
                               ? "; of all exchanges bandwidth is the larger part"
                           : bottleneck == "latency" && bandwidth > startup
                               ? "; of all exchanges start-up is the larger part"
                               : "";
-  return "(" + percent(startup / period) + " start-up, " + percent(bandwidth / period) +
-         " bandwidth" + all + ") ";
+  return "(" + percent(startup / period) + " start-up, " + percent(bandwidth / period) + " " +
+         std::string(transfer) + all + ") ";
 }
 
 PathParts path_parts(const Explained& explained) {
   const Shares& links = explained.explanation.attribution.by_link;
   const double delay = delay_seconds(explained);
   return {.compute_s = share_of(links, "no exchange") - delay,
-          .exchange_s = ending_with(links, "start-up") + ending_with(links, "bandwidth"),
+          .exchange_s = ending_with(links, "start-up") + transfers(links).first,
           .delay_s = delay};
 }
 
@@ -331,8 +353,8 @@ std::string_view bottleneck_of(const Explained& explained) {
   case Bound::compute:
     return "compute";
   case Bound::exchange:
-    return largest_of({.latency_s = ending_with(links, "start-up"),
-                       .bandwidth_s = ending_with(links, "bandwidth")});
+    return largest_of(
+        {.latency_s = ending_with(links, "start-up"), .bandwidth_s = transfers(links).first});
   }
   return {};
 }

@@ -92,6 +92,13 @@ TEST_CASE("the largest part is the bottleneck of every algorithm, simulated or n
       }
     }
   }
+  // Encoding and decoding take 4 ms of computing and more, however slow they are.
+  for (const std::string speed : {"1e9", "1e8", "1e7"}) {
+    CHECK(bottleneck(R"("training": {"iterations": 4})", "",
+                     R"("compression": {"method": "truncate16", "encode_Bps": )" + speed +
+                         R"(, "decode_Bps": )" + speed + "}",
+                     R"("latency_s": 1e-5, "bandwidth_Bps": 1e11)") == "compression");
+  }
   for (const std::string model : {R"()", R"("model": "flow", )"}) {
     CHECK(bottleneck(R"("training": {"iterations": 4})", model,
                      R"("schedule": "single", "compression": {"method": "topk", "density": 0.001,

@@ -61,3 +61,42 @@ TEST_CASE("explanation: its period and exposed communication are those of the ru
     CHECK(sum == within(period, 1e-6));
   }
 }
+
+TEST_CASE("explanation: start-ups are those of the messages, whatever form their cost has") {
+  const auto explained = [](const std::string& communication) {
+    const study::ExplainableScenario made = study::explainable(study::testing::scenario(
+        R"({"workload": {"layers": [
+      {"name": "a", "forward_s": 1e-4, "backward_s": 1e-4, "gradient_bytes": 40000}]},
+      "cluster": {"nodes": 16, "network": {"latency_s": 5e-5, "bandwidth_Bps": 1e10}},
+      "communication": {"schedule": "single", )" +
+        communication + "}}"));
+    return programs::explain(
+        made.file.program,
+        {.evaluation = made.file.evaluation, .labels = made.labels, .links = made.file.links});
+  };
+  const auto share = [](const programs::Explanation& found, std::string_view name) {
+    const auto& links = found.attribution.by_link;
+    const auto each = std::ranges::find(links, name, &programs::Share::name);
+    return each == links.end() ? 0 : each->seconds;
+  };
+  // Four rounds of 40 kB each: the cheapest of all by far.
+  for (const std::string collective :
+       {R"("recursive_doubling")", R"("auto", "candidates": ["recursive_doubling"])"}) {
+    const programs::Explanation found = explained(R"("collective": )" + collective);
+    CHECK(share(found, "start-up") == within(4 * 5e-5, 1e-12));
+    CHECK(share(found, "bandwidth") == within(4 * 40000 / 1e10, 1e-9));
+  }
+  const programs::Explanation pipeline = explained(R"("collective": "lp")");
+  CHECK(share(pipeline, "start-up") >= 15 * 5e-5);
+  CHECK(std::ranges::find(pipeline.sensitivities, "seconds_per_byte",
+                          &programs::Sensitivity::parameter) == pipeline.sensitivities.end());
+  // A reduce by halves and its gather, a broadcast by halves and a ring.
+  const programs::Explanation rooted =
+      explained(R"("collective": "be", "exchange": "reduce_broadcast")");
+  CHECK(share(rooted, "start-up") == within((2 * 4 + 4 + 15) * 5e-5, 1e-12));
+  const programs::Explanation sparse =
+      explained(R"("compression": {"method": "topk", "density": 0.01})");
+  CHECK(share(sparse, "bandwidth") == 0);
+  CHECK(share(sparse, "whole exchanges") > 0);
+  CHECK(share(explained(R"("compression": "truncate16")"), "bandwidth and additions") > 0);
+}

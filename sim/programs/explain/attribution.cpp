@@ -89,7 +89,7 @@ Attribution attribution(const Program& program, const BindingPath& path,
       const std::string group =
           operation.group == kAllRanks ? "" : program.groups[operation.group].name + " ";
       links.add(group + "start-up", step.startup_s / path.iterations);
-      links.add(group + "bandwidth", step.data_s / path.iterations);
+      links.add(group + std::string(labels.transfer), step.data_s / path.iterations);
     } else {
       links.add("no exchange", own);
     }

@@ -70,11 +70,17 @@ struct UnitLayer {
 
 // Names and parts that a program itself does not hold. If they are empty, units and layers are
 // shown by number, from 0, and an operation with a unit but no layer is attributed to no layer.
+// The last of exchanges whose start-ups are not known.
+inline constexpr std::array<std::string_view, 3> kTransfers{"bandwidth", "bandwidth and additions",
+                                                            "whole exchanges"};
+
 struct ProgramLabels {
   std::vector<std::string> layers;                // [layer]: name
   std::vector<std::vector<UnitLayer>> unit_parts; // [unit]: its layers
   std::string unit_noun = "unit";                 // what a unit is called, such as "bucket"
   std::int32_t first_broadcast = std::numeric_limits<std::int32_t>::max(); // unit that is no bucket
+  // What exchanges take beside their start-ups, of kTransfers.
+  std::string_view transfer = "bandwidth";
 
   // "bucket 3", "broadcast 0", "no bucket"
   [[nodiscard]] std::string unit_name(std::int32_t unit) const {
@@ -97,7 +103,8 @@ struct Attribution {
   Shares by_unit;  // "bucket 3"; "no bucket"
   Shares by_layer; // name of the layer, or "layer 3"; "no layer"
   // "no exchange"; "start-up" and "bandwidth" for exchanges of all ranks, with the name of the
-  // group in front for exchanges of one of Program::groups: "node start-up"
+  // group in front for exchanges of one of Program::groups: "node start-up"; for "bandwidth" it may
+  // be another word of kTransfers
   Shares by_link;
 };
 
