@@ -62,6 +62,20 @@ TEST_CASE("explanation: its period and exposed communication are those of the ru
   }
 }
 
+TEST_CASE("explanation: its makespan is that of the iterations it names") {
+  const std::string slows = R"("overlap": {"compute": 1.2}, )";
+  for (const std::string& training : {std::string(), slows}) {
+    const study::ExplainableScenario made =
+        study::explainable(study::testing::scenario(differing(training, "dear", "400000")));
+    const study::Explained found = study::explained_program(made.file, made.labels);
+    std::string text = differing(training, "dear", "400000");
+    text.replace(text.find(R"("iterations": 40)"), 16,
+                 R"("iterations": )" + std::to_string(found.iterations));
+    const study::Summary summary = study::run(study::testing::scenario(text)).summary;
+    CHECK(found.makespan_s == within(*summary.makespan_s, 1e-9));
+  }
+}
+
 TEST_CASE("explanation: start-ups are those of the messages, whatever form their cost has") {
   const auto explained = [](const std::string& communication) {
     const study::ExplainableScenario made = study::explainable(study::testing::scenario(
