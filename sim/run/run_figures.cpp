@@ -198,7 +198,7 @@ void fill_compute_interval(const Scenario& scenario, Summary& summary) {
 }
 
 void find_input_bound(const Scenario& scenario, Summary& summary) {
-  const double unexplained = scenario.training.wait.value;
+  const double unexplained = wait_of_step(scenario).value;
   const double wait = summary.input_wait_s.value_or(0) + unexplained;
   const double exposed = summary.exposed_communication_s.value_or(0) - unexplained;
   const double share = kWaitShare * step_of(summary);

@@ -263,7 +263,7 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
                  std::min(computing, found.unselected) / steps, summary);
   // Pulls from a server on a worker's host may slow the last push, which takes longer than alone.
   const double communication = std::max(
-      found.communication_s + scenario.training.wait.value * steps, made.each ? exposed : 0);
+      found.communication_s + wait_of_step(scenario).value * steps, made.each ? exposed : 0);
   fill_communication(communication / steps, exposed / steps, summary);
   summary.input_wait_s = input_wait / steps;
   summary.straggler_wait_s = 0;

@@ -285,10 +285,11 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeF
   out.made_for = made_for;
   out.program = row_of(scenario).make(scenario, out);
   const Training& training = scenario.training;
-  if (training.input.value > 0 || training.wait.value > 0) {
+  const Seconds wait = wait_of_step(scenario);
+  if (training.input.value > 0 || wait.value > 0) {
     out.program = programs::with_pauses(
         out.program,
-        {.input = training.input, .pipelined = training.input_pipelined, .wait = training.wait});
+        {.input = training.input, .pipelined = training.input_pipelined, .wait = wait});
   }
   out.program.interference = scenario.training.overlap;
   out.program.ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());

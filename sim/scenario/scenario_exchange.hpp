@@ -9,6 +9,10 @@ namespace stepsim::study {
 
 // Whether there is more than one worker, or dedicated servers.
 [[nodiscard]] bool exchanges(const Scenario& scenario);
+// /training/wait_s, but 0 for one worker, who waits for nobody.
+[[nodiscard]] inline Seconds wait_of_step(const Scenario& scenario) {
+  return exchanges(scenario) ? scenario.training.wait : Seconds{};
+}
 [[nodiscard]] bool is_compressed(const Scenario& scenario); // any method except `none`
 
 // The gradients of a bucket as a compressor needs them: bytes, number of values and, for powersgd

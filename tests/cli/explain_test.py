@@ -131,8 +131,8 @@ class Explain(unittest.TestCase):
                     self.assertIn(sentence, page.read_text())
                     # What the run follows back through its messages is what lies on the binding path.
                     shares = explanation["attribution"]["by_link"]
-                    exchange = sum(each["seconds"] for each in shares
-                                   if each["name"].endswith(("start-up", "bandwidth")))
+                    sent = ("start-up", "bandwidth", "and additions", "whole exchanges")
+                    exchange = sum(each["seconds"] for each in shares if each["name"].endswith(sent))
                     compute = sum(each["seconds"] for each in shares if each["name"] == "no exchange")
                     if not any("variability" in flag or "pipe_sgd" in flag for flag in flags) and \
                             abs(exchange - compute) > 1e-6 * exchange:

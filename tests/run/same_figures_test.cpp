@@ -15,6 +15,7 @@ namespace {
 
 struct Change {
   std::string training{}, others{}; // keys, each followed by a comma
+  std::string nodes = "4";
 };
 
 study::Summary summary_of(const Change& change) {
@@ -25,7 +26,8 @@ study::Summary summary_of(const Change& change) {
                {"name": "c", "forward_s": 0.001, "backward_s": 0.005, "gradient_bytes": 400000}]},
              )" +
              change.others + R"(
-             "cluster": {"nodes": 4, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}},
+             "cluster": {"nodes": )" +
+             change.nodes + R"(, "network": {"latency_s": 1e-5, "bandwidth_Bps": 1e9}},
              "training": {)" +
              change.training + R"("update_s": 0.0005, "iterations": 20}})")
       .summary;
@@ -97,6 +99,10 @@ TEST_CASE("figures: a wait of unknown cause lengthens every step, and no baselin
           within(*plain.speedup * *plain.iteration_time_s, 1e-12));
     CHECK(waits.bottleneck == "input");
   }
+  const study::Summary alone = summary_of({.nodes = "1"});
+  const study::Summary waits = summary_of({.training = R"("wait_s": 0.25, )", .nodes = "1"});
+  CHECK(*waits.iteration_time_s == *alone.iteration_time_s);
+  CHECK(*waits.communication_s == 0);
 }
 
 TEST_CASE("figures: a batch that is not read ahead takes as long in every algorithm") {
