@@ -81,7 +81,7 @@ std::vector<std::string> nearest_words(std::string_view word,
   if (found.empty() && word.size() >= kLeastPart) {
     const std::string part = "_" + std::string(word);
     for (const std::string_view candidate : known) {
-      if (candidate.ends_with(part)) {
+      if (candidate.ends_with(part) || candidate.starts_with(word)) {
         found.emplace_back(limit, candidate);
       }
     }

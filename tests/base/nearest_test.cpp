@@ -33,6 +33,12 @@ TEST_CASE("a word that lacks its unit is near the one with it") {
   CHECK(nearest_words("k", known).empty()); // too short to tell
 }
 
+TEST_CASE("the beginning of a word is near it where nothing is nearer") {
+  constexpr std::array<std::string_view, 3> known{"speedup", "speeds", "steps"};
+  CHECK(nearest_words("speed", known) == std::vector<std::string>{"speeds"});
+  CHECK(nearest_words("speed", std::span(known).first(1)) == std::vector<std::string>{"speedup"});
+}
+
 TEST_CASE("a name that a framework has for a word is told the word") {
   constexpr std::array<std::string_view, 4> known{"none", "zero1", "zero2", "full_shard"};
   CHECK(nearest_words("zero3", known) == std::vector<std::string>{"full_shard"});
