@@ -26,6 +26,12 @@ std::string line_data(const Frame& frame, const std::vector<Point>& points) {
 }
 
 void draw_band(Canvas& canvas, const Band& band, const Frame& frame) {
+  if (band.points.size() == 1) { // an area without width: a thick line
+    const Band::At& at = band.points.front();
+    canvas.path("M" + point_text(frame, at.x, at.low) + "L" + point_text(frame, at.x, at.high),
+                stroke_of("band") + R"( stroke-width="12")");
+    return;
+  }
   std::vector<Point> low;
   std::vector<Point> high;
   for (const Band::At& at : band.points) {

@@ -74,7 +74,7 @@ class Plot(unittest.TestCase):
         self.assertEqual(self.drawn(self.sweep["csv"], *words)["y"]["unit"], "ms")
 
     def test_knee_is_the_last_doubling_that_gains_at_least_1_6(self):
-        for y in ("samples_per_s", "iteration_time_s"):
+        for y in ("samples_per_s", "iteration_time_s", "speedup", "scaling_efficiency"):
             figure = self.drawn(self.sweep["jsonl"], "--x", "nodes", "--y", y, "--where", "schedule=wfbp",
                                 "--knee", "--ideal")
             rates = {r["nodes"]: r["samples_per_s"] for r in self.records() if r["schedule"] == "wfbp"}
@@ -82,6 +82,26 @@ class Plot(unittest.TestCase):
             while 2 * knee in rates and rates[2 * knee] >= 1.6 * rates[knee]:
                 knee *= 2
             self.assertEqual(figure["curves"][0]["knee"]["x"], knee)
+
+    def test_the_knee_over_bandwidth_is_one_for_all_figures_of_the_step(self):
+        path = str(self.folder / "rates.jsonl")
+        stepsim("sweep", TWO, "--set", "/workload/batch_size=32", "--set", "/cluster/nodes=4",
+                "--over", "/cluster/network/bandwidth_Bps=1Gbps:64Gbps:x2", "-o", path)
+        knees = {y: self.drawn(path, "--x", "bandwidth_Bps", "--y", y, "--knee")["curves"][0]["knee"]["x"]
+                 for y in ("samples_per_s", "iteration_time_s", "speedup", "scaling_efficiency")}
+        self.assertEqual(len(set(knees.values())), 1, knees)
+
+    def test_a_curve_alone_has_the_interval_of_its_records(self):
+        rows = self.write("interval.csv", "nodes,kind,iteration_time_s,iteration_time_low_s,iteration_time_high_s,"
+                          "interval_level,samples_per_s\n1,a,2,1,3,0.8,10\n2,a,2,1,4,0.8,20\n1,b,3,2,5,0.8,9\n")
+        one = ["--where", "kind=a", "--x", "nodes"]
+        text = stepsim("plot", rows, "--y", "iteration_time_s", *one)
+        self.assertIn("80 % interval", text)
+        self.assertIn("80 % interval", stepsim("plot", rows, "--y", "samples_per_s", *one))
+        self.assertIn("of 9 draws", stepsim("plot", rows, "--y", "samples_per_s", *one, "--band-label", "of 9 draws"))
+        self.assertNotIn("interval", stepsim("plot", rows, "--y", "iteration_time_s", "--x", "nodes", "--by", "kind"))
+        wide = self.write("wide.csv", pathlib.Path(rows).read_text().replace("4,0.8", "5,0.8"))
+        self.assertNotEqual(text, stepsim("plot", wide, "--y", "iteration_time_s", *one))
 
     def test_records_of_collectives_and_comparisons(self):
         path = str(self.folder / "c.jsonl")
@@ -140,6 +160,12 @@ class Plot(unittest.TestCase):
                       self.refused(path, "--x", "nodes", "--y", "speedup"))
         self.assertIn("--y sped_up: no record has this key, did you mean speedup?",
                       self.refused(path, "--x", "nodes", "--y", "sped_up", "--by", "schedule"))
+        self.assertIn("--y speed: no record has this key, did you mean speedup?",
+                      self.refused(path, "--x", "nodes", "--y", "speed", "--by", "schedule"))
+        self.assertIn("--y tempo: no record has this key; one of ",
+                      self.refused(path, "--x", "nodes", "--y", "tempo", "--by", "schedule"))
+        self.assertIn("--knee: wire_bytes tells no throughput; give --y samples_per_s",
+                      self.refused(path, "--x", "nodes", "--y", "wire_bytes", "--by", "schedule", "--knee"))
         self.assertIn("--x-scale log: unknown", self.refused(path, "--x", "nodes", "--y", "speedup",
                                                              "--x-scale", "log"))
         self.assertIn("--where nodes: must be NAME=TEXT",

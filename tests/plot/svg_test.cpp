@@ -178,6 +178,15 @@ std::vector<std::pair<double, double>> corners(const pugi::xml_document& documen
 
 } // namespace
 
+TEST_CASE("a band of one point is a line from its low end to its high end") {
+  Figure figure = lines_figure();
+  figure.panels[0].bands = {{"interval", {{16, 1000, 8000}}}};
+  const std::string text = svg(figure);
+  CHECK(text.find(R"(" stroke="#d9d9d9" stroke-width="12")") != std::string::npos);
+  figure.panels[0].bands[0].points.push_back({32, 2000, 16000});
+  CHECK(svg(figure).find(R"(stroke-width="12")") == std::string::npos);
+}
+
 TEST_CASE("svg: every kind of figure is drawn as its picture, byte for byte") {
   check_golden("lines", lines_figure());
   check_golden("panels", panels_figure());

@@ -18,7 +18,9 @@ constexpr CommandText kPlotText{
     "Draws the records of a sweep, of collectives or of a comparison as a figure in SVG: a curve "
     "per\n"
     "value of --by, bars where --x holds words, a small panel each where --by has more than five\n"
-    "values. The same file gives the same picture, byte for byte.",
+    "values. A curve alone has the interval of its records as a band. The same file gives the "
+    "same\n"
+    "picture, byte for byte.",
     "stepsim plot nodes.csv --x nodes --y samples_per_s --ideal --knee -o nodes.svg\n"
     "stepsim plot out.jsonl --x nodes --y samples_per_s --by schedule -o schedules.svg\n"
     "stepsim plot out.jsonl --x nodes --y scaling_efficiency --where schedule=ddp -o ddp.svg\n"

@@ -90,8 +90,8 @@ void name_axes(const std::string& path, PlotRows& out) {
     }
   }
   if (!out.name.empty() && !out.varied.empty()) {
-    const std::vector<std::string_view> names(out.varied.begin(), out.varied.end());
-    out.name += ", with " + base::joined(names, " and ") + " varied";
+    const auto words = [](const std::string& name) { return key_axis(name, 0).axis.title; };
+    out.name += ", with " + base::listed(out.varied, words, ", ", " and ") + " varied";
   }
 }
 

@@ -4,11 +4,9 @@
 
 #include <cmath>
 
-#include "base/statistics.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "document/json_text.hpp"
 #include "plot/ticks.hpp"
-#include "run/summary_fields.hpp"
 
 namespace stepsim::cli {
 
@@ -23,113 +21,15 @@ void require_key(const PlotRows& rows, std::string_view flag, const std::string&
       if (name == key) {
         return;
       }
-      if (&row == &rows.rows.front()) {
+      if (&row == &rows.rows.front() && !value.is_null()) {
         known.push_back(name);
       }
     }
   }
+  const std::string near = base::did_you_mean(key, known);
   throw UsageError(std::string(flag) + " " + base::shown_value(key) + ": no record has this key" +
-                   base::did_you_mean(key, known));
+                   (near.empty() ? "; one of " + base::joined(known) : near));
 }
-
-// The rows of one curve by x.
-class CurveRows {
-public:
-  CurveRows(const PlotRows& rows, const PlotRequest& request) : rows_(rows), request_(request) {}
-
-  [[nodiscard]] std::vector<plot::Curve> curves() {
-    std::vector<plot::Curve> out;
-    for (const PlotRow& row : rows_.rows) {
-      const io::Json x = cell_of(row, request_.x);
-      const io::Json y = cell_of(row, request_.y);
-      if (!matches_all(row, request_.where) || !x.is_number() || !y.is_number()) {
-        continue;
-      }
-      const std::string value = request_.by.empty() ? "" : plain_cell(cell_of(row, request_.by));
-      auto curve = std::ranges::find(out, value, &plot::Curve::label);
-      if (curve == out.end()) {
-        curve = out.insert(out.end(), {.label = value, .rank = out.size()});
-      }
-      const auto [other, fresh] = at_x_[value].emplace(x.as_double(), &row);
-      if (!fresh) {
-        refuse_shared(*other->second, row);
-      }
-      curve->points.push_back({x.as_double(), y.as_double(), row.line});
-    }
-    for (plot::Curve& curve : out) {
-      std::ranges::stable_sort(curve.points, {}, &plot::Point::x);
-    }
-    return out;
-  }
-
-  // Every worker at the pace of one worker alone, which the scaling efficiency of a record tells;
-  // where records have none, at the pace of the first point: a constant time or share, else in
-  // proportion to x. `curve` is one of curves().
-  [[nodiscard]] plot::Guide ideal(const plot::Curve& curve) const {
-    plot::Guide guide{.label = "ideal"};
-    const std::string& y = request_.y;
-    const bool times = quantity_of(y) == base::QuantityKind::time;
-    const bool of_step = y == study::kIterationTime || y == "samples_per_s" || y == "speedup";
-    const plot::Point& first = curve.points.front();
-    for (const plot::Point& point : curve.points) {
-      const io::Json efficiency = cell_of(*at_x_.at(curve.label).at(point.x), "scaling_efficiency");
-      const double share = efficiency.is_number() ? efficiency.as_double() : 0;
-      const double ideal = y == "scaling_efficiency" ? 1
-                           : of_step && share > 0    ? (times ? point.y * share : point.y / share)
-                           : times || is_share(y)    ? first.y
-                                                     : first.y * point.x / first.x;
-      guide.points.push_back({point.x, ideal});
-    }
-    return guide;
-  }
-
-  [[nodiscard]] plot::Band band(const std::string& first) const {
-    std::map<double, std::vector<double>> at_x;
-    std::vector<KeyValue> others = request_.where; // its own key may have another value in curves
-    std::erase_if(others, [&](const KeyValue& each) { return each.first == request_.band->first; });
-    for (const PlotRow& row : rows_.rows) {
-      const io::Json x = cell_of(row, request_.x);
-      const io::Json y = cell_of(row, request_.y);
-      const bool of_first = request_.by.empty() || plain_cell(cell_of(row, request_.by)) == first;
-      if (of_first && matches(row, *request_.band) && matches_all(row, others) && x.is_number() &&
-          y.is_number()) {
-        at_x[x.as_double()].push_back(y.as_double());
-      }
-    }
-    constexpr double kLow = 0.05, kHigh = 0.95;
-    plot::Band out{.label = request_.band_label};
-    for (auto& [x, values] : at_x) {
-      std::ranges::sort(values);
-      out.points.push_back({x, base::quantile(values, kLow), base::quantile(values, kHigh)});
-    }
-    if (out.points.empty()) {
-      throw UsageError("--band " + request_.band->first + "=" + request_.band->second +
-                       ": no record has this value");
-    }
-    return out;
-  }
-
-private:
-  // Names what tells the two rows apart: an axis of the sweep, else a word.
-  [[noreturn]] void refuse_shared(const PlotRow& a, const PlotRow& b) const {
-    std::string key;
-    for (const auto& [name, value] : b.record.as_object()) {
-      const bool axis = std::ranges::find(rows_.varied, name) != rows_.varied.end();
-      const bool differs = value != cell_of(a, name) && name != request_.y;
-      if (differs && (axis || (key.empty() && value.is_string()))) {
-        key = name;
-      }
-    }
-    throw UsageError("--x " + request_.x + ": lines " + std::to_string(a.line) + " and " +
-                     std::to_string(b.line) + " have the same value" +
-                     (key.empty() ? "; choose records by --where KEY=VALUE"
-                                  : "; give --by " + key + " or --where " + key + "=VALUE"));
-  }
-
-  const PlotRows& rows_;
-  const PlotRequest& request_;
-  std::map<std::string, std::map<double, const PlotRow*>> at_x_; // [curve][x], of curves()
-};
 
 std::string label_of(const PlotRequest& request, const std::string& value) {
   for (const auto& [each, label] : request.labels) {
@@ -280,8 +180,9 @@ RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request, const s
   if (!request.y_title.empty()) {
     out.figure.y.title = request.y_title;
   }
-  const std::string filters = base::listed(
-      request.where, [](const KeyValue& each) { return each.first + " = " + each.second; });
+  const std::string filters = base::listed(request.where, [](const KeyValue& each) {
+    return key_axis(each.first, 0).axis.title + " = " + each.second;
+  });
   out.figure.setting = !request.setting.empty()               ? request.setting
                        : rows.name.empty() || filters.empty() ? rows.name + filters
                                                               : rows.name + "; " + filters;
@@ -305,59 +206,50 @@ RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request, const s
                      "no record has numbers for " + request.x + " and " + request.y +
                          (request.where.empty() ? "" : " where --where says"));
   }
-  std::optional<plot::Band> band;
-  if (request.band) {
-    band = curve_rows.band(curves.front().label);
-    for (plot::Band::At& at : band->points) {
-      at = {at.x * x.factor, at.low * y.factor, at.high * y.factor, at.row};
-    }
-  }
   const auto values = base::collected<std::string>(curves, &plot::Curve::label);
   require_labels(request, values);
   choose_looks(curves);
-  const auto scale = [&](std::vector<plot::Point>& points) {
-    for (plot::Point& point : points) {
-      point.x *= x.factor;
-      point.y *= y.factor;
-    }
+  const auto scale = [&](plot::Point& point) {
+    point.x *= x.factor;
+    point.y *= y.factor;
   };
   std::vector<plot::Guide> ideals;
+  std::vector<plot::Band> bands; // of each curve
   for (plot::Curve& curve : curves) {
-    scale(ideals.emplace_back(curve_rows.ideal(curve)).points);
+    std::ranges::for_each(ideals.emplace_back(curve_rows.ideal(curve)).points, scale);
+    bands.push_back(!request.band   ? curve_rows.interval(curve)
+                    : bands.empty() ? curve_rows.band(curve.label)
+                                    : plot::Band());
+    for (plot::Band::At& at : bands.back().points) {
+      at = {at.x * x.factor, at.low * y.factor, at.high * y.factor, at.row};
+    }
+    std::optional<plot::Point>& knee = out.knees.emplace_back();
+    if (request.knee) {
+      scale(knee.emplace(curve_rows.knee(curve)));
+    }
     curve.label = label_of(request, curve.label);
-    scale(curve.points);
+    std::ranges::for_each(curve.points, scale);
   }
   choose_scales(out, request, curves);
   curves.front().bold = curves.size() > 1 && curves.size() <= plot::kRanks;
   add_panels(out.figure, std::move(curves), request.by);
-  const bool times = quantity_of(request.y) == base::QuantityKind::time;
+  std::size_t i = 0;
   for (plot::Panel& panel : out.figure.panels) {
     for (const plot::Curve& curve : panel.curves) {
-      std::optional<plot::Point>& knee = out.knees.emplace_back();
-      const plot::Guide& ideal = ideals[out.knees.size() - 1];
       if (request.ideal) {
-        add_guide(panel.guides, ideal);
+        add_guide(panel.guides, ideals[i]);
       }
-      if (request.knee) {
-        std::vector<plot::Point> throughputs = curve.points;
-        for (plot::Point& point : throughputs) { // of steps of one length: twice the workers, twice
-          point.y = times ? point.x / point.y : point.y;
-        }
-        knee = plot::knee(throughputs);
-        if (!knee) {
-          throw UsageError("--knee: needs the least " + request.x + " and its double");
-        }
-        knee->y = std::ranges::find(curve.points, knee->x, &plot::Point::x)->y;
-        if (panel.marks.empty()) {
-          panel.marks.push_back(knee_mark(request, ideal, *knee,
-                                          panel.curves.size() > 1 ? curve.label : std::string(),
-                                          out.figure.x));
-        }
+      if (request.knee && panel.marks.empty()) {
+        panel.marks.push_back(knee_mark(request, ideals[i], *out.knees[i],
+                                        panel.curves.size() > 1 ? curve.label : std::string(),
+                                        out.figure.x));
       }
+      const bool shown = request.band ? i == 0 : panel.curves.size() == 1;
+      if (shown && !bands[i].points.empty()) {
+        panel.bands.push_back(std::move(bands[i]));
+      }
+      ++i;
     }
-  }
-  if (band) {
-    out.figure.panels.front().bands.push_back(*band);
   }
   return out;
 }

@@ -48,10 +48,41 @@ struct PlotRequest {
   std::optional<KeyValue> band;
   std::vector<KeyValue> labels; // labels of curves, [value of `by`]
   // Whether to draw the line of ideal scaling from one worker, and to mark the knee of the first
-  // curve of each panel.
+  // curve of each panel. Without `band`, a panel of one curve shows the intervals of its records.
   bool ideal{}, knee{};
   std::optional<plot::Scale> x_scale, y_scale;              // empty: chosen from the values
   std::string title, setting, x_title, y_title, band_label; // "" = made from the keys
+};
+
+// The rows of the curves of a figure, by x. The members take a curve of curves(), with its label
+// and in the units of the records.
+class CurveRows {
+public:
+  CurveRows(const PlotRows& rows, const PlotRequest& request) : rows_(rows), request_(request) {}
+
+  // A curve per value of `by`, in the order in which the values appear.
+  [[nodiscard]] std::vector<plot::Curve> curves();
+  // Every worker at the pace of one worker alone, which the scaling efficiency of a record tells;
+  // where records have none, at the pace of the first point: a constant time or share, else in
+  // proportion to x.
+  [[nodiscard]] plot::Guide ideal(const plot::Curve& curve) const;
+  // The point at the knee of the throughput: of the samples per second of the records, else of
+  // their speed-up, else of what y tells of it. Throws UsageError where there is none.
+  [[nodiscard]] plot::Point knee(const plot::Curve& curve) const;
+  // The interval of y at the points whose records have one. That of the samples per second follows
+  // from the interval of the step.
+  [[nodiscard]] plot::Band interval(const plot::Curve& curve) const;
+  // The band of the request, of the records with this value of `by`.
+  [[nodiscard]] plot::Band band(const std::string& by) const;
+
+private:
+  [[nodiscard]] const PlotRow& row_at(const plot::Curve& curve, const plot::Point& point) const;
+  // Names what tells the two rows apart: an axis of the sweep, else a word.
+  [[noreturn]] void refuse_shared(const PlotRow& a, const PlotRow& b) const;
+
+  const PlotRows& rows_;
+  const PlotRequest& request_;
+  std::map<std::string, std::map<double, const PlotRow*>> at_x_; // [curve][x]
 };
 
 struct RowsFigure {
@@ -63,7 +94,7 @@ struct RowsFigure {
 // If the values of x are texts, the figure has bars. More than five curves become small panels with
 // shared axes. Throws InputError if no row is left, and UsageError for a key that no row has, for
 // more than 12 curves (bars: 5), for two rows of a curve with the same x, and for a knee without
-// the smallest x and its double.
+// the smallest x and its double, or of a y that tells no throughput.
 [[nodiscard]] RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request,
                                      const std::string& file);
 
