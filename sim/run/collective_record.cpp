@@ -378,13 +378,22 @@ std::string_view limit_sentence(std::string_view limit) {
 } // namespace
 
 std::string library_sentence(const io::Json& record) {
-  std::string text = "NCCL would use " + pair_text(record, "chosen") + " (estimate " +
+  std::string text = "NCCL would use " + pair_text(record, "chosen") +
+                     ", which it expects to take " +
                      microseconds(record.find("published_us")->as_double());
-  if (const io::Json& next = *record.find("runner_up"); next.is_object()) {
-    text += "; next " + pair_text(next, "algorithm") + " " +
-            microseconds(next.find("published_us")->as_double());
+  const io::Json& next = *record.find("runner_up");
+  if (next.is_object()) {
+    text += " (next " + pair_text(next, "algorithm") + ", " +
+            microseconds(next.find("published_us")->as_double()) + ")";
   }
-  return text + "). " + std::string(limit_sentence(record.find("limited_by")->as_string()));
+  text += "; the prediction is " + microseconds(record.find("seconds")->as_double() * 1e6) + ". " +
+          std::string(limit_sentence(record.find("limited_by")->as_string()));
+  if (next.is_object() &&
+      next.find("seconds")->as_double() < record.find("physical_s")->as_double()) {
+    text += " NCCL's choice is not the fastest: " + pair_text(next, "algorithm") + " would take " +
+            microseconds(next.find("seconds")->as_double() * 1e6) + ".";
+  }
+  return text;
 }
 
 } // namespace stepsim::study

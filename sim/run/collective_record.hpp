@@ -53,8 +53,9 @@ void add_library_keys(io::Json& record);
 // The record of `file`, whose `system.question` must be complete (ask_library()).
 [[nodiscard]] io::Json library_record(const CollectiveFile& file);
 
-// The record in words: "NCCL would use nvls_tree/simple (estimate 6229 us; next tree/simple
-// 6444 us). The network cards limit it."
+// The record in words: "NCCL would use nvls_tree/simple, which it expects to take 6229 us (next
+// tree/simple, 6444 us); the prediction is 6000 us. The network cards limit it." NCCL chooses by
+// its own expectation, so that another pair may be predicted to be faster; a sentence then says so.
 [[nodiscard]] std::string library_sentence(const io::Json& record);
 
 } // namespace stepsim::study
