@@ -18,15 +18,31 @@ std::string delay_text(double seconds) {
   return seconds > 0 ? " and " + base::readable_seconds(seconds) + " of delay" : "";
 }
 
+// Where links inside the nodes set the time of a large message, a faster network changes nothing.
+std::string limit_text(const study::Scenario& scenario) {
+  nccl::LibraryQuestion question = *scenario.communication.question;
+  question.bytes = 1e9;
+  if (scenario.training.sharding.strategy != study::ShardingStrategy::none) {
+    question.operation = nccl::Operation::allgather; // a ring, where an all-reduce may use switches
+  }
+  const nccl::Limit limit = nccl::predict(question).limited_by;
+  const bool inside =
+      limit == nccl::Limit::mix || limit == nccl::Limit::nvlink || limit == nccl::Limit::pcie;
+  return inside && question.shape.nodes > 1 ? ", large messages bound by links inside the nodes"
+                                            : "";
+}
+
 // The network without a topology: one rate and one latency. The rate is the effective one, with the
 // efficiency of the scenario applied.
-std::string network_text(const study::Cluster& cluster) {
+std::string network_text(const study::Scenario& scenario) {
+  const study::Cluster& cluster = scenario.cluster;
   const study::Network& network = cluster.network;
   std::string text;
   if (!cluster.has_network) {
     text = "one node";
   } else if (network.curve) {
-    text = "alpha_beta, cost of a message from " + network.curve_source;
+    text = "alpha_beta, cost of a message from " + network.curve_source +
+           (scenario.communication.question ? limit_text(scenario) : "");
   } else {
     text = "alpha_beta, " + base::readable_rate(network.bandwidth_Bps * network.efficiency) + ", " +
            base::readable_seconds(network.latency_s) + " per message" + delay_text(network.delay_s);
@@ -130,7 +146,7 @@ std::string setting_text(const study::Result& result) {
        {"workers", std::to_string(cluster.ranks()) + " (" + base::counted(cluster.nodes, "node") +
                        " x " + (cluster.equal_nodes() ? "" : "up to ") +
                        std::to_string(cluster.gpus_per_node) + cards_text(cluster) + ")"},
-       {"network", cluster.fabric ? fabric_text(cluster) : network_text(cluster)},
+       {"network", cluster.fabric ? fabric_text(cluster) : network_text(scenario)},
        {"training", !rounds.empty() ? rounds
                     : scenario.training.algorithm == study::TrainingAlgorithm::sync_sgd
                         ? sharding_text(result)
