@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Every relative link of a Markdown file leads to a file or folder that exists, and to a heading or an
-id in it."""
+id in it; a link to an anchor alone leads to one of its own file."""
 import pathlib
 import re
 import sys
@@ -28,13 +28,14 @@ def main():
     links = 0
     for file in markdown_files():
         for target in LINK.findall(file.read_text(encoding="utf-8")):
-            if re.match(r"[a-z]+:|#", target):
+            if re.match(r"[a-z]+:", target):
                 continue
             links += 1
             name, _, anchor = target.partition("#")
-            if not (file.parent / name).exists():
+            place = file.parent / name if name else file
+            if not place.exists():
                 missing.append(f"{file.relative_to(ROOT)}: {target}: no such file")
-            elif anchor and anchor not in anchors_of(file.parent / name):
+            elif anchor and anchor not in anchors_of(place):
                 missing.append(f"{file.relative_to(ROOT)}: {target}: no such heading")
     print("\n".join(missing) if missing else f"{links} links lead to files")
     return 1 if missing or not links else 0
