@@ -148,7 +148,7 @@ CASES = [
     ("a log of DDP", "kineto", compiled(4), [], 3, "4 measured all-reduces without sizes", ["--ddp-log", "ddp.json"],
      {"ddp.json": "{'bucket_sizes': '4000, 8000, 12000, 16000'}"}),
     ("no all-reduce", "kineto", layered(TWO), [], 3, "2 gradients, no sizes: give --parameters N", ["--parameters", "1k"]),
-    ("a table fits", "kineto", layered(VGG), [], 3, "32 gradients: --model vgg16 of import fits", ["--model", "vgg16"]),
+    ("a table fits", "kineto", layered(VGG), [], 3, "the trace has no sizes for its 32 gradients; they match vgg16: stepsim import kineto FILE --model vgg16", ["--model", "vgg16"]),
     ("forward only", "kineto", layered(VGG, backward=False), ["--model", "vgg16"], 3,
      "no backward nodes; pass --backward-ratio R", ["--backward-ratio", "2"]),
     ("forward only, no sizes", "kineto", layered(VGG, backward=False), ["--backward-ratio", "2"], 3,

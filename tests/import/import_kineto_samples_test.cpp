@@ -285,7 +285,10 @@ TEST_CASE("K3: only a backward node") {
     return;
   }
   CHECK_THROWS_WITH_AS(import_kineto_job({file}, {}).trace,
-                       (file + ": no forward operators").c_str(), InputError);
+                       (file + ": no forward operators: profile whole steps, with "
+                               "ProfilerActivity.CPU and ProfilerActivity.CUDA")
+                           .c_str(),
+                       InputError);
 }
 
 TEST_CASE("K4: a DLRM rank that is not data-parallel only") {

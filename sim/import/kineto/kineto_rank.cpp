@@ -243,7 +243,9 @@ KinetoRank reduce_rank(KinetoRecording& recording,
     require_matches(rank);
   }
   if (rank.first().layers.empty()) {
-    throw InputError(recording.file, "", "no forward operators");
+    throw InputError(recording.file, "",
+                     "no forward operators: profile whole steps, with ProfilerActivity.CPU and "
+                     "ProfilerActivity.CUDA");
   }
   rank.forward_only = rank.first().backward_nodes == 0;
   if (!rank.forward_only) {

@@ -145,7 +145,9 @@ std::string remedy_of(const StepSample& step, const SizeSources& sources) {
   }
   const std::string count = counted(std::ssize(step.gradients), "gradient");
   if (fits == 1) {
-    return count + ": --model " + fitting + " of import fits";
+    return fmt::format("the trace has no sizes for its {}; they match {}: stepsim import kineto "
+                       "FILE --model {}",
+                       count, fitting, fitting);
   }
   constexpr std::string_view kTotal =
       "--parameters N (the model's parameter count; assumed spread)";
