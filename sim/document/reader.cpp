@@ -111,7 +111,9 @@ double Fields::number_or(std::string_view key, double fallback) {
   return number(key, number_row(key).range, fallback);
 }
 
-double Fields::required_number(std::string_view key) { return number(key, number_row(key).range); }
+double Fields::required_number(std::string_view key, std::string_view expected) {
+  return number(key, number_row(key).range, expected);
+}
 
 std::optional<double> Fields::optional_number(std::string_view key) {
   return optional_number(key, number_row(key).range);
@@ -214,8 +216,8 @@ std::vector<double> Fields::numbers(std::string_view key) {
 }
 
 // Absent or wrong: the problem is noted, and a value of the range stands in.
-double Fields::number(std::string_view key, Range range) {
-  const Json* value = required(key, "a number");
+double Fields::number(std::string_view key, Range range, std::string_view expected) {
+  const Json* value = required(key, expected);
   const auto number = value != nullptr ? checked_number(*value, range, problems_) : std::nullopt;
   return number.value_or(std::isfinite(range.low) ? range.low : 0.0);
 }

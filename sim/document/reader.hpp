@@ -44,7 +44,8 @@ public:
   // optional_number() and optional_integer() then return nothing.
   double number(std::string_view key);
   double number_or(std::string_view key, double fallback);
-  double required_number(std::string_view key);
+  // `expected` says in the error of an absent key what may be given.
+  double required_number(std::string_view key, std::string_view expected = "a number");
   std::optional<double> optional_number(std::string_view key);
   std::int64_t integer(std::string_view key);
   std::int64_t integer_or(std::string_view key, std::int64_t fallback);
@@ -105,7 +106,7 @@ public:
   // The functions from here to array() read keys without a row. A wrong value adds a problem.
   // Without a fallback the key is required, and an absent key adds the problem "required". After a
   // problem the fallback is returned; without one the lowest allowed number, "" or the first word.
-  double number(std::string_view key, Range range);
+  double number(std::string_view key, Range range, std::string_view expected = "a number");
   double number(std::string_view key, Range range, double fallback);
   std::optional<double> optional_number(std::string_view key, Range range);
   std::int64_t integer(std::string_view key, Range range);

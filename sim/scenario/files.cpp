@@ -79,6 +79,14 @@ std::string remedy_in_result(const io::Json& name) {
              : "";
 }
 
+// What typed a rate where a network is named wanted: "100Gb/s" is no file.
+std::string remedy_of_name(const std::string& path, const io::Json& name) {
+  const bool lists = shipped_kind(file_kind_at(name.pointer())) == &kShippedProfiles;
+  return lists && !fs::path(path).has_extension()
+             ? "; stepsim topologies list has the names of networks"
+             : "";
+}
+
 // Only "cannot read" is turned into an error of the place that names the file; errors inside the
 // file keep their own pointers.
 io::Json read_with_digest(const std::string& path, const io::Json& name, std::string* sha256) {
@@ -93,7 +101,7 @@ io::Json read_with_digest(const std::string& path, const io::Json& name, std::st
     }
     throw InputError(std::string(name.file()), name.pointer(),
                      "cannot read " + path + ": " + problem.message.substr(kCannotRead.size()) +
-                         remedy_in_result(name));
+                         remedy_in_result(name) + remedy_of_name(path, name));
   }
 }
 

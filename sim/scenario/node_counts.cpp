@@ -257,8 +257,8 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
     rate = intra.optional_number(kRate);
     cost.per_byte_s = rate ? 1 / *rate : of_profile->per_byte_s;
   } else {
-    cost.latency_s = intra.required_number("latency_s");
-    rate = intra.required_number(kRate);
+    cost.latency_s = intra.required_number("latency_s", kNumberOrNetwork);
+    rate = intra.required_number(kRate, kNumberOrNetwork);
     cost.per_byte_s = 1 / *rate;
   }
   const bool own_latency = of_profile && !intra.has("latency_s");

@@ -7,6 +7,10 @@
 
 namespace stepsim::study {
 
+// What a network needs where it has neither.
+inline constexpr std::string_view kNumberOrNetwork =
+    "a number; or give calibration, a network that stepsim topologies list names";
+
 struct ParseContext {
   io::Problems& problems;
   Files& files;

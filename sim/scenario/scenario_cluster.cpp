@@ -241,7 +241,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
     if (known || !cluster.has_network || is_in_file(each)) {
       each.read(part, part.row(each.key), network);
     } else {
-      (void)part.required_number(each.key);
+      (void)part.required_number(each.key, kNumberOrNetwork);
     }
   }
   network.delay_s = part.number_or("delay_s", network.delay_s);

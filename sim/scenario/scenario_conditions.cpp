@@ -64,7 +64,8 @@ constexpr std::string_view kOnlyTypical =
     "/communication/host_reduction /training/outer_network/transport";
 
 constexpr std::array kConditionsRules{
-    KeyRule{kOnlyTypical, "conditions are typical", is_typical, "ideal conditions"},
+    KeyRule{kOnlyTypical, "conditions are typical", is_typical,
+            "ideal conditions (/conditions/kind typical takes it)"},
     KeyRule{"/communication/host_reduction", "ranks add the gradients, by no library",
             [](const Scenario& s) {
               return s.communication.collective != collectives::AlgorithmId::parameter_server &&

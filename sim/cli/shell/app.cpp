@@ -81,6 +81,10 @@ void refuse_unknown_options(const CLI::App& app, const std::vector<std::string>&
       if (name == "--over" && has_set) {
         throw UsageError("--over: use compare or sweep");
       }
+      if (app.get_option_no_throw("--shape") != nullptr &&
+          (name == "--nodes" || name == "--gpus-per-node")) {
+        throw UsageError(name + ": unknown option; use --shape NODESxGPUS");
+      }
       if (const std::string pointer = pointer_of_flag(name); has_set && !pointer.empty()) {
         const bool follows = equals == std::string::npos && i + 1 < arguments.size();
         const std::string value = equals != std::string::npos ? argument.substr(equals + 1)
