@@ -165,14 +165,13 @@ void choose_conditions(io::Json& tree, Files& files, std::vector<std::string>& a
   }
 }
 
-// The least sharding with which a GPU holds a model that it does not hold without. Returns what was
-// found; "" = nothing was chosen.
-std::string choose_sharding(io::Json& tree, Files& files) {
+// The least sharding with which a GPU holds a model that it does not hold without.
+void choose_sharding(io::Json& tree, Files& files, FirstScenario& first) {
   const Scenario alone = parse_scenario(tree, files);
   std::string found = exceeds_text(run(alone).summary);
   if (found.empty() || alone.cluster.ranks() == 1 || !is_given(tree, "/workload/model") ||
       is_given(tree, "/training")) {
-    return "";
+    return;
   }
   constexpr std::string_view kStrategy = "/training/sharding/strategy";
   for (const ShardingStrategy strategy :
@@ -180,14 +179,14 @@ std::string choose_sharding(io::Json& tree, Files& files) {
     const std::string word(kShardingStrategies[strategy]);
     io::assign(tree, kStrategy, word);
     const Summary summary = run(parse_scenario(tree, files)).summary;
-    if (summary.memory_fits.value_or(false) || strategy == ShardingStrategy::full_shard) {
-      found += " without sharding; sharding " + word + ": " +
-               memory_verdict(summary.memory_bytes, summary.memory_high_bytes,
-                              summary.memory_capacity_bytes, summary.memory_fits);
+    first.exceeds_memory = !summary.memory_fits.value_or(false);
+    if (!first.exceeds_memory || strategy == ShardingStrategy::full_shard) {
+      first.memory = found + " without sharding; sharding " + word + ": " +
+                     memory_verdict(summary.memory_bytes, summary.memory_high_bytes,
+                                    summary.memory_capacity_bytes, summary.memory_fits);
       break;
     }
   }
-  return found;
 }
 
 } // namespace
@@ -203,7 +202,7 @@ FirstScenario first_scenario(io::Json given, Files& files, const std::string& ou
   renew_names(tree, first.assumed);
   first.from_trace = take_from_trace(tree, parse_scenario(tree, files));
   choose_conditions(tree, files, first.assumed);
-  first.memory = choose_sharding(tree, files);
+  choose_sharding(tree, files, first);
   const Scenario scenario = parse_scenario(tree, files);
   first.nodes = scenario.cluster.nodes;
   const std::vector<DefaultValue> defaults = defaults_that_decide(tree, scenario);

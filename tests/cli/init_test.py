@@ -227,6 +227,23 @@ class Init(Folder):
         self.stepsim("init", "--nodes", 4, "-o", "s.json", "--force")
         self.assertEqual(self.tree()["cluster"]["nodes"], 4)
 
+    def test_a_training_that_does_not_fit_is_told_the_plan(self):
+        words = ["--model", "llama3_70b", "--gpu", "h100", "--cluster", "dgx_h100", "--nodes", 128]
+        self.assertIn("next: stepsim plan-training s.json\n", self.stepsim("init", *words, "-o", "s.json").stdout)
+        words[1] = "llama3_8b"
+        self.assertIn("next: stepsim run t.json\n", self.stepsim("init", *words, "-o", "t.json").stdout)
+
+    def test_run_says_where_a_faster_network_changes_nothing(self):
+        self.stepsim("init", "--model", "llama3_70b", "--gpu", "h100", "--cluster", "dgx_h100", "--nodes", 16, "-o", "s.json")
+
+        def run(rate):
+            text = self.stepsim("run", "s.json", "--set", f"/cluster/network/bandwidth_Bps={rate}Gbps").stdout
+            return "large messages bound by links inside the nodes" in text, re.search(r"iteration time +(\S+)", text)[1]
+        rows = {rate: run(rate) for rate in (200, 400, 800)}
+        self.assertEqual([said for said, _ in rows.values()], [False, True, True])
+        self.assertEqual(rows[400][1], rows[800][1])
+        self.assertNotEqual(rows[200][1], rows[400][1])
+
     def test_problems_name_the_flag(self):
         (self.folder / "raw.json").write_bytes(samples.kineto())
         for words, text in (

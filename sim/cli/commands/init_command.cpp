@@ -20,7 +20,7 @@ constexpr CommandText kInitText{
     R"(Writes a scenario that runs, with every default that decides a time as a key, from a trace of
 your own, from a model on a GPU, or, without arguments, from the shipped trace of ResNet-50 on
 8 nodes behind 25 Gigabit Ethernet, under typical conditions: what real runs lose is in the
-times. Prints what it assumed and the next two commands.)",
+times. Prints what it assumed and the next commands.)",
     "stepsim init -o s.json\n"
     "stepsim init --trace mine.json --nodes 16 --network 100g-roce -o s.json\n"
     "stepsim init --model llama3_8b --gpu h100 --cluster dgx_h100 --nodes 16 -o s.json",
@@ -120,7 +120,7 @@ io::Json given_keys(const TypedFlags& texts, const std::string& variability, boo
   return tree;
 }
 
-// What was assumed, and the two commands that come next.
+// What was assumed, and the commands that come next.
 std::string summary(const study::FirstScenario& first, const std::string& output) {
   std::string text = first.memory + (first.memory.empty() ? "" : "\n") + first.name + ", " +
                      base::counted(first.nodes, "node") + "\n";
@@ -134,8 +134,9 @@ std::string summary(const study::FirstScenario& first, const std::string& output
                                                  "," + std::to_string(first.nodes) + "," +
                                                  std::to_string(2 * first.nodes)
                                            : "/communication/schedule=single,wfbp,ddp";
-  return text + "next: stepsim run " + file + "\n      stepsim compare " + file + " --over " +
-         over + "\n";
+  return text +
+         "next: " + (first.exceeds_memory ? "stepsim plan-training " + file + "\n      " : "") +
+         "stepsim run " + file + "\n      stepsim compare " + file + " --over " + over + "\n";
 }
 
 } // namespace
