@@ -144,6 +144,17 @@ std::string metric_text(const study::SolveProblem& problem, std::optional<double
   return value ? value_text(problem.metric, *value) : "-";
 }
 
+// What the metric is at the upper bound, where its closest value lies between the bounds: ", and
+// 0.7348 at 800 Gb/s" shows that going on does not help.
+std::string beyond_text(const study::SolveProblem& problem, const study::Solution& solution) {
+  const study::SolvePoint& last = solution.points.back();
+  const io::Json& closest = solution.closest->value;
+  return !last.metric_value || closest == last.value || closest == solution.points.front().value
+             ? ""
+             : ", and " + metric_text(problem, last.metric_value) + " at " +
+                   field_text(problem, last.value);
+}
+
 // A few of the scanned points with the first and the last among them: rows at equal distances in
 // the list of points, r (count - 1) / (rows - 1). There are at least two points, since both bounds
 // are scanned.
@@ -284,15 +295,15 @@ int solve(const Invocation& invocation) {
     return point.metric_value.has_value();
   });
   const bool all = ran == std::ssize(solution.points);
-  return report_error(problem.metric + " does not reach " + metric_text(problem, problem.target) +
-                          " between " + field_text(problem, problem.low) + " and " +
-                          field_text(problem, problem.high) +
-                          (all ? ""
-                               : ", where " + std::to_string(ran) + " of " +
-                                     base::counted(std::ssize(solution.points), "point") + " ran") +
-                          "; closest: " + metric_text(problem, solution.closest->metric_value) +
-                          " at " + field_text(problem, solution.closest->value),
-                      kTargetNotMet, common.color);
+  return report_error(
+      problem.metric + " does not reach " + metric_text(problem, problem.target) + " between " +
+          field_text(problem, problem.low) + " and " + field_text(problem, problem.high) +
+          (all ? ""
+               : ", where " + std::to_string(ran) + " of " +
+                     base::counted(std::ssize(solution.points), "point") + " ran") +
+          "; closest: " + metric_text(problem, solution.closest->metric_value) + " at " +
+          field_text(problem, solution.closest->value) + beyond_text(problem, solution),
+      kTargetNotMet, common.color);
 }
 
 } // namespace stepsim::cli
