@@ -6,6 +6,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
+#include "cli/shell/output.hpp"
 #include "cli/shell/progress.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "cli/text/answer_texts.hpp"
@@ -40,6 +41,28 @@ TEST_CASE("table: numbers to the right, words to the left, no blanks at the end 
 TEST_CASE("table: widths count characters, not bytes") {
   const cli::Table table{{"x", "y"}, {{"5 µs", "1"}, {"25 s", "2"}}};
   CHECK(cli::table_text(table) == "   x  y\n5 µs  1\n25 s  2\n");
+}
+
+TEST_CASE(
+    "table: one that is wider than the terminal becomes several, each with its first column") {
+  const cli::Table table{{"row", "time [ms]", "rate", "note"},
+                         {{"a", "1.5", "12", "as it is"}, {"bcd", "100", "3", "best"}}};
+  const std::string wide = cli::table_text(table);
+  CHECK(cli::folded_tables(wide, 80) == wide);
+  const std::string narrow = "row  time [ms]  rate\n"
+                             "a          1.5    12\n"
+                             "bcd        100     3\n"
+                             "\n"
+                             "row  note\n"
+                             "a    as it is\n"
+                             "bcd  best\n";
+  CHECK(cli::folded_tables(wide, 24) == narrow);
+  // A column that is too wide stands alone; what is no table, and a caption, are left as they are.
+  CHECK(cli::folded_tables(
+            "a caption that is long, too long\n" + wide + "\nSome long text of one line.\n", 24) ==
+        "a caption that is long, too long\n" + narrow + "\nSome long text of one line.\n");
+  CHECK(cli::folded_tables("k  one  more than ten\nl  two  x\n", 10) ==
+        "k  one\nl  two\n\nk  more than ten\nl  x\n");
 }
 
 TEST_CASE("tables: a page of HTML and Markdown, with what they would read as their own escaped") {

@@ -99,7 +99,7 @@ int list_files(const std::map<std::string, std::string>& files, const Common& co
                               {"note", note}});
     constexpr std::size_t kNote = 60;
     table.rows.push_back({name, kind, tree.text("label"), shares.empty() ? "-" : share_text(shares),
-                          base::shown_value(note, kNote)});
+                          terminal_columns(common) ? base::shown_value(note, kNote) : note});
   }
   const io::Json tree(io::Object{{"topologies", std::move(rows)}});
   return write_document(

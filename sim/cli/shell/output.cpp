@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <system_error>
 #include <unistd.h>
@@ -89,8 +90,20 @@ void write_named(const Common& common, const std::string& path, std::string_view
 void write_output(const Common& common, std::string_view text) {
   common.work.end();
   refuse_other_kind(common, common.output, text);
-  const bool table = format_of(common, Format::table) == Format::table;
-  write_named(common.output, table ? base::printable_lines(text) : std::string(text));
+  if (format_of(common, Format::table) != Format::table) {
+    write_named(common.output, text);
+    return;
+  }
+  const std::string printable = base::printable_lines(text);
+  const std::optional<std::size_t> columns = terminal_columns(common);
+  write_named(common.output, columns ? folded_tables(printable, *columns) : printable);
+}
+
+std::optional<std::size_t> terminal_columns(const Common& common) {
+  winsize size{};
+  const bool shown = common.output == "-" && isatty(STDOUT_FILENO) != 0 &&
+                     ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return shown ? std::optional<std::size_t>(size.ws_col) : std::nullopt;
 }
 
 void print_text(std::string_view text) { write_named("-", base::printable_lines(text)); }

@@ -20,6 +20,11 @@ void write_tree(const Common& common, const io::Json& tree);
 void write_named(const std::string& path, std::string_view text);
 // The same, unless the path holds a file of another kind: throws as refuse_other_kind() does.
 void write_named(const Common& common, const std::string& path, std::string_view text);
+// Columns of the terminal that the result is shown on; empty if it goes to a file or a pipe.
+[[nodiscard]] std::optional<std::size_t> terminal_columns(const Common& common);
+// Tables in `text` that are wider than `columns` become several below each other, each with the
+// first column. A table is two lines or more whose columns stand two blanks apart.
+[[nodiscard]] std::string folded_tables(std::string_view text, std::size_t columns);
 // Prints text that is not a result, such as help, on standard output. Throws SimulationError if
 // writing fails.
 void print_text(std::string_view text);
