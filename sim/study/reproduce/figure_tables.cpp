@@ -6,6 +6,8 @@
 #include "study/reproduce/paper_records.hpp"
 
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <ranges>
 #include <set>
 
@@ -162,6 +164,12 @@ plot::Panel panel_of(const PanelOf& panel, const Reproduced& all) {
   return out;
 }
 
+// The line above a table: what its numbers are, and the panel that they are of.
+std::string above(const plot::Panel& panel, const FigureOf& figure) {
+  return titled(panel.y.value_or(figure.y)) + (panel.title.empty() ? "" : ", " + panel.title) +
+         ":\n\n";
+}
+
 } // namespace
 
 std::string markdown_table(const Row& heading, const std::vector<Row>& rows) {
@@ -196,33 +204,58 @@ std::string curve_table(const plot::Panel& panel, const FigureOf& figure) {
       row.push_back(found == column.end() ? "" : base::significant(found->second));
     }
   }
-  return titled(panel.y.value_or(figure.y)) + (panel.title.empty() ? "" : ", " + panel.title) +
-         ":\n\n" + markdown_table(heading, rows);
+  return above(panel, figure) + markdown_table(heading, rows);
 }
 
-std::string bar_table(const PanelOf& panel, const plot::Panel& drawn, const Reproduction& paper) {
-  Row heading{"group", "bar"};
-  heading.insert(heading.end(), drawn.bars.parts.begin(), drawn.bars.parts.end());
-  std::vector<Row> rows;
+// Bars without names that show different parts of one group share its row. A part that is lost in
+// the rounding of the whole bar is 0.
+std::string bar_table(const PanelOf& panel, const plot::Panel& drawn, const FigureOf& figure,
+                      const Reproduction& paper) {
+  constexpr double kRounding = 1e-6;
+  const std::vector<std::string>& parts = drawn.bars.parts;
+  bool any_named = false;
+  std::vector<Row> rows; // group, name of the bar, parts
   for (std::size_t i = 0; i < drawn.bars.groups.size(); ++i) {
     const plot::BarGroup& group = drawn.bars.groups[i];
     auto of = panel.bars.groups[i].second.begin();
+    std::vector<double> shown; // of the last row
     for (const plot::Bar& bar : group.bars) {
       while (!may_be_drawn(paper, of->series.run)) {
         ++of;
       }
       const std::size_t first = (of++)->first;
-      Row& row = rows.emplace_back(
-          Row{group.name,
-              bar.name + (bar.reported ? (bar.name.empty() ? "" : ", ") + drawn.bars.reported_label
-                                       : std::string())});
-      for (std::size_t part = 0; part < drawn.bars.parts.size(); ++part) {
-        const bool there = part >= first && part < bar.values.size();
-        row.push_back(there ? base::significant(bar.values[part]) : std::string());
+      const std::string name =
+          bar.name + (bar.reported ? (bar.name.empty() ? "" : ", ") + drawn.bars.reported_label
+                                   : std::string());
+      any_named = any_named || !name.empty();
+      const double whole = std::accumulate(bar.values.begin(), bar.values.end(), 0.0);
+      std::vector<double> values(parts.size(), -1); // -1: the bar does not have the part
+      for (std::size_t part = first; part < std::min(parts.size(), bar.values.size()); ++part) {
+        values[part] = bar.values[part] < kRounding * whole ? 0 : bar.values[part];
+      }
+      const auto both = [](double a, double b) { return a > 0 && b > 0; };
+      if (shown.empty() || !name.empty() ||
+          std::inner_product(shown.begin(), shown.end(), values.begin(), false, std::logical_or<>(),
+                             both)) {
+        Row& row = rows.emplace_back(Row{group.name, name});
+        row.resize(row.size() + parts.size());
+        shown.assign(parts.size(), -1);
+      }
+      for (std::size_t part = 0; part < parts.size(); ++part) {
+        if (values[part] > shown[part]) {
+          shown[part] = values[part];
+          rows.back()[part + 2] = base::significant(values[part]);
+        }
       }
     }
   }
-  return markdown_table(heading, rows);
+  Row heading{"group", "bar"};
+  heading.insert(heading.end(), parts.begin(), parts.end());
+  if (!any_named) {
+    heading.erase(heading.begin() + 1);
+    std::ranges::for_each(rows, [](Row& row) { row.erase(row.begin() + 1); });
+  }
+  return above(drawn, figure) + markdown_table(heading, rows);
 }
 
 std::string lane_table(const plot::Panel& drawn) {

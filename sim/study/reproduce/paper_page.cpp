@@ -92,13 +92,13 @@ std::string figure_text(const FigureOf& figure, const Reproduced& all, std::stri
       const PanelOf& panel = figure.panels[i];
       if (!panel.curves.empty() || few_reported(panel, all)) {
         text += curve_table(drawn.panels[i], figure);
-      } else if (!drawn.panels[i].title.empty() && panel.reported.empty()) {
-        text += drawn.panels[i].title + ":\n\n";
       }
       if (!drawn.panels[i].bars.groups.empty()) {
-        text += bar_table(panel, drawn.panels[i], all.paper);
+        text += bar_table(panel, drawn.panels[i], figure, all.paper);
       }
       if (!drawn.panels[i].lanes.lanes.empty()) {
+        const std::string& title = drawn.panels[i].title;
+        text += title.empty() ? "" : title + ":\n\n";
         text += lane_table(drawn.panels[i]);
       }
     }

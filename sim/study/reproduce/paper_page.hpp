@@ -47,9 +47,9 @@ using Row = std::vector<std::string>;
 [[nodiscard]] std::string markdown_table(const Row& heading, const std::vector<Row>& rows);
 // Lines as columns over x, reported ones among them with their label.
 [[nodiscard]] std::string curve_table(const plot::Panel& panel, const FigureOf& figure);
-// A row per bar; a part that a bar does not have is an empty cell.
+// A row per bar, or per group of bars without names; a part that is not there is an empty cell.
 [[nodiscard]] std::string bar_table(const PanelOf& panel, const plot::Panel& drawn,
-                                    const Reproduction& paper);
+                                    const FigureOf& figure, const Reproduction& paper);
 [[nodiscard]] std::string lane_table(const plot::Panel& drawn);
 // The columns of records; a number that a record lacks is an empty cell.
 [[nodiscard]] std::string record_table(const RecordTable& table, const Reproduced& all);
