@@ -14,7 +14,7 @@ namespace stepsim::study {
 namespace {
 
 // Changes below this share of a step are none.
-constexpr double kSameStep = 1e-9;
+constexpr double kSameStep = 1e-6;
 // A change whose run is estimated to take longer is left out, s.
 constexpr double kMostSeconds = 10;
 // The intervals of changes are left out where that of the step is estimated to take longer, s.
