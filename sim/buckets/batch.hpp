@@ -35,8 +35,8 @@ public:
   explicit OptimalBlock(const BatchItems& items);
   void run(const BatchLanes& startup_s, const BatchLanes& per_byte_s);
 
-  // Of the last run: the number of items before the last message of the best plan for the first i
-  // items, from i = 1.
+  // Number of items before the last message of the best plan for the first i >= 1 items, after
+  // run().
   [[nodiscard]] std::int64_t back(std::size_t i, std::size_t lane) const { return back_[i][lane]; }
 
 private:

@@ -83,8 +83,8 @@ inline constexpr double kFirstWins = 1e-12;
 // Throws SimulationError if the evaluator throws it.
 [[nodiscard]] double candidate_cost(const Collective& collective, AlgorithmId algorithm);
 
-// Whether the candidate is a pipeline on a fabric of so many blocks that playing it takes minutes:
-// its cost is infinite, and it is not played.
+// Whether the candidate is a pipeline on a fabric of so many blocks that simulating it takes
+// minutes: its cost is infinite, and it is not simulated.
 [[nodiscard]] bool plays_for_minutes(const Collective& candidate);
 
 // options.candidates, or default_candidates if that list is empty.
@@ -134,8 +134,8 @@ struct Crossover {
 //     events        0.3 us per transfer; in rings 30 ns, or 120 ns where ranks, links or levels
 //                   differ; 2 us through a fabric, as max_plus in a ring whose connections share no
 //                   link; 0.1 us per step of a ring of equal ranks
-// Which shortcut an evaluator takes is asked of that shortcut itself.
-// With transfer times 0.1 us more per transfer, and every rank of a ring is played by max_plus.
+// Each shortcut of an evaluator reports whether it applies.
+// With transfer times 0.1 us more per transfer, and max_plus evaluates every rank of a ring.
 // The constants hold for one core of the 2020s and an optimised build, within a factor of about 3.
 
 // Seconds of CPU time to evaluate `asked` by `method`; empty stands for automatic_method(). For

@@ -1,6 +1,6 @@
 #pragma once
-// What takes a file of each kind, for whoever gives it to something else. Where a file lacks the
-// key `kind`, a key tells it that no other kind has at its top.
+// The command or key that accepts each kind of file; errors name it when a file of another kind is
+// given. Where a file lacks the key `kind`, a key tells it that no other kind has at its top.
 
 #include "document/fields/key.hpp"
 

@@ -86,8 +86,8 @@ public:
       fields.no_more();
     }
   }
-  // What `read` makes of the fields of every object of a list, of which no further key is known
-  // then. With `element` the list needs one.
+  // Applies `read` to every object of a list and rejects keys that it did not read. With `element`
+  // the list needs one.
   template <class Read>
   [[nodiscard]] auto each(std::string_view key, Read read, std::string_view element = {}) {
     std::vector<std::invoke_result_t<Read, Fields&>> all;

@@ -91,7 +91,8 @@ std::vector<std::string> warnings_of(const LibraryQuestion& question) {
   const Calibration* calibration = question.calibration;
   if (calibration == nullptr && question.bytes < kSmallMessage) {
     add(kWarnSmall,
-        "without measurements times below 32 MiB are often half of what they should be");
+        "predicted times of messages below 32 MiB are often half the measured ones; a calibration "
+        "of the library corrects them");
   }
   if (calibration != nullptr && calibration->fitted.node.generation != question.node.generation) {
     add(kWarnGeneration, "the calibration was made on " +

@@ -91,11 +91,11 @@ private:
   double now_ = 0, channel_ = 0;
 };
 
-// Of a valid program whose iterations begin on idle streams, because its first operation waits for
-// all of the iteration before, the first one tells the times of all; empty where they do not, and
-// where fifo_pass_applies() is false. O(operations) where the layout has a single pass; results
-// have the bits of fifo_pass(). The period may be asked for other slowdowns of computing than the
-// program has.
+// The period, or the times, of a valid program whose iterations all begin on idle streams, because
+// its first operation waits for all of the iteration before: every iteration then repeats the
+// first. Empty for other programs, and where fifo_pass_applies() is false. O(operations) where the
+// layout has a single pass; results have the bits of fifo_pass(). The period may be asked for other
+// slowdowns of computing than the program has.
 [[nodiscard]] std::optional<double> period_from_idle(const Program& program,
                                                      const OperationLayout& layout,
                                                      const Interference& interference);

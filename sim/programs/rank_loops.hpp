@@ -9,7 +9,7 @@ namespace stepsim::programs {
 double advance_ranks(std::span<double> ends, std::span<const double> factors, double earliest,
                      double seconds);
 
-// Of at least one value, none of them NaN.
+// Returns the smallest and the largest value; `values` must not be empty or hold NaN.
 [[nodiscard]] std::pair<double, double> least_and_largest(std::span<const double> values);
 
 } // namespace stepsim::programs

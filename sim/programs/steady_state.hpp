@@ -29,7 +29,7 @@ struct CycleGraph {
   std::vector<std::uint32_t> from;
   std::vector<std::uint32_t> distance;
   [[nodiscard]] std::uint32_t nodes() const { return static_cast<std::uint32_t>(first.size() - 1); }
-  // Of the arc from a node to another one, which must exist; of the first of several.
+  // Returns the distance of the first arc from `node` to `to`, which must exist.
   [[nodiscard]] std::uint32_t distance_between(std::uint32_t node, std::uint32_t to) const {
     std::uint32_t arc = first[to];
     while (from[arc] != node) {

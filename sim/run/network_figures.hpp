@@ -58,7 +58,7 @@ void warn_of_idle_servers(const Scenario& scenario, std::size_t pieces, Result& 
 
 // The servers of the job of a scenario that has servers.
 [[nodiscard]] programs::JobServers servers_of(const Scenario& scenario);
-// Bytes of one value of what the servers of the scenario sum.
+// Size in bytes of one value that the parameter servers of the scenario sum.
 [[nodiscard]] std::int64_t served_value_bytes(const Scenario& scenario);
 
 // The network on which all jobs of the scenario run, at the flow or packet level.

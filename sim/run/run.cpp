@@ -57,11 +57,10 @@ Result run_algorithm(const Scenario& scenario, Detail detail, ProgramMemory* mem
   }
   result.warnings.emplace_back(
       start_decides
-          ? "conditions typical: starting messages takes longer and hides their transfers, whose "
-            "time "
-            "is not shown"
-          : "conditions typical: transfers take longer and hide the starts of messages, whose time "
-            "is not shown");
+          ? "conditions typical: the starts of messages take longer than their transfers and hide "
+            "them; the table leaves the time of transfers out"
+          : "conditions typical: transfers take longer than the starts of messages and hide them; "
+            "the table leaves the time of starts out");
   return result;
 }
 

@@ -72,11 +72,11 @@ struct Conditions {
   std::string file;         // as written; "" = the shipped ones
   FactorValues factors{};   // only where typical
   std::vector<Factor> used; // that count in this scenario
-  // What the factors come to: the rates and times of links, and how many times as long the layers
-  // of each job last. Scenarios that differ in factors alone have the same exchanges where the
-  // former are the same, and the same layers where the latter are.
+  // Effective rates and times of links, and the slowdown of each job's layers. Scenarios that
+  // differ in factors alone share exchange times if `links` are equal, and layer times if
+  // `computing` is.
   std::vector<double> links, computing;
-  // How many times as long the layers last on one worker alone as here.
+  // Layer time of a single worker divided by the layer time in this cluster.
   double alone = 1;
   std::vector<std::string_view> shortened; // latencies and delays that their starts replace
   // Whether starts of messages and their transfers hide behind each other, so that the step is the

@@ -12,7 +12,7 @@ using namespace io::rows;
 
 inline constexpr double kMostProgramIterations = 1e7;
 inline constexpr std::int64_t kMostDistance = 1 << 30; // iterations that a wait looks back
-// Of seconds and of slowdowns: sums over all operations and iterations are within numbers.
+// Upper limit of seconds and slowdowns, so that no sum over operations and iterations overflows.
 inline constexpr double kMostTime = 1e100;
 
 // The collectives that an exchange may name to get its time.

@@ -148,7 +148,7 @@ Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes
                 {.jobs = options.jobs, .max_seconds = options.max_seconds, .progress = count});
     const std::string ratio_name = take_varied(sweep.grid, comparison);
     if (const std::string text = left_out_text(sweep, files); !text.empty()) {
-      say(name, "left out: " + text);
+      say(name, "keys left out: " + text);
     }
     append_each_once(comparison.warnings, run.warnings);
     for (std::size_t point = 0; point < run.records.size(); ++point) {

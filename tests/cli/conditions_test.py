@@ -195,9 +195,9 @@ def test_bands(path):
     lines = stepsim("run", path, "--quiet").splitlines()
     (line,) = (each for each in lines if each.startswith("iteration time"))
     assert line.split() == f"iteration time {in_ms(summary)}".replace(" (", " 100.0 % (").split(), line
-    (most,) = (each for each in lines if each.startswith("most of it    "))
+    (most,) = (each for each in lines if each.startswith("interval from "))
     explained = answer("explain", path)
-    assert most.startswith(f"most of it    {summary['interval_parts'][0]['factor']} ("), most
+    assert most.startswith(f"interval from {summary['interval_parts'][0]['factor']} ("), most
     assert most.endswith(f"; measure {explained['measure_next'][0]['what']}"), most
     text = stepsim("explain", path, "--quiet")
     assert text.startswith(f"A training step takes {in_words(summary)}."), text
@@ -233,7 +233,7 @@ def test_bands(path):
     other = path.with_name("horovod.json")
     other.write_text(json.dumps(horovod))
     assert " ".join(stepsim("run", other, "--quiet").split()).count("414.5 100.0 % (344.8 to 653.7, 80 %)") == 1
-    assert "most of it    c_cloud (" in stepsim("run", other, "--quiet")
+    assert "interval from c_cloud (" in stepsim("run", other, "--quiet")
     assert ", 80 %)" not in "".join(stepsim(name, path, "--conditions", "ideal", "--quiet") for name in ("run", "explain"))
 
 

@@ -170,7 +170,7 @@ TEST_CASE("alternatives: rows are compared by the time of a batch, and keys left
                1e-12));
   CHECK(found.rows.front().find("algorithm")->as_string() == "ddp");
   CHECK(std::ranges::any_of(found.warnings, [](const std::string& warning) {
-    return warning == "pipe_sgd: left out: micro_batches has no meaning for pipe_sgd";
+    return warning == "pipe_sgd: keys left out: micro_batches has no meaning for pipe_sgd";
   }));
 }
 

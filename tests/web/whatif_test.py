@@ -118,7 +118,7 @@ class WhatIf(unittest.TestCase):
                                   capture_output=True, text=True).stdout
             conditions, = re.findall(r"^conditions +(.*)$", text, re.M)
             band, = re.findall(r"^iteration time +\S+ +\S+ % *(.*)$", text, re.M)
-            most = re.findall(r"^most of it +([^;\n]*)", text, re.M)
+            most = re.findall(r"^interval from +([^;\n]*)", text, re.M)
             self.assertEqual(got["below"][0], f"Conditions {conditions}.", settings)
             self.assertEqual(most, re.findall(r"most of it: (.*)\.$", got["below"][1]), settings)
             # The engine chooses the unit of the answer, the text has ms.

@@ -98,7 +98,7 @@ std::string study_page(const study::TraceStudy& study, const std::string& footer
   } else {
     page.paragraph("Of the trace itself nothing is told: " + study.machine_unknown + ".");
   }
-  page.heading("Elsewhere");
+  page.heading("On more GPUs");
   page.figure(step_curve(study), "curve");
   page.table(points_table(study));
   if (study.library) {

@@ -38,7 +38,7 @@ std::string undecided(const io::Json& row) {
     return {};
   }
   return factor->as_string() == study::kRestOfInterval
-             ? "not told apart: within the noise of equal runs"
+             ? "not told apart: the difference is within run-to-run noise"
              : "not told apart: measure " + part_text(factor->as_string());
 }
 

@@ -260,7 +260,7 @@ std::string verdict_text(const study::Result& result, std::string_view to_measur
               {"round", summary.outer_communication_s ? round_times_text(result) : ""},
               {"speed-up", cell(summary.speedup) + " with " + base::counted(workers, "worker") +
                                ", efficiency " + percent_cell(summary.scaling_efficiency)},
-              {summary.interval_parts.empty() ? "interval" : "most of it",
+              {summary.interval_parts.empty() ? "interval" : "interval from",
                summary.interval_level ? interval_text(summary, to_measure) : ""},
               {"measured", measured ? measured_text(*measured) : ""},
               {"computing", summary.compute_low_s && summary.compute_high_s

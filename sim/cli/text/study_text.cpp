@@ -45,7 +45,7 @@ std::string bucket_sentence(const study::DdpBuckets& buckets) {
            (traced ? "those of the trace" : "DDP's default");
   }
   return std::string("buckets: ") +
-         (traced ? "keep those of the trace" : "leave bucket_cap_mb unset") +
+         (traced ? "keep the sizes in the trace" : "leave bucket_cap_mb unset") +
          (gain == "0 %" ? "; no other sizes are predicted to be faster"
                         : "; the best other sizes are predicted to gain " + gain +
                               (buckets.gain.range ? ", and may gain nothing"

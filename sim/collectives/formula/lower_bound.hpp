@@ -38,8 +38,8 @@ struct LowerBound {
 
 // An end is a set of ranks that share their links to all others: a rank, or a host of a fabric.
 
-// What the ranks of an end own of the result of a reduce_scatter, the input of an allgather, or the
-// send buffer of an alltoall: between these bytes, as parts may be handed out in any order.
+// Least and most bytes that the ranks of an end own of the result of a reduce_scatter, the input of
+// an allgather, or the send buffer of an alltoall: parts may be handed out in any order.
 struct OwnBytes {
   double least{}, most{};
 };

@@ -27,7 +27,8 @@ public:
 protected:
   // `job` must have servers and outlive the object.
   explicit ServerSide(const NetworkJob& job);
-  // What a server has of `bytes`: even parts in whole values, the first ones a value longer.
+  // Bytes of a tensor of `bytes` that one server holds: even parts in whole values, the first ones
+  // a value longer.
   [[nodiscard]] std::int64_t even_part(std::int64_t bytes, std::uint32_t server) const;
   [[nodiscard]] std::uint32_t rank_of(std::uint32_t server) const {
     return dedicated_ ? job_.workers + server : server;

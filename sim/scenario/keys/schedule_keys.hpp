@@ -99,7 +99,7 @@ inline constexpr std::array kScheduleOptions{
     of<&buckets::ScheduleOptions::dear_layers>(
         integer("Layers of a bucket, instead of bucket_bytes.", io::at_least(1)).example("4")),
     of<&buckets::ScheduleOptions::buckets>(
-        integer("Number of buckets, at most that of the gradients.",
+        integer("Number of buckets, at most the number of gradients.",
                 io::between(1, buckets::kMostBuckets))
             .by_default(buckets::kDefaultBuckets)
             .example("8")),

@@ -157,7 +157,7 @@ inline constexpr std::array kCompressionCosts{
 inline constexpr Key kSelectForm =
     word("form", links::kSelectForms, "How the time of a selection grows with the elements.")
         .by_default("linear");
-// What `change` makes of every row of costs, then the form.
+// The keys of a cost: each row of kCompressionCosts, mapped by `change`, then `form`.
 template <class Change> [[nodiscard]] constexpr auto cost_keys(Change change) {
   std::array<Key, kCompressionCosts.size() + 1> rows;
   std::ranges::transform(kCompressionCosts, rows.begin(), change);
