@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
-"""Prints how many lines every room has, beside its budget, as a table in Markdown.
+"""Counts the lines of every room and writes the table of docs/extending.md.
 
 Lines are cloc's: no blanks, no comments. A room is a folder of sim/; calibrate/ is one more, counted
-in C++ and CUDA, and tests/ in C++ and Python.
+in C++ and CUDA, and tests/ in C++ and Python. With --check nothing is written; the exit code is 1
+where the table is not what cloc counts.
 """
+import argparse
 import json
 import pathlib
+import re
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / 'docs' / 'extending.md'
+START, END = '<!-- rooms -->', '<!-- end of rooms -->'
 # Budgets in lines, and the count of the tree whose rooms were not yet divided like this.
 ROOMS = [
     ('cli', 13776, 7900), ('study', 13470, 8600), ('run', 8700, 4900), ('scenario', 16900, 9600),
@@ -44,5 +50,17 @@ def table():
     return '\n'.join(rows)
 
 
+def main():
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument('--check', action='store_true', help='compare instead of writing')
+    check = options.parse_args().check
+    page = PAGE.read_text()
+    renewed = re.sub(f'{START}.*?{END}', lambda _: f'{START}\n{table()}\n{END}', page, flags=re.S)
+    if check:
+        return 0 if renewed == page else 1
+    PAGE.write_text(renewed)
+    return 0
+
+
 if __name__ == '__main__':
-    print(table())
+    sys.exit(main())
