@@ -44,9 +44,9 @@ CompressionMethod parse_algorithm(io::Fields& fields, CollectiveFile& file) {
   collectives::Collective& out = file.collective;
   const std::string* word = word_at(fields, "algorithm");
   if (word != nullptr && *word == keys::kLibrary) {
-    file.system.question.emplace();
+    file.question.emplace();
   }
-  if (word == nullptr || file.system.question) {
+  if (word == nullptr || file.question) {
     return CompressionMethod::none;
   }
   if (const auto algorithm = collectives::parse_algorithm(*word)) {
@@ -245,9 +245,9 @@ std::string pointer_of(std::string_view what) {
   if (io::find_key(keys::kCollectiveFile, name) != nullptr) {
     return "/" + std::string(what);
   }
-  for (const io::Key& key : keys::kCollectiveFileKeys) {
-    if (key.kind == io::KeyKind::object && io::find_key(key, name) != nullptr) {
-      return "/" + std::string(key.name) + "/" + std::string(what);
+  for (const std::string_view part : {"/network/", "/options/", "/compression/"}) {
+    if (io::key_at(keys::kCollectiveFile, std::string(part).append(name)) != nullptr) {
+      return std::string(part).append(what);
     }
   }
   return "/intra_network/" + std::string(what.substr(kIntra.size()));
@@ -324,7 +324,8 @@ void refuse_meaningless(const io::Json& compression, std::span<const Compression
   }
 }
 
-CollectiveFile parse_collective(const io::Json& tree, Files& files, Leftovers leftovers) {
+CollectiveFile parse_collective(const io::Json& given, Files& files, Leftovers leftovers) {
+  const io::Json tree = with_short_forms_expanded(given);
   io::Problems problems;
   const ParseContext context{problems, files, leftovers};
   io::Fields fields(tree, problems, keys::kCollectiveFile);
@@ -346,16 +347,13 @@ CollectiveFile parse_collective(const io::Json& tree, Files& files, Leftovers le
   parse_options(fields, out);
   parse_exchange(fields, method, leftovers, file);
   parse_collective_network(fields, context, file);
-  if (auto& levels = out.links.two_level) {
-    levels->adds_type = nccl::switch_adds(fields.word("element_type", nccl::kElementTypes));
-  }
   parse_entry(fields, context, out);
   fields.no_more();
   if (leftovers == Leftovers::refuse) {
     refuse_unused_keys(file, tree, problems);
   }
   problems.throw_if_any();
-  if (file.system.question) {
+  if (file.question) {
     ask_library(tree, file);
   } else {
     refuse_findings(tree, file);

@@ -9,17 +9,6 @@
 
 namespace stepsim::study {
 
-// The node type that fills the cluster of any algorithm, and the input of the algorithm `library`.
-struct CollectiveSystem {
-  // The node type of the preset, else of the library's calibration; empty without both.
-  std::optional<NodeSource> node;
-  LibrarySettings settings{};                    // value of the key `library`
-  std::optional<nccl::Shape> shape;              // value of the key `shape`; empty if not given
-  std::vector<std::int64_t> ranks_per_node{};    // value of the key `ranks_per_node`, or empty
-  std::vector<std::string> overrides{};          // pointers of keys that replace a value of `node`
-  std::optional<nccl::LibraryQuestion> question; // set for the algorithm `library` only
-};
-
 struct CollectiveFile {
   // Operation, algorithm, ranks, bytes and links. For a compressed exchange and the algorithm
   // `library` the algorithm here is ring: fp16 and codecs run on the ring, other methods have
@@ -28,12 +17,16 @@ struct CollectiveFile {
   std::optional<collectives::Compression> compression; // empty if nothing is compressed
   collectives::GradientPart gradient; // what is compressed; unused without `compression`
   std::int64_t element_bytes{};       // of `gradient`: those of element_type, else value_bytes
-  CollectiveSystem system;
+  // Machines and network, whose keys are those of /cluster of a scenario. The last of `nodes` may
+  // have fewer ranks than the others.
+  Cluster cluster;
+  std::optional<nccl::Shape> shape;              // value of the key `shape`; empty if not given
+  LibrarySettings library{};                     // value of the key `library`
+  std::optional<nccl::LibraryQuestion> question; // set for the algorithm `library` only
   collectives::AskedMethod method{};
-  // Rates as given in the file, else by the node type. They are kept because 1 / (1 / rate) may
-  // differ in the last digit. bandwidth_Bps is empty if neither gives it.
+  // Rate as given in the file, else by the node type; empty if neither gives it. It is kept because
+  // 1 / (1 / rate) may differ in the last digit.
   std::optional<double> bandwidth_Bps;
-  double reduction_Bps{}; // 0 = reductions take no time
   bool has_delay = false; // the network has a delay_s; records show it only then
   // File of the list of links, and JSON pointer of the list in it; both empty without such a list.
   std::string links_file, links_pointer;
@@ -63,10 +56,10 @@ void refuse_meaningless(const io::Json& compression,
 // Reads the links of a collective, which are one of: one cost for all pairs of ranks, a list of
 // links, two levels (inside a node and between nodes), a topology.
 
-// Reads network, links, topology, the keys of nodes (gpus_per_node, nics_per_node,
-// nvlink_domain_nodes, intra_network) and of switches (nvls_Bps, nvls_startup_s, switch_latency_s)
-// into `file`, whose ranks and options must be set already. Problems are added to the context.
-// Throws InputError if a file that a key names is invalid.
+// Reads network, links, topology, intra_network, nvlink_domain_nodes and the keys of switches
+// (nvls_Bps, nvls_startup_s, switch_latency_s) into `file`, whose ranks, options and numbers of
+// GPUs must be set already. Problems are added to the context. Throws InputError if a file that a
+// key names is invalid.
 void parse_collective_network(io::Fields& fields, const ParseContext& context,
                               CollectiveFile& file);
 
@@ -84,23 +77,9 @@ void refuse_unused_keys(const CollectiveFile& file, const io::Json& tree, io::Pr
 // Parses "10x8" as 10 nodes of 8 GPUs; empty for any text of another form and for 0 of either.
 [[nodiscard]] std::optional<nccl::Shape> parse_shape(std::string_view text);
 
-// Reads preset, library, shape, ranks_per_node and ranks into `file`, whose algorithm must be set
-// already. A shape or ranks_per_node that contradicts ranks or gpus_per_node is a problem.
+// Reads preset, library, shape, ranks and the numbers of GPUs and interfaces of a node into `file`,
+// whose algorithm must be set already. Keys that contradict each other are a problem.
 void parse_system(io::Fields& fields, const ParseContext& context, CollectiveFile& file);
-
-// GPUs of a node, by the first of these that is given: ranks_per_node (the largest), gpus_per_node,
-// the shape, the machines of a topology (`machine_gpus`, 0 = none), the node type; else 1. This and
-// nics_per_node() note a given number that differs from the node type (note_override).
-[[nodiscard]] std::uint32_t gpus_per_node(io::Fields& fields, std::uint32_t machine_gpus,
-                                          CollectiveFile& file);
-// Network interfaces of a node of `gpus` GPUs: nics_per_node if given, else as many as the node
-// type has but at most one per GPU, else 1. The node type is ignored with a topology, which
-// describes the interfaces itself.
-[[nodiscard]] std::uint32_t nics_per_node(io::Fields& fields, std::uint32_t gpus,
-                                          CollectiveFile& file);
-// Adds `key` of `object` to the overrides of `file` if the key is given and its value differs from
-// the node type (`differs`).
-void note_override(CollectiveFile& file, io::Fields& object, std::string_view key, bool differs);
 
 // Completes the question of the algorithm `library`. Throws InputError if the model of the library
 // has no answer (CLU 13).

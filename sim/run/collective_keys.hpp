@@ -34,27 +34,23 @@ consteval io::Key shared_compression(std::string_view name) {
   return shared_row(kCompression, name);
 }
 
-inline constexpr std::array kCollectiveNetwork{
-    shared_row(kNetwork, "latency_s")
-        .says(
-            "Time per message, s. Required without a calibration, links, a topology or a preset."),
-    shared_row(kNetwork, "bandwidth_Bps")
-        .says("Bytes per second and direction. Required without a calibration, links, a topology "
-              "or a preset."),
-    kDelay,
-    shared_row(kNetwork, "reduction_Bps"),
-    shared_row(kNetwork, "block_latency_s"),
-    text(
-        "calibration",
-        "File of kind network_calibration, or the name of a shipped one: latency, bandwidth, speed "
-        "of adding, and how much traffic in both directions slows a link down. Values next to it "
-        "replace its own; latency_s or bandwidth_Bps also its times of both directions.")
-        .example(R"("../topologies/10g-tcp.calibration.json")")};
+// The rows of a table from the key `first` on, up to the key `last`.
+consteval std::span<const io::Key> rows_between(std::span<const io::Key> rows,
+                                                std::string_view first, std::string_view last) {
+  const auto from = std::ranges::find(rows, first, &io::Key::name);
+  return {from, std::ranges::find(from, rows.end(), last, &io::Key::name) + 1};
+}
 
-inline constexpr std::array kCollectiveIntra{
-    shared_row(kIntraKeys, "latency_s").says("Time per message, s.").required(),
-    shared_row(kIntraKeys, "bandwidth_Bps").says("Bytes per second and direction.").required(),
-    kDelay};
+inline constexpr std::array kCollectiveNetworkForms{
+    object("network", rows_between(kNetwork, "latency_s", "calibration"),
+           kNetworkForms.front().sentence)
+        .example(kNetworkForms.front().example_json),
+    kNetworkForms.back()};
+inline constexpr std::array kCollectiveIntraForms{
+    object("intra_network", rows_between(kIntraKeys, "latency_s", "calibration"),
+           kIntraForms.front().sentence)
+        .at_least_one(kIntraForms.front().at_least_one_of),
+    kIntraForms.back()};
 
 inline constexpr std::array kAnyCandidate{
     word("candidates", collective_candidates, "An algorithm of the operation.")};
@@ -168,8 +164,8 @@ inline constexpr std::array kCollectiveFileKeys{
     integer("root", "Rank that a broadcast starts from, or that a reduce ends at.")
         .in(io::between(0, kMaxRanks))
         .by_default(0),
-    object("network", kCollectiveNetwork, "The network between ranks.")
-        .example(R"({"latency_s": 1e-5, "bandwidth_Bps": 1.25e9})"),
+    either("network", kCollectiveNetworkForms, shared_row(kCluster, "network").sentence)
+        .example(kNetworkForms.front().example_json),
     either("links", kLinksForms,
            "Latency and bandwidth of single pairs of ranks, and numbers of single ranks.")
         .example(R"("links.json")"),
@@ -198,8 +194,8 @@ inline constexpr std::array kCollectiveFileKeys{
     kNvlsRate,
     kNvlsStartup,
     kSwitchLatency,
-    object("intra_network", kCollectiveIntra, "The network inside a node.")
-        .example(R"({"latency_s": 5e-6, "bandwidth_Bps": 5e10})"),
+    either("intra_network", kCollectiveIntraForms, shared_row(kCluster, "intra_network").sentence)
+        .example(shared_row(kCluster, "intra_network").example_json),
     kPresetKey,
     kLibraryKey,
     object("options", kCollectiveOptions, "How the algorithm runs.")

@@ -9,6 +9,7 @@
 #include "links/profile/profile_curve.hpp"
 #include "run/collective_keys.hpp"
 #include "scenario/node_counts.hpp"
+#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_parts.hpp"
 
@@ -16,103 +17,59 @@ namespace stepsim::study {
 
 namespace {
 
-constexpr std::string_view kRate = io::key_of<&CollectiveFile::bandwidth_Bps>();
-
-// What a network inside a node needs, in words.
-std::string both_of_intra() {
-  return std::string("/intra_network/latency_s and ")
-      .append(io::pointer_to<&CollectiveFile::bandwidth_Bps, "/intra_network/">());
-}
-
-// The numbers of a calibration: those of the link that joins its ranks, else of its network.
-struct Calibrated {
-  collectives::LinkCost link;
-  double reduction_Bps{};
-  std::optional<collectives::MeasuredSteps> steps;
-};
-std::optional<Calibrated> parse_calibration(io::Fields& network, const ParseContext& context,
-                                            CollectiveFile& file) {
-  const io::Json* place = network.any("calibration");
-  if (place == nullptr || !place->is_string()) {
-    (void)network.optional_text("calibration"); // a problem, if it is not null
-    return std::nullopt;
-  }
-  std::string name = place->as_string();
-  study::renew_name(name, file.warnings);
-  const links::NetworkProfile& profile = context.files.profile(*place);
-  if (auto failed = links::grade_warning(profile)) {
-    file.warnings.push_back(std::move(*failed));
-  }
-  Calibrated out;
-  out.steps = collectives::measured_steps(profile);
-  out.reduction_Bps = profile.reduction_Bps.value_or(0);
-  if (const links::LinkClass* link = collectives::link_of_ranks(profile)) {
-    out.link = cost_of(*link);
-  } else if (profile.latency_s && profile.bandwidth_Bps) {
-    out.link = cost_of(profile.any_link());
-  } else {
-    context.problems.add(*place, "calibration " + profile.name +
-                                     " gives no latency and bandwidth of a network");
-  }
-  return out;
-}
-
-// A value beside a calibration wins. A latency is that of further blocks as well, unless these have
-// one of their own. Without the object `network` its keys are reported as missing, too.
+// Without the object `network` its keys are reported as missing, too. Ranks that one node joins
+// need no network, and a list of links no link of all pairs.
 void parse_link(io::Fields& fields, const ParseContext& context, CollectiveFile& file) {
   const bool links = fields.has("links");
   const bool topology = fields.has("topology");
+  Cluster& cluster = file.cluster;
+  Network& network = cluster.network;
   io::Json empty{io::Object{}};
   if (!fields.has("network")) {
     empty.set_origin(fields.json().file_pointer(), fields.json().pointer() + "/network", 0);
   }
   const io::Json* json = fields.any("network");
-  io::Fields network(fields.has("network") ? *json : empty, fields.problems(),
-                     fields.row("network"));
-  collectives::Links& out = file.collective.links;
-  const std::optional<Calibrated> calibrated = parse_calibration(network, context, file);
-  const bool given = network.has("latency_s") || network.has(kRate) || network.has("delay_s");
-  const bool filled = file.system.node && !topology && !links && !calibrated;
-  const CollectiveSystem& system = file.system;
-  const io::Json* gpus = fields.json().find("gpus_per_node");
-  const std::int64_t machine = system.shape                            ? system.shape->gpus
-                               : gpus != nullptr && gpus->is_integer() ? gpus->as_integer()
-                                                                       : 1;
-  const bool crosses = file.collective.ranks > machine || !fields.has("intra_network");
-  const bool needed =
-      !topology && !filled && !system.question && !calibrated && (links ? given : given || crosses);
-  const auto number = [&](std::string_view key, double of_calibration, double of_node) {
-    if (filled) {
-      const double value = network.number_or(key, of_node);
-      note_override(file, network, key, value != of_node);
-      return value;
+  io::Fields part(fields.has("network") ? *json : empty, fields.problems(), fields.row("network"));
+  if (!links && !topology) {
+    take_node_network(cluster);
+  }
+  read_calibration(part, context, cluster);
+  if (network.profile) {
+    if (auto failed = links::grade_warning(*network.profile)) {
+      file.warnings.push_back(std::move(*failed));
     }
-    return needed ? network.required_number(key) : network.number_or(key, of_calibration);
-  };
-  const nccl::NodeLinks node = filled ? file.system.node->links : nccl::NodeLinks{};
-  const collectives::LinkCost before = calibrated ? calibrated->link : collectives::LinkCost{};
-  out.all.latency_s = number("latency_s", before.latency_s, node.network_latency_s);
-  const double rate =
-      number(kRate, before.per_byte_s > 0 ? 1 / before.per_byte_s : 0, node.network_Bps);
-  const bool own_rate = calibrated && !network.has(kRate);
-  out.all.per_byte_s = own_rate ? before.per_byte_s : rate > 0 ? 1 / rate : 0;
-  const bool own_latency = calibrated && !network.has("latency_s");
-  out.all.block_latency_s = network.number_or(
-      "block_latency_s", own_latency ? before.block_latency_s : out.all.latency_s);
-  out.all.delay_s = network.number_or("delay_s", before.delay_s);
-  file.has_delay = network.has("delay_s");
-  out.pairs_only = links && !network.has("latency_s") && !calibrated;
+  }
+  constexpr std::string_view kRate = io::key_of<&Network::bandwidth_Bps>();
+  const bool has_latency = part.has("latency_s");
+  const bool given = has_latency || part.has(kRate) || part.has("delay_s");
+  const bool known = network.bandwidth_Bps > 0 || topology || file.question;
+  const bool leaves_node = cluster.nodes > 1 || (cluster.gpus_of_domain() == 1 && !cluster.intra);
+  const bool required = !known && (given || (leaves_node && !links));
+  part.refuse_if(required && network.profile && !(has_latency && part.has(kRate)), "calibration",
+                 "calibration {} gives no latency and bandwidth of a network", network.calibration);
+  read_link(part, required && !network.profile, cluster);
+  part.no_more();
+
+  collectives::Links& out = file.collective.links;
+  const bool own_rate = network.profile && !part.has(kRate);
+  out.all = {.latency_s = network.latency_s,
+             .block_latency_s = network.block_latency_s,
+             .per_byte_s = own_rate                    ? network_link(*network.profile).per_byte_s
+                           : network.bandwidth_Bps > 0 ? 1 / network.bandwidth_Bps
+                                                       : 0,
+             .delay_s = network.delay_s};
+  out.pairs_only = links && !has_latency && !network.profile;
   // The measured times of whole messages contain the delay of the calibration.
-  if (calibrated && calibrated->steps && !given && !topology) {
-    out.measured = std::make_shared<const collectives::MeasuredSteps>(*calibrated->steps);
+  if (network.profile && !given && !topology) {
+    if (auto steps = collectives::measured_steps(*network.profile)) {
+      out.measured = std::make_shared<const collectives::MeasuredSteps>(*std::move(steps));
+    }
   }
-  if (network.has(kRate) || filled) {
-    file.bandwidth_Bps = rate;
+  if (!own_rate && network.bandwidth_Bps > 0) {
+    file.bandwidth_Bps = network.bandwidth_Bps;
   }
-  file.reduction_Bps = calibrated ? network.number_or("reduction_Bps", calibrated->reduction_Bps)
-                                  : network.number("reduction_Bps");
-  file.collective.reduction_s_per_byte = file.reduction_Bps > 0 ? 1 / file.reduction_Bps : 0;
-  network.no_more();
+  file.has_delay = part.has("delay_s");
+  file.collective.reduction_s_per_byte = network.reduction_Bps > 0 ? 1 / network.reduction_Bps : 0;
 }
 
 // A file, or its object. Every pair has the latency of its further blocks from `network` where that
@@ -140,129 +97,72 @@ void parse_links_key(io::Fields& fields, const ParseContext& context, Collective
   }
 }
 
-// The host of every rank on the topology, packed in the order of its hosts: gpus_per_node ranks
-// share a host. Dedicated parameter servers follow, each on a node of its own after those of the
-// workers.
-std::vector<links::NodeId> hosts_of(const links::Fabric& fabric, io::Fields& fields,
-                                    const ParseContext& context,
-                                    const collectives::Collective& collective) {
-  const auto& levels = collective.links.two_level;
-  const std::uint32_t gpus = levels ? levels->gpus_per_node : 1;
-  const bool listed = levels && !levels->ranks_per_node.empty();
-  const std::uint32_t nodes = listed ? static_cast<std::uint32_t>(levels->ranks_per_node.size())
-                                     : (collective.ranks - 1) / gpus + 1;
-  const bool servers = collective.algorithm == collectives::AlgorithmId::parameter_server &&
-                       collective.options.placement == collectives::Placement::dedicated;
-  const std::uint32_t all = nodes + (servers ? collective.options.servers : 0);
-  constexpr auto kPacked = links::PlacementRule::packed;
-  if (const std::string problem = links::placement_problem(fabric, all, gpus, kPacked);
-      !problem.empty()) {
-    fields.refuse("topology", problem);
-    return {};
+// Sets the nodes, the network inside them and the switches. The machines of a topology have
+// `machine_gpus` GPUs (0 = it says nothing), and its cables are the interfaces.
+void parse_nodes(io::Fields& fields, const ParseContext& context, std::uint32_t machine_gpus,
+                 CollectiveFile& file) {
+  Cluster& cluster = file.cluster;
+  const bool counted = fields.has("gpus_per_node") || fields.has("ranks_per_node") || file.shape;
+  if (machine_gpus > 0 && !counted) {
+    cluster.gpus_per_node = machine_gpus;
   }
-  std::vector<links::NodeId> hosts = links::place_ranks(fabric, nodes, gpus, kPacked);
-  if (listed) {
-    hosts = first_places(hosts, gpus, levels->ranks_per_node);
+  if (cluster.equal_nodes()) {
+    cluster.nodes = (file.collective.ranks + cluster.gpus_per_node - 1) / cluster.gpus_per_node;
   }
-  hosts.resize(collective.ranks);
-  const bool shared = gpus > 1 && std::ranges::adjacent_find(hosts) != hosts.end();
-  if (shared && levels->intra.per_byte_s <= 0) {
-    context.problems.add(fields.json(), "/gpus_per_node needs " + both_of_intra());
+  if (fields.has("topology") && !fields.has("nics_per_node")) {
+    cluster.nics_per_node = 1;
   }
-  // Servers are placed together with the workers, so that the placement leaves the workers where
-  // they are; of each server's node its first place is taken.
-  const std::vector<links::NodeId> with_servers = links::place_ranks(fabric, all, gpus, kPacked);
-  for (std::size_t node = nodes; node < all; ++node) {
-    hosts.push_back(with_servers[node * gpus]);
-  }
-  return hosts;
-}
-
-// Machines that one fast network joins, as written or of the node type; fewer nodes than a domain
-// has are one domain.
-std::uint32_t domain_nodes(io::Fields& fields, std::uint32_t gpus, const CollectiveFile& file) {
-  const std::int64_t written = fields.integer("nvlink_domain_nodes");
-  const std::vector<std::int64_t>& counts = file.system.ranks_per_node;
-  const std::uint32_t nodes = counts.empty()
-                                  ? (file.collective.ranks + gpus - 1) / std::max(gpus, 1U)
-                                  : static_cast<std::uint32_t>(counts.size());
-  const bool full = !counts.empty() || file.collective.ranks % gpus == 0;
-  if (!fields.has("nvlink_domain_nodes")) {
-    return static_cast<std::uint32_t>(file.system.node ? domain_nodes_of(file.system.node, nodes)
-                                                       : 1);
-  }
-  if (nodes % static_cast<std::uint32_t>(written) != 0 || !full) {
-    fields.refuse("nvlink_domain_nodes", "must divide the nodes (" + std::to_string(nodes) +
-                                             "), got " + std::to_string(written));
-    return 1;
-  }
-  return static_cast<std::uint32_t>(written);
-}
-
-// The network inside a node; `filled` takes values that are not given from the node type.
-void read_intra(io::Fields& fields, bool filled, CollectiveFile& file) {
-  const nccl::NodeLinks node = filled ? file.system.node->links : nccl::NodeLinks{};
-  collectives::LinkCost& out = file.collective.links.two_level->intra;
-  if (filled) {
-    out = {node.inner_latency_s, node.inner_latency_s, 1 / node.inner_Bps};
-  }
-  fields.object("intra_network", [&](io::Fields& inner) {
-    if (!filled && inner.has("latency_s") != inner.has(kRate)) {
-      fields.problems().add(fields.json(), "give both " + both_of_intra());
-      inner.know_all();
-      return;
+  read_switches(fields, cluster);
+  for (const auto& [key, value] : {std::pair("nics_per_node", cluster.nics_per_node),
+                                   std::pair("nvlink_domain_nodes", cluster.nvlink_domain_nodes)}) {
+    if (fields.has("topology") && value != 1) {
+      context.problems.add(fields.json(),
+                           "/" + std::string(key) +
+                               " and /topology exclude each other: its cables are there");
     }
-    const auto number = [&](std::string_view key, double of_node) {
-      const double value = filled ? inner.number_or(key, of_node) : inner.number(key);
-      note_override(file, inner, key, filled && value != of_node);
-      return value;
-    };
-    out.latency_s = out.block_latency_s = number("latency_s", node.inner_latency_s);
-    out.per_byte_s = 1 / number(kRate, node.inner_Bps);
-    out.delay_s = inner.number_or("delay_s", 0);
-  });
+  }
+  parse_intra(fields, context, cluster);
 }
 
-// On a topology the GPUs of a machine follow from it and its cables are the interfaces; without one
-// the network inside a node must be given.
-void parse_two_level(io::Fields& fields, const ParseContext& context, std::uint32_t machine_gpus,
-                     CollectiveFile& file) {
-  const bool topology = fields.has("topology");
-  const CollectiveSystem& system = file.system;
-  const std::uint32_t gpus = gpus_per_node(fields, machine_gpus, file);
-  const std::uint32_t nics = nics_per_node(fields, gpus, file);
-  const std::uint32_t domain = topology ? 1 : domain_nodes(fields, gpus, file);
-  const bool filled = system.node && gpus * domain > 1;
-  const bool intra = fields.given("intra_network") != nullptr || filled;
-  if (topology && nics != 1) {
-    context.problems.add(fields.json(),
-                         "/nics_per_node and /topology exclude each other: its cables are there");
-  } else if (!intra && !topology && !system.node && !system.question && context.problems.empty() &&
-             (gpus != 1 || nics != 1 || fields.has("nvlink_domain_nodes"))) {
-    context.problems.add(fields.json(), "/gpus_per_node needs " + both_of_intra());
+// Sets the two levels, unless nodes of one rank have no network and no switch of their own.
+void set_levels(io::Fields& fields, const ParseContext& context, CollectiveFile& file) {
+  Cluster& cluster = file.cluster;
+  const bool several = cluster.gpus_of_domain() > 1;
+  const bool switches = fields.has("nvls_Bps") || cluster.switch_latency_s;
+  if (several && !cluster.intra && !fields.has("topology") && !file.question &&
+      context.problems.empty()) {
+    add_missing_intra(fields.json(), context, cluster);
   }
-  const std::optional<collectives::NvlsCost> nvls = read_nvls(fields, system.node);
-  const std::optional<double> switch_latency_s = read_switch_latency(fields);
-  const bool switches = fields.has("nvls_Bps") || switch_latency_s;
-  if ((!intra && gpus * domain == 1 && (nics == 1 || system.node) && !switches) ||
-      !context.problems.empty()) {
+  if (!context.problems.empty()) {
     return;
   }
-  if (nics > gpus && !system.question) {
-    file.warnings.push_back(unused_interfaces(nics, gpus));
+  if (cluster.nics_per_node > cluster.gpus_per_node && !file.question) {
+    file.warnings.push_back(unused_interfaces(cluster.nics_per_node, cluster.gpus_per_node));
   }
-  collectives::TwoLevel& out = file.collective.links.two_level.emplace();
-  out.gpus_per_node = gpus * domain;
-  out.nics_per_node = std::min(nics, gpus) * domain; // a GPU uses one
-  if (!system.ranks_per_node.empty()) {
-    out.ranks_per_node = domain_ranks(system.ranks_per_node, domain);
-    const auto domains = static_cast<std::uint32_t>(system.ranks_per_node.size()) / domain;
-    out.gpus_per_node = out.ranks_per_node.empty() ? file.collective.ranks / domains
-                                                   : *std::ranges::max_element(out.ranks_per_node);
+  if (several || cluster.intra || switches) {
+    file.collective.links.two_level =
+        two_levels_of(cluster, nccl::switch_adds(fields.word("element_type", nccl::kElementTypes)));
   }
-  out.nvls = nvls;
-  out.switch_latency_s = switch_latency_s;
-  read_intra(fields, filled, file);
+}
+
+// Places the ranks, of which the last node may have fewer than the others, and behind them
+// dedicated parameter servers.
+void place_ranks(io::Fields& fields, const ParseContext& context, const links::Topology& topology,
+                 CollectiveFile& file) {
+  collectives::Collective& out = file.collective;
+  const bool servers = out.algorithm == collectives::AlgorithmId::parameter_server &&
+                       out.options.placement == collectives::Placement::dedicated;
+  const auto fabric = placed_on(topology, file.cluster, servers ? out.options.servers : 0,
+                                *fields.any("topology"), context);
+  if (fabric == nullptr) {
+    return;
+  }
+  const auto first = fabric->hosts.begin();
+  fabric->hosts.erase(first + out.ranks, first + file.cluster.ranks());
+  if (!file.cluster.intra && ranks_share_hosts(*fabric, out.ranks)) {
+    add_missing_intra(fields.json(), context, file.cluster);
+  }
+  out.links.fabric = fabric;
 }
 
 } // namespace
@@ -272,24 +172,25 @@ void parse_collective_network(io::Fields& fields, const ParseContext& context,
   if (fields.has("links") && fields.has("topology")) {
     context.problems.add(fields.json(), "/links and /topology exclude each other");
   }
-  parse_link(fields, context, file);
-  parse_links_key(fields, context, file);
   const io::Json* json = fields.given("topology");
-  const bool routed = json != nullptr && context.problems.empty();
-  const auto topology = routed ? parse_topology_field(*json, context) : std::nullopt;
-  const auto network = topology ? context.files.routed(*topology) : nullptr;
-  parse_two_level(fields, context, network ? network->fabric.gpus_per_machine : 0, file);
+  const auto topology = json != nullptr && context.problems.empty()
+                            ? parse_topology_field(*json, context)
+                            : std::nullopt;
+  parse_nodes(fields, context,
+              topology ? context.files.routed(*topology)->fabric.gpus_per_machine : 0, file);
+  parse_link(fields, context, file);
+  for (std::string* name : {&file.cluster.network.calibration, &file.cluster.intra_calibration}) {
+    renew_name(*name, file.warnings);
+  }
+  parse_links_key(fields, context, file);
+  set_levels(fields, context, file);
   collectives::Links& links = file.collective.links;
-  if (links.two_level && links.all.per_byte_s == 0 && !routed && !file.system.question &&
+  if (links.two_level && links.all.per_byte_s == 0 && !topology && !file.question &&
       !fields.has("links")) { // nothing leaves the machine
     links.all = links.two_level->intra;
   }
-  if (network && context.problems.empty()) {
-    collectives::Collective& collective = file.collective;
-    collective.links.fabric = std::make_shared<const links::RankFabric>(
-        links::RankFabric{.network = network,
-                          .hosts = hosts_of(network->fabric, fields, context, collective),
-                          .paths = {}});
+  if (topology && context.problems.empty()) {
+    place_ranks(fields, context, *topology, file);
   }
 }
 
@@ -301,7 +202,7 @@ void refuse_idle_interfaces(const CollectiveFile& file, const io::Json& tree,
   const auto& [collective, levels] = std::tie(file.collective, file.collective.links.two_level);
   if (tree.find("nics_per_node") != nullptr && levels && levels->nics_per_node > 1 &&
       levels->gpus_per_node > 1 && collective.ranks > levels->gpus_per_node && !file.compression &&
-      !file.system.question && collectives::leaves_nodes_once(collective)) {
+      !file.question && collectives::leaves_nodes_once(collective)) {
     problems.add(tree, "nics_per_node",
                  "has no meaning for " + std::string(collectives::name(collective.algorithm)) +
                      ", which is flat and uses one network card of a node; two_level and "
@@ -326,7 +227,7 @@ void refuse_other_keys(const CollectiveFile& file, const io::Json& tree, io::Pro
   const bool chooses = collective.algorithm == collectives::AlgorithmId::automatic;
   const bool rooted =
       collective.op == collectives::Op::broadcast || collective.op == collectives::Op::reduce;
-  const bool library = file.system.question.has_value();
+  const bool library = file.question.has_value();
   const bool asks = library || file.compression.has_value();
   const bool leader = collective.algorithm == collectives::AlgorithmId::hierarchical_leader;
   const bool levels = collectives::has_level_algorithms(collective.algorithm) || chooses;

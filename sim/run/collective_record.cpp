@@ -134,6 +134,12 @@ constexpr std::array<std::string_view, 7> kScheduleKeys{
     "steps",          "messages", "bytes_sent_per_rank", "bytes_sent_total", "reduction_Bps",
     "reduction_mode", "chunking"};
 
+// The pointers of the keys that replace a value of the node type.
+io::Array overrides_of(const CollectiveFile& file) {
+  return io::write_each(file.cluster.overrides,
+                        [](const Override& each) { return io::Json(each.pointer); });
+}
+
 io::Json positive_or_null(double value) { return value > 0 ? io::Json(value) : io::Json(); }
 
 io::Json runner_up_tree(const LibraryRecord& record) {
@@ -219,7 +225,7 @@ void set_written_rates(const CollectiveFile& file, io::Json& tree) {
     io::set_members<&CollectiveFile::bandwidth_Bps>(file, tree);
   }
   if (tree.find("reduction_Bps")->as_double() > 0) {
-    tree.set("reduction_Bps", file.reduction_Bps);
+    tree.set("reduction_Bps", file.cluster.network.reduction_Bps);
   }
 }
 
@@ -235,7 +241,7 @@ template <typename Of> double seconds_of(collectives::AskedMethod asked, Of of) 
 } // namespace
 
 double estimated_seconds(const CollectiveFile& file, bool per_rank) {
-  if (file.system.question) {
+  if (file.question) {
     return 0; // the model of a library is a formula
   }
   if (!file.compression) {
@@ -251,7 +257,7 @@ double estimated_seconds(const CollectiveFile& file, bool per_rank) {
 }
 
 io::Json evaluate_collective(const CollectiveFile& file, const RecordOptions& options) {
-  if (file.system.question) {
+  if (file.question) {
     if (options.transfers || options.per_rank) {
       throw UsageError(std::string(options.transfers ? "--transfers" : "--per-rank") +
                        ": --algorithm library has no times of single messages or ranks");
@@ -278,9 +284,9 @@ io::Json evaluate_collective(const CollectiveFile& file, const RecordOptions& op
   set_written_rates(file, tree);
   if (options.library_keys) {
     add_library_keys(tree);
-    io::set_given(tree, "overrides", file.system.overrides);
-    if (file.system.node) {
-      tree.set("preset", file.system.node->type.name);
+    io::set_given(tree, "overrides", overrides_of(file));
+    if (file.cluster.node) {
+      tree.set("preset", file.cluster.node->type.name);
     }
   }
   io::require_finite(tree);
@@ -302,8 +308,7 @@ void add_library_keys(io::Json& record) {
 }
 
 io::Json library_record(const CollectiveFile& file) {
-  const CollectiveSystem& system = file.system;
-  const LibraryRecord record = nccl::predict(*system.question);
+  const LibraryRecord record = nccl::predict(*file.question);
   collectives::CollectiveRecord common;
   common.op = file.collective.op;
   common.ranks = file.collective.ranks;
@@ -340,7 +345,7 @@ io::Json library_record(const CollectiveFile& file) {
   tree.set("gap", positive_or_null(record.gap));
   tree.set("preset", io::text_or_null(record.preset));
   tree.set("calibration", io::text_or_null(record.calibration));
-  io::set_members<&CollectiveSystem::overrides>(system, tree);
+  tree.set("overrides", overrides_of(file));
   return tree;
 }
 

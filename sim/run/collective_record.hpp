@@ -50,7 +50,7 @@ void set_written_rates(const CollectiveFile& file, io::Json& tree);
 // output have the same keys.
 void add_library_keys(io::Json& record);
 
-// The record of `file`, whose `system.question` must be complete (ask_library()).
+// The record of `file`, whose `question` must be complete (ask_library()).
 [[nodiscard]] io::Json library_record(const CollectiveFile& file);
 
 // The record in words: "NCCL would use nvls_tree/simple, which it expects to take 6229 us (next

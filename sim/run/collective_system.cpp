@@ -13,14 +13,13 @@ void read_shape(io::Fields& fields, const ParseContext& context, CollectiveFile&
     return;
   }
   if (json->is_string()) {
-    file.system.shape = parse_shape(json->as_string());
+    file.shape = parse_shape(json->as_string());
   }
-  if (!file.system.shape) {
+  if (!file.shape) {
     context.problems.add(*json, "must be NODESxGPUS, such as 10x8, got " + io::shown(*json));
-  } else if (static_cast<double>(file.system.shape->nodes) * file.system.shape->gpus >
-             keys::kMaxRanks) {
+  } else if (static_cast<double>(file.shape->nodes) * file.shape->gpus > keys::kMaxRanks) {
     context.problems.add(*json, "must be at most 1048576 ranks, got " + io::shown(*json));
-    file.system.shape.reset();
+    file.shape.reset();
   }
 }
 
@@ -54,57 +53,6 @@ void refuse_network(const io::Json& tree, io::Problems& problems) {
   }
 }
 
-// Empty where it is not given or wrong; other keys that count ranks contradict it.
-std::vector<std::int64_t> read_ranks_per_node(io::Fields& fields, const ParseContext& context) {
-  std::vector<std::int64_t> counts;
-  const io::Json* json = fields.given("ranks_per_node");
-  if (json == nullptr) {
-    return counts;
-  }
-  for (const std::string_view key : {"shape", "gpus_per_node"}) {
-    if (fields.has(key)) {
-      context.problems.add(*json,
-                           "/ranks_per_node and /" + std::string(key) + " exclude each other");
-    }
-  }
-  double ranks = 0;
-  for (const io::Json& each : fields.list("ranks_per_node", "node")) {
-    counts.push_back(
-        io::checked_integer(each, io::between(1, keys::kMaxRanks), context.problems).value_or(1));
-    ranks += static_cast<double>(counts.back());
-  }
-  if (ranks > keys::kMaxRanks) {
-    context.problems.add(*json, "must be at most 1048576 ranks");
-    counts.clear();
-  }
-  return counts;
-}
-
-// Nodes of `gpus` ranks each; a last node that is not full has no cost of its own.
-std::optional<nccl::Shape> shape_of(const io::Json& tree, const CollectiveFile& file,
-                                    io::Problems& problems) {
-  if (file.system.shape) {
-    return file.system.shape;
-  }
-  const std::uint32_t ranks = file.collective.ranks;
-  const auto& levels = file.collective.links.two_level;
-  if (levels && !levels->ranks_per_node.empty()) {
-    const std::vector<std::uint32_t>& counts = levels->ranks_per_node;
-    return nccl::Shape{.nodes = static_cast<std::uint32_t>(counts.size()),
-                       .gpus = levels->gpus_per_node,
-                       .smallest = *std::ranges::min_element(counts),
-                       .ranks = ranks};
-  }
-  const std::uint32_t gpus = std::min(ranks, levels ? levels->gpus_per_node : 1);
-  if (ranks % gpus != 0) {
-    problems.add(tree, "ranks",
-                 std::to_string(ranks) + " ranks do not fill nodes of " + std::to_string(gpus) +
-                     " GPUs; give /shape NODESxGPUS");
-    return std::nullopt;
-  }
-  return nccl::Shape{ranks / gpus, gpus};
-}
-
 } // namespace
 
 std::optional<nccl::Shape> parse_shape(std::string_view text) {
@@ -120,80 +68,48 @@ std::optional<nccl::Shape> parse_shape(std::string_view text) {
 }
 
 void parse_system(io::Fields& fields, const ParseContext& context, CollectiveFile& file) {
-  CollectiveSystem& system = file.system;
+  Cluster& cluster = file.cluster;
   if (const io::Json* json = fields.given("library")) {
-    system.settings = read_library(*json, context);
+    file.library = read_library(*json, context);
   }
-  system.node = node_source(fields.any("preset"), system.settings, context);
+  cluster.node = node_source(fields.any("preset"), file.library, context);
   read_shape(fields, context, file);
-  system.ranks_per_node = read_ranks_per_node(fields, context);
-  if (!system.shape) {
-    const std::vector<std::int64_t>& counts = system.ranks_per_node;
-    const std::int64_t sum = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-    const bool counted = fields.has("shape") || fields.has("ranks_per_node");
-    const std::int64_t of_nodes = std::max<std::int64_t>(sum, 1);
-    file.collective.ranks = static_cast<std::uint32_t>(
-        counted ? fields.integer_or("ranks", of_nodes) : fields.required_integer("ranks"));
-    if (sum > 0 && file.collective.ranks != sum) {
-      fields.refuse("ranks_per_node", "adds up to " + base::counted(sum, "rank") +
-                                          ", but /ranks is " +
-                                          std::to_string(file.collective.ranks));
-    }
-    return;
+  const io::Json* counts = fields.given("ranks_per_node");
+  if (counts != nullptr && counts->is_array()) {
+    cluster.nodes = static_cast<std::int64_t>(counts->as_array().size());
+  } else if (file.shape) {
+    cluster.nodes = file.shape->nodes;
   }
-  const std::uint32_t ranks = system.shape->nodes * system.shape->gpus;
-  check_against_shape(fields, "ranks", *system.shape, ranks, "ranks");
-  check_against_shape(fields, "gpus_per_node", *system.shape, system.shape->gpus, "GPUs per node");
-  file.collective.ranks = ranks;
-}
-
-std::uint32_t gpus_per_node(io::Fields& fields, std::uint32_t machine_gpus, CollectiveFile& file) {
-  const CollectiveSystem& system = file.system;
-  if (!system.ranks_per_node.empty()) {
-    return static_cast<std::uint32_t>(*std::ranges::max_element(system.ranks_per_node));
+  if (counts != nullptr && fields.has("shape")) {
+    context.problems.add(*counts, "ranks_per_node and shape exclude each other");
   }
-  const auto given = fields.optional_integer("gpus_per_node");
-  if (system.node) {
-    note_override(file, fields, "gpus_per_node",
-                  given && *given != static_cast<std::int64_t>(system.node->type.gpus));
-  }
-  if (given) {
-    return static_cast<std::uint32_t>(*given);
-  }
-  if (system.shape) {
-    return system.shape->gpus;
-  }
-  const std::uint32_t of_node = system.node ? system.node->type.gpus : 1;
-  return machine_gpus > 0 ? machine_gpus : of_node;
-}
-
-// A topology has interfaces of its own.
-std::uint32_t nics_per_node(io::Fields& fields, std::uint32_t gpus, CollectiveFile& file) {
-  const auto given = fields.optional_integer("nics_per_node");
-  const bool filled = file.system.node && !fields.has("topology");
-  const std::uint32_t of_node = filled ? std::min(file.system.node->type.nics, gpus) : 1;
-  if (filled) {
-    note_override(file, fields, "nics_per_node", given && *given != std::int64_t{of_node});
-  }
-  return static_cast<std::uint32_t>(given.value_or(of_node));
-}
-
-void note_override(CollectiveFile& file, io::Fields& object, std::string_view key, bool differs) {
-  if (differs && object.has(key)) {
-    file.system.overrides.push_back(object.json().pointer() + "/" + std::string(key));
+  read_counts(fields, context,
+              file.shape     ? file.shape->gpus
+              : cluster.node ? cluster.node->type.gpus
+                             : 1,
+              cluster);
+  const bool counted = fields.has("shape") || counts != nullptr;
+  file.collective.ranks = static_cast<std::uint32_t>(
+      counted ? fields.integer_or("ranks", cluster.ranks()) : fields.required_integer("ranks"));
+  if (file.shape) {
+    const std::uint32_t ranks = file.shape->nodes * file.shape->gpus;
+    check_against_shape(fields, "ranks", *file.shape, ranks, "ranks");
+    check_against_shape(fields, "gpus_per_node", *file.shape, file.shape->gpus, "GPUs per node");
+  } else if (counts != nullptr && file.collective.ranks != cluster.ranks()) {
+    fields.refuse("ranks_per_node", "adds up to " + base::counted(cluster.ranks(), "rank") +
+                                        ", but /ranks is " + std::to_string(file.collective.ranks));
   }
 }
 
 void ask_library(const io::Json& tree, CollectiveFile& file) {
   io::Problems problems;
-  CollectiveSystem& system = file.system;
   refuse_network(tree, problems);
   const auto operation = nccl::kOperations.find(collectives::name(file.collective.op));
   if (!operation) {
     problems.add(tree, "op",
                  std::string(collectives::name(file.collective.op)) + " is not in the library");
   }
-  if (!system.node) {
+  if (!file.cluster.node) {
     problems.add(tree, "algorithm",
                  "library needs a node type: /preset, or /library/calibration with a file of "
                  "stepsim-calibrate fit-library");
@@ -203,31 +119,18 @@ void ask_library(const io::Json& tree, CollectiveFile& file) {
     problems.add(tree, "method", "has no meaning for algorithm library, which is a closed form");
   }
   problems.throw_if_any();
-  const auto shape = shape_of(tree, file, problems);
-  problems.throw_if_any();
-  nccl::LibraryQuestion& question = *system.question;
-  question = {.operation = *operation,
-              .shape = *shape,
-              .bytes = file.collective.bytes,
-              .node = system.node->type,
-              .calibration = system.settings.calibration.get(),
-              .options = system.settings.options};
-  const collectives::Links& links = file.collective.links;
-  const auto overridden = [&](std::string_view key) {
-    return std::ranges::find(system.overrides, tree.pointer() + std::string(key)) !=
-           system.overrides.end();
-  };
-  for (const auto& [key, count] : {std::pair("nics_per_node", &question.node.nics),
-                                   std::pair("nvlink_domain_nodes", &question.node.domain_nodes)}) {
-    if (const io::Json* written = tree.find(key); written != nullptr && written->is_number()) {
-      *count = static_cast<std::uint32_t>(written->as_double()); // of one node, as the model counts
-    }
-  }
-  if (overridden(io::pointer_to<&CollectiveFile::bandwidth_Bps, "/network/">())) {
-    question.node.nic_Bps = *file.bandwidth_Bps;
-  }
-  if (overridden(io::pointer_to<&CollectiveFile::bandwidth_Bps, "/intra_network/">())) {
-    question.node.ring_Bps = 1 / links.two_level->intra.per_byte_s;
+  // A last node that is not full has no cost of its own.
+  const std::uint32_t ranks = file.collective.ranks;
+  nccl::LibraryQuestion& question = *file.question;
+  question = question_of(file.cluster, file.library);
+  question.operation = *operation;
+  question.bytes = file.collective.bytes;
+  question.shape.gpus = std::min(question.shape.gpus, ranks);
+  if (file.cluster.equal_nodes() && ranks % question.shape.gpus != 0) {
+    problems.add(tree, "ranks",
+                 std::to_string(ranks) + " ranks do not fill nodes of " +
+                     std::to_string(question.shape.gpus) + " GPUs; give /shape NODESxGPUS");
+    problems.throw_if_any();
   }
   if (const io::Json* type = tree.find("element_type"); type != nullptr && type->is_string()) {
     question.options.element_type = nccl::kElementTypes.find(type->as_string());
@@ -235,7 +138,7 @@ void ask_library(const io::Json& tree, CollectiveFile& file) {
   try {
     (void)nccl::layout_of(question.node, question.shape);
   } catch (const UsageError& error) {
-    problems.add(tree, system.shape ? "shape" : "ranks", error.what());
+    problems.add(tree, file.shape ? "shape" : "ranks", error.what());
     problems.throw_if_any();
   }
   if (const auto why = library_problem(question)) {
@@ -249,11 +152,11 @@ void ask_library(const io::Json& tree, CollectiveFile& file) {
 }
 
 collectives::CostByBytes cost_by_bytes(const CollectiveFile& file) {
-  if (!file.system.question) {
+  if (!file.question) {
     return collectives::cost_by_bytes(file.collective, file.collective.algorithm);
   }
-  const auto calibration = file.system.settings.calibration; // which the question refers to
-  return [calibration, cost = nccl::LibraryCost(*file.system.question)](double bytes) {
+  const auto calibration = file.library.calibration; // which the question refers to
+  return [calibration, cost = nccl::LibraryCost(*file.question)](double bytes) {
     return cost.seconds(bytes);
   };
 }

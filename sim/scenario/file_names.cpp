@@ -230,6 +230,9 @@ FileKind file_kind_at(std::string_view pointer) {
       Key{"/topology/file", FileKind::topology},    // of a list of flows, or of a collective
       Key{"/topology", FileKind::topology},
       Key{"/network/calibration", FileKind::profile}, // of a collective
+      Key{"/network", FileKind::profile},
+      Key{"/intra_network/calibration", FileKind::profile},
+      Key{"/intra_network", FileKind::profile},
       Key{"/links", FileKind::links},
       Key{"/sizes", FileKind::sizes},
       Key{"/cluster/preset", FileKind::node},

@@ -1,6 +1,7 @@
 #include "scenario/node_counts.hpp"
 
 #include "base/quantity.hpp"
+#include "collectives/evaluate/measured_steps.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_parts.hpp"
@@ -47,6 +48,43 @@ std::optional<collectives::LinkCost> intra_of_profile(const links::NetworkProfil
   return cost_of(profile.any_link());
 }
 
+constexpr auto kLink = io::members<&Network::latency_s, &Network::bandwidth_Bps>;
+
+// `link_given`: latency and bandwidth stand beside the profile in the file. Only then may it be of
+// one device, where no copy crosses a network: its compression costs are all that counts.
+void apply_profile(const links::NetworkProfile& profile, const io::Json& place, bool link_given,
+                   const ParseContext& context, Network& network) {
+  network.profile = profile;
+  network.label = links::kProfileLabels[profile.label];
+  network.grade = profile.grade;
+  network.valid_ranks = profile.valid_ranks;
+  network.valid_bytes = profile.valid_bytes;
+  const auto of_class = [&](std::string_view name) {
+    return std::ranges::find(profile.links, name, &links::LinkClass::name);
+  };
+  const links::LinkClass link = network_link(profile);
+  network.latency_s = link.latency_s;
+  network.block_latency_s = link.further_block_s();
+  network.delay_s = link.delay_s;
+  network.bandwidth_Bps = collectives::link_of_ranks(profile) == nullptr
+                              ? profile.bandwidth_Bps.value_or(0)
+                          : link.per_byte_s > 0 ? 1 / link.per_byte_s
+                                                : 0;
+  network.reduction_Bps = profile.reduction_Bps.value_or(0);
+  const bool same_device_only =
+      of_class("same-device") != profile.links.end() && network.bandwidth_Bps == 0;
+  if (same_device_only && !link_given) {
+    context.problems.add(place, "measured between ranks of one device (class same-device): that is "
+                                "not a network; with latency_s and bandwidth_Bps beside it its "
+                                "compression costs are used");
+  } else if (same_device_only) {
+    network.profile->collectives.clear();
+    network.profile->valid_ranks.reset();
+    network.valid_ranks.reset();
+    network.valid_bytes.reset();
+  }
+}
+
 // The kind of link that the class of a profile is called after.
 std::optional<Bus> bus_of_class(const links::NetworkProfile& profile) {
   const links::LinkClass* link = class_in_node(profile);
@@ -58,11 +96,12 @@ std::optional<Bus> bus_of_class(const links::NetworkProfile& profile) {
 
 } // namespace
 
-void read_counts(io::Fields& fields, const ParseContext& context, Cluster& cluster) {
+void read_counts(io::Fields& fields, const ParseContext& context, std::int64_t usual_gpus,
+                 Cluster& cluster) {
   const nccl::NodeType type = cluster.node ? cluster.node->type : nccl::NodeType{};
   const std::vector<std::int64_t> counts = listed_counts(fields, context, cluster);
   if (counts.empty()) {
-    cluster.gpus_per_node = fields.integer_or("gpus_per_node", type.gpus);
+    cluster.gpus_per_node = fields.integer_or("gpus_per_node", usual_gpus);
   } else {
     (void)fields.any("gpus_per_node");
     cluster.gpus_per_node = *std::ranges::max_element(counts);
@@ -72,10 +111,6 @@ void read_counts(io::Fields& fields, const ParseContext& context, Cluster& clust
   }
   const std::int64_t nics = std::min<std::int64_t>(type.nics, cluster.gpus_per_node);
   cluster.nics_per_node = fields.integer_or("nics_per_node", std::max<std::int64_t>(nics, 1));
-  cluster.gpu_memory_bytes = fields.optional_integer("gpu_memory_bytes");
-  if (!cluster.gpu_memory_bytes && cluster.node && cluster.node->gpu_memory_bytes) {
-    cluster.gpu_memory_bytes = static_cast<std::int64_t>(*cluster.node->gpu_memory_bytes);
-  }
   const auto as_number = [](std::int64_t value) { return static_cast<double>(value); };
   note_override(fields, "gpus_per_node", as_number(cluster.gpus_per_node), type.gpus, cluster);
   // Equal counts are gpus_per_node in another form.
@@ -144,40 +179,24 @@ void require_equal_nodes(const Cluster& cluster, std::string_view what, const io
   }
 }
 
-std::optional<collectives::NvlsCost> read_nvls(io::Fields& fields,
-                                               const std::optional<NodeSource>& node) {
-  const nccl::NodeLinks links = node ? node->links : nccl::NodeLinks{};
-  const double startup_s = fields.number_or(
-      "nvls_startup_s", node ? links.nvls_startup_s : collectives::NvlsCost{}.startup_s);
-  const double rate = fields.optional_number("nvls_Bps").value_or(links.nvls_Bps);
-  return rate > 0 ? std::optional(collectives::NvlsCost{startup_s, 1 / rate}) : std::nullopt;
-}
-
-std::optional<double> read_switch_latency(io::Fields& fields) {
-  const bool given = fields.has("switch_latency_s");
-  const double latency_s = fields.number("switch_latency_s");
-  return given ? std::optional(latency_s) : std::nullopt;
-}
-
-std::int64_t domain_nodes_of(const std::optional<NodeSource>& node, std::int64_t nodes) {
-  const std::int64_t domain = node ? node->type.domain_nodes : 1;
-  return nodes <= domain ? nodes : nodes % domain == 0 ? domain : 1;
-}
-
 void read_switches(io::Fields& fields, Cluster& cluster) {
-  const bool own_links = fields.has("topology");
-  const std::int64_t domain =
-      own_links || !cluster.node ? 1 : domain_nodes_of(cluster.node, cluster.nodes);
+  const nccl::NodeLinks links = cluster.node ? cluster.node->links : nccl::NodeLinks{};
+  const std::int64_t size = cluster.node ? cluster.node->type.domain_nodes : 1;
+  const std::int64_t domain = fields.has("topology")      ? 1
+                              : cluster.nodes <= size     ? cluster.nodes
+                              : cluster.nodes % size == 0 ? size
+                                                          : 1;
   cluster.nvlink_domain_nodes = fields.integer_or("nvlink_domain_nodes", domain);
-  cluster.nvls = read_nvls(fields, cluster.node);
-  if (cluster.node) {
-    const nccl::NodeLinks& links = cluster.node->links;
-    note_override(fields, "nvlink_domain_nodes", static_cast<double>(cluster.nvlink_domain_nodes),
-                  static_cast<double>(domain), cluster);
-    note_override(fields, "nvls_Bps", fields.optional_number("nvls_Bps").value_or(links.nvls_Bps),
-                  links.nvls_Bps, cluster);
+  const double startup_s = fields.number_or(
+      "nvls_startup_s", cluster.node ? links.nvls_startup_s : collectives::NvlsCost{}.startup_s);
+  const double rate = fields.optional_number("nvls_Bps").value_or(links.nvls_Bps);
+  if (rate > 0) {
+    cluster.nvls = {startup_s, 1 / rate};
   }
-  cluster.switch_latency_s = read_switch_latency(fields);
+  note_override(fields, "nvlink_domain_nodes", static_cast<double>(cluster.nvlink_domain_nodes),
+                static_cast<double>(domain), cluster);
+  note_override(fields, "nvls_Bps", rate, links.nvls_Bps, cluster);
+  cluster.switch_latency_s = fields.optional_number("switch_latency_s");
   if (cluster.nvlink_domain_nodes >= 1 && cluster.nodes % cluster.nvlink_domain_nodes != 0) {
     fields.refuse("nvlink_domain_nodes", "must divide nodes ({}), got {}", cluster.nodes,
                   cluster.nvlink_domain_nodes);
@@ -215,6 +234,70 @@ collectives::LinkCost cost_of(const links::LinkClass& link) {
           .delay_s = link.delay_s};
 }
 
+void take_node_network(Cluster& cluster) {
+  Network& network = cluster.network;
+  if (cluster.node) {
+    network.latency_s = network.block_latency_s = cluster.node->links.network_latency_s;
+    network.bandwidth_Bps = cluster.node->links.network_Bps;
+    network.carrier = Carrier::rdma;
+  }
+}
+
+links::LinkClass network_link(const links::NetworkProfile& profile) {
+  const links::LinkClass* of_ranks = collectives::link_of_ranks(profile);
+  return of_ranks != nullptr ? *of_ranks : profile.any_link();
+}
+
+void read_calibration(io::Fields& part, const ParseContext& context, Cluster& cluster) {
+  Network& network = cluster.network;
+  if (!part.has("calibration")) {
+    return;
+  }
+  network.calibration = part.string("calibration");
+  note_profile(part, network.calibration, cluster);
+  const io::Json& place = *part.any("calibration");
+  if (!place.is_string()) {
+    return;
+  }
+  const bool link_given = part.has(kLink.front().key) && part.has(kLink.back().key);
+  apply_profile(context.files.profile(place), place, link_given, context, network);
+  if (network.profile->carrier && !part.has("transport")) {
+    network.carrier = network.profile->carrier;
+  }
+  const links::LinkClass* link = class_in_node(*network.profile);
+  if (link != nullptr && !cluster.intra && cluster.gpus_of_domain() > 1) {
+    cluster.intra = cost_of(*link);
+    cluster.intra_measured = measured_by(*network.profile, *cluster.intra, link->latency_s,
+                                         1 / cluster.intra->per_byte_s);
+  }
+}
+
+void read_link(io::Fields& part, bool required, Cluster& cluster) {
+  Network& network = cluster.network;
+  const collectives::LinkCost of_profile{.latency_s = network.latency_s,
+                                         .per_byte_s = 1 / network.bandwidth_Bps};
+  for (const auto& each : kLink) {
+    if (!required || part.has(each.key)) {
+      each.read(part, part.row(each.key), network);
+    } else {
+      (void)part.required_number(each.key, kNumberOrNetwork);
+    }
+  }
+  network.delay_s = part.number_or("delay_s", network.delay_s);
+  note_network(part, cluster);
+  network.reduction_Bps = part.number_or("reduction_Bps", network.reduction_Bps);
+  network.latency_given =
+      part.has("latency_s") && !((network.profile || cluster.node) &&
+                                 network.latency_s == of_profile.latency_s); // as in a result
+  if (network.profile) {
+    network.measured =
+        measured_by(*network.profile, of_profile, network.latency_s, network.bandwidth_Bps);
+  }
+  const bool own_latency = network.profile && !part.has("latency_s");
+  network.block_latency_s =
+      part.number_or("block_latency_s", own_latency ? network.block_latency_s : network.latency_s);
+}
+
 // A link inside a node needs latency and bandwidth, from its keys or from a profile.
 void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& cluster) {
   const io::Json* json = fields.any("intra_network");
@@ -232,8 +315,10 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
     return;
   }
   io::Fields intra(*json, context.problems, fields.row("intra_network"));
-  if (const auto bus = intra.optional_word("bus", links::kBuses)) {
-    cluster.bus = bus;
+  if (io::key_at(fields.row("intra_network"), "/bus") != nullptr) { // in a scenario
+    if (const auto bus = intra.optional_word("bus", links::kBuses)) {
+      cluster.bus = bus;
+    }
   }
   const links::NetworkProfile* measured_in = nullptr;
   if (intra.has("calibration")) {

@@ -6,9 +6,10 @@
 
 namespace stepsim::study {
 
-// Reads the three keys. `nodes` and the node type of `cluster` must be known. A list that does not
-// fit the nodes is a problem.
-void read_counts(io::Fields& fields, const ParseContext& context, Cluster& cluster);
+// Reads the three keys. `nodes` and the node type of `cluster` must be known. `usual_gpus` is the
+// default of gpus_per_node. A list that does not fit the nodes is a problem.
+void read_counts(io::Fields& fields, const ParseContext& context, std::int64_t usual_gpus,
+                 Cluster& cluster);
 
 // Element d is the number of ranks of domain d, which is `nodes` consecutive nodes; the list is
 // empty if all domains have equally many.
@@ -44,19 +45,10 @@ void require_equal_nodes(const Cluster& cluster, std::string_view what, const io
 // domain, and switches that add (reduce) data, in a node (NVLS) or in the network. A scenario has
 // the keys in /cluster, a file of kind collective at its root.
 
-// Reads nvls_Bps and nvls_startup_s; missing values come from the node type. Empty if the rate is 0
-// or neither given nor known from the node type.
-[[nodiscard]] std::optional<collectives::NvlsCost> read_nvls(io::Fields& fields,
-                                                             const std::optional<NodeSource>& node);
-// Seconds; empty if switch_latency_s is not given.
-[[nodiscard]] std::optional<double> read_switch_latency(io::Fields& fields);
-// The number of machines per NVLink domain by the node type: all `nodes` if they fit into one
-// domain; 1 if `nodes` is not a multiple of the domain, or without a node type.
-[[nodiscard]] std::int64_t domain_nodes_of(const std::optional<NodeSource>& node,
-                                           std::int64_t nodes);
-// Reads all keys of switches in /cluster. The node type gives missing values of the domain and of
-// NVLS, but not of the domain if the scenario has a topology; it is then 1. A domain that does not
-// divide the number of nodes is a problem.
+// Reads nvlink_domain_nodes, nvls_Bps, nvls_startup_s and switch_latency_s. The node type gives
+// missing values of the domain and of NVLS. Its domain is that of all nodes if they fit into one,
+// and 1 if the number of nodes is no multiple of it, or with a topology. A domain that does not
+// divide the number of nodes is a problem. There is no NVLS if its rate is neither given nor known.
 void read_switches(io::Fields& fields, Cluster& cluster);
 
 } // namespace stepsim::study

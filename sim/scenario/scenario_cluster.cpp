@@ -19,42 +19,6 @@ namespace stepsim::study {
 
 namespace {
 
-// Latency, bandwidth and reduction rate of a profile: its link class `network`, else its network
-// block (CAL 5). `link_given`: latency and bandwidth stand beside it in the scenario. Only then may
-// it be of one device, where no copy crosses a network: its compression costs are all that counts.
-void apply_profile(const links::NetworkProfile& profile, const io::Json& place, bool link_given,
-                   const ParseContext& context, Network& network) {
-  network.profile = profile;
-  network.label = links::kProfileLabels[profile.label];
-  network.grade = profile.grade;
-  network.valid_ranks = profile.valid_ranks;
-  network.valid_bytes = profile.valid_bytes;
-  const auto of_class = [&](std::string_view name) {
-    return std::ranges::find(profile.links, name, &links::LinkClass::name);
-  };
-  const auto of_ranks = of_class("network");
-  const links::LinkClass link = of_ranks != profile.links.end() ? *of_ranks : profile.any_link();
-  network.latency_s = link.latency_s;
-  network.block_latency_s = link.further_block_s();
-  network.delay_s = link.delay_s;
-  network.bandwidth_Bps = of_ranks == profile.links.end() ? profile.bandwidth_Bps.value_or(0)
-                          : link.per_byte_s > 0           ? 1 / link.per_byte_s
-                                                          : 0;
-  network.reduction_Bps = profile.reduction_Bps.value_or(0);
-  const bool same_device_only =
-      of_class("same-device") != profile.links.end() && network.bandwidth_Bps == 0;
-  if (same_device_only && !link_given) {
-    context.problems.add(place, "measured between ranks of one device (class same-device): that is "
-                                "not a network; with latency_s and bandwidth_Bps beside it its "
-                                "compression costs are used");
-  } else if (same_device_only) {
-    network.profile->collectives.clear();
-    network.profile->valid_ranks.reset();
-    network.valid_ranks.reset();
-    network.valid_bytes.reset();
-  }
-}
-
 // An inline cost object or a cost file; `ranks` of a file must be those of the cluster.
 std::optional<buckets::Cost> parse_cost(io::Fields& fields, const ParseContext& context,
                                         Scenario& scenario) {
@@ -162,7 +126,11 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   cluster.nodes = fields.integer("nodes");
   cluster.node =
       node_source(fields.any("preset"), scenario.communication.library_settings, context);
-  read_counts(fields, context, cluster);
+  read_counts(fields, context, cluster.node ? cluster.node->type.gpus : 1, cluster);
+  cluster.gpu_memory_bytes = fields.optional_integer("gpu_memory_bytes");
+  if (!cluster.gpu_memory_bytes && cluster.node && cluster.node->gpu_memory_bytes) {
+    cluster.gpu_memory_bytes = static_cast<std::int64_t>(*cluster.node->gpu_memory_bytes);
+  }
   read_switches(fields, cluster);
   parse_intra(fields, context, cluster);
   const auto as_written = [&](std::string_view key) {
@@ -173,11 +141,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   cluster.rank_placement = as_written("rank_placement");
 
   Network& network = cluster.network;
-  if (cluster.node) {
-    network.latency_s = network.block_latency_s = cluster.node->links.network_latency_s;
-    network.bandwidth_Bps = cluster.node->links.network_Bps;
-    network.carrier = Carrier::rdma;
-  }
+  take_node_network(cluster);
   const io::Json* network_json = fields.any("network");
   if (cluster.node && (network_json == nullptr || network_json->is_null())) {
     return;
@@ -199,28 +163,7 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   network.efficiency = part.number("efficiency");
   part.refuse_if(part.integer("copy_engines") == 1, "copy_engines",
                  "half-duplex ranks are not supported");
-  if (part.has("calibration")) {
-    network.calibration = part.string("calibration");
-    note_profile(part, network.calibration, cluster);
-    const io::Json& place = *part.any("calibration");
-    if (place.is_string()) {
-      const bool link_given = part.has(io::key_of<&Network::latency_s>()) &&
-                              part.has(io::key_of<&Network::bandwidth_Bps>());
-      apply_profile(context.files.profile(place), place, link_given, context, network);
-      if (network.profile->carrier && !part.has("transport")) {
-        network.carrier = network.profile->carrier;
-      }
-    }
-  }
-  const collectives::LinkCost of_profile{.latency_s = network.latency_s,
-                                         .per_byte_s = 1 / network.bandwidth_Bps};
-  if (network.profile && !cluster.intra && cluster.gpus_of_domain() > 1) {
-    if (const links::LinkClass* link = class_in_node(*network.profile)) {
-      cluster.intra = cost_of(*link);
-      cluster.intra_measured = measured_by(*network.profile, *cluster.intra, link->latency_s,
-                                           1 / cluster.intra->per_byte_s);
-    }
-  }
+  read_calibration(part, context, cluster);
   network.curve = parse_cost(part, context, scenario);
   if (const io::Json* json = part.any("broadcast_cost"); json != nullptr && !json->is_null()) {
     network.broadcast_cost_tree = io::with_numbers(*json);
@@ -231,32 +174,12 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   const bool curves = network.profile && !network.profile->collectives.empty();
   const bool known = network.curve.has_value() || curves || network.bandwidth_Bps > 0 ||
                      !cluster.topology.is_null();
-  constexpr auto kLink = io::members<&Network::latency_s, &Network::bandwidth_Bps>;
-  const auto is_in_file = [&](const auto& each) { return part.has(each.key); };
-  const bool given = std::ranges::any_of(kLink, is_in_file);
+  const bool given = part.has(io::key_of<&Network::latency_s>()) ||
+                     part.has(io::key_of<&Network::bandwidth_Bps>());
   // One node sends nothing to others.
   cluster.has_network =
       known || given || cluster.nodes > 1 || network.model != NetworkModel::alpha_beta;
-  for (const auto& each : kLink) {
-    if (known || !cluster.has_network || is_in_file(each)) {
-      each.read(part, part.row(each.key), network);
-    } else {
-      (void)part.required_number(each.key, kNumberOrNetwork);
-    }
-  }
-  network.delay_s = part.number_or("delay_s", network.delay_s);
-  note_network(part, cluster);
-  network.reduction_Bps = part.number_or("reduction_Bps", network.reduction_Bps);
-  network.latency_given =
-      part.has("latency_s") && !((network.profile || cluster.node) &&
-                                 network.latency_s == of_profile.latency_s); // as in a result
-  if (network.profile) {
-    network.measured =
-        measured_by(*network.profile, of_profile, network.latency_s, network.bandwidth_Bps);
-  }
-  const bool own_latency = network.profile && !part.has("latency_s");
-  network.block_latency_s =
-      part.number_or("block_latency_s", own_latency ? network.block_latency_s : network.latency_s);
+  read_link(part, !known && cluster.has_network, cluster);
   part.refuse_if(network.block_latency_s > network.latency_s, "block_latency_s",
                  "per-block latency must not exceed latency_s ({}), got {}",
                  base::shortest(network.latency_s), base::shortest(network.block_latency_s));

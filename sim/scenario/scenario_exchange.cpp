@@ -250,6 +250,20 @@ bool adds_bytes(const Scenario& scenario) {
   });
 }
 
+collectives::TwoLevel two_levels_of(const Cluster& cluster, bool adds_type) {
+  const std::vector<std::uint32_t> counts =
+      domain_ranks(cluster.ranks_per_node, cluster.nvlink_domain_nodes);
+  const std::int64_t each = cluster.ranks() / (cluster.nodes / cluster.nvlink_domain_nodes);
+  return {.gpus_per_node =
+              counts.empty() ? static_cast<std::uint32_t>(each) : *std::ranges::max_element(counts),
+          .nics_per_node = static_cast<std::uint32_t>(cluster.nics_of_domain()),
+          .intra = cluster.intra.value_or(collectives::LinkCost{}),
+          .nvls = cluster.nvls,
+          .switch_latency_s = cluster.switch_latency_s,
+          .ranks_per_node = counts,
+          .adds_type = adds_type};
+}
+
 // The inflation of a profile scales the whole link, latency too: it was fitted to whole all-
 // reduces. On a fabric the links of `all` are unused.
 collectives::Collective exchange_of(const Scenario& scenario) {
@@ -272,18 +286,7 @@ collectives::Collective exchange_of(const Scenario& scenario) {
   const double gamma = inflation(scenario);
   collective.links.all.scale(gamma, gamma);
   if ((cluster.intra || cluster.fabric) && cluster.gpus_of_domain() > 1 && !cluster.machines_push) {
-    const std::vector<std::uint32_t> counts =
-        domain_ranks(cluster.ranks_per_node, cluster.nvlink_domain_nodes);
-    const std::int64_t each = cluster.ranks() / (cluster.nodes / cluster.nvlink_domain_nodes);
-    collective.links.two_level =
-        collectives::TwoLevel{.gpus_per_node = counts.empty() ? static_cast<std::uint32_t>(each)
-                                                              : *std::ranges::max_element(counts),
-                              .nics_per_node = static_cast<std::uint32_t>(cluster.nics_of_domain()),
-                              .intra = cluster.intra.value_or(collectives::LinkCost{}),
-                              .nvls = cluster.nvls,
-                              .switch_latency_s = cluster.switch_latency_s,
-                              .ranks_per_node = counts,
-                              .adds_type = !adds_bytes(scenario)};
+    collective.links.two_level = two_levels_of(cluster, !adds_bytes(scenario));
   }
   collective.reduction_s_per_byte = network.reduction_Bps > 0 ? 1 / network.reduction_Bps : 0;
   collective.options = scenario.communication.options;

@@ -60,6 +60,9 @@ struct CodecTimes {
 // 5.1): gradients of fp8 or int8, what a codec makes of others, or the reduced parts of shards.
 [[nodiscard]] bool adds_bytes(const Scenario& scenario);
 
+// The nodes of a cluster as a collective sees them: the GPUs of an NVLink domain are one node.
+[[nodiscard]] collectives::TwoLevel two_levels_of(const Cluster& cluster, bool adds_type);
+
 // The collective of the scenario without its bytes.
 [[nodiscard]] collectives::Collective exchange_of(const Scenario& scenario);
 

@@ -109,13 +109,6 @@ std::vector<links::NodeId> place(const links::Fabric& fabric, const Cluster& clu
   return hosts;
 }
 
-// Sorted copies of the hosts have equal neighbours then.
-bool ranks_share_hosts(const links::RankFabric& fabric, std::int64_t ranks) {
-  std::vector<links::NodeId> hosts(fabric.hosts.begin(), fabric.hosts.begin() + ranks);
-  std::ranges::sort(hosts);
-  return std::ranges::adjacent_find(hosts) != hosts.end();
-}
-
 // What alpha_beta takes from a topology: the longest of the ways from every rank to the next, and
 // to the one half-way round, and the narrowest link on them.
 struct TopologyLink {
@@ -186,6 +179,26 @@ void resolve_packet(const io::Json& tree, const ParseContext& context, Scenario&
 
 } // namespace
 
+std::shared_ptr<links::RankFabric> placed_on(const links::Topology& topology,
+                                             const Cluster& cluster, std::uint32_t servers,
+                                             const io::Json& at, const ParseContext& context) {
+  auto fabric = std::make_shared<links::RankFabric>();
+  fabric->network = context.files.routed(topology);
+  links::Placement placement = parse_placement(cluster.rank_placement, context, fabric->fabric());
+  if (context.problems.empty()) {
+    fabric->hosts = place(fabric->fabric(), cluster, servers, std::move(placement),
+                          cluster.rank_placement.is_null() ? at : cluster.rank_placement, context);
+  }
+  return context.problems.empty() ? fabric : nullptr;
+}
+
+// Sorted copies of the hosts have equal neighbours then.
+bool ranks_share_hosts(const links::RankFabric& fabric, std::int64_t ranks) {
+  std::vector<links::NodeId> hosts(fabric.hosts.begin(), fabric.hosts.begin() + ranks);
+  std::ranges::sort(hosts);
+  return std::ranges::adjacent_find(hosts) != hosts.end();
+}
+
 // Without a topology a simulated network is a star of the nodes. alpha_beta takes at most a latency
 // and a bandwidth from a topology and forgets its hosts. Dedicated servers have hosts in simulated
 // networks only.
@@ -206,16 +219,9 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
   }
   scenario.warnings.insert(scenario.warnings.end(), topology->warnings.begin(),
                            topology->warnings.end());
-  auto fabric = std::make_shared<links::RankFabric>();
-  fabric->network = context.files.routed(*topology);
   const std::uint32_t servers = simulated ? dedicated_servers(scenario) : 0;
-  links::Placement placement = parse_placement(cluster.rank_placement, context, fabric->fabric());
-  if (!context.problems.empty()) {
-    return;
-  }
-  fabric->hosts = place(fabric->fabric(), cluster, servers, std::move(placement),
-                        cluster.rank_placement.is_null() ? at : cluster.rank_placement, context);
-  if (!context.problems.empty()) {
+  const auto fabric = placed_on(*topology, cluster, servers, at, context);
+  if (fabric == nullptr) {
     return;
   }
   fabric->paths.seed = static_cast<std::uint64_t>(scenario.seed);
@@ -249,7 +255,7 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
                        .header_bytes =
                            static_cast<double>(options.header_bytes + options.wire_overhead_bytes)};
   }
-  cluster.fabric = std::move(fabric);
+  cluster.fabric = fabric;
   check_network_use(tree, context, scenario);
 }
 

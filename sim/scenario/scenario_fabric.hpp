@@ -10,6 +10,14 @@ namespace stepsim::study {
 // support; for alpha_beta it only takes a missing latency or bandwidth from the topology. Call it
 // when all objects of the file have been read.
 void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario& scenario);
+// The topology with the hosts of all ranks, as rank_placement of the cluster says, then those of
+// `servers` machines for parameter servers. Null after a problem, at `at` or at the placement.
+// Throws as Files::routed() does.
+[[nodiscard]] std::shared_ptr<links::RankFabric>
+placed_on(const links::Topology& topology, const Cluster& cluster, std::uint32_t servers,
+          const io::Json& at, const ParseContext& context);
+// Whether two of the first `ranks` ranks have the same host.
+[[nodiscard]] bool ranks_share_hosts(const links::RankFabric& fabric, std::int64_t ranks);
 // Adds the keys of the network to the tree of the resolved scenario: the model; the topology if it
 // is given; the placement on a topology; count_headers for flows; the packet block for packets, and
 // for flows with a transport.

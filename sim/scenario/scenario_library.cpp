@@ -32,50 +32,6 @@ std::string obstacle(const Scenario& scenario) {
   return "";
 }
 
-// The question of one all-reduce among all ranks; rates beside the node type are those of the
-// scenario.
-nccl::LibraryQuestion question_of(const Scenario& scenario) {
-  const Cluster& cluster = scenario.cluster;
-  const LibrarySettings& settings = scenario.communication.library_settings;
-  nccl::Shape shape{static_cast<std::uint32_t>(cluster.nodes),
-                    static_cast<std::uint32_t>(cluster.gpus_per_node)};
-  if (!cluster.equal_nodes()) {
-    shape.smallest = static_cast<std::uint32_t>(*std::ranges::min_element(cluster.ranks_per_node));
-    shape.ranks = static_cast<std::uint32_t>(cluster.ranks());
-  }
-  nccl::LibraryQuestion question{.operation = nccl::Operation::allreduce,
-                                 .shape = shape,
-                                 .node = cluster.node->type,
-                                 .calibration = settings.calibration.get(),
-                                 .options = settings.options};
-  using Type = nccl::ElementType; // int8 stands for all that are not added
-  question.options.element_type = adds_bytes(scenario) ? std::optional(Type::int8) : std::nullopt;
-  const auto take = [](double rate_Bps, double& rate, nccl::RateOrigin& origin) {
-    rate = rate_Bps;
-    origin.deviation = 0; // that of the scenario is known
-  };
-  nccl::NodeType& node = question.node;
-  for (const Override& each : cluster.overrides) {
-    if (each.pointer == "/cluster/nics_per_node") {
-      node.nics = static_cast<std::uint32_t>(cluster.nics_per_node);
-    } else if (each.pointer == "/cluster/nvlink_domain_nodes") {
-      node.domain_nodes = static_cast<std::uint32_t>(cluster.nvlink_domain_nodes);
-    } else if (each.pointer == kNetworkPointer<&Network::bandwidth_Bps>) {
-      take(each.value.as_double(), node.nic_Bps, node.nic_origin);
-    } else if (each.pointer == kIntraPointer<&Network::bandwidth_Bps>) {
-      take(each.value.as_double(), node.ring_Bps, node.ring_origin);
-    }
-  }
-  if (!cluster.network.calibration.empty() && cluster.network.bandwidth_Bps > 0) {
-    take(cluster.network.bandwidth_Bps, node.nic_Bps, node.nic_origin);
-  }
-  if (!cluster.intra_calibration.empty() && cluster.intra) {
-    take(1 / cluster.intra->per_byte_s, node.ring_Bps, node.ring_origin);
-  }
-  node.nic_Bps *= cluster.network.efficiency;
-  return question;
-}
-
 // Keeps the calibration alive, which the question refers to.
 buckets::Cost curve_of(const nccl::LibraryQuestion& question, const LibrarySettings& settings) {
   const auto cost = std::make_shared<const nccl::LibraryCost>(question);
@@ -151,9 +107,49 @@ void parse_library(const io::Json& tree, const ParseContext& context, Scenario& 
   }
 }
 
+nccl::LibraryQuestion question_of(const Cluster& cluster, const LibrarySettings& settings) {
+  nccl::Shape shape{static_cast<std::uint32_t>(cluster.nodes),
+                    static_cast<std::uint32_t>(cluster.gpus_per_node)};
+  if (!cluster.equal_nodes()) {
+    shape.smallest = static_cast<std::uint32_t>(*std::ranges::min_element(cluster.ranks_per_node));
+    shape.ranks = static_cast<std::uint32_t>(cluster.ranks());
+  }
+  nccl::LibraryQuestion question{.operation = nccl::Operation::allreduce,
+                                 .shape = shape,
+                                 .node = cluster.node->type,
+                                 .calibration = settings.calibration.get(),
+                                 .options = settings.options};
+  const auto take = [](double rate_Bps, double& rate, nccl::RateOrigin& origin) {
+    rate = rate_Bps;
+    origin.deviation = 0; // that of the scenario is known
+  };
+  nccl::NodeType& node = question.node;
+  for (const Override& each : cluster.overrides) {
+    if (each.pointer.ends_with("/nics_per_node")) {
+      node.nics = static_cast<std::uint32_t>(cluster.nics_per_node);
+    } else if (each.pointer.ends_with("/nvlink_domain_nodes")) {
+      node.domain_nodes = static_cast<std::uint32_t>(cluster.nvlink_domain_nodes);
+    } else if (each.pointer.ends_with(io::pointer_to<&Network::bandwidth_Bps, "/network/">())) {
+      take(each.value.as_double(), node.nic_Bps, node.nic_origin);
+    } else if (each.pointer.ends_with(
+                   io::pointer_to<&Network::bandwidth_Bps, "/intra_network/">())) {
+      take(each.value.as_double(), node.ring_Bps, node.ring_origin);
+    }
+  }
+  if (!cluster.network.calibration.empty() && cluster.network.bandwidth_Bps > 0) {
+    take(cluster.network.bandwidth_Bps, node.nic_Bps, node.nic_origin);
+  }
+  if (!cluster.intra_calibration.empty() && cluster.intra) {
+    take(1 / cluster.intra->per_byte_s, node.ring_Bps, node.ring_origin);
+  }
+  node.nic_Bps *= cluster.network.efficiency;
+  return question;
+}
+
 std::string cluster_pointer(const io::Json& object, std::string_view key) {
   const std::string inside = object.pointer();
-  return inside.substr(inside.rfind("/cluster")) + "/" + std::string(key);
+  const std::size_t cluster = inside.rfind("/cluster");
+  return inside.substr(cluster == std::string::npos ? 0 : cluster) + "/" + std::string(key);
 }
 
 void note_override(io::Fields& fields, std::string_view key, double value, double of_node,
@@ -230,7 +226,10 @@ void resolve_library(const io::Json& tree, const ParseContext& context, Scenario
   if (scenario.training.exchange || scenario.cluster.ranks() == 1) {
     return;
   }
-  const nccl::LibraryQuestion question = question_of(scenario);
+  nccl::LibraryQuestion question = question_of(scenario.cluster, communication.library_settings);
+  if (adds_bytes(scenario)) { // int8 stands for all types that are not added
+    question.options.element_type = nccl::ElementType::int8;
+  }
   try {
     scenario.cluster.network.curve = curve_of(question, communication.library_settings);
     scenario.cluster.network.curve_source = source_text(question);

@@ -9,8 +9,15 @@ namespace stepsim::study {
 // Reads /communication/library before the cluster, because it may give the node type.
 void parse_library(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 
+// What the model is asked for an all-reduce among all ranks of the cluster, which must have a node
+// type; bytes and type of the elements are left open. Rates beside the node type are those of the
+// cluster.
+[[nodiscard]] nccl::LibraryQuestion question_of(const Cluster& cluster,
+                                                const LibrarySettings& settings);
+
 // The pointer of a key in the scenario, "/cluster/network/latency_s", wherever the scenario stands:
-// that of a result or of a request is a part of a larger file. `object` is a part of /cluster.
+// that of a result or of a request is a part of a larger file. `object` is a part of /cluster, or
+// of a collective, which has the keys of a cluster at its root.
 [[nodiscard]] std::string cluster_pointer(const io::Json& object, std::string_view key);
 
 // Records that `key` of `fields` replaces a value of the node type, if it is present and differs.

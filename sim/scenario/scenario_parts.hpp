@@ -13,6 +13,19 @@ namespace stepsim::study {
 // Reads the object; missing values come from a calibration, else from a node type.
 void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& scenario);
 
+// The next four read the network between nodes, also that of a file of kind collective.
+
+// The link of the node type of `cluster`, if it has one.
+void take_node_network(Cluster& cluster);
+// The link of a profile that joins its ranks, else its network block (CAL 5).
+[[nodiscard]] links::LinkClass network_link(const links::NetworkProfile& profile);
+// Reads the key `calibration` of the object `network`: the profile, its link and, if a node has
+// several GPUs and no network inside yet, that of its link class there.
+void read_calibration(io::Fields& part, const ParseContext& context, Cluster& cluster);
+// Reads latency_s, bandwidth_Bps, delay_s, reduction_Bps and block_latency_s; those that are not
+// given stay as they are, unless latency and bandwidth are `required`.
+void read_link(io::Fields& part, bool required, Cluster& cluster);
+
 // Sets the cost curve that replaces the evaluators of collectives, from the first of these that is
 // given: exchange_s, `cost`, the calibration. A curve of the calibration counts only for its number
 // of ranks and, unless the collective is `calibrated`, without a latency_s, delay_s or

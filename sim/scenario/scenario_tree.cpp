@@ -177,7 +177,7 @@ struct ShortForm {
   std::string_view pointer;
   std::string_view key; // of the object that a word stands for
 };
-// Of scenarios and of lists of flows.
+// Of scenarios, collectives and lists of flows.
 constexpr std::array kShortForms{ShortForm{"/communication/compression", "method"},
                                  ShortForm{"/conditions", "kind"},
                                  ShortForm{"/communication/library", "name"},
@@ -189,6 +189,8 @@ constexpr std::array kShortForms{ShortForm{"/communication/compression", "method
                                  ShortForm{"/cluster/intra_network", "calibration"},
                                  ShortForm{"/cluster/network/packet/transport", "kind"},
                                  ShortForm{"/topology", "file"},
+                                 ShortForm{"/network", "calibration"},
+                                 ShortForm{"/intra_network", "calibration"},
                                  ShortForm{"/network/packet/transport", "kind"}};
 
 // {"name": "mine", "caps": [1, 25]}: its members become keys next to `schedule`. Any other object

@@ -12,6 +12,7 @@
 #include "links/fabric/placement.hpp"
 #include "run/collective_keys.hpp"
 #include "run/collective_record.hpp"
+#include "scenario/scenario_parts.hpp"
 #include "scenario/scenario_text.hpp"
 #include "testing/tolerance.hpp"
 
@@ -170,11 +171,40 @@ TEST_CASE("collective file: ranks_per_node counts the ranks of unequal nodes") {
   };
   CHECK(with({{"/ranks", "8"}}) == "c.json: /ranks_per_node: adds up to 6 ranks, but /ranks is 8");
   CHECK(with({{"/gpus_per_node", "3"}}) ==
-        "c.json: /ranks_per_node: /ranks_per_node and /gpus_per_node exclude each other");
+        "c.json: /ranks_per_node: ranks_per_node and gpus_per_node exclude each other");
   CHECK(with({{"/algorithm", R"("two_level")"}}) ==
         "c.json: /ranks_per_node: two_level needs as many ranks on every node; use "
         "hierarchical_leader, or ring on one card of a node");
   CHECK(with({{"/ranks_per_node", "[3, 0]"}}).starts_with("c.json: /ranks_per_node/1: must be "));
+}
+
+TEST_CASE("collective file: the networks between and inside nodes are those of a scenario") {
+  const Changes nodes{{"/gpus_per_node", "4"}, {"/nvlink_domain_nodes", "2"}};
+  const auto with = [&](Changes more) {
+    more.insert(more.begin(), nodes.begin(), nodes.end());
+    return read(kRing, more);
+  };
+  const CollectiveFile named =
+      with({{"/network", R"("10g-tcp")"}, {"/intra_network", R"("nvlink-a100")"}});
+  CHECK(named.collective.links.two_level->gpus_per_node == 2 * 4);
+  const links::NetworkProfile& tcp =
+      shipped_files().profile(io::parse_json(R"("10g-tcp")", "c.json"));
+  const links::NetworkProfile& nvlink =
+      shipped_files().profile(io::parse_json(R"("nvlink-a100")", "c.json"));
+  CHECK(named.collective.links.all.latency_s == study::network_link(tcp).latency_s);
+  CHECK(named.collective.links.all.per_byte_s == study::network_link(tcp).per_byte_s);
+  CHECK(named.collective.links.two_level->intra.latency_s == nvlink.any_link().latency_s);
+  const CollectiveFile blocks =
+      with({{"/intra_network", R"({"calibration": "nvlink-a100", "latency_s": 1e-6,
+                              "block_latency_s": 5e-7})"}});
+  CHECK(blocks.collective.links.two_level->intra.latency_s == 1e-6);
+  CHECK(blocks.collective.links.two_level->intra.block_latency_s == 5e-7);
+  CHECK(blocks.collective.links.two_level->intra.per_byte_s == nvlink.any_link().per_byte_s);
+  // Conditions are of scenarios, and so is the kind of link that they count with.
+  CHECK(problem(kRing, {{"/gpus_per_node", "4"}, {"/intra_network", R"({"latency_s": 1e-6,
+        "bandwidth_Bps": 1e11, "bus": "nvlink"})"}}) == "c.json: /intra_network/bus: unknown key");
+  CHECK(problem(kRing, {{"/topology", R"("star_16")"}, {"/nvlink_domain_nodes", "2"}}) ==
+        "c.json: /nvlink_domain_nodes and /topology exclude each other: its cables are there");
 }
 
 TEST_CASE("collective file: a wrong number of ranks or nodes is one problem") {
@@ -303,8 +333,9 @@ TEST_CASE("collective file: every problem is named with its place") {
   CHECK(problem(kRing, {{"/options/candidates", R"(["rong"])"}}) ==
         R"(c.json: /options/candidates/0: unknown algorithm "rong"; did you mean "ring"?)");
   CHECK(problem(kRing, {{"/gpus_per_node", "4"}}) ==
-        "c.json: /gpus_per_node needs /intra_network/latency_s and "
-        "/intra_network/bandwidth_Bps");
+        "c.json: /intra_network: missing: 4 GPUs per node need the network inside the node; a name "
+        "(nvlink-h100, nvlink-a100, nvlink-v100, xgmi-mi300x, pcie4, pcie3) or {\"latency_s\", "
+        "\"bandwidth_Bps\"}");
   CHECK(problem(kRing, {{"/links", R"("l.json")"}, {"/topology", R"("star_16")"}}) ==
         "c.json: /links and /topology exclude each other");
   CHECK(problem(kRing, {{"/topology", R"("star_16")"}, {"/ranks", "17"}})

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "nccl/library_record.hpp"
 #include "nccl/node_links.hpp"
@@ -45,7 +46,7 @@ double number(const io::Json& tree, std::string_view key) { return tree.find(key
 
 TEST_CASE("collective library: the record is the prediction of the model for the same question") {
   const study::CollectiveFile file = read();
-  const nccl::LibraryRecord model = nccl::predict(*file.system.question);
+  const nccl::LibraryRecord model = nccl::predict(*file.question);
   const io::Json tree = record();
   CHECK(number(tree, "seconds") == model.seconds);
   CHECK(number(tree, "closed_form_s") == model.seconds);
@@ -68,13 +69,13 @@ TEST_CASE("collective library: no record is below the physical bound") {
 }
 
 TEST_CASE("collective library: ranks are split into nodes of the node type") {
-  const auto shape_of = [](std::string_view changes) {
-    return read(changes).system.question->shape;
-  };
+  const auto shape_of = [](std::string_view changes) { return read(changes).question->shape; };
   CHECK(shape_of(R"({"shape": null, "ranks": 16})") == nccl::Shape{2, 8});
   CHECK(shape_of(R"({"shape": null, "ranks": 4})") == nccl::Shape{1, 4});
   CHECK(shape_of(R"({"shape": null, "ranks": 16, "gpus_per_node": 4})") == nccl::Shape{4, 4});
   CHECK(shape_of(R"({"ranks": 80, "gpus_per_node": 8})") == nccl::Shape{10, 8});
+  CHECK(shape_of(R"({"shape": null, "ranks": 72, "preset": "gb200_nvl72"})") ==
+        nccl::Shape{18, 4}); // one domain of 18 machines
   CHECK(study::parse_shape("10x8") == nccl::Shape{10, 8});
   for (const char* wrong :
        {"", "x", "10", "10x", "x8", "0x8", "8x0", "1x2x3", "-1x8", "1 x8", "4294967297x1"}) {
@@ -93,15 +94,16 @@ TEST_CASE(
   CHECK(filled.collective.links.two_level->gpus_per_node == 8);
   CHECK(filled.collective.links.two_level->nics_per_node == 8);
   CHECK(filled.collective.links.two_level->intra.per_byte_s == 1 / 370.8e9);
-  CHECK(filled.system.overrides.empty());
+  CHECK(filled.cluster.overrides.empty());
 
   const study::CollectiveFile beside =
       ring(R"({"algorithm": "two_level", "network": {"bandwidth_Bps": 2e10, "latency_s": 8e-6},
                "nics_per_node": 4, "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 3e11}})");
   CHECK(beside.collective.links.all.per_byte_s == 1 / 2e10);
-  CHECK(beside.system.overrides ==
-        std::vector<std::string>{"/network/bandwidth_Bps", "/nics_per_node",
-                                 "/intra_network/latency_s", "/intra_network/bandwidth_Bps"});
+  CHECK(base::collected<std::string>(beside.cluster.overrides,
+                                     [](const study::Override& each) { return each.pointer; }) ==
+        std::vector<std::string>{"/nics_per_node", "/intra_network/latency_s",
+                                 "/intra_network/bandwidth_Bps", "/network/bandwidth_Bps"});
   // Fewer GPUs than the machine has use as many cards.
   CHECK(
       ring(R"({"algorithm": "ring", "shape": "10x4"})").collective.links.two_level->nics_per_node ==
@@ -109,9 +111,11 @@ TEST_CASE(
 }
 
 TEST_CASE("collective library: rates beside the node type are those of the model") {
-  const auto question = [](std::string_view changes) { return *read(changes).system.question; };
+  const auto question = [](std::string_view changes) { return *read(changes).question; };
   CHECK(question("{}").node.nic_Bps == 48e9);
   CHECK(question(R"({"network": {"bandwidth_Bps": "100Gbps"}})").node.nic_Bps == 12.5e9);
+  CHECK(question(R"({"network": {"calibration": "10g-tcp"}})").node.nic_Bps ==
+        within(1.18661e9, 1e-15)); // of the calibration
   CHECK(question(R"({"nics_per_node": 4})").node.nics == 4);
   CHECK(question(R"({"intra_network": {"bandwidth_Bps": 3e11}})").node.ring_Bps ==
         within(3e11, 1e-15));
@@ -153,7 +157,7 @@ TEST_CASE("collective library: the cards of a node count once, also in an NVLink
   CHECK(number(record(joined + R"("nics_per_node": 1})"), "seconds") >=
         0.75 * 1073741824 / (2 * 48e9));
   CHECK(read(R"({"preset": "gb200_nvl72", "shape": "36x4", "nics_per_node": 2})")
-            .system.question->node.nics == 2);
+            .question->node.nics == 2);
   // Domains of machines with one GPU have links inside as other nodes have; without a domain there
   // are none.
   const auto seconds = [](std::string_view changes) {

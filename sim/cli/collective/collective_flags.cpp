@@ -57,6 +57,7 @@ constexpr std::array kFlags{
     Flag{"--topology", "/topology", "FILE|PRESET", "star_16", kNetwork},
     Flag{"--gpus-per-node", "/gpus_per_node", "G", "8", kNetwork},
     Flag{"--ranks-per-node", "/ranks_per_node", "LIST", "8,8,4", kNetwork},
+    Flag{"--intra-calibration", "/intra_network/calibration", "FILE|NAME", "nvlink-a100", kNetwork},
     Flag{"--intra-latency", "/intra_network/latency_s", "TIME", "1us", kNetwork},
     Flag{"--intra-bandwidth", "/intra_network/bandwidth_Bps", "RATE", "100GB/s", kNetwork},
     Flag{"--intra-delay", "/intra_network/delay_s", "TIME", "1us", kNetwork},
@@ -159,8 +160,8 @@ std::string description(const Flag& flag) {
   return text;
 }
 
-// The name of the flag that sets the value at a pointer or above it, with what help calls its
-// value; empty for values that no flag sets.
+// The name of the flag that sets the value at a pointer, above it or, for an object, the first key
+// in it, with what help calls its value; empty for values that no flag sets.
 struct Named {
   std::string name;
   std::string_view example;
@@ -169,7 +170,7 @@ struct Named {
 
 std::optional<Named> flag_at(std::string_view pointer, const CollectiveFlags& flags) {
   for (std::size_t i = 0; i < kFlags.size(); ++i) {
-    if (is_at_or_below(pointer, kFlags[i].pointer)) {
+    if (is_at_or_below(pointer, kFlags[i].pointer) || is_at_or_below(kFlags[i].pointer, pointer)) {
       const bool is_given =
           kFlags[i].pointer == "/late_s" ? !flags.late.empty() : !flags.texts[i].empty();
       return Named{kFlags[i].name, kFlags[i].example, is_given};

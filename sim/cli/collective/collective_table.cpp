@@ -162,14 +162,13 @@ io::Json inputs_tree(std::string_view kind, const study::CollectiveFile& file) {
   const double rate =
       collective.reduction_s_per_byte > 0 ? 1 / collective.reduction_s_per_byte : 0.0;
   const collectives::LinkCost& link = collective.links.all;
-  const bool one_link =
-      !collective.links.pairs_only && link.per_byte_s > 0 && !file.system.question;
+  const bool one_link = !collective.links.pairs_only && link.per_byte_s > 0 && !file.question;
   io::Json tree = io::Object{{"record", kind},
                              {"ranks", static_cast<std::int64_t>(collective.ranks)},
                              {"latency_s", one_link ? io::Json(link.latency_s) : io::Json()}};
   tree.set(kRate, one_link ? io::Json(1 / link.per_byte_s) : io::Json());
   tree.set("reduction_Bps", rate);
-  if (!file.system.question) {
+  if (!file.question) {
     study::set_written_rates(file, tree);
   }
   return tree;
@@ -256,8 +255,8 @@ void add_sums(const study::Sweep& sweep, study::Files& files, const std::vector<
     }
     const study::CollectiveFile file = collective_at(sweep, files, point);
     io::Json tree = inputs_tree("sum", file);
-    tree.set("algorithm", file.system.question ? std::string_view("library")
-                                               : collectives::name(file.collective.algorithm));
+    tree.set("algorithm", file.question ? std::string_view("library")
+                                        : collectives::name(file.collective.algorithm));
     tree.set("bytes", file.collective.bytes);
     io::set_members<&Times::closed_form_s, &Times::max_plus_s, &Times::events_s, &Times::seconds>(
         sum, tree);

@@ -262,8 +262,9 @@ Json defaults_of(const Key& object) {
   Json defaults{Object{}};
   for (const Key* key : keys_of(object)) {
     Json value = json_of(key->fallback, key->kind);
-    if (value.is_null() && key->kind == KeyKind::object) {
-      value = defaults_of(*key);
+    const Key& form = key->kind == KeyKind::either ? key->keys.front() : *key;
+    if (value.is_null() && form.kind == KeyKind::object) {
+      value = defaults_of(form);
     }
     set_given(defaults, key->name, value);
   }

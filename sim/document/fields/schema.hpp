@@ -26,8 +26,8 @@ struct FileKind {
 // rules about several keys are checked by the parsers only.
 [[nodiscard]] Json schema(const FileKind& file);
 
-// The keys of an object that have a default, with the default; an inner object without a default
-// gets the defaults of its own keys.
+// The keys of an object that have a default, with the default; an inner object without a default,
+// or the first of several forms where it is an object, gets the defaults of its own keys.
 [[nodiscard]] Json defaults_of(const Key& object);
 
 } // namespace stepsim::io

@@ -32,15 +32,18 @@ inline constexpr io::Key kDelay =
         .example("5e-5");
 
 // Neither latency_s nor bandwidth_Bps has a default: they differ between kinds of nodes by more
-// than a factor of ten, so that a default would silently decide the result.
+// than a factor of ten, so that a default would silently decide the result. Files of kind
+// collective have all keys but the first.
 inline constexpr std::array kIntraKeys{
     word("bus", links::kBuses,
          "Kind of link between the GPUs of a machine, which says what typical conditions lose. The "
          "default is that of the profile or node type.")
         .example(R"("nvlink")"),
-    number("latency_s", "Time per message, s. Required without a calibration.", io::at_least(0))
+    number("latency_s", "Time per message, s. Required without a calibration or preset.",
+           io::at_least(0))
         .example("5e-6"),
-    number("bandwidth_Bps", "Bytes per second and direction. Required without a calibration.",
+    number("bandwidth_Bps",
+           "Bytes per second and direction. Required without a calibration or preset.",
            io::above(0))
         .example("5e10"),
     kDelay,
@@ -78,7 +81,8 @@ inline constexpr std::array kCostForms{
     kCostObject, text("cost", "File of kind cost.").example(R"("../traces/allreduce.cost.json")")};
 
 // latency_s and bandwidth_Bps have no default. scenario_cluster.cpp checks that they are given, or
-// that another key (topology, calibration, cost) replaces them.
+// that another key (topology, calibration, cost) replaces them. Files of kind collective have the
+// keys from latency_s to calibration, too.
 inline constexpr std::array kNetwork{
     word("model", kNetworkModels,
          "alpha_beta: latency and bandwidth per message; flow: links shared fairly by the messages "
@@ -89,13 +93,16 @@ inline constexpr std::array kNetwork{
          "Who moves the bytes, which says what typical conditions lose; tcp_cloud is TCP between "
          "rented virtual machines. The default is that of the profile or node type.")
         .example(R"("tcp")"),
-    number("latency_s", "Time per message, s. Required without a topology, calibration or cost.",
+    number("latency_s",
+           "Time per message, s. Required without a topology, calibration, preset, cost or list of "
+           "links.",
            io::at_least(0))
         .example("5e-5"),
-    number("bandwidth_Bps",
-           "Bytes per second and direction of one network interface, of which a machine has "
-           "nics_per_node. Required without a topology, calibration or cost.",
-           io::above(0))
+    number(
+        "bandwidth_Bps",
+        "Bytes per second and direction of one network interface, of which a machine has "
+        "nics_per_node. Required without a topology, calibration, preset, cost or list of links.",
+        io::above(0))
         .example("1.25e9"),
     number("reduction_Bps", "Speed of adding, bytes/s; 0 means that adding takes no time.",
            io::at_least(0))
@@ -108,6 +115,9 @@ inline constexpr std::array kNetwork{
         .example("5e-6")
         .because("as latency_s, or as a calibration measured it"),
     kDelay,
+    text("calibration", "File of kind network_calibration, or the name of a shipped one; latency_s "
+                        "and bandwidth_Bps next to it replace its values.")
+        .example(R"("../topologies/10g-tcp.calibration.json")"),
     number("efficiency", "Share of the bandwidth that messages reach.", io::above_to(0, 1))
         .by_default(1)
         .example("0.9")
@@ -117,9 +127,6 @@ inline constexpr std::array kNetwork{
             "time, is not supported.",
             io::between(1, 2))
         .by_default(2),
-    text("calibration", "File of kind network_calibration, or the name of a shipped one; latency_s "
-                        "and bandwidth_Bps next to it replace its values.")
-        .example(R"("../topologies/10g-tcp.calibration.json")"),
     either("cost", kCostForms, "Time of one exchange by its bytes, or a file of kind cost.")
         .example(R"({"startup_s": 0.000908, "per_byte_s": 7.4e-10})"),
     object("broadcast_cost", kCost,
