@@ -48,7 +48,32 @@ std::optional<collectives::LinkCost> intra_of_profile(const links::NetworkProfil
   return cost_of(profile.any_link());
 }
 
-constexpr auto kLink = io::members<&Network::latency_s, &Network::bandwidth_Bps>;
+constexpr std::string_view kRate = io::key_of<&Network::bandwidth_Bps>();
+
+// The link of a network, and the rate where it is given.
+struct LinkKeys {
+  collectives::LinkCost cost;
+  std::optional<double> rate_Bps;
+};
+
+// Values that are not given are those of `known`, unless latency and rate are `required`. A given
+// latency is that of further blocks, too.
+LinkKeys read_link_keys(io::Fields& part, const collectives::LinkCost& known, bool required) {
+  LinkKeys link{.cost = known, .rate_Bps = {}};
+  const auto read = [&](std::string_view key) {
+    return required ? std::optional(part.required_number(key, kNumberOrNetwork))
+                    : part.optional_number(key);
+  };
+  link.cost.latency_s = read("latency_s").value_or(known.latency_s);
+  link.rate_Bps = read(kRate);
+  if (link.rate_Bps) {
+    link.cost.per_byte_s = 1 / *link.rate_Bps;
+  }
+  link.cost.block_latency_s = part.number_or(
+      "block_latency_s", part.has("latency_s") ? link.cost.latency_s : known.block_latency_s);
+  link.cost.delay_s = part.number_or("delay_s", known.delay_s);
+  return link;
+}
 
 // `link_given`: latency and bandwidth stand beside the profile in the file. Only then may it be of
 // one device, where no copy crosses a network: its compression costs are all that counts.
@@ -259,7 +284,7 @@ void read_calibration(io::Fields& part, const ParseContext& context, Cluster& cl
   if (!place.is_string()) {
     return;
   }
-  const bool link_given = part.has(kLink.front().key) && part.has(kLink.back().key);
+  const bool link_given = part.has("latency_s") && part.has(kRate);
   apply_profile(context.files.profile(place), place, link_given, context, network);
   if (network.profile->carrier && !part.has("transport")) {
     network.carrier = network.profile->carrier;
@@ -275,15 +300,14 @@ void read_calibration(io::Fields& part, const ParseContext& context, Cluster& cl
 void read_link(io::Fields& part, bool required, Cluster& cluster) {
   Network& network = cluster.network;
   const collectives::LinkCost of_profile{.latency_s = network.latency_s,
-                                         .per_byte_s = 1 / network.bandwidth_Bps};
-  for (const auto& each : kLink) {
-    if (!required || part.has(each.key)) {
-      each.read(part, part.row(each.key), network);
-    } else {
-      (void)part.required_number(each.key, kNumberOrNetwork);
-    }
-  }
-  network.delay_s = part.number_or("delay_s", network.delay_s);
+                                         .block_latency_s = network.block_latency_s,
+                                         .per_byte_s = 1 / network.bandwidth_Bps,
+                                         .delay_s = network.delay_s};
+  const auto [cost, rate] = read_link_keys(part, of_profile, required);
+  network.latency_s = cost.latency_s;
+  network.block_latency_s = cost.block_latency_s;
+  network.bandwidth_Bps = rate.value_or(network.bandwidth_Bps);
+  network.delay_s = cost.delay_s;
   note_network(part, cluster);
   network.reduction_Bps = part.number_or("reduction_Bps", network.reduction_Bps);
   network.latency_given =
@@ -293,9 +317,6 @@ void read_link(io::Fields& part, bool required, Cluster& cluster) {
     network.measured =
         measured_by(*network.profile, of_profile, network.latency_s, network.bandwidth_Bps);
   }
-  const bool own_latency = network.profile && !part.has("latency_s");
-  network.block_latency_s =
-      part.number_or("block_latency_s", own_latency ? network.block_latency_s : network.latency_s);
 }
 
 // A link inside a node needs latency and bandwidth, from its keys or from a profile.
@@ -334,25 +355,11 @@ void parse_intra(io::Fields& fields, const ParseContext& context, Cluster& clust
     }
   }
   const bool of_node = of_profile && !intra.has("calibration");
-  collectives::LinkCost cost;
-  constexpr std::string_view kRate = io::key_of<&Network::bandwidth_Bps>();
-  std::optional<double> rate; // as given
-  if (of_profile) {           // values next to it win
-    cost.latency_s = intra.number_or("latency_s", of_profile->latency_s);
-    rate = intra.optional_number(kRate);
-    cost.per_byte_s = rate ? 1 / *rate : of_profile->per_byte_s;
-  } else {
-    cost.latency_s = intra.required_number("latency_s", kNumberOrNetwork);
-    rate = intra.required_number(kRate, kNumberOrNetwork);
-    cost.per_byte_s = 1 / *rate;
-  }
-  const bool own_latency = of_profile && !intra.has("latency_s");
-  cost.block_latency_s = intra.number_or(
-      "block_latency_s", own_latency ? of_profile->block_latency_s : cost.latency_s);
+  const auto [cost, rate] =
+      read_link_keys(intra, of_profile.value_or(collectives::LinkCost{}), !of_profile);
   intra.refuse_if(cost.block_latency_s > cost.latency_s, "block_latency_s",
                   "per-block latency must not exceed latency_s ({}), got {}",
                   base::shortest(cost.latency_s), base::shortest(cost.block_latency_s));
-  cost.delay_s = intra.number_or("delay_s", of_profile ? of_profile->delay_s : 0);
   if (of_node) {
     const nccl::NodeLinks& links = cluster.node->links;
     note_override(intra, "latency_s", cost.latency_s, links.inner_latency_s, cluster);
