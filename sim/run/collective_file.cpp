@@ -18,49 +18,24 @@ namespace {
 
 using collectives::CompressionMethod;
 
-// A required word; null after a problem.
-const std::string* word_at(io::Fields& fields, std::string_view key) {
-  const io::Json* json = fields.any(key);
-  if (json == nullptr) {
-    fields.refuse(key, "required (a word)");
-  } else if (!json->is_string()) {
-    fields.problems().add(*json, "must be a word, got " + io::shown(*json));
-  }
-  return json != nullptr && json->is_string() ? &json->as_string() : nullptr;
-}
-
-void parse_op(io::Fields& fields, collectives::Collective& out) {
-  if (const std::string* word = word_at(fields, "op")) {
-    if (const auto op = collectives::parse_op(*word)) {
-      out.op = *op;
-    } else {
-      fields.refuse("op", base::unknown_word("operation", *word, collectives::kOps.all()));
-    }
-  }
-}
-
 // A method of compression compresses the messages of a ring; ring stands in for `library`, too.
 CompressionMethod parse_algorithm(io::Fields& fields, CollectiveFile& file) {
-  collectives::Collective& out = file.collective;
-  const std::string* word = word_at(fields, "algorithm");
-  if (word != nullptr && *word == keys::kLibrary) {
+  const std::string_view given = fields.json().text("algorithm");
+  if (!collectives::parse_algorithm(given) && collectives::find_compression(given) == nullptr &&
+      collectives::compression_family(given) != nullptr) {
+    fields.refuse("algorithm", collectives::unknown_compression(given));
+    (void)fields.any("algorithm");
+    return CompressionMethod::none;
+  }
+  const std::string_view word = fields.word("algorithm");
+  if (word == keys::kLibrary) {
     file.question.emplace();
+  } else if (const auto algorithm = collectives::parse_algorithm(word)) {
+    file.collective.algorithm = *algorithm;
+  } else {
+    return collectives::find_compression(word)->method;
   }
-  if (word == nullptr || file.question) {
-    return CompressionMethod::none;
-  }
-  if (const auto algorithm = collectives::parse_algorithm(*word)) {
-    out.algorithm = *algorithm;
-    return CompressionMethod::none;
-  }
-  const auto method = exchange_method(*fields.any("algorithm"));
-  if (!method) {
-    fields.refuse("algorithm",
-                  collectives::compression_family(*word) != nullptr
-                      ? collectives::unknown_compression(*word)
-                      : base::unknown_word("algorithm", *word, keys::collective_algorithms()));
-  }
-  return method.value_or(CompressionMethod::none);
+  return CompressionMethod::none;
 }
 
 // The sum of sizes is the number of bytes.
@@ -120,35 +95,9 @@ void parse_entry(io::Fields& fields, const ParseContext& context, collectives::C
   parse_late(fields, context, out);
 }
 
-// Words that no algorithm of this operation has are unknown here.
-void parse_candidates(io::Fields& fields, collectives::Collective& out) {
-  const auto list = fields.list("candidates");
-  if (list.empty()) {
-    return;
-  }
-  const std::vector<collectives::AlgorithmId> valid = collectives::valid_algorithms(out.op);
-  std::vector<std::string_view> known;
-  for (const collectives::AlgorithmId each : valid) {
-    known.push_back(collectives::name(each));
-  }
-  known.push_back(collectives::name(collectives::AlgorithmId::automatic));
-  for (const io::Json& json : list) {
-    const auto algorithm =
-        json.is_string() ? collectives::parse_algorithm(json.as_string()) : std::nullopt;
-    if (!json.is_string()) {
-      fields.problems().add(json, "must be a word, got " + io::shown(json));
-    } else if (!algorithm || std::ranges::find(valid, *algorithm) == valid.end()) {
-      fields.problems().add(json, base::unknown_word("algorithm", json.as_string(), known));
-    } else {
-      out.options.candidates.push_back(*algorithm);
-    }
-  }
-}
-
 void parse_options(io::Fields& fields, collectives::Collective& out) {
   fields.object("options", [&](io::Fields& options) {
-    parse_candidates(options, out);
-    read_options(options, out.options);
+    read_options(options, out.op, out.options);
     out.options.servers = static_cast<std::uint32_t>(options.integer("servers"));
     out.options.placement = options.word("placement", collectives::kPlacements);
   });
@@ -332,7 +281,7 @@ CollectiveFile parse_collective(const io::Json& given, Files& files, Leftovers l
   fields.header("collective");
   CollectiveFile file;
   collectives::Collective& out = file.collective;
-  parse_op(fields, out);
+  out.op = fields.word("op", collectives::kOps);
   const CompressionMethod method = parse_algorithm(fields, file);
   parse_system(fields, context, file);
   out.root = static_cast<std::uint32_t>(fields.integer("root"));

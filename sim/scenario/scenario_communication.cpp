@@ -30,30 +30,29 @@ constexpr auto kCommunicationMembers =
                 &Communication::next_forward>;
 
 // Empty means all that fit.
-std::vector<AlgorithmId> parse_candidates(io::Fields& fields, const ParseContext& context) {
+std::vector<AlgorithmId> read_candidates(io::Fields& fields, collectives::Op op) {
   std::vector<AlgorithmId> candidates;
-  const auto list = fields.array("candidates", false);
-  fields.refuse_if(fields.has("candidates") && list.empty(), "candidates",
-                   "needs at least one algorithm");
-  for (const io::Json& word : list) {
+  for (const io::Json& word : fields.list("candidates", "algorithm")) {
     const auto algorithm =
         word.is_string() ? collectives::parse_algorithm(word.as_string()) : std::nullopt;
-    if (!algorithm || *algorithm == AlgorithmId::automatic) {
-      context.problems.add(word, "must be the name of an allreduce algorithm");
-    } else if (const auto finding =
-                   collectives::candidate_finding(collectives::Op::allreduce, *algorithm)) {
-      context.problems.add(word, *finding);
-    } else {
+    const auto finding = algorithm ? collectives::candidate_finding(op, *algorithm) : std::nullopt;
+    if (algorithm && !finding) {
       candidates.push_back(*algorithm);
+      continue;
     }
+    const io::Key& row = fields.row("candidates").keys.front();
+    fields.problems().add(word,
+                          finding ? *finding
+                          : word.is_string()
+                              ? base::unknown_word("algorithm", word.as_string(), row.words.all())
+                              : "must be a word, got " + io::shown(word));
   }
   return candidates;
 }
 
 // `calibrated` and `library` name a cost and no algorithm: ring stands in until resolve_curve and
 // resolve_library have found it.
-void parse_collective(io::Fields& fields, const ParseContext& context, const Scenario& scenario,
-                      Communication& out) {
+void parse_collective(io::Fields& fields, const Scenario& scenario, Communication& out) {
   const io::Json* compression = fields.any("compression");
   const bool compressed = compression != nullptr && !compression->is_null() &&
                           compression_method(*compression) != collectives::CompressionMethod::none;
@@ -65,8 +64,7 @@ void parse_collective(io::Fields& fields, const ParseContext& context, const Sce
   out.collective =
       out.calibrated || out.library ? AlgorithmId::ring : *collectives::parse_algorithm(chosen);
   (void)fields.any("library"); // parse_library reads it
-  out.options.candidates = parse_candidates(fields, context);
-  read_options(fields, out.options);
+  read_options(fields, collectives::Op::allreduce, out.options);
 }
 
 // A gradient of unknown length must hold whole values of its type (4 bytes where that is unknown).
@@ -164,7 +162,8 @@ std::string one_of(const std::vector<AlgorithmId>& algorithms) {
 
 } // namespace
 
-void read_options(io::Fields& fields, collectives::Options& options) {
+void read_options(io::Fields& fields, collectives::Op op, collectives::Options& options) {
+  options.candidates = read_candidates(fields, op);
   if (const io::Json* block = fields.any("block_bytes");
       block != nullptr && !(block->is_string() && block->as_string() == "optimal")) {
     if (block->is_string() && !io::number_of(*block)) {
@@ -208,7 +207,7 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
   out.options.chunking = scenario.cluster.network.model == NetworkModel::alpha_beta
                              ? collectives::Chunking::real
                              : collectives::Chunking::integer;
-  parse_collective(fields, context, scenario, out);
+  parse_collective(fields, scenario, out);
   if (needs_servers(algorithm)) {
     out.collective = AlgorithmId::parameter_server;
     out.calibrated = out.library = false;

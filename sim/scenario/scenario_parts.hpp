@@ -41,10 +41,10 @@ void require_networks(const io::Json& tree, const ParseContext& context, Scenari
 
 // Reads /communication of a scenario: collective, schedule and compression of the gradients.
 
-// Reads the options of a collective: block_bytes, chunking, cost_form and others. If the key
-// `chunking` is missing, options.chunking is left as it is, because its default depends on the
-// caller. A file of kind collective has these keys, too.
-void read_options(io::Fields& fields, collectives::Options& options);
+// Reads the options of a collective: candidates, block_bytes, chunking, cost_form and others. If
+// the key `chunking` is missing, options.chunking is left as it is, because its default depends on
+// the caller. A file of kind collective has these keys, too.
+void read_options(io::Fields& fields, collectives::Op op, collectives::Options& options);
 
 // Reads the object. Workload, cluster and training must be known, because defaults depend on them.
 void parse_communication(io::Fields& fields, const ParseContext& context, Scenario& scenario);

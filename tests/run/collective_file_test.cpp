@@ -304,7 +304,7 @@ TEST_CASE("collective file: on a topology ranks fill one node after the other, t
 TEST_CASE("collective file: every problem is named with its place") {
   CHECK(problem(kRing, {{"/op", ""}}) == "c.json: /op: required (a word)");
   CHECK(problem(kRing, {{"/op", R"("all_reduce")"}}) ==
-        R"(c.json: /op: unknown operation "all_reduce"; did you mean "allreduce"?)");
+        R"(c.json: /op: unknown op "all_reduce"; did you mean "allreduce"?)");
   CHECK(problem(kRing, {{"/algorithm", R"("rng")"}}) ==
         R"(c.json: /algorithm: unknown algorithm "rng"; did you mean "ring"?)");
   CHECK(problem(kRing, {{"/algorithm", R"("gtopk")"}}) ==
