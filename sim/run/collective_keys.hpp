@@ -48,8 +48,7 @@ inline constexpr std::array kCollectiveNetworkForms{
     kNetworkForms.back()};
 inline constexpr std::array kCollectiveIntraForms{
     object("intra_network", rows_between(kIntraKeys, "latency_s", "calibration"),
-           kIntraForms.front().sentence)
-        .at_least_one(kIntraForms.front().at_least_one_of),
+           kIntraForms.front().sentence),
     kIntraForms.back()};
 
 inline constexpr std::array kAnyCandidate{

@@ -319,9 +319,12 @@ TEST_CASE("collective file: every problem is named with its place") {
   CHECK(problem(kRing, {{"/bytes", ""}}) == "c.json: /bytes: required (an integer)");
   CHECK(problem(kRing, {{"/sizes", "[1]"}}) ==
         "c.json: /sizes and /bytes exclude each other: the sizes give the bytes");
-  CHECK(problem(kRing, {{"/network", ""}}) == "c.json: /network/latency_s: required (a number)");
+  CHECK(problem(kRing, {{"/network", ""}}) ==
+        "c.json: /network/latency_s: required (a number; or give calibration, a network that "
+        "stepsim topologies list names)");
   CHECK(problem(kRing, {{"/network", R"({"latency_s": 1e-5})"}}) ==
-        "c.json: /network/bandwidth_Bps: required (a number)");
+        "c.json: /network/bandwidth_Bps: required (a number; or give calibration, a network that "
+        "stepsim topologies list names)");
   CHECK(problem(kRing, {{"/network/bandwidth_Bps", "25"}})
             .starts_with(R"(c.json: /network/bandwidth_Bps: 25 bytes/s: did you mean "25Gbps"?)"));
   CHECK(problem(kRing, {{"/network/bandwidth_Bps", "25"}, {"/allow_unusual", "true"}}).empty());

@@ -59,8 +59,7 @@ inline constexpr std::array kIntraKeys{
 
 // A string instead of an object is the name or file of a calibration, as for `network`.
 inline constexpr std::array kIntraForms{
-    object("intra_network", kIntraKeys, "The network inside a node.")
-        .at_least_one("calibration|latency_s,bandwidth_Bps"),
+    object("intra_network", kIntraKeys, "The network inside a node."),
     text("intra_network", "Name or file of a calibration.").example(R"("nvlink-a100")")};
 
 // A cost is either a line (startup_s, per_byte_s) or a table of measured points. Times between two
