@@ -1,13 +1,14 @@
-// Latency and bandwidth are required unless links or a topology give the times of messages. What
-// only a file tells, such as the GPUs of a machine, is read after the keys themselves are known to
-// be right.
+// Keys that a scenario has, too, are read by its readers into a cluster, of which the collective
+// takes its links. Latency and bandwidth are required unless links, a topology, a calibration or a
+// node type give the times of messages.
 #include "run/collective_file.hpp"
 
+#include "collectives/algorithms.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/method.hpp"
+#include "collectives/schedule/two_level.hpp"
 #include "document/json_text.hpp"
 #include "links/profile/profile_curve.hpp"
-#include "run/collective_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_fabric.hpp"
@@ -107,7 +108,7 @@ void parse_nodes(io::Fields& fields, const ParseContext& context, std::uint32_t 
     cluster.gpus_per_node = machine_gpus;
   }
   if (cluster.equal_nodes()) {
-    cluster.nodes = (file.collective.ranks + cluster.gpus_per_node - 1) / cluster.gpus_per_node;
+    cluster.nodes = (file.collective.ranks - 1) / cluster.gpus_per_node + 1;
   }
   if (fields.has("topology") && !fields.has("nics_per_node")) {
     cluster.nics_per_node = 1;
@@ -152,9 +153,9 @@ void place_ranks(io::Fields& fields, const ParseContext& context, const links::T
   collectives::Collective& out = file.collective;
   const bool servers = out.algorithm == collectives::AlgorithmId::parameter_server &&
                        out.options.placement == collectives::Placement::dedicated;
-  const auto fabric = placed_on(topology, file.cluster, servers ? out.options.servers : 0,
-                                *fields.any("topology"), context);
-  if (fabric == nullptr) {
+  auto fabric = placed_on(topology, file.cluster, servers ? out.options.servers : 0,
+                          *fields.any("topology"), context);
+  if (!fabric) {
     return;
   }
   const auto first = fabric->hosts.begin();
@@ -162,7 +163,7 @@ void place_ranks(io::Fields& fields, const ParseContext& context, const links::T
   if (!file.cluster.intra && ranks_share_hosts(*fabric, out.ranks)) {
     add_missing_intra(fields.json(), context, file.cluster);
   }
-  out.links.fabric = fabric;
+  out.links.fabric = std::make_shared<const links::RankFabric>(*std::move(fabric));
 }
 
 } // namespace

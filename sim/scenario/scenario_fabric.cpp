@@ -179,17 +179,16 @@ void resolve_packet(const io::Json& tree, const ParseContext& context, Scenario&
 
 } // namespace
 
-std::shared_ptr<links::RankFabric> placed_on(const links::Topology& topology,
-                                             const Cluster& cluster, std::uint32_t servers,
-                                             const io::Json& at, const ParseContext& context) {
-  auto fabric = std::make_shared<links::RankFabric>();
-  fabric->network = context.files.routed(topology);
-  links::Placement placement = parse_placement(cluster.rank_placement, context, fabric->fabric());
+std::optional<links::RankFabric> placed_on(const links::Topology& topology, const Cluster& cluster,
+                                           std::uint32_t servers, const io::Json& at,
+                                           const ParseContext& context) {
+  links::RankFabric fabric{.network = context.files.routed(topology), .hosts = {}, .paths = {}};
+  links::Placement placement = parse_placement(cluster.rank_placement, context, fabric.fabric());
   if (context.problems.empty()) {
-    fabric->hosts = place(fabric->fabric(), cluster, servers, std::move(placement),
-                          cluster.rank_placement.is_null() ? at : cluster.rank_placement, context);
+    fabric.hosts = place(fabric.fabric(), cluster, servers, std::move(placement),
+                         cluster.rank_placement.is_null() ? at : cluster.rank_placement, context);
   }
-  return context.problems.empty() ? fabric : nullptr;
+  return context.problems.empty() ? std::optional(std::move(fabric)) : std::nullopt;
 }
 
 // Sorted copies of the hosts have equal neighbours then.
@@ -220,8 +219,8 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
   scenario.warnings.insert(scenario.warnings.end(), topology->warnings.begin(),
                            topology->warnings.end());
   const std::uint32_t servers = simulated ? dedicated_servers(scenario) : 0;
-  const auto fabric = placed_on(*topology, cluster, servers, at, context);
-  if (fabric == nullptr) {
+  auto fabric = placed_on(*topology, cluster, servers, at, context);
+  if (!fabric) {
     return;
   }
   fabric->paths.seed = static_cast<std::uint64_t>(scenario.seed);
@@ -255,7 +254,7 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
                        .header_bytes =
                            static_cast<double>(options.header_bytes + options.wire_overhead_bytes)};
   }
-  cluster.fabric = fabric;
+  cluster.fabric = std::make_shared<const links::RankFabric>(*std::move(fabric));
   check_network_use(tree, context, scenario);
 }
 

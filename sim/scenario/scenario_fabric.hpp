@@ -11,11 +11,12 @@ namespace stepsim::study {
 // when all objects of the file have been read.
 void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 // The topology with the hosts of all ranks, as rank_placement of the cluster says, then those of
-// `servers` machines for parameter servers. Null after a problem, at `at` or at the placement.
+// `servers` machines for parameter servers. Empty after a problem, at `at` or at the placement.
 // Throws as Files::routed() does.
-[[nodiscard]] std::shared_ptr<links::RankFabric>
-placed_on(const links::Topology& topology, const Cluster& cluster, std::uint32_t servers,
-          const io::Json& at, const ParseContext& context);
+[[nodiscard]] std::optional<links::RankFabric> placed_on(const links::Topology& topology,
+                                                         const Cluster& cluster,
+                                                         std::uint32_t servers, const io::Json& at,
+                                                         const ParseContext& context);
 // Whether two of the first `ranks` ranks have the same host.
 [[nodiscard]] bool ranks_share_hosts(const links::RankFabric& fabric, std::int64_t ranks);
 // Adds the keys of the network to the tree of the resolved scenario: the model; the topology if it

@@ -175,7 +175,8 @@ io::Json cluster_tree(const Scenario& scenario) {
 
 struct ShortForm {
   std::string_view pointer;
-  std::string_view key; // of the object that a word stands for
+  std::string_view key;  // of the object that a word stands for
+  std::string_view of{}; // only files with this key at their root have the form; "" = all
 };
 // Of scenarios, collectives and lists of flows.
 constexpr std::array kShortForms{ShortForm{"/communication/compression", "method"},
@@ -189,8 +190,8 @@ constexpr std::array kShortForms{ShortForm{"/communication/compression", "method
                                  ShortForm{"/cluster/intra_network", "calibration"},
                                  ShortForm{"/cluster/network/packet/transport", "kind"},
                                  ShortForm{"/topology", "file"},
-                                 ShortForm{"/network", "calibration"},
-                                 ShortForm{"/intra_network", "calibration"},
+                                 ShortForm{"/network", "calibration", "op"},
+                                 ShortForm{"/intra_network", "calibration", "op"},
                                  ShortForm{"/network/packet/transport", "kind"}};
 
 // {"name": "mine", "caps": [1, 25]}: its members become keys next to `schedule`. Any other object
@@ -297,7 +298,8 @@ bool may_hold_short_form(std::string_view pointer) {
 io::Json with_short_forms_expanded(io::Json scenario) {
   for (const ShortForm& form : kShortForms) {
     const io::Json* found = io::resolve(scenario, form.pointer);
-    if (found == nullptr || !found->is_string()) {
+    const bool has_form = form.of.empty() || scenario.find(form.of) != nullptr;
+    if (found == nullptr || !found->is_string() || !has_form) {
       continue;
     }
     const io::Json word = *found;
