@@ -6,6 +6,7 @@
 #include "base/collected.hpp"
 #include "collectives/method.hpp"
 #include "collectives/validate.hpp"
+#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_keys.hpp"
 #include "scenario/compression/scenario_compression.hpp"
@@ -308,6 +309,11 @@ CollectiveFile parse_collective(const io::Json& given, Files& files, Leftovers l
     refuse_findings(tree, file);
   }
   return file;
+}
+
+io::Array overrides_of(const CollectiveFile& file) {
+  return io::write_each(file.cluster.overrides,
+                        [](const Override& each) { return io::Json(each.pointer); });
 }
 
 } // namespace stepsim::study

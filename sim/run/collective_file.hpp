@@ -89,4 +89,7 @@ void ask_library(const io::Json& tree, CollectiveFile& file);
 // compressed.
 [[nodiscard]] collectives::CostByBytes cost_by_bytes(const CollectiveFile& file);
 
+// The pointers of the keys that replace a value of the node type.
+[[nodiscard]] io::Array overrides_of(const CollectiveFile& file);
+
 } // namespace stepsim::study

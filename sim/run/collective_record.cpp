@@ -134,12 +134,6 @@ constexpr std::array<std::string_view, 7> kScheduleKeys{
     "steps",          "messages", "bytes_sent_per_rank", "bytes_sent_total", "reduction_Bps",
     "reduction_mode", "chunking"};
 
-// The pointers of the keys that replace a value of the node type.
-io::Array overrides_of(const CollectiveFile& file) {
-  return io::write_each(file.cluster.overrides,
-                        [](const Override& each) { return io::Json(each.pointer); });
-}
-
 io::Json positive_or_null(double value) { return value > 0 ? io::Json(value) : io::Json(); }
 
 io::Json runner_up_tree(const LibraryRecord& record) {
@@ -383,22 +377,22 @@ std::string_view limit_sentence(std::string_view limit) {
 } // namespace
 
 std::string library_sentence(const io::Json& record) {
-  std::string text = "NCCL would use " + pair_text(record, "chosen") +
-                     ", which it expects to take " +
-                     microseconds(record.find("published_us")->as_double());
+  const auto us = [](const io::Json& tree, const char* key, double factor) {
+    return microseconds(tree.find(key)->as_double() * factor);
+  };
   const io::Json& next = *record.find("runner_up");
-  if (next.is_object()) {
-    text += " (next " + pair_text(next, "algorithm") + ", " +
-            microseconds(next.find("published_us")->as_double()) + ")";
-  }
-  text += "; the prediction is " + microseconds(record.find("seconds")->as_double() * 1e6) + ". " +
-          std::string(limit_sentence(record.find("limited_by")->as_string()));
-  if (next.is_object() &&
-      next.find("seconds")->as_double() < record.find("physical_s")->as_double()) {
-    text += " NCCL's choice is not the fastest: " + pair_text(next, "algorithm") + " would take " +
-            microseconds(next.find("seconds")->as_double() * 1e6) + ".";
-  }
-  return text;
+  const bool has_next = next.is_object();
+  const std::string other = has_next ? pair_text(next, "algorithm") : "";
+  const bool slower =
+      has_next && next.find("seconds")->as_double() < record.find("physical_s")->as_double();
+  return "NCCL would use " + pair_text(record, "chosen") + ", which it expects to take " +
+         us(record, "published_us", 1) +
+         (has_next ? " (next " + other + ", " + us(next, "published_us", 1) + ")" : "") +
+         "; the prediction is " + us(record, "seconds", 1e6) + ". " +
+         std::string(limit_sentence(record.find("limited_by")->as_string())) +
+         (slower ? " NCCL's choice is not the fastest: " + other + " would take " +
+                       us(next, "seconds", 1e6) + "."
+                 : "");
 }
 
 } // namespace stepsim::study
