@@ -129,7 +129,7 @@ TEST_CASE("samples: calls alone and in a queue are sets and groups of their own"
   CHECK(failure([] {
           (void)io::parse_samples_csv("op,ranks,bytes,time_s,start_up\nallreduce,4,64,3,que\n",
                                       "samples.csv");
-        }) == "samples.csv:2: unknown start_up \"que\"; one of alone, queue");
+        }) == "samples.csv:2: unknown start_up \"que\"; did you mean \"queue\"?");
 }
 
 TEST_CASE("samples: JSON and CSV hold the same") {

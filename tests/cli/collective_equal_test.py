@@ -33,7 +33,7 @@ FLAGS = {"/op": "--op", "/algorithm": "--algorithm", "/ranks": "--ranks", "/byte
          "/network/bandwidth_Bps": "--bandwidth", "/network/reduction_Bps": "--reduction-rate",
          "/network/block_latency_s": "--block-latency", "/links": "--links", "/topology": "--topology",
          "/network/delay_s": "--delay", "/network/calibration": "--calibration",
-         "/intra_network/delay_s": "--intra-delay",
+         "/intra_network/delay_s": "--intra-delay", "/intra_network/calibration": "--intra-calibration",
          "/enter_s": "--entry", "/late_s": "--late",
          "/gpus_per_node": "--gpus-per-node", "/ranks_per_node": "--ranks-per-node", "/nics_per_node": "--nics-per-node",
          "/intra_network/latency_s": "--intra-latency",
@@ -62,20 +62,26 @@ LIBRARY = {"/library/choice": ["published", "calibrated"], "/library/residual": 
            "/network/bandwidth_Bps": [2e10], "/nics_per_node": [1, 2]}
 
 
+def form_of(schema):
+    """The keys of a network, which may be a name instead."""
+    return next((form for form in schema.get("anyOf", []) if "latency_s" in form.get("properties", {})), schema)
+
+
 def leaves(schema, pointer=""):
-    """Pointers of the keys that hold values, those of a nested file left out."""
+    """Pointers of the keys that hold values; those of a nested file, and one without a flag, left out."""
     for key, value in schema["properties"].items():
         place = f"{pointer}/{key}"
-        if "properties" in value:
-            yield from leaves(value, place)
-        elif key not in ("$schema", "schema_version", "kind", "name", "allow_unusual"):
+        if "properties" in form_of(value):
+            yield from leaves(form_of(value), place)
+        elif key not in ("$schema", "schema_version", "kind", "name", "allow_unusual") and \
+                place != "/intra_network/block_latency_s":
             yield place
 
 
 def schema_at(pointer):
     at = SCHEMA
     for key in pointer.split("/")[1:]:
-        at = at["properties"][key]
+        at = form_of(at["properties"][key])
     return at
 
 
@@ -152,6 +158,8 @@ def random_collective(rng, missing):
             of["/nics_per_node"] = value_of(rng, "/nics_per_node", ranks)
         if rng.random() < 0.3:
             of["/intra_network/delay_s"] = value_of(rng, "/network/delay_s", ranks)
+        if rng.random() < 0.3:
+            of["/intra_network/calibration"] = "nvlink-a100"
     if op == "allreduce" and not method and 0.2 <= kind <= 0.9 and rng.random() < 0.1:
         return {"/op": op, "/algorithm": rng.choice(["ring", "hierarchical_leader"]), "/ranks": 8, "/bytes": 4000,
                 "/ranks_per_node": rng.choice([[4, 2, 2], [1, 7]]), "/network/latency_s": 1e-5,
