@@ -79,7 +79,7 @@ std::string remedy_in_result(const io::Json& name) {
              : "";
 }
 
-// What typed a rate where a network is named wanted: "100Gb/s" is no file.
+// The way out for a rate in place of a name: "100Gb/s" is no file.
 std::string remedy_of_name(const std::string& path, const io::Json& name) {
   const bool lists = shipped_kind(file_kind_at(name.pointer())) == &kShippedProfiles;
   return lists && !fs::path(path).has_extension()

@@ -7,7 +7,7 @@
 
 namespace stepsim::study {
 
-// What a network needs where it has neither.
+// The two ways to give a network, for the error where it has neither.
 inline constexpr std::string_view kNumberOrNetwork =
     "a number; or give calibration, a network that stepsim topologies list names";
 

@@ -9,9 +9,9 @@ namespace stepsim::study {
 // Reads /communication/library before the cluster, because it may give the node type.
 void parse_library(const io::Json& tree, const ParseContext& context, Scenario& scenario);
 
-// What the model is asked for an all-reduce among all ranks of the cluster, which must have a node
-// type; bytes and type of the elements are left open. Rates beside the node type are those of the
-// cluster.
+// The question to the model for an all-reduce among all ranks of the cluster, which must have a
+// node type; bytes and type of the elements are left open. Rates beside the node type are those of
+// the cluster.
 [[nodiscard]] nccl::LibraryQuestion question_of(const Cluster& cluster,
                                                 const LibrarySettings& settings);
 

@@ -178,7 +178,7 @@ struct ShortForm {
   std::string_view key;  // of the object that a word stands for
   std::string_view of{}; // only files with this key at their root have the form; "" = all
 };
-// Of scenarios, collectives and lists of flows.
+// Keys of scenarios, collectives and lists of flows.
 constexpr std::array kShortForms{ShortForm{"/communication/compression", "method"},
                                  ShortForm{"/conditions", "kind"},
                                  ShortForm{"/communication/library", "name"},

@@ -145,7 +145,7 @@ double ending_with(const Shares& shares, std::string_view end) {
   return seconds;
 }
 
-// What exchanges take beside their start-ups, and its word.
+// The time of exchanges beside their start-ups, and its word.
 std::pair<double, std::string_view> transfers(const Shares& shares) {
   std::pair<double, std::string_view> found{0, programs::kTransfers.front()};
   for (const std::string_view word : programs::kTransfers) {

@@ -120,7 +120,7 @@ io::Json given_keys(const TypedFlags& texts, const std::string& variability, boo
   return tree;
 }
 
-// What was assumed, and the commands that come next.
+// The memory, the assumptions, and the commands that come next.
 std::string summary(const study::FirstScenario& first, const std::string& output) {
   std::string text = first.memory + (first.memory.empty() ? "" : "\n") + first.name + ", " +
                      base::counted(first.nodes, "node") + "\n";

@@ -144,7 +144,7 @@ std::string metric_text(const study::SolveProblem& problem, std::optional<double
   return value ? value_text(problem.metric, *value) : "-";
 }
 
-// What the metric is at the upper bound, where its closest value lies between the bounds: ", and
+// Names the metric at the upper bound where its closest value lies between the bounds: ", and
 // 0.7348 at 800 Gb/s" shows that going on does not help.
 std::string beyond_text(const study::SolveProblem& problem, const study::Solution& solution) {
   const study::SolvePoint& last = solution.points.back();
