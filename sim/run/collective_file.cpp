@@ -21,7 +21,7 @@ using collectives::CompressionMethod;
 
 // A method of compression compresses the messages of a ring; ring stands in for `library`, too.
 CompressionMethod parse_algorithm(io::Fields& fields, CollectiveFile& file) {
-  const std::string_view given = fields.json().text("algorithm");
+  const std::string given = fields.json().text("algorithm");
   if (!collectives::parse_algorithm(given) && collectives::find_compression(given) == nullptr &&
       collectives::compression_family(given) != nullptr) {
     fields.refuse("algorithm", collectives::unknown_compression(given));
