@@ -17,8 +17,8 @@ struct CollectiveFile {
   std::optional<collectives::Compression> compression; // empty if nothing is compressed
   collectives::GradientPart gradient; // what is compressed; unused without `compression`
   std::int64_t element_bytes{};       // of `gradient`: those of element_type, else value_bytes
-  // Machines and network, whose keys are those of /cluster of a scenario. The last of `nodes` may
-  // have fewer ranks than the others.
+  // Machines and network, read from the same keys as /cluster of a scenario. The last node may have
+  // fewer ranks than the others.
   Cluster cluster;
   std::optional<nccl::Shape> shape;              // value of the key `shape`; empty if not given
   LibrarySettings library{};                     // value of the key `library`

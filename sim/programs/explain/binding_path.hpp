@@ -79,7 +79,7 @@ struct ProgramLabels {
   std::vector<std::vector<UnitLayer>> unit_parts; // [unit]: its layers
   std::string unit_noun = "unit";                 // what a unit is called, such as "bucket"
   std::int32_t first_broadcast = std::numeric_limits<std::int32_t>::max(); // unit that is no bucket
-  // The word of kTransfers for the time of exchanges beside their start-ups.
+  // Name of the share that exchanges take after their start-ups, one of kTransfers.
   std::string_view transfer = "bandwidth";
 
   // "bucket 3", "broadcast 0", "no bucket"
