@@ -168,8 +168,8 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   BucketCosts costs(scenario, measured_curve(scenario));
   costs.share(made.sent);
   const bool overlaps = scenario.training.overlap.any();
-  const bool told_apart = overlaps || is_star(scenario) ||
-                          buckets::planner(scenario.communication.schedule).needs_linear_cost();
+  const buckets::Planner& planner = buckets::planner(scenario.communication.schedule);
+  const bool told_apart = overlaps || is_star(scenario) || planner.needs_linear_cost();
   const buckets::Cost phases = is_simulated(scenario) && told_apart
                                    ? startup_cost(scenario, merge_cost(scenario))
                                    : made.problem.cost;
@@ -177,9 +177,10 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   const bool in_two = has_halves(scenario);
   const bool all_gathers = has_all_gathers(scenario);
   const bool rooted = scenario.communication.reduce_broadcast;
-  const bool by_message = (overlaps || made.made_for == MadeFor::lists) && (!is_line || rooted) &&
-                          !made.simulated && exchanges(scenario) && !is_compressed(scenario) &&
-                          !has_curve(scenario);
+  const bool at_once = planner.shares_channel(scenario.communication.schedule_options);
+  const bool by_message = (overlaps || at_once || made.made_for == MadeFor::lists) &&
+                          (!is_line || rooted) && !made.simulated && exchanges(scenario) &&
+                          !is_compressed(scenario) && !has_curve(scenario);
   const bool for_period = made.made_for == MadeFor::period;
   const bool times_alone = for_period && !is_compressed(scenario);
   // Else figures ask for the first bucket of as many bytes alone.

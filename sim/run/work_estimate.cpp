@@ -150,9 +150,10 @@ Way way_of(const Scenario& scenario) {
 double simulated_seconds(const Scenario& scenario, const Way& way) {
   const layers::Workload& workload = scenario.workload;
   const double steps = 2 * (static_cast<double>(scenario.cluster.ranks()) - 1);
-  const double exchange = steps * way.latency_s * different_messages(scenario) +
-                          2 * static_cast<double>(workload.bytes().value) / way.bandwidth_Bps;
   const Training& training = scenario.training;
+  const double exchange =
+      (steps * way.latency_s + training.sync.value) * different_messages(scenario) +
+      2 * static_cast<double>(workload.bytes().value) / way.bandwidth_Bps;
   const auto passes =
       static_cast<double>(training.micro_batches) *
       static_cast<double>(trains_in_rounds(training) ? training.local.local_steps : 1);
@@ -160,8 +161,11 @@ double simulated_seconds(const Scenario& scenario, const Way& way) {
   for (const layers::Straggler& straggler : scenario.variability.stragglers) {
     slowest = std::max(slowest, straggler.factor);
   }
+  const double busy = passes * slowest * (workload.forward().value + workload.backward().value);
+  const double input = passes * training.input.value;
   return static_cast<double>(training.iterations) *
-         (passes * slowest * (workload.forward().value + workload.backward().value) + exchange);
+         ((training.input_pipelined ? std::max(busy, input) : busy + input) +
+          training.update.value + training.wait.value + exchange);
 }
 
 double packet_seconds(const Scenario& scenario, double bytes) {

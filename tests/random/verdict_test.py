@@ -67,7 +67,7 @@ class Verdicts:
         result = net.checks.parsed(answer.written)
         summary = result["summary"]
         found = list(of_text(stepsim("run", name, "--quiet", output="r.txt").written, summary))
-        page = stepsim("report", "r.json", output="r.html")
+        page = stepsim("report", "r.json", "--max-seconds", "20", output="r.html")
         explained = stepsim("explain", name, "--json", output="e.json")
         if page.written is None and "--max-seconds" in page.err:
             self.counts["long"] += 1

@@ -172,6 +172,14 @@ TEST_CASE("run: buckets of wfbp that are sent two at a time share the link") {
   CHECK(end(late, 1) == within(12, 1e-12));
   CHECK(end(run_text(with_cost(layers, startups, R"({"schedule": "wfbp"})")), 1) ==
         within(15, 1e-12));
+  // The same by messages of two nodes: two start-ups of 0.5 s and twice the bytes at 2 bytes/s.
+  // What one block sends is no line of the bytes of a message, and starts as alone.
+  const Result piped =
+      run_text("{" + workload(layers) + R"(, "cluster": {"nodes": 2, "network": {"latency_s": 0.5,
+                  "bandwidth_Bps": 2}}, "allow_unusual": true, "communication": {"schedule": "wfbp",
+                  "concurrency": 2, "collective": "lp", "lp_last_hop": false}})");
+  CHECK(end(piped, 0) == within(14, 1e-12));
+  CHECK(end(piped, 1) == within(12, 1e-12));
   // By size the rates are 8 / 12 and 4 / 12 from 3 s on: the 6 s that are left of the first message
   // take 9 s, and the second one, of which 3 s are done by then, moves its last second alone.
   const Result by_size = run_text(with_cost(

@@ -90,7 +90,8 @@ TEST_CASE("work: memory grows with the messages that are kept") {
 }
 
 TEST_CASE("work: packets of the background count, and packets of small flows one by one") {
-  const auto seconds = [](double load, int bytes, const char* variability = "{}") {
+  const auto seconds = [](double load, int bytes, const char* variability = "{}",
+                          double input_s = 0) {
     io::Json tree = io::parse_json(
         R"({"workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 1,
             "gradient_bytes": 6000}]}, "cluster": {"nodes": 2, "topology": {"preset": "star",
@@ -103,6 +104,7 @@ TEST_CASE("work: packets of the background count, and packets of small flows one
           io::Object{{"load", load}, {"cdf", io::Array{io::Array{bytes, 0}, io::Array{bytes, 1}}}});
     }
     io::assign(tree, "/variability", io::parse_json(variability, "v.json"));
+    io::assign(tree, "/training/input_s", input_s);
     study::Files files(STEPSIM_SOURCE_DIR);
     return study::estimated_seconds(study::parse_scenario(tree, files));
   };
@@ -113,6 +115,8 @@ TEST_CASE("work: packets of the background count, and packets of small flows one
   // A slow worker holds the job up, and flows go on.
   CHECK(seconds(0.5, 15000, R"({"stragglers": [{"worker": 1, "factor": 10}]})") - seconds(0, 0) ==
         testing::within(1e8 * 4 * 2e-7, 1e-3));
+  // So does reading batches of 20 s.
+  CHECK(seconds(0.5, 15000, "{}", 20) - seconds(0, 0) == testing::within(1e8 * 4 * 2e-7, 1e-3));
 }
 
 TEST_CASE(
