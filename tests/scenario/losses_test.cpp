@@ -26,81 +26,41 @@ double start_s(const Losses& lost, std::int64_t ranks) {
   return lost.message_s + 2 * static_cast<double>(ranks - 1) * lost.hop_s;
 }
 
+constexpr double kTcp = 0.949288;
+
+LossQuestion asked(std::int64_t machines, std::int64_t gpus, double network_Bps, Carrier carrier,
+                   double bus_Bps, Bus bus) {
+  return {.machines = machines,
+          .gpus = gpus,
+          .ranks = machines * gpus,
+          .network_Bps = network_Bps,
+          .bus_Bps = bus_Bps,
+          .carrier = carrier,
+          .bus = bus};
+}
+
 TEST_CASE("losses: rates, starts and computing of the cases A to G (CON 7)") {
-  constexpr double kTcp = 0.949288;
   struct Case {
     LossQuestion question;
     double ring_Bps, start, slowdown, computing;
   };
-  const std::array cases{Case{{.gpus = 8, .ranks = 8, .bus_Bps = 150e9, .bus = Bus::nvlink},
-                              1.185e11,
-                              7e-5,
-                              1.10,
-                              1.068226717166},
-                         Case{{.machines = 4,
-                               .gpus = 8,
-                               .ranks = 32,
-                               .network_Bps = 12.5e9,
-                               .bus_Bps = 150e9,
-                               .carrier = Carrier::rdma,
-                               .bus = Bus::nvlink},
-                              8.125e9,
-                              1.3e-4,
-                              1.24,
-                              1.094174283705},
-                         Case{{.machines = 4,
-                               .gpus = 8,
-                               .ranks = 32,
-                               .network_Bps = 12.5e9,
-                               .bus_Bps = 150e9,
-                               .carrier = Carrier::rdma,
-                               .bus = Bus::nvlink,
-                               .reduced_precision = true},
-                              8.125e9,
-                              1.3e-4,
-                              1.24,
-                              1.141108319267},
-                         Case{{.machines = 4,
-                               .gpus = 4,
-                               .ranks = 16,
-                               .network_Bps = 1.25e9 * kTcp,
-                               .bus_Bps = 11.97e9,
-                               .carrier = Carrier::tcp,
-                               .bus = Bus::pcie},
-                              1.164710667e9,
-                              3.1e-4,
-                              1.24,
-                              1.081122658670},
-                         Case{{.machines = 4,
-                               .gpus = 8,
-                               .ranks = 32,
-                               .network_Bps = 3.125e9 * kTcp,
-                               .bus_Bps = 150e9,
-                               .carrier = Carrier::tcp_cloud,
-                               .bus = Bus::nvlink,
-                               .fuses_by_time = true},
-                              7.989456966e8,
-                              1.04e-3,
-                              1.24,
-                              1.094174283705},
-                         Case{{.gpus = 4, .ranks = 4, .bus_Bps = 11.97e9, .bus = Bus::pcie},
-                              4.3092e9,
-                              7e-5,
-                              1.24,
-                              1.055484602155},
-                         Case{{.machines = 8,
-                               .gpus = 8,
-                               .ranks = 64,
-                               .network_Bps = 200e9,
-                               .bus_Bps = 300e9,
-                               .carrier = Carrier::rdma,
-                               .bus = Bus::nvlink,
-                               .reduced_precision = true,
-                               .micro_batches = 4},
-                              1.68e11,
-                              1.9e-4,
-                              1.24,
-                              1.074655344064}};
+  const auto rdma = asked(4, 8, 12.5e9, Carrier::rdma, 150e9, Bus::nvlink);
+  auto reduced = rdma;
+  reduced.reduced_precision = true;
+  auto fused = asked(4, 8, 3.125e9 * kTcp, Carrier::tcp_cloud, 150e9, Bus::nvlink);
+  fused.fuses_by_time = true;
+  auto batches = asked(8, 8, 200e9, Carrier::rdma, 300e9, Bus::nvlink);
+  batches.reduced_precision = true;
+  batches.micro_batches = 4;
+  const auto tcp = asked(4, 4, 1.25e9 * kTcp, Carrier::tcp, 11.97e9, Bus::pcie);
+  const std::array cases{
+      Case{asked(1, 8, 0, {}, 150e9, Bus::nvlink), 1.185e11, 7e-5, 1.10, 1.068226717166},
+      Case{rdma, 8.125e9, 1.3e-4, 1.24, 1.094174283705},
+      Case{reduced, 8.125e9, 1.3e-4, 1.24, 1.141108319267},
+      Case{tcp, 1.164710667e9, 3.1e-4, 1.24, 1.081122658670},
+      Case{fused, 7.989456966e8, 1.04e-3, 1.24, 1.094174283705},
+      Case{asked(1, 4, 0, {}, 11.97e9, Bus::pcie), 4.3092e9, 7e-5, 1.24, 1.055484602155},
+      Case{batches, 1.68e11, 1.9e-4, 1.24, 1.074655344064}};
   for (const Case& each : cases) {
     CAPTURE(each.question.machines);
     CAPTURE(each.ring_Bps);
@@ -113,15 +73,8 @@ TEST_CASE("losses: rates, starts and computing of the cases A to G (CON 7)") {
 }
 
 TEST_CASE("losses: rates and starts of messages to servers and by priority (CON 7)") {
-  constexpr double kTcp = 0.949288;
-  LossQuestion question{.machines = 8,
-                        .gpus = 4,
-                        .ranks = 32,
-                        .network_Bps = 1.25e9 * kTcp,
-                        .bus_Bps = 11.97e9,
-                        .carrier = Carrier::tcp,
-                        .bus = Bus::pcie,
-                        .servers = ServersOn::machines};
+  auto question = asked(8, 4, 1.25e9 * kTcp, Carrier::tcp, 11.97e9, Bus::pcie);
+  question.servers = ServersOn::machines;
   const Losses tcp = losses(question, typical());
   CHECK(tcp.ring_Bps == within(1.164710667e9, kExact));
   CHECK(tcp.message_s == 2e-4);
@@ -150,22 +103,16 @@ TEST_CASE("losses: rates and starts of messages to servers and by priority (CON 
   CHECK(start_s(ring, 32) == within(1.02e-3, kExact));
   CHECK(ring.interference == 1.24);
 
-  const Losses on_host = losses(
-      {.gpus = 8, .ranks = 8, .bus_Bps = 11.97e9, .bus = Bus::pcie, .servers = ServersOn::host},
-      fewer);
+  question = asked(1, 8, 0, {}, 11.97e9, Bus::pcie);
+  question.servers = ServersOn::host;
+  const Losses on_host = losses(question, fewer);
   CHECK(on_host.ring_Bps == within(0.36 * 11.97e9, kExact));
   CHECK(on_host.message_s == 2e-4);
 }
 
 TEST_CASE("losses: links of a topology keep their latencies, a library all of its model") {
-  LossQuestion question{.machines = 4,
-                        .gpus = 8,
-                        .ranks = 32,
-                        .network_Bps = 12.5e9,
-                        .bus_Bps = 150e9,
-                        .carrier = Carrier::rdma,
-                        .bus = Bus::nvlink,
-                        .links = LinkModel::fabric};
+  auto question = asked(4, 8, 12.5e9, Carrier::rdma, 150e9, Bus::nvlink);
+  question.links = LinkModel::fabric;
   const Losses fabric = losses(question, typical());
   CHECK(fabric.network_Bps == within(0.65 * 12.5e9, kExact));
   CHECK(fabric.bus_Bps == within(0.79 * 150e9, kExact));
