@@ -156,6 +156,7 @@ static_assert(collectives::FormLanes::kLanes == buckets::kBatchLanes);
 
 void QuickCurves::clear() {
   lanes_.clear();
+  timed_.clear();
   bound_.fill(0);
 }
 
@@ -165,11 +166,16 @@ bool QuickCurves::set(std::size_t lane, const collectives::Collective& exchange)
 }
 
 void QuickCurves::time(std::size_t g, double bytes, Lanes& seconds) {
-  candidate_.resize(std::max(candidate_.size(), g + 1));
-  Lanes bound;
-  lanes_.at(bytes, seconds, candidate_[g], bound);
-  for (std::size_t k = 0; k < bound.size(); ++k) {
-    bound_[k] += bound[k];
+  const Timed& timed = base::remembered(timed_, bytes, [&] {
+    Timed fresh;
+    lanes_.at(bytes, fresh.seconds, fresh.candidate, fresh.bound);
+    return fresh;
+  });
+  message_.resize(std::max(message_.size(), g + 1));
+  message_[g] = &timed;
+  seconds = timed.seconds;
+  for (std::size_t k = 0; k < bound_.size(); ++k) {
+    bound_[k] += timed.bound[k];
   }
 }
 

@@ -64,7 +64,7 @@ public:
   collectives::PreparedForm::Answer send(std::size_t lane, double bytes);
   // The algorithm of message g of time(), and of any message, on one lane.
   [[nodiscard]] collectives::AlgorithmId algorithm_of(std::size_t lane, std::size_t g) const {
-    return lanes_.algorithm(static_cast<std::size_t>(candidate_[g][lane]));
+    return lanes_.algorithm(static_cast<std::size_t>(message_[g]->candidate[lane]));
   }
   [[nodiscard]] collectives::AlgorithmId algorithm(std::size_t lane, double bytes) const {
     return forms_[lane]->at(bytes).algorithm;
@@ -75,8 +75,12 @@ public:
 private:
   std::array<std::optional<collectives::PreparedForm>, buckets::kBatchLanes> forms_;
   collectives::FormLanes lanes_;
-  Lanes bound_{};                // how many forms were upper bounds
-  std::vector<Lanes> candidate_; // [message] of time()
+  Lanes bound_{}; // how many forms were upper bounds
+  struct Timed {
+    Lanes seconds{}, candidate{}, bound{};
+  };
+  std::map<double, Timed> timed_;       // [bytes] of time()
+  std::vector<const Timed*> message_{}; // [message] of time()
 };
 
 // A message under way.
