@@ -115,6 +115,12 @@ void compare_with_dense(const Scenario& scenario, Summary& summary, ProgramMemor
   summary.speedup_vs_dense_sequential = period_of(dense, &memory->dense[1]) / period;
 }
 
+bool warms_up(const collectives::Compression& compression) {
+  return !compression.density_warmup.empty() ||
+         (compression.method == collectives::CompressionMethod::ok_topk &&
+          compression.dense_warmup_iterations > 0);
+}
+
 // The scenario as it is in iteration `index`: a density that falls over the first epochs, dense
 // iterations before the first sparse one. Empty: as always.
 std::optional<Scenario> warming_up(const Scenario& scenario, std::int64_t index) {
@@ -267,10 +273,13 @@ Result run(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
       scenario.other_jobs.empty()) {
     return run_with_best_units(scenario, detail);
   }
-  const bool sparse = collectives::row(scenario.communication.compression.method).kind ==
-                      collectives::CompressionKind::sparse;
-  Result result = run_algorithm(scenario, sparse ? std::max(detail, Detail::all) : detail, memory);
-  if (sparse) {
+  const collectives::Compression& compression = scenario.communication.compression;
+  const bool by_iteration =
+      collectives::row(compression.method).kind == collectives::CompressionKind::sparse &&
+      (detail != Detail::summary || warms_up(compression));
+  Result result =
+      run_algorithm(scenario, by_iteration ? std::max(detail, Detail::all) : detail, memory);
+  if (by_iteration) {
     apply_warmup(scenario, result);
   }
   finish(scenario, result, memory);
