@@ -89,11 +89,14 @@ bool is_plain_training(const Scenario& scenario) {
          !is_compressed(scenario) && !scenario.variability.varies();
 }
 
-// Whether the collective is allowed may depend on the number of ranks.
-bool any_ranks(collectives::AlgorithmId id) {
+// Whether the collective is allowed may depend on the number of ranks, of which some may be
+// servers.
+bool any_ranks(collectives::AlgorithmId id, collectives::Placement servers) {
+  if (id == collectives::AlgorithmId::parameter_server) {
+    return servers != collectives::Placement::colocated;
+  }
   return id == collectives::AlgorithmId::automatic ||
-         (id != collectives::AlgorithmId::parameter_server &&
-          !collectives::algorithm(id).in_switch && !collectives::algorithm(id).needs_even_ranks);
+         (!collectives::algorithm(id).in_switch && !collectives::algorithm(id).needs_even_ranks);
 }
 
 } // namespace
@@ -106,8 +109,10 @@ bool shares_scenario(const Scenario& scenario) {
   return network.model == NetworkModel::alpha_beta && scenario.cluster.topology.is_null() &&
          !network.curve && !network.planned_curve && network.calibration.empty() &&
          !communication.calibrated && !communication.library && !communication.plan_cost &&
-         any_ranks(communication.collective) &&
-         std::ranges::all_of(communication.options.candidates, any_ranks) &&
+         any_ranks(communication.collective, communication.options.placement) &&
+         std::ranges::all_of(
+             communication.options.candidates,
+             [&](auto id) { return any_ranks(id, communication.options.placement); }) &&
          scenario.cluster.equal_nodes() && !has_domains(scenario.cluster) &&
          scenario.other_jobs.empty() &&
          compression.method != collectives::CompressionMethod::custom &&

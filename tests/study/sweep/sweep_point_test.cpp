@@ -316,6 +316,9 @@ TEST_CASE("sweep: points that share a scenario have every record of the long way
     assign_any(random, scenario, "/training/iterations", {4, 5});
     assign_any(random, scenario, "/training/overlap_steps", {0, 1});
     assign_any(random, scenario, "/training/pipeline_width", {2, 3});
+    assign_any(random, scenario, "/training/servers", {1, 2});
+    assign_any(random, scenario, "/training/placement", {"dedicated", "sharded", "colocated"});
+    assign_any(random, scenario, "/training/mode", {"sync", "sync", "async"});
     io::assign(scenario, "/training/local_steps", whole(random, 2, 3));
     if (whole(random, 0, 3) == 0) {
       io::assign(scenario, "/training/outer_network", io::Object{{"latency_s", 1e-4}});
