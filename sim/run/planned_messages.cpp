@@ -176,8 +176,8 @@ bool splits_exchange(const Scenario& scenario) {
 std::pair<double, double> line_startups(const Scenario& scenario, const buckets::Cost& cost,
                                         double seconds) {
   const auto* linear = std::get_if<buckets::LinearCost>(&cost.base);
-  const double startup = linear != nullptr ? std::min(linear->startup_s, seconds) : 0;
   const double extra = extra_cost(scenario).startup_s;
+  const double startup = std::min(linear != nullptr ? linear->startup_s : extra, seconds);
   if (scenario.communication.reduce_broadcast) {
     return {startup, startup - extra};
   }

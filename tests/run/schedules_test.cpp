@@ -180,6 +180,12 @@ TEST_CASE("run: buckets of wfbp that are sent two at a time share the link") {
                   "concurrency": 2, "collective": "lp", "lp_last_hop": false}})");
   CHECK(end(piped, 0) == within(14, 1e-12));
   CHECK(end(piped, 1) == within(12, 1e-12));
+  // Nor is the time that every exchange has on top, whatever the data cost: 8 and 4 s by a table.
+  const Result synced = run_text(with_cost(layers, R"({"table": [[4, 4], [8, 8]]})",
+                                           R"({"schedule": "wfbp", "concurrency": 2})",
+                                           R"(, "training": {"sync_s": 1})"));
+  CHECK(end(synced, 0) == within(14, 1e-12));
+  CHECK(end(synced, 1) == within(12, 1e-12));
   // By size the rates are 8 / 12 and 4 / 12 from 3 s on: the 6 s that are left of the first message
   // take 9 s, and the second one, of which 3 s are done by then, moves its last second alone.
   const Result by_size = run_text(with_cost(
