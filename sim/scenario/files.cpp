@@ -168,21 +168,23 @@ io::Json Files::read(const std::string& path, const io::Json& name) {
 
 // Where a profile is named, a shipped node type serves as well. An unknown name is an error of the
 // file that has it, with the nearest shipped name.
-std::string Files::path_as(FileKind kind, const io::Json& name) const {
+std::string Files::path_as(FileKind kind, const io::Json& name) {
   assert(kind != FileKind::none && "the pointer is one of a key that names a file");
   const Shipped* shipped = shipped_kind(kind);
   if (shipped == nullptr || !is_shipped_name(name.as_string())) {
     return path_of(name);
   }
-  if (kind == FileKind::profile &&
-      shipped_files(data_folder_, kShippedNodes).contains(name.as_string())) {
-    shipped = &kShippedNodes;
-  }
-  try {
-    return shipped_file(data_folder_, *shipped, name.as_string());
-  } catch (const UsageError& error) {
-    throw InputError(std::string(name.file()), name.pointer(), error.what());
-  }
+  return base::remembered(shipped_paths_, {kind, name.as_string()}, [&] {
+    if (kind == FileKind::profile &&
+        shipped_files(data_folder_, kShippedNodes).contains(name.as_string())) {
+      shipped = &kShippedNodes;
+    }
+    try {
+      return shipped_file(data_folder_, *shipped, name.as_string());
+    } catch (const UsageError& error) {
+      throw InputError(std::string(name.file()), name.pointer(), error.what());
+    }
+  });
 }
 
 // Reading a file only for its digest remembers the digest, so that a later change of the file is

@@ -94,14 +94,15 @@ private:
   template <class Parse>
   const auto& known_file(FileKind kind, const io::Json& name, Parse parse, std::uint32_t ranks = 0);
   // The path of the file of the kind that `name` names.
-  [[nodiscard]] std::string path_as(FileKind kind, const io::Json& name) const;
+  [[nodiscard]] std::string path_as(FileKind kind, const io::Json& name);
 
   std::string data_folder_;
   std::vector<std::string> outputs_;
   mutable std::mutex mutex_;
   std::map<std::string, std::optional<FileStamp>> stamps_; // by path; empty if it is not kept
-  std::map<std::string, std::string> digests_;             // by path
-  std::map<std::string, std::string> sha256_;              // by path
+  std::map<std::pair<FileKind, std::string>, std::string> shipped_paths_; // by kind and name
+  std::map<std::string, std::string> digests_;                            // by path
+  std::map<std::string, std::string> sha256_;                             // by path
   // What known_file() parsed, by kind, path and number of ranks; the kind decides the type.
   std::map<std::tuple<FileKind, std::string, std::uint32_t>, std::shared_ptr<const void>> known_;
   // By path, or by the text of an object.
