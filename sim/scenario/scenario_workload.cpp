@@ -169,7 +169,8 @@ void check_estimate(io::Fields& fields, const ParseContext& context,
                     const layers::ModelTable& table, const layers::GpuEstimate& estimate) {
   fields.refuse_if(!layers::estimates_compared(table) && !estimate.accepted, "gpu",
                    "{}{}, and estimates of such networks were not compared with measured steps; "
-                   "import a trace, give measured_step, or set accept_estimate",
+                   "import a trace, give measured_step, or accept the estimate (accept_estimate, "
+                   "--accept-estimate)",
                    table.name,
                    layers::has_attention(table) ? " reads images" : " has no attention");
   if (estimate.measured) {
