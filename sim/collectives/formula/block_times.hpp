@@ -1,13 +1,12 @@
 #pragma once
 // The best number of blocks of a linear pipeline (lp, COL 5.6) and of a double binary tree
-// (COL 5.7) in an all-reduce of n bytes, its time, and a lower bound of that time. These are
-// functions of plain numbers without branches, so that a loop over many networks becomes vector
-// instructions (form_lanes.hpp); BlockRule (blocks.hpp) calls the same functions for one network.
-// They hold for blocks of exactly n / m bytes, additions that are no slower than links and hidden
-// behind them, and links without delay. The order of operations is that of closed_form_lp.cpp and
+// (COL 5.7) in an all-reduce of n bytes, its time, and a lower bound of that time. They hold for
+// blocks of exactly n / m bytes, additions that are no slower than links and hidden behind them,
+// and links without delay. The order of operations is that of closed_form_lp.cpp and
 // closed_form_double_tree.cpp, so that times have the same bits.
+#include <algorithm>
+#include <array>
 #include <cmath>
-#include <initializer_list>
 
 namespace stepsim::collectives {
 
@@ -30,20 +29,9 @@ struct BestBlocks {
   double seconds{};
 };
 
-// Return the smaller and the larger of two numbers; a comparison that a vector instruction makes.
-[[nodiscard]] inline double smaller(double a, double b) { return b < a ? b : a; }
-[[nodiscard]] inline double larger(double a, double b) { return a < b ? b : a; }
-
-// Returns the largest whole number that is not above `x`, for 0 <= x < 2^51.
-[[nodiscard]] inline double whole_part(double x) {
-  constexpr double kWhole = 0x1p52; // numbers from here on are whole, so that a sum is rounded
-  const double near = (x + kWhole) - kWhole;
-  return near > x ? near - 1 : near;
-}
-
 // Returns the largest number of blocks in a stream of that many bytes.
 [[nodiscard]] inline double most_blocks(double stream_bytes) {
-  return larger(1, whole_part(stream_bytes / kSmallestBlock));
+  return std::max(1.0, std::floor(stream_bytes / kSmallestBlock));
 }
 
 // The whole numbers next to sqrt(x / alpha_blk), inside [low, high]; twice 1 where x is not
@@ -54,11 +42,11 @@ struct BlocksAround {
 [[nodiscard]] inline BlocksAround blocks_around(double x, double alpha_blk, double low,
                                                 double high) {
   const double root = std::sqrt(x / alpha_blk);
-  const double best = alpha_blk > 0 ? smaller(root, high) : high;
-  const double below = whole_part(best);
+  const double best = alpha_blk > 0 ? std::min(root, high) : high;
+  const double below = std::floor(best);
   const double above = below < best ? below + 1 : below;
-  return {x > 0 ? smaller(larger(below, low), high) : 1,
-          x > 0 ? smaller(larger(above, low), high) : 1};
+  return {x > 0 ? std::min(std::max(below, low), high) : 1,
+          x > 0 ? std::min(std::max(above, low), high) : 1};
 }
 
 // Returns the seconds of a pipeline of m blocks of `block` bytes; an upper bound if the last one is
@@ -68,12 +56,11 @@ struct BlocksAround {
   const double g = block * s.gamma;
   const double port_free = m * tau + (s.P - 2) * g + (s.P - 1) * s.delta;
   const double block_ready = s.P * tau + (s.P - 1) * g + s.P * s.delta;
-  return larger(port_free, block_ready) + (m + s.P - 2) * tau;
+  return std::max(port_free, block_ready) + (m + s.P - 2) * tau;
 }
 
 // Keeps the best of two numbers of blocks, of which `count` is not the smaller.
-[[gnu::always_inline]] inline void consider_pipeline(const StreamNetwork& s, double n, double count,
-                                                     BestBlocks& best) {
+inline void consider_pipeline(const StreamNetwork& s, double n, double count, BestBlocks& best) {
   const double seconds = pipeline_seconds(s, n / count, count);
   const bool takes = seconds < best.seconds * (1 - kBlockTie);
   best.count = takes ? count : best.count;
@@ -88,12 +75,11 @@ struct PipelineOptima {
   BlocksAround few;
   double x_many{};
 };
-[[nodiscard, gnu::always_inline]] inline PipelineOptima pipeline_optima(const StreamNetwork& s,
-                                                                        double n) {
+[[nodiscard]] inline PipelineOptima pipeline_optima(const StreamNetwork& s, double n) {
   const double most = most_blocks(n);
   const double wire = n * s.beta;
   const double add = n * s.gamma;
-  const double ranks = smaller(s.P, most);
+  const double ranks = std::min(s.P, most);
   return {most, ranks, blocks_around((2 * s.P - 2) * wire + (s.P - 1) * add, s.alpha_blk, 1, ranks),
           (s.P - 2) * (wire + add) / 2};
 }
@@ -105,11 +91,11 @@ struct PipelineOptima {
 // not above P, it is P + 1 that stands for it.
 [[nodiscard]] inline BestBlocks best_even_pipeline(const StreamNetwork& s, double n) {
   const auto [most, ranks, few, x_many] = pipeline_optima(s, n);
-  const BlocksAround many = blocks_around(x_many, s.alpha_blk, smaller(s.P + 1, most), most);
+  const BlocksAround many = blocks_around(x_many, s.alpha_blk, std::min(s.P + 1, most), most);
   BestBlocks best{few.below, pipeline_seconds(s, n / few.below, few.below)};
   consider_pipeline(s, n, few.above, best);
-  consider_pipeline(s, n, larger(many.below, smaller(s.P + 1, most)), best);
-  consider_pipeline(s, n, larger(many.above, smaller(s.P + 1, most)), best);
+  consider_pipeline(s, n, std::max(many.below, std::min(s.P + 1, most)), best);
+  consider_pipeline(s, n, std::max(many.above, std::min(s.P + 1, most)), best);
   return best;
 }
 
@@ -117,27 +103,17 @@ struct PipelineOptima {
 [[nodiscard]] inline BestBlocks best_uneven_pipeline(const StreamNetwork& s, double n) {
   const auto [most, ranks, few, x_many] = pipeline_optima(s, n);
   const BlocksAround many = blocks_around(x_many, s.alpha_blk, s.P, most);
-  double a = 1;
-  double b = smaller(s.P - 1, most);
-  double c = ranks;
-  double d = smaller(s.P + 1, most);
-  double e = few.below;
-  double f = few.above;
-  double g = most >= s.P ? many.below : 1;
-  double h = most >= s.P ? many.above : 1;
-  const auto order = [](double& x, double& y) {
-    const double low = smaller(x, y);
-    y = larger(x, y);
-    x = low;
-  };
-  // a is the least and (b, c, d), (e, f), (g, h) ascend, g from P on if it is not 1: insertion of
-  // e, f, g and h into a list that ascends.
-  order(d, e), order(c, d), order(b, c);
-  order(e, f), order(d, e), order(c, d);
-  order(f, g), order(e, f), order(d, e), order(c, d), order(b, c);
-  order(g, h), order(f, g), order(e, f), order(d, e), order(c, d), order(b, c);
-  BestBlocks best{a, pipeline_seconds(s, n / a, a)};
-  for (const double count : {b, c, d, e, f, g, h}) {
+  std::array counts{1.0,
+                    std::min(s.P - 1, most),
+                    ranks,
+                    std::min(s.P + 1, most),
+                    few.below,
+                    few.above,
+                    most >= s.P ? many.below : 1,
+                    most >= s.P ? many.above : 1};
+  std::ranges::sort(counts);
+  BestBlocks best{counts[0], pipeline_seconds(s, n / counts[0], counts[0])};
+  for (const double count : counts) {
     consider_pipeline(s, n, count, best);
   }
   return best;

@@ -64,8 +64,8 @@ std::optional<PreparedForm::Parts> PreparedForm::parts(std::span<const double> b
   const auto add = [&](double streams, auto seconds) {
     for (const double each : bytes) {
       const double stream = each / streams;
-      const double cut = smaller(block, stream);
-      const double whole = whole_part(stream / cut);
+      const double cut = std::min(block, stream);
+      const double whole = std::floor(stream / cut);
       const double count = whole < stream / cut ? whole + 1 : whole;
       sums.latency_s += seconds(slow, cut, count);
       sums.bandwidth_s += seconds(fast, cut, count);

@@ -152,23 +152,28 @@ double WireBytes::total_by(
   return sum;
 }
 
-static_assert(collectives::FormLanes::kLanes == buckets::kBatchLanes);
-
 void QuickCurves::clear() {
-  lanes_.clear();
+  forms_.fill(std::nullopt);
   timed_.clear();
   bound_.fill(0);
 }
 
 bool QuickCurves::set(std::size_t lane, const collectives::Collective& exchange) {
   forms_[lane] = collectives::prepare(exchange);
-  return forms_[lane] && lanes_.set(lane, *forms_[lane]);
+  return forms_[lane].has_value();
 }
 
 void QuickCurves::time(std::size_t g, double bytes, Lanes& seconds) {
   const Timed& timed = base::remembered(timed_, bytes, [&] {
     Timed fresh;
-    lanes_.at(bytes, fresh.seconds, fresh.candidate, fresh.bound);
+    for (std::size_t k = 0; k < forms_.size(); ++k) {
+      if (forms_[k]) {
+        const collectives::PreparedForm::Answer answer = forms_[k]->at(bytes);
+        fresh.seconds[k] = answer.form.seconds;
+        fresh.bound[k] = answer.form.upper_bound ? 1 : 0;
+        fresh.algorithm[k] = answer.algorithm;
+      }
+    }
     return fresh;
   });
   message_.resize(std::max(message_.size(), g + 1));

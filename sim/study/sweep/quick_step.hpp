@@ -64,7 +64,7 @@ public:
   collectives::PreparedForm::Answer send(std::size_t lane, double bytes);
   // The algorithm of message g of time(), and of any message, on one lane.
   [[nodiscard]] collectives::AlgorithmId algorithm_of(std::size_t lane, std::size_t g) const {
-    return lanes_.algorithm(static_cast<std::size_t>(message_[g]->candidate[lane]));
+    return message_[g]->algorithm[lane];
   }
   [[nodiscard]] collectives::AlgorithmId algorithm(std::size_t lane, double bytes) const {
     return forms_[lane]->at(bytes).algorithm;
@@ -74,10 +74,10 @@ public:
 
 private:
   std::array<std::optional<collectives::PreparedForm>, buckets::kBatchLanes> forms_;
-  collectives::FormLanes lanes_;
   Lanes bound_{}; // how many forms were upper bounds
   struct Timed {
-    Lanes seconds{}, candidate{}, bound{};
+    Lanes seconds{}, bound{};
+    std::array<collectives::AlgorithmId, buckets::kBatchLanes> algorithm{};
   };
   std::map<double, Timed> timed_;       // [bytes] of time()
   std::vector<const Timed*> message_{}; // [message] of time()
