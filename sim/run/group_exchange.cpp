@@ -340,7 +340,7 @@ void add_evaluation(const GroupExchanges& exchanges, ScenarioProgram& made) {
   made.estimates.insert(exchanges.estimates().begin(), exchanges.estimates().end());
 }
 
-UnitExchange taken(const GroupExchange& exchange, bool simulated) {
+UnitExchange taken(const GroupExchange& exchange, bool simulated, MadeFor made_for) {
   UnitExchange unit{.seconds = exchange.seconds(),
                     .time = simulated ? exchange.beside : exchange.time,
                     .bytes_sent = exchange.bytes_sent,
@@ -348,6 +348,10 @@ UnitExchange taken(const GroupExchange& exchange, bool simulated) {
                     .reduction_s = exchange.reduction_s};
   if (simulated && exchange.sent) {
     unit.stages = {*exchange.sent};
+  }
+  if (const Seconds startup{std::min(unit.startup_s, unit.seconds)};
+      !simulated && made_for == MadeFor::lists && startup > unit.time.startup) {
+    unit.time = {.startup = startup, .data = Seconds{unit.seconds} - startup};
   }
   return unit;
 }

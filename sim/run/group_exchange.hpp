@@ -100,8 +100,9 @@ private:
 // with their times.
 
 // The exchange of a unit. If every message is simulated, its operation keeps only the time that is
-// not on the wire.
-[[nodiscard]] UnitExchange taken(const GroupExchange& exchange, bool simulated);
+// not on the wire; otherwise one of a list tells its start-ups from its data, whatever form the
+// cost has.
+[[nodiscard]] UnitExchange taken(const GroupExchange& exchange, bool simulated, MadeFor made_for);
 // Adds how exchanges were evaluated to method, events and estimates of the program.
 void add_evaluation(const GroupExchanges& exchanges, ScenarioProgram& made);
 

@@ -36,7 +36,7 @@ void time_outer(const Scenario& scenario, std::size_t first, ScenarioProgram& ma
     const double copies = coded ? copy_seconds(scenario, made.plan.groups[u]) / shares : 0;
     exchange.time.data += Seconds{copies};
     exchange.beside.data += Seconds{copies};
-    unit.exchange = taken(exchange, simulated);
+    unit.exchange = taken(exchange, simulated, made.made_for);
     unit.cost.encode_s = coded ? codec.encode_s(bytes) : 0;
     unit.cost.decode_s = coded ? codec.decode_s(bytes) : 0;
     unit.cost.wire_s = exchange.seconds();

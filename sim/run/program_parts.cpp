@@ -267,14 +267,14 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made) {
     // Its algorithm is the one that is shown.
     const auto take = [&](GroupExchanges& all, double bytes, bool shown, UnitExchange& exchange) {
       if (made.made_for == MadeFor::period) {
-        exchange = taken(all.times(bytes), made.simulated);
+        exchange = taken(all.times(bytes), made.simulated, made.made_for);
         return;
       }
       if (counted && all.is_fixed()) {
         return all.renew(bytes, exchange);
       }
       const GroupExchange of_group = all(bytes);
-      exchange = taken(of_group, made.simulated);
+      exchange = taken(of_group, made.simulated, made.made_for);
       if (shown) {
         unit.cost.algorithm = of_group.algorithm;
       }

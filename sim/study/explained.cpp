@@ -1,5 +1,6 @@
 #include "study/explained.hpp"
 
+#include "collectives/algorithms.hpp"
 #include "programs/event_pass.hpp"
 #include "run/evaluated_program.hpp"
 #include "run/run.hpp"
@@ -90,8 +91,8 @@ programs::ProgramLabels labels_of(const Scenario& scenario, const ScenarioProgra
 
 // Where every byte goes over equal links and nothing else takes time, an exchange is start-ups and
 // bytes; elsewhere its parts have no single latency and bandwidth. Nor has an exchange in blocks,
-// whose number depends on both, or one of several algorithms.
-programs::LinkConstants links_of(const Scenario& given, const ScenarioProgram& made) {
+// whose number depends on both, such as broadcasts down a chain, or one of several algorithms.
+programs::LinkConstants links_of(const Scenario& given) {
   const Scenario scenario = outer_cluster_of(given);
   const Cluster& cluster = scenario.cluster;
   const bool plain =
@@ -99,16 +100,17 @@ programs::LinkConstants links_of(const Scenario& given, const ScenarioProgram& m
       !scenario.communication.question && !scenario.training.exchange && !is_compressed(scenario) &&
       (cluster.gpus_of_domain() == 1 || cluster.nodes == 1) && !has_islands(given.training) &&
       cluster.network.reduction_Bps == 0 && given.training.local.outer_compression.hop_s(1) == 0 &&
-      scenario.training.sync.value == 0 && scenario.training.host_copy_Bps == 0 &&
-      std::ranges::none_of(made.units, [](const ProgramUnit& unit) {
-        return unit.owner && unit.gather.time.startup.value == 0;
-      });
+      scenario.training.sync.value == 0 && scenario.training.host_copy_Bps == 0;
   if (!plain) {
     return {};
   }
   const collectives::Collective exchange = exchange_of(scenario);
-  const bool in_blocks = exchange.algorithm == collectives::AlgorithmId::automatic ||
-                         collectives::algorithm(exchange.algorithm).block_streams > 0;
+  using collectives::Op;
+  const bool in_blocks =
+      exchange.algorithm == collectives::AlgorithmId::automatic ||
+      collectives::algorithm(exchange.algorithm).block_streams > 0 ||
+      (has_owners(scenario.training.sharding) &&
+       collectives::find_algorithm(Op::broadcast, exchange.algorithm) == nullptr);
   const collectives::LinkCost& link = exchange.links.all;
   return in_blocks ? programs::LinkConstants{}
                    : programs::LinkConstants{.latency_s = link.startup_s(),
@@ -332,7 +334,7 @@ ExplainableScenario explainable(const Scenario& scenario) {
   ProgramFile& file = result.file;
   file.name = scenario.name;
   file.program = std::move(made.program);
-  file.links = links_of(scenario, made);
+  file.links = links_of(scenario);
   file.evaluation.iterations = 400;
   file.evaluation.discard = 200;
   if (scenario.variability.varies()) {

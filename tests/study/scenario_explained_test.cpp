@@ -77,13 +77,13 @@ TEST_CASE("explanation: its makespan is that of the iterations it names") {
 }
 
 TEST_CASE("explanation: start-ups are those of the messages, whatever form their cost has") {
-  const auto explained = [](const std::string& communication) {
+  const auto explained = [](const std::string& communication, const std::string& training = "") {
     const study::ExplainableScenario made = study::explainable(study::testing::scenario(
         R"({"workload": {"layers": [
       {"name": "a", "forward_s": 1e-4, "backward_s": 1e-4, "gradient_bytes": 40000}]},
       "cluster": {"nodes": 16, "network": {"latency_s": 5e-5, "bandwidth_Bps": 1e10}},
       "communication": {"schedule": "single", )" +
-        communication + "}}"));
+        communication + "}, \"training\": {" + training + "}}"));
     return programs::explain(
         made.file.program,
         {.evaluation = made.file.evaluation, .labels = made.labels, .links = made.file.links});
@@ -108,6 +108,13 @@ TEST_CASE("explanation: start-ups are those of the messages, whatever form their
   const programs::Explanation rooted =
       explained(R"("collective": "be", "exchange": "reduce_broadcast")");
   CHECK(share(rooted, "start-up") == within((2 * 4 + 4 + 15) * 5e-5, 1e-12));
+  // The halves of sharded training, and a broadcast down a chain behind the all-reduce of a ring.
+  const std::string zero = R"("sharding": {"strategy": "zero1")";
+  const std::string halving = R"("collective": "auto", "candidates": ["be"])";
+  CHECK(share(explained(halving, zero + "}"), "start-up") == within(2 * 4 * 5e-5, 1e-12));
+  const programs::Explanation owned =
+      explained(R"("collective": "ring")", zero + R"(, "gather_by": "broadcast_tensors"})");
+  CHECK(share(owned, "start-up") >= (30 + 15) * 5e-5);
   const programs::Explanation sparse =
       explained(R"("compression": {"method": "topk", "density": 0.01})");
   CHECK(share(sparse, "bandwidth") == 0);
