@@ -302,17 +302,18 @@ std::string measured_sentence(const Explained& explained) {
   }
   const Measured& measured = *explained.measured;
   const std::string length = base::readable_seconds(measured.step_s);
+  const std::string gap =
+      "The measured step of " + length + " is " + base::readable_seconds(std::abs(measured.gap_s));
   if (!(measured.gap_s > 0)) {
-    return "The measured step of " + length + " is not longer than that.";
+    return measured.gap_s < 0 ? gap + " shorter than that, which no cause of longer steps explains."
+                              : "The measured step is as long as that.";
   }
-  const std::string gap = "The measured step of " + length + " is " +
-                          base::readable_seconds(measured.gap_s) + " longer";
   if (measured.causes.empty()) {
-    return gap + ", and none of the causes tried explains it.";
+    return gap + " longer, and none of the causes tried explains it.";
   }
   const Cause& first = measured.causes.front();
-  return gap + "; of the causes tried, the one that explains most is: " + first.cause + " (" +
-         base::readable_seconds(first.explains_s) + ").";
+  return gap + " longer; of the causes tried, the one that explains most is: " + first.cause +
+         " (" + base::readable_seconds(first.explains_s) + ").";
 }
 
 std::string tie_sentence(const Explained& explained) {

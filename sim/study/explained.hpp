@@ -66,7 +66,7 @@ struct Measured {
   double step_s{};
   double gap_s{}; // measured minus predicted
   std::vector<Cause> causes;
-  double unexplained_s{}; // gap_s minus explains_s of all causes, at least 0
+  double unexplained_s{}; // gap_s minus explains_s of all causes, at least 0 if gap_s is
 };
 
 struct Explained {

@@ -114,7 +114,8 @@ std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario
 
 Measured measured_causes(const io::Json& tree, const Scenario& scenario, double step_s,
                          double measured_s, Files& files) {
-  Measured measured{.step_s = measured_s, .gap_s = measured_s - step_s, .causes = {}};
+  const double gap = measured_s - step_s;
+  Measured measured{.step_s = measured_s, .gap_s = gap, .causes = {}, .unexplained_s = gap};
   if (!(measured.gap_s > 0)) {
     return measured;
   }
