@@ -236,10 +236,13 @@ Solution solve(const SolveProblem& problem, Files& files, const SweepOptions& op
                            [](const SolvePoint& point) { return point.minimized.has_value(); })) {
     throw_absent_metric("--minimize", problem.minimize);
   }
-  for (const SolvePoint& point : solution.points) {
+  const auto meets = [&](const SolvePoint& point) {
     const double over = point.metric_value.value_or(0) - problem.target;
-    const bool meets = point.metric_value && (search.at_least ? over >= 0 : over <= 0);
-    if (meets && point.minimized && !point.exceeds_memory &&
+    return point.metric_value && (search.at_least ? over >= 0 : over <= 0);
+  };
+  solution.met_everywhere = problem.at_least && std::ranges::all_of(solution.points, meets);
+  for (const SolvePoint& point : solution.points) {
+    if (meets(point) && point.minimized && !point.exceeds_memory &&
         (!solution.best || *point.minimized < *solution.best->minimized)) {
       solution.best = point;
     }

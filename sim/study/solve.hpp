@@ -55,6 +55,7 @@ struct Solution {
   std::vector<SolvePoint> points;       // points of the sweep, ascending
   std::optional<SolvePoint> closest;    // the point of the sweep that is closest to the target
   std::optional<SolvePoint> best;       // with `minimize`: of the points that meet the target
+  bool met_everywhere = false;          // every point meets a target whose side was given
   std::vector<std::string> warnings;
 };
 

@@ -254,6 +254,10 @@ TEST_CASE("solve: of bytes a target is the most, and the table says so of every 
   REQUIRE(solution.best); // 2 (n - 1) / n * 100 MB
   CHECK(solution.best->value.as_integer() == 2);
   CHECK(*solution.best->metric_value == 1e8);
+  problem = one_layer("/cluster/nodes", 2, 16, "wire_bytes", 2e8);
+  CHECK_FALSE(study::solve(problem, shipped_files(), {}).met_everywhere); // crossings are asked for
+  problem.at_least = false;
+  CHECK(study::solve(problem, shipped_files(), {}).met_everywhere);
   const auto more_is_better = [](const char* metric) {
     return study::require_metric("--target", metric).is_better_high;
   };

@@ -22,7 +22,8 @@ constexpr CommandText kSolveText{
     "solve",
     "SCENARIO",
     R"(Finds every value of one field, between two bounds, at which a number of the result reaches a
-target. Curves need not be monotone: there can be several. Exit code 4 if there is none.)",
+target. Curves need not be monotone: there can be several. Exit code 4 if there is none, unless all
+values meet a target with <= or >=, or memory.)",
     "stepsim solve scenario.json --for /cluster/network/bandwidth_Bps --between 1Gbps,400Gbps"
     " --target scaling_efficiency=0.9\n"
     "stepsim solve scenario.json --for /cluster/nodes --between 16,512"
@@ -235,6 +236,13 @@ std::string solution_text(const study::SolveProblem& problem, const study::Solut
             metric_text(problem, problem.target) + " " + place +
             (crossing.range ? range_text(problem, *crossing.range) : "") + "\n";
   }
+  if (text.empty() && solution.met_everywhere) {
+    text = "every " + base::printable(problem.pointer) + " from " +
+           field_text(problem, problem.low) + " to " + field_text(problem, problem.high) +
+           " meets " + problem.metric + " " + metric_text(problem, problem.target) +
+           "; closest: " + metric_text(problem, solution.closest->metric_value) + " at " +
+           field_text(problem, solution.closest->value) + "\n";
+  }
   return text + (text.empty() ? "" : "\n") + curve_text(problem, solution);
 }
 
@@ -288,7 +296,8 @@ int solve(const Invocation& invocation) {
                           .records = [&] { return crossing_records(tree); },
                           .warnings = solution.warnings});
   print_notes(study::notes_of(study::sweep_over(problem.scenario, {}), files), common);
-  if (problem.minimize.empty() ? !solution.crossings.empty() : solution.best.has_value()) {
+  if (problem.minimize.empty() ? !solution.crossings.empty() || solution.met_everywhere
+                               : solution.best.has_value()) {
     return kOk;
   }
   const auto ran = std::ranges::count_if(solution.points, [](const study::SolvePoint& point) {
