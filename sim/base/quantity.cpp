@@ -196,18 +196,22 @@ std::optional<std::string> expand(const Range& range, QuantityKind kind,
   if (!(steps + static_cast<double>(values.size()) < static_cast<double>(kMaxQuantityValues))) {
     return "more than " + std::to_string(kMaxQuantityValues) + " values";
   }
+  const bool whole_steps = kind == QuantityKind::size || kind == QuantityKind::count;
   const double tolerance = 1e-9 * range.last;
   for (std::size_t i = 0;; ++i) {
-    const double value = range.value(i);
-    if (value > range.last + tolerance) {
+    const double exact = range.value(i);
+    const double value = whole_steps ? std::round(exact) : rounded_to(exact, 15);
+    if (exact > range.last + tolerance) {
       return std::nullopt;
     }
-    const bool hits_end = value >= range.last - tolerance;
+    const bool hits_end = exact >= range.last - tolerance;
     const QuantityResult checked = whole(hits_end ? range.last : value, kind);
     if (const auto* error = std::get_if<std::string>(&checked)) {
       return shortest(value) + ": " + *error;
     }
-    values.push_back(std::get<double>(checked));
+    if (i == 0 || values.back() != value) {
+      values.push_back(std::get<double>(checked));
+    }
     if (hits_end) {
       return std::nullopt;
     }

@@ -4,7 +4,8 @@
 // ratio, a count, or an amount: a count of samples or tokens, which may end in K, M, B, G or T.
 //     25Gbps = 3.125e9    25MiB = 26214400    5us = 5e-6    90% = 0.9
 //     1,10,40Gbps   list; an entry without a unit takes the unit of the next entry that has one
-//     4:64:x2       geometric range; its end is included if hit within 1e-9 relative
+//     4:64:x2       geometric range; its end is included if hit within 1e-9 relative; sizes and
+//                   counts between are rounded, and each is listed once
 //     1:9:+2        arithmetic range, with the same rule for its end
 // In a range a start or step without a unit takes the unit of the end; an end without a unit takes
 // the unit of the step. Negative numbers are refused; sizes, counts and amounts must be whole.

@@ -19,18 +19,6 @@ namespace stepsim::study {
 
 namespace {
 
-// A field refuses fractions if the reader of scenarios says so.
-// Asked by trying a fraction: the reader of scenarios is the one place that knows.
-bool takes_integers(const SolveProblem& problem, Files& files) {
-  const io::Json tree =
-      with_value(problem.scenario, problem.pointer, std::floor(problem.low.as_double()) + 0.5);
-  return std::ranges::any_of(problems_of(tree, files, Leftovers::ignore),
-                             [&](const base::Problem& each) {
-                               return each.where == problem.pointer &&
-                                      each.message.find("an integer") != std::string::npos;
-                             });
-}
-
 io::Json field_value(double value, bool integers) {
   return integers ? io::Json(static_cast<std::int64_t>(value)) : io::Json(value);
 }
@@ -207,7 +195,7 @@ Solution solve(const SolveProblem& problem, Files& files, const SweepOptions& op
   CrossingSearch search{.low = problem.low.as_double(),
                         .high = problem.high.as_double(),
                         .target = problem.target,
-                        .integers = takes_integers(problem, files),
+                        .integers = takes_integers(problem.pointer).value_or(false),
                         .at_least = problem.at_least.value_or(figure.is_better_high)};
   for (const double bound : {search.low, search.high}) {
     if (search.integers && bound != std::floor(bound)) {

@@ -7,7 +7,9 @@
 
 #include "base/error.hpp"
 #include "document/json_text.hpp"
+#include "run/collective_keys.hpp"
 #include "run/summary_fields.hpp"
+#include "scenario/keys/scenario_keys.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
 
@@ -131,6 +133,19 @@ io::Json axis_value(std::string_view pointer, const io::Json& value) {
     return io::with_numbers(value);
   }
   return io::quantity_at(pointer, value.as_string()).value_or(value);
+}
+
+std::optional<bool> takes_integers(std::string_view pointer) {
+  for (const io::Key* root : {&keys::kScenario, &keys::kCollectiveFile}) {
+    if (const io::Key* key = io::key_at(*root, pointer)) {
+      const auto has = [&](io::KeyKind kind) {
+        return key->kind == kind || (key->kind == io::KeyKind::either &&
+                                     std::ranges::count(key->keys, kind, &io::Key::kind) > 0);
+      };
+      return has(io::KeyKind::integer) && !has(io::KeyKind::number);
+    }
+  }
+  return std::nullopt;
 }
 
 io::Json with_value(io::Json tree, std::string_view pointer, io::Json value) {

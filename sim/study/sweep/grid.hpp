@@ -47,6 +47,10 @@ struct Grid {
 // unit suits the suffix of the key; a percentage is converted if the key has no unit.
 [[nodiscard]] io::Json axis_value(std::string_view pointer, const io::Json& value);
 
+// Whether a number at a pointer of a scenario or a collective is an integer; empty if no key is
+// there.
+[[nodiscard]] std::optional<bool> takes_integers(std::string_view pointer);
+
 // `tree` with the value at a pointer.
 [[nodiscard]] io::Json with_value(io::Json tree, std::string_view pointer, io::Json value);
 

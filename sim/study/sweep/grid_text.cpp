@@ -98,16 +98,18 @@ bool append_plain_numbers(std::string_view text, std::vector<io::Json>& values) 
 }
 
 // `text`: entries that all start as numbers, of a key with unit `kind`, or none.
-// A key without a unit is tried as a count and then as a ratio: "1:9:+2" gives whole numbers,
-// "0.1:0.9:+0.2" does not parse as counts. What is neither is a name that happens to begin with a
-// digit, unless it is a range of digits that lacks its step.
+// A key without a unit that is not known is tried as a count and then as a ratio: "1:9:+2" gives
+// whole numbers, "0.1:0.9:+0.2" does not parse as counts. What is neither is a name that happens to
+// begin with a digit, unless it is a range of digits.
 void append_numbers(std::string_view pointer, std::string_view text,
                     std::optional<QuantityKind> kind, std::vector<io::Json>& values) {
   if (kind != QuantityKind::size && append_plain_numbers(text, values)) {
     return;
   }
-  for (const QuantityKind tried :
-       {kind.value_or(QuantityKind::count), kind.value_or(QuantityKind::ratio)}) {
+  const auto integers = takes_integers(pointer);
+  std::string wrong;
+  for (const bool whole : {integers.value_or(true), integers.value_or(false)}) {
+    const QuantityKind tried = kind.value_or(whole ? QuantityKind::count : QuantityKind::ratio);
     auto parsed = base::parse_quantity_list(text, tried, base::BareNumber::si);
     if (const auto* numbers = std::get_if<std::vector<double>>(&parsed)) {
       for (const double number : *numbers) {
@@ -115,11 +117,11 @@ void append_numbers(std::string_view pointer, std::string_view text,
       }
       return;
     }
-    const bool only_digits = text.find_first_not_of("0123456789.,:+-xe") == std::string_view::npos;
-    if (kind || (only_digits && text.find(':') != std::string_view::npos)) {
-      throw UsageError(std::string(pointer) + "=" + base::shown_value(text) + ": " +
-                       std::get<std::string>(parsed));
-    }
+    wrong = std::get<std::string>(parsed);
+  }
+  const bool only_digits = text.find_first_not_of("0123456789.,:+-xe") == std::string_view::npos;
+  if (kind || (only_digits && text.find(':') != std::string_view::npos)) {
+    throw UsageError(std::string(pointer) + "=" + base::shown_value(text) + ": " + wrong);
   }
   for (const std::string_view part : split_list(text)) {
     values.emplace_back(part); // "2nodes.json", a file name

@@ -14,10 +14,11 @@ namespace stepsim::study {
 
 namespace {
 
-// steps values from..to, the last exactly `to`. Whole numbers stay whole where both ends are.
+// steps values from..to, the last exactly `to`. Whole numbers stay whole where both ends are; of a
+// key that takes integers all are rounded, and each is listed once.
 // The last value is `to` as written, not what the steps sum up to.
 std::vector<io::Json> spaced(const io::Json& from, const io::Json& to, std::int64_t steps,
-                             bool logarithmic) {
+                             bool logarithmic, bool integers) {
   std::vector<io::Json> values;
   values.reserve(static_cast<std::size_t>(steps));
   const double low = from.as_double();
@@ -34,13 +35,16 @@ std::vector<io::Json> spaced(const io::Json& from, const io::Json& to, std::int6
     const double nearest = std::round(value);
     // 2, 4, 8, 16 in equal ratios come out of a power function, which may miss them by a few units
     // in the last place.
-    if (whole && std::abs(value - nearest) <= 1e-9 * std::abs(value)) {
+    if (whole && (integers || std::abs(value - nearest) <= 1e-9 * std::abs(value))) {
       values.emplace_back(static_cast<std::int64_t>(nearest));
     } else {
       // Sums and powers leave noise in the last digits: 1e-6 to 1e-4 in three steps has 1e-05 in
       // the middle.
       values.emplace_back(base::rounded_to(value, 15));
     }
+  }
+  if (integers && steps > 1) {
+    values.erase(std::unique(values.begin(), values.end()), values.end());
   }
   return values;
 }
@@ -74,7 +78,8 @@ void parse_spaced(io::Fields& fields, Axis& axis) {
   // An axis that is no object, or a 21st problem, is not in the list.
   const bool numbers = from != nullptr && to != nullptr && from->is_number() && to->is_number();
   if (problems.list().size() == before && numbers) {
-    axis.values = spaced(*from, *to, steps, logarithmic);
+    axis.values =
+        spaced(*from, *to, steps, logarithmic, takes_integers(axis.pointer).value_or(false));
   }
 }
 

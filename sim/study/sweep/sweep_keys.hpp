@@ -40,7 +40,10 @@ inline constexpr std::array kSpacedAxis{
         .required(),
     either("from", kEndForms, "First value.").example("1e-6").required(),
     either("to", kEndForms, "Last value.").example("1e-4").required(),
-    integer("steps", "Number of values.").in(io::between(1, kMostSteps)).example("11").required(),
+    integer("steps", "Number of values; integers are rounded, and each counts once.")
+        .in(io::between(1, kMostSteps))
+        .example("11")
+        .required(),
     word("scale", kAxisScales, "Whether values are equal steps or equal ratios apart.")
         .by_default("linear")};
 

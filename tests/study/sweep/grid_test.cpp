@@ -154,6 +154,9 @@ TEST_CASE("--over: bare numbers are JSON in the SI unit, counts and ranges stay 
   CHECK(over("/cluster/nodes=1,2,8") == "/cluster/nodes [1,2,8]");
   CHECK(over("/cluster/nodes=4:64:x2") == "/cluster/nodes [4,8,16,32,64]");
   CHECK(over("/cluster/nodes=1:9:+4,20") == "/cluster/nodes [1,5,9,20]");
+  CHECK(over("/cluster/nodes=2:9:x1.5") == "/cluster/nodes [2,3,5,7]");
+  CHECK(over("/variability/compute_cv=1:4:x1.5") == "/variability/compute_cv [1,1.5,2.25,3.375]");
+  CHECK(over("/a/b=0.1:0.3:+0.1") == "/a/b [0.1,0.2,0.3]");
   CHECK(over("/a/efficiency=90%,0.5") == "/a/efficiency [0.9,0.5]");
 }
 

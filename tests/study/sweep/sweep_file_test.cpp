@@ -63,6 +63,9 @@ TEST_CASE("sweep file: whole ends give whole values where they are hit") {
   CHECK(values(R"("from": 1, "to": 2, "steps": 3)") == "[1,1.5,2]");
   CHECK(values(R"("from": 1e-6, "to": 1e-4, "steps": 3, "scale": "log")") == "[1e-06,1e-05,1e-04]");
   CHECK(values(R"("from": 5, "to": 7, "steps": 1)") == "[5]");
+  const study::Sweep sweep = parse(
+      R"("axes": [{"field": "/cluster/nodes", "from": 4, "to": 8, "steps": 7, "scale": "log"}])");
+  CHECK(io::compact(io::Json(io::Array(sweep.grid.axes[0].values))) == "[4,5,6,7,8]");
 }
 
 TEST_CASE("sweep file: every problem is named with its place") {
