@@ -90,15 +90,15 @@ void set_communication(const ScenarioProgram& made, const OperationTimes& times,
 // The same of exchanges that workers enter one by one, without waiting for the last worker.
 double own_exchange_seconds(const ScenarioProgram& made) {
   const Program& program = made.program;
-  double seconds = 0;
-  for (const Operation& each : std::span(program.operations).first(program.iteration_size())) {
-    seconds += each.type == programs::OperationType::exchange ? each.duration_s() : 0;
-  }
   double sum = 0;
-  for (std::int64_t t = made.window.from; t < made.window.to; ++t) {
-    sum += made.factors.exchange[static_cast<std::size_t>(t)];
+  for (const std::uint32_t o : made.layout.exchanges) {
+    const Operation& each = program.operations[o];
+    for (std::int64_t t = made.window.from; t < made.window.to; ++t) {
+      sum += each.duration_s() *
+             programs::exchange_factor(program, made.factors, each, t, made.window.to);
+    }
   }
-  return seconds * sum / static_cast<double>(made.window.to - made.window.from);
+  return sum / static_cast<double>(made.window.to - made.window.from);
 }
 
 std::vector<double> marker_ends(const OperationTimes& times, std::int64_t iterations) {

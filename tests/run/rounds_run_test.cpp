@@ -488,4 +488,12 @@ TEST_CASE("rounds: with random times the communication is the mean of the counte
   CHECK(*summary.outer_communication_s == within(seconds, 1e-12));
   CHECK(*summary.communication_s == within(seconds / 2, 1e-12));
   CHECK(*summary.communication_s >= *summary.exposed_communication_s);
+  // Servers are asked once a round, too: nothing hides that of equal workers.
+  const Summary elastic =
+      run_text(scenario_of(layers_with(3, {0.5}),
+                           R"("network": {"latency_s": 1e-5, "bandwidth_Bps": 10})",
+                           R"("algorithm": "easgd", "local_steps": 2, "iterations": 7)",
+                           R"(, "variability": {"exchange_cv": 0.3}, "allow_unusual": true)"))
+          .summary;
+  CHECK(*elastic.communication_s == within(*elastic.exposed_communication_s, 1e-12));
 }
