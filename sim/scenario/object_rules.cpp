@@ -321,6 +321,20 @@ constexpr std::array kPacketRules{
               return sends_by(s, {TransportKind::dlcp, TransportKind::pfabric});
             },
             transport_word},
+    KeyRule{"/cluster/network/packet/mark_packets",
+            "the messages or the background load use dctcp or dlcp, which read marks",
+            [](const Scenario& s) {
+              return sends_by(s, {TransportKind::dctcp, TransportKind::dlcp});
+            },
+            transport_word},
+    KeyRule{"/cluster/network/packet/transport/feedback_packets "
+            "/cluster/network/packet/transport/rate_floor",
+            "rate_control is dctcp or timely",
+            [](const Scenario& s) {
+              return s.cluster.network.packet.options.transport.dlcp.rate_control !=
+                     links::RateControl::none;
+            },
+            "rate_control none"},
     KeyRule{"/cluster/network/packet/drop_packets/protected",
             "it is null, or the messages or the background load use raw, window or reno",
             [](const Scenario& s) {

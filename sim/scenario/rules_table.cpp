@@ -259,6 +259,17 @@ constexpr std::array kRules{
     KeyRule{"/communication/candidates /communication/block_bytes /communication/reduction_mode "
             "/communication/chunking /communication/cost_form",
             kEvaluated, is_evaluated, curve_word},
+    KeyRule{"/communication/element_bytes",
+            "it is 1, or chunking is integer and exchanges are neither measured nor given",
+            [](const Scenario& s) {
+              const collectives::Options& options = s.communication.options;
+              return options.element_bytes == 1 ||
+                     (options.chunking == collectives::Chunking::integer && is_evaluated(s));
+            },
+            [](const Scenario& s) {
+              return is_evaluated(s) ? std::string("chunking real, which cuts anywhere")
+                                     : curve_word(s);
+            }},
     KeyRule{"/communication/reduction_mode",
             "it is overlapped, or ranks add what they receive: there are no servers",
             [](const Scenario& s) {

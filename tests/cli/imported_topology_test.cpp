@@ -37,7 +37,8 @@ study::Result run_on(const std::string& xml, int gpus, const std::string& model 
       R"(", "network": {"model": ")" + model + R"("}},
       "training": {"iterations": )" +
       std::to_string(kIterations) +
-      R"(}, "communication": {"collective": "ring", "schedule": "single", "element_bytes": 4}})");
+      R"(}, "communication": {"collective": "ring", "schedule": "single", "element_bytes": )" +
+      (model == "alpha_beta" ? "null" : "4") + "}}");
 }
 
 std::map<std::string, double> bytes_by_link(const study::Result& result) {

@@ -52,7 +52,7 @@ APPLIES = {
     "/communication/block_bytes": lambda d: d["collective"] in ("lp", "double_binary_tree"),
     "/communication/reduction_mode": lambda d: collective(d),
     "/communication/chunking": lambda d: collective(d),
-    "/communication/element_bytes": lambda d: collective(d),
+    "/communication/element_bytes": lambda d: collective(d) and d["level"] in NETWORKS,
     "/communication/cost_form": lambda d: d["collective"] in ("mst", "be", "lp", "double_binary_tree"),
     "/communication/ring_startup": lambda d: d["collective"] in ("-", "ring") and collective(d),
     "/communication/lp_last_hop": lambda d: d["collective"] == "lp",

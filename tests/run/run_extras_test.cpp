@@ -43,7 +43,7 @@ std::string text_of(const Case& c) {
          R"("latency_s": 2e-5, "bandwidth_Bps": 1.25e9, "reduction_Bps": 1e10}},
       "training": {)" +
          c.training + R"("iterations": 8}, "communication": {)" + c.communication +
-         R"("element_bytes": 4}, "variability": {)" + c.variability + R"("exchange_cv": 0}})";
+         R"("element_bytes": null}, "variability": {)" + c.variability + R"("exchange_cv": 0}})";
 }
 
 study::Result run_case(const Case& c) { return study::testing::run_text(text_of(c)); }

@@ -204,6 +204,14 @@ TEST_CASE("meaning: keys of simulated networks that nothing reads beside the oth
         at + "control_bytes: control_bytes has no meaning for transport dctcp");
   CHECK(packets(R"("control_bytes": 80, "transport": "dlcp")") == "");
   CHECK(packets(R"("control_bytes": 80, "transport": "pfabric")") == "");
+  CHECK(packets(R"("mark_packets": 9, "transport": "reno")") ==
+        at + "mark_packets: mark_packets has no meaning for transport reno");
+  CHECK(packets(R"("mark_packets": 9, "transport": "dlcp")") == "");
+  CHECK(packets(R"("transport": {"kind": "dlcp", "rate_control": "none", "rate_floor": 0.5})") ==
+        at + "transport/rate_floor: rate_floor has no meaning for rate_control none");
+  CHECK(problem({.communication = R"("chunking": "real", "element_bytes": 4)"}) ==
+        "test.json: /communication/element_bytes: element_bytes has no meaning for chunking real, "
+        "which cuts anywhere");
   CHECK(packets(R"("drop_packets": {"protected": 9}, "transport": "dctcp")") ==
         at + "drop_packets/protected: protected has no meaning for transport dctcp");
   CHECK(packets(R"("drop_packets": {"protected": 9}, "transport": "reno")") == "");

@@ -146,7 +146,9 @@ double time_with(const Collective& together, const Blocks& blocks) {
 // A + B m + C / m it falls, then rises.
 Blocks search_doubling(const Collective& together, double stream) {
   Collective whole = together;
-  whole.options.chunking = Chunking::integer;
+  if (std::exchange(whole.options.chunking, Chunking::integer) == Chunking::real) {
+    whole.options.element_bytes = 1;
+  }
   Blocks best = split(whole.options, stream, 1);
   double best_s = time_with(together, best);
   const std::int64_t most = most_whole_blocks(stream);
