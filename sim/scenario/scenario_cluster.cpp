@@ -228,13 +228,18 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
   if (!network.profile) {
     return; // could not be read
   }
+  const links::NetworkProfile& profile = *network.profile;
   // A latency, delay or bandwidth given beside the calibration wins over its curves, too.
-  if (!calibrated && (is_given(tree, kNetworkPointer<&Network::latency_s>) ||
-                      is_given(tree, kNetworkPointer<&Network::delay_s>) ||
-                      is_given(tree, kNetworkPointer<&Network::bandwidth_Bps>))) {
+  const bool latency = is_given(tree, kNetworkPointer<&Network::latency_s>);
+  const bool rate = is_given(tree, kNetworkPointer<&Network::bandwidth_Bps>);
+  if (!calibrated && (latency || rate || is_given(tree, kNetworkPointer<&Network::delay_s>))) {
+    if (!(latency && rate) && scenario.cluster.nodes > 1 &&
+        !(network_link(profile).per_byte_s > 0)) {
+      context.problems.add(*place, "gives measured curves alone: beside latency_s or bandwidth_Bps "
+                                   "the other one is needed, too");
+    }
     return;
   }
-  const links::NetworkProfile& profile = *network.profile;
   const std::string_view wanted =
       calibrated ? "" : collectives::name(scenario.communication.collective);
   const links::CollectiveCurve* best =

@@ -81,6 +81,8 @@ TEST_CASE("other numbers of ranks and other algorithms have no curve") {
   CHECK(problem_of(text(4, "v100-10gbe", "ring")) ==
         "test.json: /cluster/network/calibration: gives measured curves but no latency and "
         "bandwidth; use collective calibrated");
+  CHECK(problem_of(text(4, R"(v100-10gbe", "latency_s": 1e-5, "model": "alpha_beta)", "ring"))
+            .find("the other one is needed, too") != std::string::npos);
   CHECK(problem_of(text(4, "allgather-1gbe", "calibrated")) ==
         "test.json: /cluster/network/calibration: no allreduce curve of 16 ranks");
 }
