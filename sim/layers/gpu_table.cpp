@@ -292,6 +292,12 @@ bool may_be_same_gpu(std::string_view a, std::string_view b) {
   return one.empty() || other.empty() || one == other || within(one, other) || within(other, one);
 }
 
+bool may_be_other_gpu(std::string_view recorded, std::string_view other) {
+  return !recorded.empty() &&
+         (!may_be_same_gpu(recorded, other) ||
+          (part_name(recorded).part.empty() && !part_name(other).part.empty()));
+}
+
 bool has_attention(const ModelTable& table) { return has_kind(table, "attention"); }
 bool estimates_compared(const ModelTable& table) { return has_attention(table) && !table.image; }
 bool has_experts(const ModelTable& table) { return has_kind(table, "experts"); }

@@ -88,6 +88,10 @@ struct PartName {
 // Whether the names of two GPUs may mean the same one; true where one of them names no part.
 [[nodiscard]] bool may_be_same_gpu(std::string_view a, std::string_view b);
 
+// Whether a GPU that a profiler called `recorded` is not known to be `other`: a name without a part
+// ("AMD Radeon Graphics") tells none. False where nothing was recorded.
+[[nodiscard]] bool may_be_other_gpu(std::string_view recorded, std::string_view other);
+
 // Estimates the compute time of a model on a named GPU from its layer table, without a trace
 // (INP 3). Times are in seconds. A micro-batch has b sequences of S tokens, T = b S in all; M, N
 // and K are the dimensions of a matrix product, d = h the width of the model and V the words of its

@@ -177,8 +177,10 @@ void warn_of_other_gpu(Scenario& scenario) {
   const auto& estimate = scenario.workload_source.profile.estimate;
   const std::string timed = estimate ? std::string(estimate->gpu->name) : scenario.workload.device;
   const auto& node = scenario.cluster.node;
-  if (node && !layers::may_be_same_gpu(timed, node->gpu)) {
-    scenario.warnings.push_back("the times of layers are those of " + timed + ", but " +
+  if (node && layers::may_be_other_gpu(timed, node->gpu)) {
+    const bool unknown = layers::part_name(timed).part.empty();
+    scenario.warnings.push_back("the times of layers are those of " + timed +
+                                (unknown ? ", whose model is unknown, but " : ", but ") +
                                 node->written + " has " + node->gpu);
   }
 }

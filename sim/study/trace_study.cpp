@@ -341,7 +341,7 @@ std::optional<TraceMachine> machine_of(const layers::Trace& trace, const std::st
   const std::int64_t ranks = trace.ranks.value_or(1);
   const auto& type = files.node(io::Json(machine.node_type));
   const std::string recorded = trace.device.value_or("");
-  machine.other_gpu = layers::may_be_same_gpu(recorded, type.gpu) ? "" : recorded;
+  machine.other_gpu = layers::may_be_other_gpu(recorded, type.gpu) ? recorded : "";
   const std::int64_t most = type.node.gpus;
   machine.gpus_per_node = std::min(ranks, most);
   machine.nodes = ranks / machine.gpus_per_node;

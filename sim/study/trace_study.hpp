@@ -71,7 +71,7 @@ struct TraceGap {
 struct TraceMachine {
   std::string node_type; // a shipped node type, or a file
   std::int64_t nodes = 1, gpus_per_node = 1;
-  std::string other_gpu{}; // that of the trace, where the node type has another one; "" = the same
+  std::string other_gpu{};         // that of the trace, where the node type may have another one
   std::vector<std::string> others; // further node types with the same GPU
   [[nodiscard]] std::int64_t gpus() const { return nodes * gpus_per_node; }
 };

@@ -272,4 +272,7 @@ TEST_CASE("gpus: names that may mean the same part") {
   CHECK_FALSE(may_be_same_gpu("h100", "NVIDIA A100 SXM4"));
   CHECK_FALSE(may_be_same_gpu("NVIDIA A10", "NVIDIA A100 SXM4"));
   CHECK_FALSE(may_be_same_gpu("l40s", "NVIDIA L4"));
+  CHECK(may_be_other_gpu("AMD Radeon Graphics", "NVIDIA H100 SXM5"));
+  CHECK_FALSE(may_be_other_gpu("AMD Radeon Graphics", "GPU on PCIe 3.0"));
+  CHECK_FALSE(may_be_other_gpu("", "NVIDIA H100 SXM5"));
 }
