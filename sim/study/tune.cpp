@@ -353,7 +353,8 @@ io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning) {
       {"curve", io::write_each(tuning.curve, tree_of)},
       {"references", std::move(references)},
   });
-  io::set_members<&Tuning::tolerance, &Tuning::exact, &Tuning::warnings>(tuning, tree);
+  io::set_members<&Tuning::tolerance, &Tuning::exact, &Tuning::near_default, &Tuning::warnings>(
+      tuning, tree);
   write_gain(tuning.gain, tree);
   if (tuning.range) {
     tree.set("latency_range",

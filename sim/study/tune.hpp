@@ -95,9 +95,9 @@ struct Tuning {
 // the knob density, if the run with one entry fails.
 [[nodiscard]] Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
                           const SweepOptions& options);
-// The object that `tune --json` prints: knob, best, curve, references, tolerance, exact, gain,
-// gain_low and gain_high under typical conditions, published_error, advice, warnings, latency_range
-// if there is one and, for the knob density only, baseline.
+// The object that `tune --json` prints: knob, best, curve, references, tolerance, exact,
+// near_default, gain, gain_low and gain_high under typical conditions, published_error, advice,
+// warnings, latency_range if there is one and, for the knob density only, baseline.
 [[nodiscard]] io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning);
 
 // The largest density at which training with a sparse exchange is at least as fast as dense
