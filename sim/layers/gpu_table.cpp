@@ -15,9 +15,8 @@ constexpr double kMiB = 1 << 20;
 // were measured); memory bandwidth of v100 and a100-80: cli99/llm-analysis. Sizes of memory:
 // a100, h100 and l40s as nvidia-smi reports them (modal-labs/modal-client pull request 2797), b200
 // and rtx4090 as PyTorch does (pytorch/ao pull request 4002, 3DTopia/Phidias-Diffusion issue 8),
-// mi250 as rocminfo (ROCm/rocm_smi_lib issue 160), all others data sheets; v100 comes with 16 and
-// 32 GB. Fractions of v100, mi250, l40s and rtx4090 are assumed. A card of type MI250 has two dies,
-// each of which is a GPU to programs: half of 362.1 TFLOP/s and of 3276.8 GB/s.
+// all others data sheets; v100 comes with 16 and 32 GB. Fractions of v100, mi250, l40s and
+// rtx4090 are assumed.
 constexpr std::array kGpus{
     Gpu{"v100", {125e12}, {0.90e12}, 16e9, 0.80, GpuFamily::other, false, false},
     Gpu{"a100-40", {312e12}, {1.555e12}, 40960 * kMiB, 0.869, GpuFamily::ampere, true, false},
@@ -26,7 +25,8 @@ constexpr std::array kGpus{
     Gpu{"h200", {989e12}, {4.80e12}, 141e9, 0.803, GpuFamily::hopper, true, true},
     Gpu{"b200", {2250e12}, {8.00e12}, 178.35 * 1024 * kMiB, 0.776, GpuFamily::other, true, true},
     Gpu{"b300", {2250e12}, {8.00e12}, 288e9, 0.786, GpuFamily::other, true, true},
-    Gpu{"mi250", {181.05e12}, {1.6384e12}, 65520 * kMiB, 0.50, GpuFamily::other, true, false},
+    Gpu{"mi250", {362e12}, {3.28e12}, 128e9, 0.50, GpuFamily::other, true, false},
+    Gpu{"mi250-gcd", {181e12}, {1.64e12}, 64e9, 0.50, GpuFamily::other, true, false},
     Gpu{"mi300x", {1300e12}, {5.30e12}, 192e9, 0.514, GpuFamily::other, true, true},
     Gpu{"l40s", {362e12}, {0.864e12}, 46068 * kMiB, 0.80, GpuFamily::other, true, true},
     Gpu{"rtx4090", {165e12}, {1.008e12}, 23.64 * 1024 * kMiB, 0.80, GpuFamily::other, true, true},

@@ -71,7 +71,8 @@ struct Gpu {
   }
 };
 
-// All GPUs, and their names. mi250 is one of the two dies of a card, as in node type mi250x8.
+// All GPUs, and their names. mi250 is the whole card with both dies, mi250-gcd one of them, which
+// programs take for a GPU.
 [[nodiscard]] std::span<const Gpu> gpus();
 [[nodiscard]] std::vector<std::string_view> gpu_words();
 // The GPU of this name; null if it is unknown.

@@ -103,7 +103,8 @@ inline constexpr std::array kWorkload{
         .example(R"({"flops_Ps": 2e13, "utilization": 0.5})"),
     word("gpu", layers::gpu_words,
          "GPU for which the times of a model's layers are estimated, from its peak, its memory "
-         "bandwidth and what matrix products reach; mi250 is one of the two dies of a card.")
+         "bandwidth and what matrix products reach. mi250 is a card of two dies, mi250-gcd one of "
+         "them, as node type mi250x8 counts GPUs.")
         .example(R"("h100")"),
     word("dtype", layers::kPrecisions,
          "Number format of the matrix products of the estimate; everything else stays in 16 bits. "
