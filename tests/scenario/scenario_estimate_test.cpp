@@ -72,8 +72,8 @@ TEST_CASE("what an estimate refuses") {
   const std::string conv = R"("model": "resnet50", "gpu": "a100-80", "batch_size": 64)";
   CHECK(problem_of(estimate_text(conv)) ==
         "test.json: /workload/gpu: resnet50 has no attention, and estimates of such networks were "
-        "not compared with measured steps; import a trace, give measured_step, or set "
-        "accept_estimate");
+        "not compared with measured steps; import a trace, give measured_step, or accept "
+        "the estimate (accept_estimate, --accept-estimate)");
   const Scenario accepted = scenario(estimate_text(conv + R"(, "accept_estimate": true)"));
   CHECK(accepted.workload.interval->low == 0.6);
   CHECK_FALSE(accepted.workload.interval->validated);
