@@ -65,7 +65,6 @@ bool has_measured_times(const Scenario& s) {
   return s.workload_source.profile.measured.has_value();
 }
 bool has_gpu_times(const Scenario& s) { return s.workload_source.profile.estimate.has_value(); }
-constexpr const char* kGpuWord = "times of a gpu";
 
 bool is_collnet(const Scenario& s) { return s.communication.collective == collectives::kCollnet; }
 bool may_add_in_node(const Scenario& s) {
@@ -121,9 +120,8 @@ constexpr std::array kObjectRules{
               return !is_simulated(s) && (!has_curve(s) || s.communication.question);
             },
             [](const Scenario& s) {
-              return is_simulated(s)
-                         ? "network model " + std::string(kNetworkModels[s.cluster.network.model])
-                         : std::string("times of messages that are read from a curve");
+              return is_simulated(s) ? model_word(s)
+                                     : std::string("times of messages that are read from a curve");
             }},
     KeyRule{"/training/gradient_lifetime",
             "nothing else keeps gradients: micro-batches, sharding, views of buckets, algorithms "
@@ -256,15 +254,13 @@ constexpr std::array kObjectRules{
             "one server"},
     KeyRule{"/workload/layer_overhead_s", "the times are not measured",
             [](const Scenario& s) { return !has_measured_times(s); }, "measured times"},
-    KeyRule{"/workload/layer_overhead_s", "no gpu is given",
-            [](const Scenario& s) { return !has_gpu_times(s); }, kGpuWord},
     KeyRule{"/workload/backward_factor", "no measured forward_s and backward_s are given",
             [](const Scenario& s) {
               return !has_measured_times(s) || s.workload_source.measured_compute;
             },
             "measured forward_s and backward_s"},
-    KeyRule{"/workload/backward_factor", "no gpu is given",
-            [](const Scenario& s) { return !has_gpu_times(s); }, kGpuWord},
+    KeyRule{"/workload/layer_overhead_s /workload/backward_factor", "no gpu is given",
+            [](const Scenario& s) { return !has_gpu_times(s); }, "times of a gpu"},
     KeyRule{"/workload/dtype /workload/recompute /workload/accept_estimate /workload/measured_step",
             "a gpu is given", has_gpu_times, "a workload without a gpu"},
 };
@@ -272,9 +268,8 @@ constexpr std::array kObjectRules{
 using links::TransportKind;
 
 bool is_no_flow(const Scenario& s) { return s.cluster.network.model != NetworkModel::flow; }
-TransportKind transport_of(const Scenario& s) {
-  return s.cluster.network.packet.options.transport.kind;
-}
+const auto& options_of(const Scenario& s) { return s.cluster.network.packet.options; }
+TransportKind transport_of(const Scenario& s) { return options_of(s).transport.kind; }
 
 // Transports without acknowledgements send no packets of that size.
 bool acknowledges(TransportKind kind) {
@@ -331,14 +326,13 @@ constexpr std::array kPacketRules{
             "/cluster/network/packet/transport/rate_floor",
             "rate_control is dctcp or timely",
             [](const Scenario& s) {
-              return s.cluster.network.packet.options.transport.dlcp.rate_control !=
-                     links::RateControl::none;
+              return options_of(s).transport.dlcp.rate_control != links::RateControl::none;
             },
             "rate_control none"},
     KeyRule{"/cluster/network/packet/drop_packets/protected",
             "it is null, or the messages or the background load use raw, window or reno",
             [](const Scenario& s) {
-              const auto& given = s.cluster.network.packet.options.drop_protected;
+              const auto& given = options_of(s).drop_protected;
               return !given || *given == links::kNoThreshold ||
                      sends_by(s, {TransportKind::raw, TransportKind::window, TransportKind::reno});
             },
@@ -352,23 +346,20 @@ constexpr std::array kPacketRules{
                  (!has_units(s.training.sharding) && !only_adds(s));
         },
         [](const Scenario& s) {
-          return only_adds(s) ? std::string("collective recursive_doubling, which only adds")
-                              : "sharding " +
-                                    std::string(kShardingStrategies[s.training.sharding.strategy]) +
-                                    ", where no earlier values stand in for lost ones";
+          return only_adds(s)
+                     ? std::string("collective recursive_doubling, which only adds")
+                     : sharding_word(s) + ", where no earlier values stand in for lost ones";
         }},
     KeyRule{"/cluster/network/packet/queues", "the transport is dlcp",
             [](const Scenario& s) { return transport_of(s) == TransportKind::dlcp; },
             transport_word},
     KeyRule{"/cluster/network/packet/spray_offset", "load_balancing is spray_round_robin",
             [](const Scenario& s) {
-              return s.cluster.network.packet.options.load_balancing ==
-                     links::LoadBalancing::spray_round_robin;
+              return options_of(s).load_balancing == links::LoadBalancing::spray_round_robin;
             },
             [](const Scenario& s) {
               return "load_balancing " +
-                     std::string(
-                         links::kLoadBalancings[s.cluster.network.packet.options.load_balancing]);
+                     std::string(links::kLoadBalancings[options_of(s).load_balancing]);
             }},
     KeyRule{"/cluster/network/packet/header_bytes /cluster/network/packet/mtu_wire_bytes",
             "the network model is packet, or flow with count_headers or a loss bound",
