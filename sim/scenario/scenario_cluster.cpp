@@ -297,6 +297,13 @@ void add_profile_warnings(Scenario& scenario) {
   const bool sparse =
       collectives::row(compression.method).kind == collectives::CompressionKind::sparse;
   const std::int64_t ranks = scenario.cluster.ranks();
+  if (scenario.communication.calibrated && ranks > 1 && is_compressed(scenario) &&
+      !scenario.cluster.network.curve) {
+    scenario.warnings.push_back(fmt::format(
+        "collective calibrated: curves are measured for dense gradients; messages of {} "
+        "take latency and bandwidth",
+        collectives::row(compression.method).name));
+  }
   if (auto failed = links::grade_warning(profile)) {
     scenario.warnings.insert(scenario.warnings.begin(), std::move(*failed)); // the first to be read
   }

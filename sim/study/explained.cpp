@@ -305,8 +305,9 @@ std::string measured_sentence(const Explained& explained) {
   const std::string gap =
       "The measured step of " + length + " is " + base::readable_seconds(std::abs(measured.gap_s));
   if (!(measured.gap_s > 0)) {
-    return measured.gap_s < 0 ? gap + " shorter than that, which no cause of longer steps explains."
-                              : "The measured step is as long as that.";
+    return measured.gap_s < 0
+               ? gap + " shorter than predicted, which no cause of longer steps explains."
+               : "The measured step is as long as that.";
   }
   if (measured.causes.empty()) {
     return gap + " longer, and none of the causes tried explains it.";

@@ -158,7 +158,7 @@ class Explain(unittest.TestCase):
         shorter = explained(file, "--measured", f"{0.5 * step}s")
         [rest] = shorter["gap"]
         self.assertAlmostEqual(rest["seconds"], -0.5 * step)
-        self.assertIn("ms shorter than that", shorter["sentences"][-1])
+        self.assertIn("ms shorter than predicted", shorter["sentences"][-1])
 
     def test_the_program_of_a_scenario_runs_as_the_scenario_does(self):
         done = stepsim("program", "examples/two-layers.scenario.json")

@@ -136,8 +136,8 @@ TEST_CASE("estimate: every GPU by its row, one layer of each kind by its formula
     CHECK(times.interval.high == row.high);
     CHECK(times.interval.validated == (row.low > 0.6));
   }
-  CHECK(gpus().size() == 11);
-  CHECK(gpu_words().size() == 11);
+  CHECK(gpus().size() == 12);
+  CHECK(gpu_words().size() == 12);
   CHECK(find_gpu("k80") == nullptr);
 }
 

@@ -40,6 +40,21 @@ TEST_CASE("collective calibrated takes the library's curve of exactly these rank
         within(9.75367204301171e-5 + 3.0568230536676206e-10 * kBytes, 1e-9));
 }
 
+TEST_CASE("a warning says that encoded messages take the links of a calibration, not its curve") {
+  const auto warns = [](const char* compression) {
+    io::Json tree = io::parse_json(text(1, "h100x8", "calibrated"), "test.json");
+    io::assign(tree, "/cluster/gpus_per_node", 8);
+    io::assign(tree, "/cluster/intra_network",
+               io::Object{{"latency_s", 1e-6}, {"bandwidth_Bps", 1e11}});
+    io::assign(tree, "/communication/compression", compression);
+    return std::ranges::any_of(run_text(io::compact(tree)).warnings, [](const std::string& text) {
+      return text.starts_with("collective calibrated: curves are measured for dense gradients");
+    });
+  };
+  CHECK_FALSE(warns("fp16")); // dense ones of half the bytes
+  CHECK(warns("quantize8"));
+}
+
 TEST_CASE("the resolved scenario of a measured curve gives the same time again") {
   const Result first = run_text(text(4, "v100-10gbe", "calibrated"));
   const Result second = run_text(io::pretty(scenario_tree(*first.scenario)));
