@@ -111,19 +111,22 @@ BatchItems batch_items(const Problem& problem) {
   BatchItems items;
   items.channel_free_s = problem.channel_free.value;
   items.last_ready_s = problem.items.back().ready.value;
+  items.ready_s.resize(problem.items.size());
+  items.bytes.resize(problem.items.size());
+  items.prefix_bytes.resize(problem.items.size() + 1);
   std::int64_t sum = 0;
-  for (std::vector<double>* each : {&items.ready_s, &items.bytes, &items.prefix_bytes}) {
-    each->reserve(problem.items.size() + 1);
-  }
-  items.prefix_bytes.push_back(0);
+  std::size_t count = 0;
   for (const Item& item : problem.items) {
     if (item.bytes.value > 0) {
       sum += item.bytes.value;
-      items.ready_s.push_back(item.ready.value);
-      items.bytes.push_back(static_cast<double>(item.bytes.value));
-      items.prefix_bytes.push_back(static_cast<double>(sum));
+      items.ready_s[count] = item.ready.value;
+      items.bytes[count] = static_cast<double>(item.bytes.value);
+      items.prefix_bytes[++count] = static_cast<double>(sum);
     }
   }
+  items.ready_s.resize(count);
+  items.bytes.resize(count);
+  items.prefix_bytes.resize(count + 1);
   return items;
 }
 

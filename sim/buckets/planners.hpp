@@ -79,6 +79,10 @@ struct Planner {
   }
   // Whether the planner reads the option `key`.
   [[nodiscard]] bool has(std::string_view key) const;
+  // Whether the buckets depend on the cost of messages with these options.
+  [[nodiscard]] bool plans_by_cost(const ScheduleOptions& options) const {
+    return reads_cost && (schedule != Schedule::horovod || options.blocking);
+  }
   // Whether several messages may be under way at once: with asc_wfbp always, with others that have
   // the option `concurrency` where it is above 1.
   [[nodiscard]] bool shares_channel(const ScheduleOptions& options) const;

@@ -59,18 +59,37 @@ namespace {
 template <class Find>
 std::optional<FastestMerge> fastest_of(std::span<const buckets::Schedule> tried, Find find) {
   constexpr double kEqual = 1 - 1e-12;
-  FastestMerge best{.period_s = std::numeric_limits<double>::infinity()};
+  FastestMerge best{.merge = tried.front(), .period_s = std::numeric_limits<double>::infinity()};
   for (const buckets::Schedule merge : tried) {
     const double limit = best.period_s * kEqual;
     const std::optional<double> period_s = find(merge, limit);
     if (!period_s) {
       return std::nullopt;
     }
-    if (merge == tried.front() || *period_s < limit) {
+    if (*period_s < limit) {
       best = {.merge = merge, .period_s = *period_s};
     }
   }
   return best;
+}
+
+// The same by the periods of a step: only those near the least estimate are found to the last bit.
+std::optional<FastestMerge> fastest_of(std::span<const buckets::Schedule> tried, StepPeriod& step) {
+  constexpr double kNear = 1 + 1e-9;
+  std::vector<double> estimates;
+  double least_s = std::numeric_limits<double>::infinity();
+  for (const buckets::Schedule merge : tried) {
+    const std::optional<double> period_s = step.estimate(merge, least_s);
+    if (!period_s) {
+      return std::nullopt;
+    }
+    estimates.push_back(*period_s);
+    least_s = std::min(least_s, *period_s > 0 ? *period_s : least_s);
+  }
+  auto estimate = estimates.begin();
+  return fastest_of(tried, [&](buckets::Schedule merge, double limit) {
+    return *estimate++ < least_s * kNear ? step(merge, limit) : limit;
+  });
 }
 
 } // namespace
@@ -86,8 +105,8 @@ FastestMerge fastest_merge(const Scenario& scenario, ProgramMemory* memory) {
   }
   if (StepPeriod::is_for(scenario)) {
     StepMemory own;
-    StepPeriod step(scenario, memory != nullptr ? memory->step : own);
-    if (const auto fastest = fastest_of(merges, std::ref(step))) {
+    StepPeriod step(scenario, memory != nullptr ? *memory->step : own);
+    if (const auto fastest = fastest_of(merges, step)) {
       return *fastest;
     }
   }

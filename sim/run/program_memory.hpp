@@ -8,6 +8,7 @@
 #include "run/verdict.hpp"
 
 #include <map>
+#include <memory>
 
 namespace stepsim::study {
 
@@ -24,6 +25,7 @@ struct StepMemory {
   struct Groups {
     buckets::Plan plan{};
     std::vector<std::uint32_t> alike{}; // of a plan that is kept, else empty: alike()
+    bool planned = false;               // the plan is that of the present computing and costs
     bool in_line = false; // kept: groups wait for their gradients and for those before them alone
     bool laid = false;    // what follows is that of the plan
     std::vector<double> backward_s{};           // of merged layers
@@ -46,13 +48,18 @@ public:
   // All must outlive the object. `timed`, if not null, has the buckets of a planner that reads no
   // cost, whose exchanges take as long. Throws as check_range() does.
   StepPeriod(const Scenario& scenario, StepMemory& memory, const ScenarioProgram* timed = nullptr);
+  // The period with the buckets of a schedule but for rounding; infinity where no merge is faster
+  // than the one with the period `limit`, 0 where every message has to be timed, and empty if the
+  // step is not plain.
+  [[nodiscard]] std::optional<double> estimate(buckets::Schedule merge, double limit);
   // The period with the buckets of a schedule, or some number that is not below `limit` where it is
   // not below either; empty if the step is not plain.
   [[nodiscard]] std::optional<double>
   operator()(buckets::Schedule merge, double limit = std::numeric_limits<double>::infinity());
 
 private:
-  [[nodiscard]] double least(const buckets::Plan& plan) const;
+  [[nodiscard]] double estimate(const buckets::Plan& plan, double slowdown, double limit) const;
+  [[nodiscard]] bool begins_behind_all(const buckets::Plan& plan) const;
   [[nodiscard]] bool is_best() const;
   void plan(buckets::Schedule merge, StepMemory::Groups& groups) const;
   [[nodiscard]] bool lay(StepMemory::Groups& groups) const;
@@ -79,8 +86,9 @@ struct ProgramMemory {
   std::optional<double> single_s;               // a step of one worker alone
   std::optional<MemoryParts> parts{};           // bytes of a worker
   std::optional<std::vector<double>> compute_s; // of each worker where they vary
-  StepMemory step{};                            // of runs without a program
-  std::vector<ProgramMemory> merges{};          // of the runs of fastest_merge()
+  // Of runs without a program; that of another one if both compute as fast.
+  std::shared_ptr<StepMemory> step = std::make_shared<StepMemory>();
+  std::vector<ProgramMemory> merges{}; // of the runs of fastest_merge()
   // Of the runs that a compressed one is compared with.
   std::vector<ProgramMemory> dense{};
   std::optional<Scenario> dense_scenario{};

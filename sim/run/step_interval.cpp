@@ -50,9 +50,14 @@ void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary
       if (!run.scenario) {
         run.scenario = scenario;
       }
-      return move_factor(scenario, factor, deviations, *run.scenario)
-                 ? period_of(*run.scenario, &run.memory, memory)
-                 : middle;
+      if (!move_factor(scenario, factor, deviations, *run.scenario)) {
+        return middle;
+      }
+      const bool as_fast = run.scenario->conditions.computing == scenario.conditions.computing;
+      if (memory != nullptr && as_fast != (run.memory.step == memory->step)) {
+        run.memory.step = as_fast ? memory->step : std::make_shared<StepMemory>();
+      }
+      return period_of(*run.scenario, &run.memory, memory);
     };
     if (scenario.conditions.factors[place].tau > 0) {
       add(kFactors[factor], moved_s(2 * place, 1), moved_s(2 * place + 1, -1));

@@ -3,6 +3,7 @@
 #include "run/program_memory.hpp"
 
 #include <numeric>
+#include <ranges>
 
 #include "programs/event_pass.hpp"
 #include "run/group_exchange.hpp"
@@ -15,6 +16,21 @@ namespace {
 
 double slowdown_of(const Scenario& scenario, programs::Kind kind) {
   return scenario.training.overlap.compute[static_cast<std::size_t>(kind)];
+}
+
+// Whether both costs are the same a + b m.
+bool same_line(const buckets::Cost& one, const buckets::Cost& other) {
+  const auto* a = std::get_if<buckets::LinearCost>(&one.base);
+  const auto* b = std::get_if<buckets::LinearCost>(&other.base);
+  return a != nullptr && b != nullptr && one.is_linear() && other.is_linear() &&
+         a->startup_s == b->startup_s && a->per_byte_s == b->per_byte_s;
+}
+
+// Whether both plans send the same items at the same times.
+bool same_groups(const buckets::Plan& one, const buckets::Plan& other) {
+  return std::ranges::equal(one.groups, other.groups, [](const auto& a, const auto& b) {
+    return a.ready == b.ready && a.items == b.items;
+  });
 }
 
 } // namespace
@@ -37,12 +53,13 @@ StepPeriod::StepPeriod(const Scenario& scenario, StepMemory& memory, const Scena
     : scenario_(scenario), memory_(memory), timed_(timed) {
   buckets::Problem& problem = memory.problem;
   const bool fresh = problem.items.empty();
+  const bool moved = fresh || memory.computing != scenario.conditions.computing;
   if (fresh) {
     problem.items = merge_items(scenario);
     memory.has_empty = std::ranges::any_of(
         problem.items, [](const buckets::Item& item) { return item.bytes.value == 0; });
   }
-  if (fresh || memory.computing != scenario.conditions.computing) {
+  if (moved) {
     memory.ends = scenario.workload.backward_ends();
     if (!fresh) {
       move_items(scenario, memory.ends, problem.items);
@@ -52,27 +69,45 @@ StepPeriod::StepPeriod(const Scenario& scenario, StepMemory& memory, const Scena
       memory.forward_s += layer.forward.value;
     }
     memory.computing = scenario.conditions.computing;
-    for (auto& [merge, groups] : memory.groups) {
-      groups.laid = false;
-    }
   }
+  bool costs_alike = timed != nullptr;
   if (timed == nullptr) {
     costs_.emplace(scenario, measured_curve(scenario));
     line_ = costs_->line();
-    problem.cost = planned_cost(scenario);
+    buckets::Cost cost = planned_cost(scenario);
+    costs_alike = same_line(cost, problem.cost);
+    problem.cost = std::move(cost);
     check_range(problem);
+  }
+  for (auto& [merge, groups] : memory.groups) {
+    groups.planned = groups.planned && !moved &&
+                     (costs_alike || !buckets::planner(merge).plans_by_cost(
+                                         scenario.communication.schedule_options));
+    groups.laid = groups.laid && !moved;
   }
 }
 
-// The end if nothing slowed computing, which is no later; 0 where exchanges have no line.
-double StepPeriod::least(const buckets::Plan& plan) const {
-  const double begin = scenario_.training.update.value + memory_.forward_s;
-  double end = 0;
+// Computing up to the gates of the buckets, which are those of lay() where it merges no layers.
+double StepPeriod::estimate(const buckets::Plan& plan, double slowdown, double limit) const {
+  programs::IdlePass pass;
+  pass.compute(scenario_.training.update.value + memory_.forward_s, 1);
+  const bool copies = scenario_.communication.copy_bandwidth_Bps > 0;
+  double computed = 0; // of the backward
   for (const buckets::Group& group : plan.groups) {
-    end = std::max(end, begin + group.ready.value) +
-          (line_ ? line_->at(static_cast<double>(group.bytes.value)) : 0);
+    const bool waits = group.ready != memory_.problem.items[group.last()].ready;
+    const programs::MessageGate gate =
+        waits ? programs::message_gate(memory_.ends, group.ready.value) : programs::MessageGate{};
+    const double end = waits ? memory_.ends[gate.layer].value : group.ready.value;
+    pass.compute(std::max(0.0, end - computed), slowdown);
+    computed = std::max(computed, end);
+    pass.exchange(pass.now_s() + gate.delay_s, line_->at(static_cast<double>(group.bytes.value)) +
+                                                   (copies ? copy_seconds(scenario_, group) : 0));
+    if (pass.channel_s() > limit) {
+      return pass.channel_s();
+    }
   }
-  return line_ ? end : 0;
+  pass.compute(memory_.ends.front().value - computed, slowdown);
+  return pass.end_s();
 }
 
 // Whether the merge that `optimal` plans is the best one by the times of exchanges. Without a
@@ -90,18 +125,25 @@ bool StepPeriod::is_best() const {
 }
 
 // A planner that reads no costs lets groups wait for their gradients and those before them, or its
-// plan is not kept.
+// plan is kept only while computing stays as it is.
 void StepPeriod::plan(buckets::Schedule merge, StepMemory::Groups& groups) const {
+  if (std::exchange(groups.planned, true)) {
+    return;
+  }
   const bool kept = groups.in_line;
   if (!kept) {
     const buckets::Planner& planner = buckets::planner(merge);
-    groups.plan = planner.run(memory_.problem, scenario_.communication.schedule_options);
-    buckets::count_bytes(memory_.problem, groups.plan);
+    buckets::Plan plan = planner.run(memory_.problem, scenario_.communication.schedule_options);
+    if (same_groups(plan, groups.plan)) {
+      return;
+    }
+    groups.plan = std::move(plan);
     groups.in_line = !planner.reads_cost;
     groups.laid = false;
+    buckets::count_bytes(memory_.problem, groups.plan);
   }
   Seconds ready;
-  for (std::size_t g = 0; groups.in_line && !groups.laid && g < groups.plan.groups.size(); ++g) {
+  for (std::size_t g = 0; groups.in_line && g < groups.plan.groups.size(); ++g) {
     buckets::Group& group = groups.plan.groups[g];
     for (const std::uint32_t item : group.items) {
       ready = std::max(ready, memory_.problem.items[item].ready);
@@ -123,17 +165,11 @@ bool StepPeriod::lay(StepMemory::Groups& groups) const {
   Layer* const of = all.data();
   const buckets::Item* const items = memory_.problem.items.data();
   const std::vector<Seconds>& ends = memory_.ends;
-  const auto last = static_cast<std::uint32_t>(ends.size() - 1);
-  std::uint32_t gate = last; // as message_gate() finds it, from that of the group before
-  Seconds before;
   groups.gates.clear();
   for (const buckets::Group& group : groups.plan.groups) {
     const auto g = static_cast<std::uint32_t>(groups.gates.size());
-    gate = group.ready < before ? last : gate;
-    before = group.ready;
-    for (; gate > 0 && programs::ends_by(ends[gate - 1], before.value); --gate) {}
-    groups.gates.push_back({gate, std::max(0.0, before.value - ends[gate].value)});
-    of[gate].begins = true;
+    groups.gates.push_back(programs::message_gate(ends, group.ready.value));
+    of[groups.gates.back().layer].begins = true;
     for (const std::uint32_t item : group.items) {
       Layer& layer = of[items[item].layer];
       const bool is_first = layer.first > layer.last;
@@ -187,34 +223,45 @@ double StepPeriod::seconds(const StepMemory::Groups& groups, std::size_t place) 
   return startup + (whole - startup);
 }
 
-std::optional<double> StepPeriod::operator()(buckets::Schedule merge, double limit) {
-  using programs::Kind;
-  constexpr double kRounding = 1e-9, kLeastRounding = 3e-13;
-  if (memory_.has_empty || limit <= least_of_all_) {
-    return memory_.has_empty ? std::nullopt : std::optional(limit);
+std::optional<double> StepPeriod::estimate(buckets::Schedule merge, double limit) {
+  constexpr double kLeastRounding = 5e-13, kFar = 1e-8;
+  if (memory_.has_empty) {
+    return std::nullopt;
+  }
+  if (!line_ || limit <= least_of_all_) {
+    return line_ ? std::numeric_limits<double>::infinity() : 0;
   }
   StepMemory::Groups& groups = memory_.groups[merge];
   plan(merge, groups);
+  if (merge == buckets::Schedule::optimal && is_best()) {
+    least_of_all_ = estimate(groups.plan, 1, limit) * (1 + kLeastRounding);
+  }
+  const double slowdown = slowdown_of(scenario_, programs::Kind::backward);
+  return begins_behind_all(groups.plan)
+             ? std::optional(estimate(groups.plan, slowdown, limit * (1 + kFar)))
+             : std::nullopt;
+}
+
+// Whether the next forward waits for the last bucket.
+bool StepPeriod::begins_behind_all(const buckets::Plan& plan) const {
+  return !plan.groups.empty() &&
+         (scenario_.communication.next_forward == programs::NextForward::barrier ||
+          std::ranges::any_of(
+              plan.groups.back().items | std::views::reverse,
+              [&](std::uint32_t item) { return memory_.problem.items[item].layer == 0; }));
+}
+
+std::optional<double> StepPeriod::operator()(buckets::Schedule merge, double limit) {
+  using programs::Kind;
+  if (memory_.has_empty) {
+    return std::nullopt;
+  }
+  StepMemory::Groups& groups = memory_.groups[merge];
+  plan(merge, groups);
+  if (!begins_behind_all(groups.plan) || (!groups.laid && !lay(groups))) {
+    return std::nullopt;
+  }
   const std::size_t count = groups.plan.groups.size();
-  const bool bounded = limit < std::numeric_limits<double>::infinity();
-  const bool optimal = merge == buckets::Schedule::optimal;
-  const double bound = bounded || optimal ? least(groups.plan) : 0;
-  if (bound * (1 - kRounding) >= limit) {
-    return limit;
-  }
-  const auto of_first_layer = [&](std::uint32_t item) {
-    return memory_.problem.items[item].layer == 0;
-  };
-  if (count == 0 || (scenario_.communication.next_forward != programs::NextForward::barrier &&
-                     std::ranges::none_of(groups.plan.groups.back().items, of_first_layer))) {
-    return std::nullopt;
-  }
-  if (!groups.laid && !lay(groups)) {
-    return std::nullopt;
-  }
-  if (optimal && is_best()) {
-    least_of_all_ = bound * (1 - kLeastRounding);
-  }
   programs::IdlePass pass;
   pass.compute(scenario_.training.update.value, slowdown_of(scenario_, Kind::update));
   pass.compute(memory_.forward_s, slowdown_of(scenario_, Kind::forward));
