@@ -61,15 +61,7 @@ bool subadditive(const TableCost& cost, double limit) {
 
 } // namespace
 
-bool Cost::is_linear() const {
-  return std::holds_alternative<LinearCost>(base) && copy_bandwidth_Bps == 0;
-}
-
-double Cost::seconds(double bytes, std::size_t items) const {
-  assert(bytes >= 0 && "a message has no negative size");
-  if (bytes == 0) {
-    return 0;
-  }
+double Cost::any_seconds(double bytes, std::size_t items) const {
   double total = std::visit([bytes](const auto& cost) { return seconds_of(cost, bytes); }, base);
   if (items >= 2 && copy_bandwidth_Bps > 0) {
     total += 4 * bytes / copy_bandwidth_Bps;

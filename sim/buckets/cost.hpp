@@ -7,6 +7,7 @@
 //   CurveCost    any function of bytes, e.g. a collective whose block size depends on m
 // Optional copy bandwidth: a message of two or more items costs 4 m / copy_bandwidth more
 // (MER 4.4).
+#include <cassert>
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -47,9 +48,21 @@ struct Cost {
   double copy_bandwidth_Bps{}; // 0 = no copies
 
   // Whether the cost is a + b m for every message: linear, and without copies.
-  [[nodiscard]] bool is_linear() const;
+  [[nodiscard]] bool is_linear() const {
+    return std::holds_alternative<LinearCost>(base) && copy_bandwidth_Bps == 0;
+  }
   // Returns the seconds of one message of `bytes` made of `items` non-empty items; 0 for 0 bytes.
-  [[nodiscard]] double seconds(double bytes, std::size_t items) const;
+  [[nodiscard]] double seconds(double bytes, std::size_t items) const {
+    assert(bytes >= 0 && "a message has no negative size");
+    if (bytes == 0) {
+      return 0;
+    }
+    const auto* const line = copy_bandwidth_Bps == 0 ? std::get_if<LinearCost>(&base) : nullptr;
+    return line != nullptr ? line->startup_s + line->per_byte_s * bytes : any_seconds(bytes, items);
+  }
+
+private:
+  [[nodiscard]] double any_seconds(double bytes, std::size_t items) const;
 };
 
 struct TableReport { // what making the table monotone changed (MER 4.2, step 1)

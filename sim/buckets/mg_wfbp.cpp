@@ -28,7 +28,7 @@ struct Open {
 };
 
 Plan plan_greedy(const Problem& problem, std::int64_t always_merge_below_elements) {
-  const std::vector<Item>& items = problem.items;
+  const std::span<const Item> items = problem.items;
   const Cost& cost = problem.cost;
   const auto* linear = cost.is_linear() ? std::get_if<LinearCost>(&cost.base) : nullptr;
   Plan plan;

@@ -126,11 +126,15 @@ std::vector<Bucket> plain_buckets(const Scenario& scenario, const buckets::Plan&
 
 double latest_work_end_s(const Program& program, const OperationTimes& times) {
   double latest = programs::latest_marker_end(times, times.iterations - 1);
+  const std::size_t width = times.width();
   // A fifo stream ends no operation before it has ended that of the iteration before.
   for (std::int64_t t = program.only_fifo() ? times.iterations - 1 : 0; t < times.iterations; ++t) {
+    const std::size_t row = times.at(times.row(t), 0, 0);
+    const double later = times.later_s(t);
     for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
-      if (program.operations[o].type != OperationType::delay) {
-        latest = std::max(latest, span_of(times, t, o).second);
+      for (std::size_t at = row + o * width; at < row + (o + 1) * width; ++at) {
+        const bool works = program.operations[o].type != OperationType::delay;
+        latest = works ? std::max(latest, times.end[at] + later) : latest;
       }
     }
   }

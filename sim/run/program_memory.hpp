@@ -70,6 +70,7 @@ private:
   const ScenarioProgram* timed_;
   std::optional<BucketCosts> costs_;      // where nothing is timed yet
   std::optional<collectives::Line> line_; // of an exchange
+  double startup_s_ = 0;                  // of an exchange, as line_startups() has it
   double least_of_all_ = 0;               // no merge into messages of neighbours ends before
 };
 

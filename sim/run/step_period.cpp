@@ -78,6 +78,7 @@ StepPeriod::StepPeriod(const Scenario& scenario, StepMemory& memory, const Scena
     costs_alike = same_line(cost, problem.cost);
     problem.cost = std::move(cost);
     check_range(problem);
+    startup_s_ = line_startups(scenario, problem.cost, std::numeric_limits<double>::max()).first;
   }
   for (auto& [merge, groups] : memory.groups) {
     groups.planned = groups.planned && !moved &&
@@ -218,8 +219,7 @@ double StepPeriod::seconds(const StepMemory::Groups& groups, std::size_t place) 
   const buckets::Group& group = groups.plan.groups[place];
   const double timed = costs_->times(group.bytes).exchange_s();
   const double whole = timed + copy_seconds(scenario_, group);
-  const double startup =
-      std::min(line_startups(scenario_, memory_.problem.cost, timed).first, whole);
+  const double startup = std::min({startup_s_, timed, whole});
   return startup + (whole - startup);
 }
 

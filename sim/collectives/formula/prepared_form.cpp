@@ -7,14 +7,12 @@
 
 namespace stepsim::collectives {
 
-ClosedForm PreparedForm::Candidate::at(double bytes) const {
-  if (const auto* rule = std::get_if<BlockRule>(&form)) {
-    return rule->form(bytes);
+PreparedForm::Answer PreparedForm::Candidate::at(double bytes) const {
+  if (const auto* linear = std::get_if<ClosedForm>(&form)) {
+    return {algorithm, *linear->startup_s + *linear->per_byte_s * bytes, linear->upper_bound};
   }
-  const auto& linear = std::get<ClosedForm>(form);
-  ClosedForm result = linear_form(*linear.startup_s, *linear.per_byte_s, bytes);
-  result.upper_bound = linear.upper_bound;
-  return result;
+  const ClosedForm blocks = std::get<BlockRule>(form).form(bytes);
+  return {algorithm, blocks.seconds, blocks.upper_bound};
 }
 
 Line PreparedForm::Candidate::least_line(double low, double high) const {
@@ -25,21 +23,19 @@ Line PreparedForm::Candidate::least_line(double low, double high) const {
   return {*linear.startup_s, *linear.per_byte_s};
 }
 
-std::pair<const PreparedForm::Candidate*, ClosedForm> PreparedForm::best(double bytes) const {
+std::pair<const PreparedForm::Candidate*, PreparedForm::Answer>
+PreparedForm::best(double bytes) const {
   std::pair best{candidates_.data(), candidates_.front().at(bytes)};
   for (std::size_t i = 1; i < candidates_.size(); ++i) {
-    const ClosedForm form = candidates_[i].at(bytes);
-    if (form.seconds < best.second.seconds * (1 - kFirstWins)) {
-      best = {&candidates_[i], form};
+    const Answer answer = candidates_[i].at(bytes);
+    if (answer.seconds < best.second.seconds * (1 - kFirstWins)) {
+      best = {&candidates_[i], answer};
     }
   }
   return best;
 }
 
-PreparedForm::Answer PreparedForm::at(double bytes) const {
-  const auto [candidate, form] = best(bytes);
-  return {candidate->algorithm, form};
-}
+PreparedForm::Answer PreparedForm::at(double bytes) const { return best(bytes).second; }
 
 std::optional<PreparedForm::Parts> PreparedForm::parts(std::span<const double> bytes) const {
   const Candidate& taken = *best(bytes.front()).first;

@@ -4,7 +4,7 @@
 // of `auto` is computed once; a size then costs a few operations. With c of n > 0 bytes and
 // p = prepare(c), bit for bit,
 //     p->at(n).algorithm = with_chosen_algorithm(c).algorithm
-//     p->at(n).form      = closed_form(with_chosen_algorithm(c))
+//     p->at(n)           = that of closed_form(with_chosen_algorithm(c)): seconds, upper_bound
 #include <utility>
 #include <variant>
 
@@ -16,9 +16,10 @@ class PreparedForm {
 public:
   struct Answer {
     AlgorithmId algorithm{};
-    ClosedForm form;
+    double seconds{};
+    bool upper_bound = false; // as in ClosedForm
   };
-  // Returns algorithm and form for `bytes` > 0. For `auto` it is the cheapest candidate, and of
+  // Returns algorithm and time for `bytes` > 0. For `auto` it is the cheapest candidate, and of
   // equal ones the first, as in choose_algorithm().
   [[nodiscard]] Answer at(double bytes) const;
   // Seconds of latencies and of bytes of messages of these sizes, all by the algorithm and the
@@ -28,9 +29,9 @@ public:
     double latency_s{}, bandwidth_s{};
   };
   [[nodiscard]] std::optional<Parts> parts(std::span<const double> bytes) const;
-  // A line that bounds at(n).form.seconds from below, up to rounding, for `low` <= n <= `high`.
+  // A line that bounds at(n).seconds from below, up to rounding, for `low` <= n <= `high`.
   [[nodiscard]] Line least_line(double low, double high) const;
-  // The line at(n).form.seconds of one algorithm that is no upper bound; empty if it is not that.
+  // The line at(n).seconds of one algorithm that is no upper bound; empty if it is not that.
   [[nodiscard]] std::optional<Line> line() const;
 
 private:
@@ -40,11 +41,11 @@ private:
   struct Candidate {
     AlgorithmId algorithm{};
     std::variant<ClosedForm, BlockRule> form;
-    [[nodiscard]] ClosedForm at(double bytes) const;
+    [[nodiscard]] Answer at(double bytes) const;
     [[nodiscard]] Line least_line(double low, double high) const;
   };
   [[nodiscard]] static std::optional<Candidate> candidate(const Collective& collective);
-  [[nodiscard]] std::pair<const Candidate*, ClosedForm> best(double bytes) const;
+  [[nodiscard]] std::pair<const Candidate*, Answer> best(double bytes) const;
 
   std::vector<Candidate> candidates_;
 };

@@ -196,7 +196,7 @@ buckets::Cost planned_cost(const collectives::Collective& collective, bool& boun
   if (std::optional<collectives::PreparedForm> prepared = collectives::prepare(probe)) {
     const auto form = std::make_shared<const collectives::PreparedForm>(*std::move(prepared));
     return {.base = buckets::CurveCost{
-                .seconds = [form](double bytes) { return form->at(bytes).form.seconds; },
+                .seconds = [form](double bytes) { return form->at(bytes).seconds; },
                 .least =
                     [form](double low, double high) {
                       const collectives::Line line = form->least_line(low, high);
@@ -266,28 +266,33 @@ void ExchangeTimes::prepare_formula() {
 
 // By closed form, if that is the method of this size. Bounds of parts of n / k bytes grow as n, but
 // for latency, so that the bound of one byte tells that of all sizes but for rounding.
-bool ExchangeTimes::evaluate_by_formula(double bytes, Exchange& exchange) {
+std::optional<collectives::PreparedForm::Answer> ExchangeTimes::formula(double bytes) {
   prepare_formula();
   if (!form_ || bytes <= 0) {
-    return false;
+    return std::nullopt;
   }
   const collectives::PreparedForm::Answer answer = form_->at(bytes);
-  if (answer.form.upper_bound && !asked_) {
-    return false;
+  if (answer.upper_bound && !asked_) {
+    return std::nullopt;
   }
-  exchange.algorithm = answer.algorithm;
-  exchange.seconds = answer.form.seconds;
-  exchange.exact = !answer.form.upper_bound;
   constexpr double kRounding = 1e-12;
   const double bound =
       std::max(bound_.latency_s, bytes * std::max(bound_.bandwidth_s, bound_.reduction_s));
-  if (exchange.seconds < bound * (1 + kRounding)) { // or near it: asked once more, exactly
+  if (answer.seconds < bound * (1 + kRounding)) { // or near it: asked once more, exactly
     collectives::Collective collective = collective_;
     collective.algorithm = answer.algorithm;
     collective.bytes = bytes;
-    collectives::check_bound(collective, collectives::Method::closed_form, exchange.seconds);
+    collectives::check_bound(collective, collectives::Method::closed_form, answer.seconds);
   }
-  return true;
+  return answer;
+}
+
+std::optional<Exchange> ExchangeTimes::evaluate_by_formula(Bytes bytes) {
+  const auto answer = formula(static_cast<double>(bytes.value));
+  return answer ? std::optional(Exchange{.seconds = answer->seconds,
+                                         .algorithm = answer->algorithm,
+                                         .exact = !answer->upper_bound})
+                : std::nullopt;
 }
 
 ExchangeTimes::Known& ExchangeTimes::evaluated(Bytes bytes) {
@@ -295,10 +300,10 @@ ExchangeTimes::Known& ExchangeTimes::evaluated(Bytes bytes) {
 }
 
 Exchange ExchangeTimes::evaluate(Bytes bytes) {
-  Exchange exchange;
-  if (evaluate_by_formula(static_cast<double>(bytes.value), exchange)) {
-    return exchange;
+  if (auto known = evaluate_by_formula(bytes)) {
+    return *std::move(known);
   }
+  Exchange exchange;
   collective_.bytes = static_cast<double>(bytes.value);
   const collectives::Collective collective = collectives::with_chosen_algorithm(collective_);
   exchange.algorithm = collective.algorithm;
@@ -333,12 +338,11 @@ void ExchangeTimes::count(Bytes bytes, Exchange& exchange) {
 }
 
 Exchange ExchangeTimes::operator()(Bytes bytes, bool counts) {
-  Exchange exchange;
-  if (sent_ != nullptr && evaluate_by_formula(static_cast<double>(bytes.value), exchange)) {
+  if (auto exchange = sent_ != nullptr ? evaluate_by_formula(bytes) : std::nullopt) {
     if (counts) {
-      count(bytes, exchange);
+      count(bytes, *exchange);
     }
-    return exchange;
+    return *std::move(exchange);
   }
   Known& known = evaluated(bytes);
   if (counts && !known.counted) {

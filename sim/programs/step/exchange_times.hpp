@@ -62,8 +62,8 @@ public:
   [[nodiscard]] double seconds(Bytes bytes);
   // The seconds of a message of so many bytes if a formula is its evaluator, else empty.
   [[nodiscard]] std::optional<double> by_formula(double bytes) {
-    Exchange exchange;
-    return evaluate_by_formula(bytes, exchange) ? std::optional(exchange.seconds) : std::nullopt;
+    const auto answer = formula(bytes);
+    return answer ? std::optional(answer->seconds) : std::nullopt;
   }
   // The line that gives seconds(), but for rounding; empty where there is none.
   [[nodiscard]] std::optional<collectives::Line> line();
@@ -80,7 +80,8 @@ private:
   [[nodiscard]] Exchange evaluate(Bytes bytes);
   // Sets max_bytes_sent.
   void count(Bytes bytes, Exchange& exchange);
-  [[nodiscard]] bool evaluate_by_formula(double bytes, Exchange& exchange);
+  [[nodiscard]] std::optional<collectives::PreparedForm::Answer> formula(double bytes);
+  [[nodiscard]] std::optional<Exchange> evaluate_by_formula(Bytes bytes);
   void prepare_formula();
 
   collectives::Collective collective_;

@@ -186,7 +186,7 @@ void QuickCurves::time(std::size_t g, double bytes, Lanes& seconds) {
 
 collectives::PreparedForm::Answer QuickCurves::send(std::size_t lane, double bytes) {
   const collectives::PreparedForm::Answer answer = forms_[lane]->at(bytes);
-  bound_[lane] += answer.form.upper_bound ? 1 : 0;
+  bound_[lane] += answer.upper_bound ? 1 : 0;
   return answer;
 }
 

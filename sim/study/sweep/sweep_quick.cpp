@@ -195,8 +195,8 @@ bool QuickRun::send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& tota
   auto group = plans_[k].groups.begin();
   for (const auto& [end, ready] : runs_) {
     const double bytes = items_.prefix_bytes[end] - items_.prefix_bytes[first];
-    const double seconds = curves_ ? curves_->send(k, bytes).form.seconds
-                                   : costs.startup[k] + costs.per_byte[k] * bytes;
+    const double seconds =
+        curves_ ? curves_->send(k, bytes).seconds : costs.startup[k] + costs.per_byte[k] * bytes;
     const double start = std::max(channel_end, ready);
     channel_end = start + seconds;
     totals.communication[k] += seconds;
