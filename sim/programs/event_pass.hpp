@@ -69,10 +69,7 @@ public:
     if (start == last_.until) {
       last_.until = channel_;
     } else if (channel_ > start) {
-      if (last_.until > now_) {
-        earlier_.push_back(last_);
-      }
-      last_ = {start, channel_};
+      begin_busy(start);
     }
     return start;
   }
@@ -85,6 +82,7 @@ private:
     double from{}, until{}; // with exchanges under way, without a gap
   };
   void compute_in_gaps(double seconds, double slowdown);
+  void begin_busy(double start);
 
   std::vector<Busy> earlier_; // than the last: those that may slow what computes next
   Busy last_;

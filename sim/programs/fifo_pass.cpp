@@ -297,6 +297,13 @@ OperationTimes repeated(OperationTimes times, std::int64_t iterations) {
 
 } // namespace
 
+void IdlePass::begin_busy(double start) {
+  if (last_.until > now_) {
+    earlier_.push_back(last_);
+  }
+  last_ = {start, channel_};
+}
+
 void IdlePass::compute_in_gaps(double seconds, double slowdown) {
   earlier_.push_back(last_);
   auto next = std::ranges::find_if(earlier_, [&](const Busy& each) { return each.until > now_; });

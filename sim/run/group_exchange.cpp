@@ -193,7 +193,7 @@ buckets::Cost GroupExchanges::startup_line() const {
     flat.op = collective_.op;
     flat.algorithm = collective_.algorithm;
     flat.options = collective_.options;
-    return programs::planner_cost(flat);
+    return programs::planner_cost(std::move(flat));
   }
   return programs::planner_cost(collective_);
 }

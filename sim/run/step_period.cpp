@@ -261,29 +261,33 @@ std::optional<double> StepPeriod::operator()(buckets::Schedule merge, double lim
   if (!begins_behind_all(groups.plan) || (!groups.laid && !lay(groups))) {
     return std::nullopt;
   }
-  const std::size_t count = groups.plan.groups.size();
   programs::IdlePass pass;
   pass.compute(scenario_.training.update.value, slowdown_of(scenario_, Kind::update));
   pass.compute(memory_.forward_s, slowdown_of(scenario_, Kind::forward));
   const double slowdown = slowdown_of(scenario_, Kind::backward);
-  std::vector<double>& ends = groups.ends_s;
-  std::vector<double>& lasts = groups.lasts_s;
-  ends.resize(groups.backward_s.size());
-  lasts.resize(count);
-  std::size_t next = 0;
-  for (std::size_t layer = ends.size(); layer-- > 0;) {
-    pass.compute(groups.backward_s[layer], slowdown);
-    ends[layer] = pass.now_s();
-    for (; next < count && groups.gates[next].layer >= layer; ++next) {
-      const programs::MessageGate& gate = groups.gates[next];
-      const std::size_t like = groups.alike.empty() ? next : groups.alike[next];
-      lasts[next] = like == next ? seconds(groups, next) : lasts[like];
-      pass.exchange(ends[gate.layer] + gate.delay_s, lasts[next]);
-      if (pass.channel_s() >= limit) {
-        return pass.channel_s();
-      }
+  groups.ends_s.resize(groups.backward_s.size());
+  groups.lasts_s.resize(groups.gates.size());
+  double* const ends = groups.ends_s.data();
+  double* const lasts = groups.lasts_s.data();
+  const double* const backward_s = groups.backward_s.data();
+  const std::uint32_t* const alike = groups.alike.empty() ? nullptr : groups.alike.data();
+  std::size_t computed = groups.backward_s.size(); // down to this layer
+  const auto compute_to = [&](std::size_t layer) {
+    while (computed > layer) {
+      pass.compute(backward_s[--computed], slowdown);
+      ends[computed] = pass.now_s();
+    }
+  };
+  for (std::size_t g = 0; g < groups.gates.size(); ++g) {
+    const programs::MessageGate gate = groups.gates[g];
+    compute_to(gate.layer);
+    lasts[g] = alike == nullptr || alike[g] == g ? seconds(groups, g) : lasts[alike[g]];
+    pass.exchange(ends[gate.layer] + gate.delay_s, lasts[g]);
+    if (pass.channel_s() >= limit) {
+      return pass.channel_s();
     }
   }
+  compute_to(0);
   return pass.end_s();
 }
 

@@ -252,7 +252,7 @@ ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& pla
         }
       }
       part.reduction_s_per_byte *= reduction;
-      return seconds_of(plan, programs::planner_cost(part));
+      return seconds_of(plan, programs::planner_cost(std::move(part)));
     };
     shares.latency_s += total(1, 0, 0);
     shares.bandwidth_s += total(0, 1, 0);

@@ -144,11 +144,11 @@ buckets::Cost dense_cost(const Scenario& scenario, bool by_formula) {
   }
   collectives::Collective exchange = exchange_of(scenario);
   if (by_formula) {
-    return programs::planner_cost(exchange);
+    return programs::planner_cost(std::move(exchange));
   }
   const bool separable = buckets::planner(scenario.communication.schedule).needs_linear_cost();
   if (!separable) {
-    return programs::merge_cost(exchange, scenario.method);
+    return programs::merge_cost(std::move(exchange), scenario.method);
   }
   if (is_star(scenario)) {
     return dense_cost(on_alpha_beta(scenario), by_formula);
@@ -160,7 +160,7 @@ buckets::Cost dense_cost(const Scenario& scenario, bool by_formula) {
   }
   const bool bends =
       exchange.links.fabric && buckets::planner(scenario.communication.schedule).reads_cost;
-  const buckets::Cost cost = programs::planner_cost(exchange);
+  const buckets::Cost cost = programs::planner_cost(std::move(exchange));
   return bends ? buckets::Cost{.base = tangent(cost, mean_message(scenario))} : cost;
 }
 

@@ -130,18 +130,26 @@ std::optional<PreparedForm> prepare(const Collective& collective) {
       collective.options.cost_form != CostForm::exact) {
     return std::nullopt;
   }
+  PreparedForm prepared;
+  const auto add = [&](const Collective& asked) {
+    std::optional<PreparedForm::Candidate> candidate = PreparedForm::candidate(asked);
+    if (candidate) {
+      prepared.candidates_.push_back(*std::move(candidate));
+    }
+    return candidate.has_value();
+  };
+  const bool chooses = collective.algorithm == AlgorithmId::automatic;
+  if (!chooses && collective.bytes == 1) {
+    return add(collective) ? std::optional(std::move(prepared)) : std::nullopt;
+  }
   Collective probe = collective;
   probe.bytes = 1;
-  PreparedForm prepared;
-  const bool chooses = collective.algorithm == AlgorithmId::automatic;
   for (const AlgorithmId id :
        chooses ? candidates_of(probe) : std::vector<AlgorithmId>{collective.algorithm}) {
     probe.algorithm = id;
-    std::optional<PreparedForm::Candidate> candidate = PreparedForm::candidate(probe);
-    if (!candidate) {
+    if (!add(probe)) {
       return std::nullopt;
     }
-    prepared.candidates_.push_back(*std::move(candidate));
   }
   return prepared;
 }

@@ -173,20 +173,20 @@ buckets::Cost sampled_cost(std::function<double(double bytes)> seconds) {
 namespace {
 
 // planner_cost(); `bound` becomes whether it is a line that is an upper bound.
-buckets::Cost planned_cost(const collectives::Collective& collective, bool& bound) {
+// `probe` becomes a collective of parts of any size and one byte.
+buckets::Cost planned_cost(collectives::Collective& probe, bool& bound) {
   bound = false;
-  if (collective.ranks == 1 && !works_alone(collective)) {
+  if (probe.ranks == 1 && !works_alone(probe)) {
     return {.base = buckets::LinearCost{}};
   }
-  collectives::Collective probe = collective;
   probe.options.chunking = collectives::Chunking::real;
-  if (collective.links.fabric) {
+  if (probe.links.fabric) {
     return sampled_cost(by_bytes(probe, [](const collectives::Collective& asked) {
       return collectives::events(asked).seconds;
     }));
   }
   probe.bytes = 1; // one that sends nothing has no links to differ in
-  if (collective.algorithm != collectives::AlgorithmId::automatic && probe.homogeneous()) {
+  if (probe.algorithm != collectives::AlgorithmId::automatic && probe.homogeneous()) {
     const auto form = collectives::closed_form(probe);
     if (form && form->startup_s && form->per_byte_s) {
       bound = form->upper_bound;
@@ -217,12 +217,12 @@ buckets::Cost planned_cost(const collectives::Collective& collective, bool& boun
 
 } // namespace
 
-buckets::Cost planner_cost(const collectives::Collective& collective) {
+buckets::Cost planner_cost(collectives::Collective collective) {
   bool bound{};
   return planned_cost(collective, bound);
 }
 
-buckets::Cost merge_cost(const collectives::Collective& collective,
+buckets::Cost merge_cost(collectives::Collective collective,
                          std::optional<collectives::Method> method) {
   constexpr std::uint32_t kMostRanks = 1 << 14; // more take too long to evaluate often
   bool bound{};
@@ -230,15 +230,13 @@ buckets::Cost merge_cost(const collectives::Collective& collective,
   if (!bound || collective.ranks > kMostRanks || method == collectives::Method::closed_form) {
     return cost;
   }
-  collectives::Collective probe = collective;
-  probe.options.chunking = collectives::Chunking::real;
-  probe.bytes = 1;
-  if (!collectives::max_plus_defined(probe)) {
+  if (!collectives::max_plus_defined(collective)) {
     return cost;
   }
-  return interpolated_cost<ConvexTimes>(by_bytes(probe, [](const collectives::Collective& swept) {
-    return collectives::max_plus(swept).seconds;
-  }));
+  return interpolated_cost<ConvexTimes>(
+      by_bytes(collective, [](const collectives::Collective& swept) {
+        return collectives::max_plus(swept).seconds;
+      }));
 }
 
 ExchangeTimes::ExchangeTimes(collectives::Collective collective,
@@ -255,8 +253,8 @@ void ExchangeTimes::prepare_formula() {
   if (curve_ || !formula || collective_.options.chunking != collectives::Chunking::real) {
     return;
   }
-  form_ = collectives::prepare(collective_);
   collective_.bytes = 1;
+  form_ = collectives::prepare(collective_);
   if (form_ && collective_.algorithm == collectives::AlgorithmId::automatic) {
     bound_ = collectives::lower_bound(collectives::with_chosen_algorithm(collective_));
   } else if (form_) {

@@ -22,7 +22,7 @@ namespace stepsim::programs {
 // sizes; times between them are interpolated without another evaluation. Such a cost, and a
 // sampled_cost() (on a fabric, and for pipelined blocks without a closed form), is not thread-safe;
 // copies share the known times.
-[[nodiscard]] buckets::Cost planner_cost(const collectives::Collective& collective);
+[[nodiscard]] buckets::Cost planner_cost(collectives::Collective collective);
 
 // A cost function that calls `seconds`, which may be slow, only for messages of 1 KiB, 2 KiB,
 // 4 KiB, .., once per size. Times of other sizes are interpolated linearly; sizes below 1 KiB lie
@@ -33,7 +33,7 @@ namespace stepsim::programs {
 // The cost function for planners that do not need the form a + b m. It is planner_cost(), except
 // that max_plus replaces a linear closed form that is only an upper bound, unless `method`, which
 // the scenario asks for, is closed_form, or there are more than 16,384 ranks.
-[[nodiscard]] buckets::Cost merge_cost(const collectives::Collective& collective,
+[[nodiscard]] buckets::Cost merge_cost(collectives::Collective collective,
                                        std::optional<collectives::Method> method);
 
 struct Exchange {
