@@ -186,6 +186,12 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
   // Else figures ask for the first bucket of as many bytes alone.
   const bool copies = made.made_for == MadeFor::lists || is_simulated(scenario) ||
                       has_curve(scenario) || scenario.communication.question;
+  // Messages by the same algorithm among as many ranks send as many bytes.
+  const bool counted = made.made_for == MadeFor::figures &&
+                       made.counted_ranks == scenario.cluster.ranks() && !is_simulated(scenario) &&
+                       !is_compressed(scenario) && !scenario.communication.question &&
+                       collectives::SentBytes::keeps(exchange_of(scenario));
+  made.counted_ranks = times_alone ? made.counted_ranks : scenario.cluster.ranks();
   for (std::size_t g = 0; g < made.units.size(); ++g) {
     const buckets::Group& group = made.plan.groups[g];
     ProgramUnit& unit = made.units[g];
@@ -201,7 +207,9 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
       }
       continue;
     }
-    if (!times_alone) {
+    if (counted) {
+      static_cast<ChannelSeconds&>(unit.cost) = costs.times(group.bytes);
+    } else if (!times_alone) {
       unit.cost = costs(group, unit.cost);
     }
     if (!for_period) {

@@ -100,7 +100,7 @@ struct ScenarioProgram {
       collectives::Method::closed_form; // most detailed evaluator of the exchanges
   std::uint64_t events{};               // events that the evaluators simulated
   collectives::SentBytes sent{};        // of its exchanges, for time_exchanges()
-  std::int64_t counted_ranks{};         // by which bytes_sent of sharding units was counted
+  std::int64_t counted_ranks{};         // by which bytes_sent of units was counted
   std::set<std::string> estimates{};    // warnings that exchanges of groups are only estimated
   // Of a run, which sets them: the iterations of means, and the factors of all of them.
   Window window{};

@@ -265,8 +265,9 @@ std::optional<double> StepPeriod::operator()(buckets::Schedule merge, double lim
   pass.compute(scenario_.training.update.value, slowdown_of(scenario_, Kind::update));
   pass.compute(memory_.forward_s, slowdown_of(scenario_, Kind::forward));
   const double slowdown = slowdown_of(scenario_, Kind::backward);
+  const std::size_t count = groups.gates.size();
   groups.ends_s.resize(groups.backward_s.size());
-  groups.lasts_s.resize(groups.gates.size());
+  groups.lasts_s.resize(count);
   double* const ends = groups.ends_s.data();
   double* const lasts = groups.lasts_s.data();
   const double* const backward_s = groups.backward_s.data();
@@ -278,8 +279,9 @@ std::optional<double> StepPeriod::operator()(buckets::Schedule merge, double lim
       ends[computed] = pass.now_s();
     }
   };
-  for (std::size_t g = 0; g < groups.gates.size(); ++g) {
-    const programs::MessageGate gate = groups.gates[g];
+  const programs::MessageGate* const gates = groups.gates.data();
+  for (std::size_t g = 0; g < count; ++g) {
+    const programs::MessageGate gate = gates[g];
     compute_to(gate.layer);
     lasts[g] = alike == nullptr || alike[g] == g ? seconds(groups, g) : lasts[alike[g]];
     pass.exchange(ends[gate.layer] + gate.delay_s, lasts[g]);
