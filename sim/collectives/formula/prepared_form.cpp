@@ -7,10 +7,7 @@
 
 namespace stepsim::collectives {
 
-PreparedForm::Answer PreparedForm::Candidate::at(double bytes) const {
-  if (const auto* linear = std::get_if<ClosedForm>(&form)) {
-    return {algorithm, *linear->startup_s + *linear->per_byte_s * bytes, linear->upper_bound};
-  }
+PreparedForm::Answer PreparedForm::Candidate::of_blocks(double bytes) const {
   const ClosedForm blocks = std::get<BlockRule>(form).form(bytes);
   return {algorithm, blocks.seconds, blocks.upper_bound};
 }
@@ -34,8 +31,6 @@ PreparedForm::best(double bytes) const {
   }
   return best;
 }
-
-PreparedForm::Answer PreparedForm::at(double bytes) const { return best(bytes).second; }
 
 std::optional<PreparedForm::Parts> PreparedForm::parts(std::span<const double> bytes) const {
   const Candidate& taken = *best(bytes.front()).first;

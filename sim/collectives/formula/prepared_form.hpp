@@ -21,7 +21,9 @@ public:
   };
   // Returns algorithm and time for `bytes` > 0. For `auto` it is the cheapest candidate, and of
   // equal ones the first, as in choose_algorithm().
-  [[nodiscard]] Answer at(double bytes) const;
+  [[nodiscard]] Answer at(double bytes) const {
+    return candidates_.size() == 1 ? candidates_.front().at(bytes) : best(bytes).second;
+  }
   // Seconds of latencies and of bytes of messages of these sizes, all by the algorithm and the
   // block of the first one; at least one, each > 0. Empty if additions are not hidden behind links,
   // or the block is given, below one byte or found by a search.
@@ -41,7 +43,13 @@ private:
   struct Candidate {
     AlgorithmId algorithm{};
     std::variant<ClosedForm, BlockRule> form;
-    [[nodiscard]] Answer at(double bytes) const;
+    [[nodiscard]] Answer at(double bytes) const {
+      const auto* const line = std::get_if<ClosedForm>(&form);
+      return line != nullptr ? Answer{algorithm, *line->startup_s + *line->per_byte_s * bytes,
+                                      line->upper_bound}
+                             : of_blocks(bytes);
+    }
+    [[nodiscard]] Answer of_blocks(double bytes) const;
     [[nodiscard]] Line least_line(double low, double high) const;
   };
   [[nodiscard]] static std::optional<Candidate> candidate(const Collective& collective);

@@ -246,9 +246,7 @@ ExchangeTimes::ExchangeTimes(collectives::Collective collective,
 
 // Whole elements are left to automatic_method, which knows when parts divide.
 void ExchangeTimes::prepare_formula() {
-  if (std::exchange(prepared_, true)) {
-    return;
-  }
+  prepared_ = true;
   const bool formula = !asked_ || *asked_ == collectives::Method::closed_form;
   if (curve_ || !formula || collective_.options.chunking != collectives::Chunking::real) {
     return;
@@ -265,7 +263,9 @@ void ExchangeTimes::prepare_formula() {
 // By closed form, if that is the method of this size. Bounds of parts of n / k bytes grow as n, but
 // for latency, so that the bound of one byte tells that of all sizes but for rounding.
 std::optional<collectives::PreparedForm::Answer> ExchangeTimes::formula(double bytes) {
-  prepare_formula();
+  if (!prepared_) {
+    prepare_formula();
+  }
   if (!form_ || bytes <= 0) {
     return std::nullopt;
   }
@@ -357,7 +357,9 @@ double ExchangeTimes::seconds(Bytes bytes) {
 }
 
 std::optional<collectives::Line> ExchangeTimes::line() {
-  prepare_formula();
+  if (!prepared_) {
+    prepare_formula();
+  }
   return form_ ? form_->line() : std::nullopt;
 }
 
