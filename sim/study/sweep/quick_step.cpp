@@ -169,8 +169,8 @@ void QuickCurves::time(std::size_t g, double bytes, Lanes& seconds) {
     for (std::size_t k = 0; k < forms_.size(); ++k) {
       if (forms_[k]) {
         const collectives::PreparedForm::Answer answer = forms_[k]->at(bytes);
-        fresh.seconds[k] = answer.form.seconds;
-        fresh.bound[k] = answer.form.upper_bound ? 1 : 0;
+        fresh.seconds[k] = answer.seconds;
+        fresh.bound[k] = answer.upper_bound ? 1 : 0;
         fresh.algorithm[k] = answer.algorithm;
       }
     }
