@@ -105,7 +105,7 @@ FastestMerge fastest_merge(const Scenario& scenario, ProgramMemory* memory) {
   }
   if (StepPeriod::is_for(scenario)) {
     StepMemory own;
-    StepPeriod step(scenario, memory != nullptr ? *memory->step : own);
+    StepPeriod step(scenario, memory != nullptr ? memory->step() : own);
     if (const auto fastest = fastest_of(merges, step)) {
       return *fastest;
     }

@@ -8,7 +8,6 @@
 #include "run/verdict.hpp"
 
 #include <map>
-#include <memory>
 
 namespace stepsim::study {
 
@@ -87,8 +86,10 @@ struct ProgramMemory {
   std::optional<double> single_s;               // a step of one worker alone
   std::optional<MemoryParts> parts{};           // bytes of a worker
   std::optional<std::vector<double>> compute_s; // of each worker where they vary
-  // Of runs without a program; that of another one if both compute as fast.
-  std::shared_ptr<StepMemory> step = std::make_shared<StepMemory>();
+  StepMemory own_step{};                        // of runs without a program
+  // If not null in its place: that of a run that computes as fast and is kept longer.
+  StepMemory* other_step = nullptr;
+  [[nodiscard]] StepMemory& step() { return other_step != nullptr ? *other_step : own_step; }
   std::vector<ProgramMemory> merges{}; // of the runs of fastest_merge()
   // Of the runs that a compressed one is compared with.
   std::vector<ProgramMemory> dense{};

@@ -201,7 +201,7 @@ double program_period(const Scenario& whole, ProgramMemory* memory, const Progra
     const bool timed = kept && like->links == whole.conditions.links &&
                        like->made->program.ranks == whole.cluster.ranks();
     if (const auto period =
-            StepPeriod(whole, *memory->step, timed ? &*like->made : nullptr)(merge)) {
+            StepPeriod(whole, memory->step(), timed ? &*like->made : nullptr)(merge)) {
       return *period;
     }
   }

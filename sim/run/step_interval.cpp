@@ -54,9 +54,7 @@ void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary
         return middle;
       }
       const bool as_fast = run.scenario->conditions.computing == scenario.conditions.computing;
-      if (memory != nullptr && as_fast != (run.memory.step == memory->step)) {
-        run.memory.step = as_fast ? memory->step : std::make_shared<StepMemory>();
-      }
+      run.memory.other_step = as_fast && memory != nullptr ? &memory->own_step : nullptr;
       return period_of(*run.scenario, &run.memory, memory);
     };
     if (scenario.conditions.factors[place].tau > 0) {
