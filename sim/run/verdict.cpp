@@ -268,6 +268,9 @@ std::string_view largest_part(const Scenario& scenario, const buckets::Plan& pla
   if (is_star(scenario)) {
     return largest_part(on_alpha_beta(scenario), plan, units);
   }
+  if (plan.groups.empty()) { // waits alone are exposed
+    return largest_of({});
+  }
   ExchangeShares parts = exchange_parts(scenario, plan, units, planned);
   // What every message and its copies through the host take beside the network. Times of compressed
   // exchanges and those of a fabric hold it.

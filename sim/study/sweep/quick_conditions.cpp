@@ -89,11 +89,11 @@ bool is_plain_training(const Scenario& scenario) {
          !is_compressed(scenario) && !scenario.variability.varies();
 }
 
-// Whether the collective is allowed may depend on the number of ranks, of which some may be
-// servers.
+// Whether the collective is allowed may depend on the number of ranks; so does the number of
+// servers on ranks.
 bool any_ranks(collectives::AlgorithmId id, collectives::Placement servers) {
   if (id == collectives::AlgorithmId::parameter_server) {
-    return servers != collectives::Placement::colocated;
+    return servers == collectives::Placement::dedicated;
   }
   return id == collectives::AlgorithmId::automatic ||
          (!collectives::algorithm(id).in_switch && !collectives::algorithm(id).needs_even_ranks);
