@@ -73,7 +73,8 @@ std::optional<FastestMerge> fastest_of(std::span<const buckets::Schedule> tried,
   return best;
 }
 
-// The same by the periods of a step: only those near the least estimate are found to the last bit.
+// Estimates the period of a step with each merge; only those near the least estimate are evaluated
+// exactly.
 std::optional<FastestMerge> fastest_of(std::span<const buckets::Schedule> tried, StepPeriod& step) {
   constexpr double kNear = 1 + 1e-9;
   std::vector<double> estimates;

@@ -172,8 +172,8 @@ buckets::Cost sampled_cost(std::function<double(double bytes)> seconds) {
 
 namespace {
 
-// planner_cost(); `bound` becomes whether it is a line that is an upper bound.
-// `probe` becomes a collective of parts of any size and one byte.
+// The cost that planner_cost() returns. Sets `bound` where it is a line that is an upper bound, and
+// leaves in `probe` the collective of one byte in parts of any size.
 buckets::Cost planned_cost(collectives::Collective& probe, bool& bound) {
   bound = false;
   if (probe.ranks == 1 && !works_alone(probe)) {
