@@ -262,8 +262,10 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
   fill_computing(scenario, made, *known.sums, found.alone, computing / steps,
                  std::min(computing, found.unselected) / steps, summary);
   // Pulls from a server on a worker's host may slow the last push, which takes longer than alone.
-  const double communication = std::max(
-      found.communication_s + wait_of_step(scenario).value * steps, made.each ? exposed : 0);
+  // Waiting for a tick is exposed, too, but nothing is sent meanwhile.
+  const bool slowed = made.each && scenario.communication.schedule != buckets::Schedule::horovod;
+  const double communication =
+      std::max(found.communication_s + wait_of_step(scenario).value * steps, slowed ? exposed : 0);
   fill_communication(communication / steps, exposed / steps, summary);
   summary.input_wait_s = input_wait / steps;
   summary.straggler_wait_s = 0;
