@@ -69,9 +69,10 @@ inline constexpr auto kConditionsKinds = base::words<ConditionsKind>();
 // The settings of a scenario.
 struct Conditions {
   ConditionsKind kind{};
-  std::string file;         // as written; "" = the shipped ones
-  FactorValues factors{};   // only where typical
-  std::vector<Factor> used; // that count in this scenario
+  std::string file;          // as written; "" = the shipped ones
+  FactorValues factors{};    // only where typical
+  std::vector<Factor> given; // that the scenario gives
+  std::vector<Factor> used;  // that count in the step of this scenario
   // Effective rates and times of links, and the slowdown of each job's layers. Scenarios that
   // differ in factors alone share exchange times if `links` are equal, and layer times if
   // `computing` is.

@@ -181,6 +181,7 @@ void parse_conditions(io::Fields& top, const ParseContext& context, Scenario& sc
         const auto factor = static_cast<Factor>(i);
         if (const io::Json* value = factors.any(kFactors[factor])) {
           conditions.factors[i] = read_factor(*value, factor, context.problems);
+          conditions.given.push_back(factor);
         }
       }
     });
@@ -213,13 +214,17 @@ void check_conditions(const io::Json& tree, io::Problems& problems, const Scenar
   }
 }
 
+// A factor that the scenario gives may count in the step of one worker alone.
 void add_conditions(const Scenario& scenario, io::Json& tree) {
   if (!is_typical(scenario)) {
     return;
   }
   const Conditions& conditions = scenario.conditions;
   io::Json factors{io::Object{}};
-  for (const Factor factor : conditions.used) {
+  std::vector<Factor> written;
+  std::set_union(conditions.used.begin(), conditions.used.end(), conditions.given.begin(),
+                 conditions.given.end(), std::back_inserter(written));
+  for (const Factor factor : written) {
     const FactorValue& value = conditions.factors[static_cast<std::size_t>(factor)];
     factors.set(std::string(kFactors[factor]),
                 io::Object{{"value", value.value}, {"tau", value.tau}});

@@ -118,6 +118,17 @@ TEST_CASE("conditions: a resolved scenario is as it was written, and runs again 
   }
 }
 
+TEST_CASE("conditions: a given factor that counts in the step of one worker alone is resolved") {
+  // Times of estimates hold what 8 workers lose.
+  const study::Result first = study::testing::run_text(R"({"workload": {"model": "gpt2", "gpu":
+      "a100-80", "batch_size": 1}, "cluster": {"nodes": 8, "network": {"latency_s": 1e-5,
+      "bandwidth_Bps": 1.2e9, "transport": "tcp"}}, "conditions": {"kind": "typical", "factors":
+      {"l_0": {"value": 0.1}}}})");
+  const study::Result again = study::run(study::parse_scenario(
+      study::scenario_tree(*first.scenario), study::testing::shipped_files()));
+  CHECK(*again.summary.scaling_efficiency == *first.summary.scaling_efficiency);
+}
+
 TEST_CASE("conditions: known factors leave what differs between equal runs") {
   const std::string known = R"({"kind": "typical", "factors": {"e_nvlink": 0.79, "a_nccl": 7e-5,
       "s_bus": 1.1, "l_0": 0.03, "l_1": 0.012}})";

@@ -116,6 +116,20 @@ void check_equal(const Scenario& scenario) {
 
 } // namespace
 
+TEST_CASE("scenario program: messages that share a channel start alike, whatever form they have") {
+  for (const std::string collective : {"lp", "auto", "double_binary_tree", "ring"}) {
+    CAPTURE(collective);
+    check_equal(study::testing::scenario(
+        R"({"workload": {"layers": [
+              {"name": "a", "forward_s": 1e-3, "backward_s": 1e-3, "gradient_bytes": 16000000},
+              {"name": "b", "forward_s": 1e-3, "backward_s": 1e-3, "gradient_bytes": 150000000},
+              {"name": "c", "forward_s": 1e-3, "backward_s": 1e-3, "gradient_bytes": 67000000}]},
+            "cluster": {"nodes": 4, "network": {"latency_s": 6e-5, "bandwidth_Bps": 2e8}},
+            "communication": {"schedule": "wfbp", "concurrency": 3, "collective": ")" +
+        collective + R"("}})"));
+  }
+}
+
 TEST_CASE("program: period and exposed communication are those of the run (random scenarios)") {
   // By hand: STEPSIM_PROGRAM_TRIALS=20000.
   const char* asked = std::getenv("STEPSIM_PROGRAM_TRIALS");

@@ -173,7 +173,6 @@ TEST_CASE("run: buckets of wfbp that are sent two at a time share the link") {
   CHECK(end(run_text(with_cost(layers, startups, R"({"schedule": "wfbp"})")), 1) ==
         within(15, 1e-12));
   // The same by messages of two nodes: two start-ups of 0.5 s and twice the bytes at 2 bytes/s.
-  // What one block sends is no line of the bytes of a message, and starts as alone.
   const Result piped =
       run_text("{" + workload(layers) + R"(, "cluster": {"nodes": 2, "network": {"latency_s": 0.5,
                   "bandwidth_Bps": 2}}, "allow_unusual": true, "communication": {"schedule": "wfbp",
