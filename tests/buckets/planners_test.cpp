@@ -14,7 +14,6 @@
 
 using namespace stepsim::buckets;
 using namespace stepsim::buckets::testing;
-using stepsim::Bytes;
 using stepsim::Seconds;
 using stepsim::testing::Tolerance;
 using stepsim::testing::within;

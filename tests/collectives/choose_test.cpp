@@ -17,14 +17,12 @@
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::collectives;
+using stepsim::collectives::test::kRates;
 using stepsim::collectives::test::point;
-using stepsim::collectives::test::Rates;
 using stepsim::testing::within;
 using Id = AlgorithmId;
 
 namespace {
-
-constexpr Rates kRates{1e-5, 8e-10, 1e-10};
 
 auto near(double value, double tolerance = 1e-9) { return within(value, tolerance); }
 

@@ -13,14 +13,13 @@
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::collectives;
+using stepsim::collectives::test::kRates;
 using stepsim::collectives::test::point;
 using stepsim::collectives::test::Rates;
 using stepsim::testing::within;
 using Id = AlgorithmId;
 
 namespace {
-
-constexpr Rates kRates{1e-5, 8e-10, 1e-10};
 
 ClosedForm form(Op op, Id id, std::uint32_t ranks, double bytes, const Rates& rates,
                 CostForm cost_form = CostForm::exact) {

@@ -10,14 +10,13 @@
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::collectives;
+using stepsim::collectives::test::kRates;
 using stepsim::collectives::test::point;
-using stepsim::collectives::test::Rates;
 using stepsim::testing::within;
 using Id = AlgorithmId;
 
 namespace {
 auto near(double value) { return within(value, 1e-12); }
-constexpr Rates kRates{1e-5, 8e-10, 1e-10};
 } // namespace
 
 TEST_CASE("lower bound: latency, bandwidth and additions per operation") {

@@ -10,6 +10,7 @@ struct Rates {
   double beta{};
   double gamma{};
 };
+inline constexpr Rates kRates{1e-5, 8e-10, 1e-10};
 
 inline Collective point(Op op, AlgorithmId algorithm, std::uint32_t ranks, double bytes,
                         const Rates& rates) {

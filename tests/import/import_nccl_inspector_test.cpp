@@ -14,7 +14,6 @@
 
 using namespace stepsim;
 using namespace stepsim::io;
-using stepsim::testing::within;
 
 namespace {
 

@@ -72,18 +72,6 @@ ExplainOptions recorded(std::int64_t iterations, std::int64_t discard) {
   return options;
 }
 
-// Row P1 of TRN 11.1.
-Program alternating() {
-  ProgramDraft draft;
-  const auto a = draft.compute("a", draft.stream("compute"), Kind::step, Seconds{3});
-  const auto b = draft.compute("b", draft.stream("s2"), Kind::forward, Seconds{4});
-  const auto c = draft.compute("c", draft.stream("s3"), Kind::backward, Seconds{5});
-  draft.wait(a, c, 1);
-  draft.wait(b, a, 0);
-  draft.wait(c, b, 1);
-  return draft.finish(a);
-}
-
 // One layer whose bucket is applied `width` iterations later.
 Program pipelined(double compute, double exchange, std::int32_t width) {
   const std::vector<LayerTimes> layers{{{0}, {compute}, 1}};

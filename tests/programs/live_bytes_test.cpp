@@ -13,7 +13,6 @@
 #include "programs/recurrence.hpp"
 
 using namespace stepsim::programs;
-using stepsim::Seconds;
 
 namespace {
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 using namespace stepsim::programs;
-using stepsim::InputError;
 using stepsim::Seconds;
 
 namespace {

@@ -14,7 +14,6 @@
 #include "testing/tolerance.hpp"
 
 using namespace stepsim::programs;
-using stepsim::Seconds;
 using stepsim::testing::plus_minus;
 using stepsim::testing::within;
 

@@ -168,4 +168,16 @@ inline std::vector<double> ends_by_definition(const Program& program, std::int64
   return ends;
 }
 
+// Row P1 of TRN 11.1.
+inline Program alternating() {
+  ProgramDraft draft;
+  const auto a = draft.compute("a", draft.stream("compute"), Kind::step, Seconds{3});
+  const auto b = draft.compute("b", draft.stream("s2"), Kind::forward, Seconds{4});
+  const auto c = draft.compute("c", draft.stream("s3"), Kind::backward, Seconds{5});
+  draft.wait(a, c, 1);
+  draft.wait(b, a, 0);
+  draft.wait(c, b, 1);
+  return draft.finish(a);
+}
+
 } // namespace stepsim::programs

@@ -31,18 +31,6 @@ template <class Counts> std::vector<double> slopes(const Program& program, Count
   return result;
 }
 
-// Row P1 of TRN 11.1.
-Program alternating() {
-  ProgramDraft draft;
-  const auto a = draft.compute("a", draft.stream("compute"), Kind::step, Seconds{3});
-  const auto b = draft.compute("b", draft.stream("s2"), Kind::step, Seconds{4});
-  const auto c = draft.compute("c", draft.stream("s3"), Kind::step, Seconds{5});
-  draft.wait(a, c, 1);
-  draft.wait(b, a, 0);
-  draft.wait(c, b, 1);
-  return draft.finish(a);
-}
-
 // Pipe-SGD with one piece: the step waits for the exchange of K iterations ago.
 Program pipelined(double compute_s, double exchange_s, std::int32_t width) {
   ProgramDraft draft;

@@ -172,13 +172,6 @@ TEST_CASE("run: buckets of wfbp that are sent two at a time share the link") {
   CHECK(end(late, 1) == within(12, 1e-12));
   CHECK(end(run_text(with_cost(layers, startups, R"({"schedule": "wfbp"})")), 1) ==
         within(15, 1e-12));
-  // The same by messages of two nodes: two start-ups of 0.5 s and twice the bytes at 2 bytes/s.
-  const Result piped =
-      run_text("{" + workload(layers) + R"(, "cluster": {"nodes": 2, "network": {"latency_s": 0.5,
-                  "bandwidth_Bps": 2}}, "allow_unusual": true, "communication": {"schedule": "wfbp",
-                  "concurrency": 2, "collective": "lp", "lp_last_hop": false}})");
-  CHECK(end(piped, 0) == within(14, 1e-12));
-  CHECK(end(piped, 1) == within(12, 1e-12));
   // Nor is the time that every exchange has on top, whatever the data cost: 8 and 4 s by a table.
   const Result synced = run_text(with_cost(layers, R"({"table": [[4, 4], [8, 8]]})",
                                            R"({"schedule": "wfbp", "concurrency": 2})",

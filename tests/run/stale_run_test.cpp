@@ -15,7 +15,6 @@
 using namespace stepsim;
 using namespace stepsim::study;
 using namespace stepsim::study::testing;
-using stepsim::testing::plus_minus;
 using stepsim::testing::within;
 
 namespace {

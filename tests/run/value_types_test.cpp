@@ -9,7 +9,6 @@
 #include "testing/tolerance.hpp"
 
 using namespace stepsim;
-using stepsim::testing::within;
 
 namespace {
 
