@@ -24,7 +24,7 @@ struct StepMemory {
   struct Groups {
     buckets::Plan plan{};
     std::vector<std::uint32_t> alike{}; // of a plan that is kept, else empty: alike()
-    bool planned = false;               // the plan is that of the present computing and costs
+    bool planned = false;               // by the present times of computing and costs
     bool in_line = false; // kept: groups wait for their gradients and for those before them alone
     bool laid = false;    // what follows is that of the plan
     std::vector<double> backward_s{};           // of merged layers
@@ -87,7 +87,7 @@ struct ProgramMemory {
   std::optional<MemoryParts> parts{};           // bytes of a worker
   std::optional<std::vector<double>> compute_s; // of each worker where they vary
   StepMemory own_step{};                        // of runs without a program
-  // If not null in its place: that of a run that computes as fast and is kept longer.
+  // The memory of another run that computes as fast and outlives this one; null for the own one.
   StepMemory* other_step = nullptr;
   [[nodiscard]] StepMemory& step() { return other_step != nullptr ? *other_step : own_step; }
   std::vector<ProgramMemory> merges{}; // of the runs of fastest_merge()

@@ -18,14 +18,7 @@ using stepsim::base::RandomStream;
 using stepsim::testing::within;
 
 TEST_CASE("event period: iterations that alternate count as a whole (row P1)") {
-  ProgramDraft draft;
-  const auto a = draft.compute("a", draft.stream("compute"), Kind::forward, Seconds{3});
-  const auto b = draft.compute("b", draft.stream("s2"), Kind::backward, Seconds{4});
-  const auto c = draft.compute("c", draft.stream("s3"), Kind::update, Seconds{5});
-  draft.wait(a, c, 1);
-  draft.wait(b, a, 0);
-  draft.wait(c, b, 1);
-  const EventPeriod found = event_period(draft.finish(a));
+  const EventPeriod found = event_period(alternating());
   CHECK(found.period.value == 6);
   CHECK(found.cyclicity == 2);
 }

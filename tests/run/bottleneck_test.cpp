@@ -117,8 +117,7 @@ TEST_CASE("where exchanges wait for a tick most of the time, latency is the bott
 TEST_CASE("a wait is the bottleneck where there is nothing to send, too") {
   for (const std::string training :
        {R"("algorithm": "sync_sgd")", R"("algorithm": "pipe_sgd")", R"("algorithm": "od_sgd")",
-        R"("algorithm": "local_sgd", "local_steps": 2)", R"("algorithm": "parameter_server")",
-        R"("micro_batches": 2)"}) {
+        R"("algorithm": "local_sgd", "local_steps": 2)", R"("algorithm": "parameter_server")"}) {
     CAPTURE(training);
     CHECK(study::testing::run_text(R"({"workload": {"layers": [{"name": "a", "forward_s": 1e-3,
               "backward_s": 2e-3, "gradient_bytes": 0}]}, "cluster": {"nodes": 2, "network": {

@@ -2,8 +2,8 @@
 // The best number of blocks of a linear pipeline (lp, COL 5.6) and of a double binary tree
 // (COL 5.7) in an all-reduce of n bytes, its time, and a lower bound of that time. They hold for
 // blocks of exactly n / m bytes, additions that are no slower than links and hidden behind them,
-// and links without delay. The order of operations is that of closed_form_lp.cpp and
-// closed_form_double_tree.cpp, so that times have the same bits.
+// and links without delay. Operations have the same order as
+// in closed_form_lp.cpp and closed_form_double_tree.cpp, so that times have the same bits.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -4,7 +4,7 @@
 // of `auto` is computed once; a size then costs a few operations. With c of n > 0 bytes and
 // p = prepare(c), bit for bit,
 //     p->at(n).algorithm = with_chosen_algorithm(c).algorithm
-//     p->at(n)           = that of closed_form(with_chosen_algorithm(c)): seconds, upper_bound
+//     p->at(n).seconds   = closed_form(with_chosen_algorithm(c)).seconds, and so upper_bound
 #include <utility>
 #include <variant>
 

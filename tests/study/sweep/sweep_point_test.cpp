@@ -357,6 +357,21 @@ TEST_CASE("sweep: points that share a scenario have every record of the long way
   CHECK(shared > ok / 2);
 }
 
+TEST_CASE("sweep: sharded servers are as many as the workers of each point") {
+  const io::Json tree = io::parse_json(R"({"workload": {"layers": [{"name": "a", "forward_s": 1e-5,
+      "backward_s": 1e-5, "gradient_bytes": 14088}]}, "cluster": {"nodes": 2, "network": {
+      "latency_s": 4e-6, "bandwidth_Bps": 5e9}}, "training": {"algorithm": "parameter_server",
+      "iterations": 1, "mode": "ssp", "staleness_bound": null, "placement": "sharded"}})",
+                                       "s.json");
+  const study::Sweep sweep = study::sweep_over(tree, {Axis{"/cluster/nodes", {2, 4}}});
+  study::Files files(STEPSIM_SOURCE_DIR);
+  study::PointRunner short_way(sweep, files);
+  study::PointRunner long_way(sweep, files);
+  long_way.use_long_way();
+  CHECK(short_way.run({}, 0, 2)[1].summary.iteration_time_s ==
+        long_way.run({}, 0, 2)[1].summary.iteration_time_s);
+}
+
 TEST_CASE("sweep: the short way gives the interval of times that are estimated for a GPU") {
   io::Json tree = test::scenario();
   io::assign(tree, "/workload", io::Object{{"model", "gpt2"}, {"gpu", "h100"}, {"batch_size", 1}});
