@@ -33,7 +33,7 @@ KinetoGeneratorOptions random_options(std::uint64_t seed) {
 
 layers::Trace import_text(const TemporaryFolder& folder, const GeneratedTrace& generated,
                           KinetoOptions options = {}) {
-  options.models = {&generated.table, 1};
+  options.models = [&] { return std::span(&generated.table, 1); };
   return import_kineto_job({folder.put("t.json", generated.text)}, options).trace;
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("kineto: a trace and its gzip import equally") {
     const std::string packed = folder.file("t.json.gz");
     write_file(packed, generated.text); // compressed by name
     KinetoOptions options;
-    options.models = {&generated.table, 1};
+    options.models = [&] { return std::span(&generated.table, 1); };
     CHECK(without_source(import_kineto_job({packed}, options).trace) ==
           without_source(import_text(folder, generated)));
   }
@@ -220,14 +220,14 @@ TEST_CASE("kineto: two ranks give the median of their times and the smallest buc
   KinetoGeneratorOptions options;
   const GeneratedTrace generated = generate_kineto(options);
   const std::string file = folder.put("rank0.json", generated.text);
-  KinetoOptions import;
-  import.models = {&generated.table, 1};
-  const layers::Trace one = import_kineto_job({file}, import).trace;
-  CHECK_THROWS_WITH_AS(import_kineto_job({file, file}, import).trace,
+  KinetoOptions reading;
+  reading.models = [&] { return std::span(&generated.table, 1); };
+  const layers::Trace one = import_kineto_job({file}, reading).trace;
+  CHECK_THROWS_WITH_AS(import_kineto_job({file, file}, reading).trace,
                        (file + ": rank 0 is there twice").c_str(), InputError);
   options.rank = 1;
   const std::string same = folder.put("rank1.json", generate_kineto(options).text);
-  const layers::Trace two = import_kineto_job({file, same}, import).trace;
+  const layers::Trace two = import_kineto_job({file, same}, reading).trace;
   // Equal ranks: the same medians and minima, no spread, twice the steps.
   CHECK(two.layers[0].forward->value == one.layers[0].forward->value);
   CHECK(two.buckets[0].min->value == one.buckets[0].min->value);
@@ -238,7 +238,7 @@ TEST_CASE("kineto: two ranks give the median of their times and the smallest buc
 
   options.seed = 2; // other layers
   const std::string other = folder.put("rank2.json", generate_kineto(options).text);
-  CHECK_THROWS_WITH_AS(import_kineto_job({file, other}, import).trace,
+  CHECK_THROWS_WITH_AS(import_kineto_job({file, other}, reading).trace,
                        (other + ": layers differ from those of " + file).c_str(), InputError);
 }
 

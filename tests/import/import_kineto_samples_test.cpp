@@ -176,7 +176,7 @@ TEST_CASE("K1: the automatic match and --model resnet50 give the same 161 tensor
   }
   const std::vector<layers::ModelTable> models = shipped_models();
   KinetoOptions options;
-  options.models = models;
+  options.models = [&] { return std::span(models); };
   const KinetoImport imported = import_kineto_job({kResnet}, options);
   const layers::Trace& automatic = imported.trace;
   // Said once, at the import: the trace does not warn of it whenever it is used.
@@ -328,7 +328,7 @@ TEST_CASE("K5: a forward-only trace needs flags") {
   }
   const std::vector<layers::ModelTable> models = shipped_models();
   KinetoOptions options;
-  options.models = models;
+  options.models = [&] { return std::span(models); };
   CHECK_THROWS_AS(import_kineto_job({file}, options).trace, InputError); // no step
   options.step_annotation = "measure.forward";
   CHECK_THROWS_WITH_AS(import_kineto_job({file}, options).trace,
@@ -382,7 +382,7 @@ TEST_CASE("one GPU under DDP: buckets without times still tell the sizes") {
   }
   const std::vector<layers::ModelTable> models = shipped_models();
   KinetoOptions options;
-  options.models = models;
+  options.models = [&] { return std::span(models); };
   const layers::Trace trace = import_kineto_job({file}, options).trace;
   REQUIRE(trace.buckets.size() == 5);
   CHECK(trace.buckets[0].elements == 2'049'000);

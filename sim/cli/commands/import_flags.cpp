@@ -159,9 +159,18 @@ std::vector<layers::ModelTable> known_models(ImportFlags& flags, study::Files& f
 }
 
 io::KinetoImport kineto_job(ImportFlags& flags, study::Files& files, const Common& common) {
-  const std::vector<layers::ModelTable> tables = known_models(flags, files);
+  std::optional<std::vector<layers::ModelTable>> tables;
+  const auto read_tables = [&] {
+    if (!tables) {
+      tables = known_models(flags, files);
+    }
+    return std::span<const layers::ModelTable>(*tables);
+  };
+  if (!flags.model.empty()) {
+    read_tables(); // a file becomes the name that it has
+  }
   io::KinetoOptions options = kineto_options(flags);
-  options.models = tables;
+  options.models = read_tables;
   options.common.read = counting_bytes(flags.files, common);
   io::KinetoImport imported = io::import_kineto_job(flags.files, options);
   if (!flags.allow_unknown_sizes) {

@@ -33,7 +33,7 @@ void check_options(const std::vector<std::string>& files, const KinetoOptions& o
   }
   positive("--parameters", options.parameters);
   if (options.model) {
-    (void)table_named(options.models, *options.model);
+    (void)table_named(options.models(), *options.model);
   }
 }
 

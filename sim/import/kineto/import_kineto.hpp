@@ -26,7 +26,7 @@ struct KinetoOptions {
   // Time of a step measured without the profiler. If given, TimeBasis::wall is used with this time.
   std::optional<Seconds> measured_step;
   std::optional<double> backward_ratio; // backward time / forward time, for forward-only traces
-  std::span<const layers::ModelTable> models{}; // tables to choose from
+  ModelTables models = [] { return std::span<const layers::ModelTable>(); }; // to choose from
   // Further sources of gradient sizes (kineto_sizes.hpp): paths of files, and a total.
   std::optional<std::string> sizes;
   bool sizes_in_ready_order = false; // else in order of registration

@@ -146,7 +146,7 @@ std::optional<Found> from_named_model(const StepSample& step, const SizeSources&
   if (!sources.model) {
     return std::nullopt;
   }
-  TableFit fit = fit_table(step, table_named(sources.tables, *sources.model));
+  TableFit fit = fit_table(step, table_named(sources.tables(), *sources.model));
   if (fit.sizes.empty()) {
     throw InputError(file, "", "model " + *sources.model + " does not fit: " + fit.difference);
   }
@@ -156,15 +156,14 @@ std::optional<Found> from_named_model(const StepSample& step, const SizeSources&
 
 // Source 6. Two tables that fit with the same sizes are as good as one; with different sizes
 // neither is used.
-std::optional<Found> from_fitting_model(const StepSample& step,
-                                        std::span<const layers::ModelTable> tables,
+std::optional<Found> from_fitting_model(const StepSample& step, const ModelTables& tables,
                                         std::vector<std::string>& notes) {
   if (!buckets_have_sizes(step)) {
     return std::nullopt;
   }
   std::optional<Found> found;
   std::string names;
-  for (const layers::ModelTable& table : tables) {
+  for (const layers::ModelTable& table : tables()) {
     if (table.elements() != bucket_elements(step)) {
       continue;
     }

@@ -137,7 +137,7 @@ std::string remedy_of(const StepSample& step, const SizeSources& sources) {
   }
   std::string fitting;
   std::size_t fits = 0;
-  for (const layers::ModelTable& table : sources.tables) {
+  for (const layers::ModelTable& table : sources.tables()) {
     if (!fit_table(step, table).sizes.empty()) {
       ++fits;
       fitting = table.name;

@@ -9,6 +9,8 @@
 #include "import/sizes/size_files.hpp"
 #include "layers/model_table.hpp"
 
+#include <functional>
+
 namespace stepsim::io {
 
 // What is known of the size of one gradient, and the measured bucket that carries it.
@@ -88,9 +90,13 @@ sizes_by_kind(const StepSample& step, const layers::ModelTable& table, const std
 //      differs from the elements of the buckets by less than 1 %, and is an error if by more
 // Sizes of sources 1 to 6 are checked against the measured buckets (kineto_sizes.hpp).
 
+// Returns the tables of known models. Most traces have sizes of their own, so that no table is read
+// for them.
+using ModelTables = std::function<std::span<const layers::ModelTable>()>;
+
 struct SizeSources {
   std::optional<std::string> model; // name of one of the tables
-  std::span<const layers::ModelTable> tables;
+  ModelTables tables;
   const SizeTable* table = nullptr;
   bool table_in_ready_order = false;
   const DdpLog* log = nullptr;
@@ -153,7 +159,7 @@ from_named_model(const StepSample& step, const SizeSources& sources, const std::
 // nothing if they differ, or if a bucket has no size. `notes` explain why a similar table does not
 // fit.
 [[nodiscard]] std::optional<Found> from_fitting_model(const StepSample& step,
-                                                      std::span<const layers::ModelTable> tables,
+                                                      const ModelTables& tables,
                                                       std::vector<std::string>& notes);
 
 // Estimates: from_buckets() spreads the elements of each bucket over its candidates, from_total()

@@ -255,7 +255,7 @@ void assume_backward(const KinetoRank& rank, const KinetoOptions& options, Kinet
   }
   const DtypeWord dtype = *dtype_of_pytorch(options.dtype.value_or("float32"));
   const auto sizes =
-      sizes_by_kind(rank.first(), table_named(options.models, *options.model), rank.file);
+      sizes_by_kind(rank.first(), table_named(options.models(), *options.model), rank.file);
   std::size_t tensors = 0;
   for (std::size_t i = 0; i < trace.layers.size(); ++i) {
     for (GradientSize size : sizes[i]) {
