@@ -10,6 +10,7 @@
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/communication_keys.hpp"
 #include "scenario/rules.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_schedule.hpp"
@@ -253,7 +254,8 @@ void density_values(KnobSetup& setup, Knob knob) {
 }
 
 void collective_values(KnobSetup& setup, Knob) {
-  const std::vector<std::string_view> words = collectives_of(setup.scenario);
+  // Conditions may put the links inside a machine into one rate for all.
+  const std::vector<std::string_view> words = collectives_of(nominal_of(setup.scenario));
   setup.out.values.assign(words.begin(), words.end());
   setup.out.exact = true;
   setup.out.default_value =

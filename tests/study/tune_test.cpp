@@ -401,6 +401,16 @@ TEST_CASE("tune: every collective and every schedule, best first") {
   }
 }
 
+TEST_CASE("tune: collectives of two levels are tried beside one ring under typical conditions") {
+  const study::Tuning tuning = tuned(problem_of(Knob::collective, R"({
+    "conditions": "typical", "workload": {"model": "alexnet", "batch_size": 8, "measured": {"forward_s": 0.1, "backward_s": 0.2}},
+    "cluster": {"nodes": 4, "gpus_per_node": 8,
+      "network": {"latency_s": 5e-5, "bandwidth_Bps": 3.125e9, "transport": "tcp_cloud"},
+      "intra_network": {"latency_s": 5e-6, "bandwidth_Bps": 1.2e11, "bus": "nvlink"}},
+    "communication": {"collective": "ring"}})"));
+  CHECK(std::ranges::count(tuning.curve, io::Json("hierarchical"), &study::TunePoint::value) == 1);
+}
+
 TEST_CASE("tune: the largest k at which a sparse exchange is as fast as dense") {
   // m = 25e6 in one message, nothing but the wire: exchange of the sparse method <= dense ring.
   constexpr double kAlpha = 4.36e-4;
