@@ -15,12 +15,12 @@ namespace stepsim::study {
 // either time. A step is shorter than another for sure where the difference is more than what
 // remains of its spread, and more than 5 %.
 
-// Logarithm of the time of x over that of y: its value, its standard deviation between sites, and
-// the factor that contributes most to it ("rest": what differs between equal runs).
+// Logarithm of the time of x over that of y, and its standard deviations between sites to either
+// side, as those of a step (CON 4): a factor may move the difference in one direction alone.
 struct PairedDifference {
   double value{};
-  double deviation{};
-  std::string largest;
+  double up{};
+  double down{};
   [[nodiscard]] bool is_stated() const;
   // The range that holds 1 - x / y at 80 % of all sites.
   [[nodiscard]] std::pair<double, double> range_of_gain() const;

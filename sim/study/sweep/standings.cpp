@@ -38,6 +38,8 @@ Moves moves_of(std::span<const IntervalPart> parts) {
 
 struct Spread {
   double variance = 2 * kRest * kRest;
+  double up = variance;   // of moves that make x longer against y
+  double down = variance; // of those that make it shorter
   double largest = 2 * kRest * kRest;
   std::string_view factor = kRestOfInterval;
 };
@@ -48,6 +50,10 @@ Spread spread_between(const Moves& x, const Moves& y) {
   const auto add = [&](std::string_view factor, double high, double low) {
     const double moved = std::max(std::abs(high), std::abs(low));
     spread.variance += moved * moved;
+    const double up = std::max({0.0, high, low});
+    const double down = std::min({0.0, high, low});
+    spread.up += up * up;
+    spread.down += down * down;
     if (moved * moved > spread.largest) {
       spread.largest = moved * moved;
       spread.factor = factor;
@@ -60,7 +66,7 @@ Spread spread_between(const Moves& x, const Moves& y) {
       add(x[i].factor, x[i].at_high, x[i].at_low);
       ++i;
     } else if (i == x.size() || y[j].factor < x[i].factor) {
-      add(y[j].factor, y[j].at_high, y[j].at_low);
+      add(y[j].factor, -y[j].at_high, -y[j].at_low);
       ++j;
     } else {
       add(x[i].factor, x[i].at_high - y[j].at_high, x[i].at_low - y[j].at_low);
@@ -80,16 +86,15 @@ std::optional<PairedDifference> difference_of(const Moves& x, const Moves& y, do
     return std::nullopt;
   }
   const Spread spread = spread_between(x, y);
-  return PairedDifference{log_ratio, std::sqrt(spread.variance), std::string(spread.factor)};
+  return PairedDifference{log_ratio, std::sqrt(spread.up), std::sqrt(spread.down)};
 }
 
 } // namespace
 
-bool PairedDifference::is_stated() const { return study::is_stated(value, deviation); }
+bool PairedDifference::is_stated() const { return study::is_stated(value, value < 0 ? up : down); }
 
 std::pair<double, double> PairedDifference::range_of_gain() const {
-  const double spread = kQuantile80 * deviation;
-  return {1 - std::exp(value + spread), 1 - std::exp(value - spread)};
+  return {1 - std::exp(value + kQuantile80 * up), 1 - std::exp(value - kQuantile80 * down)};
 }
 
 std::optional<PairedDifference> paired_difference(const io::Json& x, const io::Json& y,

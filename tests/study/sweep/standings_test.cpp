@@ -42,11 +42,13 @@ TEST_CASE("standings: what both runs have in common drops out of their differenc
   const auto paired = paired_difference(x, y, std::log(1.09));
   REQUIRE(paired);
   CHECK(paired->value == std::log(1.09));
-  CHECK(paired->deviation ==
-        within(std::sqrt(2 * 0.035 * 0.035 + 0.02 * 0.02 + 0.05 * 0.05), 1e-12));
-  CHECK(paired->largest == "a_nccl");
+  // e_tcp moves it by -0.02 and 0.01, a_nccl by -0.05 and 0.02.
+  const double rest = 2 * 0.035 * 0.035;
+  CHECK(paired->up == within(std::sqrt(rest + 0.01 * 0.01 + 0.02 * 0.02), 1e-12));
+  CHECK(paired->down == within(std::sqrt(rest + 0.02 * 0.02 + 0.05 * 0.05), 1e-12));
+  CHECK(paired->range_of_gain().second ==
+        within(1 - 1.09 * std::exp(-1.2816 * paired->down), 1e-12));
   CHECK_FALSE(paired->is_stated()); // 0.0862 < 1.2816 * 0.0731
-  CHECK(paired_difference(x, record(1, kRest), 0.1)->largest == "e_tcp");
   CHECK_FALSE(paired_difference(x, io::parse_json("{}", ""), 0.1));
 }
 
@@ -116,17 +118,22 @@ TEST_CASE(
     return sum;
   };
   const double middle = log_ratio("", 0);
-  double variance = 2 * 0.035 * 0.035;
+  double up = 2 * 0.035 * 0.035;
+  double down = up;
   for (const Range& each : ranges) {
     double most = 0;
+    double least = 0;
     for (const double way : {-1.0, 1.0}) {
       const double value =
           each.plain ? each.value + way * each.tau : each.value * std::exp(way * each.tau);
-      most = std::max(most, std::abs(log_ratio(each.factor, value) - middle));
+      most = std::max(most, log_ratio(each.factor, value) - middle);
+      least = std::min(least, log_ratio(each.factor, value) - middle);
     }
-    variance += most * most;
+    up += most * most;
+    down += least * least;
   }
   const auto paired = paired_difference(row_of(x, files), row_of(y, files), middle);
   REQUIRE(paired);
-  CHECK(paired->deviation == within(std::sqrt(variance), 1e-9));
+  CHECK(paired->up == within(std::sqrt(up), 1e-9));
+  CHECK(paired->down == within(std::sqrt(down), 1e-9));
 }
