@@ -4,6 +4,7 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
+#include "run/group_exchange.hpp"
 #include "run/planned_messages.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/scenario_conditions.hpp"
@@ -143,8 +144,14 @@ void add_common_warnings(const Scenario& scenario, const buckets::Plan& plan, Re
   if (!exchanges(scenario)) {
     result.warnings.emplace_back("one worker: no communication");
   } else if (!scenario.cluster.network.curve && !is_compressed(scenario)) {
-    if (auto idle = collectives::idle_interfaces(exchange_of(scenario))) {
-      result.warnings.push_back(std::move(*idle));
+    const bool in_groups = has_islands(scenario.training) ||
+                           scenario.training.sharding.strategy == ShardingStrategy::hybrid_shard;
+    for (const RankGroup group : {RankGroup::all, RankGroup::node, RankGroup::replica}) {
+      if (in_groups != (group == RankGroup::all)) {
+        if (auto idle = collectives::idle_interfaces(collective_of(scenario, group))) {
+          result.warnings.push_back(std::move(*idle));
+        }
+      }
     }
   }
   const bool buckets_alone = scenario.training.sharding.strategy == ShardingStrategy::none &&
@@ -206,7 +213,7 @@ void find_input_bound(const Scenario& scenario, Summary& summary) {
                            ? !(exposed > share)
                            : wait > summary.compute_s.value_or(0) && wait > exposed;
   if (wait > share && slowest) {
-    summary.bottleneck = "input";
+    summary.bottleneck = unexplained > summary.input_wait_s.value_or(0) ? "waiting" : "input";
   }
 }
 

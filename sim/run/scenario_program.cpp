@@ -287,9 +287,10 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeF
   const Training& training = scenario.training;
   const Seconds wait = wait_of_step(scenario);
   if (training.input.value > 0 || wait.value > 0) {
-    out.program = programs::with_pauses(
-        out.program,
-        {.input = training.input, .pipelined = training.input_pipelined, .wait = wait});
+    out.program = programs::with_pauses(out.program, {.input = training.input,
+                                                      .pipelined = training.input_pipelined,
+                                                      .wait = wait,
+                                                      .gathers = has_units(training.sharding)});
   }
   out.program.interference = scenario.training.overlap;
   out.program.ranks = static_cast<std::uint32_t>(scenario.cluster.ranks());

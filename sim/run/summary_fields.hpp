@@ -223,7 +223,7 @@ inline constexpr std::array kAll{
         .only(kFailing),
     row<&Summary::bottleneck>(
         "What limits the step: compute, latency, bandwidth, reduction, straggler, compression, "
-        "server or input (the reading of batches)."),
+        "server, input (the reading of batches) or waiting (training.wait_s)."),
     row<&Summary::baseline>("What the speed-up is relative to, in words."),
     row<&Summary::converges>(
         "Whether training converges with this loss of gradients (/training/convergence)."),

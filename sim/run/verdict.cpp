@@ -21,7 +21,8 @@ constexpr std::array kSubjects{Subject{"compute", "Computing"},
                                Subject{"reduction", "Adding gradients"},
                                Subject{"straggler", "The slowest worker"},
                                Subject{"compression", "Compression"},
-                               Subject{"input", "Waiting, such as for batches to be read,"},
+                               Subject{"input", "Reading batches"},
+                               Subject{"waiting", "Waiting that no operation explains"},
                                Subject{"server", "The parameter server"}};
 
 // Lower bounds of a step's period (MER 3): what no order and no partition of messages can beat. A

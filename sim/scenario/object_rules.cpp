@@ -82,12 +82,14 @@ constexpr std::array kObjectRules{
             },
             asked_collective},
     KeyRule{"/cluster/nics_per_node",
-            "it is 1, or the collective can use several interfaces of a node",
+            "it is 1, the collective can use several interfaces of a node, or sharding is "
+            "hybrid_shard",
             [](const Scenario& s) {
               const Cluster& cluster = s.cluster;
               return cluster.nics_per_node <= 1 || cluster.gpus_per_node == 1 ||
                      cluster.nodes == 1 || is_simulated(s) || is_compressed(s) || has_curve(s) ||
                      needs_servers(s.training.algorithm) ||
+                     s.training.sharding.strategy == ShardingStrategy::hybrid_shard ||
                      !collectives::leaves_nodes_once(exchange_of(s));
             },
             [](const Scenario& s) {

@@ -123,7 +123,7 @@ TEST_CASE("a wait is the bottleneck where there is nothing to send, too") {
               "backward_s": 2e-3, "gradient_bytes": 0}]}, "cluster": {"nodes": 2, "network": {
               "latency_s": 1e-5, "bandwidth_Bps": 1e9}}, "training": {"wait_s": 0.1, )" +
                                    training + "}}")
-              .summary.bottleneck == "input");
+              .summary.bottleneck == "waiting");
   }
 }
 

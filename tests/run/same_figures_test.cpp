@@ -86,7 +86,8 @@ TEST_CASE("figures: a wait of unknown cause lengthens every step, and no baselin
   for (const std::string training :
        {R"()", R"("micro_batches": 2, )", R"("sharding": "zero1", )",
         R"("algorithm": "local_sgd", "local_steps": 4, )", R"("algorithm": "easgd", )",
-        R"("algorithm": "parameter_server", )",
+        R"("algorithm": "parameter_server", )", R"("sharding": "full_shard", )",
+        R"("sharding": "full_shard", "micro_batches": 2, )",
         R"("input_s": 0.001, "input_pipelined": false, )"}) {
     CAPTURE(training);
     const study::Summary plain = summary_of({.training = training});
@@ -97,7 +98,7 @@ TEST_CASE("figures: a wait of unknown cause lengthens every step, and no baselin
     CHECK(*waits.compute_s == within(*plain.compute_s, 1e-12));
     CHECK(*waits.speedup * *waits.iteration_time_s ==
           within(*plain.speedup * *plain.iteration_time_s, 1e-12));
-    CHECK(waits.bottleneck == "input");
+    CHECK(waits.bottleneck == "waiting");
   }
   const study::Summary alone = summary_of({.nodes = "1"});
   const study::Summary waits = summary_of({.training = R"("wait_s": 0.25, )", .nodes = "1"});

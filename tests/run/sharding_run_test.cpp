@@ -230,24 +230,29 @@ TEST_CASE("sharding: what a GPU does not hold does not fit") {
 }
 
 TEST_CASE("hybrid_shard: gathers on the links of a node, replicas on the network") {
-  const Result result = run_text(
-      R"({"allow_unusual": true,
+  for (const int cards : {1, 2}) {
+    const Result result = run_text(
+        R"({"allow_unusual": true,
           "workload": {"layers": [{"name": "a", "forward_s": 1, "backward_s": 2,
             "gradient_bytes": 1600}]},
-          "cluster": {"nodes": 4, "gpus_per_node": 2, "nics_per_node": 1,
+          "cluster": {"nodes": 4, "gpus_per_node": 2, "nics_per_node": )" +
+        std::to_string(cards) + R"(,
             "network": {"latency_s": 0, "bandwidth_Bps": 100},
             "intra_network": {"latency_s": 0, "bandwidth_Bps": 800}},
           "training": {"sharding": {"strategy": "hybrid_shard", "communicators": 2}},
           "communication": {"collective": "ring"}})");
-  const ScenarioProgram made = scenario_program(*result.scenario);
-  const ProgramUnit& unit = made.units.front();
-  // 400 parameters on 2 ranks: half of 800 and of 1600 bytes over the links of the node; 800 bytes
-  // of gradients on 4 replicas, two of which share a card.
-  CHECK(unit.gather.seconds == within(0.5 * 800 / 800, 1e-12));
-  CHECK(unit.reduce.seconds == within(0.5 * 1600 / 800, 1e-12));
-  CHECK(unit.replicate.seconds == within(2 * 0.75 * 800 * 2 / 100, 1e-12));
-  CHECK(made.program.groups.size() == 2);
-  CHECK(*result.summary.memory_parts_parameters_bytes == 4.0 * 400 / 2);
+    const ScenarioProgram made = scenario_program(*result.scenario);
+    const ProgramUnit& unit = made.units.front();
+    // 400 parameters on 2 ranks: half of 800 and of 1600 bytes over the links of the node; 800
+    // bytes of gradients on 4 replicas, two of which share the cards. No ring leaves its level.
+    CHECK(unit.gather.seconds == within(0.5 * 800 / 800, 1e-12));
+    CHECK(unit.reduce.seconds == within(0.5 * 1600 / 800, 1e-12));
+    CHECK(unit.replicate.seconds == within(2 * 0.75 * 800 * 2 / cards / 100, 1e-12));
+    CHECK(made.program.groups.size() == 2);
+    CHECK(*result.summary.memory_parts_parameters_bytes == 4.0 * 400 / 2);
+    CHECK(std::ranges::none_of(result.warnings,
+                               [](const std::string& each) { return each.starts_with("flat"); }));
+  }
 }
 
 TEST_CASE("hybrid_shard: groups of a part of a node, of a node and of two nodes") {

@@ -231,9 +231,24 @@ Program with_pauses(const Program& program, const Pauses& pauses) {
   std::vector<std::uint32_t> updates;
   Seconds other_updates{};
   std::int32_t micro_batches = 1;
+  struct Reading {
+    std::uint32_t before = 0; // this operation
+    std::uint32_t stream = 0;
+    std::optional<std::uint32_t> pause{}; // the last operation in the draft that it waits for
+  };
+  std::vector<Reading> readings; // [micro-batch]
   for (std::uint32_t o = 0; o < count; ++o) {
     const Operation& operation = program.operations[o];
     micro_batches = std::max(micro_batches, operation.micro_batch + 1);
+    if (operation.kind == (pauses.gathers ? Kind::forward : Kind::backward) &&
+        operation.micro_batch == static_cast<std::int32_t>(readings.size())) {
+      std::uint32_t before = o;
+      while (pauses.gathers && before > 0 &&
+             program.operations[before - 1].kind == Kind::allgather) {
+        --before;
+      }
+      readings.push_back({.before = before, .stream = operation.stream});
+    }
     if (operation.type == OperationType::compute && operation.kind == Kind::update) {
       other_updates = other_updates + (updates.empty() ? Seconds{} : operation.seconds);
       updates.push_back(o);
@@ -243,7 +258,7 @@ Program with_pauses(const Program& program, const Pauses& pauses) {
   const bool pipelined = reads && pauses.pipelined;
   assert((!pipelined || !updates.empty()) && "synchronous training updates");
   std::vector<std::uint32_t> number; // [operation]: its number in the draft
-  std::int32_t read = 0;             // micro-batches that have been read
+  std::size_t begun = 0;             // micro-batches
   std::uint32_t reading = 0;         // on its own stream, at the end of the iteration
   const auto add_pipelined = [&] {
     if (pipelined) {
@@ -256,17 +271,24 @@ Program with_pauses(const Program& program, const Pauses& pauses) {
   };
   bool waits = pauses.wait.value > 0;
   const auto pause = [&](const std::string& name, std::uint32_t stream, Seconds seconds) {
-    draft.add({.id = name, .stream = stream, .type = OperationType::delay, .seconds = seconds});
+    return draft.add(
+        {.id = name, .stream = stream, .type = OperationType::delay, .seconds = seconds});
   };
   for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
     const Operation& operation = program.operations[o];
-    if (waits && (operation.kind == Kind::backward || operation.kind == Kind::step)) {
-      pause(std::string(kWait), operation.stream, pauses.wait * static_cast<double>(program.steps));
+    const bool begins = begun < readings.size() && readings[begun].before == o;
+    Reading at = begins ? readings[begun] : Reading{.before = o, .stream = operation.stream};
+    const bool steps = operation.kind == Kind::backward || operation.kind == Kind::step;
+    if (waits && (pauses.gathers ? begins : steps)) {
+      at.pause =
+          pause(std::string(kWait), at.stream, pauses.wait * static_cast<double>(program.steps));
       waits = false;
     }
-    if (reads && !pipelined && operation.kind == Kind::backward && operation.micro_batch == read) {
-      pause(operation_name("I", static_cast<std::size_t>(read)), operation.stream, pauses.input);
-      ++read;
+    if (begins) {
+      if (reads && !pipelined) {
+        at.pause = pause(operation_name("I", begun), at.stream, pauses.input);
+      }
+      readings[begun++] = at;
     }
     if (o == count) {
       add_pipelined();
@@ -280,6 +302,12 @@ Program with_pauses(const Program& program, const Pauses& pauses) {
   for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
     for (const Wait& wait : program.waits_of(o)) {
       draft.wait(number[o], number[wait.operation], wait.distance, wait.scope, wait.until);
+    }
+  }
+  for (const Reading& each : readings) {
+    for (std::uint32_t o = each.before; each.pause && program.operations[o].kind == Kind::allgather;
+         ++o) {
+      draft.wait(number[o], *each.pause, 0);
     }
   }
   for (const Applied& applied : program.applies) {

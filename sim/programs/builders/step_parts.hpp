@@ -121,7 +121,8 @@ struct Backward {
 
 // Adds to the program of synchronous training the time to read the batches of an iteration
 // (TRN 4.1, MER 7): on a stream of its own between one update and the next, while everything else
-// goes on, or on the compute stream, after each forward pass, where nothing hides it.
+// goes on, or on the compute stream, where nothing hides it: after each forward pass or, if forward
+// gathers parameters, before it and its gathers.
 //
 //     period = max(reading, period without reading and update) + update     pipelined
 //     period = reading + period without reading                             not pipelined
@@ -129,11 +130,12 @@ struct Backward {
 // `input` is the time to read the batch of one micro-batch. With one the program must have an
 // update and, if not `pipelined`, labels of micro-batches at its forward and backward. `wait` is
 // the time per step that nothing else explains: once before the first backward or local step of an
-// iteration, in an operation named kWait.
+// iteration or, if forward gathers parameters, before its gathers, in an operation named kWait.
 struct Pauses {
   Seconds input{};
   bool pipelined = true;
   Seconds wait{};
+  bool gathers = false; // forward passes begin with all-gathers of parameters
 };
 [[nodiscard]] Program with_pauses(const Program& program, const Pauses& pauses);
 
