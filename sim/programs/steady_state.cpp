@@ -58,17 +58,16 @@ std::int64_t distance_along(const CycleGraph& critical, const std::vector<std::u
   return sum;
 }
 
-// More arcs than the cycle has, parallel ones counted once.
-bool has_other_cycles(const CycleGraph& critical, std::size_t cycle) {
-  std::size_t arcs = 0;
-  std::vector<std::uint32_t> from;
+// Whether an operation that takes time is on a critical cycle and not on this one.
+bool has_other_cycles(const CycleGraph& critical, const std::vector<double>& seconds,
+                      const std::vector<std::uint32_t>& cycle) {
   for (std::uint32_t node = 0; node < critical.nodes(); ++node) {
-    from.assign(critical.from.begin() + critical.first[node],
-                critical.from.begin() + critical.first[node + 1]);
-    std::ranges::sort(from);
-    arcs += static_cast<std::size_t>(std::ranges::unique(from).begin() - from.begin());
+    if (seconds[node] > 0 && critical.first[node] < critical.first[node + 1] &&
+        std::ranges::find(cycle, node) == cycle.end()) {
+      return true;
+    }
   }
-  return arcs > cycle;
+  return false;
 }
 
 // Binding arcs: parent[i] is the arc that raised node i last. A cycle of parents has a ratio above
@@ -223,7 +222,7 @@ SteadyState steady_state(const Program& program) {
     state.cycle.push_back(constraints.order[node]);
   }
   state.node_of = std::move(constraints.node_of);
-  state.other_cycles = has_other_cycles(state.critical, state.cycle.size());
+  state.other_cycles = has_other_cycles(state.critical, constraints.seconds, nodes);
   return state;
 }
 

@@ -60,7 +60,7 @@ struct SteadyState {
   // position.
   std::vector<std::uint32_t> cycle;
   std::int64_t cycle_iterations{}; // iterations that `cycle` spans: the sum of its distances
-  bool other_cycles{};             // there are further critical cycles
+  bool other_cycles{};             // further critical cycles have other operations that take time
 
   // Input of derivative(): the critical arcs, with nodes in the order of evaluation, and the node
   // of each operation.

@@ -5,6 +5,8 @@
 #include "scenario/scenario_conditions.hpp"
 #include "study/tune_values.hpp"
 
+#include <fmt/core.h>
+
 namespace stepsim::study {
 
 namespace {
@@ -217,6 +219,20 @@ void add_other_sharding(const Scenario& scenario, Changes& changes) {
   }
 }
 
+// Each factor at the end of its range where more is lost.
+void add_bad_sites(const Scenario& scenario, Changes& causes) {
+  for (const Factor factor : scenario.conditions.used) {
+    const FactorValue& value = scenario.conditions.factors[static_cast<std::size_t>(factor)];
+    const bool is_low = value_without_loss(factor) > moved(factor, value, -kDeviationsOf80);
+    const double end = moved(factor, value, is_low ? -kDeviationsOf80 : kDeviationsOf80);
+    if (factor != Factor::q && end != value.value) {
+      causes.push_back({fmt::format("{} ({}) at the {} end of its range", kFactors[factor],
+                                    meaning(factor), is_low ? "low" : "high"),
+                        {assigned("/conditions/factors/" + std::string(kFactors[factor]), end)}});
+    }
+  }
+}
+
 } // namespace
 
 std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) {
@@ -230,6 +246,14 @@ std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) 
   add_faster_network(tree, nominal, changes);
   set_kind(ChangeKind::network);
   add_faster_computing(tree, nominal, changes);
+  if (nominal.training.input.value > 0) {
+    changes.push_back({"batches read twice as fast",
+                       {assigned("/training/input_s", nominal.training.input.value / 2)}});
+  }
+  if (nominal.training.update.value > 0) {
+    changes.push_back({"updates twice as fast",
+                       {assigned("/training/update_s", nominal.training.update.value / 2)}});
+  }
   set_kind(ChangeKind::computing);
   for (const Factor factor : scenario.conditions.used) {
     if (factor != Factor::q) {
@@ -269,14 +293,18 @@ std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) 
 
 std::vector<Change> all_causes(const Scenario& scenario) {
   std::vector<Change> causes;
-  if (!scenario.cluster.network.curve && scenario.cluster.has_network && !scenario.cluster.fabric) {
-    causes.push_back({"messages reach 80 % of the bandwidth",
-                      {assigned("/cluster/network/efficiency",
-                                0.8 * nominal_of(scenario).cluster.network.efficiency)}});
+  const Network& network = scenario.cluster.network;
+  if (is_typical(scenario)) {
+    add_bad_sites(scenario, causes);
+  } else {
+    if (!network.curve && scenario.cluster.has_network && !scenario.cluster.fabric) {
+      causes.push_back({"messages reach 80 % of the bandwidth",
+                        {assigned("/cluster/network/efficiency", 0.8 * network.efficiency)}});
+    }
+    causes.push_back({"computing 14 % slower while messages are under way (16 of 132 "
+                      "multiprocessors)",
+                      {"/training/compute_slowdown=1.138"}});
   }
-  causes.push_back({"computing 14 % slower while messages are under way (16 of 132 "
-                    "multiprocessors)",
-                    {"/training/compute_slowdown=1.138"}});
   if (!scenario.variability.random()) {
     causes.push_back({"compute times that vary by 2 %", {"/variability/compute_cv=0.02"}});
   }

@@ -99,8 +99,7 @@ std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario
     if (const auto paired =
             paired_difference(step->parts, parts, std::log(step->step_s / step_s))) {
       line.gain_range = paired->range_of_gain();
-      line.is_sure =
-          paired->is_stated() && (line.gain_range->first > 0 || line.gain_range->second < 0);
+      line.is_sure = paired->is_stated();
     }
     lines.push_back(std::move(line));
   }
@@ -120,7 +119,7 @@ Measured measured_causes(const io::Json& tree, const Scenario& scenario, double 
     return measured;
   }
   double explained = 0;
-  for (Change& cause : all_causes(nominal_of(scenario))) {
+  for (Change& cause : all_causes(scenario)) {
     std::optional<ChangedStep> step = changed_step(tree, std::move(cause.set), files);
     if (step && step->step_s - step_s > kSameStep * step_s) {
       measured.causes.push_back(

@@ -61,7 +61,8 @@ struct Change {
 
 // `tree`: the scenario as written, short forms expanded; `scenario`: what it says (nominal_of()).
 [[nodiscard]] std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario);
-// What is often missing in a scenario that predicts too short a step.
+// What is often missing in a scenario that predicts too short a step; under typical conditions each
+// factor at the bad end of its range.
 [[nodiscard]] std::vector<Change> all_causes(const Scenario& scenario);
 
 } // namespace stepsim::study

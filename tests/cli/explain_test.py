@@ -140,6 +140,16 @@ class Explain(unittest.TestCase):
 
     def test_causes_of_a_measured_step_are_runs_and_the_rest_is_unexplained(self):
         file = "examples/quickstart.scenario.json"
+        # Under typical conditions the factors that lose more at another site are tried.
+        tcp = ["/cluster/network/transport=tcp", "/conditions=typical"]
+        sets = [flag for each in tcp for flag in ("--set", each)]
+        step = explained(file, *sets)["iteration_time_s"]
+        *causes, _ = explained(file, *sets, "--measured", f"{1.5 * step}s")["gap"]
+        self.assertEqual(causes[0]["cause"],
+                         "c_tcp (rate of TCP over one connection per ring, bytes/s) at the low "
+                         "end of its range")
+        for cause in causes:
+            self.assertEqual(step_of(file, [], tcp + cause["set"]), cause["iteration_time_s"])
         step = explained(file)["iteration_time_s"]
         found = explained(file, "--measured", f"{1.5 * step}s")
         self.assertAlmostEqual(found["measured_s"], 1.5 * step)

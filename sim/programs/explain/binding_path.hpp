@@ -32,7 +32,7 @@ struct BindingPath {
   bool exact{};          // true for a critical cycle, false for recorded events
   double period_s{};     // seconds per iteration of the program
   double iterations = 1; // iterations that the path spans; shares are seconds / iterations
-  bool other_cycles{};   // there are further critical cycles
+  bool other_cycles{};   // further critical cycles have other operations that take time
   // In the direction of time for a critical cycle; else one step per operation, in list order.
   std::vector<PathStep> steps;
   double waiting_s{}; // time on the path without an operation; 0 except for rounding
