@@ -25,20 +25,34 @@ std::pair<double, double> span_of(const OperationTimes& times, std::int64_t iter
 
 bool is_exchange(const Operation& operation) { return operation.type == OperationType::exchange; }
 
-// How long rank 0 waits for the exchanges of an iteration. The last iteration is followed by none
-// that computing could hide behind, so that the one before it counts.
+// How long the rank that computes longest waits for the exchanges of an iteration: the others wait
+// for that rank, too. The last iteration is followed by none that computing could hide behind, so
+// that the one before it counts.
 class Waiting {
 public:
   Waiting(const Program& program, const OperationTimes& times)
       : times_(times), iteration_(std::max<std::int64_t>(0, times.iterations - 2)) {
-    for (std::int64_t t = iteration_; t < times.iterations; ++t) {
-      for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
-        const Operation& each = program.operations[o];
-        if (each.type == OperationType::compute &&
-            program.streams[each.stream].name != programs::kCopyStream) {
-          const std::size_t at = times.at(t, o, 0);
-          computing_.emplace_back(times.start[at], times.end[at]);
+    std::vector<std::uint32_t> computes;
+    for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
+      const Operation& each = program.operations[o];
+      if (each.type == OperationType::compute &&
+          program.streams[each.stream].name != programs::kCopyStream) {
+        computes.push_back(o);
+      }
+    }
+    double latest_s = 0;
+    for (std::uint32_t rank = 0; rank < times.width(); ++rank) {
+      for (const std::uint32_t o : computes) {
+        if (times.end[times.at(iteration_, o, rank)] > latest_s) {
+          latest_s = times.end[times.at(iteration_, o, rank)];
+          rank_ = rank;
         }
+      }
+    }
+    for (std::int64_t t = iteration_; t < times.iterations; ++t) {
+      for (const std::uint32_t o : computes) {
+        const std::size_t at = times.at(t, o, rank_);
+        computing_.emplace_back(times.start[at], times.end[at]);
       }
     }
     std::ranges::sort(computing_);
@@ -47,7 +61,7 @@ public:
   // Behind `until_s`, which becomes the end of the exchange if that is later: messages of a bucket
   // may be under way at once.
   [[nodiscard]] double of(std::uint32_t exchange, double& until_s) const {
-    const std::size_t at = times_.at(iteration_, exchange, 0);
+    const std::size_t at = times_.at(iteration_, exchange, rank_);
     const double start = std::max(times_.start[at], until_s);
     const double end = times_.end[at];
     if (end <= start) {
@@ -67,6 +81,7 @@ public:
 private:
   const OperationTimes& times_;
   std::int64_t iteration_;
+  std::uint32_t rank_ = 0;
   std::vector<std::pair<double, double>> computing_; // start and end, ascending
 };
 

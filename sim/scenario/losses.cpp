@@ -255,8 +255,10 @@ Losses losses(const LossQuestion& question, const std::array<double, kFactorCoun
 
 std::int64_t measured_gpus(const layers::Workload& workload, const WorkloadSource& source) {
   constexpr std::int64_t kOfEstimates = 8;
-  return workload.measured_ranks.value_or(source.profile.estimate ? kOfEstimates
-                                                                  : source.measured_gpus);
+  const auto& estimate = source.profile.estimate;
+  const bool is_scaled = estimate && estimate->measured; // to a step of one GPU
+  return workload.measured_ranks.value_or(estimate && !is_scaled ? kOfEstimates
+                                                                 : source.measured_gpus);
 }
 
 double inner_rate(const Cluster& cluster) {

@@ -200,6 +200,11 @@ TEST_CASE("conditions: an estimate has the computing of eight GPUs") {
     CHECK(scenario.conditions.computing.front() ==
           within(std::pow(gpus / 8.0, 0.012 / std::log(2)), 1e-12));
   }
+  // One that is scaled to a measured step has that of one GPU.
+  const study::Result scaled = study::testing::run_text(
+      R"({"workload": {"model": "gpt2", "gpu": "a100-80", "batch_size": 4, "measured_step":
+      {"step_s": 0.1}}, "cluster": {"nodes": 1}, "conditions": "typical"})");
+  CHECK(*scaled.summary.iteration_time_s == within(0.1, 1e-9));
 }
 
 TEST_CASE("conditions: a network of which nothing is left is no free one") {

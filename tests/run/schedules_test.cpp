@@ -416,6 +416,18 @@ TEST_CASE("run: parts of these schedules add up, periods are equal, bounds hold"
   }
 }
 
+TEST_CASE("run: exposed parts of buckets are those of the slowest worker, whatever its number") {
+  for (const char* worker : {"0", "3"}) {
+    const Result result = run_text(
+        with_cost({{0.5, 1, 4}, {0.5, 1, 4}}, R"({"startup_s": 1, "per_byte_s": 0.25})",
+                  R"({"schedule": "wfbp"})",
+                  std::string(R"(, "variability": {"stragglers": [{"factor": 2, "worker": )") +
+                      worker + "}]}"));
+    CHECK(result.buckets[0].exposed_s == 0);
+    CHECK(result.buckets[1].exposed_s == within(*result.summary.exposed_communication_s, 1e-12));
+  }
+}
+
 TEST_CASE("run: computing waits once for messages of a bucket that are under way at once") {
   // Seven messages of one bucket, two at a time: the bucket is all that is waited for.
   const Result result = run_text(with_cost(

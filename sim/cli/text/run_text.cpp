@@ -81,9 +81,10 @@ std::string training_text(const study::Result& result) {
          (training.staleness_bound
               ? " with bound " + std::to_string(*training.staleness_bound) + ", "
               : ", ") +
-         base::counted(options.servers, sharded     ? "sharded server"
-                                        : colocated ? "colocated server"
-                                                    : "dedicated server");
+         base::counted(sharded ? result.scenario->cluster.exchange_ranks() : options.servers,
+                       sharded     ? "sharded server"
+                       : colocated ? "colocated server"
+                                   : "dedicated server");
 }
 
 // "" without a codec, so that it can stand in front of any exchange.
