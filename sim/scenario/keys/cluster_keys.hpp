@@ -18,9 +18,11 @@ inline constexpr double kMaxRanks = 1 << 20;
 // likely means 10 Gbit/s; taken as 10 bytes/s, it would give times that are wrong by eight orders
 // of magnitude, with no error.
 inline constexpr io::Key kAllowUnusual =
-    boolean("allow_unusual",
-            "Accepts bandwidths below 1 kB/s or above 1e14 B/s, latencies of 10 s or more and "
-            "buckets below 256 bytes, which otherwise count as numbers that lack their unit.")
+    boolean(
+        "allow_unusual",
+        "Accepts bandwidths below 1 kB/s or above 1e14 B/s, latencies of 10 s or more and "
+        "buckets below 256 bytes for layers of 1 MB or more, which are otherwise refused, because "
+        "a unit seems to be missing.")
         .by_default(false);
 
 // The latency L of the LogGP model; latency_s is the overhead o of that model.
@@ -122,8 +124,8 @@ inline constexpr std::array kNetwork{
         .example("0.9")
         .because("the whole bandwidth is used"),
     integer("copy_engines",
-            "2 lets a rank send and receive at the same time; 1, one of them at a "
-            "time, is not supported.",
+            "Must be 2: a rank sends and receives at the same time. 1, one of them at a time, is "
+            "refused.",
             io::between(1, 2))
         .by_default(2),
     either("cost", kCostForms, "Time of one exchange by its bytes, or a file of kind cost.")

@@ -117,9 +117,9 @@ inline constexpr std::array kScheduleOptions{
 // explains it.
 // An object stands for the keys next to `schedule` (scenario/scenario_tree.hpp).
 inline constexpr std::array kOwnSchedule{
-    text("name", "Key `schedule_name`.").example(R"("mine")"),
-    list("caps", kCap, "Schedule `caps` with key `caps_mib`.").sizes(1).example("[1, 25]"),
-    list("groups", kGroup, "Schedule `groups` with key `groups`.")
+    text("name", "Short form: schedule_name next to schedule.").example(R"("mine")"),
+    list("caps", kCap, "Short form: schedule caps and caps_mib.").sizes(1).example("[1, 25]"),
+    list("groups", kGroup, "Short form: schedule groups and the key groups.")
         .sizes(1)
         .example(R"([["fc"], [1, 0]])")};
 inline constexpr std::array kScheduleForms{
