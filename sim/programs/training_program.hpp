@@ -9,8 +9,8 @@
 //
 // Operations are listed in issue order: a fifo stream runs its operations in the order of the list,
 // iteration after iteration. The last `tail_operations` of the list run only once, after the last
-// iteration (TRN 2.5). Times are seconds >= 0. program_draft.hpp makes programs, and
-// program_draft.hpp checks whether a program is valid, which all evaluators require.
+// iteration (TRN 2.5). Times are seconds >= 0. program_draft.hpp makes programs and checks
+// whether a program is valid, which all evaluators require.
 #include <string>
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
 // The first answer to a trace (`stepsim study`): what the recorded step holds beside its kernels,
-// the step at other numbers of GPUs with that carried along, and what would help there.
+// the step at other numbers of GPUs where these parts are kept, and what would help there.
 //
 //   trace -> machine -> gap -> carried trace, factors of conditions, start-up of exchanges
 //         -> scenario at each number of GPUs -> changes at the largest

@@ -173,12 +173,12 @@ TEST_CASE("study: a second half that is longer or shorter than the range says so
     answer.other_half_s = other_s;
     return cli::carried_sentence(answer);
   };
-  CHECK(text(0.239).find("range") == std::string::npos);
-  CHECK(text(0.181).find("range") == std::string::npos);
-  CHECK(text(0.241).find(", longer than that range: ") != std::string::npos);
-  CHECK(text(0.179).find(", shorter than that range: ") != std::string::npos);
+  CHECK(text(0.239).find("interval") == std::string::npos);
+  CHECK(text(0.181).find("interval") == std::string::npos);
+  CHECK(text(0.241).find(", longer than that interval: ") != std::string::npos);
+  CHECK(text(0.179).find(", shorter than that interval: ") != std::string::npos);
   answer.predicted.band.reset();
-  CHECK(text(1).find("range") == std::string::npos);
+  CHECK(text(1).find("interval") == std::string::npos);
 }
 
 TEST_CASE("study: what shortens the step by less than half a per cent is not listed") {

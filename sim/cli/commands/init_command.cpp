@@ -47,7 +47,8 @@ constexpr std::array kInitFlags{
     KeyFlag{"--sequence-length", "N", kModelGroup, "tokens of a sample; default that of the model"},
     KeyFlag{"--sharding", "WORD", "Options",
             "what workers share: none, zero1, zero2, full_shard, shard_grad_op or hybrid_shard; "
-            "default none, or for a model that a GPU does not hold the least that fits"},
+            "default none; if the model does not fit one GPU, the first of zero1, zero2, "
+            "full_shard that fits"},
     KeyFlag{"--conditions", "WORD", "Options",
             "ideal or typical, with what real runs lose; default typical where it is defined"},
     KeyFlag{"--cluster", "NAME|FILE", kCluster,

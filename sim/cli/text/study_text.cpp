@@ -104,7 +104,7 @@ Table gap_table(const study::TraceGap& gap) {
 }
 
 std::string carried_sentence(const study::TraceAnswer& answer) {
-  std::string out = "Predicted with these carried along: " +
+  std::string out = "Predicted with times other than gradient exchange kept as recorded: " +
                     base::readable_seconds(answer.predicted.step_s, answer.predicted.band) +
                     " on that machine";
   if (answer.predicted_half_s) {
@@ -113,8 +113,9 @@ std::string carried_sentence(const study::TraceAnswer& answer) {
     const study::PredictedStep& all = answer.predicted;
     const double off = *answer.other_half_s / *answer.predicted_half_s * all.step_s;
     if (all.band && (off < all.band->low || off > all.band->high)) {
-      out += off > all.band->high ? ", longer than that range: " : ", shorter than that range: ";
-      out += "the steps of this trace vary more than the range allows for";
+      out +=
+          off > all.band->high ? ", longer than that interval: " : ", shorter than that interval: ";
+      out += "the steps of this trace vary more than the interval allows for";
     }
   }
   return out + ".";
@@ -129,7 +130,7 @@ std::string library_sentence(const study::LibraryFromLogs& library) {
 
 Table points_table(const study::TraceStudy& study) {
   const bool samples = study.points.back().samples_per_s.has_value();
-  Table table{{"GPUs", "step [ms]", "80 % of runs [ms]", samples ? "samples/s" : "steps/s",
+  Table table{{"GPUs", "step [ms]", "interval, 80 % [ms]", samples ? "samples/s" : "steps/s",
                "efficiency", "bounded by"},
               {}};
   const std::size_t count = study.points.size();
@@ -158,7 +159,7 @@ std::vector<std::string> help_sentences(const study::TraceStudy& study) {
   }
   if (!study.measure_next.empty()) {
     const study::MeasureNext& next = study.measure_next.front();
-    out.push_back("measure next: " + next.what + " narrows the range to " +
+    out.push_back("measure next: " + next.what + " narrows the interval to " +
                   range(next.low_s, next.high_s) + " ms");
   }
   return out;
