@@ -82,8 +82,7 @@ constexpr std::array kObjectRules{
             },
             asked_collective},
     KeyRule{"/cluster/nics_per_node",
-            "it is 1, the collective can use several interfaces of a node, or sharding is "
-            "hybrid_shard",
+            "it is 1, sharding is hybrid_shard, or the collective can use several interfaces",
             [](const Scenario& s) {
               const Cluster& cluster = s.cluster;
               return cluster.nics_per_node <= 1 || cluster.gpus_per_node == 1 ||
