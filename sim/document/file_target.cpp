@@ -147,7 +147,10 @@ int Descriptor::release() { return std::exchange(value_, -1); }
 int Descriptor::close() { return value_ < 0 ? 0 : ::close(release()); }
 
 void Target::fail(int error) const {
-  const std::string message = path + ": write failed: " + std::generic_category().message(error);
+  const std::string message =
+      path + ": write failed: " +
+      (error == ENOENT ? "there is no folder " + path.substr(0, path.rfind('/'))
+                       : std::generic_category().message(error));
   if (error == EPIPE && number == STDOUT_FILENO) {
     throw ClosedPipe(message);
   }

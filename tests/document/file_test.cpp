@@ -219,7 +219,7 @@ TEST_CASE("a full disk and an impossible target are simulation errors") {
   CHECK_THROWS_WITH_AS(write_file("/dev/full", "text"),
                        "/dev/full: write failed: No space left on device", SimulationError);
   CHECK_THROWS_WITH_AS(write_file("/nowhere/out", "text"),
-                       "/nowhere/out: write failed: No such file or directory", SimulationError);
+                       "/nowhere/out: write failed: there is no folder /nowhere", SimulationError);
   CHECK_THROWS_WITH_AS(write_file("/tmp", "text"), "/tmp: write failed: Is a directory",
                        SimulationError);
   write_file("/dev/null", "text");
