@@ -16,7 +16,7 @@ constexpr std::size_t kLanes = kBatchLanes;
 constexpr double kLeastGain = 1e-12;
 using Lanes = BatchLanes;
 
-// The linear-time optimum (see optimal_finish) without branches. Row i of `prefix_finish` holds F_i
+// The linear-time optimum (see best_prefixes) without branches. Row i of `prefix_finish` holds F_i
 // of every lane, infinite while unknown; row j of `sums` the bytes of the first j items, in every
 // lane, so that one index serves both. `next` points at row J + 1 of its lane. Row i of `back`
 // gets the j of every lane.
@@ -77,40 +77,49 @@ void optimal_lockstep(const BatchItems& items, const Lanes& startup, const Lanes
 // the best (most bytes already sent, same start r_i), and of all j > J the best is J + 1, since
 // F_j - b S_j is non-decreasing. Ties go to the smallest j (MER 5.7): to 0 where bytes cost
 // nothing.
-double optimal_finish(const BatchItems& items, const LinearCost& cost, std::span<double> finish,
-                      std::span<std::uint32_t> back) {
-  assert(finish.size() == items.size() + 1 && "one finish per prefix");
-  assert(back.size() == items.size() + 1 && "one choice per prefix");
-  const double* sum = items.prefix_bytes.data();
+std::vector<BestPrefix> best_prefixes(const Problem& problem, const LinearCost& cost) {
   const double startup = cost.startup_s;
   const double per_byte = cost.per_byte_s;
-  finish[0] = items.channel_free_s;
+  const Item* item = problem.items.data();
+  const Item* const last = item + problem.items.size() - 1;
+  std::vector<BestPrefix> prefixes(problem.items.size() + 1);
+  BestPrefix* const prefix = prefixes.data();
+  prefix->finish_s = problem.channel_free.value;
+  std::size_t known = 1; // prefixes
   std::size_t j = 0;
-  const std::size_t count = items.size();
-  for (std::size_t i = 1; i <= count; ++i) {
-    const double ready = items.ready_s[i - 1];
-    while (j + 1 < i && finish[j + 1] <= ready) {
+  double sum = 0;
+  const auto choose = [&](double ready) {
+    while (j + 1 < known && prefix[j + 1].finish_s <= ready) {
       ++j;
     }
-    double best = std::max(finish[j], ready) + (startup + per_byte * (sum[i] - sum[j]));
-    std::size_t from = per_byte > 0 || finish[0] > ready ? j : 0;
-    if (j + 1 < i) {
-      const double next = finish[j + 1] + (startup + per_byte * (sum[i] - sum[j + 1]));
+    const BestPrefix& sent = prefix[j];
+    double best = std::max(sent.finish_s, ready) + (startup + per_byte * (sum - sent.bytes));
+    std::size_t from = per_byte > 0 || prefix->finish_s > ready ? j : 0;
+    if (j + 1 < known) {
+      const BestPrefix& after = prefix[j + 1];
+      const double next = after.finish_s + (startup + per_byte * (sum - after.bytes));
       const bool gains = next < best * (1 - kLeastGain);
       from = gains ? j + 1 : from;
       best = gains ? next : best;
     }
-    finish[i] = best;
-    back[i] = static_cast<std::uint32_t>(from);
+    prefix[known++] = {best, sum, static_cast<std::uint32_t>(from)};
+  };
+  for (; item != last && prefix[known - 1].finish_s <= last->ready.value; ++item) {
+    sum += static_cast<double>(item->bytes.value);
+    choose(item->ready.value);
   }
-  return count == 0 ? items.last_ready_s : std::max(finish[count], items.last_ready_s);
+  for (; item <= last; ++item) {
+    sum += static_cast<double>(item->bytes.value);
+  }
+  choose(last->ready.value);
+  prefixes.resize(known);
+  return prefixes;
 }
 
 BatchItems batch_items(const Problem& problem) {
   assert(!problem.items.empty() && "a problem has at least one item");
   BatchItems items;
   items.channel_free_s = problem.channel_free.value;
-  items.last_ready_s = problem.items.back().ready.value;
   items.ready_s.resize(problem.items.size());
   items.bytes.resize(problem.items.size());
   items.prefix_bytes.resize(problem.items.size() + 1);

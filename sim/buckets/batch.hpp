@@ -4,8 +4,7 @@
 //     F_i = min over j of max(F_j, r_i) + a + b (S_i - S_j)
 // Items count from 1 in this formula: r_i is the ready time of item i, S_i the bytes of the first i
 // items, and F_i is when the best plan for them ends. 32 costs are computed in lockstep, one vector
-// lane each. Seconds and bytes are plain doubles here; finish times equal those of make_plan() bit
-// for bit.
+// lane each. Seconds and bytes are plain doubles here; the choices are those of best_prefixes().
 #include <array>
 
 #include "buckets/problem.hpp"
@@ -21,14 +20,12 @@ struct BatchItems {
   std::vector<double> bytes;
   std::vector<double> prefix_bytes; // size() + 1 sums, from 0
   double channel_free_s{};          // the channel is busy until then
-  double last_ready_s{}; // last ready time, also of items of 0 bytes: no finish is earlier
   [[nodiscard]] std::size_t size() const { return ready_s.size(); }
 };
 
 [[nodiscard]] BatchItems batch_items(const Problem& problem);
 
-// The best plans of one list of items for kBatchLanes costs, one lane each: the choices of
-// optimal_finish().
+// The best plans of one list of items for kBatchLanes costs, one lane each.
 class OptimalBlock {
 public:
   // `items` must outlive the object.
@@ -45,12 +42,17 @@ private:
   std::vector<std::array<std::int64_t, kBatchLanes>> back_;
 };
 
-// Returns the finish time for one cost. Fills prefix_finish_s[i] = F_i and back[i] = the number of
-// items before the last group of the best plan for the first i items; both have items.size() + 1
-// entries.
-[[nodiscard]] double optimal_finish(const BatchItems& items, const LinearCost& cost,
-                                    std::span<double> prefix_finish_s,
-                                    std::span<std::uint32_t> back);
+// The best plan of the first i items.
+struct BestPrefix {
+  double finish_s{};    // F_i
+  double bytes{};       // S_i
+  std::uint32_t back{}; // the number of items before its last group
+};
+
+// The best plans of the prefixes of a problem whose items all have bytes, by a linear cost: [i] of
+// the first i items, as long as these are sent before the last item is ready, of one prefix more,
+// and at the end that of all items.
+[[nodiscard]] std::vector<BestPrefix> best_prefixes(const Problem& problem, const LinearCost& cost);
 
 // The best merge for one channel, by dynamic programming over the last group (MER 5.7):
 //     F_i = min over j < i of max(F_j, r_i) + T(S_i - S_j)

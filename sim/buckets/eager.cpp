@@ -19,7 +19,7 @@ Plan plan_eager(const Problem& problem, const ScheduleOptions& /*options*/) {
       bytes += static_cast<double>(problem.items[next].bytes.value);
       ++next;
     }
-    add_run(plan, problem, first, next - 1);
+    add_run(plan, problem, first, next - 1, bytes);
     now += problem.cost.seconds(bytes, next - first);
     first = next;
   }

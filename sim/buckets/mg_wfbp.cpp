@@ -19,47 +19,55 @@ std::int64_t elements_of(const Item& item) {
   return item.elements > 0 ? item.elements : item.bytes.value / 4;
 }
 
-// The group being built: bytes and start as they were without a further merge.
-struct Open {
-  std::size_t first{};
-  double start{};
-  double bytes{};
-  std::int64_t elements{};
-};
+// `saving(bytes, items, more)` is what one message of the open group with so many bytes and items
+// and of an item with `more` bytes saves over two.
+template <class Saving>
+Plan plan_greedy(const Problem& problem, std::int64_t always_merge_below_elements,
+                 const Saving& saving) {
+  const std::span<const Item> items = problem.items;
+  const bool counts = always_merge_below_elements > 0;
+  Plan plan;
+  double start = problem.channel_free.value;
+  for (std::size_t first = 0; first < items.size();) {
+    start = std::max(start, items[first].ready.value); // as it would be without a further merge
+    double bytes = 0;
+    std::int64_t elements = 0;
+    std::int64_t waiting = 0;
+    std::size_t next = first;
+    for (bool joins = true; joins;) {
+      bytes += static_cast<double>(items[next].bytes.value);
+      elements += counts ? elements_of(items[next]) : 0;
+      joins = ++next < items.size();
+      if (joins) {
+        const double wait = items[next].ready.value - start;
+        const auto more = static_cast<double>(items[next].bytes.value);
+        joins = wait < saving(bytes, next - first, more) || elements < always_merge_below_elements;
+        if (joins && wait > 0) {
+          ++waiting;
+          start = items[next].ready.value;
+        }
+      }
+    }
+    plan.waiting_merges += waiting;
+    add_run(plan, problem, first, next - 1, bytes);
+    start += problem.cost.seconds(bytes, next - first);
+    first = next;
+  }
+  return plan;
+}
 
 Plan plan_greedy(const Problem& problem, std::int64_t always_merge_below_elements) {
-  const std::span<const Item> items = problem.items;
   const Cost& cost = problem.cost;
-  const auto* linear = cost.is_linear() ? std::get_if<LinearCost>(&cost.base) : nullptr;
-  Plan plan;
-  const auto open_at = [&](std::size_t item, double free) {
-    return Open{item, std::max(free, items[item].ready.value),
-                static_cast<double>(items[item].bytes.value), elements_of(items[item])};
-  };
-  Open open = open_at(0, problem.channel_free.value);
-  for (std::size_t i = 1; i < items.size(); ++i) {
-    const double bytes = static_cast<double>(items[i].bytes.value);
-    const double wait = items[i].ready.value - open.start;
-    const std::size_t count = i - open.first;
-    // What one message saves over two: the start-up itself where the cost is linear.
-    const double saving = linear != nullptr
-                              ? linear->startup_s
-                              : cost.seconds(open.bytes, count) + cost.seconds(bytes, 1) -
-                                    cost.seconds(open.bytes + bytes, count + 1);
-    if (wait < saving || open.elements < always_merge_below_elements) {
-      if (wait > 0) {
-        ++plan.waiting_merges;
-        open.start = items[i].ready.value;
-      }
-      open.bytes += bytes;
-      open.elements += elements_of(items[i]);
-    } else {
-      add_run(plan, problem, open.first, i - 1);
-      open = open_at(i, open.start + cost.seconds(open.bytes, count));
-    }
+  if (cost.is_linear()) { // the start-up itself
+    const double startup = std::get<LinearCost>(cost.base).startup_s;
+    return plan_greedy(problem, always_merge_below_elements,
+                       [startup](double, std::size_t, double) { return startup; });
   }
-  add_run(plan, problem, open.first, items.size() - 1);
-  return plan;
+  return plan_greedy(problem, always_merge_below_elements,
+                     [&](double bytes, std::size_t count, double more) {
+                       return cost.seconds(bytes, count) + cost.seconds(more, 1) -
+                              cost.seconds(bytes + more, count + 1);
+                     });
 }
 
 } // namespace

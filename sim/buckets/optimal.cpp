@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <tuple>
 
 #include "buckets/planner_options.hpp"
 
@@ -15,11 +14,13 @@ namespace {
 
 constexpr double kTie = kOptimalTie;
 
-// back[i] = number of items before the last group of the best plan of the first i items.
-Plan plan_from_back(const Problem& problem, const std::vector<std::uint32_t>& back) {
+// The groups of the last one of the best plans of prefixes.
+Plan plan_from_back(const Problem& problem, std::span<const BestPrefix> best) {
   Plan plan;
-  for (std::size_t end = problem.items.size(); end > 0; end = back[end]) {
-    add_run(plan, problem, back[end], end - 1);
+  const BestPrefix* last = &best.back();
+  for (std::size_t end = problem.items.size(); end > 0;
+       end = std::exchange(last, &best[last->back])->back) {
+    add_run(plan, problem, last->back, end - 1, last->bytes - best[last->back].bytes);
   }
   std::reverse(plan.groups.begin(), plan.groups.end());
   return plan;
@@ -72,35 +73,37 @@ private:
 class AnyCostScan {
 public:
   AnyCostScan(const Problem& problem, const BatchItems& items)
-      : cost_(problem.cost), items_(items), least_(problem.cost, items), finish_(items.size() + 1),
-        back_(items.size() + 1) {
-    finish_[0] = items.channel_free_s;
+      : cost_(problem.cost), items_(items), least_(problem.cost, items), best_(items.size() + 1) {
+    for (std::size_t i = 0; i < best_.size(); ++i) {
+      best_[i].bytes = items.prefix_bytes[i];
+    }
+    best_.front().finish_s = items.channel_free_s;
   }
 
-  [[nodiscard]] std::vector<std::uint32_t> back() && {
+  [[nodiscard]] std::vector<BestPrefix> prefixes() && {
     for (std::size_t i = 1; i <= items_.size(); ++i) {
       if (!choose_below_limit(i)) {
         choose(i);
       }
     }
-    return std::move(back_);
+    return std::move(best_);
   }
 
 private:
   // End of the first i items if those after the first j are one message.
   [[nodiscard]] double end(std::size_t i, std::size_t j) const {
     const double bytes = items_.prefix_bytes[i] - items_.prefix_bytes[j];
-    return std::max(finish_[j], items_.ready_s[i - 1]) + cost_.seconds(bytes, i - j);
+    return std::max(best_[j].finish_s, items_.ready_s[i - 1]) + cost_.seconds(bytes, i - j);
   }
   void take(std::size_t i, std::size_t j, double end) {
-    finish_[i] = end;
-    back_[i] = static_cast<std::uint32_t>(j);
+    best_[i].finish_s = end;
+    best_[i].back = static_cast<std::uint32_t>(j);
   }
 
   void choose(std::size_t i) {
     for (std::size_t j = 0; j < i; ++j) {
       const double finish = end(i, j);
-      if (j == 0 || finish < finish_[i] * (1 - kTie)) {
+      if (j == 0 || finish < best_[i].finish_s * (1 - kTie)) {
         take(i, j, finish);
       }
     }
@@ -113,22 +116,22 @@ private:
     constexpr double kAbove = 1e-9;     // relative; rounding is far below it
     constexpr double kRounding = 1e-14; // relative, of a least cost
     const double ready = items_.ready_s[i - 1];
-    while (ready_before_ + 1 < i && finish_[ready_before_ + 1] <= ready) {
+    while (ready_before_ + 1 < i && best_[ready_before_ + 1].finish_s <= ready) {
       ++ready_before_;
     }
     const double limit = end(i, std::min(ready_before_ + 1, i - 1)) * (1 + kAbove);
     const double far = limit * (1 + kAbove); // the line of all sizes is rounded at the largest
     const LinearCost& any = least_.any();
     bool below = false;
-    finish_[i] = std::numeric_limits<double>::infinity();
+    best_[i].finish_s = std::numeric_limits<double>::infinity();
     for (std::size_t j = first_within(i, far - ready); j < i; ++j) {
       const double bytes = items_.prefix_bytes[i] - items_.prefix_bytes[j];
-      const double start = std::max(finish_[j], ready);
+      const double start = std::max(best_[j].finish_s, ready);
       if (start + (any.startup_s + any.per_byte_s * bytes) > far) {
         continue;
       }
       const double soonest = (start + least_.seconds(bytes)) * (1 - kRounding);
-      if (soonest > limit || soonest >= finish_[i] * (1 - kTie)) {
+      if (soonest > limit || soonest >= best_[i].finish_s * (1 - kTie)) {
         continue;
       }
       const double finish = end(i, j);
@@ -138,7 +141,7 @@ private:
         }
         below = true;
       }
-      if (finish < finish_[i] * (1 - kTie)) {
+      if (finish < best_[i].finish_s * (1 - kTie)) {
         take(i, j, finish);
       }
     }
@@ -160,22 +163,18 @@ private:
   const Cost& cost_;
   const BatchItems& items_;
   LeastCosts least_;
-  std::vector<double> finish_;      // F
-  std::vector<std::uint32_t> back_; // j of the best
-  std::size_t ready_before_ = 0;    // a guess: the last j with F_j <= r_i
+  std::vector<BestPrefix> best_;
+  std::size_t ready_before_ = 0; // a guess: the last j with F_j <= r_i
 };
 
 } // namespace
 
 Plan plan_optimal(const Problem& problem, const ScheduleOptions& /*options*/) {
-  const BatchItems items = batch_items(problem);
-  if (!problem.cost.is_linear()) {
-    return plan_from_back(problem, AnyCostScan(problem, items).back());
+  if (problem.cost.is_linear()) {
+    return plan_from_back(problem, best_prefixes(problem, std::get<LinearCost>(problem.cost.base)));
   }
-  std::vector<double> finish(items.size() + 1);
-  std::vector<std::uint32_t> back(items.size() + 1);
-  std::ignore = optimal_finish(items, std::get<LinearCost>(problem.cost.base), finish, back);
-  return plan_from_back(problem, back);
+  const BatchItems items = batch_items(problem);
+  return plan_from_back(problem, AnyCostScan(problem, items).prefixes());
 }
 
 } // namespace stepsim::buckets

@@ -10,9 +10,11 @@
 
 namespace stepsim::buckets {
 
-void add_run(Plan& plan, const Problem& problem, std::size_t first, std::size_t last) {
+void add_run(Plan& plan, const Problem& problem, std::size_t first, std::size_t last,
+             double bytes) {
   assert(first <= last && last < problem.items.size() && "a group is a run of items");
   Group group;
+  group.bytes = Bytes{static_cast<std::int64_t>(bytes)};
   group.items.resize(last - first + 1);
   std::iota(group.items.begin(), group.items.end(), static_cast<std::uint32_t>(first));
   group.ready = problem.items[last].ready;

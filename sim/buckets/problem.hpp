@@ -64,8 +64,9 @@ struct Planner;
 struct ScheduleOptions;
 
 // Appends the group of items first..last (from 0, both included), which is ready when its last item
-// is.
-void add_run(Plan& plan, const Problem& problem, std::size_t first, std::size_t last);
+// is. `bytes` are those of the group, or 0 where nobody has counted them yet.
+void add_run(Plan& plan, const Problem& problem, std::size_t first, std::size_t last,
+             double bytes = 0);
 
 // Appends the groups that begin at these items, ascending; the last one ends with the last item.
 void add_runs(Plan& plan, const Problem& problem, std::span<const std::size_t> firsts);

@@ -58,15 +58,18 @@ TEST_CASE("batch: a block of best plans has the choices of one cost at a time") 
     OptimalBlock block(items);
     block.run(per_byte, startup); // any numbers before
     block.run(startup, per_byte);
-    std::vector<double> finish(items.size() + 1);
-    std::vector<std::uint32_t> back(items.size() + 1);
+    Problem sent = problem;
+    std::erase_if(sent.items, [](const Item& item) { return item.bytes.value == 0; });
     for (std::size_t k = 0; k < kBatchLanes; ++k) {
       CAPTURE(k);
       problem.cost = linear(startup[k], per_byte[k]);
-      CHECK(optimal_finish(items, std::get<LinearCost>(problem.cost.base), finish, back) ==
+      const std::vector<BestPrefix> best = best_prefixes(sent, {startup[k], per_byte[k]});
+      CHECK(std::max(best.back().finish_s, problem.items.back().ready.value) ==
             make_plan(problem, Schedule::optimal).finish.value);
-      for (std::size_t i = items.size(); i > 0; --i) {
-        CHECK(block.back(i, k) == back[i]);
+      std::size_t i = items.size();
+      for (const BestPrefix* last = &best.back(); i > 0; last = &best[last->back]) {
+        CHECK(block.back(i, k) == last->back);
+        i = last->back;
       }
     }
   }
