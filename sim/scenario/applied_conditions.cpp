@@ -195,10 +195,34 @@ std::vector<Factor> apply_to_other_jobs(const LossQuestion& first, const Values&
   return factors;
 }
 
+// Gives the links of `nominal`, which conditions change, and its number of nodes to `cluster`,
+// which was made of it or of one that differs in these alone.
+void take_links(const Cluster& nominal, Cluster& cluster) {
+  cluster.nodes = nominal.nodes;
+  cluster.intra = nominal.intra;
+  cluster.fabric = nominal.fabric;
+  cluster.machines_push = nominal.machines_push;
+  Network& network = cluster.network;
+  network.latency_s = nominal.network.latency_s;
+  network.delay_s = nominal.network.delay_s;
+  network.bandwidth_Bps = nominal.network.bandwidth_Bps;
+  network.block_latency_s = nominal.network.block_latency_s;
+  network.efficiency = nominal.network.efficiency;
+}
+
+// The same of the times of training that conditions change.
+void take_times(const Training& nominal, Training& training) {
+  training.sync = nominal.sync;
+  training.overlap = nominal.overlap;
+  training.sharding.parameter_compression = nominal.sharding.parameter_compression;
+  training.local.outer_compression = nominal.local.outer_compression;
+  training.local.outer_network = nominal.local.outer_network;
+}
+
 // Whatever `scenario` was under before, of the same nominal parts but for nodes and network.
 void put_under(const FactorValues& factors, const Nominal& nominal, Scenario& scenario) {
-  scenario.cluster = nominal.cluster;
-  scenario.training = nominal.training;
+  take_links(nominal.cluster, scenario.cluster);
+  take_times(nominal.training, scenario.training);
   scenario.other_jobs = nominal.other_jobs;
   scenario.communication.compression = nominal.compression;
   scenario.communication.question = nominal.question;
