@@ -78,6 +78,7 @@ std::optional<FastestMerge> fastest_of(std::span<const buckets::Schedule> tried,
 std::optional<FastestMerge> fastest_of(std::span<const buckets::Schedule> tried, StepPeriod& step) {
   constexpr double kNear = 1 + 1e-9;
   std::vector<double> estimates;
+  estimates.reserve(tried.size());
   double least_s = std::numeric_limits<double>::infinity();
   for (const buckets::Schedule merge : tried) {
     const std::optional<double> period_s = step.estimate(merge, least_s);
@@ -96,10 +97,13 @@ std::optional<FastestMerge> fastest_of(std::span<const buckets::Schedule> tried,
 } // namespace
 
 FastestMerge fastest_merge(const Scenario& scenario, ProgramMemory* memory) {
-  const auto sent =
-      std::ranges::count_if(scenario.workload.gradients, [](const layers::Gradient& gradient) {
-        return gradient.bytes.value > 0;
-      });
+  std::int64_t sent = 0;
+  for (const layers::Gradient& gradient : scenario.workload.gradients) {
+    sent += gradient.bytes.value > 0 ? 1 : 0;
+    if (sent > kMostTriedExhaustively) {
+      break;
+    }
+  }
   std::vector<buckets::Schedule> merges(kTried.begin(), kTried.end());
   if (sent > kMostTriedExhaustively) {
     std::erase(merges, buckets::Schedule::exhaustive);

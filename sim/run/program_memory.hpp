@@ -36,6 +36,7 @@ struct StepMemory {
   std::vector<Seconds> ends{};     // [layer]: of its backward
   double forward_s{};              // of all layers
   bool has_empty = false;          // a gradient without bytes
+  bool has_types = false;          // gradients of several element types
   std::map<buckets::Schedule, Groups> groups{};
 };
 

@@ -1,5 +1,7 @@
 #include "run/run_figures.hpp"
 
+#include <ranges>
+
 #include "run/planned_messages.hpp"
 #include "run/program_memory.hpp"
 #include "run/run.hpp"
@@ -43,7 +45,12 @@ void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary
     up = down = kRestSpread * kRestSpread;
     parts.push_back({.factor = kRestOfInterval, .share = up});
   }
-  for (const Factor factor : scenario.conditions.used) {
+  // The last factors leave the cost of messages as it is in the run itself, whose plans then hold.
+  std::array<std::pair<double, double>, kFactorCount> sides_s;
+  const auto counts = [&](Factor factor) {
+    return scenario.conditions.factors[static_cast<std::size_t>(factor)].tau > 0;
+  };
+  for (const Factor factor : scenario.conditions.used | std::views::reverse) {
     const auto place = static_cast<std::size_t>(factor);
     const auto moved_s = [&](std::size_t kept, double deviations) {
       OtherRun& run = run_of(kept);
@@ -57,8 +64,15 @@ void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary
       run.memory.other_step = as_fast && memory != nullptr ? &memory->own_step : nullptr;
       return period_of(*run.scenario, &run.memory, memory);
     };
-    if (scenario.conditions.factors[place].tau > 0) {
-      add(kFactors[factor], moved_s(2 * place, 1), moved_s(2 * place + 1, -1));
+    if (counts(factor)) {
+      sides_s[place].first = moved_s(2 * place, 1);
+      sides_s[place].second = moved_s(2 * place + 1, -1);
+    }
+  }
+  for (const Factor factor : scenario.conditions.used) {
+    const auto& [more_s, less_s] = sides_s[static_cast<std::size_t>(factor)];
+    if (counts(factor)) {
+      add(kFactors[factor], more_s, less_s);
     }
   }
   if (const auto& estimate = scenario.workload.interval; estimate && estimate->low > 0) {

@@ -58,6 +58,8 @@ StepPeriod::StepPeriod(const Scenario& scenario, StepMemory& memory, const Scena
     problem.items = merge_items(scenario);
     memory.has_empty = std::ranges::any_of(
         problem.items, [](const buckets::Item& item) { return item.bytes.value == 0; });
+    memory.has_types = std::ranges::any_of(
+        problem.items, [](const buckets::Item& item) { return item.dtype != 0; });
   }
   if (moved) {
     memory.ends = scenario.workload.backward_ends();
@@ -120,9 +122,7 @@ bool StepPeriod::is_best() const {
   const auto same = [](double one, double other) { return std::abs(one - other) <= kSame * one; };
   return line_ && cost != nullptr && memory_.problem.cost.is_linear() && line_->startup_s > 0 &&
          same(line_->startup_s, cost->startup_s) && same(line_->per_byte_s, cost->per_byte_s) &&
-         memory_.problem.items.size() < kFew && memory_.ends.size() < kFew &&
-         std::ranges::all_of(memory_.problem.items,
-                             [](const buckets::Item& item) { return item.dtype == 0; });
+         memory_.problem.items.size() < kFew && memory_.ends.size() < kFew && !memory_.has_types;
 }
 
 // A planner that reads no costs lets groups wait for their gradients and those before them, or its
