@@ -1,8 +1,6 @@
 // Puts a scenario with nominal rates under its conditions: what messages lose goes to the links
 // that time them, what computing loses to the layers. The nominal parts are kept beside it, so that
 // a factor that is moved starts from them again.
-#include <iterator>
-
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_library.hpp"
 
@@ -139,8 +137,8 @@ void apply_links(const LossQuestion& question, const Losses& lost, Scenario& sce
 }
 
 // The network of outer exchanges keeps its latency.
-std::vector<Factor> apply_to_outer_network(const LossQuestion& question, const Values& values,
-                                           Scenario& scenario) {
+FactorSet apply_to_outer_network(const LossQuestion& question, const Values& values,
+                                 Scenario& scenario) {
   auto& outer = scenario.training.local.outer_network;
   if (!outer || !outer->bandwidth_Bps || !outer->transport) {
     return {};
@@ -150,10 +148,10 @@ std::vector<Factor> apply_to_outer_network(const LossQuestion& question, const V
   apart.network_measured = false;
   apart.network_Bps = *outer->bandwidth_Bps;
   apart.carrier = *outer->transport;
-  NetworkLoss lost = network_loss(apart, values);
+  const NetworkLoss lost = network_loss(apart, values);
   outer->bandwidth_Bps = lost.Bps;
   append({lost.Bps}, scenario.conditions.links);
-  return std::move(lost.factors);
+  return lost.factors;
 }
 
 // `layers` become `factor` times as long as those of `from`, which may be the same list.
@@ -179,9 +177,8 @@ void slow_operators(double factor, Scenario& scenario) {
 }
 
 // Each of the other jobs computes with its own number of workers.
-std::vector<Factor> apply_to_other_jobs(const LossQuestion& first, const Values& values,
-                                        Scenario& scenario) {
-  std::vector<Factor> factors;
+FactorSet apply_to_other_jobs(const LossQuestion& first, const Values& values, Scenario& scenario) {
+  FactorSet factors;
   for (OtherJob& job : scenario.other_jobs) {
     LossQuestion question = first;
     question.ranks = job.nodes * scenario.cluster.gpus_per_node;
@@ -190,41 +187,41 @@ std::vector<Factor> apply_to_other_jobs(const LossQuestion& first, const Values&
     const Losses lost = losses(question, values);
     slow_down(lost.computing, job.workload, job.workload);
     append({lost.computing}, scenario.conditions.computing);
-    std::ranges::copy_if(lost.factors, std::back_inserter(factors), is_plain);
+    factors |= lost.factors;
   }
   return factors;
 }
 
-// Gives the links of `nominal`, which conditions change, and its number of nodes to `cluster`,
-// which was made of it or of one that differs in these alone.
-void take_links(const Cluster& nominal, Cluster& cluster) {
-  cluster.nodes = nominal.nodes;
-  cluster.intra = nominal.intra;
-  cluster.fabric = nominal.fabric;
-  cluster.machines_push = nominal.machines_push;
-  Network& network = cluster.network;
-  network.latency_s = nominal.network.latency_s;
-  network.delay_s = nominal.network.delay_s;
-  network.bandwidth_Bps = nominal.network.bandwidth_Bps;
-  network.block_latency_s = nominal.network.block_latency_s;
-  network.efficiency = nominal.network.efficiency;
-}
-
-// The same of the times of training that conditions change.
-void take_times(const Training& nominal, Training& training) {
-  training.sync = nominal.sync;
-  training.overlap = nominal.overlap;
-  training.sharding.parameter_compression = nominal.sharding.parameter_compression;
-  training.local.outer_compression = nominal.local.outer_compression;
-  training.local.outer_network = nominal.local.outer_network;
+// Puts back what conditions change, and the numbers of a point, of the cluster, the training and
+// the compression.
+void put_back(const Nominal& nominal, Scenario& scenario) {
+  Cluster& cluster = scenario.cluster;
+  cluster.nodes = nominal.cluster.nodes;
+  cluster.intra = nominal.cluster.intra;
+  cluster.fabric = nominal.cluster.fabric;
+  cluster.machines_push = nominal.cluster.machines_push;
+  const Network& network = nominal.cluster.network;
+  cluster.network.latency_s = network.latency_s;
+  cluster.network.delay_s = network.delay_s;
+  cluster.network.bandwidth_Bps = network.bandwidth_Bps;
+  cluster.network.block_latency_s = network.block_latency_s;
+  cluster.network.efficiency = network.efficiency;
+  Training& training = scenario.training;
+  training.sync = nominal.training.sync;
+  training.overlap = nominal.training.overlap;
+  training.sharding.parameter_compression = nominal.training.sharding.parameter_compression;
+  training.local.outer_compression = nominal.training.local.outer_compression;
+  training.local.outer_network = nominal.training.local.outer_network;
+  collectives::Compression& compression = scenario.communication.compression;
+  compression.encode_Bps = nominal.compression.encode_Bps;
+  compression.decode_Bps = nominal.compression.decode_Bps;
+  compression.slowdown = nominal.compression.slowdown;
 }
 
 // Whatever `scenario` was under before, of the same nominal parts but for nodes and network.
 void put_under(const FactorValues& factors, const Nominal& nominal, Scenario& scenario) {
-  take_links(nominal.cluster, scenario.cluster);
-  take_times(nominal.training, scenario.training);
+  put_back(nominal, scenario);
   scenario.other_jobs = nominal.other_jobs;
-  scenario.communication.compression = nominal.compression;
   scenario.communication.question = nominal.question;
   scenario.conditions.factors = factors;
   scenario.conditions.links.clear();
@@ -236,16 +233,18 @@ void put_under(const FactorValues& factors, const Nominal& nominal, Scenario& sc
   const Losses lost = losses(question, values);
   const bool links = links_lose(scenario);
   const bool slows = exchanges(scenario) && !scenario.training.overlap_given;
-  std::vector<Factor> used = apply_to_other_jobs(question, values, scenario);
-  used.reserve(used.size() + kFactorCount);
-  for (const Factor factor : lost.factors) {
-    if (is_plain(factor) || (factor == Factor::s_net || factor == Factor::s_bus ? slows : links)) {
+  const FactorSet jobs = apply_to_other_jobs(question, values, scenario);
+  const FactorSet outer =
+      exchanges(scenario) ? apply_to_outer_network(question, values, scenario) : FactorSet{};
+  std::vector<Factor>& used = scenario.conditions.used;
+  used.clear();
+  for (std::size_t i = 0; i < kFactorCount; ++i) {
+    const auto factor = static_cast<Factor>(i);
+    const bool is_slowdown = factor == Factor::s_net || factor == Factor::s_bus;
+    if (outer[i] || (is_plain(factor) ? lost.factors[i] || jobs[i]
+                                      : lost.factors[i] && (is_slowdown ? slows : links))) {
       used.push_back(factor);
     }
-  }
-  if (exchanges(scenario)) {
-    const std::vector<Factor> outer = apply_to_outer_network(question, values, scenario);
-    used.insert(used.end(), outer.begin(), outer.end());
   }
   if (links) {
     apply_links(question, lost, scenario);
@@ -263,9 +262,6 @@ void put_under(const FactorValues& factors, const Nominal& nominal, Scenario& sc
     slow_down(lost.computing, nominal.workload, scenario.workload);
   }
   slow_operators(lost.computing, scenario);
-  std::ranges::sort(used);
-  used.erase(std::unique(used.begin(), used.end()), used.end());
-  scenario.conditions.used = std::move(used);
   scenario.conditions.hides_transfers =
       links && question.links != LinkModel::library && !question.starts_measured &&
       (question.servers != ServersOn::none || question.by_priority);

@@ -18,21 +18,16 @@ constexpr double kCloudTo = 6e9;
 // Gives values of factors, and remembers which ones counted.
 class Taken {
 public:
-  explicit Taken(const std::array<double, kFactorCount>& values) : values_(values) {
-    factors_.reserve(kFactorCount);
-  }
+  explicit Taken(const std::array<double, kFactorCount>& values) : values_(values) {}
   double operator()(Factor factor) {
-    factors_.push_back(factor);
+    factors_.set(static_cast<std::size_t>(factor));
     return values_[static_cast<std::size_t>(factor)];
   }
-  [[nodiscard]] std::vector<Factor> in_order() {
-    std::ranges::sort(factors_);
-    return std::move(factors_);
-  }
+  [[nodiscard]] const FactorSet& factors() const { return factors_; }
 
 private:
   const std::array<double, kFactorCount>& values_;
-  std::vector<Factor> factors_;
+  FactorSet factors_;
 };
 
 double bus_rate(const LossQuestion& question, Taken& take) {
@@ -221,7 +216,7 @@ NetworkLoss network_loss(const LossQuestion& question,
                          const std::array<double, kFactorCount>& values) {
   Taken take(values);
   const double rate = network_rate(question, take);
-  return {.Bps = rate, .factors = take.in_order()};
+  return {.Bps = rate, .factors = take.factors()};
 }
 
 Losses losses(const LossQuestion& question, const std::array<double, kFactorCount>& values) {
@@ -248,7 +243,7 @@ Losses losses(const LossQuestion& question, const std::array<double, kFactorCoun
     out.hop_s = hop_latency(question, take);
   }
   out.computing = computing_loss(question, question.ranks, take);
-  out.factors = take.in_order();
+  out.factors = take.factors();
   out.alone = computing_loss(question, 1, take);
   return out;
 }

@@ -7,6 +7,8 @@
 //     log2 p
 //
 // Rates are bytes/s, times seconds.
+#include <bitset>
+
 #include "links/profile/profile.hpp"
 #include "scenario/conditions.hpp"
 #include "scenario/rules.hpp"
@@ -48,23 +50,24 @@ struct LossQuestion {
   std::int64_t measured_gpus = 1; // P0: of the run that the times of computing are from
   std::int64_t micro_batches = 1; // m
 };
+using FactorSet = std::bitset<kFactorCount>; // [Factor]
 struct Losses {
-  double network_Bps{};        // n', of a machine
-  double bus_Bps{};            // b'
-  double ring_Bps{};           // B: of a ring through all ranks
-  double message_s{};          // a: once per message; half of it in the push to servers
-  double hop_s{};              // lambda: latency of every hop
-  double interference{1};      // s
-  double computing{1};         // k
-  double alone{1};             // k of one worker
-  std::vector<Factor> factors; // that counted, in the order of the table
+  double network_Bps{};   // n', of a machine
+  double bus_Bps{};       // b'
+  double ring_Bps{};      // B: of a ring through all ranks
+  double message_s{};     // a: once per message; half of it in the push to servers
+  double hop_s{};         // lambda: latency of every hop
+  double interference{1}; // s
+  double computing{1};    // k
+  double alone{1};        // k of one worker
+  FactorSet factors;      // that counted
 };
 [[nodiscard]] Losses losses(const LossQuestion& question,
                             const std::array<double, kFactorCount>& values);
 // n' alone, and the factors that it has.
 struct NetworkLoss {
   double Bps{};
-  std::vector<Factor> factors;
+  FactorSet factors;
 };
 [[nodiscard]] NetworkLoss network_loss(const LossQuestion& question,
                                        const std::array<double, kFactorCount>& values);

@@ -131,7 +131,7 @@ TEST_CASE("losses: links of a topology keep their latencies, a library all of it
 
 TEST_CASE("losses: one worker loses nothing, and times of as many GPUs lose nothing more") {
   const Losses alone = losses({}, typical());
-  CHECK(alone.factors.empty());
+  CHECK(alone.factors.none());
   CHECK(alone.computing == 1);
   CHECK(alone.message_s == 0);
   const Losses same =
