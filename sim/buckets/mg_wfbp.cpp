@@ -80,4 +80,16 @@ Plan plan_mg_wfbp_small_tensors(const Problem& problem, const ScheduleOptions& /
   return plan_greedy(problem, kSmallGroupElements);
 }
 
+// Both decide alike until a group is closed that has few elements.
+bool merges_small_tensors(const Problem& problem, const Plan& mg_wfbp_plan) {
+  const std::vector<Group>& groups = mg_wfbp_plan.groups;
+  return std::any_of(groups.begin(), groups.end() - 1, [&](const Group& group) {
+    std::int64_t elements = 0;
+    return std::ranges::none_of(group.items, [&](std::uint32_t item) {
+      elements += elements_of(problem.items[item]);
+      return elements >= kSmallGroupElements;
+    });
+  });
+}
+
 } // namespace stepsim::buckets

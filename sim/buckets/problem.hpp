@@ -100,6 +100,9 @@ struct ScheduleOptions;
 // Returns min over k <= concurrency of (1 + contention (k - 1)) / k.
 [[nodiscard]] double least_slowdown(const ScheduleOptions& options);
 
+// Whether schedule mg_wfbp_small_tensors merges more than this plan of mg_wfbp.
+[[nodiscard]] bool merges_small_tensors(const Problem& problem, const Plan& mg_wfbp_plan);
+
 // Whether the cost is linear and the plan of the published greedy has no waiting merge, which makes
 // it optimal. Source: MER 8, fact 4.
 [[nodiscard]] bool certified_optimal(const Problem& problem, const Plan& mg_wfbp_plan);

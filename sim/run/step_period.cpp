@@ -231,6 +231,12 @@ std::optional<double> StepPeriod::estimate(buckets::Schedule merge, double limit
   if (!line_ || limit <= least_of_all_) {
     return line_ ? std::numeric_limits<double>::infinity() : 0;
   }
+  if (merge == buckets::Schedule::mg_wfbp_small_tensors) {
+    const StepMemory::Groups& greedy = memory_.groups[buckets::Schedule::mg_wfbp];
+    if (greedy.planned && !buckets::merges_small_tensors(memory_.problem, greedy.plan)) {
+      return std::numeric_limits<double>::infinity(); // the same merge
+    }
+  }
   StepMemory::Groups& groups = memory_.groups[merge];
   plan(merge, groups);
   if (merge == buckets::Schedule::optimal && is_best()) {

@@ -15,6 +15,7 @@
 using namespace stepsim::buckets;
 using namespace stepsim::buckets::testing;
 using stepsim::Seconds;
+using stepsim::base::RandomStream;
 using stepsim::testing::Tolerance;
 using stepsim::testing::within;
 
@@ -185,6 +186,22 @@ TEST_CASE("mg_wfbp_small_tensors goes on merging below 8192 elements") {
     item.elements = item.bytes.value / 2;
   }
   CHECK(plan_with(problem, Schedule::mg_wfbp_small_tensors).groups == "{1-2}{3-4}");
+}
+
+TEST_CASE("mg_wfbp_small_tensors is mg_wfbp unless that closes a small group") {
+  std::int64_t merging = 0;
+  for (std::uint64_t instance = 0; instance < 300; ++instance) {
+    CAPTURE(instance);
+    RandomStream random({.seed = 21, .point = instance});
+    const Problem problem = random_problem(random, {.max_items = 20});
+    const Plan plan = make_plan(problem, Schedule::mg_wfbp);
+    const bool merges = merges_small_tensors(problem, plan);
+    CHECK(merges ==
+          (text_of(plan) != text_of(make_plan(problem, Schedule::mg_wfbp_small_tensors))));
+    merging += merges ? 1 : 0;
+  }
+  CHECK(merging > 30);
+  CHECK(merging < 270);
 }
 
 TEST_CASE("copies are charged from the second tensor on, and the planners see them") {
