@@ -25,8 +25,9 @@ struct StepMemory {
     buckets::Plan plan{};
     std::vector<std::uint32_t> alike{}; // of a plan that is kept, else empty: alike()
     bool planned = false;               // by the present times of computing and costs
-    bool in_line = false; // kept: groups wait for their gradients and for those before them alone
-    bool laid = false;    // what follows is that of the plan
+    bool in_line = false;   // kept: groups wait for their gradients and for those before them alone
+    bool laid = false;      // what follows is that of the plan
+    std::size_t merged = 0; // layers after merging, each with its backward_s
     std::vector<double> backward_s{};           // of merged layers
     std::vector<programs::MessageGate> gates{}; // [group]; the layer is a merged one
     std::vector<double> ends_s{}, lasts_s{};    // working memory: [merged layer], [group]

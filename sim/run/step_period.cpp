@@ -157,10 +157,11 @@ void StepPeriod::plan(buckets::Schedule merge, StepMemory::Groups& groups) const
 // False where a layer waits for buckets that do not follow each other.
 bool StepPeriod::lay(StepMemory::Groups& groups) const {
   const std::vector<layers::WorkLayer>& layers = scenario_.workload.layers;
+  constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   struct Layer {
-    bool begins = false;               // its backward ends a run of merged ones
-    std::uint32_t first = 1, last = 0; // its buckets, if any
-    std::uint32_t merged = 0;
+    std::uint32_t first = kNone, last = 0; // its buckets, if any
+    bool begins = false;                   // its backward ends a run of merged ones
+    std::uint32_t merged = 0;              // of the first layer of a run
   };
   std::vector<Layer> all(layers.size());
   Layer* const of = all.data();
@@ -173,33 +174,31 @@ bool StepPeriod::lay(StepMemory::Groups& groups) const {
     of[groups.gates.back().layer].begins = true;
     for (const std::uint32_t item : group.items) {
       Layer& layer = of[items[item].layer];
-      const bool is_first = layer.first > layer.last;
-      if (!is_first && layer.last + 1 < g) {
+      if (layer.first == kNone) {
+        layer.first = g;
+      } else if (layer.last + 1 < g) {
         return false;
       }
-      layer.first = is_first ? g : layer.first;
       layer.last = g;
     }
   }
-  groups.backward_s.clear();
+  groups.backward_s.resize(layers.size());
+  double* const backward_s = groups.backward_s.data();
+  double sum_s = 0;      // of a run of merged layers
   const Layer* run = of; // its first layer
-  double backward_s = 0; // of its layers
   std::uint32_t count = 0;
   const layers::WorkLayer* const times = layers.data();
   for (std::size_t l = 0; l < all.size(); ++l) {
     Layer& layer = of[l];
-    const bool waits = layer.first <= layer.last;
-    if (l > 0 &&
-        (layer.begins || (waits && (layer.first < run->first || layer.last > run->last)))) {
-      groups.backward_s.push_back(backward_s);
-      backward_s = 0;
+    if (l > 0 && (layer.begins || layer.first < run->first || layer.last > run->last)) {
+      backward_s[count++] = std::exchange(sum_s, 0);
+      layer.merged = count;
       run = &layer;
-      ++count;
     }
-    layer.merged = count;
-    backward_s += times[l].backward.value;
+    sum_s += times[l].backward.value;
   }
-  groups.backward_s.push_back(backward_s);
+  backward_s[count++] = sum_s;
+  groups.merged = count;
   for (programs::MessageGate& each : groups.gates) {
     each.layer = of[each.layer].merged;
   }
@@ -272,13 +271,13 @@ std::optional<double> StepPeriod::operator()(buckets::Schedule merge, double lim
   pass.compute(memory_.forward_s, slowdown_of(scenario_, Kind::forward));
   const double slowdown = slowdown_of(scenario_, Kind::backward);
   const std::size_t count = groups.gates.size();
-  groups.ends_s.resize(groups.backward_s.size());
+  groups.ends_s.resize(groups.merged);
   groups.lasts_s.resize(count);
   double* const ends = groups.ends_s.data();
   double* const lasts = groups.lasts_s.data();
   const double* const backward_s = groups.backward_s.data();
   const std::uint32_t* const alike = groups.alike.empty() ? nullptr : groups.alike.data();
-  std::size_t computed = groups.backward_s.size(); // down to this layer
+  std::size_t computed = groups.merged; // down to this layer
   const auto compute_to = [&](std::size_t layer) {
     while (computed > layer) {
       pass.compute(backward_s[--computed], slowdown);
