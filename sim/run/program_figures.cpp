@@ -137,9 +137,13 @@ double exchange_seconds(const ScenarioProgram& made, const programs::OperationTi
   const auto stream_of = [&](std::uint32_t o) { return program.operations[o].stream; };
   std::vector<std::uint32_t> named;
   if (!stream.empty()) {
-    std::ranges::copy_if(made.layout.exchanges, std::back_inserter(named), [&](std::uint32_t o) {
-      return program.streams[stream_of(o)].name == stream;
-    });
+    const auto found = std::ranges::find(program.streams, stream, &programs::Stream::name);
+    if (found == program.streams.end()) {
+      return 0;
+    }
+    const auto place = static_cast<std::uint32_t>(found - program.streams.begin());
+    std::ranges::copy_if(made.layout.exchanges, std::back_inserter(named),
+                         [&](std::uint32_t o) { return stream_of(o) == place; });
   }
   const std::span<const std::uint32_t> exchanges = stream.empty() ? made.layout.exchanges : named;
   double busy = 0;

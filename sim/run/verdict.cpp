@@ -278,7 +278,9 @@ std::string_view largest_part(const Scenario& scenario, const buckets::Plan& pla
   const buckets::LinearCost extra = extra_cost(scenario);
   const bool fabric = scenario.cluster.fabric != nullptr;
   const double startup = extra.startup_s * static_cast<double>(plan.groups.size());
-  const double copies = seconds_of(plan, {.base = buckets::LinearCost{0, extra.per_byte_s}});
+  const double copies = extra.per_byte_s > 0
+                            ? seconds_of(plan, {.base = buckets::LinearCost{0, extra.per_byte_s}})
+                            : 0;
   parts.latency_s += startup;
   parts.bandwidth_s += copies - (fabric ? startup : 0);
   parts.compression_s -= is_compressed(scenario) ? copies + (fabric ? 0 : startup) : 0;
