@@ -1,7 +1,7 @@
 // Points that differ in nodes, latency and bandwidth only share a context: they take the short way
 // if QuickRun knows their scenario, else share its workload if SharedRun allows it. All others take
-// the long way: scenario, run, summary. All three give the same bits; errors always come from the
-// long way.
+// the long way: scenario, run, summary. The last two give the same bits, the first the same numbers
+// but for rounding; errors always come from the long way.
 #include "study/sweep/sweep_point.hpp"
 
 #include "document/json_text.hpp"

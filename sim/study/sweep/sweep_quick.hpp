@@ -3,8 +3,8 @@
 // points differ in nodes, latency and bandwidth only, and whose exchange of n bytes has a closed
 // form: a + b n, or a prepared one (quick_step.hpp). Values that do not depend on the network
 // (items, buckets that depend on bytes only, sums of the step) are computed once. The points go
-// through the messages together, each in one vector lane. The same operations run in the same order
-// as in `run`, so that all numbers are equal bit for bit.
+// through the messages together, each in one vector lane. All numbers are those of `run` but for
+// rounding.
 
 #include "buckets/sending.hpp"
 #include "run/memory_figures.hpp"
