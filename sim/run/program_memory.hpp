@@ -12,8 +12,9 @@
 namespace stepsim::study {
 
 // The period of a plain step without its program: dense synchronous training of equal workers,
-// whose buckets follow each other on one channel and slow the computing beside them, and whose next
-// forward waits for all of them. With the backward of layers merged as in with_merged_layers(),
+// whose buckets follow each other on one channel and may slow the computing beside them, and whose
+// next forward waits for all of them. With the backward of layers merged as in
+// with_merged_layers(),
 //
 //     period = end of: update, forward, backward, and each bucket behind its gate (IdlePass)
 //

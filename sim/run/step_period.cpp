@@ -39,11 +39,11 @@ bool StepPeriod::is_for(const Scenario& scenario) {
   const Training& training = scenario.training;
   const Communication& communication = scenario.communication;
   const buckets::Planner& planner = buckets::planner(communication.schedule);
-  return training.algorithm == TrainingAlgorithm::sync_sgd && training.overlap.any() &&
-         training.overlap.exchange == 1 && training.input.value == 0 && training.wait.value == 0 &&
-         training.warmup_iterations == 0 && !accumulates_or_shards(scenario) &&
-         !has_islands(training) && scenario.other_jobs.empty() && exchanges(scenario) &&
-         !is_simulated(scenario) && !simulates_messages(scenario) && !is_compressed(scenario) &&
+  return training.algorithm == TrainingAlgorithm::sync_sgd && training.overlap.exchange == 1 &&
+         training.input.value == 0 && training.wait.value == 0 && training.warmup_iterations == 0 &&
+         !accumulates_or_shards(scenario) && !has_islands(training) &&
+         scenario.other_jobs.empty() && exchanges(scenario) && !is_simulated(scenario) &&
+         !simulates_messages(scenario) && !is_compressed(scenario) &&
          !scenario.variability.varies() && !scenario.workload.gradients.empty() &&
          !communication.reduce_broadcast && !communication.plan_cost &&
          planner.one_channel(communication.schedule_options) && planner.run != nullptr;
