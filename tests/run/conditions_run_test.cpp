@@ -300,6 +300,9 @@ TEST_CASE("conditions: more loss never shortens a step, and the interval holds i
     const double step_s = *result.summary.iteration_time_s;
     CHECK(*result.summary.iteration_time_low_s <= step_s);
     CHECK(step_s <= *result.summary.iteration_time_high_s);
+    study::Scenario unslowed = scenario;
+    unslowed.training.overlap = {};
+    CHECK(*study::run(unslowed).summary.iteration_time_s == study::period_of(unslowed));
     for (const study::Factor factor : scenario.conditions.used) {
       CAPTURE(study::kFactors[factor]);
       study::Scenario moved = scenario;
