@@ -1,7 +1,8 @@
 #pragma once
-// Finds what makes a collective unusable (COL 15), as text for the user. `what` is the name of the
-// value in files, relative to the object that contains it ("latency_s", "links/3/src",
-// "enter_s/2"); the cli turns it into a flag, readers into a JSON pointer.
+// Finds what makes a collective unusable (COL 15) though each value is in the range of its key,
+// which readers check, as text for the user. `what` is the name of the value in files, relative to
+// the object that contains it ("root", "links/3/block_latency_s"); the cli turns it into a flag,
+// readers into a JSON pointer.
 
 #include "collectives/record.hpp"
 
@@ -9,7 +10,7 @@ namespace stepsim::collectives {
 
 struct Finding {
   std::string what;
-  std::string message; // "must be >= 0, got -1"
+  std::string message; // "must be 0 to 3, got 4"
 };
 
 // Returns the problems of the collective; empty if there are none. A check that depends on other

@@ -25,25 +25,10 @@ std::string divisors(std::uint32_t number) {
   return base::joined(std::vector<std::string_view>(words.begin(), words.end()), " or ");
 }
 
-// Listed numbers of ranks per node; everything else relies on them.
+// Everything else relies on equal nodes.
 void check_counts(std::vector<Finding>& findings, const Collective& collective) {
-  static const std::vector<std::uint32_t> kNone;
   const auto& levels = collective.links.two_level;
-  const std::vector<std::uint32_t>& counts = levels ? levels->ranks_per_node : kNone;
-  std::uint64_t sum = 0;
-  for (std::size_t node = 0; node < counts.size(); ++node) {
-    sum += counts[node];
-    if (counts[node] < 1) {
-      findings.push_back(
-          {"ranks_per_node/" + std::to_string(node), "must be an integer >= 1, got 0"});
-    }
-  }
-  if (!counts.empty() && sum != collective.ranks) {
-    findings.push_back({"ranks_per_node", "adds up to " + std::to_string(sum) +
-                                              " ranks, but there are " +
-                                              std::to_string(collective.ranks)});
-  }
-  if (findings.empty() && !counts.empty() && needs_equal_nodes(collective) &&
+  if (levels && !levels->ranks_per_node.empty() && needs_equal_nodes(collective) &&
       !NodeRanks(collective).equal()) {
     findings.push_back(
         {"ranks_per_node",
@@ -57,8 +42,7 @@ void check_counts(std::vector<Finding>& findings, const Collective& collective) 
 void check_nodes(std::vector<Finding>& findings, const Collective& collective) {
   const Algorithm& row = algorithm(collective.algorithm);
   const TwoLevel two = collective.links.two_level.value_or(TwoLevel{});
-  if (!row.two_level || has_level_algorithms(row.id) || two.gpus_per_node < 1 ||
-      two.nics_per_node < 1) {
+  if (!row.two_level || has_level_algorithms(row.id)) {
     return;
   }
   const std::string word(row.name);
@@ -83,10 +67,7 @@ void check_nodes(std::vector<Finding>& findings, const Collective& collective) {
 
 void check_chunks(std::vector<Finding>& findings, const Collective& collective) {
   const std::optional<std::uint32_t>& chunks = collective.options.pipeline_chunks;
-  if (chunks && (*chunks < 1 || *chunks > kMostChunks)) {
-    findings.push_back({"pipeline_chunks", "must be 1 to " + std::to_string(kMostChunks) +
-                                               ", got " + std::to_string(*chunks)});
-  } else if (chunks != 1U && !takes_chunks(collective.algorithm, collective.op)) {
+  if (chunks != 1U && !takes_chunks(collective.algorithm, collective.op)) {
     findings.push_back({"pipeline_chunks", std::string(name(collective.op)) + " by " +
                                                std::string(name(collective.algorithm)) +
                                                " is not cut into chunks; two_level and collnet "

@@ -227,14 +227,7 @@ void refuse_findings(const io::Json& tree, const CollectiveFile& file) {
   }
   std::vector<base::Problem> problems;
   for (const auto& [what, message] : findings) {
-    const bool own_entry = tree.find("enter_s") != nullptr || tree.find("late_s") != nullptr;
-    const bool of_links =
-        !(own_entry && what.starts_with("enter_s")) &&
-        std::ranges::any_of(std::array{"links/", "enter_s", "chain", "reduction_Bps/"},
-                            [key = std::string_view(what)](std::string_view start) {
-                              return key.starts_with(start);
-                            });
-    if (of_links) {
+    if (what.starts_with("links/")) {
       problems.push_back({file.links_file, file.links_pointer + "/" + what, message});
     } else {
       problems.push_back({std::string(tree.file()), tree.pointer() + pointer_of(what), message});

@@ -17,7 +17,6 @@
 #include "collectives/formula/lower_bound.hpp"
 #include "collectives/method.hpp"
 #include "collectives/point.hpp"
-#include "collectives/validate.hpp"
 #include "testing/tolerance.hpp"
 
 namespace stepsim::collectives {
@@ -385,12 +384,6 @@ TEST_CASE("delay: auto chooses the cheapest and says its time") {
     }
     CHECK(seconds(c, automatic_method(c)) == within(choice.chosen_s, kExact));
   }
-}
-
-TEST_CASE("delay: must be a number from 0 on") {
-  Collective c = point(Op::allreduce, Id::ring, 4, 4, {1, 1, 0});
-  c.links.all.delay_s = -1;
-  CHECK(validate(c).front().what == "delay_s");
 }
 
 } // namespace

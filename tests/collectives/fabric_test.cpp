@@ -328,12 +328,6 @@ TEST_CASE("fabric: what does not fit one is refused") {
   bad.algorithm = Id::parameter_server;
   CHECK(finding(bad) == "ranks: 5 workers and servers on 4 hosts of the topology");
   bad = good;
-  bad.links.pairs = {{0, 1, {1, 1, 1}}};
-  CHECK(finding(bad) == "links: links of pairs and a topology exclude each other");
-  bad = good;
-  bad.links.all.latency_s = -1;
-  CHECK(finding(bad) == "latency_s: must be >= 0, got -1");
-  bad = good;
   bad.options.cost_form = CostForm::paper;
   CHECK(finding(bad) == "cost_form: must be exact on a topology, which has no formulas");
 }

@@ -186,9 +186,6 @@ TEST_CASE("unequal nodes: algorithms that need equal counts are refused with an 
         "node");
   CHECK(finding(Op::allreduce, AlgorithmId::hierarchical_leader).empty());
   CHECK(finding(Op::allreduce, AlgorithmId::automatic).empty());
-  Collective wrong = on_counts(Op::allreduce, AlgorithmId::ring, {3, 1, 2}, 1);
-  wrong.ranks = 8;
-  CHECK(validate(wrong).front().message == "adds up to 6 ranks, but there are 8");
 }
 
 TEST_CASE("unequal nodes: auto leaves out what needs equal counts") {

@@ -281,6 +281,8 @@ TEST_CASE("collective file: a delay is one of links, and no topology has it") {
   CHECK(pairs.collective.links.pairs.front().cost.delay_s == 3e-6);
   CHECK(problem(kRing, {{"/network/delay_s", "-1"}}) ==
         "c.json: /network/delay_s: must be >= 0, got -1");
+  CHECK(problem(kRing, {{"/options", R"({"pipeline_chunks": 1025})"}}) ==
+        "c.json: /options/pipeline_chunks: must be an integer in [1, 1024], got 1025");
   CHECK(problem(kRing, {{"/network/delay_s", "1e-5"}, {"/topology", R"("star_16")"}}) ==
         "c.json: /network/delay_s: has no meaning on a topology, where latency_s is such a delay "
         "already");
