@@ -281,6 +281,9 @@ CollectiveTime ProgramLinks::time(programs::Kind kind,
       bytes *= library ? 1 : static_cast<double>(joined_nodes(cluster).gpus_per_nic());
     }
   }
+  if (!cluster.has_network && cluster.intra) { // nothing leaves the node
+    collective.links.all = *cluster.intra;
+  }
   collective.bytes = bytes;
   if (collective.ranks < 2) {
     return {};

@@ -173,6 +173,12 @@ TEST_CASE("program file: flat algorithms share the card of a node") {
   CHECK(program(R"("collective": "allreduce", "algorithm": "be")", kShared).duration_s() >=
         64e6 / 1e9);
 
+  // One node needs no network between nodes.
+  CHECK(program(R"("collective": "allreduce", "algorithm": "ring")",
+                R"({"nodes": 1, "gpus_per_node": 4,
+                    "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e11}})")
+            .duration_s() == within(6 * (1e-6 + 16e6 / 1e11), 1e-9));
+
   // A preset asks its library for the operation; an algorithm runs on its links.
   constexpr auto kPreset = R"({"preset": "dgx_h100", "nodes": 4})";
   const auto library = [](nccl::Operation operation, nccl::Shape shape) {
