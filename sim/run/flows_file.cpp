@@ -89,11 +89,8 @@ struct Entries {
     if (entry.has("packets")) {
       return static_cast<double>(entry.required_integer("packets")) * payload;
     }
-    const double bytes = entry.required_number("size_bytes");
-    if (bytes != std::floor(bytes)) {
-      entry.refuse("size_bytes",
-                   "must be a whole number of bytes, got " + io::shown(*entry.any("size_bytes")));
-    } else if (packets() && payload > 0 && bytes > keys::kMostPacketsOfFlow * payload) {
+    const auto bytes = static_cast<double>(entry.required_integer("size_bytes"));
+    if (packets() && payload > 0 && bytes > keys::kMostPacketsOfFlow * payload) {
       entry.refuse("size_bytes", "at the packet level at most 2^31 packets of " +
                                      base::shortest(payload) + " bytes, got " +
                                      io::shown(*entry.any("size_bytes")));

@@ -42,11 +42,11 @@ TEST_CASE("the base of these tests is fine") { CHECK(flows_problem(kFlows, {}).e
 TEST_CASE("flows: sizes, starts, hosts") {
   check_rows({
       {{{"/flows/0/size_bytes", -1}},
-       "/flows/0/size_bytes: must be in [0, 9007199254740992], got -1"},
+       "/flows/0/size_bytes: must be an integer in [0, 9007199254740992], got -1"},
       {{{"/flows/0/size_bytes", 1.5}},
-       "/flows/0/size_bytes: must be a whole number of bytes, got 1.5"},
+       "/flows/0/size_bytes: must be an integer in [0, 9007199254740992], got 1.5"},
       {{{"/flows/0/size_bytes", 1e16}},
-       "/flows/0/size_bytes: must be in [0, 9007199254740992], got 1e+16"},
+       "/flows/0/size_bytes: must be an integer in [0, 9007199254740992], got 1e+16"},
       {{{"/flows/0/size_bytes", 9e15}},
        "/flows/0/size_bytes: at the packet level at most 2^31 packets of 1460 bytes, got 9e+15"},
       {{{"/flows/0/packets", 3}}, "/flows/0/packets: required: either size_bytes or packets"},
