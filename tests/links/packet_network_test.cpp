@@ -158,22 +158,6 @@ TEST_CASE("packet network: passing the limit of simulated time is an error") {
                        SimulationError);
 }
 
-TEST_CASE("packet network: options without meaning are refused") {
-  const Fabric fabric = star(2, kLink10G);
-  const Routes routes(fabric);
-  PacketOptions options;
-  options.mtu_wire_bytes = 40;
-  CHECK_THROWS_AS(PacketNetwork(fabric, routes, options), SimulationError);
-  CHECK_THROWS_WITH_AS(PacketNetwork(fabric, routes, with(TransportKind::window)),
-                       doctest::Contains("unlimited"), SimulationError);
-  options = {};
-  options.queues = 9;
-  CHECK_THROWS_AS(PacketNetwork(fabric, routes, options), SimulationError);
-  options = {};
-  options.link_loss = {{99, 0.1}};
-  CHECK_THROWS_AS(PacketNetwork(fabric, routes, options), SimulationError);
-}
-
 TEST_CASE("packet network: counters of links add up") {
   const Fabric fabric = star(2, kLink10G);
   const auto result =

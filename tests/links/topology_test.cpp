@@ -78,7 +78,7 @@ TEST_CASE("topology: every preset of the table becomes a fabric without problems
     const Fabric fabric = fabric_of(topology);
     CHECK(fabric.hosts == row.hosts);
     CHECK(fabric.switches == row.switches);
-    CHECK(fabric_problems(fabric).empty());
+    CHECK(fabric_problem(fabric).empty());
     for (const FabricLink& link : fabric.links) {
       CHECK(link.bandwidth_Bps == 1.25e9);
       CHECK(link.latency_s == 1e-6);
@@ -142,7 +142,7 @@ TEST_CASE("topology: a graph keeps its order, cable c is links 2c and 2c + 1") {
   CHECK(fabric.links[3].to == 2);
   CHECK(fabric.rank_hosts == std::vector<NodeId>{1, 0});
   CHECK_FALSE(fabric.hosts_forward);
-  CHECK(fabric_problems(fabric).empty());
+  CHECK(fabric_problem(fabric).empty());
   CHECK(Routes(fabric).path_count(0, 1) == 2);
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("topology: names of links stay different") {
   const Fabric fabric = fabric_of(topology);
   CHECK(fabric.link_names ==
         std::vector<std::string>{"x>y", "y>x", "x>x", "x>y#3", "x-y#1>y", "x-y#1>x"});
-  CHECK(fabric_problems(fabric).empty());
+  CHECK(fabric_problem(fabric).empty());
 }
 
 } // namespace stepsim::links

@@ -8,7 +8,6 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/connected_components.hpp>
 #include <boost/graph/push_relabel_max_flow.hpp>
-#include <cmath>
 #include <set>
 
 namespace stepsim::links {
@@ -32,49 +31,6 @@ std::string quoted(const Fabric& fabric, NodeId node) {
   const std::string name =
       node < fabric.node_names.size() ? fabric.node_names[node] : std::to_string(node);
   return "\"" + base::shown_value(name) + "\"";
-}
-
-std::string appears_twice(const std::string& name) {
-  return "\"" + base::shown_value(name) + "\" appears twice";
-}
-
-void check_names(const Fabric& fabric, std::vector<FabricProblem>& problems) {
-  std::set<std::string_view> seen;
-  for (NodeId node = 0; node < fabric.node_names.size(); ++node) {
-    if (!seen.insert(fabric.node_names[node]).second) {
-      problems.push_back({.node = node, .message = appears_twice(fabric.node_names[node])});
-    }
-  }
-  seen.clear();
-  for (LinkId link = 0; link < fabric.link_names.size(); ++link) {
-    if (!seen.insert(fabric.link_names[link]).second) {
-      problems.push_back({.link = link, .message = appears_twice(fabric.link_names[link])});
-    }
-  }
-}
-
-std::string link_problem(const Fabric& fabric, LinkId id) {
-  const FabricLink& link = fabric.links[id];
-  if (link.from >= fabric.nodes() || link.to >= fabric.nodes()) {
-    return "unknown node " + std::to_string(std::max(link.from, link.to));
-  }
-  if (link.from == link.to) {
-    return "a link must join two different nodes, got " + quoted(fabric, link.from) + " twice";
-  }
-  if (!(link.bandwidth_Bps >= 1 && std::isfinite(link.bandwidth_Bps))) {
-    return "bandwidth_Bps must be >= 1, got " +
-           (std::isfinite(link.bandwidth_Bps) ? base::shortest(link.bandwidth_Bps) : "no number");
-  }
-  if (!(link.latency_s >= 0 && std::isfinite(link.latency_s))) {
-    return "latency_s must be >= 0, got " +
-           (std::isfinite(link.latency_s) ? base::shortest(link.latency_s) : "no number");
-  }
-  const LinkId other = id ^ 1U;
-  if (other >= fabric.links.size() || fabric.links[other].from != link.to ||
-      fabric.links[other].to != link.from) {
-    return "links 2c and 2c + 1 must be the two directions of a cable";
-  }
-  return "";
 }
 
 std::string no_route(const Fabric& fabric, NodeId from, NodeId to, std::string_view rest = "") {
@@ -253,34 +209,17 @@ bool switches_join_hosts(const Fabric& fabric) {
   return std::find(hosts.begin(), hosts.end(), fabric.hosts) != hosts.end();
 }
 
-std::vector<FabricProblem> fabric_problems(const Fabric& fabric) {
-  std::vector<FabricProblem> problems;
+std::string fabric_problem(const Fabric& fabric) {
   if (fabric.hosts == 0) {
-    problems.push_back({.message = "needs at least one host"});
-    return problems;
-  }
-  check_names(fabric, problems);
-  for (LinkId link = 0; link < fabric.links.size(); ++link) {
-    if (std::string message = link_problem(fabric, link); !message.empty()) {
-      problems.push_back({.link = link, .message = std::move(message)});
-    }
-  }
-  if (!problems.empty()) {
-    return problems;
+    return "needs at least one host";
   }
   const std::vector<int> component = components(fabric, [](const FabricLink&) { return true; });
   for (NodeId node = 1; node < fabric.nodes(); ++node) {
     if (component[node] != component[0]) {
-      problems.push_back({.node = node, .message = no_route(fabric, 0, node)});
-      return problems;
+      return no_route(fabric, 0, node);
     }
   }
-  if (!fabric.hosts_forward && !switches_join_hosts(fabric)) {
-    if (std::string message = host_problem(fabric); !message.empty()) {
-      problems.push_back({.message = std::move(message)});
-    }
-  }
-  return problems;
+  return fabric.hosts_forward || switches_join_hosts(fabric) ? "" : host_problem(fabric);
 }
 
 FabricSummary summary_of(const Fabric& fabric) {

@@ -15,38 +15,6 @@ namespace {
 // Events without new data after which packets are taken to drop each other for ever.
 constexpr std::uint64_t kMostInVain = 20'000'000;
 
-void require(bool condition, const std::string& message) {
-  if (!condition) {
-    throw SimulationError("packet network: " + message);
-  }
-}
-
-// What readers of scenarios refuse already; a caller from code is told the same.
-PacketOptions checked(const PacketOptions& options, const Fabric& fabric) {
-  require(options.mtu_wire_bytes >= options.header_bytes + std::max(1U, options.value_bytes),
-          fmt::format("no room for one value in a packet of {} bytes", options.mtu_wire_bytes));
-  require(options.mtu_wire_bytes + options.wire_overhead_bytes < 1U << 16,
-          "a packet is shorter than 65536 bytes");
-  require(options.control_bytes <= options.mtu_wire_bytes && options.ack_bytes < 1U << 16,
-          "control packets are no longer than a full packet");
-  require(options.queues >= 2 && options.queues <= 8, "2 to 8 queues, queue 0 is control");
-  require(options.transport.kind != TransportKind::window ||
-              options.buffer.scope == BufferScope::unlimited,
-          "transport window needs an unlimited buffer");
-  require(options.transport.kind != TransportKind::pfabric ||
-              options.queue_discipline == QueueDiscipline::fifo,
-          "transport pfabric has its own order at ports");
-  require(fabric.hosts < 1U << 24, "fewer than 2^24 hosts");
-  for (const LinkLoss& loss : options.link_loss) {
-    require(loss.link < fabric.links.size(), "link_loss names an unknown link");
-    require(loss.probability >= 0 && loss.probability < 1, "a loss probability is in [0, 1)");
-  }
-  for (const DropOnce& drop : options.drop_once) {
-    require(drop.link < fabric.links.size(), "drop_packets_once names an unknown link");
-  }
-  return options;
-}
-
 // Runs a list of flows as messages of one network, each on a connection of its own. Background
 // flows are drawn while the run lasts, since nobody knows beforehand for how long they are needed.
 
@@ -80,7 +48,7 @@ void run_with_background(PacketNetwork& network, BackgroundArrivals& arrivals,
 
 PacketNetwork::PacketNetwork(const Fabric& fabric, const Routes& routes,
                              const PacketOptions& options)
-    : options_(checked(options, fabric)), limit_(to_picoseconds(options.simulated_s)),
+    : options_(options), limit_(to_picoseconds(options.simulated_s)),
       core_(fabric, routes, options_) {}
 
 template <class Use> void PacketNetwork::with_transport(TransportKind kind, const Use& use) {

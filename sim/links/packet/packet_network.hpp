@@ -20,7 +20,7 @@ namespace stepsim::links {
 
 class PacketNetwork {
 public:
-  // Fabric and routes must outlive the network. Throws SimulationError for invalid options.
+  // Fabric and routes must outlive the network. Readers check the options.
   PacketNetwork(const Fabric& fabric, const Routes& routes, const PacketOptions& options);
   PacketNetwork(const PacketNetwork&) = delete;
   PacketNetwork& operator=(const PacketNetwork&) = delete;

@@ -108,14 +108,6 @@ std::vector<links::TopologyLink> parse_links(Fields& fields, const std::set<std:
   return links;
 }
 
-// Whether every node can be reached needs the whole graph, so that it is asked last and only of a
-// graph whose ids and ends are right.
-void check_fabric(const Json& json, const links::Fabric& fabric, Problems& problems) {
-  for (const links::FabricProblem& problem : links::fabric_problems(fabric)) {
-    problems.add(json, "links", problem.message);
-  }
-}
-
 // `gpus` lists the hosts of the ranks in their order, so that a host is in it at most once and a
 // switch never.
 void parse_graph(Fields& fields, links::Topology& topology) {
@@ -266,7 +258,9 @@ links::Topology parse_topology(const Json& json) {
   }
   fields.finish();
   if (graph) {
-    check_fabric(json, links::fabric_of(topology), fields.problems());
+    // Whether every node can be reached needs the whole graph, with ids and ends that are right.
+    const std::string problem = links::fabric_problem(links::fabric_of(topology));
+    fields.refuse_if(!problem.empty(), "links", problem);
     fields.problems().throw_if_any();
   }
   return topology;
