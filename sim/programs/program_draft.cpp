@@ -5,7 +5,6 @@
 
 #include <bit>
 #include <cassert>
-#include <cmath>
 #include <numeric>
 #include <unordered_set>
 #include <utility>
@@ -41,10 +40,6 @@ Program ProgramDraft::finish(std::uint32_t marker) {
 // for programs without a problem so far the order within one iteration.
 
 namespace {
-
-std::string text_of(double number) {
-  return std::isfinite(number) ? base::shortest(number) : base::significant(number);
-}
 
 // A JSON pointer of at most six parts, names or positions.
 class Place {
@@ -83,16 +78,6 @@ public:
     found_.push_back({file_, where.text(), std::move(message)});
   }
   // `where` is made into text only for a problem: programs may have a million operations.
-  void finite(double number, const Place& where) {
-    if (!(number >= 0) || !std::isfinite(number)) {
-      add(where, "must be a finite number >= 0, got " + text_of(number));
-    }
-  }
-  void slowdown(double number, const Place& where) {
-    if (!(number >= 1) || !std::isfinite(number)) {
-      add(where, "must be >= 1, got " + text_of(number));
-    }
-  }
   void at_least(std::int64_t number, std::int64_t least, const Place& where) {
     if (number < least) {
       add(where, "must be >= " + std::to_string(least) + ", got " + std::to_string(number));
@@ -110,16 +95,8 @@ void check_streams(const Program& program, Problems& problems) {
   std::unordered_set<std::string_view> names;
   for (std::size_t i = 0; i < program.streams.size(); ++i) {
     const Stream& stream = program.streams[i];
-    const Place where = Place("/streams") / i;
     if (!names.insert(stream.name).second) {
-      problems.add(where / "name", "\"" + stream.name + "\" appears twice");
-    }
-    if (stream.discipline == Discipline::priority) {
-      problems.at_least(stream.credit_bytes, 1, where / "credit_bytes");
-    }
-    if (stream.discipline == Discipline::at_once) {
-      problems.at_least(std::int64_t{stream.concurrency}, 1, where / "concurrency");
-      problems.finite(stream.contention, where / "contention");
+      problems.add(Place("/streams") / i / "name", "\"" + stream.name + "\" appears twice");
     }
   }
   const auto is_fifo = [](const Stream& each) { return each.discipline == Discipline::fifo; };
@@ -157,13 +134,6 @@ void check_groups(const Program& program, Problems& problems) {
 
 void check_exchange(const Program& program, const Operation& operation, const Place& where,
                     Problems& problems) {
-  problems.finite(operation.startup.value, where / "startup_s");
-  problems.finite(operation.data.value, where / "data_s");
-  problems.at_least(operation.bytes, 0, where / "bytes");
-  if (operation.group != kAllRanks && operation.group >= program.groups.size()) {
-    problems.add(where / "group", "unknown group " + std::to_string(operation.group));
-    return;
-  }
   if (program.streams[operation.stream].discipline == Discipline::fifo) {
     return;
   }
@@ -185,10 +155,6 @@ void check_operations(const Program& program, Problems& problems) {
     if (!ids.insert(operation.id).second) {
       problems.add(where / "id", "\"" + base::shown_value(operation.id) + "\" appears twice");
     }
-    if (operation.stream >= program.streams.size()) {
-      problems.add(where / "stream", "unknown stream " + std::to_string(operation.stream));
-      continue;
-    }
     if (operation.step < 0 || operation.step >= program.steps) {
       problems.add(where / "step", "must be in [0, " + std::to_string(program.steps - 1) +
                                        "], got " + std::to_string(operation.step));
@@ -196,11 +162,8 @@ void check_operations(const Program& program, Problems& problems) {
     const bool fifo = program.streams[operation.stream].discipline == Discipline::fifo;
     if (operation.type == OperationType::exchange) {
       check_exchange(program, operation, where, problems);
-    } else {
-      problems.finite(operation.seconds.value, where / "seconds");
-      if (!fifo) {
-        problems.add(where / "stream", "only exchanges go on a stream that is not fifo");
-      }
+    } else if (!fifo) {
+      problems.add(where / "stream", "only exchanges go on a stream that is not fifo");
     }
     if (!fifo && i >= program.iteration_size()) {
       problems.add(where / "stream", "operations of the tail need a fifo stream");
@@ -216,9 +179,7 @@ void check_waits(const Program& program, Problems& problems) {
     for (std::size_t k = 0; k < waits.size(); ++k) {
       const Place where = Place("/operations") / i / "waits" / k;
       const std::uint32_t awaited = waits[k].operation;
-      if (awaited >= program.operations.size()) {
-        problems.add(where, "unknown operation " + std::to_string(awaited));
-      } else if (waits[k].distance < 0) {
+      if (waits[k].distance < 0) {
         problems.at_least(std::int64_t{waits[k].distance}, 0, where / "1");
       } else if (awaited >= inside && (i < inside || awaited >= i || waits[k].distance != 0)) {
         problems.add(where, "an operation of the tail is awaited by later ones of the tail only, "
@@ -292,8 +253,6 @@ std::vector<base::Problem> problems_of(const Program& program, const std::string
   if (program.iteration_size() == 0) {
     problems.add("/operations", "must not be empty");
   }
-  problems.at_least(std::int64_t{program.ranks}, 1, "/ranks");
-  problems.at_least(std::int64_t{program.steps}, 1, "/steps");
   check_limits(program, problems);
   check_streams(program, problems);
   check_groups(program, problems);
@@ -302,10 +261,6 @@ std::vector<base::Problem> problems_of(const Program& program, const std::string
   if (program.marker >= program.iteration_size()) {
     problems.add("/marker", "unknown operation " + std::to_string(program.marker));
   }
-  for (const double slowdown : program.interference.compute) {
-    problems.slowdown(slowdown, "/overlap/compute");
-  }
-  problems.slowdown(program.interference.exchange, "/overlap/exchange");
   if (problems.empty()) {
     check_history(program, problems);
     check_order(program, problems);

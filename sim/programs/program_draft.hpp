@@ -94,16 +94,15 @@ private:
   std::uint32_t tail_first_ = kAllRanks;
 };
 
-// Checks whether a program is valid (TRN 2.1, 8.4). The reader of files checks numbers, too; they
-// are checked again here, so that programs made by code obey the same rules.
+// Checks whether a program whose numbers are in the range of their keys is valid (TRN 2.1, 8.4).
 
 inline constexpr std::uint64_t kMaxOperations = 1'000'000;
 // Limit of operations x ranks of one iteration, and of the instances that waits may look back on.
 inline constexpr std::uint64_t kMaxInstances = std::uint64_t{1} << 31;
 
-// The problems of a program; empty if it is valid. Problems with the numbers of operations, ranks
-// and steps come first, then with streams, groups, operations and waits, each in list order, then
-// with marker and slowdowns. The distances and cycles of waits are checked only if nothing else is
+// The problems of a program; empty if it is valid. Problems with the number of operations come
+// first, then with streams, groups, operations and waits, each in list order, then with the marker.
+// The distances and cycles of waits are checked only if nothing else is
 // wrong. `file` names the program in the messages:
 //     program.json: /operations/4/waits/0/1: must be >= 0, got -1
 //     program.json: /operations: a, b, a wait for each other in the same iteration

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <functional>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -40,9 +39,7 @@ TEST_CASE("program check: a valid program has no problem") {
   CHECK_NOTHROW(check(small_program(), "p.json"));
 }
 
-TEST_CASE("program check: waits name known operations at distances that are not negative") {
-  CHECK(problem_after([](Program& p) { p.waits[1].operation = 9; }) ==
-        "p.json: /operations/2/waits/0: unknown operation 9");
+TEST_CASE("program check: the distances of waits are not negative") {
   CHECK(problem_after([](Program& p) { p.waits[0].distance = -1; }) ==
         "p.json: /operations/0/waits/0/1: must be >= 0, got -1");
 }
@@ -70,26 +67,12 @@ TEST_CASE("program check: on a priority stream the issue order is no wait, on ot
   CHECK(with(Discipline::priority) == 0);
 }
 
-TEST_CASE("program check: numbers, names and ranges") {
-  CHECK(problem_after([](Program& p) { p.operations[0].seconds = {-1}; }) ==
-        "p.json: /operations/0/seconds: must be a finite number >= 0, got -1");
-  CHECK(problem_after([](Program& p) {
-          p.operations[2].data = {std::numeric_limits<double>::quiet_NaN()};
-        }) == "p.json: /operations/2/data_s: must be a finite number >= 0, got nan");
+TEST_CASE("program check: ids, steps and the marker") {
   CHECK(problem_after([](Program& p) { p.operations[1].id = "F"; }) ==
         "p.json: /operations/1/id: \"F\" appears twice");
-  CHECK(problem_after([](Program& p) { p.operations[1].stream = 7; }) ==
-        "p.json: /operations/1/stream: unknown stream 7");
-  CHECK(problem_after([](Program& p) { p.operations[2].group = 3; }) ==
-        "p.json: /operations/2/group: unknown group 3");
   CHECK(problem_after([](Program& p) { p.operations[1].step = 1; }) ==
         "p.json: /operations/1/step: must be in [0, 0], got 1");
   CHECK(problem_after([](Program& p) { p.marker = 3; }) == "p.json: /marker: unknown operation 3");
-  CHECK(problem_after([](Program& p) { p.steps = 0; }).starts_with("p.json: /steps: must be >= 1"));
-  CHECK(problem_after([](Program& p) { p.interference.exchange = 0.9; }) ==
-        "p.json: /overlap/exchange: must be >= 1, got 0.9");
-  CHECK(problem_after([](Program& p) { p.interference.compute[1] = 0.5; }) ==
-        "p.json: /overlap/compute: must be >= 1, got 0.5");
 }
 
 TEST_CASE("program check: what streams that are not fifo cannot do") {
@@ -114,10 +97,6 @@ TEST_CASE("program check: what streams that are not fifo cannot do") {
           p.streams[2].name = "other";
           p.interference.exchange = 2;
         }) == "p.json: /overlap/exchange: is defined for fifo streams only");
-  CHECK(problem_after([](Program& p) {
-          p.streams[1].discipline = Discipline::priority;
-          p.streams[1].credit_bytes = 0;
-        }) == "p.json: /streams/1/credit_bytes: must be >= 1, got 0");
 }
 
 TEST_CASE("program check: a group is a partition of the ranks") {
