@@ -104,8 +104,6 @@ struct Condition {
 };
 // Conditions that are checked where the key is read.
 constexpr std::array kConditions{
-    Condition{"/training/servers", "the algorithm or the collective is parameter_server"},
-    Condition{"/training/placement", "the algorithm or the collective is parameter_server"},
     Condition{"/cluster/network/packet/buffer/packets", "the scope is port"},
     Condition{"/cluster/network/packet/buffer/bytes", "the scope is port or shared"},
     Condition{"/cluster/network/packet/buffer/alpha", "the scope is shared"},

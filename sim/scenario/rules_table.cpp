@@ -107,6 +107,12 @@ constexpr std::array kRules{
               return s.training.algorithm == TrainingAlgorithm::parameter_server;
             },
             "parameter_server", true},
+    KeyRule{"/training/servers /training/placement",
+            "the algorithm or the collective is parameter_server",
+            [](const Scenario& s) {
+              return s.communication.collective == AlgorithmId::parameter_server;
+            },
+            "parameter_server", true},
     KeyRule{"/cluster/network/count_headers", "the network model is flow",
             [](const Scenario& s) { return s.cluster.network.model == NetworkModel::flow; },
             model_word},

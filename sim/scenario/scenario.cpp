@@ -82,21 +82,6 @@ void check_cost_form(const io::Json& tree, io::Problems& problems, const Scenari
   }
 }
 
-// Servers are for training with them, or for a collective of that name.
-// Leftovers of another algorithm are ignored in points of a sweep.
-void check_servers(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
-  const io::Json* training = tree.find("training");
-  if (training == nullptr ||
-      scenario.communication.collective == collectives::AlgorithmId::parameter_server) {
-    return;
-  }
-  for (const std::string_view key : {"servers", "placement"}) {
-    if (const io::Json* found = training->find(key); found != nullptr && !found->is_null()) {
-      problems.add(*training, key, "applies to parameter_server only");
-    }
-  }
-}
-
 // An object that is absent reads as empty, so that its required keys are reported by their
 // pointers.
 io::Json empty_object(const io::Json& tree, std::string_view key) {
@@ -210,9 +195,6 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   check_dtypes(tree, problems, scenario);
   check_exhaustive(tree, problems, scenario);
   check_cost_form(tree, problems, scenario);
-  if (leftovers == Leftovers::refuse) {
-    check_servers(tree, problems, scenario);
-  }
   resolve_fabric(tree, context, scenario);
   problems.throw_if_any();
   resolve_library(tree, context, scenario);
