@@ -3,6 +3,7 @@
 
 #include "scenario/files/network_files.hpp"
 
+#include "base/collected.hpp"
 #include "collectives/compress/compression.hpp"
 #include "links/profile/profile_curve.hpp"
 #include "scenario/files/import_source.hpp"
@@ -152,34 +153,15 @@ links::CurveSegment parse_segment(Fields& fields, double after) {
   return segment;
 }
 
-// Points of a curve. Two sizes are needed for a line, and a time that fell with size would make two
-// messages cheaper than one of their sum.
+// A time that fell with size would make two messages cheaper than one of their sum.
 std::vector<links::CurvePoint> parse_points(Fields& collective) {
-  std::vector<links::CurvePoint> points;
-  Problems& problems = collective.problems();
-  if (collective.has("points") && collective.list("points").size() < keys::kLeastCurvePoints) {
-    problems.add(*collective.any("points"), "needs at least two points");
-  }
-  const Range range = keys::kCurvePointNumbers.front().range;
-  for (const Json& pair : collective.list("points")) {
-    if (!pair.is_array() || pair.as_array().size() != keys::kCurvePoint.front().least) {
-      problems.add(pair, "must be [bytes, seconds], got " + shown(pair));
-      continue;
-    }
-    const auto bytes = checked_number(pair.as_array()[0], range, problems);
-    const auto seconds = checked_number(pair.as_array()[1], range, problems);
-    if (!bytes || !seconds) {
-      continue;
-    }
-    if (!points.empty() && *bytes <= points.back().bytes) {
-      problems.add(pair, "bytes must ascend from point to point");
-    } else if (!points.empty() && *seconds < points.back().seconds) {
-      problems.add(pair, "seconds must not fall from point to point");
-    } else {
-      points.push_back({*bytes, *seconds});
-    }
-  }
-  return points;
+  const Json* table = collective.given("points");
+  return table == nullptr
+             ? std::vector<links::CurvePoint>()
+             : base::collected<links::CurvePoint>(
+                   parse_cost_table(*table, collective.problems(), false), [](const auto& point) {
+                     return links::CurvePoint{point.first, point.second};
+                   });
 }
 
 // Curves are taken for exactly the ranks that they were measured with, so that a profile may hold

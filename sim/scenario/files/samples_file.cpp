@@ -260,7 +260,8 @@ std::string to_csv(const Samples& samples) {
 
 // A row that cannot be read still counts as the predecessor of the next one, by its bytes where
 // they could be read, so that one wrong row makes one problem and not one per row behind it.
-std::vector<std::pair<double, double>> parse_cost_table(const Json& table, Problems& problems) {
+std::vector<std::pair<double, double>> parse_cost_table(const Json& table, Problems& problems,
+                                                        bool may_fall) {
   std::vector<std::pair<double, double>> points;
   if (!table.is_array()) {
     problems.add(table, "must be a list of [bytes, seconds], got " + shown(table));
@@ -278,6 +279,9 @@ std::vector<std::pair<double, double>> parse_cost_table(const Json& table, Probl
     if (bytes && *bytes <= last) {
       problems.add(row.as_array()[0],
                    "bytes must be strictly ascending, got " + shown(row.as_array()[0]));
+    } else if (!may_fall && seconds && !points.empty() && *seconds < points.back().second) {
+      problems.add(row.as_array()[1],
+                   "seconds must not fall from point to point, got " + shown(row.as_array()[1]));
     } else if (bytes && seconds) {
       points.emplace_back(*bytes, *seconds);
     }

@@ -104,8 +104,9 @@ struct CostPoints {
 [[nodiscard]] Json to_json(const CostPoints& cost);
 
 // Reads the value of a key `table`, [[bytes, seconds], ...], of a cost file, a problem file or a
-// scenario. Adds what is wrong with it to `problems`.
-[[nodiscard]] std::vector<std::pair<double, double>> parse_cost_table(const Json& table,
-                                                                      Problems& problems);
+// scenario, or the points of a curve, whose seconds may not fall. Adds what is wrong with it to
+// `problems`.
+[[nodiscard]] std::vector<std::pair<double, double>>
+parse_cost_table(const Json& table, Problems& problems, bool may_fall = true);
 
 } // namespace stepsim::io

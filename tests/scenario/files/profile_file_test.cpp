@@ -129,11 +129,12 @@ TEST_CASE(
   CHECK(links::curve_seconds(read.collectives[0].segments, 200) == testing::within(1.5, 1e-12));
   CHECK(problems(curve("")) == "f.json: /collectives/0: give exactly one of segments and points\n");
   CHECK(problems(curve(R"(, "points": [[1, 1]])")) ==
-        "f.json: /collectives/0/points: needs at least two points\n");
+        "f.json: /collectives/0/points: needs at least 2 points\n");
   CHECK(problems(curve(R"(, "points": [[1, 1], [2, 0.5], [2, 3], [1, 4], 7, [0, 1]])")) ==
-        "f.json: /collectives/0/points/1: seconds must not fall from point to point\n"
-        "f.json: /collectives/0/points/3: bytes must ascend from point to point\n"
-        "f.json: /collectives/0/points/4: must be [bytes, seconds], got 7\n"
+        "f.json: /collectives/0/points/1/1: seconds must not fall from point to point, got 0.5\n"
+        "f.json: /collectives/0/points/2/0: bytes must be strictly ascending, got 2\n"
+        "f.json: /collectives/0/points/3/0: bytes must be strictly ascending, got 1\n"
+        "f.json: /collectives/0/points/4: must be a pair [bytes, seconds]\n"
         "f.json: /collectives/0/points/5/0: must be > 0, got 0\n");
 }
 

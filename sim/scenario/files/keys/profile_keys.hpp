@@ -187,7 +187,6 @@ inline constexpr std::array kCurvePointNumbers{
     number("points", "Bytes, or seconds.", above(0)).plain()};
 inline constexpr std::array kCurvePoint{
     list("points", kCurvePointNumbers, "[bytes, seconds]").sizes(2, 2)};
-inline constexpr std::size_t kLeastCurvePoints = 2;
 
 // The quality of a fit, for readers only; runs do not use it.
 inline constexpr std::array kResidualNumbers{any("residuals", "A number.")};
@@ -236,7 +235,7 @@ inline constexpr std::array kCurveKeys{
     list("points", kCurvePoint,
          "Points of the curve instead of segments: bytes strictly ascending, seconds not falling. "
          "Between them the time is a straight line.")
-        .sizes(kLeastCurvePoints)
+        .sizes(kCostTable.least)
         .example("[[1024, 5.1e-5], [1048576, 7e-5]]"),
     list("residuals", kCurveResidual, "What was measured and what the curve gives.")
         .example("[[1024, 5.1e-5, 5e-5]]"),
