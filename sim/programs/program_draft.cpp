@@ -3,6 +3,8 @@
 #include "base/quantity.hpp"
 #include "programs/operation_layout.hpp"
 
+#include <fmt/core.h>
+
 #include <bit>
 #include <cassert>
 #include <numeric>
@@ -41,54 +43,13 @@ Program ProgramDraft::finish(std::uint32_t marker) {
 
 namespace {
 
-// A JSON pointer of at most six parts, names or positions.
-class Place {
-public:
-  Place(std::string_view text) : parts_{text} {}
-  Place(const char* text) : parts_{std::string_view(text)} {}
-  [[nodiscard]] Place operator/(std::size_t index) const { return with(index); }
-  [[nodiscard]] Place operator/(std::string_view name) const { return with(name); }
-  [[nodiscard]] std::string text() const {
-    std::string text;
-    for (std::size_t i = 0; i < count_; ++i) {
-      if (const auto* index = std::get_if<std::size_t>(&parts_[i])) {
-        text += "/" + std::to_string(*index);
-      } else {
-        text += (i > 0 ? "/" : "") + std::string(std::get<std::string_view>(parts_[i]));
-      }
-    }
-    return text;
-  }
+struct Problems {
+  std::string file;
+  std::vector<base::Problem> found{};
 
-private:
-  using Part = std::variant<std::string_view, std::size_t>;
-  [[nodiscard]] Place with(Part part) const {
-    Place longer = *this;
-    longer.parts_[longer.count_++] = part;
-    return longer;
+  void add(std::string where, std::string message) {
+    found.push_back({file, std::move(where), std::move(message)});
   }
-  std::array<Part, 6> parts_;
-  std::size_t count_ = 1;
-};
-
-class Problems {
-public:
-  explicit Problems(std::string file) : file_(std::move(file)) {}
-  void add(const Place& where, std::string message) {
-    found_.push_back({file_, where.text(), std::move(message)});
-  }
-  // `where` is made into text only for a problem: programs may have a million operations.
-  void at_least(std::int64_t number, std::int64_t least, const Place& where) {
-    if (number < least) {
-      add(where, "must be >= " + std::to_string(least) + ", got " + std::to_string(number));
-    }
-  }
-  [[nodiscard]] bool empty() const { return found_.empty(); }
-  [[nodiscard]] std::vector<base::Problem> take() { return std::move(found_); }
-
-private:
-  std::string file_;
-  std::vector<base::Problem> found_;
 };
 
 void check_streams(const Program& program, Problems& problems) {
@@ -96,7 +57,7 @@ void check_streams(const Program& program, Problems& problems) {
   for (std::size_t i = 0; i < program.streams.size(); ++i) {
     const Stream& stream = program.streams[i];
     if (!names.insert(stream.name).second) {
-      problems.add(Place("/streams") / i / "name", "\"" + stream.name + "\" appears twice");
+      problems.add(fmt::format("/streams/{}/name", i), "\"" + stream.name + "\" appears twice");
     }
   }
   const auto is_fifo = [](const Stream& each) { return each.discipline == Discipline::fifo; };
@@ -108,17 +69,18 @@ void check_streams(const Program& program, Problems& problems) {
 void check_groups(const Program& program, Problems& problems) {
   for (std::size_t i = 0; i < program.groups.size(); ++i) {
     const Group& group = program.groups[i];
-    const Place where = Place("/groups") / group.name;
+    const std::string where = "/groups/" + group.name;
     std::vector<bool> seen(program.ranks, false);
     std::size_t members = 0;
     for (std::size_t p = 0; p < group.parts.size(); ++p) {
       for (std::size_t k = 0; k < group.parts[p].size(); ++k) {
         const std::uint32_t rank = group.parts[p][k];
         if (rank >= program.ranks) {
-          problems.add(where / p / k, "must be in [0, " + std::to_string(program.ranks - 1) +
-                                          "], got " + std::to_string(rank));
+          problems.add(fmt::format("{}/{}/{}", where, p, k),
+                       fmt::format("must be in [0, {}], got {}", program.ranks - 1, rank));
         } else if (seen[rank]) {
-          problems.add(where / p / k, "rank " + std::to_string(rank) + " appears twice");
+          problems.add(fmt::format("{}/{}/{}", where, p, k),
+                       fmt::format("rank {} appears twice", rank));
         } else {
           seen[rank] = true;
           ++members;
@@ -126,23 +88,9 @@ void check_groups(const Program& program, Problems& problems) {
       }
     }
     if (members < program.ranks) {
-      problems.add(where, "holds " + std::to_string(members) + " of " +
-                              std::to_string(program.ranks) + " ranks; every rank has one part");
+      problems.add(where, fmt::format("holds {} of {} ranks; every rank has one part", members,
+                                      program.ranks));
     }
-  }
-}
-
-void check_exchange(const Program& program, const Operation& operation, const Place& where,
-                    Problems& problems) {
-  if (program.streams[operation.stream].discipline == Discipline::fifo) {
-    return;
-  }
-  if (operation.entry == Entry::each) {
-    problems.add(where / "entry", "entry each needs a fifo stream");
-  }
-  if (operation.group != kAllRanks) {
-    problems.add(where / "group",
-                 "group " + program.groups[operation.group].name + " needs a fifo stream");
   }
 }
 
@@ -151,22 +99,28 @@ void check_operations(const Program& program, Problems& problems) {
   ids.reserve(program.operations.size());
   for (std::size_t i = 0; i < program.operations.size(); ++i) {
     const Operation& operation = program.operations[i];
-    const Place where = Place("/operations") / i;
+    const auto add = [&](std::string_view key, std::string message) {
+      problems.add(fmt::format("/operations/{}/{}", i, key), std::move(message));
+    };
     if (!ids.insert(operation.id).second) {
-      problems.add(where / "id", "\"" + base::shown_value(operation.id) + "\" appears twice");
+      add("id", "\"" + base::shown_value(operation.id) + "\" appears twice");
     }
     if (operation.step < 0 || operation.step >= program.steps) {
-      problems.add(where / "step", "must be in [0, " + std::to_string(program.steps - 1) +
-                                       "], got " + std::to_string(operation.step));
+      add("step", fmt::format("must be in [0, {}], got {}", program.steps - 1, operation.step));
     }
-    const bool fifo = program.streams[operation.stream].discipline == Discipline::fifo;
-    if (operation.type == OperationType::exchange) {
-      check_exchange(program, operation, where, problems);
-    } else if (!fifo) {
-      problems.add(where / "stream", "only exchanges go on a stream that is not fifo");
+    if (program.streams[operation.stream].discipline == Discipline::fifo) {
+      continue;
     }
-    if (!fifo && i >= program.iteration_size()) {
-      problems.add(where / "stream", "operations of the tail need a fifo stream");
+    if (operation.type != OperationType::exchange) {
+      add("stream", "only exchanges go on a stream that is not fifo");
+    } else if (operation.entry == Entry::each) {
+      add("entry", "entry each needs a fifo stream");
+    }
+    if (operation.type == OperationType::exchange && operation.group != kAllRanks) {
+      add("group", "group " + program.groups[operation.group].name + " needs a fifo stream");
+    }
+    if (i >= program.iteration_size()) {
+      add("stream", "operations of the tail need a fifo stream");
     }
   }
 }
@@ -177,25 +131,27 @@ void check_waits(const Program& program, Problems& problems) {
   for (std::size_t i = 0; i < program.operations.size(); ++i) {
     const auto waits = program.waits_of(i);
     for (std::size_t k = 0; k < waits.size(); ++k) {
-      const Place where = Place("/operations") / i / "waits" / k;
+      const auto add = [&](std::string_view part, std::string message) {
+        problems.add(fmt::format("/operations/{}/waits/{}{}", i, k, part), std::move(message));
+      };
       const std::uint32_t awaited = waits[k].operation;
       if (waits[k].distance < 0) {
-        problems.at_least(std::int64_t{waits[k].distance}, 0, where / "1");
+        add("/1", fmt::format("must be >= 0, got {}", waits[k].distance));
       } else if (awaited >= inside && (i < inside || awaited >= i || waits[k].distance != 0)) {
-        problems.add(where, "an operation of the tail is awaited by later ones of the tail only, "
-                            "at distance 0");
+        add("",
+            "an operation of the tail is awaited by later ones of the tail only, at distance 0");
       } else if (i >= inside && awaited < inside && waits[k].distance == 0) {
-        problems.add(where / "1", "must be >= 1 in the tail, got 0");
+        add("/1", "must be >= 1 in the tail, got 0");
       }
     }
   }
   for (const Applied& applied : program.applies) {
     if (applied.update >= inside || applied.exchange >= inside) {
       problems.add("/operations", "unknown operation in applies");
-    } else {
-      const std::int64_t least = applied.update < applied.exchange ? 1 : 0;
-      problems.at_least(std::int64_t{applied.distance}, least,
-                        Place("/operations") / applied.update / "applies");
+    } else if (const int least = applied.update < applied.exchange ? 1 : 0;
+               applied.distance < least) {
+      problems.add(fmt::format("/operations/{}/applies", applied.update),
+                   fmt::format("must be >= {}, got {}", least, applied.distance));
     }
   }
 }
@@ -203,12 +159,12 @@ void check_waits(const Program& program, Problems& problems) {
 void check_limits(const Program& program, Problems& problems) {
   const std::uint64_t operations = program.iteration_size();
   if (operations > kMaxOperations) {
-    problems.add("", "the program has " + std::to_string(operations) +
-                         " operations per iteration; at most " + std::to_string(kMaxOperations));
+    problems.add("", fmt::format("the program has {} operations per iteration; at most {}",
+                                 operations, kMaxOperations));
   } else if (operations * program.ranks > kMaxInstances) {
-    problems.add("", "the program has " + std::to_string(operations) + " operations on " +
-                         std::to_string(program.ranks) + " ranks; at most " +
-                         std::to_string(kMaxInstances) + " instances per iteration");
+    problems.add("", fmt::format("the program has {} operations on {} ranks; at most {} instances "
+                                 "per iteration",
+                                 operations, program.ranks, kMaxInstances));
   }
 }
 
@@ -249,7 +205,7 @@ void check_order(const Program& program, Problems& problems) {
 } // namespace
 
 std::vector<base::Problem> problems_of(const Program& program, const std::string& file) {
-  Problems problems(file);
+  Problems problems{file};
   if (program.iteration_size() == 0) {
     problems.add("/operations", "must not be empty");
   }
@@ -261,11 +217,11 @@ std::vector<base::Problem> problems_of(const Program& program, const std::string
   if (program.marker >= program.iteration_size()) {
     problems.add("/marker", "unknown operation " + std::to_string(program.marker));
   }
-  if (problems.empty()) {
+  if (problems.found.empty()) {
     check_history(program, problems);
     check_order(program, problems);
   }
-  return problems.take();
+  return std::move(problems.found);
 }
 
 void check(const Program& program, const std::string& file) {
