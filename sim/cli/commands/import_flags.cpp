@@ -6,6 +6,8 @@
 #include "cli/shell/output.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
+#include "scenario/rules.hpp"
+#include "scenario/scenario_parts.hpp"
 
 namespace stepsim::cli {
 
@@ -59,17 +61,14 @@ void size_options(const ImportFlags& flags, io::KinetoOptions& options) {
   }
 }
 
-// The block `variability` of a scenario.
+// The block `variability` of a scenario, without what has no meaning where nothing was measured.
 io::Json variability_block(const layers::Variability& measured) {
-  io::Json block;
-  block.set("compute_cv", measured.compute_cv);
-  if (measured.compute_cv > 0) { // without which they have no meaning
-    block.set("distribution", layers::kJitterLaws[measured.law]);
-    block.set("factors", io::Array(measured.factors.begin(), measured.factors.end()));
+  io::Json block = study::variability_tree(measured);
+  study::drop_key(block, "/exchange_cv");
+  if (measured.compute_cv == 0) {
+    study::drop_key(block, "/distribution");
+    study::drop_key(block, "/factors");
   }
-  block.set("stragglers", io::write_each(measured.stragglers, [](const auto& each) {
-              return io::Object{{"worker", each.worker}, {"factor", each.factor}};
-            }));
   return block;
 }
 
