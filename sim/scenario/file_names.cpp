@@ -227,18 +227,10 @@ FileKind file_kind_at(std::string_view pointer) {
       Key{"/cost", FileKind::cost}, // of a merge problem
       Key{"/cluster/topology/file", FileKind::topology},
       Key{"/cluster/topology", FileKind::topology}, // short form
-      Key{"/topology/file", FileKind::topology},    // of a list of flows, or of a collective
-      Key{"/topology", FileKind::topology},
-      Key{"/network/calibration", FileKind::profile}, // of a collective
-      Key{"/network", FileKind::profile},
-      Key{"/intra_network/calibration", FileKind::profile},
-      Key{"/intra_network", FileKind::profile},
       Key{"/links", FileKind::links},
       Key{"/sizes", FileKind::sizes},
       Key{"/cluster/preset", FileKind::node},
-      Key{"/preset", FileKind::node}, // of a collective
       Key{"/communication/library/calibration", FileKind::library_calibration},
-      Key{"/library/calibration", FileKind::library_calibration},
       Key{"/enter_s", FileKind::entry},
       Key{"/training/overlap/file", FileKind::overlap},
       Key{"/conditions/file", FileKind::conditions},
@@ -248,8 +240,15 @@ FileKind file_kind_at(std::string_view pointer) {
     const bool index = !token.empty() && token.find_first_not_of("0123456789") == token.npos;
     general.append("/").append(index || token == "-" ? "*" : io::escape_token(token));
   }
-  const auto found = std::ranges::find(kKeys, general, &Key::pointer);
-  return found == kKeys.end() ? FileKind::none : found->kind;
+  // A collective has the keys of a cluster and of its library at its root, a list of flows a
+  // topology.
+  for (const char* parent : {"", "/cluster", "/communication"}) {
+    const auto found = std::ranges::find(kKeys, parent + general, &Key::pointer);
+    if (found != kKeys.end()) {
+      return found->kind;
+    }
+  }
+  return FileKind::none;
 }
 
 std::vector<NamedFile> named_files(const io::Json& scenario, Files& files) {
