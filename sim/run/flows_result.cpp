@@ -197,14 +197,9 @@ constexpr auto kFlowsResult = std::to_array<Written<Run>>({
                                 [](const Run& run) { return run.result.warnings; }),
 });
 
-// The command adds it.
-constexpr std::array kFlowsMeta{
-    object("meta", {}, "Program, version and times, which may differ between equal runs.")
-        .open()
-        .example("{}")};
 constexpr Key kResultObject =
     object("flows_result", io::kKeysOf<kFlowsResult>, "What stepsim flows --json writes.")
-        .and_also(kFlowsMeta);
+        .and_also(io::kMeta);
 
 // Two hosts and one flow, at the flow level.
 constexpr std::array<std::string_view, 1> kFlowsExamples{

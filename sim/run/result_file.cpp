@@ -55,13 +55,6 @@ constexpr auto kTensor = std::to_array<Written<TensorResult>>({
         "When the message was complete, s from the start of the iteration."),
 });
 
-constexpr auto kDefault = std::to_array<Written<DefaultValue>>({
-    io::row<&DefaultValue::pointer>("Where it stands in the resolved scenario.")
-        .example(R"("/communication/schedule")"),
-    io::row<&DefaultValue::value>("What was taken.").example(R"("trace")"),
-    io::row<&DefaultValue::reason>("Why this value.").example(R"("5 measured buckets")"),
-});
-
 constexpr auto kOverride = std::to_array<Written<Override>>({
     io::row<&Override::pointer>("Where it stands in the scenario.")
         .example(R"("/cluster/nics_per_node")"),
@@ -217,13 +210,8 @@ constexpr auto kResult = std::to_array<Written<Result>>({
     {list("warnings", kOneWarning, "What was guessed, dropped or looks wrong.").required(),
      [](const Result& r) -> Json { return io::list_of(r.warnings); }},
 });
-constexpr std::array kMeta{
-    object("meta", {},
-           "Tool, version, git, command and wall time, which may differ between equal runs.")
-        .open()
-        .example(R"({"tool": "stepsim"})")};
 constexpr io::Key kRoot =
-    object("result", io::kKeysOf<kResult>, "What `stepsim run --json` writes.").and_also(kMeta);
+    object("result", io::kKeysOf<kResult>, "What `stepsim run --json` writes.").and_also(io::kMeta);
 constexpr std::array<std::string_view, 1> kExamples{R"({
   "schema_version": 1, "kind": "result", "scenario": {}, "method": "closed_form",
   "provenance": "measured", "label": "default", "calibration": null,

@@ -50,6 +50,13 @@ inline constexpr auto kIteration = std::to_array<io::Written<Iteration>>({
     io::row<&Iteration::loss_fraction>("Part of the bytes of gradients that is not delivered."),
 });
 
+inline constexpr auto kDefault = std::to_array<io::Written<DefaultValue>>({
+    io::row<&DefaultValue::pointer>("Where it stands in the resolved scenario.")
+        .example(R"("/communication/schedule")"),
+    io::row<&DefaultValue::value>("What was taken.").example(R"("trace")"),
+    io::row<&DefaultValue::reason>("Why this value.").example(R"("5 measured buckets")"),
+});
+
 inline constexpr auto kWorker = std::to_array<io::Written<WorkerResult>>({
     io::row<&WorkerResult::worker>("Rank of the worker."),
     io::row<&WorkerResult::compute_s>("Computing, s per iteration."),

@@ -221,14 +221,9 @@ constexpr auto kExplained = std::to_array<Written<Explained>>({
     io::texts_row<&Explained::warnings, "A warning.">("What to know about the result."),
 });
 
-// The command adds it.
-constexpr std::array kMeta{
-    object("meta", {}, "Program, version and times, which may differ between equal runs.")
-        .open()
-        .example("{}")};
 constexpr Key kExplanation =
     object("explanation", io::kKeysOf<kExplained>, "What stepsim explain --json writes.")
-        .and_also(kMeta);
+        .and_also(io::kMeta);
 
 // A step of 2 s and an exchange of 4 s that wait for each other.
 constexpr std::array<std::string_view, 1> kExamples{

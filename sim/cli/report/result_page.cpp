@@ -7,6 +7,7 @@
 #include "document/sha256.hpp"
 #include "plot/colours.hpp"
 #include "plot/svg.hpp"
+#include "run/result_rows.hpp"
 #include "run/run_timeline.hpp"
 #include "study/what_if_rows.hpp"
 
@@ -130,12 +131,8 @@ using io::Json;
 using io::Key;
 using io::Written;
 
-constexpr auto kDefault = std::to_array<Written<study::DefaultValue>>({
-    io::row<&study::DefaultValue::pointer>("JSON pointer of the key."),
-    io::row<&study::DefaultValue::value>("The value that was taken."),
-    io::row<&study::DefaultValue::reason>("What it takes for granted."),
-});
-constexpr std::array kDefaultObject{object("defaults", io::kKeysOf<kDefault>, "One default.")};
+constexpr std::array kDefaultObject{
+    object("defaults", io::kKeysOf<study::kDefault>, "One default.")};
 
 constexpr std::array kSentence{text("sentences", "One sentence.")};
 constexpr std::array kWarning{text("warnings", "One warning.")};
@@ -144,7 +141,7 @@ constexpr auto kRun = std::to_array<Written<ReportedRun>>({
     {text("answer", "How long a step takes, and what limits it.").required(),
      [](const ReportedRun& run) { return Json(answer_of(run.result)); }},
     {list("defaults", kDefaultObject, "Inputs that were defaults.").required(),
-     [](const ReportedRun& run) { return io::write_all(kDefault, run.result.defaults); }},
+     [](const ReportedRun& run) { return io::write_all(study::kDefault, run.result.defaults); }},
     io::list_row<&ReportedRun::what_if, study::kWhatIf, "One change, run again.">(
         "What would help, the largest gain first."),
     {list("sentences", kSentence, "Where the time goes; none where it is not known.").required(),
